@@ -3,6 +3,7 @@ module github.com/pages-toolchain/pages
 go 1.26.0
 
 require (
+	github.com/bits-and-blooms/bitset v1.20.0 // indirect
 	github.com/chromedp/cdproto v0.159.0 // indirect
 	github.com/chromedp/chromedp v0.22.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
