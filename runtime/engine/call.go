@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// Func is a host function: JavaScript calls it synchronously, on the isolate's
+// goroutine. Its value is converted by the rules of VM.New and an error is
+// thrown in JavaScript: an *Error by its class, any other as an Error with its
+// text. A Func that returns an Async gives JavaScript a promise.
+type Func func(c *Call) (any, error)
+
+// Async is work that is done off the isolate's goroutine. The context ends with
+// the scope that started it. The value or error settles the promise; if the
+// scope has ended by then the promise stays pending.
+type Async func(ctx context.Context) (any, error)
+
+// Call is one call of a Func, valid until the Func returns. An argument that is
+// absent reads as undefined.
+type Call struct {
+	vm   *VM
+	argc int
+	argv uint32
+}
+
+// Len is the number of arguments.
+func (c *Call) Len() int { return c.argc }
+
+func (c *Call) arg(i int) Value {
+	if i >= c.argc {
+		return tagged(tagUndefined, 0)
+	}
+	return Value(c.vm.readU64(c.vm.readU32(c.argv + uint32(i)*4)))
+}
+
+// String is ToString of argument i; "" when it is absent or cannot be converted.
+func (c *Call) String(i int) string {
+	if i >= c.argc {
+		return ""
+	}
+	s, err := c.vm.text(c.arg(i))
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+// Float is ToNumber of argument i; NaN when it cannot be converted.
+func (c *Call) Float(i int) float64 {
+	if v := c.arg(i); v.tag() != tagUndefined {
+		return c.vm.number(v)
+	}
+	return math.NaN()
+}
+
+// Int is argument i as an integer, towards zero, held to the range of int64; 0
+// when it is no number.
+func (c *Call) Int(i int) int64 {
+	v := c.arg(i)
+	if v.tag() == tagInt {
+		return int64(int32(v))
+	}
+	switch f := c.Float(i); {
+	case math.IsNaN(f):
+		return 0
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	default:
+		return int64(f)
+	}
+}
+
+// Bool is ToBoolean of argument i.
+func (c *Call) Bool(i int) bool {
+	v := c.arg(i)
+	switch v.tag() {
+	case tagBool, tagInt:
+		return uint32(v) != 0
+	case tagNull, tagUndefined:
+		return false
+	}
+	return int32(c.vm.call32(fnToBool, uint64(c.vm.js), uint64(v))) > 0
+}
+
+// IsNullish reports whether argument i is null, undefined or absent.
+func (c *Call) IsNullish(i int) bool { return c.arg(i).IsNullish() }
+
+// View is the bytes of the ArrayBuffer, typed array or DataView that argument i
+// is, in place: valid until the Func returns or uses another method of Call.
+// Nil when it is none.
+func (c *Call) View(i int) []byte {
+	b, ok := c.vm.bytes(c.arg(i))
+	if !ok {
+		return nil
+	}
+	return b
+}
+
+// Bytes is a copy of View(i).
+func (c *Call) Bytes(i int) []byte {
+	b := c.View(i)
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}
+
+// Strings is argument i as an array of strings; nil when it is no array.
+func (c *Call) Strings(i int) []string {
+	v := c.arg(i)
+	if c.vm.call32(fnIsArray, uint64(v)) == 0 {
+		return nil
+	}
+	n := c.vm.length(v)
+	out := make([]string, 0, n)
+	for at := range n {
+		item, err := c.vm.index(v, at)
+		if err != nil {
+			return out
+		}
+		s, err := c.vm.text(item)
+		c.vm.Free(item)
+		if err != nil {
+			return out
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Value is argument i as Go sees it: nil for undefined and null, bool, float64,
+// string, []byte (a copy) for an ArrayBuffer or view, []any for an array, and
+// Unsupported for all else.
+func (c *Call) Value(i int) any { return c.vm.goValue(c.arg(i), 0) }
+
+// Context ends when the request does.
+func (c *Call) Context() context.Context { return c.vm.scope.Context() }
+
+// Scope is the scope of the turn that runs; never nil.
+func (c *Call) Scope() *Scope { return c.vm.scope }
+
+const (
+	maxArray = 1 << 20 // items Go takes of one array
+	maxDepth = 32
+)
+
+func (vm *VM) length(array Value) uint32 {
+	if int32(vm.call32(fnGetLength, uint64(vm.js), uint64(array), uint64(vm.scratch))) < 0 {
+		vm.dropException()
+		return 0
+	}
+	return uint32(min(vm.readU64(vm.scratch), maxArray))
+}
+
+func (vm *VM) index(array Value, i uint32) (Value, error) {
+	return vm.made(vm.call(fnGetIndex, uint64(vm.js), uint64(array), uint64(i)))
+}
+
+func (vm *VM) goValue(v Value, depth int) any {
+	switch v.tag() {
+	case tagNull, tagUndefined:
+		return nil
+	case tagBool:
+		return uint32(v) != 0
+	case tagInt, tagFloat:
+		return vm.number(v)
+	case tagString, tagRope:
+		s, err := vm.text(v)
+		if err != nil {
+			return nil
+		}
+		return s
+	case tagObject:
+		if b, ok := vm.bytes(v); ok {
+			return append([]byte{}, b...)
+		}
+		if depth < maxDepth && vm.call32(fnIsArray, uint64(v)) != 0 {
+			return vm.goArray(v, depth+1)
+		}
+		if vm.call32(fnIsFunction, uint64(vm.js), uint64(v)) != 0 {
+			return Unsupported{"function"}
+		}
+		return Unsupported{"object"}
+	case -8:
+		return Unsupported{"symbol"}
+	case -9, 7:
+		return Unsupported{"bigint"}
+	}
+	return Unsupported{"unknown"}
+}
+
+func (vm *VM) goArray(v Value, depth int) []any {
+	n := vm.length(v)
+	out := make([]any, 0, n)
+	for i := range n {
+		item, err := vm.index(v, i)
+		if err != nil {
+			return out
+		}
+		out = append(out, vm.goValue(item, depth))
+		vm.Free(item)
+	}
+	return out
+}
+
+// hostCall is env.host_call(name, name length, this, argc, argv) -> box. The
+// arguments stay the caller's; the returned box and what is in it become its.
+func hostCall(vm *VM, _ api.Module, stack []uint64) {
+	name := vm.read(uint32(stack[0]), uint32(stack[1]))
+	f := vm.funcs[string(name)]
+	argc, argv := int(int32(stack[3])), uint32(stack[4])
+	vm.depth++
+	defer func() { vm.depth-- }()
+	if f == nil {
+		vm.throw(TypeError("host function %q is not available here", string(name)))
+		stack[0] = 0
+		return
+	}
+	c := &vm.level().call
+	*c = Call{vm: vm, argc: argc, argv: argv}
+	result, err := f(c)
+	if err == nil {
+		var v Value
+		if v, err = vm.New(result); err == nil {
+			box := vm.malloc(8)
+			vm.mem.WriteUint64Le(box, uint64(v))
+			stack[0] = uint64(box)
+			return
+		}
+	}
+	vm.throw(err)
+	stack[0] = 0
+}

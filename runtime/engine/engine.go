@@ -1,0 +1,109 @@
+// Package engine runs JavaScript: QuickJS-NG compiled to WebAssembly, in
+// wazero, as isolates that are booted once, stored as an image and started from
+// it in a fraction of a millisecond.
+//
+// An [Engine] is the compiled machine code; one serves a process. [Engine.Boot]
+// evaluates a prelude in a fresh virtual machine and keeps the memory as an
+// [Image]. An [Isolate] is a virtual machine started from an image, with one
+// goroutine that runs its event loop; [Isolate.Do] runs a turn of it. Each turn
+// runs on behalf of a [Scope], which carries the CPU budget: a turn over its
+// budget is ended at once, wherever it is, and the isolate starts over from its
+// image. JavaScript reaches Go through host functions ([Func]).
+//
+// In: source text and Go values. Out: Go values and exceptions as [*Error]; a
+// turn that was ended is a [*Killed]. Engine and Isolate are safe for
+// concurrent use; VM, Call and Value belong to the turn that was given them.
+// The package knows nothing of HTTP, of web standards or of bindings.
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+const (
+	// DefaultMemoryLimit is the most heap an isolate may take, in bytes: the
+	// platform's 128 MB.
+	DefaultMemoryLimit = 128 << 20
+
+	// memoryHeadroom is what linear memory holds beside the JavaScript heap:
+	// the C stack, static data, allocator slack.
+	memoryHeadroom = 16 << 20
+	pageSize       = 64 << 10
+
+	// stackLimit is the most C stack JavaScript may use. The module has 1 MiB;
+	// recursion beyond half of it must meet the engine's own check, not a trap.
+	stackLimit = 512 << 10
+)
+
+// Options says how to open an engine. The zero value works.
+type Options struct {
+	// CacheDir keeps compiled machine code between processes. Default: none,
+	// each Open compiles anew.
+	CacheDir string
+	// Now is the clock of CPU budgets and of Date. Default: time.Now.
+	Now func() time.Time
+}
+
+// Engine is the compiled module. Close it after its isolates.
+type Engine struct {
+	now     func() time.Time
+	runtime wazero.Runtime
+	cache   wazero.CompilationCache
+	module  wazero.CompiledModule
+}
+
+// Open compiles the embedded engine or takes it from the cache. Errors:
+// ErrNoArtifact, or that the cache folder cannot be used.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	wasm, err := artifact()
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{now: o.Now}
+	if e.now == nil {
+		e.now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	config := wazero.NewRuntimeConfig().
+		WithMemoryLimitPages((DefaultMemoryLimit + memoryHeadroom) / pageSize).
+		WithDebugInfoEnabled(false)
+	if o.CacheDir != "" {
+		e.cache, err = wazero.NewCompilationCacheWithDir(o.CacheDir)
+		if err != nil {
+			return nil, fmt.Errorf("open the compile cache: %w", err)
+		}
+		config = config.WithCompilationCache(e.cache)
+	}
+	e.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	if err := e.link(ctx); err != nil {
+		return nil, errors.Join(err, e.Close(ctx))
+	}
+	e.module, err = e.runtime.CompileModule(ctx, wasm)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("compile the engine: %w", err), e.Close(ctx))
+	}
+	return e, nil
+}
+
+// Close frees the machine code. No isolate may be in use.
+func (e *Engine) Close(ctx context.Context) error {
+	err := e.runtime.Close(ctx)
+	if e.cache != nil {
+		err = errors.Join(err, e.cache.Close(ctx))
+	}
+	return err
+}
+
+// instantiate makes a module instance whose host functions reach vm.
+func (e *Engine) instantiate(ctx context.Context, vm *VM) (api.Module, error) {
+	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(newMemory))
+	return e.runtime.InstantiateModule(ctx, e.module,
+		wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(rand.Reader))
+}

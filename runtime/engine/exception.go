@@ -1,0 +1,159 @@
+package engine
+
+import "strings"
+
+// exception takes the pending exception out of the VM.
+func (vm *VM) exception() error {
+	v := Value(vm.call(fnGetException, uint64(vm.js)))
+	defer vm.Free(v)
+	return vm.errorOf(v)
+}
+
+func (vm *VM) dropException() { vm.Free(Value(vm.call(fnGetException, uint64(vm.js)))) }
+
+// errorOf describes a thrown value. What is thrown need not be an Error, and
+// reading it may throw again.
+func (vm *VM) errorOf(v Value) *Error {
+	if v.tag() != tagObject {
+		text, err := vm.text(v)
+		if err != nil {
+			text = "a value that cannot be shown"
+		}
+		return &Error{Name: "Error", Message: text}
+	}
+	e := &Error{
+		Name:    vm.textProperty(v, "name"),
+		Message: vm.textProperty(v, "message"),
+		Stack:   vm.textProperty(v, "stack"),
+	}
+	if e.Name == "" && e.Message == "" {
+		if text, err := vm.text(v); err == nil {
+			e.Message = text
+		}
+	}
+	if e.Name == "" {
+		e.Name = "Error"
+	}
+	if cause := vm.causeOf(v); cause != nil {
+		e.Props = append(e.Props, Field{"cause", cause})
+	}
+	return e
+}
+
+// causeOf follows one step of the chain; errorOf of the cause follows the next,
+// up to causeDepth, since a chain may be a ring.
+func (vm *VM) causeOf(v Value) *Error {
+	if vm.causes >= causeDepth {
+		return nil
+	}
+	cause, err := vm.get(v, "cause")
+	if err != nil || cause.tag() != tagObject {
+		if err == nil {
+			vm.Free(cause)
+		}
+		return nil
+	}
+	defer vm.Free(cause)
+	vm.causes++
+	defer func() { vm.causes-- }()
+	return vm.errorOf(cause)
+}
+
+const causeDepth = 5
+
+func (vm *VM) textProperty(v Value, name string) string {
+	p, err := vm.get(v, name)
+	if err != nil {
+		return ""
+	}
+	defer vm.Free(p)
+	if p.tag() != tagString && p.tag() != tagRope {
+		return ""
+	}
+	text, err := vm.text(p)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// newError makes the error object of e: of the global class that e.Name names,
+// else a DOMException of that name.
+func (vm *VM) newError(e *Error) (Value, error) {
+	class, args := e.Name, []any{e.Message}
+	switch e.Name {
+	case "", "Error", "InternalError":
+		class = "Error"
+	case "TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError":
+	default:
+		if strings.HasSuffix(e.Name, "Error") || e.Name == "AbortError" {
+			class, args = "DOMException", []any{e.Message, e.Name}
+		} else {
+			class = "Error"
+		}
+	}
+	object, err := vm.construct(class, args...)
+	if err != nil {
+		return 0, err
+	}
+	if err := vm.setFields(object, e.Props); err != nil {
+		vm.Free(object)
+		return 0, err
+	}
+	return object, nil
+}
+
+// construct calls new class(args…) for a class of the global object.
+func (vm *VM) construct(class string, args ...any) (Value, error) {
+	global := Value(vm.call(fnGlobal, uint64(vm.js)))
+	defer vm.Free(global)
+	f, err := vm.get(global, class)
+	if err != nil {
+		return 0, err
+	}
+	defer vm.Free(f)
+	values, err := vm.convert(args)
+	if err != nil {
+		return 0, err
+	}
+	defer vm.freeAll(values)
+	argv, free := vm.arguments(values)
+	defer free()
+	return vm.made(vm.call(fnConstruct, uint64(vm.js), uint64(f), uint64(len(values)), uint64(argv)))
+}
+
+// convert makes JavaScript values of args.
+func (vm *VM) convert(args []any) ([]Value, error) {
+	values := make([]Value, 0, len(args))
+	for _, a := range args {
+		v, err := vm.New(a)
+		if err != nil {
+			vm.freeAll(values)
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+func (vm *VM) freeAll(values []Value) {
+	for _, v := range values {
+		vm.Free(v)
+	}
+}
+
+// throw makes err the pending exception.
+func (vm *VM) throw(err error) {
+	e, ok := asError(err)
+	if !ok {
+		e = &Error{Name: "Error", Message: err.Error()}
+	}
+	object, failed := vm.newError(e)
+	if failed != nil {
+		object, failed = vm.newString(e.Error())
+		if failed != nil {
+			object = tagged(tagNull, 0)
+		}
+	}
+	vm.call(fnThrow, uint64(vm.js), uint64(object))
+}

@@ -1,0 +1,111 @@
+package engine
+
+// fnID names an exported function of quickjs.wasm.
+type fnID int
+
+const (
+	fnInitialize fnID = iota
+	fnInit
+	fnContext
+	fnRuntime
+	fnSetContext
+	fnSetInterrupt
+	fnSetRejection
+	fnSetLoader
+	fnSetMemoryLimit
+	fnSetStackLimit
+	fnNewHostFunction
+	fnEvalModule
+	fnFreeBox
+	fnMalloc
+	fnFree
+	fnEval
+	fnCall
+	fnConstruct
+	fnFreeValue
+	fnDupValue
+	fnNewString
+	fnToCString
+	fnFreeCString
+	fnNewObject
+	fnNewArray
+	fnSetStr
+	fnSetIndex
+	fnGetStr
+	fnGetIndex
+	fnGetLength
+	fnNewUint8Array
+	fnGetArrayBuffer
+	fnGetTypedArrayBuffer
+	fnTypedArrayType
+	fnIsArrayBuffer
+	fnIsDataView
+	fnIsArray
+	fnIsFunction
+	fnGetException
+	fnThrow
+	fnRunJob
+	fnNewPromise
+	fnPromiseState
+	fnPromiseResult
+	fnParseJSON
+	fnToFloat
+	fnToBool
+	fnGlobal
+	fnRunGC
+	fnCount
+)
+
+// fnNames are the names under which quickjs.wasm exports them. JS_* functions
+// take and return a JSValue as an i64; qjs_* ones a pointer to one.
+var fnNames = [fnCount]string{
+	fnInitialize:          "_initialize",
+	fnInit:                "qjs_init",
+	fnContext:             "qjs_get_context_ptr",
+	fnRuntime:             "qjs_get_runtime_ptr",
+	fnSetContext:          "qjs_set_runtime_and_context",
+	fnSetInterrupt:        "qjs_set_interrupt_handler",
+	fnSetRejection:        "qjs_set_promise_rejection_handler",
+	fnSetLoader:           "qjs_set_module_loader",
+	fnSetMemoryLimit:      "qjs_set_memory_limit",
+	fnSetStackLimit:       "qjs_set_max_stack_size",
+	fnNewHostFunction:     "qjs_new_host_function",
+	fnEvalModule:          "qjs_eval",
+	fnFreeBox:             "qjs_free_value",
+	fnMalloc:              "malloc",
+	fnFree:                "free",
+	fnEval:                "JS_Eval",
+	fnCall:                "JS_Call",
+	fnConstruct:           "JS_CallConstructor",
+	fnFreeValue:           "JS_FreeValue",
+	fnDupValue:            "JS_DupValue",
+	fnNewString:           "JS_NewStringLen",
+	fnToCString:           "JS_ToCStringLen2",
+	fnFreeCString:         "JS_FreeCString",
+	fnNewObject:           "JS_NewObject",
+	fnNewArray:            "JS_NewArray",
+	fnSetStr:              "JS_SetPropertyStr",
+	fnSetIndex:            "JS_SetPropertyUint32",
+	fnGetStr:              "JS_GetPropertyStr",
+	fnGetIndex:            "JS_GetPropertyUint32",
+	fnGetLength:           "JS_GetLength",
+	fnNewUint8Array:       "JS_NewUint8ArrayCopy",
+	fnGetArrayBuffer:      "JS_GetArrayBuffer",
+	fnGetTypedArrayBuffer: "JS_GetTypedArrayBuffer",
+	fnTypedArrayType:      "JS_GetTypedArrayType",
+	fnIsArrayBuffer:       "JS_IsArrayBuffer",
+	fnIsDataView:          "JS_IsDataView",
+	fnIsArray:             "JS_IsArray",
+	fnIsFunction:          "JS_IsFunction",
+	fnGetException:        "JS_GetException",
+	fnThrow:               "JS_Throw",
+	fnRunJob:              "JS_ExecutePendingJob",
+	fnNewPromise:          "JS_NewPromiseCapability",
+	fnPromiseState:        "JS_PromiseState",
+	fnPromiseResult:       "JS_PromiseResult",
+	fnParseJSON:           "JS_ParseJSON",
+	fnToFloat:             "JS_ToFloat64",
+	fnToBool:              "JS_ToBool",
+	fnGlobal:              "JS_GetGlobalObject",
+	fnRunGC:               "JS_RunGC",
+}

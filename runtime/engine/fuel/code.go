@@ -1,0 +1,125 @@
+package fuel
+
+import "fmt"
+
+// The instructions the pass reads by name; all others it only steps over.
+const (
+	opBlock     = 0x02
+	opLoop      = 0x03
+	opIf        = 0x04
+	opEnd       = 0x0b
+	opCall      = 0x10
+	opDrop      = 0x1a
+	opGlobalGet = 0x23
+	opGlobalSet = 0x24
+	opI32Const  = 0x41
+	opI32Eqz    = 0x45
+	opI32Sub    = 0x6b
+	blockEmpty  = 0x40
+)
+
+// probe is the code put at the head of each loop:
+//
+//	counter--; if counter == 0 { host_interrupt(); counter = Period }
+type probe struct{ counter, interrupt uint32 }
+
+func (p probe) append(out []byte) []byte {
+	out = appendU32(append(out, opGlobalGet), p.counter)
+	out = appendS32(append(out, opI32Const), 1)
+	out = appendU32(append(out, opI32Sub, opGlobalSet), p.counter)
+	out = appendU32(append(out, opGlobalGet), p.counter)
+	out = appendU32(append(out, opI32Eqz, opIf, blockEmpty, opCall), p.interrupt)
+	out = appendS32(append(out, opDrop, opI32Const), Period)
+	out = appendU32(append(out, opGlobalSet), p.counter)
+	return append(out, opEnd)
+}
+
+func instrumentCode(body []byte, p probe) ([]byte, error) {
+	r := &reader{b: body}
+	n := r.u32()
+	out := appendU32(nil, n)
+	for i := range n {
+		code, err := instrumentFunc(r.vector(), p)
+		if r.err != nil {
+			return nil, r.err
+		}
+		if err != nil {
+			return nil, fmt.Errorf("function %d of the code section: %w", i, err)
+		}
+		out = appendU32(out, uint32(len(code)))
+		out = append(out, code...)
+	}
+	return out, nil
+}
+
+func instrumentFunc(code []byte, p probe) ([]byte, error) {
+	r := &reader{b: code}
+	for n := r.u32(); n > 0 && r.err == nil; n-- { // local declarations
+		r.u32()
+		r.byte()
+	}
+	out := make([]byte, 0, len(code)+len(code)/8)
+	kept := 0
+	for !r.done() && r.err == nil {
+		op := r.byte()
+		r.immediates(op)
+		if op == opLoop {
+			out = p.append(append(out, code[kept:r.at]...))
+			kept = r.at
+		}
+	}
+	return append(out, code[kept:]...), r.err
+}
+
+// immediates steps over what follows the opcode op.
+func (r *reader) immediates(op byte) {
+	switch {
+	case op == opBlock, op == opLoop, op == opIf:
+		r.s33()
+	case op == 0x0c, op == 0x0d, op == opCall, op >= 0x20 && op <= 0x26, op == 0xd2:
+		r.u32() // br, br_if, call, local.*, global.*, table.get/set, ref.func
+	case op == 0x0e: // br_table
+		for n := r.u32(); n > 0 && r.err == nil; n-- {
+			r.u32()
+		}
+		r.u32()
+	case op == 0x11: // call_indirect
+		r.u32()
+		r.u32()
+	case op == 0x1c: // select with types
+		r.skip(int(r.u32()))
+	case op >= 0x28 && op <= 0x3e: // loads and stores
+		r.u32()
+		r.u32()
+	case op == 0x3f, op == 0x40, op == 0xd0: // memory.size, memory.grow, ref.null
+		r.byte()
+	case op == opI32Const, op == 0x42:
+		r.s33()
+	case op == 0x43:
+		r.skip(4)
+	case op == 0x44:
+		r.skip(8)
+	case op == 0xfc:
+		r.prefixed()
+	case op <= 0x01, op == 0x05, op == opEnd, op == 0x0f, op == opDrop, op == 0x1b,
+		op >= opI32Eqz && op <= 0xc4, op == 0xd1:
+		// no immediates
+	default:
+		r.fail("unknown instruction %#x", op)
+	}
+}
+
+// prefixed steps over an instruction of the 0xfc family: saturating
+// truncations, bulk memory and tables.
+func (r *reader) prefixed() {
+	switch sub := r.u32(); {
+	case sub <= 7:
+	case sub == 9, sub == 11, sub == 13, sub >= 15 && sub <= 17:
+		r.u32()
+	case sub == 8, sub == 10, sub == 12, sub == 14:
+		r.u32()
+		r.u32()
+	default:
+		r.fail("unknown instruction 0xfc %#x", sub)
+	}
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// vmKey is the context key under which a call into the module carries its VM.
+type vmKey struct{}
+
+func vmOf(ctx context.Context) *VM {
+	vm, _ := ctx.Value(vmKey{}).(*VM)
+	return vm
+}
+
+// hostFunc is one import of the module. Arguments are read from stack and the
+// result is written to stack[0]. An i32 argument's upper half is not defined:
+// it is always read through uint32.
+type hostFunc struct {
+	module, name    string
+	params, results []api.ValueType
+	call            func(vm *VM, mod api.Module, stack []uint64)
+}
+
+const (
+	i32 = api.ValueTypeI32
+	i64 = api.ValueTypeI64
+
+	errnoBadf = 8  // WASI: bad file descriptor
+	errnoIO   = 29 // WASI: input or output error
+)
+
+// link provides the imports of quickjs.wasm: the engine's own hooks and the six
+// WASI functions that it uses.
+func (e *Engine) link(ctx context.Context) error {
+	one := []api.ValueType{i32}
+	funcs := []hostFunc{
+		{"env", "host_call", []api.ValueType{i32, i32, i32, i32, i32}, one, hostCall},
+		{"env", "host_interrupt", nil, one, hostInterrupt},
+		{"env", "host_module_normalize", []api.ValueType{i32, i32}, one, hostModuleNormalize},
+		{"env", "host_module_load", []api.ValueType{i32, i32}, one, hostModuleLoad},
+		{"env", "host_promise_rejection", []api.ValueType{i32, i32, i32}, nil, hostPromiseRejection},
+		{"env", "host_get_timezone_offset", []api.ValueType{i32, i32}, one, hostTimezoneOffset},
+		{"wasi_snapshot_preview1", "clock_time_get", []api.ValueType{i32, i64, i32}, one, e.wasiClock},
+		{"wasi_snapshot_preview1", "random_get", []api.ValueType{i32, i32}, one, wasiRandom},
+		{"wasi_snapshot_preview1", "fd_write", []api.ValueType{i32, i32, i32, i32}, one, wasiNoFile},
+		{"wasi_snapshot_preview1", "fd_close", one, one, wasiNoFile},
+		{"wasi_snapshot_preview1", "fd_seek", []api.ValueType{i32, i64, i32, i32}, one, wasiNoFile},
+		{"wasi_snapshot_preview1", "fd_fdstat_get", []api.ValueType{i32, i32}, one, wasiNoFile},
+	}
+	for _, module := range []string{"env", "wasi_snapshot_preview1"} {
+		b := e.runtime.NewHostModuleBuilder(module)
+		for _, f := range funcs {
+			if f.module != module {
+				continue
+			}
+			b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(
+				func(ctx context.Context, mod api.Module, stack []uint64) { f.call(vmOf(ctx), mod, stack) },
+			), f.params, f.results).Export(f.name)
+		}
+		if _, err := b.Instantiate(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hostTimezoneOffset: Workers run in UTC.
+func hostTimezoneOffset(_ *VM, _ api.Module, stack []uint64) { stack[0] = 0 }
+
+// wasiClock serves both the wall clock and the monotonic one.
+func (e *Engine) wasiClock(_ *VM, mod api.Module, stack []uint64) {
+	if !mod.Memory().WriteUint64Le(uint32(stack[2]), uint64(e.now().UnixNano())) {
+		stack[0] = errnoIO
+		return
+	}
+	stack[0] = 0
+}
+
+func wasiRandom(_ *VM, mod api.Module, stack []uint64) {
+	b, ok := mod.Memory().Read(uint32(stack[0]), uint32(stack[1]))
+	if !ok {
+		stack[0] = errnoIO
+		return
+	}
+	// crypto/rand.Read never returns an error.
+	_, _ = rand.Read(b)
+	stack[0] = 0
+}
+
+// wasiNoFile: JavaScript has no files, not even standard output.
+func wasiNoFile(_ *VM, _ api.Module, stack []uint64) { stack[0] = errnoBadf }

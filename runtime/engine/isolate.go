@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// IsolateOptions says what an isolate reaches.
+type IsolateOptions struct {
+	// Funcs are the host functions, by the names given to Boot. One that is
+	// missing throws when it is called.
+	Funcs map[string]Func
+	// Modules are the sources of the modules that the host provides, by
+	// specifier.
+	Modules map[string]string
+	// OnRejection hears, at the end of a turn, of each promise that was rejected
+	// and has no handler. Called on the isolate's goroutine.
+	OnRejection func(*Scope, *Error)
+	// OnReset hears that the isolate started over from its image: of a *Killed,
+	// an out of memory *Error or another reason. All that was under way in it is
+	// lost. Called on the isolate's goroutine.
+	OnReset func(cause error)
+}
+
+// Isolate is one virtual machine and the goroutine that runs its event loop.
+type Isolate struct {
+	engine *Engine
+	image  *Image
+	o      IsolateOptions
+	ctx    context.Context
+	cancel context.CancelFunc
+	tasks  chan task
+	work   sync.WaitGroup // the loop and the Asyncs under way
+	vm     *VM            // the loop's
+	gone   chan struct{}
+}
+
+// task is one turn to run; done, if any, is told the result.
+type task struct {
+	scope *Scope
+	fn    func(vm *VM) error
+	done  chan error
+	vm    *VM // only if this VM still runs; nil for any
+}
+
+// NewIsolate starts an isolate from image. Close it.
+func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions) (*Isolate, error) {
+	i := &Isolate{engine: e, image: image, o: o, tasks: make(chan task, 64), gone: make(chan struct{})}
+	i.ctx, i.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err := i.renew(); err != nil {
+		i.cancel()
+		return nil, err
+	}
+	i.work.Go(i.loop)
+	return i, nil
+}
+
+// renew replaces the VM by one fresh from the image.
+func (i *Isolate) renew() error {
+	vm, err := i.engine.start(i.ctx, i.image)
+	if err != nil {
+		return err
+	}
+	vm.funcs, vm.mods, vm.onRejection, vm.async = i.o.Funcs, i.o.Modules, i.o.OnRejection, i.startAsync
+	if i.vm != nil {
+		i.vm.close()
+	}
+	i.vm = vm
+	return nil
+}
+
+// Do runs fn as one turn on behalf of scope, drains the job queue and returns
+// fn's error. A *Killed means that the turn used up its budget; ErrClosed that
+// the isolate was closed.
+func (i *Isolate) Do(scope *Scope, fn func(vm *VM) error) error {
+	t := task{scope: scope, fn: fn, done: make(chan error, 1)}
+	if err := i.post(t); err != nil {
+		return err
+	}
+	select {
+	case err := <-t.done:
+		return err
+	case <-i.gone:
+		select {
+		case err := <-t.done:
+			return err
+		default:
+			return ErrClosed
+		}
+	}
+}
+
+func (i *Isolate) post(t task) error {
+	select {
+	case i.tasks <- t:
+		return nil
+	case <-i.ctx.Done():
+		return ErrClosed
+	}
+}
+
+func (i *Isolate) loop() {
+	defer close(i.gone)
+	for {
+		select {
+		case t := <-i.tasks:
+			err := i.run(t)
+			if t.done != nil {
+				t.done <- err
+			}
+		case <-i.ctx.Done():
+			i.vm.close()
+			return
+		}
+	}
+}
+
+// run runs a turn; after one that broke the VM the isolate starts over.
+func (i *Isolate) run(t task) error {
+	if t.vm != nil && (t.vm != i.vm || t.scope.ended()) {
+		return ErrReset
+	}
+	err := i.vm.turn(t.scope, func() error { return t.fn(i.vm) })
+	if !isCrash(err) {
+		return err
+	}
+	cause := err
+	var killed *Killed
+	if errors.As(err, &killed) {
+		cause = killed
+	}
+	i.reset(cause)
+	return cause
+}
+
+func (i *Isolate) reset(cause error) {
+	if err := i.renew(); err != nil {
+		// Without memory for a new VM nothing can run here any more.
+		cause = fmt.Errorf("%w; and it cannot start over: %w", cause, err)
+		i.cancel()
+	}
+	if i.o.OnReset != nil {
+		i.o.OnReset(cause)
+	}
+}
+
+// Reset starts the isolate over from its image: what was under way is lost.
+func (i *Isolate) Reset(scope *Scope, cause error) error {
+	return i.Do(scope, func(*VM) error {
+		panic(broken{cause})
+	})
+}
+
+// Snapshot returns an image of the isolate as it is now, at rest, with all that
+// was evaluated in it; from now on the isolate starts over from there.
+func (i *Isolate) Snapshot(scope *Scope) (*Image, error) {
+	var image *Image
+	err := i.Do(scope, func(vm *VM) (err error) {
+		vm.call(fnRunGC, uint64(vm.rt))
+		image, err = vm.snapshot()
+		if err == nil {
+			i.image = image
+		}
+		return err
+	})
+	return image, err
+}
+
+// startAsync runs work on its own goroutine and settles the promise in a turn.
+func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
+	scope := vm.scope
+	i.work.Go(func() {
+		ctx, stop := context.WithCancel(scope.ctx)
+		defer stop()
+		defer context.AfterFunc(i.ctx, stop)()
+		value, err := contained(ctx, work)
+		// A closed isolate has no promise left to settle.
+		_ = i.post(task{scope: scope, vm: vm, fn: func(vm *VM) error { return s.settle(vm, value, err) }})
+	})
+}
+
+// contained runs work; a panic in it is an error like any other.
+func contained(ctx context.Context, work Async) (value any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("host function panicked: %v", p)
+		}
+	}()
+	return work(ctx)
+}
+
+// Close ends the loop, cancels what is under way and waits for it to stop. Do
+// not call it from a turn.
+func (i *Isolate) Close() {
+	i.cancel()
+	i.work.Wait()
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// Call calls an entry point of the prelude. The error is what it threw. The
+// caller frees the value.
+func (vm *VM) Call(entry string, args ...any) (Value, error) {
+	f, ok := vm.entryFns[entry]
+	if !ok {
+		return 0, fmt.Errorf("the prelude has no entry point %q", entry)
+	}
+	values, err := vm.convert(args)
+	if err != nil {
+		return 0, err
+	}
+	defer vm.freeAll(values)
+	return vm.apply(f, values)
+}
+
+// Text is ToString of v.
+func (vm *VM) Text(v Value) (string, error) { return vm.text(v) }
+
+// Import evaluates code as the module name and all it imports, drains the job
+// queue, and returns the module's namespace. Errors: what the module threw; a
+// top-level await that is still pending when the queue is empty. The caller
+// frees the value.
+func (vm *VM) Import(module Source) (Value, error) {
+	code, free := vm.write(module.Code)
+	name := vm.malloc(uint32(len(module.Name)) + 1)
+	vm.mem.WriteString(name, module.Name+"\x00")
+	const asModule = 1
+	box := vm.call32(fnEvalModule, uint64(code), uint64(len(module.Code)), uint64(name), asModule)
+	free()
+	vm.call(fnFree, uint64(name))
+	if box == 0 {
+		return 0, vm.exception()
+	}
+	promise := vm.takeBox(box)
+	if promise.tag() == tagException {
+		return 0, vm.exception()
+	}
+	defer vm.Free(promise)
+	vm.drain()
+	return vm.settled(promise)
+}
+
+// settled returns what a promise was fulfilled with.
+func (vm *VM) settled(promise Value) (Value, error) {
+	const (
+		pending  = 0
+		rejected = 2
+	)
+	switch state := int32(vm.call32(fnPromiseState, uint64(vm.js), uint64(promise))); state {
+	case pending:
+		return 0, &Error{Name: "Error", Message: "the module's top-level await never settled"}
+	case rejected:
+		reason := Value(vm.call(fnPromiseResult, uint64(vm.js), uint64(promise)))
+		defer vm.Free(reason)
+		if known, ok := vm.rejected[promise]; ok { // it is being reported by the return
+			vm.Free(known)
+			vm.Free(promise)
+			delete(vm.rejected, promise)
+		}
+		return 0, vm.errorOf(reason)
+	}
+	return vm.made(vm.call(fnPromiseResult, uint64(vm.js), uint64(promise)))
+}
+
+// cString returns the C string at ptr.
+func (vm *VM) cString(ptr uint32) string {
+	const longest = 64 << 10
+	for n := uint32(0); n < longest; n++ {
+		b, ok := vm.mem.ReadByte(ptr + n)
+		if !ok || b == 0 {
+			return string(vm.read(ptr, n))
+		}
+	}
+	return string(vm.read(ptr, longest))
+}
+
+// newCString returns a malloc'd C string, which becomes the module's.
+func (vm *VM) newCString(s string) uint32 {
+	ptr := vm.malloc(uint32(len(s)) + 1)
+	vm.mem.WriteString(ptr, s+"\x00")
+	return ptr
+}
+
+// hostModuleNormalize is env.host_module_normalize(base, name) -> name: the
+// bundler has resolved everything but the host's own modules, whose names stand
+// for themselves.
+func hostModuleNormalize(vm *VM, _ api.Module, stack []uint64) {
+	name := vm.cString(uint32(stack[1]))
+	vm.depth++
+	defer func() { vm.depth-- }()
+	stack[0] = uint64(vm.newCString(name))
+}
+
+// hostModuleLoad is env.host_module_load(name, &length) -> source, or 0 with an
+// exception pending.
+func hostModuleLoad(vm *VM, _ api.Module, stack []uint64) {
+	name, length := vm.cString(uint32(stack[0])), uint32(stack[1])
+	vm.depth++
+	defer func() { vm.depth-- }()
+	source, ok := vm.mods[name]
+	if !ok {
+		vm.throw(&Error{Name: "Error", Message: fmt.Sprintf("no such module %q", name)})
+		stack[0] = 0
+		return
+	}
+	vm.mem.WriteUint32Le(length, uint32(len(source)))
+	stack[0] = uint64(vm.newCString(source))
+}

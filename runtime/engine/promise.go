@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"github.com/tetratelabs/wazero/api"
+)
+
+// startAsync gives work to the isolate and returns the promise of its result.
+func (vm *VM) startAsync(work Async) (Value, error) {
+	if vm.async == nil {
+		return 0, TypeError("no work can be started while the image is made")
+	}
+	functions := vm.malloc(16)
+	defer func() { vm.call(fnFree, uint64(functions)) }()
+	promise, err := vm.made(vm.call(fnNewPromise, uint64(vm.js), uint64(functions)))
+	if err != nil {
+		return 0, err
+	}
+	s := settler{resolve: Value(vm.readU64(functions)), reject: Value(vm.readU64(functions + 8))}
+	vm.async(vm, work, s)
+	return promise, nil
+}
+
+// settler holds the two functions of a pending promise.
+type settler struct{ resolve, reject Value }
+
+// settle resolves with value or rejects with err, and frees the functions.
+func (s settler) settle(vm *VM, value any, err error) error {
+	defer s.free(vm)
+	f := s.resolve
+	if err != nil {
+		f = s.reject
+		e, ok := asError(err)
+		if !ok {
+			e = &Error{Name: "Error", Message: err.Error()}
+		}
+		value = e
+	}
+	v, err := vm.New(value)
+	if err != nil {
+		return err
+	}
+	defer vm.Free(v)
+	result, err := vm.apply(f, []Value{v})
+	if err != nil {
+		return err
+	}
+	vm.Free(result)
+	return nil
+}
+
+func (s settler) free(vm *VM) {
+	vm.Free(s.resolve)
+	vm.Free(s.reject)
+}
+
+// apply calls f with undefined as this.
+func (vm *VM) apply(f Value, args []Value) (Value, error) {
+	argv, free := vm.arguments(args)
+	defer free()
+	return vm.made(vm.call(fnCall, uint64(vm.js), uint64(f), uint64(tagged(tagUndefined, 0)),
+		uint64(len(args)), uint64(argv)))
+}
+
+// hostPromiseRejection is env.host_promise_rejection(promise, reason, handled):
+// a promise was rejected without a handler, or got its handler after that. Both
+// boxes become the host's. What is left when the job queue is empty is reported.
+func hostPromiseRejection(vm *VM, _ api.Module, stack []uint64) {
+	promise, reason := vm.takeBox(uint32(stack[0])), vm.takeBox(uint32(stack[1]))
+	handled := uint32(stack[2]) != 0
+	vm.depth++
+	defer func() { vm.depth-- }()
+	if _, known := vm.rejected[promise]; known == !handled {
+		vm.Free(promise)
+		vm.Free(reason)
+		return
+	}
+	if handled {
+		vm.Free(vm.rejected[promise])
+		vm.Free(promise) // the one the map held
+		delete(vm.rejected, promise)
+		vm.Free(promise)
+		vm.Free(reason)
+		return
+	}
+	vm.rejected[promise] = reason
+}
+
+// takeBox returns what a box holds and frees the box alone.
+func (vm *VM) takeBox(box uint32) Value {
+	v := Value(vm.readU64(box))
+	vm.depth++
+	vm.call(fnFree, uint64(box))
+	vm.depth--
+	return v
+}
+
+// reportRejections tells of the promises that were rejected and have no handler
+// now that the job queue is empty.
+func (vm *VM) reportRejections() {
+	for promise, reason := range vm.rejected {
+		if vm.onRejection != nil {
+			vm.onRejection(vm.scope, vm.errorOf(reason))
+		}
+		vm.Free(promise)
+		vm.Free(reason)
+		delete(vm.rejected, promise)
+	}
+}

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Scope is the life of one request in an isolate: its context, its CPU budget
+// and its meter. Every turn of the event loop runs on behalf of one scope, and
+// host calls, timers and promises that a turn started settle on behalf of the
+// same scope. A Scope is safe for concurrent use.
+type Scope struct {
+	// Value is the embedder's own; set before the scope is used.
+	Value any
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	budget time.Duration
+	cpu    atomic.Int64
+}
+
+// NewScope returns a scope that ends with ctx or with End. A budget of 0 sets
+// no limit to the CPU time of its turns.
+func NewScope(ctx context.Context, budget time.Duration, value any) *Scope {
+	s := &Scope{Value: value, budget: budget}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	return s
+}
+
+// Context ends when the scope does.
+func (s *Scope) Context() context.Context { return s.ctx }
+
+// CPU is the engine time that the scope's turns took so far. It is the elapsed
+// time of turns: time spent waiting between turns does not count.
+func (s *Scope) CPU() time.Duration { return time.Duration(s.cpu.Load()) }
+
+// Budget is the most CPU time that the scope may take; 0 is no limit.
+func (s *Scope) Budget() time.Duration { return s.budget }
+
+// End ends the scope: what it still has under way is cancelled and its promises
+// stay pending for ever. The cause may be nil.
+func (s *Scope) End(cause error) { s.cancel(cause) }
+
+func (s *Scope) ended() bool { return s.ctx.Err() != nil }
+
+func (s *Scope) charge(d time.Duration) { s.cpu.Add(int64(d)) }
+
+// deadline is the instant at which a turn that begins at start must be ended;
+// the zero time is never.
+func (s *Scope) deadline(start time.Time) time.Time {
+	if s.budget <= 0 {
+		return time.Time{}
+	}
+	return start.Add(s.budget - s.CPU())
+}

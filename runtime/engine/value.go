@@ -1,0 +1,319 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Value is a JavaScript value of one VM: QuickJS's NaN-boxed 64 bits. A Value
+// that a VM method returns is owned by the caller until Free.
+type Value uint64
+
+// Tags in the upper half of a Value (quickjs.h); any other upper half is that
+// of a float64, moved by floatShift.
+const (
+	tagObject    = -1
+	tagString    = -7
+	tagRope      = -6
+	tagInt       = 0
+	tagBool      = 1
+	tagNull      = 2
+	tagUndefined = 3
+	tagException = 6
+	tagFirst     = -9
+	tagFloat     = 8
+
+	floatShift = (0x7ff80000 - tagFirst + 1) << 32
+)
+
+func tagged(tag int32, payload uint32) Value { return Value(uint64(uint32(tag))<<32 | uint64(payload)) }
+
+func (v Value) tag() int32 {
+	tag := int32(v >> 32)
+	if uint32(tag-tagFirst) >= tagFloat-tagFirst {
+		return tagFloat
+	}
+	return tag
+}
+
+func (v Value) float() float64 { return math.Float64frombits(uint64(v) + floatShift) }
+
+func floatValue(f float64) Value {
+	if i := int32(f); float64(i) == f && (i != 0 || !math.Signbit(f)) {
+		return tagged(tagInt, uint32(i))
+	}
+	bits := math.Float64bits(f)
+	if f != f {
+		bits = 0x7ff8000000000000
+	}
+	return Value(bits - floatShift)
+}
+
+// IsNullish reports whether v is null or undefined.
+func (v Value) IsNullish() bool { return v.tag() == tagNull || v.tag() == tagUndefined }
+
+type undefined struct{}
+
+// Undefined is JavaScript's undefined; nil is null.
+var Undefined undefined
+
+// Field is one property of an Object.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// Object becomes a plain object with these own properties, in this order.
+type Object []Field
+
+// Unsupported is what Call.Value returns for a value that has no Go form.
+type Unsupported struct {
+	// Type is what typeof says of it: "function", "symbol", "bigint", "object".
+	Type string
+}
+
+// New converts a Go value: nil is null; Undefined, bool, int, int64, float64
+// and string are themselves; []byte is a Uint8Array; []string and []any are
+// arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage
+// is what JSON.parse makes of it; *Error is an error object; Value is moved. An
+// unknown type is an error.
+func (vm *VM) New(value any) (Value, error) {
+	switch v := value.(type) {
+	case nil:
+		return tagged(tagNull, 0), nil
+	case undefined:
+		return tagged(tagUndefined, 0), nil
+	case bool:
+		if v {
+			return tagged(tagBool, 1), nil
+		}
+		return tagged(tagBool, 0), nil
+	case int:
+		return floatValue(float64(v)), nil
+	case int64:
+		return floatValue(float64(v)), nil
+	case float64:
+		return floatValue(v), nil
+	case string:
+		return vm.newString(v)
+	case []byte:
+		return vm.newBytes(v)
+	case Value:
+		return v, nil
+	case Async:
+		return vm.startAsync(v)
+	case *Error:
+		return vm.newError(v)
+	case json.RawMessage:
+		return vm.parseJSON(v)
+	}
+	return vm.newCompound(value)
+}
+
+func (vm *VM) newCompound(value any) (Value, error) {
+	switch v := value.(type) {
+	case []string:
+		return newArray(vm, v)
+	case []any:
+		return newArray(vm, v)
+	case []Object:
+		return newArray(vm, v)
+	case Object:
+		return vm.newObject(v)
+	case map[string]any:
+		fields := make(Object, 0, len(v))
+		for name, x := range v {
+			fields = append(fields, Field{name, x})
+		}
+		slices.SortFunc(fields, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+		return vm.newObject(fields)
+	}
+	return 0, fmt.Errorf("a %T has no JavaScript form", value)
+}
+
+// Free gives v back.
+func (vm *VM) Free(v Value) {
+	if tag := v.tag(); tag < 0 {
+		vm.call(fnFreeValue, uint64(vm.js), uint64(v))
+	}
+}
+
+func (vm *VM) dup(v Value) Value {
+	if v.tag() >= 0 {
+		return v
+	}
+	return Value(vm.call(fnDupValue, uint64(vm.js), uint64(v)))
+}
+
+// made checks a Value that the engine returned.
+func (vm *VM) made(v uint64) (Value, error) {
+	if Value(v).tag() == tagException {
+		return 0, vm.exception()
+	}
+	return Value(v), nil
+}
+
+func (vm *VM) newString(s string) (Value, error) {
+	ptr, free := vm.write(s)
+	defer free()
+	return vm.made(vm.call(fnNewString, uint64(vm.js), uint64(ptr), uint64(len(s))))
+}
+
+func (vm *VM) newBytes(b []byte) (Value, error) {
+	ptr := vm.scratch
+	if len(b) > scratchSize {
+		ptr = vm.malloc(uint32(len(b)))
+		defer func() { vm.call(fnFree, uint64(ptr)) }()
+	}
+	vm.mem.Write(ptr, b)
+	return vm.made(vm.call(fnNewUint8Array, uint64(vm.js), uint64(ptr), uint64(len(b))))
+}
+
+func (vm *VM) parseJSON(text []byte) (Value, error) {
+	ptr, free := vm.write(string(text))
+	defer free()
+	name := vm.scratch + scratchSize - 1 // an empty C string
+	vm.mem.WriteByte(name, 0)
+	return vm.made(vm.call(fnParseJSON, uint64(vm.js), uint64(ptr), uint64(len(text)), uint64(name)))
+}
+
+func newArray[T any](vm *VM, items []T) (Value, error) {
+	array, err := vm.made(vm.call(fnNewArray, uint64(vm.js)))
+	if err != nil {
+		return 0, err
+	}
+	for i, item := range items {
+		v, err := vm.New(item)
+		if err != nil {
+			vm.Free(array)
+			return 0, err
+		}
+		vm.call(fnSetIndex, uint64(vm.js), uint64(array), uint64(i), uint64(v))
+	}
+	return array, nil
+}
+
+func (vm *VM) newObject(fields []Field) (Value, error) {
+	object, err := vm.made(vm.call(fnNewObject, uint64(vm.js)))
+	if err != nil {
+		return 0, err
+	}
+	if err := vm.setFields(object, fields); err != nil {
+		vm.Free(object)
+		return 0, err
+	}
+	return object, nil
+}
+
+func (vm *VM) setFields(object Value, fields []Field) error {
+	for _, f := range fields {
+		v, err := vm.New(f.Value)
+		if err != nil {
+			return err
+		}
+		ptr, free := vm.write(f.Name)
+		vm.call(fnSetStr, uint64(vm.js), uint64(object), uint64(ptr), uint64(v))
+		free()
+	}
+	return nil
+}
+
+// get returns a property of object.
+func (vm *VM) get(object Value, name string) (Value, error) {
+	ptr, free := vm.write(name)
+	defer free()
+	return vm.made(vm.call(fnGetStr, uint64(vm.js), uint64(object), uint64(ptr)))
+}
+
+// text returns ToString of v; lone surrogates become U+FFFD.
+func (vm *VM) text(v Value) (string, error) {
+	ptr := vm.call32(fnToCString, uint64(vm.js), uint64(vm.scratch), uint64(v), 0)
+	if ptr == 0 {
+		return "", vm.exception()
+	}
+	s := string(vm.read(ptr, vm.readU32(vm.scratch)))
+	vm.call(fnFreeCString, uint64(vm.js), uint64(ptr))
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return s, nil
+}
+
+// bytes returns a view of the bytes of an ArrayBuffer or of a view of one.
+func (vm *VM) bytes(v Value) ([]byte, bool) {
+	if v.tag() != tagObject {
+		return nil, false
+	}
+	if vm.call32(fnIsArrayBuffer, uint64(v)) != 0 {
+		return vm.bufferBytes(v)
+	}
+	isView := int32(vm.call32(fnTypedArrayType, uint64(v))) >= 0
+	if !isView && vm.call32(fnIsDataView, uint64(v)) == 0 {
+		return nil, false
+	}
+	if !isView {
+		return vm.dataViewBytes(v)
+	}
+	buffer, err := vm.made(vm.call(fnGetTypedArrayBuffer, uint64(vm.js), uint64(v),
+		uint64(vm.scratch), uint64(vm.scratch+4), uint64(vm.scratch+8)))
+	if err != nil {
+		return nil, false
+	}
+	offset, length := vm.readU32(vm.scratch), vm.readU32(vm.scratch+4)
+	return vm.slice(buffer, offset, length)
+}
+
+// dataViewBytes reads the view's own properties: QuickJS has no call for it.
+func (vm *VM) dataViewBytes(v Value) ([]byte, bool) {
+	var at [2]uint32
+	for i, name := range []string{"byteOffset", "byteLength"} {
+		n, err := vm.get(v, name)
+		if err != nil {
+			return nil, false
+		}
+		at[i] = uint32(vm.number(n))
+	}
+	buffer, err := vm.get(v, "buffer")
+	if err != nil {
+		return nil, false
+	}
+	return vm.slice(buffer, at[0], at[1])
+}
+
+// slice returns part of buffer's bytes and frees buffer.
+func (vm *VM) slice(buffer Value, offset, length uint32) ([]byte, bool) {
+	defer vm.Free(buffer)
+	b, ok := vm.bufferBytes(buffer)
+	if !ok || uint64(offset)+uint64(length) > uint64(len(b)) {
+		return nil, false
+	}
+	return b[offset : offset+length], true
+}
+
+func (vm *VM) bufferBytes(v Value) ([]byte, bool) {
+	ptr := vm.call32(fnGetArrayBuffer, uint64(vm.js), uint64(vm.scratch), uint64(v))
+	if ptr == 0 { // a detached buffer; GetArrayBuffer threw
+		vm.dropException()
+		return []byte{}, true
+	}
+	return vm.read(ptr, vm.readU32(vm.scratch)), true
+}
+
+// number returns ToNumber of v, NaN when that throws.
+func (vm *VM) number(v Value) float64 {
+	switch v.tag() {
+	case tagInt:
+		return float64(int32(v))
+	case tagFloat:
+		return v.float()
+	}
+	if int32(vm.call32(fnToFloat, uint64(vm.js), uint64(vm.scratch), uint64(v))) < 0 {
+		vm.dropException()
+		return math.NaN()
+	}
+	return math.Float64frombits(vm.readU64(vm.scratch))
+}
