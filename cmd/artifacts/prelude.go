@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// preludeEntry exports, as its default export, the object of entry points that
+// the engine calls by name. takeEntryPoints hands it to the script around the
+// bundle, whose completion value it becomes.
+const (
+	preludeEntry    = "runtime/prelude.js"
+	takeEntryPoints = `import { default as exported } from "./` + preludeEntry + `"; entryPoints = exported`
+	before          = "(()=>{let entryPoints;"
+	after           = "return entryPoints})()"
+)
+
+// buildPrelude bundles the prelude into one classic script whose completion
+// value is that object. White space goes; identifiers stay, since they show up
+// in stack traces, and so do the names of functions and classes, since
+// programs see them.
+func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
+	dir, err := filepath.Abs(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir:    dir,
+		Stdin:            &api.StdinOptions{Contents: takeEntryPoints, ResolveDir: dir},
+		Bundle:           true,
+		Format:           api.FormatIIFE,
+		Platform:         api.PlatformNeutral,
+		Target:           api.ES2023,
+		MainFields:       []string{"module", "main"},
+		Conditions:       []string{"workerd", "worker"},
+		MinifyWhitespace: true,
+		MinifySyntax:     true,
+		KeepNames:        true,
+		LegalComments:    api.LegalCommentsEndOfFile,
+		Charset:          api.CharsetUTF8,
+		Banner:           map[string]string{"js": before},
+		Footer:           map[string]string{"js": after},
+		Metafile:         true,
+		LogLevel:         api.LogLevelSilent,
+	})
+	if err := buildErrors(result.Errors); err != nil {
+		return nil, nil, err
+	}
+	inputs, err := bundleInputs(result.Metafile)
+	if err != nil {
+		return nil, nil, err
+	}
+	return result.OutputFiles[0].Contents, append(inputs, "runtime/web/package-lock.json"), nil
+}
+
+func buildErrors(messages []api.Message) error {
+	var errs []error
+	for _, m := range messages {
+		where := ""
+		if l := m.Location; l != nil {
+			where = fmt.Sprintf("%s:%d:%d: ", l.File, l.Line, l.Column+1)
+		}
+		errs = append(errs, errors.New(where+m.Text))
+	}
+	return errors.Join(errs...)
+}
+
+// bundleInputs lists the files of a metafile.
+func bundleInputs(metafile string) ([]string, error) {
+	var meta struct{ Inputs map[string]json.RawMessage }
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return nil, fmt.Errorf("the bundler's list of files: %w", err)
+	}
+	delete(meta.Inputs, "<stdin>")
+	return slices.Collect(maps.Keys(meta.Inputs)), nil
+}
