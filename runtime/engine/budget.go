@@ -61,10 +61,11 @@ func (vm *VM) postMortem() (stack string) {
 // turn runs fn and then the job queue on behalf of scope, and charges the time
 // to it. The error is fn's, or a crash.
 func (vm *VM) turn(scope *Scope, fn func() error) error {
-	start := vm.engine.now()
-	vm.scope, vm.deadline = scope, scope.deadline(start)
+	t := &turn{start: vm.engine.now(), now: vm.engine.now}
+	vm.scope, vm.deadline = scope, scope.deadline(t.start)
+	scope.begin(t)
 	defer func() {
-		scope.charge(vm.engine.now().Sub(start))
+		scope.end(t)
 		vm.deadline = time.Time{}
 	}()
 	return vm.guard(func() error {

@@ -400,3 +400,28 @@ func TestConcurrentTurns(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestIdle(t *testing.T) {
+	idle := make(chan *engine.Scope, 8)
+	release := make(chan struct{})
+	i := start(t, engine.IsolateOptions{
+		OnIdle: func(s *engine.Scope) { idle <- s },
+		Funcs: map[string]engine.Func{"wait": func(*engine.Call) (any, error) {
+			return engine.Async(func(context.Context) (any, error) { <-release; return nil, nil }), nil
+		}},
+	})
+	waiting, hung := scope(t, 0), scope(t, 0)
+	if _, err := run(i, waiting, `host.wait().then(() => 0); 0`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(i, hung, `new Promise(() => {}); 0`); err != nil {
+		t.Fatal(err)
+	}
+	if got := receive(t, idle); got != hung {
+		t.Error("the scope with work under way is called idle")
+	}
+	close(release)
+	if got := receive(t, idle); got != waiting {
+		t.Error("the other scope was expected")
+	}
+}

@@ -22,6 +22,10 @@ type IsolateOptions struct {
 	// an out of memory *Error or another reason. All that was under way in it is
 	// lost. Called on the isolate's goroutine.
 	OnReset func(cause error)
+	// OnIdle hears, at the end of a turn, that its scope has no Async under way:
+	// nothing more will happen on its behalf unless the embedder acts. Called on
+	// the isolate's goroutine.
+	OnIdle func(*Scope)
 }
 
 // Isolate is one virtual machine and the goroutine that runs its event loop.
@@ -124,6 +128,9 @@ func (i *Isolate) run(t task) error {
 	}
 	err := i.vm.turn(t.scope, func() error { return t.fn(i.vm) })
 	if !isCrash(err) {
+		if i.o.OnIdle != nil && t.scope.pending.Load() == 0 {
+			i.o.OnIdle(t.scope)
+		}
 		return err
 	}
 	cause := err
@@ -171,13 +178,17 @@ func (i *Isolate) Snapshot(scope *Scope) (*Image, error) {
 // startAsync runs work on its own goroutine and settles the promise in a turn.
 func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 	scope := vm.scope
+	scope.pending.Add(1)
 	i.work.Go(func() {
 		ctx, stop := context.WithCancel(scope.ctx)
 		defer stop()
 		defer context.AfterFunc(i.ctx, stop)()
 		value, err := contained(ctx, work)
 		// A closed isolate has no promise left to settle.
-		_ = i.post(task{scope: scope, vm: vm, fn: func(vm *VM) error { return s.settle(vm, value, err) }})
+		_ = i.post(task{scope: scope, vm: vm, fn: func(vm *VM) error {
+			scope.pending.Add(-1)
+			return s.settle(vm, value, err)
+		}})
 	})
 }
 

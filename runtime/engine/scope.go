@@ -18,6 +18,10 @@ type Scope struct {
 	cancel context.CancelCauseFunc
 	budget time.Duration
 	cpu    atomic.Int64
+	// turn is the turn that runs, nil between turns.
+	turn atomic.Pointer[turn]
+	// pending counts the scope's Asyncs under way.
+	pending atomic.Int32
 }
 
 // NewScope returns a scope that ends with ctx or with End. A budget of 0 sets
@@ -31,9 +35,30 @@ func NewScope(ctx context.Context, budget time.Duration, value any) *Scope {
 // Context ends when the scope does.
 func (s *Scope) Context() context.Context { return s.ctx }
 
-// CPU is the engine time that the scope's turns took so far. It is the elapsed
-// time of turns: time spent waiting between turns does not count.
-func (s *Scope) CPU() time.Duration { return time.Duration(s.cpu.Load()) }
+// CPU is the engine time that the scope's turns took so far, the one that runs
+// included. It is the elapsed time of turns: time spent waiting between turns
+// does not count.
+func (s *Scope) CPU() time.Duration {
+	used := time.Duration(s.cpu.Load())
+	if t := s.turn.Load(); t != nil {
+		used += t.now().Sub(t.start)
+	}
+	return used
+}
+
+// turn is the clock of a turn that runs.
+type turn struct {
+	start time.Time
+	now   func() time.Time
+}
+
+func (s *Scope) begin(t *turn) { s.turn.Store(t) }
+
+// end charges the turn that runs to the scope.
+func (s *Scope) end(t *turn) {
+	s.turn.Store(nil)
+	s.cpu.Add(int64(t.now().Sub(t.start)))
+}
 
 // Budget is the most CPU time that the scope may take; 0 is no limit.
 func (s *Scope) Budget() time.Duration { return s.budget }
@@ -44,13 +69,11 @@ func (s *Scope) End(cause error) { s.cancel(cause) }
 
 func (s *Scope) ended() bool { return s.ctx.Err() != nil }
 
-func (s *Scope) charge(d time.Duration) { s.cpu.Add(int64(d)) }
-
 // deadline is the instant at which a turn that begins at start must be ended;
 // the zero time is never.
 func (s *Scope) deadline(start time.Time) time.Time {
 	if s.budget <= 0 {
 		return time.Time{}
 	}
-	return start.Add(s.budget - s.CPU())
+	return start.Add(s.budget - time.Duration(s.cpu.Load()))
 }
