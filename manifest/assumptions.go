@@ -1,0 +1,62 @@
+package manifest
+
+// This file names what the platform document leaves open and this package had to choose, beside the figures
+// of section 2.9 that other rooms need. To follow a different platform, change it here.
+
+// Names the Worker finds its bindings under. The document names only the defaults of storage and kv.
+const (
+	DatabaseName        = "DB"
+	ProjectDatabaseName = "PROJECT_DB"
+	ImagesName          = "IMAGES"
+	AssetsName          = "ASSETS"
+	DefaultStorageName  = "BUCKET" // section 2.9
+	DefaultKVName       = "KV"     // section 2.9
+)
+
+// Limits of section 2.9.
+const (
+	DefaultCPUMs       = 10000
+	MaxCPUMs           = 30000
+	DefaultSubRequests = 20
+	MaxSubRequests     = 50
+)
+
+// PinDate is the platform's own compatibility date. A manifest can only move the date forward from it; the
+// document says that there is a pin, not which day it is.
+const PinDate = "2026-10-01"
+
+// First path segments that the toolchain and the platform keep for themselves, in any case. No route may be
+// under them; the document names none.
+const (
+	ReservedPages   = "__pages"
+	ReservedPreview = "__preview"
+)
+
+// Bounds on what is read at all, so that a hostile file costs little. The document gives none.
+const (
+	maxManifestBytes = 1 << 20
+	maxDepth         = 64
+	maxHTMLBytes     = 4 << 20
+	maxSQLBytes      = 16 << 20
+	maxAssetFiles    = 100_000
+)
+
+// maxReported is how many diagnostics a Report carries; the rest are counted.
+const maxReported = 100
+
+// formsPath is where a page posts its forms: the path itself with a "form" field, or the path, "/" and the
+// form's name.
+const formsPath = "/__pages/forms"
+
+// runtimeConfigs returns the JSON runtime configs a bundle may ship at its root, the one that wins first.
+func runtimeConfigs() []string { return []string{"wrangler.json", "wrangler.jsonc"} }
+
+// Both fields of a form are required, although the document marks neither: a declaration without a name
+// matches no lead, and one without an event raises none.
+//
+// A number with an integral value is an integer however it is written (1e3, 20.0), as in draft-07.
+//
+// A number too large for a double (1e400) is refused as unreadable, a lone surrogate escape likewise.
+//
+// ".." is refused everywhere in a path, also where it would not leave the bundle; "./" and a trailing slash
+// are dropped.

@@ -1,0 +1,122 @@
+package manifest
+
+import "slices"
+
+// Rule describes a diagnostic code.
+type Rule struct {
+	Code    string
+	Summary string
+}
+
+// The codes of this package's diagnostics. They are stable.
+const (
+	codeSyntax          = "syntax"
+	codeFileMissing     = "file-missing"
+	codeFileTooLarge    = "file-too-large"
+	codeWrongType       = "wrong-type"
+	codeMissingKey      = "missing-key"
+	codeUnknownKey      = "unknown-key"
+	codeDuplicateKey    = "duplicate-key"
+	codeSchemaKey       = "schema-key"
+	codeStagedPrefix    = "staged-migrations-prefix"
+	codeTooShort        = "too-short"
+	codeTooLong         = "too-long"
+	codeUnknownValue    = "unknown-value"
+	codeInvalid         = "invalid-value"
+	codeNotInteger      = "not-an-integer"
+	codeOverCeiling     = "limits-over-ceiling"
+	codeNotPositive     = "limits-not-positive"
+	codeRouteInvalid    = "route-invalid"
+	codeRouteWildcard   = "route-wildcard"
+	codeRouteReserved   = "route-reserved"
+	codeRouteConflict   = "route-access-conflict"
+	codeRouteStatic     = "route-static-public"
+	codeRouteDuplicate  = "route-duplicate"
+	codeRouteShadowed   = "route-shadowed"
+	codeRouteParameter  = "route-parameter"
+	codeRouteUncovered  = "route-uncovered"
+	codeFlagUnknown     = "flag-unknown"
+	codeFlagDuplicate   = "flag-duplicate"
+	codeFlagsTwice      = "flags-declared-twice"
+	codeRuntimeConfig   = "runtime-config-invalid"
+	codeDateInvalid     = "date-invalid"
+	codeDateIgnored     = "date-ignored"
+	codePathInvalid     = "path-invalid"
+	codePathAbsolute    = "path-absolute"
+	codePathEscape      = "path-escape"
+	codePathMissing     = "path-not-found"
+	codePathKind        = "path-wrong-kind"
+	codePathSymlink     = "path-symlink"
+	codePathUnreadable  = "path-unreadable"
+	codeEnvClash        = "env-name-clash"
+	codeSecretPasted    = "secret-pasted"
+	codeSubmissions     = "submissions-without-database"
+	codeFormName        = "form-name-invalid"
+	codeFormEvent       = "form-event-invalid"
+	codeFormDuplicate   = "form-duplicate"
+	codeFormUndeclared  = "form-undeclared"
+	codeFormUnused      = "form-unused"
+	codeMigrationOrder  = "migration-order"
+	codeMigrationNumber = "migration-duplicate-number"
+	codeTableMissing    = "table-not-created"
+	codeAssetSecret     = "asset-secret"
+)
+
+// Rules returns every code this package reports, sorted, with what it stands for.
+func Rules() []Rule {
+	return slices.Clone(rules[:])
+}
+
+//nolint:gochecknoglobals // a constant table
+var rules = [...]Rule{
+	{codeAssetSecret, "a file that usually holds secrets is among the public assets"},
+	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
+	{codeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
+	{codeDuplicateKey, "a key stands twice in one object"},
+	{codeEnvClash, "two bindings or secrets have the same name in the Worker's environment"},
+	{codeFileMissing, "there is no manifest, or it cannot be read"},
+	{codeFileTooLarge, "the manifest is too large to be one"},
+	{codeFlagDuplicate, "a compatibility flag is listed twice"},
+	{codeFlagUnknown, "a compatibility flag the platform does not accept"},
+	{codeFlagsTwice, "compatibility flags stand in the manifest and in the bundle's JSON runtime config"},
+	{codeFormDuplicate, "two forms are declared with one name"},
+	{codeFormEvent, "the event of a form is not custom. and a lowercase name"},
+	{codeFormName, "the name of a form has other characters than lowercase letters, digits, - and _"},
+	{codeFormUndeclared, "a page has a form that the manifest does not declare"},
+	{codeFormUnused, "a declared form is on no page"},
+	{codeInvalid, "a value breaks a rule of the schema"},
+	{codeNotPositive, "a limit is not greater than zero"},
+	{codeOverCeiling, "a limit is over the platform's ceiling"},
+	{codeMigrationNumber, "two migrations have the same number"},
+	{codeMigrationOrder, "migrations sort by name in another order than by number"},
+	{codeMissingKey, "a required key is missing"},
+	{codeNotInteger, "a number is not an integer"},
+	{codePathAbsolute, "a path is absolute instead of relative to the bundle root"},
+	{codePathEscape, "a path has a .. segment"},
+	{codePathInvalid, "a path has a backslash or a control character"},
+	{codePathMissing, "a path names a file or directory that does not exist"},
+	{codePathSymlink, "a symbolic link leads out of the bundle or nowhere"},
+	{codePathUnreadable, "a file or directory cannot be read"},
+	{codePathKind, "a path names a directory where a file is needed, or the other way round"},
+	{codeRouteConflict, "one pattern is declared with two kinds of access"},
+	{codeRouteDuplicate, "one route is declared twice"},
+	{codeRouteInvalid, "a pattern is not a site-root-relative path"},
+	{codeRouteParameter, "a pattern looks like it has parameters, which are matched literally"},
+	{codeRouteReserved, "a pattern is under a path the platform keeps for itself"},
+	{codeRouteShadowed, "a route changes nothing because a wider one of the same access covers it"},
+	{codeRouteStatic, "a site without a Worker declares a public route"},
+	{codeRouteUncovered, "a members route leaves files public that it was probably meant to cover"},
+	{codeRouteWildcard, "a pattern has a star elsewhere than as a trailing /*"},
+	{codeRuntimeConfig, "the bundle's JSON runtime config cannot be used"},
+	{codeSchemaKey, "the manifest carries $schema, which the platform refuses"},
+	{codeSecretPasted, "a secret's value seems to stand where its name belongs"},
+	{codeStagedPrefix, "stagedMigrationsPrefix is written by the platform only"},
+	{codeSubmissions, "form posts are to be written to a table, but the site has no database"},
+	{codeSyntax, "the file is not JSON"},
+	{codeTableMissing, "no migration creates a table the manifest names"},
+	{codeTooLong, "a string is longer than its limit"},
+	{codeTooShort, "a string is empty"},
+	{codeUnknownKey, "a key the manifest does not have"},
+	{codeUnknownValue, "a value other than those allowed"},
+	{codeWrongType, "a value has the wrong type"},
+}

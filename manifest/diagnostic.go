@@ -1,0 +1,70 @@
+package manifest
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Severity ranks a diagnostic.
+type Severity string
+
+// An error refuses the manifest, a warning does not.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Diagnostic is one thing wrong with a file of the site. Its JSON form is part of the command line's contract.
+type Diagnostic struct {
+	Severity Severity `json:"severity"`
+	// Code is stable; [Rules] describes each.
+	Code string `json:"code"`
+	// Path is the JSON Pointer of the value, or of the object for a key; empty for the whole document.
+	Path string `json:"path"`
+	// File is the file the position is in, when that is not the manifest.
+	File string `json:"file,omitempty"`
+	// Line and Column are 1-based, columns count characters; the end is exclusive.
+	Line      int `json:"line"`
+	Column    int `json:"column"`
+	EndLine   int `json:"end_line"`
+	EndColumn int `json:"end_column"`
+	// Message is lower case without a full stop; Fix is the change that would pass, empty when unknown.
+	Message string `json:"message"`
+	Fix     string `json:"fix"`
+	// Source is the text of the line, for a code frame of a file other than the manifest.
+	Source string `json:"-"`
+}
+
+// Diagnostics is a list of problems. The functions of this package return it sorted.
+type Diagnostics []Diagnostic
+
+// HasErrors reports whether any of them is an error.
+func (ds Diagnostics) HasErrors() bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Sort orders by file, the manifest first, then by position, errors before warnings, and by code.
+func (ds Diagnostics) Sort() {
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+}
+
+// count returns how many are errors and how many warnings.
+func (ds Diagnostics) count() (errors, warnings int) {
+	for _, d := range ds {
+		if d.Severity == Error {
+			errors++
+		} else {
+			warnings++
+		}
+	}
+	return errors, warnings
+}

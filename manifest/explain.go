@@ -1,0 +1,176 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file turns the schema validator's refusals into messages for people. The schema decides; what is
+// written here only explains.
+
+// duplicates reports keys that stand twice, in every object of the document.
+func (d *document) duplicates(p pointer, n *node) {
+	for i, item := range n.items {
+		d.duplicates(p.index(i), item)
+	}
+	first := make(map[string]span, len(n.members))
+	for _, m := range n.members {
+		if at, twice := first[m.key]; twice {
+			line, _ := d.lines.at(at.start)
+			msg := fmt.Sprintf("the key %s stands here a second time, after line %d", quote(m.key), line)
+			d.add(Error, codeDuplicateKey, p, m.at, msg, "keep one of them")
+		} else {
+			first[m.key] = m.at
+		}
+		d.duplicates(p.key(m.key), m.value)
+	}
+}
+
+// checkSchema validates the document and explains each refusal, at most one for each value.
+func (d *document) checkSchema() {
+	list, err := violations(d.root)
+	if err != nil {
+		d.add(Error, codeInvalid, "", span{}, "the schema cannot be used: "+err.Error(), "")
+		return
+	}
+	slices.SortStableFunc(list, func(a, b violation) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(rank(a.kind), rank(b.kind)))
+	})
+	for _, v := range list {
+		d.explain(v)
+	}
+}
+
+// rank orders the refusals of one value: what says most comes first and is the one reported.
+func rank(kind string) int {
+	return slices.Index([]string{"invalid_type", "enum", "string_gte", "string_lte", "pattern", "number_not", "format"}, kind)
+}
+
+func (d *document) explain(v violation) {
+	n := d.root.resolve(v.at)
+	if n == nil || n.kind == badNode {
+		return
+	}
+	switch v.kind {
+	case "additional_property_not_allowed":
+		d.explainUnknownKey(v.at, n, v.key)
+		return
+	case "required":
+		d.explainMissingKey(v.at, n, v.key)
+		return
+	case "const", "condition_then":
+		return // a public route of a static site: checkStaticRoutes explains it
+	}
+	if d.refused[v.at] {
+		return
+	}
+	switch v.kind {
+	case "invalid_type":
+		d.explainType(v.at, n, v.want)
+	case "string_gte":
+		d.refuse(codeTooShort, v.at, v.at.label()+" is empty", "give it at least one character, or remove it")
+	case "string_lte":
+		msg := fmt.Sprintf("%s is %d characters long, over the limit of %s", v.at.label(), utf8.RuneCountInString(n.text), v.want)
+		d.refuse(codeTooLong, v.at, msg, "shorten it to "+v.want+" characters")
+	case "number_gte", "number_gt":
+		d.refuse(codeNotPositive, v.at, fmt.Sprintf("%s is %s, not greater than zero", v.at.label(), clip(n.text)), "set it to 1 or more")
+	case "number_lte":
+		d.explainCeiling(v.at, n)
+	case "enum":
+		d.explainEnum(v.at, n)
+	default:
+		d.explainString(v.at, n, v.kind)
+	}
+}
+
+// explainType says what a value should have been. want is a type of JSON Schema.
+func (d *document) explainType(p pointer, n *node, want string) {
+	if want == "integer" && n.kind == numberNode {
+		d.refuse(codeNotInteger, p, fmt.Sprintf("%s is %s, not an integer", p.label(), clip(n.text)), "write a whole number")
+		return
+	}
+	article := "a "
+	if strings.ContainsAny(want[:1], "aio") {
+		article = "an "
+	}
+	msg := fmt.Sprintf("%s must be %s, not %s", p.label(), article+want, n.kind.name())
+	d.refuse(codeWrongType, p, msg, typeFix(n, want))
+}
+
+func typeFix(n *node, want string) string {
+	switch {
+	case n.kind == nullNode:
+		return "remove it: what is left out has its default"
+	case n.kind == stringNode && (want == "integer" || want == "boolean"):
+		return "remove the quotes"
+	case n.kind == stringNode && want == "array":
+		return "put it in brackets: [" + quote(n.text) + "]"
+	case n.kind == objectNode && want == "array":
+		return "put it in brackets: [{ … }]"
+	case (n.kind == numberNode || n.kind == boolNode) && want == "string":
+		return "put it in double quotes"
+	case want == "object":
+		return "write { … }"
+	default:
+		return ""
+	}
+}
+
+func (d *document) explainCeiling(p pointer, n *node) {
+	ceiling := MaxCPUMs
+	if _, last := p.parent(); last == "subRequests" {
+		ceiling = MaxSubRequests
+	}
+	msg := fmt.Sprintf("%s is %s, over the platform ceiling of %d", p.label(), clip(n.text), ceiling)
+	d.refuse(codeOverCeiling, p, msg, fmt.Sprintf("set it to %d or less", ceiling))
+}
+
+func (d *document) explainEnum(p pointer, n *node) {
+	allowed := described().at(p).Enum
+	choice := make([]string, len(allowed))
+	for i, a := range allowed {
+		choice[i] = strconv.Quote(a)
+	}
+	fix := cmp.Or(didYouMean(n.text, allowed), "use "+strings.Join(choice, " or "))
+	if p.kind() == "/runtime/compatibilityFlags/*" {
+		d.refuse(codeFlagUnknown, p, fmt.Sprintf("the platform does not accept the compatibility flag %s", quote(n.text)), fix)
+		return
+	}
+	d.refuse(codeUnknownValue, p, fmt.Sprintf("%s is %s, which is none of %s", p.label(), quote(n.text), strings.Join(choice, ", ")), fix)
+}
+
+// explainString explains a string that does not match the pattern or format of its place.
+func (d *document) explainString(p pointer, n *node, kind string) {
+	switch p.kind() {
+	case "/routes/*/pattern":
+		d.explainPattern(p, n.text)
+	case "/entry", "/assets", "/bindings/database/migrations":
+		d.explainPath(p, n.text)
+	case "/forms/*/name":
+		fix := cmp.Or(nameFix(n.text), "use lowercase letters, digits, - and _")
+		d.refuse(codeFormName, p, fmt.Sprintf("the form name %s has other characters than lowercase letters, digits, - and _", quote(n.text)), fix)
+	case "/forms/*/event":
+		d.refuse(codeFormEvent, p, fmt.Sprintf(`the event %s is not "custom." and a lowercase name`, quote(n.text)), eventFix(n.text))
+	case "/runtime/compatibilityDate":
+		msg := fmt.Sprintf("compatibilityDate is %s, not a calendar day written YYYY-MM-DD", quote(n.text))
+		d.refuse(codeDateInvalid, p, msg, `write a date such as "`+PinDate+`"`)
+	default:
+		d.refuse(codeInvalid, p, fmt.Sprintf("%s breaks the schema's rule %q", p.label(), kind), "")
+	}
+}
+
+// explainMissingKey reports a required key at the object that lacks it.
+func (d *document) explainMissingKey(p pointer, n *node, key string) {
+	if key == "access" {
+		return // only a static site needs it: checkStaticRoutes explains it
+	}
+	what := "the route"
+	if strings.HasPrefix(string(p), "/forms/") {
+		what = "the form"
+	}
+	d.add(Error, codeMissingKey, p, n.span, fmt.Sprintf("%s has no %q", what, key), fmt.Sprintf("add %q", key))
+}

@@ -1,0 +1,141 @@
+// Package manifest reads the deploy manifest of a site, the file "pages.deploy.json" at the root of its
+// bundle, and holds every rule and ceiling the platform puts on it (platform document, section 2.9).
+//
+// In goes either the bytes of a manifest ([Parse]) or a file tree that carries one ([Load], which also looks
+// at the files the manifest names). Out comes a [Manifest] with every default filled in, and [Diagnostics]
+// that point at the author's own lines: all of them, sorted by position, each with a stable code and, where
+// there is one, the change that would pass. They are written out by [WriteText], [WriteJSON], [WriteGitHub]
+// and [WriteSARIF].
+//
+// No function of this package returns an error for bad input or panics on it: what is wrong with a manifest
+// is a Diagnostic. Errors are returned only by the writers, and only when the underlying writer fails.
+//
+// All functions are safe for concurrent use, and the values they return share nothing.
+//
+// The package touches neither the network nor a database, runs no code of the site, prints nothing and reads
+// no environment; the only files it reads are those of the fs.FS it is given.
+package manifest
+
+// FileName is the name of the manifest at the bundle root.
+const FileName = "pages.deploy.json"
+
+// Manifest is what a site declares. The zero value is a static site with no files. Paths are relative to the
+// bundle root, slash separated and clean: [Parse] turns "./public/" into "public".
+type Manifest struct {
+	// Entry is the Worker module that answers Routes; empty for a static site.
+	Entry string `json:"entry,omitempty"`
+	// Assets is the directory of static files; empty when there is none.
+	Assets string `json:"assets,omitempty"`
+	// Routes lists the paths the Worker answers or a members gate guards. Others are static files.
+	Routes   []Route  `json:"routes,omitempty"`
+	Bindings Bindings `json:"bindings,omitzero"`
+	Limits   Limits   `json:"limits,omitzero"`
+	Runtime  Runtime  `json:"runtime,omitzero"`
+	// Forms lists the forms whose leads raise an event of their own.
+	Forms []Form `json:"forms,omitempty"`
+}
+
+// Form returns the declared form of that name. When a name is declared twice, the first one counts.
+func (m *Manifest) Form(name string) (Form, bool) {
+	for _, f := range m.Forms {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Form{}, false
+}
+
+// Access says who may see a route.
+type Access string
+
+// The two kinds of access. [Parse] fills in Public where the manifest says nothing.
+const (
+	Public  Access = "public"
+	Members Access = "members"
+)
+
+// Route is one entry of the route table.
+type Route struct {
+	// Pattern is a site-root-relative path, matched literally, or one that ends in "/*" and then covers
+	// everything below it and the path before the "/*" itself.
+	Pattern string `json:"pattern"`
+	Access  Access `json:"access,omitempty"`
+}
+
+// Bindings are the resources the Worker finds in its environment.
+type Bindings struct {
+	// Database is the site's own database, nil when the site has none.
+	Database *Database `json:"database,omitempty"`
+	// ProjectDatabase is the access to the database shared by the project's sites.
+	ProjectDatabase ProjectAccess `json:"projectDatabase,omitempty"`
+	// Secrets are the names of the secrets the Worker reads. Values are never in the file.
+	Secrets []string `json:"secrets,omitempty"`
+	// Submissions is the table that form posts are also written to; empty for none.
+	Submissions string `json:"submissions,omitempty"`
+	// Storage is the site's bucket, nil when the site has none.
+	Storage *Storage `json:"storage,omitempty"`
+	// Images attaches the image-transform binding.
+	Images bool `json:"images,omitempty"`
+	// KV is the site's key-value namespace, nil when the site has none.
+	KV *KV `json:"kv,omitempty"`
+}
+
+// Database declares the site's own database.
+type Database struct {
+	// Migrations is the directory of .sql files applied in filename order; empty for none.
+	Migrations string `json:"migrations,omitempty"`
+	// Tables are the names of the site's tables.
+	Tables []string `json:"tables,omitempty"`
+}
+
+// ProjectAccess is the access to the project database.
+type ProjectAccess string
+
+// The levels of access to the project database. [Parse] fills in ProjectNone where the manifest says nothing.
+const (
+	ProjectNone      ProjectAccess = "none"
+	ProjectRead      ProjectAccess = "read"
+	ProjectReadWrite ProjectAccess = "readwrite"
+)
+
+// Storage declares a bucket.
+type Storage struct {
+	// Name is the bucket's name in the Worker's environment, by default "BUCKET".
+	Name string `json:"name"`
+}
+
+// KV declares a key-value namespace.
+type KV struct {
+	// Name is the namespace's name in the Worker's environment, by default "KV".
+	Name string `json:"name"`
+}
+
+// Limits bound one request of the Worker. [Parse] fills in the defaults.
+type Limits struct {
+	// CPUMs is the CPU time in milliseconds: 10000 by default, at most 30000.
+	CPUMs int `json:"cpuMs,omitempty"`
+	// SubRequests is the number of outbound requests: 20 by default, at most 50.
+	SubRequests int `json:"subRequests,omitempty"`
+}
+
+// Runtime chooses the behaviour of the Worker runtime.
+type Runtime struct {
+	// CompatibilityFlags holds FlagStrictlyPublic, FlagNodeJS, both or none.
+	CompatibilityFlags []string `json:"compatibilityFlags,omitempty"`
+	// CompatibilityDate is a day as YYYY-MM-DD, or empty. It counts only when newer than [PinDate].
+	CompatibilityDate string `json:"compatibilityDate,omitempty"`
+}
+
+// The compatibility flags the platform accepts.
+const (
+	FlagStrictlyPublic = "global_fetch_strictly_public"
+	FlagNodeJS         = "nodejs_compat"
+)
+
+// Form declares a form and the event its leads raise.
+type Form struct {
+	// Name equals the "form" field of the lead: 1 to 64 lowercase letters, digits, "-" and "_".
+	Name string `json:"name"`
+	// Event is "custom." and a name: at most 71 characters in all.
+	Event string `json:"event"`
+}

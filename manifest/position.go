@@ -1,0 +1,51 @@
+package manifest
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// lines converts byte offsets of a source into 1-based lines and columns, columns counted in characters.
+// Only "\n" ends a line; a byte order mark is no character of the first line.
+type lines struct {
+	src    string
+	starts []int // offset of the first byte of each line
+}
+
+func newLines(src string) *lines {
+	l := &lines{src: src, starts: make([]int, 1, 1+strings.Count(src, "\n"))}
+	if strings.HasPrefix(src, byteOrderMark) {
+		l.starts[0] = len(byteOrderMark)
+	}
+	for i := 0; ; {
+		n := strings.IndexByte(src[i:], '\n')
+		if n < 0 {
+			return l
+		}
+		i += n + 1
+		l.starts = append(l.starts, i)
+	}
+}
+
+// at returns the line and column of an offset.
+func (l *lines) at(offset int) (line, column int) {
+	offset = max(offset, l.starts[0])
+	i := sort.SearchInts(l.starts, offset+1) - 1
+	return i + 1, utf8.RuneCountInString(l.src[l.starts[i]:offset]) + 1
+}
+
+// text returns a line without its end, given its number.
+func (l *lines) text(line int) string {
+	if line < 1 || line > len(l.starts) {
+		return ""
+	}
+	rest := l.src[l.starts[line-1]:]
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.TrimSuffix(rest, "\r")
+}
+
+// span is a half-open range of byte offsets.
+type span struct{ start, end int }

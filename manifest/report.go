@@ -1,0 +1,52 @@
+package manifest
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// Report is what was found about one manifest, ready to be written out.
+type Report struct {
+	// OK is false when any diagnostic is an error.
+	OK bool `json:"ok"`
+	// File is the manifest's name as the user gave it.
+	File string `json:"file"`
+	// Diagnostics are the first 100 in order of position.
+	Diagnostics Diagnostics `json:"diagnostics"`
+	// Omitted counts those beyond the first 100.
+	Omitted int `json:"omitted,omitempty"`
+
+	errors, warnings int
+}
+
+// NewReport sorts and counts diagnostics. It keeps a copy of at most 100; the counts are of all.
+func NewReport(file string, diags Diagnostics) Report {
+	sorted := append(Diagnostics{}, diags...)
+	sorted.Sort()
+	r := Report{File: file, Diagnostics: sorted}
+	r.errors, r.warnings = sorted.count()
+	r.OK = r.errors == 0
+	if len(sorted) > maxReported {
+		r.Diagnostics, r.Omitted = sorted[:maxReported:maxReported], len(sorted)-maxReported
+	}
+	return r
+}
+
+// file is the name of the file a diagnostic is in.
+func (r Report) file(d Diagnostic) string {
+	if d.File != "" {
+		return d.File
+	}
+	return r.File
+}
+
+// WriteJSON writes the report as one indented JSON document and a newline.
+func WriteJSON(w io.Writer, r Report) error {
+	if r.Diagnostics == nil {
+		r.Diagnostics = Diagnostics{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}

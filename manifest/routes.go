@@ -1,0 +1,186 @@
+package manifest
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// This file holds the rules of "routes".
+
+// explainPattern says which rule of section 2.9 a pattern breaks.
+func (d *document) explainPattern(p pointer, s string) {
+	code, why, fix := patternFault(s)
+	d.refuse(code, p, fmt.Sprintf("the pattern %s %s", quote(s), why), fix)
+}
+
+func patternFault(s string) (code, why, fix string) {
+	scheme, rest, isURL := strings.Cut(s, "://")
+	switch {
+	case isURL && !strings.ContainsAny(scheme, "/?#"):
+		_, site, _ := strings.Cut(rest, "/")
+		return codeRouteInvalid, "is a full address", "write the path only: " + quote("/"+site)
+	case !strings.HasPrefix(s, "/"):
+		return codeRouteInvalid, `does not start with "/"`, "write " + quote("/"+s)
+	case strings.Contains(s, "//"):
+		return codeRouteInvalid, "has an empty segment", `keep one "/" between segments`
+	case strings.Contains(s, `\`):
+		return codeRouteInvalid, "has a backslash", "separate segments with /"
+	case strings.Contains(s, "?"):
+		return codeRouteInvalid, "has a query", "remove it: a pattern is matched against the path alone"
+	case strings.Contains(s, "#"):
+		return codeRouteInvalid, "has a fragment", "remove it: a pattern is matched against the path alone"
+	case strings.Contains(s, "%"):
+		return codeRouteInvalid, "has a percent-encoding", percentFix(s)
+	case strings.ContainsFunc(s, isControl):
+		return codeRouteInvalid, "has a control character", "remove it"
+	case hasDotSegment(s):
+		return codeRouteInvalid, `has a "." or ".." segment`, "write " + quote(path.Clean(s))
+	case strings.Contains(strings.TrimSuffix(s, "/*"), "*"):
+		return codeRouteWildcard, `has a "*" elsewhere than as a trailing "/*"`, wildcardFix(s)
+	default:
+		first, _, _ := strings.Cut(s[1:], "/")
+		return codeRouteReserved, "is under " + quote("/"+strings.ToLower(first)) + ", which is reserved", "choose another path"
+	}
+}
+
+func percentFix(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil && plain != s {
+		return "write the decoded path: " + quote(plain)
+	}
+	return "write the decoded path"
+}
+
+// wildcardFix proposes the pattern that covers what was probably meant: "/api*" becomes "/api/*".
+func wildcardFix(s string) string {
+	before, _, _ := strings.Cut(s, "*")
+	return "write " + quote(strings.TrimRight(before, "/")+"/*")
+}
+
+func hasDotSegment(s string) bool {
+	for seg := range strings.SplitSeq(s, "/") {
+		if seg == "." || seg == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+func isControl(r rune) bool { return r < 0x20 || r == 0x7f }
+
+// route is an accepted route of the document.
+type route struct {
+	at      pointer // of the pattern
+	pattern string
+	access  Access
+}
+
+// routes lists the routes that no error stands at.
+func (d *document) routes() []route {
+	var list []route
+	for _, p := range d.objects("/routes") {
+		pattern, ok := d.str(p.key("pattern"))
+		if !ok {
+			continue
+		}
+		r := route{p.key("pattern"), pattern, Public}
+		if d.has(p.key("access")) {
+			access, ok := d.str(p.key("access"))
+			if !ok {
+				continue
+			}
+			r.access = Access(access)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// checkStaticRoutes refuses public routes of a site without a Worker to answer them.
+func (d *document) checkStaticRoutes() {
+	if d.has("/entry") {
+		return
+	}
+	for _, r := range d.routes() {
+		if r.access == Members {
+			continue
+		}
+		at := r.at
+		if parent, _ := at.parent(); d.has(parent.key("access")) {
+			at = parent.key("access")
+		}
+		msg := fmt.Sprintf("the route %s is public, but a site without entry may declare only members routes", quote(r.pattern))
+		d.refuse(codeRouteStatic, at, msg, `set its access to "members", declare "entry", or remove it: static files need no route`)
+	}
+}
+
+// checkRoutes compares the routes with each other.
+func (d *document) checkRoutes() {
+	all := d.routes()
+	first := make(map[string]route, len(all))
+	for _, r := range all {
+		d.checkParameter(r)
+		before, twice := first[r.pattern]
+		if !twice {
+			first[r.pattern] = r
+			continue
+		}
+		line, _ := d.lines.at(d.at(before.at).start)
+		if before.access == r.access {
+			d.warn(codeRouteDuplicate, r.at, fmt.Sprintf("the route %s is declared on line %d already", quote(r.pattern), line), "remove one of them")
+			continue
+		}
+		msg := fmt.Sprintf("the pattern %s is %s here and %s on line %d", quote(r.pattern), r.access, before.access, line)
+		d.refuse(codeRouteConflict, r.at, msg, "keep one of them")
+	}
+	for _, r := range all {
+		if first[r.pattern].at == r.at {
+			d.checkShadow(r, first)
+		}
+	}
+}
+
+// checkShadow warns of a route whose next wider one says the same.
+func (d *document) checkShadow(r route, all map[string]route) {
+	for _, wider := range wider(r.pattern) {
+		w, ok := all[wider]
+		if !ok {
+			continue
+		}
+		if w.access == r.access {
+			msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", quote(r.pattern), quote(wider))
+			d.warn(codeRouteShadowed, r.at, msg, "remove it")
+		}
+		return
+	}
+}
+
+// wider returns the patterns that cover a pattern beside itself, nearest first.
+func wider(pattern string) []string {
+	base, isTree := strings.CutSuffix(pattern, "/*")
+	base = strings.TrimSuffix(base, "/")
+	var list []string
+	if !isTree {
+		list = append(list, base+"/*")
+	}
+	for base != "" {
+		base = base[:strings.LastIndexByte(base, '/')]
+		list = append(list, base+"/*")
+	}
+	return list
+}
+
+// checkParameter warns of ":id", "[id]" and "{id}", which other routers read as parameters.
+func (d *document) checkParameter(r route) {
+	before := ""
+	for seg := range strings.SplitSeq(r.pattern[1:], "/") {
+		bracketed := len(seg) > 2 && (seg[0] == '[' && seg[len(seg)-1] == ']' || seg[0] == '{' && seg[len(seg)-1] == '}')
+		if bracketed || len(seg) > 1 && seg[0] == ':' {
+			msg := fmt.Sprintf("the segment %s of the pattern is matched literally, not as a parameter", quote(seg))
+			d.warn(codeRouteParameter, r.at, msg, "write "+quote(before+"/*")+" and let the Worker read the rest")
+			return
+		}
+		before += "/" + seg
+	}
+}

@@ -1,0 +1,192 @@
+package manifest
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// This file holds the rules of the manifest beside those of its routes.
+
+// explainPath says what keeps a string from being a path relative to the bundle root.
+func (d *document) explainPath(p pointer, s string) {
+	label := p.label()
+	switch {
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), len(s) > 2 && s[1] == ':' && s[2] == '/':
+		fix := "write it relative to the folder of " + FileName
+		d.refuse(codePathAbsolute, p, fmt.Sprintf("%s is the absolute path %s", label, quote(s)), fix)
+	case strings.Contains(s, `\`):
+		d.refuse(codePathInvalid, p, fmt.Sprintf("%s has a backslash: %s", label, quote(s)), "write "+quote(strings.ReplaceAll(s, `\`, "/")))
+	case strings.ContainsFunc(s, isControl):
+		d.refuse(codePathInvalid, p, fmt.Sprintf("%s has a control character: %s", label, quote(s)), "remove it")
+	default:
+		fix := "the site's files must be inside the folder of " + FileName
+		if clean := path.Clean(s); clean != ".." && !strings.HasPrefix(clean, "../") {
+			fix = "write " + quote(clean)
+		}
+		d.refuse(codePathEscape, p, fmt.Sprintf(`%s has a ".." segment: %s`, label, quote(s)), fix)
+	}
+}
+
+// checkRuntime warns of flags and dates that change nothing.
+func (d *document) checkRuntime() {
+	seen := map[string]bool{}
+	for _, f := range d.strings("/runtime/compatibilityFlags") {
+		if seen[f.text] {
+			d.warn(codeFlagDuplicate, f.at, fmt.Sprintf("the flag %s is listed twice", quote(f.text)), "remove one of them")
+		}
+		seen[f.text] = true
+	}
+	const at = pointer("/runtime/compatibilityDate")
+	if date, ok := d.str(at); ok && date <= PinDate {
+		msg := fmt.Sprintf("compatibilityDate %s is ignored: it is not newer than the platform's own, %s", quote(date), PinDate)
+		d.warn(codeDateIgnored, at, msg, "remove it, or set a later date")
+	}
+}
+
+// checkEnvironment looks at the names the Worker will find in its environment.
+func (d *document) checkEnvironment() {
+	taken := map[string]string{}
+	for _, b := range d.environment() {
+		if owner, clash := taken[b.text]; clash && !looksLikeSecret(b.text) {
+			msg := fmt.Sprintf("%s is the environment name of %s already", quote(b.text), owner)
+			d.warn(codeEnvClash, b.at, msg, "give each its own name")
+			continue
+		}
+		taken[b.text] = b.owner()
+	}
+	const secrets = pointer("/bindings/secrets")
+	for i, n := range d.root.resolve(secrets).list() {
+		if at := secrets.index(i); looksLikeSecret(n.str()) {
+			d.warn(codeSecretPasted, at, at.label()+" looks like a secret's value, not its name",
+				"write the name the Worker reads, set the value on the site, and replace the value: it was in a file")
+		}
+	}
+	const submissions = pointer("/bindings/submissions")
+	if _, ok := d.str(submissions); ok && !d.has("/bindings/database") {
+		d.warn(codeSubmissions, submissions, "submissions names a table, but the site has no database", `declare "bindings.database"`)
+	}
+}
+
+// environment lists the names of the Worker's environment, those nobody can rename first.
+func (d *document) environment() []located {
+	var list []located
+	if d.has("/bindings/database") {
+		list = append(list, located{"/bindings/database", DatabaseName})
+	}
+	if access, ok := d.str("/bindings/projectDatabase"); ok && ProjectAccess(access) != ProjectNone {
+		list = append(list, located{"/bindings/projectDatabase", ProjectDatabaseName})
+	}
+	if n := d.root.path("bindings", "images"); n != nil && n.text == "true" {
+		list = append(list, located{"/bindings/images", ImagesName})
+	}
+	if d.has("/assets") {
+		list = append(list, located{"/assets", AssetsName})
+	}
+	list = append(list, d.named("/bindings/storage", DefaultStorageName)...)
+	list = append(list, d.named("/bindings/kv", DefaultKVName)...)
+	return append(list, d.strings("/bindings/secrets")...)
+}
+
+// owner is how messages name the binding that has a name.
+func (l located) owner() string {
+	parent, last := l.at.parent()
+	if last == "name" {
+		return parent.label()
+	}
+	return l.at.label()
+}
+
+// named returns the name of a binding that can be renamed, if it is declared.
+func (d *document) named(p pointer, def string) []located {
+	if !d.has(p) {
+		return nil
+	}
+	if name, ok := d.str(p.key("name")); ok {
+		return []located{{p.key("name"), name}}
+	}
+	return []located{{p, def}}
+}
+
+// looksLikeSecret guesses whether a string is a key rather than the name of one.
+func looksLikeSecret(s string) bool {
+	if strings.ContainsAny(s, "=\n\r ") || strings.Contains(s, "://") {
+		return true
+	}
+	for _, prefix := range [...]string{
+		"sk_live_", "sk_test_", "rk_live_", "sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-",
+		"xoxb-", "xoxp-", "AKIA", "AIza", "eyJ", "whsec_", "SG.", "-----BEGIN",
+	} {
+		if strings.HasPrefix(s, prefix) && len(s) >= len(prefix)+10 {
+			return true
+		}
+	}
+	var upper, lower, figures int
+	for _, c := range s {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			upper++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= '0' && c <= '9':
+			figures++
+		}
+	}
+	hex := len(s) >= 32 && strings.Trim(strings.ToLower(s), "0123456789abcdef") == "" && figures > 0
+	return hex || len(s) >= 24 && upper > 0 && lower > 0 && figures > 2
+}
+
+// checkForms warns of forms declared twice.
+func (d *document) checkForms() {
+	first := map[string]pointer{}
+	for _, p := range d.objects("/forms") {
+		at := p.key("name")
+		name, ok := d.str(at)
+		if !ok {
+			continue
+		}
+		if before, twice := first[name]; twice {
+			line, _ := d.lines.at(d.at(before).start)
+			d.warn(codeFormDuplicate, at, fmt.Sprintf("the form %s is declared on line %d already, and that event is raised", quote(name), line), "remove one of them")
+			continue
+		}
+		first[name] = at
+	}
+}
+
+// nameFix is a form's name with its letters lowered and what cannot stand there replaced, "" if that is none.
+func nameFix(s string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		case r == ' ', r == '.', r == '/':
+			return '-'
+		default:
+			return -1
+		}
+	}, strings.ToLower(strings.TrimSpace(s)))
+	if name == "" {
+		return ""
+	}
+	return "write " + quote(name)
+}
+
+// eventFix proposes an event near the one that was refused.
+func eventFix(s string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_':
+			return r
+		case r == '-', r == ' ', r == '.', r == ':':
+			return '_'
+		default:
+			return -1
+		}
+	}, strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom."))
+	name = strings.TrimLeft(name, "0123456789_")
+	if name == "" || len("custom.")+len(name) > 71 {
+		return `write "custom." and a lowercase name of letters, digits and underscores that starts with a letter`
+	}
+	return "write " + quote("custom."+name)
+}

@@ -1,0 +1,375 @@
+package manifest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const byteOrderMark = "\uFEFF"
+
+// parser reads strict JSON (RFC 8259) into nodes with positions. The standard library's decoder drops
+// duplicate keys, folds case and stops at the first fault; this one keeps every key and, where a fault
+// leaves no doubt about what was meant (a comment, a trailing comma, NaN), reports it and reads on.
+type parser struct {
+	src    string
+	pos    int
+	depth  int
+	faults []fault
+}
+
+// fault is a syntax error.
+type fault struct {
+	span
+	msg, fix string
+}
+
+// parseJSON returns the document, nil when it could not be read to its end, and every syntax error found.
+func parseJSON(src string) (*node, []fault) {
+	p := &parser{src: src}
+	if !p.encoding() {
+		return nil, p.faults
+	}
+	p.space()
+	if p.pos == len(src) {
+		p.fault(span{p.pos, p.pos}, "the file is empty", "write {} for a static site without files")
+		return nil, p.faults
+	}
+	root, ok := p.value()
+	if !ok {
+		return nil, p.faults
+	}
+	p.space()
+	if p.pos < len(src) {
+		p.fault(p.word(), "more text after the end of the JSON document", "keep one JSON object in the file")
+	}
+	return root, p.faults
+}
+
+func (p *parser) fault(at span, msg, fix string) {
+	p.faults = append(p.faults, fault{at, msg, fix})
+}
+
+// encoding refuses what is no UTF-8, and steps over a byte order mark after naming it.
+func (p *parser) encoding() bool {
+	const fix = "save the file as UTF-8 without a byte order mark"
+	if strings.HasPrefix(p.src, "\xff\xfe") || strings.HasPrefix(p.src, "\xfe\xff") {
+		p.fault(span{}, "the file is UTF-16, not UTF-8", fix)
+		return false
+	}
+	if !utf8.ValidString(p.src) {
+		i := 0
+		for i < len(p.src) {
+			r, n := utf8.DecodeRuneInString(p.src[i:])
+			if r == utf8.RuneError && n == 1 {
+				break
+			}
+			i += n
+		}
+		p.fault(span{i, i + 1}, fmt.Sprintf("byte 0x%02x is not UTF-8", p.src[i]), fix)
+		return false
+	}
+	if strings.HasPrefix(p.src, byteOrderMark) {
+		p.pos = len(byteOrderMark)
+		p.fault(span{p.pos, p.pos}, "the file starts with a byte order mark", fix)
+	}
+	return true
+}
+
+// space skips white space, and comments after reporting them.
+func (p *parser) space() {
+	for p.pos < len(p.src) {
+		switch p.src[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		case '/', '#':
+			if !p.comment() {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) comment() bool {
+	rest := p.src[p.pos:]
+	n := -1
+	switch {
+	case strings.HasPrefix(rest, "/*"):
+		if i := strings.Index(rest[2:], "*/"); i >= 0 {
+			n = i + 4
+		}
+	case strings.HasPrefix(rest, "//"), rest[0] == '#':
+		if n = strings.IndexAny(rest, "\r\n"); n < 0 {
+			n = len(rest)
+		}
+	}
+	if n < 0 {
+		return false
+	}
+	p.fault(span{p.pos, p.pos + n}, "comments are not allowed in JSON", "remove the comment")
+	p.pos += n
+	return true
+}
+
+// value reads one value; false means that reading cannot go on, and a fault says why.
+func (p *parser) value() (*node, bool) {
+	p.space()
+	if p.pos == len(p.src) {
+		return nil, p.unexpected("a value")
+	}
+	switch c := p.src[p.pos]; {
+	case c == '{' || c == '[':
+		if p.depth == maxDepth {
+			p.fault(span{p.pos, p.pos + 1}, fmt.Sprintf("nested deeper than %d levels", maxDepth), "a manifest needs five at most")
+			return nil, false
+		}
+		p.depth++
+		defer func() { p.depth-- }()
+		if c == '{' {
+			return p.object()
+		}
+		return p.array()
+	case c == '"' || c == '\'':
+		return p.str()
+	case isWordByte(c) || c == '-' || c == '+' || c == '.':
+		return p.literal(), true
+	default:
+		return nil, p.unexpected("a value")
+	}
+}
+
+func (p *parser) object() (*node, bool) {
+	n := &node{span: span{start: p.pos}, kind: objectNode}
+	p.pos++
+	for first := true; ; first = false {
+		done, ok := p.separator('}', first)
+		if !ok {
+			return nil, false
+		}
+		if done {
+			n.end = p.pos
+			return n, true
+		}
+		key, ok := p.key()
+		if !ok {
+			return nil, false
+		}
+		p.space()
+		if p.pos == len(p.src) || p.src[p.pos] != ':' {
+			return nil, p.unexpected(fmt.Sprintf(`":" after the key %s`, quote(key.text)))
+		}
+		p.pos++
+		v, ok := p.value()
+		if !ok {
+			return nil, false
+		}
+		n.members = append(n.members, member{key.text, key.span, v})
+	}
+}
+
+func (p *parser) array() (*node, bool) {
+	n := &node{span: span{start: p.pos}, kind: arrayNode}
+	p.pos++
+	for first := true; ; first = false {
+		done, ok := p.separator(']', first)
+		if !ok {
+			return nil, false
+		}
+		if done {
+			n.end = p.pos
+			return n, true
+		}
+		v, ok := p.value()
+		if !ok {
+			return nil, false
+		}
+		n.items = append(n.items, v)
+	}
+}
+
+// separator reads what stands between two members or items, or the closing bracket (done).
+func (p *parser) separator(closing byte, first bool) (done, ok bool) {
+	last := p.pos
+	p.space()
+	comma := span{p.pos, p.pos}
+	for !first && p.pos < len(p.src) && p.src[p.pos] == ',' && comma.start == comma.end {
+		p.pos++
+		comma.end = p.pos
+		p.space()
+	}
+	if p.pos == len(p.src) {
+		return false, p.unexpected(quote(string(closing)))
+	}
+	c := p.src[p.pos]
+	switch {
+	case c == closing:
+		if comma.start != comma.end {
+			p.fault(comma, "a comma before "+quote(string(closing)), "remove the comma")
+		}
+		p.pos++
+		return true, true
+	case first || comma.start != comma.end:
+		return false, true
+	case c == '"' || c == '\'' || isWordByte(c) || closing == ']' && (c == '{' || c == '[' || c == '-'):
+		p.fault(span{last, last}, "a comma is missing here", "add a comma")
+		return false, true
+	default:
+		return false, p.unexpected(`"," or `+quote(string(closing)))
+	}
+}
+
+// key reads an object's key. An unquoted one is reported and taken.
+func (p *parser) key() (*node, bool) {
+	c := p.src[p.pos]
+	if c == '"' || c == '\'' {
+		return p.str()
+	}
+	if !isWordByte(c) {
+		return nil, p.unexpected("a key in double quotes")
+	}
+	at := p.word()
+	p.pos = at.end
+	text := p.src[at.start:at.end]
+	p.fault(at, fmt.Sprintf("the key %s is not in double quotes", quote(text)), "write "+strconv.Quote(text))
+	return &node{span: at, kind: stringNode, text: text}, true
+}
+
+// unexpected reports the fault nothing can be read past. It returns false.
+func (p *parser) unexpected(want string) bool {
+	if p.pos == len(p.src) {
+		p.fault(span{p.pos, p.pos}, "the file ends where "+want+" was expected", "")
+		return false
+	}
+	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
+	p.fault(span{p.pos, p.pos + n}, fmt.Sprintf("unexpected %s where %s was expected", quote(string(r)), want), "")
+	return false
+}
+
+// word is the run of letters, digits and signs at the current position, at least one character.
+func (p *parser) word() span {
+	end := p.pos
+	for end < len(p.src) && (isWordByte(p.src[end]) || strings.IndexByte("+-.", p.src[end]) >= 0) {
+		end++
+	}
+	if end == p.pos && end < len(p.src) {
+		_, n := utf8.DecodeRuneInString(p.src[end:])
+		end += n
+	}
+	return span{p.pos, end}
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// literal reads a number or one of the three words; whatever else stands there is reported and read past.
+func (p *parser) literal() *node {
+	n := &node{span: p.word()}
+	p.pos = n.end
+	n.text = p.src[n.start:n.end]
+	switch n.text {
+	case "null":
+		n.kind = nullNode
+	case "true", "false":
+		n.kind = boolNode
+	default:
+		msg, fix := literalFault(n.text)
+		if msg == "" {
+			n.kind = numberNode
+			break
+		}
+		p.fault(n.span, msg, fix)
+	}
+	return n
+}
+
+// str reads a string in double quotes; single quotes are reported and read alike.
+func (p *parser) str() (*node, bool) {
+	n := &node{span: span{start: p.pos}, kind: stringNode}
+	quoted := p.src[p.pos]
+	p.pos++
+	from, plain := p.pos, true
+	for p.pos < len(p.src) && p.src[p.pos] != quoted && p.src[p.pos] != '\n' {
+		switch c := p.src[p.pos]; {
+		case c == '\\':
+			plain = false
+			p.pos++
+		case c < 0x20 && c != '\r':
+			p.fault(span{p.pos, p.pos + 1}, fmt.Sprintf("a raw control character %U inside a string", c), fmt.Sprintf(`write \u%04x`, c))
+		}
+		p.pos++
+	}
+	if p.pos >= len(p.src) || p.src[p.pos] != quoted {
+		p.pos = min(p.pos, len(p.src))
+		end := n.start + len(strings.TrimRight(p.src[n.start:p.pos], "\r\n"))
+		p.fault(span{n.start, end}, "the string is not closed on its line", `add the closing "`)
+		return nil, false
+	}
+	body := p.src[from:p.pos]
+	p.pos++
+	n.end, n.text = p.pos, body
+	if quoted == '\'' {
+		p.fault(n.span, "a string in single quotes", "use double quotes")
+	}
+	if !plain {
+		n.text = p.unescape(body, from)
+	}
+	return n, true
+}
+
+// unescape decodes the escapes of a string whose first byte is at offset.
+func (p *parser) unescape(body string, offset int) string {
+	var b strings.Builder
+	b.Grow(len(body))
+	for i := 0; i < len(body); {
+		if body[i] != '\\' {
+			b.WriteByte(body[i])
+			i++
+			continue
+		}
+		r, n := unescapeOne(body[i:])
+		if r < 0 {
+			_, width := utf8.DecodeRuneInString(body[i+1:])
+			n = max(n, 1+width)
+			what := fmt.Sprintf("%s is no escape that stands for a character", quote(body[i:i+n]))
+			p.fault(span{offset + i, offset + i + n}, what, `JSON knows \" \\ \/ \b \f \n \r \t and \u with four hex digits`)
+			r = utf8.RuneError
+		}
+		b.WriteRune(r)
+		i += n
+	}
+	return b.String()
+}
+
+// unescapeOne decodes the escape at the start of s and returns its length, or -1 and as much of its length
+// as was understood.
+func unescapeOne(s string) (r rune, n int) {
+	if i := strings.IndexByte(`"\/bfnrt`, s[1]); i >= 0 {
+		return rune("\"\\/\b\f\n\r\t"[i]), 2
+	}
+	r, ok := hex4(s)
+	if !ok {
+		return -1, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	low, ok := hex4(s[6:])
+	if pair := utf16.DecodeRune(r, low); ok && pair != utf8.RuneError {
+		return pair, 12
+	}
+	return -1, 6
+}
+
+// hex4 decodes \uXXXX at the start of s.
+func hex4(s string) (rune, bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(s[2:6], 16, 32)
+	return rune(v), err == nil
+}

@@ -1,0 +1,123 @@
+package manifest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/xeipuuv/gojsonschema"
+)
+
+//go:embed schema.json
+var schemaJSON []byte
+
+// Schema returns the JSON Schema (draft-07) of the manifest, with descriptions and defaults. It says every
+// rule of section 2.9 that draft-07 can say and is what [Parse] itself validates with.
+func Schema() []byte { return slices.Clone(schemaJSON) }
+
+// compiled holds the schema after its first use. A process that never validates pays nothing for it.
+//
+//nolint:gochecknoglobals // a cache of a constant
+var compiled = sync.OnceValues(func() (*gojsonschema.Schema, error) {
+	loader := gojsonschema.NewSchemaLoader()
+	loader.Draft, loader.AutoDetect = gojsonschema.Draft7, false
+	return loader.Compile(gojsonschema.NewBytesLoader(schemaJSON))
+})
+
+// schemaNode is the part of a schema that the explanations of refusals look at.
+type schemaNode struct {
+	Properties map[string]*schemaNode `json:"properties"`
+	Items      *schemaNode            `json:"items"`
+	Enum       []string               `json:"enum"`
+}
+
+// described holds the schema's own tree after the first refusal.
+//
+//nolint:gochecknoglobals // a cache of a constant
+var described = sync.OnceValue(func() *schemaNode {
+	root := &schemaNode{}
+	if err := json.Unmarshal(schemaJSON, root); err != nil {
+		return &schemaNode{}
+	}
+	return root
+})
+
+// at returns the part of the schema that rules what a pointer points at, an empty one for an unknown place.
+func (s *schemaNode) at(p pointer) *schemaNode {
+	for tok := range strings.SplitSeq(strings.TrimPrefix(string(p), "/"), "/") {
+		next := s.Properties[tok]
+		if s.Items != nil {
+			next = s.Items
+		}
+		if next == nil && tok != "" {
+			return &schemaNode{}
+		}
+		if next != nil {
+			s = next
+		}
+	}
+	return s
+}
+
+// keys returns the known keys of an object, sorted.
+func (s *schemaNode) keys() []string { return slices.Sorted(maps.Keys(s.Properties)) }
+
+// find returns the dotted path of a key that exists elsewhere in the manifest, "" when there is none.
+func (s *schemaNode) find(key string) string {
+	for _, name := range s.keys() {
+		if name == key {
+			return name
+		}
+		if sub := s.Properties[name].find(key); sub != "" {
+			return name + "." + sub
+		}
+	}
+	return ""
+}
+
+// violation is one refusal by the schema.
+type violation struct {
+	at   pointer
+	kind string // gojsonschema's own name of the keyword that refused
+	key  string // of an unknown or missing key
+	want string // the bound or type that was not met
+}
+
+// violations validates a document. Its keys are only known ones, or the object they are in is reported, so
+// that no pointer needs unescaping.
+func violations(root *node) ([]violation, error) {
+	schema, err := compiled()
+	if err != nil {
+		return nil, err
+	}
+	result, err := schema.Validate(gojsonschema.NewRawLoader(root.value()))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]violation, 0, len(result.Errors()))
+	for _, e := range result.Errors() {
+		list = append(list, newViolation(e))
+	}
+	return list, nil
+}
+
+func newViolation(e gojsonschema.ResultError) violation {
+	v := violation{kind: e.Type()}
+	if _, rest, ok := strings.Cut(e.Context().String("/"), "/"); ok {
+		v.at = pointer("/" + rest)
+	}
+	details := e.Details()
+	if key, ok := details["property"].(string); ok {
+		v.key = key
+	}
+	for _, name := range []string{"min", "max", "expected"} {
+		if d, ok := details[name]; ok {
+			v.want = fmt.Sprint(d)
+		}
+	}
+	return v
+}
