@@ -1,0 +1,55 @@
+package site
+
+import "time"
+
+// This file holds the choices that the platform document leaves open. Each may
+// change without a change of the API.
+//
+// Routes. A listed route is answered by the Worker, except that a GET or HEAD
+// whose path leads to an existing asset gets the asset, behind the same gate:
+// one manifest may hold members pages rendered by the Worker and members pages
+// that are plain files. Without a Worker every path is static.
+//
+// Identity. The Worker hears who is signed in on members routes only.
+//
+// Static files. "/about" is about.html, "/about.html" leads to "/about", "/dir"
+// leads to "/dir/", which is dir/index.html, and the nearest 404.html upwards
+// answers, with 404, where there is nothing.
+//
+// Sign-in. Any email can be signed in with while there are personas; an email
+// that is no persona's is a member's.
+//
+// Forms. Of an uploaded file the lead keeps name, media type, size and SHA-256;
+// the bytes are not kept. A submissions row gets the fields whose names are
+// columns of the table, except generated columns and the rowid, and the
+// columns "form", "lead_id", "created_at" and "fields" where the table has them.
+const (
+	// reservedPrefix is the part of the site that belongs to the platform.
+	reservedPrefix = "/__pages"
+
+	// defaultForm names a lead whose post carried no form name.
+	defaultForm = "default"
+
+	// Limits of a form post.
+	maxFormBytes  = 1 << 20  // of all text together, and of a urlencoded or JSON body
+	maxFormFields = 100      // values, not counting "form" and the names that begin with "_"
+	maxFieldBytes = 64 << 10 // of one name and value
+	maxFormFiles  = 5        // non-empty ones
+	maxFileBytes  = 5 << 20  // each
+	maxJSONDepth  = 64       // objects and arrays in each other
+	maxFormName   = 64       // characters
+	maxTokenBytes = 200      // of an idempotency key
+	maxPathBytes  = 8 << 10  // of the request target
+	maxHeaderRows = 100      // header lines
+	maxFileName   = 255      // bytes kept of the name of an uploaded file
+
+	// Sessions end after so long without use, and after so long altogether.
+	sessionIdle = 12 * time.Hour
+	sessionLife = 7 * 24 * time.Hour
+
+	// keptRequests is how many request records stay in memory.
+	keptRequests = 500
+	// Files up to cachedFileBytes stay in memory until cacheBytes are used by one revision.
+	cachedFileBytes = 1 << 20
+	cacheBytes      = 64 << 20
+)

@@ -1,0 +1,237 @@
+package site
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Path is the one value that the gate, the route table, the static lookup and
+// the Worker's request use. Make it with [Canonical].
+type Path struct {
+	decoded   string // "/café.html": NFC, no dot segments, no empty ones except the last
+	escaped   string // "/caf%C3%A9.html"
+	query     string // without "?", as sent
+	hasQuery  bool   // tells "/a?" from "/a"
+	authority string // of an absolute-form target, else ""
+}
+
+// String returns the decoded path, in Unicode NFC: "/café.html".
+func (p Path) String() string { return p.decoded }
+
+// Escaped returns the path percent-encoded in the one canonical way: "/caf%C3%A9.html".
+func (p Path) Escaped() string { return p.escaped }
+
+// RawQuery returns what follows the "?", as it was sent.
+func (p Path) RawQuery() string { return p.query }
+
+// Target returns the canonical request target: path and query.
+func (p Path) Target() string {
+	if !p.hasQuery {
+		return p.escaped
+	}
+	return p.escaped + "?" + p.query
+}
+
+// Canonical reads a request target in origin form ("/a?b") or absolute form
+// ("http://host/a?b"). Whatever two programs could read in two ways is an
+// error: dot segments, empty segments, encoded slashes, backslashes, "%" and
+// controls, and bytes that are no ASCII. The error is a [*Refusal] with status
+// 400, or 414 for a target over 8 KiB.
+func Canonical(requestURI string) (Path, error) {
+	if len(requestURI) > maxPathBytes {
+		return Path{}, refuse(414, "path_too_long", "the request target is longer than 8 KiB")
+	}
+	var p Path
+	target := requestURI
+	if !strings.HasPrefix(target, "/") {
+		var ok bool
+		if p.authority, target, ok = cutAbsolute(target); !ok {
+			return Path{}, refusePath("the request target is no path")
+		}
+	}
+	raw, query, hasQuery := strings.Cut(target, "?")
+	if !cleanQuery(query) {
+		return Path{}, refusePath("the query holds a control character, a space or a \"#\"")
+	}
+	p.query, p.hasQuery = query, hasQuery
+	if plainPath(raw) {
+		p.decoded, p.escaped = raw, raw
+		return p, nil
+	}
+	decoded, err := decodePath(raw)
+	if err != nil {
+		return Path{}, err
+	}
+	p.decoded, p.escaped = decoded, escapePath(decoded)
+	return p, nil
+}
+
+// cutAbsolute splits "http://host/path?query".
+func cutAbsolute(target string) (authority, rest string, ok bool) {
+	scheme, after, found := strings.Cut(target, "://")
+	if !found || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return "", "", false
+	}
+	end := strings.IndexAny(after, "/?#\\")
+	if end < 0 {
+		return after, "/", after != ""
+	}
+	authority, rest = after[:end], after[end:]
+	if strings.HasPrefix(rest, "?") {
+		rest = "/" + rest
+	}
+	return authority, rest, authority != "" && strings.HasPrefix(rest, "/")
+}
+
+// plainPath reports whether a path is canonical as it stands: unreserved ASCII
+// characters, no dot segments, no empty segments. It is the common case, and costs no memory.
+func plainPath(raw string) bool {
+	previous := byte(0)
+	for i := range len(raw) {
+		c := raw[i]
+		if pathBytes[c] != plainByte || c == '/' && previous == '/' || c == '.' && previous == '/' {
+			return false
+		}
+		previous = c
+	}
+	return true
+}
+
+// decodePath decodes a path once and refuses what could mean two things.
+func decodePath(raw string) (string, error) {
+	decoded, err := unescape(raw)
+	if err != nil {
+		return "", err
+	}
+	if !utf8.ValidString(decoded) {
+		return "", refusePath("the path is no UTF-8")
+	}
+	decoded = norm.NFC.String(decoded)
+	for _, r := range decoded {
+		if r == '\\' || r == '%' || unicode.IsControl(r) || r == utf8.RuneError {
+			return "", refusePath("the path holds a backslash, a percent sign or a control character")
+		}
+	}
+	if err := checkSegments(decoded); err != nil {
+		return "", err
+	}
+	// Compatibility characters such as "．．" or "／" become dots and slashes
+	// in programs that normalise later than we do.
+	if compat := norm.NFKC.String(decoded); compat != decoded {
+		if strings.Count(compat, "/") != strings.Count(decoded, "/") || strings.ContainsAny(compat, "\\%") {
+			return "", refusePath("the path holds a character that stands for a slash")
+		}
+		if err := checkSegments(compat); err != nil {
+			return "", err
+		}
+	}
+	return decoded, nil
+}
+
+func checkSegments(path string) error {
+	rest := path[1:]
+	for {
+		segment, after, more := strings.Cut(rest, "/")
+		switch {
+		case segment == "." || segment == "..":
+			return refusePath("the path holds a dot segment")
+		case segment == "" && more:
+			return refusePath("the path holds an empty segment")
+		case !more:
+			return nil
+		}
+		rest = after
+	}
+}
+
+// unescape decodes percent escapes. An escaped slash is an error, since the
+// decoded path could not tell it from a real one.
+func unescape(raw string) (string, error) {
+	var b strings.Builder
+	b.Grow(len(raw))
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case pathBytes[c] == badByte:
+			return "", refusePath("the path holds a character that must be percent-encoded")
+		case c != '%':
+			b.WriteByte(c)
+			continue
+		case i+2 >= len(raw) || hexValue(raw[i+1]) < 0 || hexValue(raw[i+2]) < 0:
+			return "", refusePath("the path holds a \"%\" without two hexadecimal digits")
+		}
+		d := byte(hexValue(raw[i+1])<<4 | hexValue(raw[i+2]))
+		if d == '/' {
+			return "", refusePath("the path holds an encoded slash")
+		}
+		b.WriteByte(d)
+		i += 2
+	}
+	return b.String(), nil
+}
+
+func hexValue(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// escapePath encodes every byte that RFC 3986 does not allow in a path.
+func escapePath(decoded string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	b.Grow(len(decoded) + 16)
+	for i := range len(decoded) {
+		c := decoded[i]
+		if pathBytes[c] == plainByte {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(digits[c>>4])
+		b.WriteByte(digits[c&15])
+	}
+	return b.String()
+}
+
+func cleanQuery(query string) bool {
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c == 0x7f || c == '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// The kinds of bytes in a raw path.
+const (
+	badByte    = iota // refused
+	encodeByte        // accepted, and encoded in the canonical form
+	plainByte         // stands for itself
+)
+
+var pathBytes = makePathBytes()
+
+// makePathBytes builds the table: RFC 3986 "pchar" and the slash are plain.
+func makePathBytes() (table [256]byte) {
+	for c := '!'; c < 0x7f; c++ {
+		table[c] = encodeByte
+	}
+	table['#'], table['\\'] = badByte, badByte
+	for c := 'a'; c <= 'z'; c++ {
+		table[c], table[c-'a'+'A'] = plainByte, plainByte
+	}
+	for _, c := range "0123456789-._~!$&'()*+,;=:@/" {
+		table[c] = plainByte
+	}
+	return table
+}

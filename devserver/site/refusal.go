@@ -1,0 +1,24 @@
+package site
+
+// Refusal is an answer to what a client did wrong. As JSON it is the "error" of
+// {"ok":false,"error":{…}} (platform document, section 7.3).
+type Refusal struct {
+	Status  int    `json:"-"`
+	Code    string `json:"code"`    // stable: "path_malformed"
+	Message string `json:"message"` // a sentence a person can act on
+	// Fix is what to do about it. Pages show it; JSON carries it in Message.
+	Fix string `json:"-"`
+}
+
+func (e *Refusal) Error() string { return e.Message }
+
+func refuse(status int, code, message string) *Refusal {
+	return &Refusal{Status: status, Code: code, Message: message}
+}
+
+func (e *Refusal) fix(text string) *Refusal {
+	e.Fix = text
+	return e
+}
+
+func refusePath(message string) *Refusal { return refuse(400, "path_malformed", message) }

@@ -1,0 +1,51 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Worker answers the requests that the route table gives to code.
+//
+// Serve gets a request whose URL and RequestURI are canonical, without the
+// internal headers a client may have forged and without the session cookie.
+// [MemberFrom] tells who is signed in, [SetMeter] says what the request cost.
+// An error means that nothing was written yet: the site answers with
+// [Options.ErrorPage]. Serve is called concurrently.
+type Worker interface {
+	Serve(w http.ResponseWriter, r *http.Request) error
+}
+
+// Asset is one static file.
+type Asset struct {
+	// Path is where the file lies on the site, decoded and in Unicode NFC: "/css/site.css".
+	Path string
+	// File is the absolute name of the file that holds the bytes.
+	File string
+	// Size is the length in bytes.
+	Size int64
+	// SHA256 is the hash of the bytes in lower-case hexadecimal. It makes the strong ETag.
+	SHA256 string
+	// ContentType is the media type; empty derives it from the extension of Path.
+	ContentType string
+}
+
+// Revision is everything a site serves at one moment. The zero value is a site without a page.
+type Revision struct {
+	// ID names the revision in records and in the state document.
+	ID string
+	// Manifest holds routes, forms and limits; nil means an empty one.
+	Manifest *manifest.Manifest
+	Assets   []Asset
+	// AssetsDir is the absolute folder that holds every Asset.File. No file
+	// outside it is ever opened, whatever links it contains. When empty, each
+	// file may only be in its own folder.
+	AssetsDir string
+	// Worker answers the listed routes; nil for a static site.
+	Worker Worker
+	// Drained, when set, is called once, on its own goroutine, after the
+	// revision was swapped out and its last request has finished: the moment
+	// to close the Worker. [Site.Close] waits for it.
+	Drained func()
+}

@@ -1,0 +1,167 @@
+// Package site is the front door of one site: it takes every request, decides
+// who may see what, and answers from the static files, from the Worker or from
+// the platform's own pages under "/__pages/".
+//
+// In goes a [Revision], which [Site.Swap] replaces atomically, and HTTP
+// requests; out come responses, a [RequestRecord] for each, and, for form
+// posts, a [Lead] with its [Event] list, stored durably before the visitor
+// hears of it. A request goes: [Canonical] (one path value or a 400), host
+// check, reserved paths, members gate, route table, Worker or static index. All
+// of them look at that one path value.
+//
+// [New] and [OpenStore] return errors of their database. What a client does
+// wrong is answered, never returned: a page for browsers, and
+// {"ok":false,"error":{"code","message"}} for others.
+//
+// A Site and a Store are safe for concurrent use. Requests in flight during a
+// Swap finish on the revision they began on.
+//
+// The package does not listen, compile or run code, watch files or read
+// configuration, and it opens no database: it is handed them.
+package site
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are what a site needs around it. Only DB must be set.
+type Options struct {
+	// DB is the platform's database of this site, with synchronous=FULL. The
+	// site creates and owns its tables.
+	DB *sql.DB
+	// SubmissionsDB is the site's own database, or nil. Form posts are copied
+	// into the table that the manifest's "submissions" names.
+	SubmissionsDB *sql.DB
+	// AllowHost decides which names the site answers to. It gets the host in
+	// lower case without port, brackets and trailing dot. Nil means [LocalHost].
+	AllowHost func(host string) bool
+	// Personas can be signed in as. Nil means [DefaultPersonas], an empty slice nobody.
+	Personas []Persona
+	// IsMember is asked on every members request whether the signed-in person
+	// is a member now. Nil means: everybody except the outsider personas.
+	IsMember func(ctx context.Context, m Member) bool
+	// Workspace is the slug that sign-in pages and the state document show. Default "dev".
+	Workspace string
+	// Control answers the paths under "/__pages/" that the site does not answer itself. Nil means 404.
+	Control http.Handler
+	// ErrorPage answers for a Worker that returned an error, before anything
+	// was written. Nil means a plain page with status 500.
+	ErrorPage func(w http.ResponseWriter, r *http.Request, err error)
+	// OnRequest is called after each request, on the request's goroutine.
+	OnRequest func(RequestRecord)
+	// OnEvent is called after an event was stored, on the request's goroutine.
+	OnEvent func(Event)
+	// Preview marks leads as such; they raise no events.
+	Preview bool
+	// Now is the clock. Nil means time.Now.
+	Now func() time.Time
+	// Logger gets what nobody is answered. Nil means silence.
+	Logger *slog.Logger
+	// DevHints is for a site on its author's machine: pages say what to do, and
+	// the JSON documents under "/__pages/api/" are open to everybody who
+	// reaches the site. Without it they need a signed-in member.
+	DevHints bool
+}
+
+// Site serves one site. Make it with [New], end it with [Site.Close].
+type Site struct {
+	options  Options
+	store    *Store
+	sessions *sessions
+	pages    *pages
+	events   *broker
+	requests *ring
+	reserved map[string]http.HandlerFunc
+
+	current atomic.Pointer[serving]
+	swap    sync.Mutex     // held while one revision takes over from another
+	drains  sync.WaitGroup // of the goroutines that run Revision.Drained
+}
+
+var errNoDatabase = errors.New("site: Options.DB is nil")
+
+// New makes a site without a revision: every page is a 404 until [Site.Swap].
+// It creates the tables in the platform database and retries the submissions
+// that were cut short. The error is the database's.
+func New(ctx context.Context, options Options) (*Site, error) {
+	if options.DB == nil {
+		return nil, errNoDatabase
+	}
+	options = options.withDefaults()
+	store, err := OpenStore(ctx, options.DB, StoreOptions{Now: options.Now})
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{options: options, store: store, events: newBroker(), requests: newRing(keptRequests)}
+	if s.pages, err = newPages(options); err != nil {
+		return nil, err
+	}
+	if s.sessions, err = newSessions(ctx, options); err != nil {
+		return nil, err
+	}
+	s.reserved = s.reservedHandlers()
+	s.current.Store(s.newServing(Revision{}))
+	if options.SubmissionsDB != nil {
+		if err := store.retrySubmissions(ctx, options.SubmissionsDB); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.AllowHost == nil {
+		o.AllowHost = LocalHost
+	}
+	if o.Personas == nil {
+		o.Personas = DefaultPersonas()
+	}
+	if o.Workspace == "" {
+		o.Workspace = "dev"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Store returns the leads and events of the site.
+func (s *Site) Store() *Store { return s.store }
+
+// Requests returns the records of the last 500 requests, newest first.
+func (s *Site) Requests() []RequestRecord { return s.requests.newestFirst() }
+
+// Revision returns what is served now.
+func (s *Site) Revision() Revision { return s.current.Load().revision }
+
+// Swap puts the next revision in place of the present one, which it returns.
+// Requests that began earlier finish on the old one; [Revision.Drained] tells when.
+func (s *Site) Swap(next Revision) (previous Revision) {
+	s.swap.Lock()
+	defer s.swap.Unlock()
+	old := s.current.Load()
+	taking := s.newServing(next)
+	taking.static.inherit(old.static)
+	s.current.Store(taking)
+	old.release()
+	return old.revision
+}
+
+// Close ends the event streams and the revision that is served, and waits until
+// every Drained has returned. It must come after the server has stopped.
+func (s *Site) Close() error {
+	s.events.close()
+	s.Swap(Revision{})
+	s.drains.Wait()
+	return nil
+}
