@@ -1,0 +1,54 @@
+package migrate_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing/fstest"
+
+	"github.com/pages-toolchain/pages/migrate"
+	_ "modernc.org/sqlite"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "site.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+
+	site := fstest.MapFS{
+		"migrations/0001_posts.sql": {Data: []byte("CREATE TABLE posts (id INTEGER PRIMARY KEY, title TEXT);\n")},
+		"migrations/0002_seed.sql":  {Data: []byte("INSERT INTO posts (title) VALUES ('Hello');\nCOMMIT;\n")},
+	}
+	files, _, err := migrate.Read(site, "migrations")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := migrate.Apply(context.Background(), db, files, migrate.Options{})
+	for _, entry := range result.Applied {
+		fmt.Println("applied", entry.Name)
+	}
+	var refusal *migrate.Error
+	if errors.As(err, &refusal) {
+		fmt.Println(refusal)
+		fmt.Println("code:", refusal.Code)
+		fmt.Println("fix:", refusal.Fix)
+	}
+	// Output:
+	// applied 0001_posts.sql
+	// migrations/0002_seed.sql:2:1: a migration must not begin or end a transaction
+	// code: migration_statement_forbidden
+	// fix: remove the statement: each file already runs in one transaction
+}

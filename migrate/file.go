@@ -1,0 +1,256 @@
+package migrate
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"go/token"
+	"io"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxFileSize is the most bytes one migration file may have.
+const MaxFileSize = 10 << 20
+
+// maxNameLength is the longest file name, in bytes, that every file system
+// takes.
+const maxNameLength = 255
+
+// File is one migration: the bytes that are hashed are the bytes that run.
+type File struct {
+	// Name is the base name, such as "0001_posts.sql".
+	Name string
+	// Path is what positions in errors show. Default Name.
+	Path string
+	// SQL is the file's text as it stands on disk.
+	SQL []byte
+}
+
+// Sum is the SHA-256 of the text in hex, with a leading byte order mark
+// dropped and CRLF read as LF, so that a checkout with other line endings is
+// the same migration.
+func (f File) Sum() string {
+	text := bytes.TrimPrefix(f.SQL, []byte(bom))
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func (f File) path() string {
+	if f.Path == "" {
+		return f.Name
+	}
+	return f.Path
+}
+
+func (f File) errorAt(offset int, code, msg, fix string) *Error {
+	return &Error{Pos: position(f.path(), f.SQL, offset), Code: code, Msg: msg, Fix: fix}
+}
+
+func (f File) errorWhole(code, msg, fix string) *Error {
+	return &Error{Pos: token.Position{Filename: f.path()}, Code: code, Msg: msg, Fix: fix}
+}
+
+// Read gives the migrations of the directory dir in bytewise filename order,
+// which is the order they are applied in.
+//
+// Files that are not *.sql, hidden files and directories are left out with a
+// notice. A .sql file under a name that some system cannot hold or would
+// confuse with another, one that is a link or no plain file, and one over
+// [MaxFileSize] refuse the whole directory; all such refusals are reported.
+func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil, nil, unreadable(dir, err)
+	}
+	var files []File
+	var notices []Notice
+	var errs Errors
+	for _, entry := range entries {
+		name := entry.Name()
+		f := File{Name: name, Path: path.Join(dir, name)}
+		if why := ignored(entry); why != "" {
+			notices = append(notices, Notice{name, CodeIgnored, why})
+			continue
+		}
+		if err := f.checkEntry(entry); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if err := f.load(fsys); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		files = append(files, f)
+	}
+	errs = append(errs, collisions(files)...)
+	if len(entries) == 0 {
+		notices = append(notices, Notice{dir, CodeEmpty, "the migrations directory is empty"})
+	}
+	if len(errs) > 0 {
+		return nil, notices, errs.orNil()
+	}
+	return files, append(notices, ambiguities(files)...), nil
+}
+
+func unreadable(dir string, err error) *Error {
+	e := &Error{Pos: token.Position{Filename: dir}, Code: CodeUnreadable, cause: err,
+		Msg: "the migrations directory cannot be read: " + reason(err),
+		Fix: `check "bindings.database.migrations" in the manifest`}
+	if errors.Is(err, fs.ErrNotExist) {
+		e.Msg, e.Fix = "the migrations directory does not exist",
+			`create it, or correct "bindings.database.migrations" in the manifest`
+	}
+	return e
+}
+
+// reason is an error of the file system without the path it repeats.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func ignored(entry fs.DirEntry) string {
+	switch name := entry.Name(); {
+	case strings.HasPrefix(name, "."):
+		return "hidden files are not migrations"
+	case entry.IsDir() && !strings.EqualFold(path.Ext(name), ".sql"):
+		return "directories below the migrations directory are not read"
+	case !strings.EqualFold(path.Ext(name), ".sql"):
+		return `only files whose names end in ".sql" are migrations`
+	}
+	return ""
+}
+
+// checkEntry refuses an entry that looks like a migration and cannot be one
+// on every system the site may be built on.
+func (f File) checkEntry(entry fs.DirEntry) *Error {
+	refuse := func(msg, fix string) *Error { return f.errorWhole(CodeNameInvalid, msg, fix) }
+	quoted := strconv.QuoteToGraphic(f.Name)
+	switch {
+	case entry.Type()&fs.ModeSymlink != 0:
+		return refuse("a migration must not be a link", "replace the link by the file itself")
+	case !entry.Type().IsRegular():
+		return refuse("a migration must be a plain file", "rename or remove it")
+	case path.Ext(f.Name) != ".sql":
+		return refuse("the name "+quoted+` must end in ".sql" in lower case`, "rename the file")
+	case len(f.Name) > maxNameLength:
+		return refuse(fmt.Sprintf("the name has %d bytes, over %d", len(f.Name), maxNameLength), "rename the file")
+	case !utf8.ValidString(f.Name):
+		return refuse("the name "+quoted+" is not UTF-8", "rename the file")
+	case strings.ContainsFunc(f.Name, unportable):
+		return refuse("the name "+quoted+` has a character that some systems cannot store`,
+			`use letters, digits, "_", "-" and "."`)
+	case strings.TrimSpace(f.Name) != f.Name || strings.HasSuffix(strings.TrimSuffix(f.Name, ".sql"), " "):
+		return refuse("the name "+quoted+" begins or ends with a space", "rename the file")
+	}
+	return nil
+}
+
+func unportable(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(`<>:"|?*\`, r)
+}
+
+func (f *File) load(fsys fs.FS) *Error {
+	in, err := fsys.Open(f.Path)
+	if err != nil {
+		return f.unreadable(err)
+	}
+	defer in.Close() //nolint:errcheck // nothing was written
+	f.SQL, err = io.ReadAll(io.LimitReader(in, MaxFileSize+1))
+	if err != nil {
+		return f.unreadable(err)
+	}
+	return f.checkSize()
+}
+
+func (f File) unreadable(err error) *Error {
+	e := f.errorWhole(CodeUnreadable, "the migration cannot be read: "+reason(err), "check the file's permissions")
+	e.cause = err
+	return e
+}
+
+func (f File) checkSize() *Error {
+	if len(f.SQL) <= MaxFileSize {
+		return nil
+	}
+	return f.errorWhole(CodeTooLarge, fmt.Sprintf("the migration is larger than %d bytes", MaxFileSize),
+		"split it into several files")
+}
+
+// checkText refuses bytes that SQLite would misread: it stops at a NUL as if
+// the file ended there.
+func (f File) checkText() *Error {
+	if i := bytes.IndexByte(f.SQL, 0); i >= 0 {
+		return f.errorAt(i, CodeNotText, "the file has a NUL byte", "save it as UTF-8 text")
+	}
+	for i := 0; i < len(f.SQL); {
+		r, n := utf8.DecodeRune(f.SQL[i:])
+		if r == utf8.RuneError && n == 1 {
+			return f.errorAt(i, CodeNotText, fmt.Sprintf("the byte 0x%02x is not UTF-8", f.SQL[i]), "save the file as UTF-8 text")
+		}
+		i += n
+	}
+	return nil
+}
+
+// collisions finds names that a case-insensitive or normalising file system
+// would take for one.
+func collisions(files []File) Errors {
+	var errs Errors
+	first := map[string]string{}
+	for _, f := range files {
+		key := norm.NFC.String(cases.Fold().String(norm.NFC.String(f.Name)))
+		if other, ok := first[key]; ok {
+			errs = append(errs, f.errorWhole(CodeNameCollision,
+				fmt.Sprintf("the names %q and %q are the same on some systems", other, f.Name), "rename one of them"))
+			continue
+		}
+		first[key] = f.Name
+	}
+	return errs
+}
+
+// ambiguities warns where other tools, which order by number, would apply
+// the files in another order than ours.
+func ambiguities(files []File) []Notice {
+	var notices []Notice
+	type numbered struct {
+		name, digits string
+	}
+	var last numbered
+	for _, f := range files {
+		this := numbered{f.Name, f.Name[:len(f.Name)-len(strings.TrimLeft(f.Name, "0123456789"))]}
+		if this.digits == "" {
+			continue
+		}
+		switch before := last; {
+		case before.name == "":
+		case number(before.digits) == number(this.digits):
+			notices = append(notices, Notice{f.Name, CodeNumberDuplicate,
+				fmt.Sprintf("%q and %q have the same number; they are applied in bytewise order", before.name, f.Name)})
+		case len(before.digits) != len(this.digits):
+			notices = append(notices, Notice{f.Name, CodeOrderAmbiguous,
+				fmt.Sprintf("%q is applied before %q, because names are compared byte by byte; pad the numbers to one width", before.name, f.Name)})
+		}
+		last = this
+	}
+	return notices
+}
+
+// number is a run of digits without its padding, so that equal numbers are
+// equal strings at any length.
+func number(digits string) string { return strings.TrimLeft(digits, "0") }

@@ -1,0 +1,131 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// guard is the authorizer a migration runs under. SQLite asks it about every
+// operation while it compiles a statement, so nothing depends on how the
+// statement is written.
+type guard struct {
+	// msg and fix say why the last statement was refused.
+	msg, fix string
+}
+
+// pragmas are the ones a migration may use: they read, or they hold only
+// until the transaction ends. True means that a value may be given.
+var pragmas = map[string]bool{
+	"defer_foreign_keys": true,
+	"foreign_key_check":  true,
+	"foreign_key_list":   true,
+	"table_info":         true,
+	"table_xinfo":        true,
+	"table_list":         true,
+	"index_list":         true,
+	"index_info":         true,
+	"quick_check":        true,
+	"optimize":           true,
+	"user_version":       false,
+	"data_version":       false, // fts5 asks for it
+	"page_size":          false, // rtree asks for it
+}
+
+var forbiddenFunctions = map[string]bool{
+	"load_extension": true,
+	"readfile":       true,
+	"writefile":      true,
+	"edit":           true,
+	"fts3_tokenizer": true,
+}
+
+// virtualTables are the modules the platform's databases have.
+var virtualTables = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": true, "rtree_i32": true}
+
+const ownPrefix = "_pages_"
+
+func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ string) sqlite.AuthorizerReturnCode {
+	msg, fix := verdict(action, arg1, arg2)
+	if msg == "" {
+		return sqlite.AuthorizerOK
+	}
+	g.msg, g.fix = msg, fix
+	return sqlite.AuthorizerDeny
+}
+
+// verdict says why an operation is refused; an empty msg allows it.
+func verdict(action sqlite.AuthorizerActionCode, arg1, arg2 string) (msg, fix string) {
+	switch action {
+	case sqlite.AuthRead, sqlite.AuthSelect, sqlite.AuthRecursive, sqlite.AuthAnalyze, sqlite.AuthReindex:
+		return "", ""
+	case sqlite.AuthTransaction, sqlite.AuthSavepoint:
+		return "a migration must not begin or end a transaction", "remove the statement: each file already runs in one transaction"
+	case sqlite.AuthAttach, sqlite.AuthDetach:
+		return "a migration must not attach or detach a database", "remove the statement: a site has one database"
+	case sqlite.AuthPragma:
+		return pragmaVerdict(strings.ToLower(arg1), arg2)
+	case sqlite.AuthFunction:
+		if forbiddenFunctions[strings.ToLower(arg2)] {
+			return `a migration must not use the function "` + arg2 + `"`, "remove the call"
+		}
+		return "", ""
+	case sqlite.AuthCreateTempTable, sqlite.AuthCreateTempView, sqlite.AuthCreateTempTrigger, sqlite.AuthCreateTempIndex:
+		return "a migration must not create temporary objects", "create an ordinary table and drop it at the end of the file"
+	case sqlite.AuthCreateVTable:
+		if !virtualTables[strings.ToLower(arg2)] {
+			return `the virtual table module "` + arg2 + `" is not available`, `use "fts5", "fts5vocab", "rtree" or "rtree_i32"`
+		}
+	}
+	if own(arg1) || own(arg2) {
+		return `names that begin with "` + ownPrefix + `" belong to the platform`, "use another name, and leave these tables alone"
+	}
+	return "", ""
+}
+
+func pragmaVerdict(name, value string) (msg, fix string) {
+	writable, known := pragmas[name]
+	switch {
+	case known && (writable || value == ""):
+		return "", ""
+	case known:
+		return `PRAGMA "` + name + `" must not be set in a migration`, "remove the statement"
+	case name == "foreign_keys":
+		return `PRAGMA "foreign_keys" has no effect in a transaction`,
+			"use PRAGMA defer_foreign_keys = ON: keys are then checked at the end of the file"
+	default:
+		return `PRAGMA "` + name + `" is not allowed in a migration`, "remove the statement"
+	}
+}
+
+func own(name string) bool {
+	return len(name) >= len(ownPrefix) && strings.EqualFold(name[:len(ownPrefix)], ownPrefix)
+}
+
+var errNoAuthorizer = errors.New("the database driver has no authorizer")
+
+// guarded runs fn while conn refuses what a migration may not do.
+func guarded(ctx context.Context, conn *sql.Conn, fn func(ctx context.Context, g *guard) error) error {
+	g := &guard{}
+	if err := setAuthorizer(conn, g.authorize); err != nil {
+		return err
+	}
+	err := fn(ctx, g)
+	if off := setAuthorizer(conn, nil); err == nil {
+		err = off
+	}
+	return err
+}
+
+func setAuthorizer(conn *sql.Conn, fn sqlite.AuthorizerFn) error {
+	return conn.Raw(func(driverConn any) error {
+		r, ok := driverConn.(sqlite.AuthorizerRegisterer)
+		if !ok {
+			return errNoAuthorizer
+		}
+		return r.RegisterAuthorizer(fn)
+	})
+}
