@@ -10,7 +10,7 @@ async function fillBoards() {
 async function fillNextOuting(place) {
   const { outing } = await json("/api/next-outing");
   if (!outing) return;
-  const day = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", timeZone: "UTC" });
+  const day = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", timeZone: "UTC" });
   place.querySelector("[data-title]").textContent = outing.title;
   place.querySelector("[data-when]").textContent = `${day.format(new Date(outing.day))}, ${outing.starts}`;
   place.querySelector("[data-summary]").textContent = outing.summary;

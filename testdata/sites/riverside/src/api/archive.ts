@@ -64,10 +64,10 @@ function keyOf(c: AppContext): string {
 }
 
 function partOf(object: R2ObjectBody): { first: number; last: number } | undefined {
-  const range = object.range;
+  const range: { offset?: number; length?: number; suffix?: number } | undefined = object.range;
   if (!range) return undefined;
-  if ("suffix" in range) return { first: Math.max(0, object.size - range.suffix), last: object.size - 1 };
+  const end = object.size - 1;
+  if (range.suffix !== undefined) return { first: Math.max(0, object.size - range.suffix), last: end };
   const first = range.offset ?? 0;
-  const last = range.length === undefined ? object.size - 1 : first + range.length - 1;
-  return { first, last };
+  return { first, last: range.length === undefined ? end : Math.min(end, first + range.length - 1) };
 }

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import type { AppContext, AppEnv } from "../env";
 import { archiveKey } from "../lib/archive-key";
 import { boatOf, boats as fleet, type Boat } from "../lib/boats";
@@ -37,12 +38,16 @@ boats.get("/:id/photo", async (c) => {
   return new Response(resized.response().body, { headers: { ...headers, "content-type": resized.contentType() } });
 });
 
+const photoSized = bodyLimit({
+  maxSize: MAX_BYTES,
+  onError: (c) => c.json({ ok: false, error: `a photo is at most ${MAX_BYTES} bytes` }, 413),
+});
+
 // Replaces the photo that ships with the site, until it is deleted again.
-boats.put("/:id/photo", archiveKey, async (c) => {
+boats.put("/:id/photo", archiveKey, photoSized, async (c) => {
   const boat = boatOf(c.req.param("id"));
   if (!boat) return unknownBoat(c);
   const bytes = await c.req.arrayBuffer();
-  if (bytes.byteLength > MAX_BYTES) return c.json({ ok: false, error: `a photo is at most ${MAX_BYTES} bytes` }, 413);
   const info = await c.env.IMAGES.info(streamOf(bytes)).catch(() => null);
   if (!info || !("width" in info) || !FORMATS.includes(info.format)) {
     return c.json({ ok: false, error: "a photo is a JPEG or a PNG" }, 415);

@@ -33,7 +33,7 @@ function event(outing: Outing): string[] {
     `DTEND:${icalendarTime(end)}`,
     "RRULE:FREQ=WEEKLY",
     `SUMMARY:${escape(outing.title)}`,
-    ...folded(`DESCRIPTION:${escape(outing.summary)}`),
+    `DESCRIPTION:${escape(outing.summary)}`,
     "LOCATION:Riverside boathouse",
     "END:VEVENT",
   ];
@@ -41,9 +41,4 @@ function event(outing: Outing): string[] {
 
 function escape(text: string): string {
   return text.replace(/[\\;,]/g, "\\$&");
-}
-
-// A line is at most 75 octets; what follows goes on after a space.
-function folded(line: string): string[] {
-  return line.match(/.{1,70}/gu)!.map((part, i) => (i === 0 ? part : ` ${part}`));
 }

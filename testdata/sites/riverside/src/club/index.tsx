@@ -18,6 +18,8 @@ club.use(
   csrf(),
   secureHeaders({
     strictTransportSecurity: false, // the platform's to say
+    referrerPolicy: "same-origin", // without it a browser hides the origin that csrf() looks at
+    xFrameOptions: "DENY",
     contentSecurityPolicy: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], formAction: ["'self'"], baseUri: ["'none'"] },
   }),
   async (c, next) => {

@@ -34,7 +34,7 @@ export function ClubPage({ member, outings, crews, notes, news }: Props) {
         </form>
       </div>
       <div aria-live="polite">{news && <p class={`notice ${news.good ? "good" : "bad"}`}>{news.text}</p>}</div>
-      <OutingTable outings={outings} />
+      <OutingSheet outings={outings} />
       <CrewBoard crews={crews} />
       <NoticeBoard notes={notes} />
       <section aria-labelledby="safety-title">
@@ -49,51 +49,34 @@ export function ClubPage({ member, outings, crews, notes, news }: Props) {
   );
 }
 
-function OutingTable({ outings }: { outings: Outing[] }) {
+function OutingSheet({ outings }: { outings: Outing[] }) {
   return (
     <section id="outings" aria-labelledby="outings-title">
       <div class="row">
         <h2 id="outings-title">This week's outings</h2>
         <a href="/club/signups.csv">All sign-ups (CSV)</a>
       </div>
-      <div class="scroll" role="region" aria-labelledby="outings-title" tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">Outing</th>
-              <th scope="col">Level</th>
-              <th scope="col">Places</th>
-              <th scope="col">
-                <span class="unseen">Sign up</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {outings.map((outing) => (
-              <tr>
-                <td>
-                  {dayInWords(outing.day)}, {outing.starts}
-                </td>
-                <th scope="row">{outing.title}</th>
-                <td>
-                  <span class={`tag ${outing.level}`}>{LEVELS[outing.level]}</span>
-                </td>
-                <td>
-                  {outing.free} of {outing.places}
-                </td>
-                <td>
-                  <form method="post" action={`/club/outings/${outing.id}/signups`}>
-                    <button class="quiet" disabled={outing.free === 0} aria-label={`Take a seat in ${outing.title}`}>
-                      Take a seat
-                    </button>
-                  </form>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ul class="sheet">
+        {outings.map((outing) => (
+          <li>
+            <div>
+              <h3>{outing.title}</h3>
+              <p class="by">
+                {dayInWords(outing.day)}, {outing.starts}
+              </p>
+            </div>
+            <p class="tags">
+              <span class={`tag ${outing.level}`}>{LEVELS[outing.level]}</span>
+              <span class="tag">{outing.free > 0 ? `${outing.free} of ${outing.places} free` : "Full"}</span>
+            </p>
+            <form method="post" action={`/club/outings/${outing.id}/signups`}>
+              <button class="quiet" disabled={outing.free === 0} aria-label={`Take a seat in ${outing.title}`}>
+                Take a seat
+              </button>
+            </form>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
@@ -102,7 +85,7 @@ function CrewBoard({ crews }: { crews: Crew[] }) {
   return (
     <section aria-labelledby="crews-title">
       <h2 id="crews-title">Crew board</h2>
-      <div class="grid">
+      <div class="grid crews">
         {crews.map((crew) => (
           <article class="card crew">
             <p class="eyebrow">{crew.squad}</p>
