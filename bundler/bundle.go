@@ -1,0 +1,71 @@
+package bundler
+
+// Bundle is everything of a site that is served or run, at one moment. It is
+// immutable: a later Build makes a new one.
+type Bundle struct {
+	// Worker is nil for a static site.
+	Worker *Worker
+	// Assets are sorted by Path, bytewise. No two have the same Path.
+	Assets []Asset
+	// Migrations are in the order they are applied: bytewise by Name.
+	Migrations []Migration
+	// Manifest is the manifest, defaults applied, as canonical JSON (RFC 8785).
+	Manifest []byte
+	// Digest is 64 lower-case hex digits over all of the above; see digest.
+	Digest string
+	// Inputs are the absolute paths of the files and folders that were read,
+	// sorted: a change of any of them may change the Bundle. A folder stands for
+	// every file directly in it: assets and migrations are not listed one by one.
+	Inputs []string
+}
+
+// Worker is the site's code as one ES module.
+type Worker struct {
+	// Name is the module's file name in stack traces.
+	Name string
+	Code []byte
+	// Map is the source map (version 3) of Code, with the sources in it. Their
+	// names are relative to the site's folder, with forward slashes.
+	Map []byte
+	// Modules are what Code imports beside what the runtime provides, sorted by
+	// Specifier.
+	Modules []Module
+}
+
+// Module is a file that the Worker imports as it is.
+type Module struct {
+	// Specifier is the name that Worker.Code imports it by. It changes with the
+	// bytes.
+	Specifier string
+	Kind      ModuleKind
+	Bytes     []byte
+}
+
+// ModuleKind says what importing a Module gives.
+type ModuleKind string
+
+// KindWasm is a WebAssembly module: its default export is a WebAssembly.Module.
+const KindWasm ModuleKind = "wasm"
+
+// Asset is one static file.
+type Asset struct {
+	// Path is where the site serves it: "/css/site.css", decoded, in Unicode
+	// normalization form C.
+	Path string
+	// File is the absolute path it was read from.
+	File string
+	Size int64
+	// SHA256 is 64 lower-case hex digits.
+	SHA256 string
+	// ContentType is a full header value, "text/css; charset=utf-8".
+	ContentType string
+}
+
+// Migration is one SQL file of the site's database.
+type Migration struct {
+	// Name is the file's name without the folder: "0001_members.sql".
+	Name string
+	SQL  []byte
+	// SHA256 is 64 lower-case hex digits over SQL.
+	SHA256 string
+}

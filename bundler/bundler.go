@@ -1,0 +1,138 @@
+// Package bundler turns a site's folder into one [Bundle]: the Worker as a
+// single ES module with its source map, the index of the static files with
+// their hashes, the migrations in order, the manifest, and one digest over all
+// of it.
+//
+// In go the folder and its manifest (package manifest says whether that is
+// right); out comes a Bundle, or diagnostics that point into the author's own
+// files. Lines and columns are 1-based and count characters. Everything that is
+// wrong is told at once.
+//
+// The Worker is compiled by esbuild, in this process: TypeScript, JSX as
+// tsconfig.json says, npm packages by the conditions that Workers use, JSON and
+// text files as values. Node's own modules and the platform's are not compiled
+// in: [Options].Provided names those that the runtime has, any other is
+// refused by name.
+//
+// A [Builder] keeps what it learnt, so that building again after an edit costs
+// about the edit. It may be used by several goroutines; builds happen one after
+// the other. A Bundle never changes once it is returned.
+//
+// The package does not run the Worker, apply migrations, read secrets, watch
+// files or follow a link out of the site's folder.
+package bundler
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Options are a Builder's. The zero value builds what is published.
+type Options struct {
+	// Minify shortens the Worker. Names that programs or stack traces show stay.
+	Minify bool
+	// Development makes process.env.NODE_ENV "development"; it is "production"
+	// otherwise.
+	Development bool
+	// Provided are the module specifiers that the runtime provides. "node:…"
+	// ones count only under the flag nodejs_compat. Nil stands for
+	// "cloudflare:workers" alone.
+	Provided []string
+	// Now defaults to time.Now. It tells how far a file's time may be trusted.
+	Now func() time.Time
+}
+
+// Builder builds the site of one folder, again and again.
+type Builder struct {
+	dir     string
+	options Options
+
+	mu       sync.Mutex // held through a Build
+	compiler *compiler  // nil until there is an entry to compile
+	hashes   hashCache
+	inputs   []string
+}
+
+// New returns a Builder for the site in dir. Close it.
+func New(dir string, o Options) *Builder {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	// esbuild names files by their real paths; ours are to match.
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
+	}
+	if o.Provided == nil {
+		o.Provided = []string{"cloudflare:workers"}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Builder{dir: dir, options: o, hashes: hashCache{now: o.Now}}
+}
+
+// Build reads the folder as it is now. With any error among the diagnostics
+// there is no Bundle; with warnings only there is one. It stops early when ctx
+// ends, with an error diagnostic that says so. m is not changed or kept.
+func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, manifest.Diagnostics) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	root, err := os.OpenRoot(b.dir)
+	if err != nil {
+		return nil, manifest.Diagnostics{failed("site-unreadable", "the site's folder cannot be read", err)}
+	}
+	defer root.Close()
+
+	var (
+		reads      = newReads(b.dir)
+		code       compiled
+		files      walked
+		migrations []Migration
+		order      manifest.Diagnostics
+		wg         sync.WaitGroup
+	)
+	wg.Go(func() { code = b.compile(ctx, m, reads) })
+	wg.Go(func() { files = b.walkAssets(ctx, root, m, reads) })
+	migrations, order = readMigrations(root, m.Bindings.Database, reads)
+	wg.Wait()
+
+	assets, left := files.serve(m, code.inputs)
+	b.inputs = reads.list()
+	found := slices.Concat(code.diagnostics, files.diagnostics, left, order)
+	if err := ctx.Err(); err != nil {
+		found = append(found, failed("build-stopped", "the build was stopped", err))
+	}
+	found.Sort()
+	if found.HasErrors() {
+		return nil, found
+	}
+	bundle := &Bundle{Worker: code.worker, Assets: assets, Migrations: migrations, Inputs: b.inputs}
+	if bundle.Manifest, err = canonicalJSON(m); err != nil {
+		return nil, append(found, failed("manifest-unwritable", "the manifest cannot be written as JSON", err))
+	}
+	bundle.Digest = digest(bundle)
+	return bundle, found
+}
+
+// Inputs are what the last Build read, also when it failed: the files and
+// folders to watch for the next one. See [Bundle].Inputs.
+func (b *Builder) Inputs() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.inputs)
+}
+
+// Close frees what the Builder keeps. A Build that is under way ends first.
+func (b *Builder) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.compiler.dispose()
+	b.compiler = nil
+}

@@ -1,0 +1,194 @@
+package bundler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+const (
+	workerName = "worker.js"
+	// maxWorkerBytes is what the upload takes (assumption: the platform document
+	// gives no number).
+	maxWorkerBytes = 10 << 20
+)
+
+// compiled is what became of the entry.
+type compiled struct {
+	worker      *Worker
+	inputs      []string // relative to the site's folder, with forward slashes
+	diagnostics manifest.Diagnostics
+}
+
+// compiler is esbuild's incremental context for one target.
+type compiler struct {
+	target  target
+	context api.BuildContext
+	imports *imports
+}
+
+// target is what of the manifest the context depends on.
+type target struct {
+	entry  string
+	nodeJS bool
+}
+
+func (c *compiler) dispose() {
+	if c != nil {
+		c.context.Dispose()
+	}
+}
+
+// compile bundles the manifest's entry. It keeps the compiler while the target
+// stays the same.
+func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *reads) compiled {
+	t := target{entry: m.Entry, nodeJS: slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagNodeJS)}
+	if b.compiler != nil && b.compiler.target != t {
+		b.compiler.dispose()
+		b.compiler = nil
+	}
+	if t.entry == "" {
+		return compiled{}
+	}
+	if b.compiler == nil {
+		c, err := newCompiler(b.dir, t, b.options)
+		if err != nil {
+			return compiled{diagnostics: manifest.Diagnostics{failed("worker-invalid", "the Worker cannot be compiled", err)}}
+		}
+		b.compiler = c
+	}
+	return b.compiler.run(ctx, explainer{dir: b.dir, target: t, provided: b.options.Provided, reads: reads})
+}
+
+func newCompiler(dir string, t target, o Options) (*compiler, error) {
+	c := &compiler{target: t, imports: &imports{provided: available(o.Provided, t.nodeJS)}}
+	environment := `"production"`
+	if o.Development {
+		environment = `"development"`
+	}
+	ctx, err := api.Context(api.BuildOptions{
+		AbsWorkingDir: dir,
+		EntryPoints:   []string{"./" + t.entry},
+		Outfile:       filepath.Join(dir, workerName), // never written
+		Bundle:        true,
+		Format:        api.FormatESModule,
+		// The engine speaks ES2025 and no decorators, which a target lowers.
+		Target: api.ES2024,
+		// What wrangler bundles with, so that a package gives the same file.
+		Platform:   api.PlatformBrowser,
+		Conditions: []string{"workerd", "worker", "browser"},
+		MainFields: []string{"browser", "module", "main"},
+		Loader: map[string]api.Loader{
+			".js": api.LoaderJSX, ".mjs": api.LoaderJSX, ".cjs": api.LoaderJSX,
+			".txt": api.LoaderText, ".html": api.LoaderText, ".sql": api.LoaderText,
+		},
+		Define:            map[string]string{"process.env.NODE_ENV": environment},
+		MinifyWhitespace:  o.Minify,
+		MinifySyntax:      o.Minify,
+		MinifyIdentifiers: o.Minify,
+		KeepNames:         true,
+		Charset:           api.CharsetUTF8,
+		LegalComments:     api.LegalCommentsEndOfFile,
+		Sourcemap:         api.SourceMapExternal,
+		SourcesContent:    api.SourcesContentInclude,
+		Metafile:          true,
+		AllowOverwrite:    true, // the entry may be called worker.js
+		LogLevel:          api.LogLevelSilent,
+		Plugins:           []api.Plugin{c.imports.plugin()},
+	})
+	if err != nil { // *api.ContextError
+		return nil, err
+	}
+	c.context = ctx
+	return c, nil
+}
+
+// run compiles once. The end of ctx cuts it short.
+func (c *compiler) run(ctx context.Context, explain explainer) compiled {
+	c.imports.start(explain.reads)
+	stop := context.AfterFunc(ctx, c.context.Cancel)
+	result := c.context.Rebuild()
+	stop()
+	explain.reads.addConfigs(c.imports.sources())
+
+	out := compiled{diagnostics: explain.all(result)}
+	if len(result.Errors) > 0 || ctx.Err() != nil {
+		return out
+	}
+	var meta metafile
+	if err := json.Unmarshal([]byte(result.Metafile), &meta); err != nil {
+		out.diagnostics = append(out.diagnostics, failed("worker-invalid", "the compiler's list of files cannot be read", err))
+		return out
+	}
+	out.inputs = meta.files()
+	out.worker = &Worker{Name: workerName, Modules: c.imports.modules()}
+	for _, file := range result.OutputFiles {
+		switch filepath.Ext(file.Path) {
+		case ".js":
+			out.worker.Code = file.Contents
+		case ".map":
+			if strings.HasSuffix(file.Path, ".js.map") {
+				out.worker.Map = file.Contents
+			}
+		case ".css":
+			out.diagnostics = append(out.diagnostics, warning("worker-css", c.target.entry,
+				"link it from a page of the assets folder, or import it with { type: \"text\" }",
+				"the Worker imports CSS, which nothing serves"))
+		}
+	}
+	out.diagnostics = append(out.diagnostics, explain.module(out.worker, meta)...)
+	return out
+}
+
+// metafile is the part of esbuild's that is of use here.
+type metafile struct {
+	Inputs map[string]struct {
+		Format string
+	}
+	Outputs map[string]struct {
+		EntryPoint string
+		Exports    []string
+	}
+}
+
+// files lists the inputs that are files of the disk.
+func (m metafile) files() []string {
+	var files []string
+	for name := range m.Inputs {
+		if !strings.HasPrefix(name, "(disabled):") && !strings.HasPrefix(name, "<") {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// module says what is wrong with the module as a whole.
+func (e explainer) module(w *Worker, meta metafile) (found manifest.Diagnostics) {
+	for _, out := range meta.Outputs {
+		if out.EntryPoint == "" || slices.Contains(out.Exports, "default") {
+			continue
+		}
+		d := problem("worker-no-default-export", e.entry, "end it with \"export default { fetch(request, env, ctx) { … } }\"",
+			"the Worker has no default export")
+		if slices.Contains(out.Exports, "fetch") {
+			d.Message = "the Worker exports fetch by name, but has no default export"
+			d.Fix = `add "export default { fetch }"`
+		}
+		d.Line, d.Column, d.EndLine, d.EndColumn = 1, 1, 1, 1
+		found = append(found, d)
+	}
+	if len(w.Code) > maxWorkerBytes {
+		found = append(found, warning("worker-too-large", e.entry, "import less, or build with --minify",
+			"the Worker is %s, over the %s that an upload takes", megabytes(int64(len(w.Code))), megabytes(maxWorkerBytes)))
+	}
+	return found
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

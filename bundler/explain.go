@@ -1,0 +1,177 @@
+package bundler
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// explainer turns esbuild's messages into diagnostics.
+type explainer struct {
+	target
+	dir      string
+	provided []string
+	reads    *reads
+}
+
+func (e explainer) all(result api.BuildResult) (found manifest.Diagnostics) {
+	for _, m := range result.Errors {
+		found = append(found, e.message(m, "error"))
+	}
+	for _, m := range result.Warnings {
+		found = append(found, e.message(m, "warning"))
+	}
+	return found
+}
+
+func (e explainer) message(m api.Message, severity string) manifest.Diagnostic {
+	d := problem("worker-syntax", e.entry, "", "%s", sentence(m.Text))
+	if severity == "warning" {
+		d = warning("worker-"+m.ID, e.entry, "", "%s", sentence(m.Text))
+	}
+	if m.Location != nil {
+		e.place(&d, m.Location)
+	}
+	var fixes []string
+	for _, note := range m.Notes {
+		if fix := e.note(note); fix != "" {
+			fixes = append(fixes, fix)
+		}
+	}
+	d.Fix = strings.Join(fixes, "; ")
+	e.refine(&d, m)
+	return d
+}
+
+// place converts bytes from 0 to characters from 1.
+func (e explainer) place(d *manifest.Diagnostic, l *api.Location) {
+	d.File, d.Line, d.EndLine, d.Source = filepath.ToSlash(l.File), l.Line, l.Line, l.LineText
+	start := min(max(l.Column, 0), len(l.LineText))
+	end := min(start+max(l.Length, 0), len(l.LineText))
+	d.Column = utf8.RuneCountInString(l.LineText[:start]) + 1
+	d.EndColumn = d.Column + utf8.RuneCountInString(l.LineText[start:end])
+}
+
+// aboutEsbuild are notes that are of use to who calls esbuild only.
+var aboutEsbuild = regexp.MustCompile(`^You can mark the path|--platform=|Platform: api\.|platform: '|^The plugin "`)
+
+// note is one of esbuild's notes as part of a fix.
+func (e explainer) note(n api.Note) string {
+	if n.Text == "" || aboutEsbuild.MatchString(n.Text) {
+		return ""
+	}
+	text := sentence(n.Text)
+	if l := n.Location; l != nil {
+		var at manifest.Diagnostic
+		e.place(&at, l)
+		text = strings.TrimSuffix(text, ":") + " (" + place(at) + ")"
+	}
+	return text
+}
+
+// sentence fits esbuild's text into ours: lower case first, no full stop last.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if next, _ := utf8.DecodeRuneInString(text[size:]); unicode.IsUpper(first) && !unicode.IsUpper(next) {
+		text = string(unicode.ToLower(first)) + text[size:]
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+var (
+	unresolved = regexp.MustCompile(`^Could not resolve "(.*?)"`)
+	noLoader   = regexp.MustCompile(`^No loader is configured for "(.*?)" files: (.*)$`)
+	noExport   = regexp.MustCompile(`^No matching export in "`)
+)
+
+// refine gives the messages that authors see most a code and a fix of their
+// own.
+func (e explainer) refine(d *manifest.Diagnostic, m api.Message) {
+	if own, ok := m.Detail.(refusal); ok {
+		d.Code, d.Fix = own.code, own.fix
+		return
+	}
+	if d.Severity == "warning" {
+		return
+	}
+	if hit := unresolved.FindStringSubmatch(m.Text); hit != nil {
+		e.unresolved(d, hit[1], m.Location)
+		return
+	}
+	if hit := noLoader.FindStringSubmatch(m.Text); hit != nil {
+		d.Code = "import-kind"
+		d.Message = `"` + filepath.ToSlash(hit[2]) + `" cannot be imported: a Worker imports code, JSON, .txt, .html, .sql, .bin and .wasm files`
+		d.Fix = `serve it from the assets folder, or import it with { type: "bytes" } or { type: "text" }`
+		return
+	}
+	if noExport.MatchString(m.Text) {
+		d.Code = "import-name"
+	}
+}
+
+// unresolved explains an import that leads nowhere.
+func (e explainer) unresolved(d *manifest.Diagnostic, specifier string, at *api.Location) {
+	name := strings.TrimPrefix(specifier, "node:")
+	scheme, _, hasScheme := strings.Cut(specifier, ":")
+	importer := e.entry
+	if at != nil {
+		importer = at.File
+	}
+	switch {
+	case isNodeModule(name) && (name != specifier || !onlyPrefixed(name)):
+		e.nodeModule(d, "node:"+name)
+	case hasScheme && scheme == "node":
+		d.Code, d.Message = "import-node", `Node.js has no module "`+specifier+`"`
+		d.Fix = didYouMean(nearest(name, nodeModules))
+	case hasScheme && scheme == "cloudflare":
+		d.Code, d.Message = "import-platform", `"`+specifier+`" is not provided by this version of pages`
+		d.Fix = "what is: " + e.providedBy("cloudflare:")
+	case isRelative(specifier):
+		e.missingFile(d, specifier, importer)
+	default:
+		e.missingPackage(d, specifier, importer)
+	}
+}
+
+func (e explainer) nodeModule(d *manifest.Diagnostic, specifier string) {
+	d.Code = "import-node"
+	if !e.nodeJS {
+		d.Message = `"` + specifier + `" is a module of Node.js, which a Worker has only under the flag "` + manifest.FlagNodeJS + `"`
+		d.Fix = `use a web API instead, or add "` + manifest.FlagNodeJS + `" to runtime.compatibilityFlags in ` + manifest.FileName
+		return
+	}
+	d.Message = `"` + specifier + `" is not provided by this version of pages`
+	d.Fix = "what is: " + e.providedBy("node:")
+}
+
+// providedBy lists the provided modules of a scheme.
+func (e explainer) providedBy(scheme string) string {
+	var names []string
+	for _, name := range e.provided {
+		if strings.HasPrefix(name, scheme) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "no " + scheme + " module"
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+func isRelative(specifier string) bool {
+	return strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") || strings.HasPrefix(specifier, "/") ||
+		specifier == "." || specifier == ".."
+}
+
+// place is a diagnostic's place as it is written in a sentence.
+func place(d manifest.Diagnostic) string {
+	return d.File + ":" + itoa(d.Line) + ":" + itoa(d.Column)
+}

@@ -1,0 +1,175 @@
+package bundler
+
+import (
+	"encoding/base64"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// imports is the esbuild plugin for what esbuild does not know: modules that
+// the runtime provides, WebAssembly and .bin files. It also notes every file
+// that is loaded, which esbuild tells only of builds that succeed.
+type imports struct {
+	provided map[string]string // see available
+
+	mu     sync.Mutex
+	reads  *reads
+	loaded []string // absolute
+	wasm   map[string]Module
+}
+
+// start forgets the last build.
+func (i *imports) start(r *reads) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.reads, i.loaded, i.wasm = r, nil, map[string]Module{}
+}
+
+func (i *imports) sources() []string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.Clone(i.loaded)
+}
+
+func (i *imports) modules() []Module {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var list []Module
+	for _, m := range i.wasm {
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b Module) int { return strings.Compare(a.Specifier, b.Specifier) })
+	return list
+}
+
+func (i *imports) plugin() api.Plugin {
+	return api.Plugin{Name: "pages", Setup: func(build api.PluginBuild) {
+		if len(i.provided) > 0 {
+			build.OnResolve(api.OnResolveOptions{Filter: anyOf(maps.Keys(i.provided))}, i.resolveProvided)
+		}
+		build.OnResolve(api.OnResolveOptions{Filter: `^(https?:)?//`}, refuseURL)
+		build.OnResolve(api.OnResolveOptions{Filter: `\.wasm(\?module)?$`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			return i.resolveWasm(build, args)
+		})
+		build.OnLoad(api.OnLoadOptions{Filter: `\.bin$`}, i.loadBinary)
+		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "file"}, i.note)
+	}}
+}
+
+// available maps what an author may write to the module that the runtime
+// provides: modules of Node.js only under the flag, but then also without
+// "node:".
+func available(provided []string, nodeJS bool) map[string]string {
+	names := map[string]string{}
+	for _, specifier := range provided {
+		name, node := strings.CutPrefix(specifier, "node:")
+		if node && !nodeJS {
+			continue
+		}
+		names[specifier] = specifier
+		if node && !onlyPrefixed(name) {
+			names[name] = specifier
+		}
+	}
+	return names
+}
+
+// anyOf is a regular expression for exactly the words.
+func anyOf(words iter.Seq[string]) string {
+	var quoted []string
+	for word := range words {
+		quoted = append(quoted, regexp.QuoteMeta(word))
+	}
+	return "^(" + strings.Join(quoted, "|") + ")$"
+}
+
+// resolveProvided leaves the import to the runtime.
+func (i *imports) resolveProvided(args api.OnResolveArgs) (api.OnResolveResult, error) {
+	return api.OnResolveResult{Path: i.provided[args.Path], External: true}, nil
+}
+
+// refusal is what a message of the plugin's own says beside its text. It is the
+// message's Detail.
+type refusal struct{ code, fix string }
+
+func refuse(code, fix, text string) (api.OnResolveResult, error) {
+	return api.OnResolveResult{Errors: []api.Message{{Text: text, Detail: refusal{code, fix}}}}, nil
+}
+
+// refuseURL keeps esbuild from leaving URLs to a runtime that loads nothing.
+func refuseURL(args api.OnResolveArgs) (api.OnResolveResult, error) {
+	return refuse("import-url", "install the package with npm and import it by name",
+		fmt.Sprintf("%q cannot be imported: a Worker loads no code from the network", args.Path))
+}
+
+// note records the file and leaves the loading to esbuild.
+func (i *imports) note(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.loaded = append(i.loaded, args.Path)
+	i.reads.add(args.Path)
+	return api.OnLoadResult{}, nil
+}
+
+// loadBinary makes the file an ArrayBuffer, as wrangler does.
+func (i *imports) loadBinary(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	if len(args.With) > 0 { // the importer chose the type
+		return api.OnLoadResult{}, nil
+	}
+	if _, err := i.note(args); err != nil {
+		return api.OnLoadResult{}, err
+	}
+	data, err := os.ReadFile(args.Path)
+	if err != nil {
+		return api.OnLoadResult{}, err
+	}
+	js := `export default Uint8Array.fromBase64("` + base64.StdEncoding.EncodeToString(data) + `").buffer`
+	return api.OnLoadResult{Contents: &js, Loader: api.LoaderJS}, nil
+}
+
+// resolving marks the question that resolveWasm asks esbuild itself.
+type resolving struct{}
+
+// resolveWasm leaves the import to the runtime, under a name made of the bytes.
+func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (api.OnResolveResult, error) {
+	if _, own := args.PluginData.(resolving); own || len(args.With) > 0 {
+		return api.OnResolveResult{}, nil
+	}
+	found := build.Resolve(strings.TrimSuffix(args.Path, "?module"), api.ResolveOptions{
+		Importer: args.Importer, Namespace: args.Namespace, ResolveDir: args.ResolveDir, Kind: args.Kind, PluginData: resolving{},
+	})
+	if len(found.Errors) > 0 || found.Namespace != "file" {
+		return api.OnResolveResult{Errors: unplaced(found.Errors)}, nil
+	}
+	i.reads.add(found.Path)
+	data, err := os.ReadFile(found.Path)
+	if err != nil {
+		return api.OnResolveResult{}, err
+	}
+	if !strings.HasPrefix(string(data), "\x00asm") {
+		return refuse("import-wasm", "", fmt.Sprintf("%q is not a WebAssembly module", args.Path))
+	}
+	m := Module{Specifier: "./" + sum(data)[:16] + "-" + filepath.Base(found.Path), Kind: KindWasm, Bytes: data}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.wasm[m.Specifier] = m
+	return api.OnResolveResult{Path: m.Specifier, External: true}, nil
+}
+
+// unplaced drops the plugin's own place from messages, so that esbuild puts the
+// import statement's there.
+func unplaced(messages []api.Message) []api.Message {
+	for n := range messages {
+		messages[n].Location = nil
+	}
+	return messages
+}

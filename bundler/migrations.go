@@ -1,0 +1,46 @@
+package bundler
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// readMigrations reads the .sql files directly in the database's migrations
+// folder, in bytewise order of their names. Other names and dot files are not
+// migrations. What they say is package migrate's to judge.
+func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []Migration, found manifest.Diagnostics) {
+	if db == nil || db.Migrations == "" {
+		return nil, nil
+	}
+	fsys := root.FS()
+	entries, err := fs.ReadDir(fsys, db.Migrations) // sorted
+	if err != nil {
+		reads.addFolderOf(filepath.Join(reads.dir, db.Migrations))
+		d := failed("migrations-missing", "the migrations folder cannot be read", err)
+		d.Path = "/bindings/database/migrations"
+		return nil, manifest.Diagnostics{d}
+	}
+	reads.add(filepath.FromSlash(db.Migrations))
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() || !strings.HasSuffix(name, ".sql") || strings.HasPrefix(name, ".") {
+			continue
+		}
+		file := db.Migrations + "/" + name
+		if code, reason := pathRefusal(name); code != "" {
+			found = append(found, problem(code, file, "rename it", "%q cannot be a migration: its name %s", file, reason))
+			continue
+		}
+		sql, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			found = append(found, problem("migration-unreadable", file, "", "the migration cannot be read: %v", err))
+			continue
+		}
+		list = append(list, Migration{Name: name, SQL: sql, SHA256: sum(sql)})
+	}
+	return list, found
+}

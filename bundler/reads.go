@@ -1,0 +1,89 @@
+package bundler
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// reads collects the files and folders that a build looks at, for watching. It
+// is safe for concurrent use.
+type reads struct {
+	dir string
+
+	mu    sync.Mutex
+	paths map[string]bool
+}
+
+func newReads(dir string) *reads { return &reads{dir: dir, paths: map[string]bool{}} }
+
+// add takes absolute paths, and paths relative to the site's folder.
+func (r *reads) add(paths ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(r.dir, path)
+		}
+		r.paths[filepath.Clean(path)] = true
+	}
+}
+
+// addFolderOf adds the nearest folder that exists at or above path, which does
+// not exist itself: it is where the missing file would show up.
+func (r *reads) addFolderOf(path string) {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			r.add(dir)
+			return
+		}
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
+
+// list returns the absolute paths, sorted.
+func (r *reads) list() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	paths := make([]string, 0, len(r.paths))
+	for path := range r.paths {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// addConfigs adds the files that tell esbuild how to read the sources: each
+// package.json and tsconfig.json from a source's folder up to the site's. Those
+// of installed packages do not change under an author's hands.
+func (r *reads) addConfigs(sources []string) {
+	seen := map[string]bool{}
+	for _, source := range append(sources, filepath.Join(r.dir, "any")) {
+		if strings.Contains(filepath.ToSlash(source), "/node_modules/") {
+			continue
+		}
+		for dir := filepath.Dir(source); !seen[dir] && within(r.dir, dir); dir = filepath.Dir(dir) {
+			seen[dir] = true
+			for _, name := range []string{"package.json", "tsconfig.json"} {
+				if file := filepath.Join(dir, name); exists(file) {
+					r.add(file)
+				}
+			}
+		}
+	}
+}
+
+// within reports whether path is dir or lies in it. Both are absolute.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

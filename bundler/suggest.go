@@ -1,0 +1,197 @@
+package bundler
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// This file finds what the author of an import that leads nowhere may have
+// meant.
+
+// missingFile explains a relative import. importer is relative to the site's
+// folder.
+func (e explainer) missingFile(d *manifest.Diagnostic, specifier, importer string) {
+	if d.Line == 0 && specifier == "./"+e.entry {
+		d.Code, d.Message, d.Path = "entry-missing", `the entry "`+e.entry+`" does not exist`, "/entry"
+		e.reads.addFolderOf(filepath.Join(e.dir, e.entry))
+		return
+	}
+	target := filepath.Join(e.dir, filepath.Dir(importer), filepath.FromSlash(specifier))
+	e.reads.addFolderOf(target)
+	d.Code = "import-unresolved"
+	d.Message = `"` + specifier + `" leads to no file`
+	if info, err := os.Stat(target); err == nil && info.IsDir() {
+		d.Message = `"` + specifier + `" is a folder without an index file`
+		e.reads.add(target)
+		return
+	}
+	folder, err := os.ReadDir(filepath.Dir(target))
+	if err != nil {
+		d.Message += `: there is no folder "` + path.Dir(specifier) + `"`
+		return
+	}
+	name := nearestFile(filepath.Base(target), folder)
+	if name != "" {
+		d.Fix = didYouMean(specifier[:strings.LastIndexByte(specifier, '/')+1] + name)
+	}
+}
+
+// nearestFile is the file of the folder that is named most alike: the same name
+// with another extension first.
+func nearestFile(name string, folder []os.DirEntry) string {
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	names := make([]string, 0, len(folder))
+	stems := map[string]string{}
+	for _, entry := range folder {
+		other := strings.TrimSuffix(entry.Name(), path.Ext(entry.Name()))
+		if other == stem {
+			return entry.Name()
+		}
+		names = append(names, entry.Name(), other)
+		stems[other] = entry.Name()
+	}
+	found := nearest(name, names)
+	if whole, ok := stems[found]; ok && found != "" {
+		return whole
+	}
+	return found
+}
+
+// npmName is what npm takes for a package's name.
+var npmName = regexp.MustCompile(`^(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$`)
+
+// missingPackage explains an import of an npm package.
+func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer string) {
+	d.Code = "import-unresolved"
+	beside := strings.Contains(d.Fix, "relative path") // esbuild found a file of that name
+	name := packageName(specifier)
+	from := filepath.Join(e.dir, filepath.Dir(importer))
+	if installed(from, name) {
+		d.Message = `the package "` + name + `" has no "` + strings.TrimPrefix(specifier, name+"/") + `" for a Worker`
+		if specifier == name {
+			d.Message = `the package "` + name + `" has no module for a Worker`
+		}
+		return
+	}
+	d.Message = `there is no package "` + name + `" in node_modules`
+	e.reads.add(e.dir)
+	e.reads.addFolderOf(filepath.Join(e.dir, "node_modules", name))
+	listed := e.dependencies()
+	near := nearest(name, listed)
+	switch {
+	case beside:
+		d.Fix = didYouMean("./" + specifier)
+	case slices.Contains(listed, name):
+		d.Fix = `run "npm install": package.json lists it`
+	case near != "":
+		d.Fix = didYouMean(near + strings.TrimPrefix(specifier, name))
+	case !npmName.MatchString(name):
+		d.Fix = `start the path of a file with "./", or map "` + specifier + `" under "paths" in tsconfig.json`
+	default:
+		d.Fix = `run "npm install ` + name + `"`
+	}
+}
+
+// packageName is the package of "hono/jsx" or "@scope/name/file".
+func packageName(specifier string) string {
+	parts := strings.SplitN(specifier, "/", 3)
+	if strings.HasPrefix(specifier, "@") && len(parts) > 1 {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// installed reports whether a node_modules at or above dir has the package.
+func installed(dir, name string) bool {
+	for {
+		if exists(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json")) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// dependencies are the names that the site's package.json lists.
+func (e explainer) dependencies() []string {
+	text, err := os.ReadFile(filepath.Join(e.dir, "package.json"))
+	if err != nil {
+		return nil
+	}
+	var p struct {
+		Dependencies, DevDependencies, PeerDependencies, OptionalDependencies map[string]any
+	}
+	if json.Unmarshal(text, &p) != nil {
+		return nil
+	}
+	var names []string
+	for _, list := range []map[string]any{p.Dependencies, p.DevDependencies, p.PeerDependencies, p.OptionalDependencies} {
+		for name := range list {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return `did you mean "` + name + `"?`
+}
+
+// nearest is the word closest to name by edit distance, "" when none is within
+// a third of its length.
+func nearest(name string, words []string) string {
+	best, least := "", len(name)/3+1
+	for _, word := range words {
+		if word == "" || word == name {
+			continue
+		}
+		if d := distance(strings.ToLower(name), strings.ToLower(word), least); d < least {
+			best, least = word, d
+		}
+	}
+	return best
+}
+
+// distance is the number of bytes to insert, remove, replace or swap with the
+// next one (optimal string alignment); limit when it is no less than that.
+func distance(a, b string, limit int) int {
+	if max(len(a)-len(b), len(b)-len(a)) >= limit {
+		return limit
+	}
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			change := row[j]
+			if a[i] != b[j] {
+				change++
+			}
+			next[j+1] = min(change, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return min(row[len(b)], limit)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,192 @@
+package bundler
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// emptyWasm is the smallest WebAssembly module.
+const emptyWasm = "\x00asm\x01\x00\x00\x00"
+
+// value runs the Worker's module in Node and returns its default export as JSON.
+func value(t *testing.T, w *Worker) string {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, dir, "worker.mjs", string(w.Code))
+	put(t, dir, "run.mjs", "import value from './worker.mjs'; console.log(JSON.stringify(value))")
+	out, err := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "run.mjs")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out, w.Code)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestSources says what the entry's default export is, for each kind of source.
+func TestSources(t *testing.T) {
+	const h = "const h = (tag, props, ...kids) => [tag, props, ...kids]; "
+	for _, c := range []struct {
+		name, want string
+		o          Options
+		files      []string
+	}{
+		{name: "typescript", want: `7`, files: []string{"index.ts", "enum E { A = 7 } export default E.A as number satisfies number"}},
+		{name: "jsx in js", want: `["p",null,"hi"]`, files: []string{"index.js", "const React = { createElement: (...a) => a }; export default <p>hi</p>"}},
+		{name: "classic jsx by tsconfig", want: `["p",{"id":"x"},"hi"]`, files: []string{
+			"index.tsx", h + "export default <p id='x'>hi</p>",
+			"tsconfig.json", `{"compilerOptions": {"jsx": "react", "jsxFactory": "h"}}`,
+		}},
+		{name: "automatic jsx by tsconfig", want: `{"type":"p","props":{"children":"hi"}}`, files: []string{
+			"index.tsx", "export default <p>hi</p>",
+			"tsconfig.json", `{"compilerOptions": {"jsx": "react-jsx", "jsxImportSource": "tiny"}}`,
+			"node_modules/tiny/package.json", `{"name": "tiny", "exports": {"./jsx-runtime": "./jsx.js"}}`,
+			"node_modules/tiny/jsx.js", "export const jsx = (type, props) => ({ type, props })",
+		}},
+		{name: "tsconfig paths", want: `"lib"`, files: []string{
+			"index.ts", "import lib from '@/lib'; export default lib", "src/lib.ts", "export default 'lib'",
+			"tsconfig.json", `{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}`,
+		}},
+		{name: "ts imported as js", want: `1`, files: []string{"index.ts", "import a from './a.js'; export default a", "a.ts", "export default 1"}},
+		{name: "decorators", want: `["m","method"]`, files: []string{"index.ts",
+			"let seen: unknown; const d = (f: unknown, c: any) => { seen = [c.name, c.kind] }; class A { @d m() {} accessor x = 1 } new A(); export default seen"}},
+		{name: "json", want: `{"a":[1]}`, files: []string{"index.js", "import j from './d.json'; export default j", "d.json", `{"a": [1]}`}},
+		{name: "json by attribute", want: `1`, files: []string{"index.js", "import j from './d.json' with { type: 'json' }; export default j.a", "d.json", `{"a": 1}`}},
+		{name: "text", want: `"é\n<b>SELECT"`, files: []string{
+			"index.js", "import a from './a.txt'; import b from './b.html'; import c from './c.sql'; export default a + b + c",
+			"a.txt", "é\n", "b.html", "<b>", "c.sql", "SELECT",
+		}},
+		{name: "text by attribute", want: `"p{}"`, files: []string{"index.js", "import a from './a.css' with { type: 'text' }; export default a", "a.css", "p{}"}},
+		{name: "commonjs", want: `{"one":1}`, files: []string{"index.js", "module.exports = { one: require('./a').one }", "a.js", "exports.one = 1"}},
+		{name: "top-level await", want: `2`, files: []string{"index.js", "const { two } = await import('./a.js'); export default two", "a.js", "export const two = await Promise.resolve(2)"}},
+		{name: "production", want: `"production"`, files: []string{"index.js", "export default process.env.NODE_ENV"}},
+		{name: "development", want: `"development"`, o: Options{Development: true}, files: []string{"index.js", "export default process.env.NODE_ENV"}},
+		{name: "names are kept when minified", want: `["LongName","longer"]`, o: Options{Minify: true}, files: []string{"index.js",
+			"class LongName {} function longer() {} globalThis.x = [LongName, longer]; export default globalThis.x.map((f) => f.name)"}},
+		{name: "conditions", want: `"workerd"`, files: []string{
+			"index.js", "import a from 'p'; export default a",
+			"node_modules/p/package.json", `{"exports": {"node": "./node.js", "workerd": "./workerd.js", "browser": "./browser.js", "default": "./default.js"}}`,
+			"node_modules/p/workerd.js", "export default 'workerd'",
+		}},
+		{name: "browser before module", want: `"browser"`, files: []string{
+			"index.js", "import a from 'p'; export default a",
+			"node_modules/p/package.json", `{"main": "main.js", "module": "module.js", "browser": "browser.js"}`,
+			"node_modules/p/browser.js", "export default 'browser'",
+		}},
+		{name: "a browser field that drops fs", want: `{}`, files: []string{
+			"index.js", "export { default } from 'p'",
+			"node_modules/p/package.json", `{"main": "main.js", "browser": {"fs": false}}`,
+			"node_modules/p/main.js", "module.exports = require('fs')",
+		}},
+		{name: "an entry called worker.js", want: `1`, files: []string{"worker.js", "export default 1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bundle := build(t, builder(t, site(t, c.files...), c.o), manifest.Manifest{Entry: c.files[0]})
+			if got := value(t, bundle.Worker); got != c.want {
+				t.Errorf("the default export is %s, want %s\n%s", got, c.want, bundle.Worker.Code)
+			}
+		})
+	}
+}
+
+func TestModules(t *testing.T) {
+	dir := site(t,
+		"index.js", "import a from './lib/add.wasm'; import b from './lib/add.wasm?module'; import bin from './x.bin'; export default [a, b, bin]",
+		"lib/add.wasm", emptyWasm, "x.bin", "\x00\xff",
+	)
+	b := builder(t, dir, Options{})
+	w := build(t, b, manifest.Manifest{Entry: "index.js"}).Worker
+	specifier := "./" + sum([]byte(emptyWasm))[:16] + "-add.wasm"
+	if len(w.Modules) != 1 || w.Modules[0].Specifier != specifier || w.Modules[0].Kind != KindWasm || string(w.Modules[0].Bytes) != emptyWasm {
+		t.Errorf("modules %+v", w.Modules)
+	}
+	for _, part := range []string{`from "` + specifier + `"`, base64.StdEncoding.EncodeToString([]byte("\x00\xff"))} {
+		if !strings.Contains(string(w.Code), part) {
+			t.Errorf("the code lacks %s:\n%s", part, w.Code)
+		}
+	}
+
+	put(t, dir, "lib/add.wasm", emptyWasm+"\x00\x02\x01x")
+	if again := build(t, b, manifest.Manifest{Entry: "index.js"}).Worker; len(again.Modules) != 1 || again.Modules[0].Specifier == specifier {
+		t.Errorf("the module changed, but not its name: %+v", again.Modules)
+	}
+}
+
+// TestProvided leaves to the runtime what it has, and no more.
+func TestProvided(t *testing.T) {
+	dir := site(t, "index.js", "import { env } from 'cloudflare:workers'; import path from 'path'; import * as util from 'node:util'; export default { env, path, util }")
+	b := builder(t, dir, Options{Provided: []string{"cloudflare:workers", "node:path", "node:util"}})
+	m := manifest.Manifest{Entry: "index.js"}
+	if _, found := b.Build(t.Context(), &m); strings.Count(render(found), "import-node") != 2 {
+		t.Errorf("without the flag:\n%s", render(found))
+	}
+	m.Runtime.CompatibilityFlags = []string{manifest.FlagNodeJS}
+	code := string(build(t, b, m).Worker.Code)
+	for _, name := range []string{"cloudflare:workers", "node:path", "node:util"} {
+		if !strings.Contains(code, `from "`+name+`"`) {
+			t.Errorf("the code does not import %s:\n%s", name, code)
+		}
+	}
+}
+
+// TestSourceMap sees names relative to the site, also of files outside it.
+func TestSourceMap(t *testing.T) {
+	dir := site(t,
+		"site/src/index.ts", "import '../../shared/lib'; import { p } from 'p'; export default p",
+		"shared/lib.ts", "globalThis.shared = 1",
+		"node_modules/p/package.json", `{"main": "p.js"}`, "node_modules/p/p.js", "export const p = 1",
+	)
+	bundle := build(t, builder(t, filepath.Join(dir, "site"), Options{}), manifest.Manifest{Entry: "src/index.ts"})
+	var m struct {
+		Version                 int
+		Sources, SourcesContent []string
+	}
+	if err := json.Unmarshal(bundle.Worker.Map, &m); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(m.Sources, " "); got != "../shared/lib.ts ../node_modules/p/p.js src/index.ts" || len(m.SourcesContent) != 3 {
+		t.Errorf("sources %s", got)
+	}
+	if got := strings.Join(bundle.Inputs, " "); !strings.Contains(got, "/shared/lib.ts") || !strings.Contains(got, "/node_modules/p/p.js") {
+		t.Errorf("inputs %s", got)
+	}
+}
+
+// FuzzSource holds that positions lie inside the file, and that there is a
+// bundle exactly when there is no error.
+func FuzzSource(f *testing.F) {
+	for _, s := range []string{
+		"export default {}", "let a; let a", "/* 🚣 */ const = 1", "import './é'", "import a from 'node:fs'", "<p>", "\ufeffexport default 1;;;)",
+		"export default `${", "import x from './a.wasm'", "\x80", "await 1; with (a) {}", "import('x' + y)", "a\r\nb c\u2028=",
+	} {
+		f.Add(s)
+	}
+	dir := f.TempDir()
+	entry := filepath.Join(dir, "index.tsx")
+	b := New(dir, Options{})
+	f.Cleanup(b.Close)
+	f.Fuzz(func(t *testing.T, source string) {
+		if err := os.WriteFile(entry, []byte(source), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		bundle, found := b.Build(t.Context(), &manifest.Manifest{Entry: "index.tsx"})
+		if (bundle == nil) != found.HasErrors() {
+			t.Fatalf("bundle = %v with\n%s", bundle, render(found))
+		}
+		for _, d := range found {
+			if d.File != "index.tsx" {
+				continue
+			}
+			length := len([]rune(d.Source))
+			if d.Line < 0 || d.Line > strings.Count(source, "\n")+strings.Count(source, "\r")+strings.Count(source, "\u2028")+strings.Count(source, "\u2029")+1 ||
+				d.Line > 1 && (d.Column < 1 || d.Column > length+1 || d.EndColumn < d.Column || d.EndColumn > length+1) {
+				t.Errorf("outside of the file: %s in %q", render(manifest.Diagnostics{d}), d.Source)
+			}
+		}
+	})
+}
