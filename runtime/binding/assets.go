@@ -1,0 +1,192 @@
+package binding
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// assetsFuncs are the host functions of js/assets.js.
+func assetsFuncs(open *handles, assets func(id string) http.Handler) map[string]engine.Func {
+	return map[string]engine.Func{
+		// assets_fetch(id, method, url, headers) is {status, headers, body}:
+		// bytes or a handle.
+		"assets_fetch": func(c *engine.Call) (any, error) {
+			id := c.String(0)
+			handler := assets(id)
+			if handler == nil {
+				return nil, notBound("assets", id)
+			}
+			scope := c.Context()
+			r, err := assetRequest(scope, c.String(1), c.String(2), c.Strings(3))
+			if err != nil {
+				return nil, err
+			}
+			return engine.Async(func(ctx context.Context) (any, error) {
+				answer, err := ask(ctx, handler, r)
+				if err != nil {
+					return nil, err
+				}
+				content, err := open.hand(scope, answer.body)
+				return engine.Object{
+					{Name: "status", Value: answer.status},
+					{Name: "headers", Value: flat(answer.header)},
+					{Name: "body", Value: content},
+				}, err
+			}), nil
+		},
+	}
+}
+
+// assetRequest is the request a server would make of those parts.
+func assetRequest(ctx context.Context, method, target string, headers []string) (*http.Request, error) {
+	at, err := url.Parse(target)
+	if err != nil {
+		return nil, engine.TypeError("Invalid URL: %s", target)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, target, http.NoBody)
+	if err != nil {
+		return nil, engine.TypeError("Invalid request: %v", err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	r.RequestURI = at.RequestURI()
+	return r, nil
+}
+
+// flat is header as name, value, name, value …
+func flat(header http.Header) []string {
+	list := []string{}
+	for name, values := range header {
+		for _, value := range values {
+			list = append(list, name, value)
+		}
+	}
+	return list
+}
+
+// answer is a response whose body may still be being written.
+type answer struct {
+	status int
+	header http.Header
+	body   body
+}
+
+// ask runs the handler until it has ended, or has written more than is handed
+// over at once; the rest is then read while it runs. The handler ends with the
+// request's context, or when the body is closed.
+func ask(ctx context.Context, handler http.Handler, r *http.Request) (*answer, error) {
+	reader, writer := io.Pipe()
+	w := &answerWriter{header: http.Header{}, pipe: writer, ready: make(chan struct{})}
+	go func() {
+		defer func() { w.end(recovered(recover())) }()
+		handler.ServeHTTP(w, r)
+	}()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+		_ = reader.CloseWithError(ctx.Err())
+		return nil, ctx.Err()
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	a := &answer{status: w.status, header: w.sent}
+	if w.whole {
+		a.body = &memory{bytes.NewReader(w.buffer.Bytes())}
+	} else {
+		a.body = &piped{io.MultiReader(bytes.NewReader(w.buffer.Bytes()), reader), reader}
+	}
+	return a, nil
+}
+
+// recovered is a handler's panic as an error.
+func recovered(p any) error {
+	if p == nil {
+		return nil
+	}
+	if err, ok := p.(error); ok {
+		return fmt.Errorf("the assets handler stopped: %w", err)
+	}
+	return fmt.Errorf("the assets handler stopped: %v", p)
+}
+
+// answerWriter keeps the first bytes of a response, and lets the rest pass
+// through a pipe. All its fields are settled when ready is closed.
+type answerWriter struct {
+	header http.Header
+	pipe   *io.PipeWriter
+	once   sync.Once
+	ready  chan struct{}
+
+	status int
+	sent   http.Header // as it was when the status was written
+	buffer bytes.Buffer
+	whole  bool // the buffer is all there is
+	err    error
+}
+
+// Header implements http.ResponseWriter.
+func (w *answerWriter) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *answerWriter) WriteHeader(status int) {
+	if w.status != 0 || status < 200 {
+		return
+	}
+	w.status, w.sent = status, w.header.Clone()
+}
+
+// Write implements http.ResponseWriter.
+func (w *answerWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	select {
+	case <-w.ready:
+		return w.pipe.Write(p)
+	default:
+	}
+	if w.buffer.Len()+len(p) <= inline {
+		return w.buffer.Write(p)
+	}
+	w.once.Do(func() { close(w.ready) })
+	return w.pipe.Write(p)
+}
+
+// end settles the response once the handler has returned.
+func (w *answerWriter) end(err error) {
+	w.WriteHeader(http.StatusOK)
+	w.once.Do(func() {
+		w.whole, w.err = true, err
+		close(w.ready)
+	})
+	_ = w.pipe.CloseWithError(err)
+}
+
+// memory is a body that is all there.
+type memory struct{ *bytes.Reader }
+
+// Len implements body.
+func (m *memory) Len() int64 { return int64(m.Reader.Len()) }
+
+// Close implements body.
+func (m *memory) Close() error { return nil }
+
+// piped is a body that is being written.
+type piped struct {
+	io.Reader
+	pipe *io.PipeReader
+}
+
+// Len implements body.
+func (p *piped) Len() int64 { return -1 }
+
+// Close implements body; the writer's next write fails.
+func (p *piped) Close() error { return p.pipe.CloseWithError(errors.New("the body was cancelled")) }

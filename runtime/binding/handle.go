@@ -1,0 +1,161 @@
+package binding
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+const (
+	// readChunk is the most bytes one read gives to JavaScript.
+	readChunk = 256 << 10
+	// readWhole is the most bytes of a body that is read at once: as much as
+	// an isolate holds.
+	readWhole = 128 << 20
+	// inline is the most bytes of a body that are handed over with its head.
+	inline = 64 << 10
+)
+
+// errGone is a use of a handle after its end.
+var errGone = &engine.Error{Name: "Error", Message: "The body or upload has ended, or belongs to another request"}
+
+// handles are the things of one isolate that JavaScript holds by a number. Each
+// is closed with the request that opened it.
+type handles struct {
+	mu   sync.Mutex
+	last int64
+	open map[int64]*handle
+}
+
+type handle struct {
+	value io.Closer
+	stop  func() bool
+}
+
+func newHandles() *handles { return &handles{open: map[int64]*handle{}} }
+
+// add holds value until drop or the end of ctx, and returns its number.
+func (h *handles) add(ctx context.Context, value io.Closer) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last++
+	id := h.last
+	h.open[id] = &handle{value: value, stop: context.AfterFunc(ctx, func() { h.drop(id) })}
+	return id
+}
+
+// drop closes what id stands for; it does nothing when that is gone.
+func (h *handles) drop(id int64) {
+	h.mu.Lock()
+	held := h.open[id]
+	delete(h.open, id)
+	h.mu.Unlock()
+	if held != nil {
+		held.stop()
+		_ = held.value.Close()
+	}
+}
+
+// held is what id stands for, as a T.
+func held[T io.Closer](h *handles, id int64) (T, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if found := h.open[id]; found != nil {
+		if value, ok := found.value.(T); ok {
+			return value, nil
+		}
+	}
+	var none T
+	return none, errGone
+}
+
+// body is a stream of bytes of known or unknown length.
+type body interface {
+	io.ReadCloser
+	// Len is the number of bytes left, or -1.
+	Len() int64
+}
+
+// hand gives a body to JavaScript: its bytes when they are few, otherwise the
+// number that bodyFuncs take.
+func (h *handles) hand(ctx context.Context, b body) (any, error) {
+	if n := b.Len(); n < 0 || n > inline {
+		return h.add(ctx, b), nil
+	}
+	all, err := io.ReadAll(b)
+	return all, errors.Join(err, b.Close())
+}
+
+// bodyFuncs read the bodies that storage and assets handed over.
+func bodyFuncs(open *handles) map[string]engine.Func {
+	return map[string]engine.Func{
+		// binding_read(handle) is the next bytes, null at the end.
+		"binding_read": func(c *engine.Call) (any, error) {
+			id := c.Int(0)
+			b, err := held[body](open, id)
+			if err != nil {
+				return nil, err
+			}
+			return engine.Async(func(context.Context) (any, error) { return readSome(open, id, b) }), nil
+		},
+		// binding_read_all(handle) is all bytes left.
+		"binding_read_all": func(c *engine.Call) (any, error) {
+			id := c.Int(0)
+			b, err := held[body](open, id)
+			if err != nil {
+				return nil, err
+			}
+			return engine.Async(func(context.Context) (any, error) {
+				defer open.drop(id)
+				all, err := io.ReadAll(io.LimitReader(b, readWhole+1))
+				if err == nil && len(all) > readWhole {
+					err = &engine.Error{Name: "RangeError", Message: "The body is over 128 MiB; read it as a stream"}
+				}
+				return all, jsError(err)
+			}), nil
+		},
+		"binding_close": func(c *engine.Call) (any, error) {
+			open.drop(c.Int(0))
+			return engine.Undefined, nil
+		},
+	}
+}
+
+func readSome(open *handles, id int64, b body) (any, error) {
+	size := int64(readChunk)
+	if left := b.Len(); left >= 0 {
+		size = min(size, max(left, 1))
+	}
+	chunk := make([]byte, size)
+	n, err := io.ReadAtLeast(b, chunk, 1)
+	switch {
+	case errors.Is(err, io.EOF):
+		open.drop(id)
+		return nil, nil
+	case err != nil:
+		open.drop(id)
+		return nil, jsError(err)
+	}
+	return chunk[:n], nil
+}
+
+// jsError is err as JavaScript is to see it: refusals carry their code.
+func jsError(err error) error {
+	if storage, ok := errors.AsType[*StorageError](err); ok {
+		return &engine.Error{Name: "Error", Message: storage.Error(), Props: []engine.Field{
+			{Name: "code", Value: storage.Code}, {Name: "action", Value: storage.Action},
+		}}
+	}
+	if images, ok := errors.AsType[*ImagesError](err); ok {
+		return &engine.Error{Name: "Error", Message: images.Error(), Props: []engine.Field{{Name: "code", Value: images.Code}}}
+	}
+	return err
+}
+
+// notBound is a call for a binding that the Worker does not have.
+func notBound(kind, id string) error {
+	return &engine.Error{Name: "Error", Message: "there is no " + kind + " binding " + id}
+}

@@ -1,0 +1,82 @@
+package binding
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+
+	"github.com/deepteams/webp"
+)
+
+// maxWebP is the longest side of a WebP image.
+const maxWebP = 16383
+
+// encode writes m in the form that o asks for.
+func encode(m image.Image, o ImageOutput) (ImageResult, *ImagesError) {
+	quality, refusal := o.quality()
+	if refusal != nil {
+		return ImageResult{}, refusal
+	}
+	if o.Background != "" {
+		ground, ok := parseColor(o.Background)
+		if !ok {
+			return ImageResult{}, imageError(codeImageOptions, "background %q is not a color", o.Background)
+		}
+		m = over(m, ground)
+	}
+	var (
+		b   bytes.Buffer
+		err error
+	)
+	switch o.Format {
+	case formatJPEG:
+		if !opaque(m) {
+			m = over(m, color.White)
+		}
+		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: quality})
+	case formatPNG:
+		err = png.Encode(&b, m)
+	case formatGIF:
+		err = gif.Encode(&b, m, nil)
+	case formatWebP:
+		if size := m.Bounds().Size(); max(size.X, size.Y) > maxWebP {
+			return ImageResult{}, imageError(codeImageOptions, "a side of %d pixels is over the %d that image/webp allows", max(size.X, size.Y), maxWebP)
+		}
+		options := webp.DefaultOptions()
+		options.Quality = float32(quality)
+		err = webp.Encode(&b, m, options)
+	case "rgb", "rgba":
+		return ImageResult{Data: raw(m, o.Format == "rgba"), Type: "application/octet-stream"}, nil
+	default:
+		return ImageResult{}, imageError(codeImageUnsupported,
+			"Writing %q is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif", o.Format)
+	}
+	if err != nil {
+		return ImageResult{}, imageError(codeImageInternal, "The image could not be encoded: %v", err)
+	}
+	return ImageResult{Data: b.Bytes(), Type: o.Format}, nil
+}
+
+func opaque(m image.Image) bool {
+	known, ok := m.(interface{ Opaque() bool })
+	return ok && known.Opaque()
+}
+
+// raw is the bytes of the pixels, row by row, without padding.
+func raw(m image.Image, alpha bool) []byte {
+	bounds := m.Bounds()
+	out := make([]byte, 0, bounds.Dx()*bounds.Dy()*4)
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			c := color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA) //nolint:errcheck,forcetypeassert // the model's own type
+			out = append(out, c.R, c.G, c.B)
+			if alpha {
+				out = append(out, c.A)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package binding
+
+import (
+	"context"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// imagesFuncs are the host functions of js/images.js.
+func imagesFuncs(images func(id string) *Images) map[string]engine.Func {
+	ops := imagesOps{images}
+	return map[string]engine.Func{"img_info": ops.info, "img_output": ops.output}
+}
+
+type imagesOps struct{ images func(id string) *Images }
+
+// img_info(id, bytes) is {format} or {format, fileSize, width, height}.
+func (ops imagesOps) info(c *engine.Call) (any, error) {
+	id := c.String(0)
+	images := ops.images(id)
+	if images == nil {
+		return nil, notBound("images", id)
+	}
+	data := c.Bytes(1)
+	return engine.Async(func(context.Context) (any, error) {
+		info, err := images.Info(data)
+		if err != nil {
+			return nil, jsError(err)
+		}
+		o := engine.Object{{Name: "format", Value: info.Format}}
+		if info.Format != formatSVG {
+			o = append(o, engine.Field{Name: "fileSize", Value: info.FileSize},
+				engine.Field{Name: "width", Value: info.Width}, engine.Field{Name: "height", Value: info.Height})
+		}
+		return o, nil
+	}), nil
+}
+
+// img_output(id, plan, output, inputs) is {data, type, warnings}.
+func (ops imagesOps) output(c *engine.Call) (any, error) {
+	id := c.String(0)
+	images := ops.images(id)
+	if images == nil {
+		return nil, notBound("images", id)
+	}
+	var (
+		plan ImagePlan
+		form ImageOutput
+	)
+	if err := options(c, 1, &plan); err != nil {
+		return nil, err
+	}
+	if err := options(c, 2, &form); err != nil {
+		return nil, err
+	}
+	given, _ := c.Value(3).([]any)
+	inputs := make([][]byte, len(given))
+	for i, one := range given {
+		inputs[i], _ = one.([]byte)
+	}
+	return engine.Async(func(ctx context.Context) (any, error) {
+		result, err := images.Transform(ctx, inputs, plan, form)
+		if err != nil {
+			return nil, jsError(err)
+		}
+		return engine.Object{
+			{Name: "data", Value: result.Data},
+			{Name: "type", Value: result.Type},
+			{Name: "warnings", Value: result.Warnings},
+		}, nil
+	}), nil
+}

@@ -1,0 +1,73 @@
+package binding
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+)
+
+// orientation is the EXIF orientation of a JPEG, 1 to 8; 1 when it has none
+// (Exif 2.32, tag 0x0112).
+func orientation(data []byte) int {
+	for rest := data[min(len(data), 2):]; len(rest) >= 4 && rest[0] == 0xff; {
+		marker, size := rest[1], int(binary.BigEndian.Uint16(rest[2:]))
+		if marker == 0xda || size < 2 || size+2 > len(rest) {
+			break
+		}
+		if exif, ok := bytes.CutPrefix(rest[4:size+2], []byte("Exif\x00\x00")); ok && marker == 0xe1 {
+			return tiffOrientation(exif)
+		}
+		rest = rest[size+2:]
+	}
+	return 1
+}
+
+// tiffOrientation reads the tag from the first directory of a TIFF header.
+func tiffOrientation(tiff []byte) int {
+	if len(tiff) < 8 {
+		return 1
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if string(tiff[:2]) == "MM" {
+		order = binary.BigEndian
+	}
+	at := int64(order.Uint32(tiff[4:]))
+	if at+2 > int64(len(tiff)) {
+		return 1
+	}
+	entries := tiff[at+2:]
+	for range order.Uint16(tiff[at:]) {
+		if len(entries) < 12 {
+			break
+		}
+		if order.Uint16(entries) == 0x0112 {
+			if value := int(order.Uint16(entries[8:])); value >= 1 && value <= 8 {
+				return value
+			}
+			break
+		}
+		entries = entries[12:]
+	}
+	return 1
+}
+
+// upright undoes an EXIF orientation.
+func upright(m image.Image, orientation int) image.Image {
+	switch orientation {
+	case 2:
+		return flipped(pixels(m), true, false)
+	case 3:
+		return rotated(pixels(m), 180)
+	case 4:
+		return flipped(pixels(m), false, true)
+	case 5:
+		return rotated(flipped(pixels(m), true, false), 270)
+	case 6:
+		return rotated(pixels(m), 90)
+	case 7:
+		return rotated(flipped(pixels(m), true, false), 90)
+	case 8:
+		return rotated(pixels(m), 270)
+	}
+	return m
+}

@@ -1,0 +1,158 @@
+package binding
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// ImagePlan is what is to be done to an image: its steps in order.
+type ImagePlan struct {
+	Input int         `json:"input"` // index of the encoded image among the inputs
+	Steps []ImageStep `json:"steps"`
+}
+
+// ImageStep is either a transform or an image to draw on top.
+type ImageStep struct {
+	Transform json.RawMessage `json:"transform"`
+	Draw      *ImageDraw      `json:"draw"`
+}
+
+// ImageDraw puts another image on top of the one at hand.
+type ImageDraw struct {
+	Plan    ImagePlan       `json:"plan"`
+	Options json.RawMessage `json:"options"`
+}
+
+// ImageOutput is the form an image is wanted in.
+type ImageOutput struct {
+	Format     string          `json:"format"`
+	Quality    json.RawMessage `json:"quality"` // 1 to 100, or a word such as "low"
+	Background string          `json:"background"`
+	Anim       *bool           `json:"anim"`
+}
+
+// transform is a step's options; lengths are pixels.
+type transform struct {
+	Width      float64         `json:"width"`
+	Height     float64         `json:"height"`
+	Fit        string          `json:"fit"`
+	Gravity    json.RawMessage `json:"gravity"`
+	Background string          `json:"background"`
+	Blur       float64         `json:"blur"`
+	Border     *border         `json:"border"`
+	Brightness *float64        `json:"brightness"`
+	Contrast   *float64        `json:"contrast"`
+	Gamma      *float64        `json:"gamma"`
+	Saturation *float64        `json:"saturation"`
+	Flip       string          `json:"flip"`
+	Rotate     float64         `json:"rotate"`
+	Trim       *trim           `json:"trim"`
+}
+
+type border struct {
+	Color  string   `json:"color"`
+	Width  *float64 `json:"width"`
+	Top    float64  `json:"top"`
+	Right  float64  `json:"right"`
+	Bottom float64  `json:"bottom"`
+	Left   float64  `json:"left"`
+}
+
+type trim struct {
+	Top    float64  `json:"top"`
+	Right  float64  `json:"right"`
+	Bottom float64  `json:"bottom"`
+	Left   float64  `json:"left"`
+	Width  *float64 `json:"width"`
+	Height *float64 `json:"height"`
+}
+
+// drawing is the options of an image drawn on top.
+type drawing struct {
+	Opacity   *float64        `json:"opacity"`
+	Repeat    json.RawMessage `json:"repeat"` // true, "x" or "y"
+	Composite string          `json:"composite"`
+	Top       *float64        `json:"top"`
+	Right     *float64        `json:"right"`
+	Bottom    *float64        `json:"bottom"`
+	Left      *float64        `json:"left"`
+}
+
+var (
+	fits       = []string{"", "scale-down", "contain", "cover", "crop", "pad", "squeeze"}
+	flips      = []string{"", "h", "v", "hv", "vh"}
+	composites = []string{"", "over", "in", "out", "atop", "xor", "lighter"}
+)
+
+// parseTransform reads and checks a step's options, and names those that have
+// no effect here.
+func parseTransform(raw json.RawMessage) (transform, []string, *ImagesError) {
+	var t transform
+	warnings, err := parseOptions(raw, "transform", &t,
+		"width", "height", "fit", "gravity", "background", "blur", "border", "brightness",
+		"contrast", "gamma", "saturation", "flip", "rotate", "trim")
+	switch {
+	case err != nil:
+		return t, nil, err
+	case t.Width < 0 || t.Height < 0 || t.Width > 1e6 || t.Height > 1e6:
+		return t, nil, imageError(codeImageOptions, "width and height must be from 1 to 1000000")
+	case !slices.Contains(fits, t.Fit):
+		return t, nil, imageError(codeImageOptions, "fit %q is none of %q", t.Fit, fits[1:])
+	case !slices.Contains(flips, t.Flip):
+		return t, nil, imageError(codeImageOptions, "flip %q is none of %q", t.Flip, flips[1:4])
+	case t.Rotate != 0 && t.Rotate != 90 && t.Rotate != 180 && t.Rotate != 270:
+		return t, nil, imageError(codeImageOptions, "rotate %v is none of 0, 90, 180, 270", t.Rotate)
+	case t.Blur < 0 || t.Blur > 250:
+		return t, nil, imageError(codeImageOptions, "blur %v is not from 0 to 250", t.Blur)
+	}
+	return t, warnings, nil
+}
+
+// parseOptions reads an object of options into v. Names that are not known are
+// warnings, as an option the runtime does not know must not break a site.
+func parseOptions(raw json.RawMessage, where string, v any, known ...string) ([]string, *ImagesError) {
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return nil, nil
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return nil, imageError(codeImageOptions, "the options of %s are not an object", where)
+	}
+	var warnings []string
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		var side string
+		border := name == "trim" && (json.Unmarshal(given[name], &side) == nil || bytes.Contains(given[name], []byte(`"border"`)))
+		if !slices.Contains(known, name) || border {
+			warnings = append(warnings, fmt.Sprintf("%s option %q has no effect in this runtime", where, name))
+			delete(given, name)
+		}
+	}
+	rest, err := json.Marshal(given)
+	if err == nil {
+		err = json.Unmarshal(rest, v)
+	}
+	if err != nil {
+		return nil, imageError(codeImageOptions, "the options of %s are not valid: %v", where, err)
+	}
+	return warnings, nil
+}
+
+// quality is the output's quality from 1 to 100.
+func (o *ImageOutput) quality() (int, *ImagesError) {
+	if len(o.Quality) == 0 || bytes.Equal(o.Quality, []byte("null")) {
+		return 85, nil
+	}
+	var word string
+	words := map[string]int{"low": 50, "medium-low": 65, "medium-high": 80, "high": 90}
+	if json.Unmarshal(o.Quality, &word) == nil && words[word] > 0 {
+		return words[word], nil
+	}
+	var number float64
+	if json.Unmarshal(o.Quality, &number) != nil || number < 1 || number > 100 {
+		return 0, imageError(codeImageOptions, "quality %s is not from 1 to 100", o.Quality)
+	}
+	return int(number), nil
+}

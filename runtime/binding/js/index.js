@@ -1,0 +1,22 @@
+// env: what a Worker is bound to.
+import { Assets } from "./assets.js";
+import { ImagesBinding } from "./images.js";
+import { R2Bucket } from "./storage.js";
+
+const KINDS = {
+  storage: ({ id }) => new R2Bucket(id),
+  images: ({ id }) => new ImagesBinding(id),
+  assets: ({ id }) => new Assets(id),
+  secret: ({ value }) => value ?? "",
+};
+
+/** Makes env of the document that the host's Set.EnvSpec returns, parsed. */
+export function makeEnv(spec) {
+  const env = {};
+  for (const [name, binding] of Object.entries(spec)) {
+    const make = KINDS[binding.kind];
+    if (make === undefined) throw new TypeError(`The binding ${name} is of the unknown kind ${binding.kind}`);
+    Object.defineProperty(env, name, { value: make(binding), enumerable: true, configurable: true, writable: true });
+  }
+  return env;
+}

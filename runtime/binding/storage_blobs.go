@@ -1,0 +1,170 @@
+package binding
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"sync"
+	"time"
+)
+
+const (
+	blobFolder     = "blobs"
+	incomingFolder = "incoming"
+
+	// abandoned is the age at which what nobody finished is removed: a file
+	// that never became a blob, or a multipart upload (R2's seven days).
+	abandonedFile   = 24 * time.Hour
+	abandonedUpload = 7 * 24 * time.Hour
+)
+
+// blobs is the folder of files named by the SHA-256 of their bytes, and beside
+// it the folder in which they grow.
+type blobs struct{ root *os.Root }
+
+func openBlobs(root *os.Root) (blobs, error) {
+	for _, folder := range []string{blobFolder, incomingFolder} {
+		if err := root.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return blobs{}, err
+		}
+	}
+	b := blobs{root}
+	return b, b.syncFolder(".")
+}
+
+// admit moves a complete, synced file of the incoming folder to its name, and
+// returns when that too is on disk.
+func (b blobs) admit(incoming, sum string, size int64) error {
+	name := path.Join(blobFolder, sum)
+	if err := b.root.Rename(incoming, name); err != nil {
+		// Windows refuses to replace a file that is being read; the bytes
+		// under that name are the same ones.
+		info, statErr := b.root.Stat(name)
+		if statErr != nil || info.Size() != size {
+			return err
+		}
+		if err := b.root.Remove(incoming); err != nil {
+			return err
+		}
+	}
+	return b.syncFolder(blobFolder)
+}
+
+func (b blobs) open(sum string) (*os.File, error) {
+	return b.root.Open(path.Join(blobFolder, sum))
+}
+
+func (b blobs) remove(sum string) error {
+	return b.root.Remove(path.Join(blobFolder, sum))
+}
+
+// names lists a folder.
+func (b blobs) names(folder string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(b.root.FS(), folder)
+}
+
+// syncFolder makes the names in a folder durable. Windows cannot sync a
+// folder; its file system journals them.
+func (b blobs) syncFolder(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := b.root.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// pins counts the open readers of each blob, which keep it from being removed.
+type pins struct {
+	mu   sync.Mutex
+	held map[string]int
+}
+
+func (p *pins) add(sum string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held[sum]++
+}
+
+func (p *pins) drop(sum string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held[sum]--; p.held[sum] <= 0 {
+		delete(p.held, sum)
+	}
+}
+
+func (p *pins) has(sum string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held[sum] > 0
+}
+
+// collect removes those of the blobs that nothing refers to any more. It is
+// called after the transaction that let go of them, never inside it: a crash
+// in between leaves a blob too many, not one too few. What it cannot remove
+// now, the next NewStorage does.
+func (s *Storage) collect(ctx context.Context, loose []string) {
+	if len(loose) == 0 {
+		return
+	}
+	s.live.Lock()
+	defer s.live.Unlock()
+	tx, err := s.db.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return
+	}
+	defer func() { _ = tx.Rollback() }()
+	for _, sum := range loose {
+		if s.pins.has(sum) {
+			continue
+		}
+		if used, err := blobUsed(ctx, tx, sum); err == nil && !used {
+			_ = s.blobs.remove(sum)
+		}
+	}
+}
+
+func blobUsed(ctx context.Context, tx *sql.Tx, sum string) (bool, error) {
+	var used bool
+	err := tx.QueryRowContext(context.WithoutCancel(ctx), `SELECT
+		EXISTS (SELECT 1 FROM storage_segments WHERE blob = ?1) OR
+		EXISTS (SELECT 1 FROM storage_parts WHERE blob = ?1)`, sum).Scan(&used)
+	return used, err
+}
+
+// sweep removes what a process that was killed left behind: uploads nobody
+// finished, files that never became blobs, blobs no row refers to.
+func (s *Storage) sweep(ctx context.Context) error {
+	_, err := s.db.ExecContext(ctx, `DELETE FROM storage_uploads WHERE created < ?`,
+		s.now().Add(-abandonedUpload).UnixMilli())
+	if err != nil {
+		return err
+	}
+	incoming, err := s.blobs.names(incomingFolder)
+	if err != nil {
+		return err
+	}
+	for _, file := range incoming {
+		info, err := file.Info()
+		if err == nil && s.now().Sub(info.ModTime()) > abandonedFile {
+			_ = s.blobs.root.Remove(path.Join(incomingFolder, file.Name()))
+		}
+	}
+	stored, err := s.blobs.names(blobFolder)
+	if err != nil {
+		return err
+	}
+	sums := make([]string, len(stored))
+	for i, file := range stored {
+		sums[i] = file.Name()
+	}
+	s.collect(ctx, sums)
+	return nil
+}

@@ -1,0 +1,82 @@
+package binding
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Codes of object storage, as R2 numbers them.
+const (
+	codeInternal        = 10001
+	codeTooSmall        = 10011
+	codeMetadataTooBig  = 10012
+	codeBadName         = 10020
+	codeBadMaxKeys      = 10022
+	codeNoSuchUpload    = 10024
+	codeInvalidPart     = 10025
+	codeInvalidArgument = 10029
+	codeBadDigest       = 10037
+	codeInvalidRange    = 10039
+	codeBadUpload       = 10048
+	codeTooLarge        = 100100
+)
+
+// storageTexts are R2's own sentences, which Workers match on.
+var storageTexts = map[int]string{
+	codeInternal:       "We encountered an internal error. Please try again.",
+	codeTooSmall:       "Your proposed upload is smaller than the minimum allowed object size.",
+	codeMetadataTooBig: "Your metadata headers exceed the maximum allowed metadata size.",
+	codeBadName:        "The specified object name is not valid.",
+	codeBadMaxKeys:     "MaxKeys params must be positive integer <= 1000.",
+	codeNoSuchUpload:   "The specified multipart upload does not exist.",
+	codeInvalidPart:    "One or more of the specified parts could not be found.",
+	codeInvalidRange:   "The requested range is not satisfiable",
+	codeBadUpload:      "There was a problem with the multipart upload.",
+	codeTooLarge:       "Your proposed upload exceeds the maximum allowed object size.",
+}
+
+// StorageError is a refusal of object storage. Its text is R2's:
+// "<action>: <text> (<code>)".
+type StorageError struct {
+	Action string // the method of the bucket: "put", "get", "list" …
+	Code   int
+	Text   string
+	cause  error
+}
+
+func (e *StorageError) Error() string {
+	return fmt.Sprintf("%s: %s (%d)", e.Action, e.Text, e.Code)
+}
+
+// Unwrap returns what lies under an internal error, nil otherwise.
+func (e *StorageError) Unwrap() error { return e.cause }
+
+// in is the refusal of an action.
+func (e *StorageError) in(action string) *StorageError {
+	named := *e
+	named.Action = action
+	return &named
+}
+
+// refuse is the refusal with R2's sentence for code.
+func refuse(code int) *StorageError {
+	return &StorageError{Code: code, Text: storageTexts[code]}
+}
+
+// internal is a failure that is not the Worker's fault, unless err already is
+// a refusal. Its text names the reason, without any path of this machine.
+func internal(action string, err error) error {
+	if refusal, ok := errors.AsType[*StorageError](err); ok {
+		return refusal.in(action)
+	}
+	e := refuse(codeInternal).in(action)
+	e.cause = err
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Text += " " + path.Err.Error()
+	}
+	return e
+}
+
+// errTags is a header that is no list of entity tags.
+var errTags = errors.New("not a list of entity tags")
