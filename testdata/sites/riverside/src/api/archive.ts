@@ -34,7 +34,9 @@ archive.put("/:name", async (c) => {
 
 // Honours Range and the If- headers; the body goes out as it is read.
 archive.get("/:name", async (c) => {
-  const object = await c.env.BUCKET.get(keyOf(c), { onlyIf: c.req.raw.headers, range: c.req.raw.headers });
+  const conditions = c.req.raw.headers;
+  const object = await c.env.BUCKET.get(keyOf(c), { onlyIf: conditions, range: conditions }).catch(orOutOfRange);
+  if (object === OUT_OF_RANGE) return c.json({ ok: false, error: "the object has no such bytes" }, 416);
   if (!object) return c.json({ ok: false, error: "nothing is kept under that name" }, 404);
 
   const headers = new Headers({ "content-disposition": "attachment", "x-content-type-options": "nosniff" });
@@ -44,7 +46,7 @@ archive.get("/:name", async (c) => {
   if (!("body" in object)) return new Response(null, { status: c.req.header("if-none-match") ? 304 : 412, headers });
 
   const part = partOf(object);
-  if (!c.req.header("range") || !part) return new Response(object.body, { headers });
+  if (!part || part.last - part.first + 1 === object.size) return new Response(object.body, { headers });
   headers.set("content-range", `bytes ${part.first}-${part.last}/${object.size}`);
   return new Response(object.body, { status: 206, headers });
 });
@@ -61,6 +63,14 @@ function keyOf(c: AppContext): string {
     throw new HTTPException(400, { res: c.json({ ok: false, error }, 400) });
   }
   return FOLDER + name;
+}
+
+const OUT_OF_RANGE = Symbol("out of range");
+
+// 10039 is what storage says to a range that lies beyond the object.
+function orOutOfRange(error: unknown): typeof OUT_OF_RANGE {
+  if (error instanceof Error && error.message.includes("(10039)")) return OUT_OF_RANGE;
+  throw error;
 }
 
 function partOf(object: R2ObjectBody): { first: number; last: number } | undefined {

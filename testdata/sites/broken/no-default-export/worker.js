@@ -1,0 +1,3 @@
+export function fetch() {
+  return new Response("exported by the wrong name");
+}

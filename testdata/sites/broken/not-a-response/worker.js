@@ -1,0 +1,3 @@
+export default {
+  fetch: () => ({ status: 200, body: "an object that only looks like a response" }),
+};

@@ -1,0 +1,5 @@
+const greeting: string = "Grüße vom Fluß" + ;
+
+export default {
+  fetch: () => new Response(greeting),
+};

@@ -1,0 +1,5 @@
+const settings = JSON.parse('{"colour": blue}');
+
+export default {
+  fetch: () => new Response(settings.colour),
+};
