@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { AppContext, AppEnv } from "../env";
+import { NEWS, type NewsCode } from "../lib/news";
 import { comingOutings } from "../lib/outings";
 import { readRower } from "../lib/rower";
 import { countSignUp, signUp } from "../lib/signups";
@@ -28,20 +29,17 @@ const smallBody = bodyLimit({
 // without it. A browser is sent back to the page it came from.
 outings.post("/outings/:id/signups", smallBody, async (c) => {
   const outing = await find(c);
-  if (!outing) return answer(c, 404, { ok: false, error: "there is no such outing" });
+  if (!outing) return answer(c, 404, { ok: false, code: "unknown" });
 
   const input = await readInput(c);
-  if (!input) return answer(c, 400, { ok: false, error: "the body is neither a form nor a JSON object" });
+  if (!input) return answer(c, 400, { ok: false, code: "unreadable" });
   const { rower, issues } = readRower(input);
-  if (issues.length > 0) return answer(c, 400, { ok: false, error: issues.map((i) => i.message).join("; "), issues });
+  if (issues.length > 0) return answer(c, 400, { ok: false, code: "invalid", issues });
 
   const result = await signUp(c.env.DB, outing, rower);
-  if (!result.ok) {
-    const error = result.reason === "full" ? "the boat is full; try another day" : "you are already in that boat";
-    return answer(c, 409, { ok: false, error });
-  }
+  if (!result.ok) return answer(c, 409, { ok: false, code: result.reason });
   c.executionCtx.waitUntil(countSignUp(c.env, outing));
-  return answer(c, 201, { ok: true, id: result.id, outing: { ...outing, free: result.free } });
+  return answer(c, 201, { ok: true, code: "signed-up", id: result.id, outing: { ...outing, free: result.free } });
 });
 
 async function find(c: AppContext) {
@@ -64,12 +62,13 @@ async function readInput(c: AppContext): Promise<Record<string, unknown> | undef
 
 interface Answer {
   ok: boolean;
-  error?: string;
+  code: NewsCode;
   [key: string]: unknown;
 }
 
+// A browser gets only the code in its address: the page has the words for it,
+// so that nobody can put theirs on it with a link.
 function answer(c: AppContext, status: 201 | 400 | 404 | 409, body: Answer): Response {
-  if (!c.req.header("accept")?.includes("text/html")) return c.json(body, status);
-  const news = body.ok ? "signed-up=1" : `error=${encodeURIComponent(body.error ?? "")}`;
-  return c.redirect(`/outings?${news}#news`, 303);
+  if (c.req.header("accept")?.includes("text/html")) return c.redirect(`/outings?news=${body.code}#news`, 303);
+  return c.json({ ...body, message: NEWS[body.code] }, status);
 }

@@ -3,6 +3,7 @@ import { csrf } from "hono/csrf";
 import { secureHeaders } from "hono/secure-headers";
 import type { AppContext, AppEnv } from "../env";
 import { withMember } from "../lib/member";
+import { NEWS } from "../lib/news";
 import { comingOutings } from "../lib/outings";
 import { countSignUp, signUp } from "../lib/signups";
 import { readCrews } from "./crews";
@@ -44,10 +45,7 @@ club.post("/outings/:id/signups", async (c) => {
   const outing = (await comingOutings(c.env.DB, new Date())).find((o) => o.id === c.req.param("id"));
   if (!outing) return c.notFound();
   const result = await signUp(c.env.DB, outing, { name: member.name, email: member.email, note: "", memberId: member.id });
-  if (!result.ok) {
-    const text = result.reason === "full" ? "That boat is full." : "You already have a seat in that boat.";
-    return show(c, { good: false, text });
-  }
+  if (!result.ok) return show(c, { good: false, text: NEWS[result.reason] });
   c.executionCtx.waitUntil(countSignUp(c.env, outing));
   return c.redirect("/club?seat=1#outings", 303);
 });

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import type { AppEnv } from "../env";
+import { isNews } from "../lib/news";
 import { comingOutings } from "../lib/outings";
 import { OutingsPage } from "./page";
 
@@ -8,7 +9,6 @@ export const outingsPage = new Hono<AppEnv>();
 
 outingsPage.get("/", async (c) => {
   const outings = await comingOutings(c.env.DB, new Date());
-  return c.html(
-    <OutingsPage outings={outings} signedUp={c.req.query("signed-up") === "1"} error={c.req.query("error")} />,
-  );
+  const code = c.req.query("news");
+  return c.html(<OutingsPage outings={outings} news={isNews(code) ? code : undefined} />);
 });

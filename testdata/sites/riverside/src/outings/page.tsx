@@ -1,17 +1,17 @@
 import { boatOf } from "../lib/boats";
 import { dayInWords } from "../lib/calendar";
 import { Page } from "../lib/layout";
+import { NEWS, type NewsCode } from "../lib/news";
 import type { Outing } from "../lib/outings";
 
 interface Props {
   outings: Outing[];
-  signedUp: boolean;
-  error: string | undefined;
+  news: NewsCode | undefined;
 }
 
 export const LEVELS: Record<Outing["level"], string> = { learn: "Learn", social: "Social", race: "Race" };
 
-export function OutingsPage({ outings, signedUp, error }: Props) {
+export function OutingsPage({ outings, news }: Props) {
   return (
     <Page title="Outings" path="/outings">
       <div class="lead">
@@ -20,8 +20,7 @@ export function OutingsPage({ outings, signedUp, error }: Props) {
         <p>Every outing repeats weekly. Guests are welcome wherever there is a place; a coach finds you a seat.</p>
       </div>
       <div id="news" aria-live="polite">
-        {signedUp && <p class="notice good">You are in. Be at the boathouse a quarter of an hour before.</p>}
-        {error && <p class="notice bad">That did not work: {error}.</p>}
+        {news && <p class={`notice ${news === "signed-up" ? "good" : "bad"}`}>{NEWS[news]}</p>}
       </div>
       <ol class="outings">
         {outings.map((outing) => (
