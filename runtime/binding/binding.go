@@ -30,6 +30,7 @@ import (
 
 // Set is the bindings of one Worker, by the names they have in env. Names are
 // unique over all fields.
+// A nil Set is an empty one.
 type Set struct {
 	Storage map[string]*Storage
 	Images  map[string]*Images
@@ -51,6 +52,9 @@ type spec struct {
 // the kind of each binding and what it needs to find its Go half. It holds the
 // values of secrets. A name that is used twice is an error.
 func (s *Set) EnvSpec() ([]byte, error) {
+	if s == nil {
+		s = &Set{}
+	}
 	env := map[string]spec{}
 	err := errors.Join(
 		specs(env, "storage", s.Storage),
@@ -81,6 +85,9 @@ func specs[T any](env map[string]spec, kind string, bindings map[string]T) error
 // Funcs are the host functions of one isolate whose Worker has these bindings.
 // Every isolate needs its own.
 func (s *Set) Funcs() map[string]engine.Func {
+	if s == nil {
+		s = &Set{}
+	}
 	open := newHandles()
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{

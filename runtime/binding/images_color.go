@@ -61,7 +61,7 @@ func rgbColor(args string) (color.NRGBA, bool) {
 		}
 		switch {
 		case percent:
-			v *= 255.0 / 100
+			v = v * 255 / 100
 		case i == 3:
 			v *= 255
 		}

@@ -1,0 +1,366 @@
+package binding
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// DatabaseOptions says how a Worker may use a database.
+type DatabaseOptions struct {
+	// ReadOnly refuses every write: the manifest's "projectDatabase": "read".
+	ReadOnly bool
+	// Now is the clock of durations. Default time.Now.
+	Now func() time.Time
+	// Timeout stops a query or batch that takes longer. Default 30 s, as D1's.
+	Timeout time.Duration
+}
+
+// Database is a SQLite database with the shape of D1, behind the sandbox that
+// D1 puts around a Worker's SQL. It keeps one connection of the pool for
+// itself, from its first use to Close, and uses it for one query at a time:
+// what a promise resolved to is committed, and the next query sees it. It is
+// safe for concurrent use.
+//
+// Of the meta fields, rows_read and rows_written are estimates: SQLite does
+// not count rows as D1 bills them.
+type Database struct {
+	pool   *sql.DB
+	o      DatabaseOptions
+	turn   chan struct{} // holds one token: the right to use what follows
+	handle *sqlHandle
+	guard  databaseGuard
+	size   int64
+	closed bool
+}
+
+// Query is one statement with its parameters: nil, float64, string or []byte.
+type Query struct {
+	SQL    string
+	Params []any
+}
+
+// NewDatabase makes db available to Workers. The pool must have a connection
+// to spare, opened with synchronous=FULL if commits are to be durable.
+func NewDatabase(db *sql.DB, o DatabaseOptions) *Database {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	d := &Database{pool: db, o: o, turn: make(chan struct{}, 1)}
+	d.turn <- struct{}{}
+	return d
+}
+
+// Close waits for the query under way and gives the connection back. Later
+// queries fail.
+func (d *Database) Close() error {
+	<-d.turn
+	defer func() { d.turn <- struct{}{} }()
+	d.drop()
+	d.closed = true
+	return nil
+}
+
+func (d *Database) drop() {
+	if d.handle != nil {
+		d.handle.close()
+		d.handle = nil
+	}
+}
+
+// All runs q and gives a D1Result as JSON: success, meta and a row's object
+// for each of results. Of several statements the last one's rows are given;
+// they are one transaction. Errors are *engine.Error with D1's texts.
+func (d *Database) All(ctx context.Context, q Query) (json.RawMessage, error) {
+	return d.query(ctx, q, shapeAll, "")
+}
+
+func (d *Database) query(ctx context.Context, q Query, shape resultShape, column string) (out json.RawMessage, err error) {
+	err = d.use(ctx, func(ctx context.Context) error {
+		out, err = d.run(ctx, q, &rowWriter{shape: shape, column: column})
+		return err
+	})
+	return out, databaseError(err)
+}
+
+// Batch runs the queries in order in one transaction, all or none, and gives
+// a JSON array of D1Results.
+func (d *Database) Batch(ctx context.Context, queries []Query) (json.RawMessage, error) {
+	out := []byte{'['}
+	err := d.use(ctx, func(ctx context.Context) error {
+		if len(queries) == 0 {
+			return errNoStatement
+		}
+		return d.transaction(func() error {
+			for i, q := range queries {
+				result, err := d.run(ctx, q, &rowWriter{shape: shapeAll})
+				if err != nil {
+					return err
+				}
+				out = append(appendComma(out, i), result...)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, databaseError(err)
+	}
+	return append(out, ']'), nil
+}
+
+// Exec runs each line of text as one statement without parameters, all in
+// one transaction, and gives {"count","duration"} as JSON. Blank lines and
+// comments are passed over.
+func (d *Database) Exec(ctx context.Context, text string) (json.RawMessage, error) {
+	count, begin := 0, d.o.Now()
+	prefix := "D1_EXEC_ERROR: "
+	err := d.use(ctx, func(ctx context.Context) error {
+		return d.transaction(func() error {
+			for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+				if blankSQL(line) {
+					continue
+				}
+				if _, err := d.run(ctx, Query{SQL: line}, &rowWriter{shape: shapeNone}); err != nil {
+					prefix = fmt.Sprintf("D1_EXEC_ERROR: Error in line %d: %s: ", i+1, strings.TrimRight(line, "\r"))
+					return err
+				}
+				count++
+			}
+			if count == 0 {
+				return errNoStatement
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, prefixedError(prefix, err)
+	}
+	return fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin)), nil
+}
+
+// use runs fn when it is the caller's turn, on an open connection, and leaves
+// the connection without a transaction and with its settings as they were.
+func (d *Database) use(ctx context.Context, fn func(ctx context.Context) error) error {
+	select {
+	case <-d.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { d.turn <- struct{}{} }()
+	if d.closed {
+		return errClosed
+	}
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, d.o.Timeout)
+	defer cancel()
+	err := d.handle.do(limited, func() error { return fn(limited) })
+	if d.tidy() != nil {
+		d.drop() // closing the connection undoes whatever it holds
+	}
+	return timedOut(ctx, d.o.Timeout, err)
+}
+
+func (d *Database) open(ctx context.Context) error {
+	if d.handle != nil {
+		return nil
+	}
+	h, err := openHandle(ctx, d.pool, &d.guard)
+	if err != nil {
+		return err
+	}
+	d.handle, d.guard.changed, d.size = h, true, 0
+	return d.tidy()
+}
+
+// tidy ends a transaction that a failed statement left open, and puts back
+// the settings that a PRAGMA changed.
+func (d *Database) tidy() error {
+	h := d.handle
+	return h.conn.Raw(func(any) error {
+		if sqlite3.Xsqlite3_get_autocommit(h.tls, h.db) == 0 {
+			if err := h.trusted("ROLLBACK"); err != nil {
+				return err
+			}
+		}
+		if !d.guard.changed {
+			return nil
+		}
+		d.guard.changed = false
+		for setting := range strings.SplitSeq(workerSettings, ";") {
+			if err := h.trusted(setting); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// transaction commits what fn does; use rolls back when it is not committed.
+func (d *Database) transaction(fn func() error) error {
+	begin := "BEGIN IMMEDIATE"
+	if d.o.ReadOnly {
+		begin = "BEGIN"
+	}
+	if err := d.handle.trusted(begin); err != nil {
+		return err
+	}
+	if err := fn(); err != nil {
+		return err
+	}
+	return d.handle.trusted("COMMIT")
+}
+
+// run runs the statements of q and gives the last one's rows in the shape of
+// w; of shapeAll, inside a D1Result.
+func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMessage, error) {
+	before := d.counters()
+	begin := d.o.Now()
+	reads, err := d.statements(ctx, q, w)
+	if err != nil {
+		return nil, err
+	}
+	rows := w.end()
+	if w.shape != shapeAll {
+		return rows, nil
+	}
+	meta, err := d.meta(before, d.since(begin), max(reads, w.rows))
+	if err != nil {
+		return nil, err
+	}
+	out := append([]byte(`{"success":true,"meta":`), meta...)
+	out = append(out, `,"results":`...)
+	return append(append(out, rows...), '}'), nil
+}
+
+// statements runs the first statement of q, and more in a transaction.
+func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (reads int, err error) {
+	s, err := d.handle.prepare(q.SQL)
+	if err != nil {
+		return 0, err
+	}
+	if s.stmt == 0 && s.rest == "" {
+		return 0, errNoStatement
+	}
+	if s.rest == "" {
+		return d.statement(ctx, s, q.Params, w)
+	}
+	several := func() error {
+		for s.rest != "" {
+			if sqlite3.Xsqlite3_bind_parameter_count(d.handle.tls, s.stmt) > 0 {
+				s.close()
+				return errEarlyBinding
+			}
+			if _, err := d.statement(ctx, s, nil, &rowWriter{shape: shapeNone}); err != nil {
+				return err
+			}
+			if s, err = d.handle.prepare(s.rest); err != nil {
+				return err
+			}
+		}
+		reads, err = d.statement(ctx, s, q.Params, w)
+		return err
+	}
+	if sqlite3.Xsqlite3_get_autocommit(d.handle.tls, d.handle.db) == 0 {
+		return reads, several()
+	}
+	err = d.transaction(several)
+	return reads, err
+}
+
+// statement runs s to its end and closes it. reads is the number of rows it
+// went through in full scans.
+func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (reads int, err error) {
+	defer s.close()
+	readOnly := s.readOnly()
+	if d.o.ReadOnly && !readOnly {
+		return 0, errReadOnly
+	}
+	if err := s.bind(params); err != nil {
+		return 0, err
+	}
+	w.begin(s)
+	for done := false; ; {
+		if err := ctx.Err(); err != nil {
+			return 0, &sqlError{sqlite3.SQLITE_INTERRUPT, "interrupted", -1}
+		}
+		row, err := s.step()
+		if err != nil {
+			return 0, err
+		}
+		if !row {
+			break
+		}
+		if done { // a write goes on after the row that was asked for
+			continue
+		}
+		if done, err = w.row(s); err != nil {
+			return 0, err
+		}
+		if done && readOnly {
+			break
+		}
+	}
+	return int(sqlite3.Xsqlite3_stmt_status(s.h.tls, s.stmt, sqlite3.SQLITE_STMTSTATUS_FULLSCAN_STEP, 1)), nil
+}
+
+type databaseCounters struct{ changes, rowID, size int64 }
+
+func (d *Database) counters() databaseCounters {
+	h := d.handle
+	return databaseCounters{
+		sqlite3.Xsqlite3_total_changes64(h.tls, h.db),
+		sqlite3.Xsqlite3_last_insert_rowid(h.tls, h.db),
+		d.size,
+	}
+}
+
+// meta is the meta of a D1Result.
+func (d *Database) meta(before databaseCounters, duration string, reads int) ([]byte, error) {
+	after := d.counters()
+	if err := d.measure(); err != nil {
+		return nil, err
+	}
+	changes := after.changes - before.changes
+	changed := changes != 0 || after.rowID != before.rowID || before.size != 0 && before.size != d.size
+	return fmt.Appendf(nil, `{"served_by":"pages","duration":%s,"changes":%d,"last_row_id":%d,"changed_db":%t,"size_after":%d,`+
+		`"rows_read":%d,"rows_written":%d,"served_by_primary":true,"timings":{"sql_duration_ms":%s},"total_attempts":1}`,
+		duration, changes, after.rowID, changed, d.size, reads, changes, duration), nil
+}
+
+// measure reads the size of the database.
+func (d *Database) measure() error {
+	d.guard.trusted = true
+	defer func() { d.guard.trusted = false }()
+	size := int64(1)
+	for _, pragma := range []string{"PRAGMA page_count", "PRAGMA page_size"} {
+		s, err := d.handle.prepare(pragma)
+		if err != nil {
+			return err
+		}
+		if _, err = s.step(); err == nil {
+			size *= sqlite3.Xsqlite3_column_int64(d.handle.tls, s.stmt, 0)
+		}
+		s.close()
+		if err != nil {
+			return err
+		}
+	}
+	d.size = size
+	return nil
+}
+
+// since is the time from begin in milliseconds, as JSON.
+func (d *Database) since(begin time.Time) string {
+	return strconv.FormatFloat(float64(d.o.Now().Sub(begin))/float64(time.Millisecond), 'f', -1, 64)
+}

@@ -1,0 +1,120 @@
+package binding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// sqlError is a failure as SQLite reports it.
+type sqlError struct {
+	code   int // extended result code
+	msg    string
+	offset int // byte in the SQL that the message is about; -1 when unknown
+}
+
+// Error is the text D1 gives behind "D1_ERROR: ".
+func (e *sqlError) Error() string {
+	at := ""
+	if e.offset >= 0 {
+		at = fmt.Sprintf(" at offset %d", e.offset)
+	}
+	name := sqlCodes[e.code&0xff]
+	if name == "" {
+		name = "SQLITE_ERROR"
+	}
+	if extended := sqlExtended[e.code]; extended != "" {
+		name += " (extended: " + extended + ")"
+	}
+	return e.msg + at + ": " + name
+}
+
+// sqlRefusal is a failure that SQLite has no part in.
+type sqlRefusal string
+
+func (e sqlRefusal) Error() string { return string(e) }
+
+const (
+	errBindings     = sqlRefusal("Wrong number of parameter bindings for SQL query.")
+	errNoStatement  = sqlRefusal("No SQL statements detected.")
+	errEarlyBinding = sqlRefusal("When executing multiple SQL statements in a single call, only the last statement can have parameters.")
+	errResultSize   = sqlRefusal("the result is larger than 64 MiB; ask for fewer rows or columns")
+	errClosed       = sqlRefusal("the database is closed")
+)
+
+var sqlCodes = map[int]string{
+	sqlite3.SQLITE_ERROR: "SQLITE_ERROR", sqlite3.SQLITE_INTERNAL: "SQLITE_INTERNAL", sqlite3.SQLITE_PERM: "SQLITE_PERM",
+	sqlite3.SQLITE_ABORT: "SQLITE_ABORT", sqlite3.SQLITE_BUSY: "SQLITE_BUSY", sqlite3.SQLITE_LOCKED: "SQLITE_LOCKED",
+	sqlite3.SQLITE_NOMEM: "SQLITE_NOMEM", sqlite3.SQLITE_READONLY: "SQLITE_READONLY", sqlite3.SQLITE_INTERRUPT: "SQLITE_INTERRUPT",
+	sqlite3.SQLITE_IOERR: "SQLITE_IOERR", sqlite3.SQLITE_CORRUPT: "SQLITE_CORRUPT", sqlite3.SQLITE_FULL: "SQLITE_FULL",
+	sqlite3.SQLITE_CANTOPEN: "SQLITE_CANTOPEN", sqlite3.SQLITE_SCHEMA: "SQLITE_SCHEMA", sqlite3.SQLITE_TOOBIG: "SQLITE_TOOBIG",
+	sqlite3.SQLITE_CONSTRAINT: "SQLITE_CONSTRAINT", sqlite3.SQLITE_MISMATCH: "SQLITE_MISMATCH", sqlite3.SQLITE_MISUSE: "SQLITE_MISUSE",
+	sqlite3.SQLITE_AUTH: "SQLITE_AUTH", sqlite3.SQLITE_RANGE: "SQLITE_RANGE", sqlite3.SQLITE_NOTADB: "SQLITE_NOTADB",
+}
+
+var sqlExtended = map[int]string{
+	sqlite3.SQLITE_CONSTRAINT_CHECK:      "SQLITE_CONSTRAINT_CHECK",
+	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: "SQLITE_CONSTRAINT_FOREIGNKEY",
+	sqlite3.SQLITE_CONSTRAINT_NOTNULL:    "SQLITE_CONSTRAINT_NOTNULL",
+	sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: "SQLITE_CONSTRAINT_PRIMARYKEY",
+	sqlite3.SQLITE_CONSTRAINT_ROWID:      "SQLITE_CONSTRAINT_ROWID",
+	sqlite3.SQLITE_CONSTRAINT_TRIGGER:    "SQLITE_CONSTRAINT_TRIGGER",
+	sqlite3.SQLITE_CONSTRAINT_UNIQUE:     "SQLITE_CONSTRAINT_UNIQUE",
+	sqlite3.SQLITE_CONSTRAINT_DATATYPE:   "SQLITE_CONSTRAINT_DATATYPE",
+}
+
+var errReadOnly = &sqlError{sqlite3.SQLITE_READONLY, "attempt to write a readonly database: the manifest gives this site \"read\" access only", -1}
+
+// databaseError is err as a Worker sees it: "D1_ERROR: …", with the cause
+// that D1 puts beside it.
+func databaseError(err error) error {
+	return prefixedError("D1_ERROR: ", err)
+}
+
+func prefixedError(prefix string, err error) error {
+	var own *engine.Error
+	if err == nil || errors.As(err, &own) {
+		return err
+	}
+	text := err.Error()
+	if se := (*sqlite.Error)(nil); errors.As(err, &se) {
+		text = (&sqlError{se.Code(), se.Error(), -1}).Error()
+	}
+	return &engine.Error{
+		Name: "Error", Message: prefix + text,
+		Props: []engine.Field{{Name: "cause", Value: &engine.Error{Name: "Error", Message: text}}},
+	}
+}
+
+// timedOut tells an interrupt by the time limit from one by the request's
+// end, and any other error from both.
+func timedOut(ctx context.Context, limit time.Duration, err error) error {
+	var se *sqlError
+	if err == nil || !errors.As(err, &se) || se.code != sqlite3.SQLITE_INTERRUPT {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &sqlError{se.code, fmt.Sprintf("the query took longer than its limit of %v and was stopped", limit), -1}
+}
+
+func databaseTypeError(v any) error {
+	kind := "object"
+	if u, ok := v.(engine.Unsupported); ok {
+		kind = u.Type
+	}
+	return &engine.Error{Name: "Error", Message: fmt.Sprintf("D1_TYPE_ERROR: Type '%s' not supported for a bound value", kind)}
+}
+
+func columnNotFound(column string) error {
+	return &engine.Error{
+		Name: "Error", Message: "D1_COLUMN_NOTFOUND: Column not found (" + column + ")",
+		Props: []engine.Field{{Name: "cause", Value: &engine.Error{Name: "Error", Message: "Column not found"}}},
+	}
+}

@@ -1,0 +1,292 @@
+package binding
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"reflect"
+	"strings"
+	"time"
+
+	"modernc.org/libc"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// This file drives one connection of a *sql.DB through SQLite's own C
+// interface, which the driver publishes as Go. The database/sql interface
+// would not do for a Worker: it turns the text of a column declared DATETIME
+// into a time.Time and loses how it was written, it cannot interrupt a query
+// after its first row, and it keeps the error's offset, the end of the first
+// statement and the number of parameters to itself.
+
+// sqlHandle is one connection, used by one goroutine at a time.
+type sqlHandle struct {
+	conn  *sql.Conn
+	tls   *libc.TLS
+	db    uintptr
+	out   uintptr // room for the two pointers that prepare returns
+	guard *databaseGuard
+	cache map[string]uintptr // prepared statements by their text
+}
+
+// maxCachedStatements is how many prepared statements a connection keeps.
+const maxCachedStatements = 128
+
+var errForeignDriver = errors.New("the database is not opened by the SQLite driver this is built on")
+
+func openHandle(ctx context.Context, pool *sql.DB, guard *databaseGuard) (*sqlHandle, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &sqlHandle{conn: conn, tls: libc.NewTLS(), guard: guard, cache: map[string]uintptr{}}
+	h.out = libc.Xmalloc(h.tls, 32)
+	err = conn.Raw(func(c any) error {
+		db := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
+		r, ok := c.(sqlite.AuthorizerRegisterer)
+		if !ok || db.Kind() != reflect.Uintptr {
+			return errForeignDriver
+		}
+		h.db = uintptr(db.Uint())
+		h.restrict()
+		return r.RegisterAuthorizer(guard.authorize)
+	})
+	if err != nil {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// workerLimits are the limits of a Worker's SQL, as D1 sets them.
+var workerLimits = map[int32]int32{
+	sqlite3.SQLITE_LIMIT_LENGTH:              4 << 20,
+	sqlite3.SQLITE_LIMIT_SQL_LENGTH:          100_000,
+	sqlite3.SQLITE_LIMIT_COLUMN:              100,
+	sqlite3.SQLITE_LIMIT_EXPR_DEPTH:          100,
+	sqlite3.SQLITE_LIMIT_COMPOUND_SELECT:     5,
+	sqlite3.SQLITE_LIMIT_VDBE_OP:             25_000,
+	sqlite3.SQLITE_LIMIT_FUNCTION_ARG:        127,
+	sqlite3.SQLITE_LIMIT_ATTACHED:            0,
+	sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 50,
+	sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER:     100,
+	sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH:       10,
+}
+
+func (h *sqlHandle) restrict() {
+	for id, n := range workerLimits {
+		sqlite3.Xsqlite3_limit(h.tls, h.db, id, n)
+	}
+	sqlite3.Xsqlite3_db_config(h.tls, h.db, sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(h.out, int32(1), uintptr(0)))
+}
+
+// close gives the connection back as a bad one: it keeps limits and an
+// authorizer that its next user must not meet.
+func (h *sqlHandle) close() {
+	_ = h.conn.Raw(func(any) error {
+		h.forget()
+		return driver.ErrBadConn
+	})
+	_ = h.conn.Close()
+	libc.Xfree(h.tls, h.out)
+	h.tls.Close()
+}
+
+func (h *sqlHandle) forget() {
+	for _, stmt := range h.cache {
+		sqlite3.Xsqlite3_finalize(h.tls, stmt)
+	}
+	clear(h.cache)
+}
+
+// do runs fn on the connection, and interrupts what fn runs when ctx ends.
+func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
+	done, gone := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(gone)
+		h.interrupt(done)
+	})
+	err := h.conn.Raw(func(any) error { return fn() })
+	if !stop() {
+		close(done)
+		<-gone
+	}
+	return err
+}
+
+// interrupt repeats itself until done, because SQLite forgets an interrupt
+// that arrives between two statements.
+func (h *sqlHandle) interrupt(done <-chan struct{}) {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		sqlite3.Xsqlite3_interrupt(tls, h.db)
+		select {
+		case <-done:
+			return
+		case <-again.C:
+		}
+	}
+}
+
+// statement is one prepared statement of a text.
+type sqlStatement struct {
+	h    *sqlHandle
+	stmt uintptr
+	// rest is the text behind the statement; "" when there is no more SQL.
+	rest   string
+	cached bool
+}
+
+// prepare compiles the first statement of text. A text without any gives a
+// statement whose stmt is 0.
+func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
+	if stmt, ok := h.cache[text]; ok {
+		return sqlStatement{h: h, stmt: stmt, cached: true}, nil
+	}
+	if strings.Contains(text, "\x00") {
+		return sqlStatement{}, &sqlError{sqlite3.SQLITE_ERROR, "the SQL has a NUL character", -1}
+	}
+	p, err := libc.CString(text)
+	if err != nil {
+		return sqlStatement{}, err
+	}
+	defer libc.Xfree(h.tls, p)
+	h.guard.begin()
+	const word = 8
+	if rc := sqlite3.Xsqlite3_prepare_v3(h.tls, h.db, p, int32(len(text)+1), sqlite3.SQLITE_PREPARE_PERSISTENT, h.out, h.out+word); rc != sqlite3.SQLITE_OK {
+		return sqlStatement{}, h.error()
+	}
+	pointers := libc.GoBytes(h.out, 2*word)
+	s := sqlStatement{h: h, stmt: uintptr(binary.NativeEndian.Uint64(pointers))}
+	if tail := text[uintptr(binary.NativeEndian.Uint64(pointers[word:]))-p:]; !blankSQL(tail) {
+		s.rest = tail
+		return s, nil
+	}
+	if s.stmt != 0 && len(text) < 1<<14 {
+		h.keep(text, s.stmt)
+		s.cached = true
+	}
+	return s, nil
+}
+
+func (h *sqlHandle) keep(text string, stmt uintptr) {
+	if len(h.cache) >= maxCachedStatements {
+		h.forget()
+	}
+	h.cache[text] = stmt
+}
+
+// error is the connection's last error.
+func (h *sqlHandle) error() error {
+	code := sqlite3.Xsqlite3_extended_errcode(h.tls, h.db)
+	e := &sqlError{int(code), libc.GoString(sqlite3.Xsqlite3_errmsg(h.tls, h.db)), int(sqlite3.Xsqlite3_error_offset(h.tls, h.db))}
+	if code == sqlite3.SQLITE_AUTH && h.guard.reason != "" {
+		e.msg, e.offset = "not authorized: "+h.guard.reason, -1
+	}
+	return e
+}
+
+// trusted runs a statement of our own, past the guard.
+func (h *sqlHandle) trusted(text string) error {
+	h.guard.trusted = true
+	defer func() { h.guard.trusted = false }()
+	s, err := h.prepare(text)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for {
+		if more, err := s.step(); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// close makes the statement ready for its next use, or frees it.
+func (s sqlStatement) close() {
+	if !s.cached {
+		sqlite3.Xsqlite3_finalize(s.h.tls, s.stmt)
+		return
+	}
+	sqlite3.Xsqlite3_reset(s.h.tls, s.stmt)
+}
+
+func (s sqlStatement) step() (row bool, err error) {
+	switch sqlite3.Xsqlite3_step(s.h.tls, s.stmt) {
+	case sqlite3.SQLITE_ROW:
+		return true, nil
+	case sqlite3.SQLITE_DONE:
+		return false, nil
+	default:
+		return false, s.h.error()
+	}
+}
+
+func (s sqlStatement) readOnly() bool { return sqlite3.Xsqlite3_stmt_readonly(s.h.tls, s.stmt) != 0 }
+
+// bind sets the parameters: nil, float64, string or []byte. A number is
+// always bound as REAL, as D1 binds it; a column's affinity makes it INTEGER.
+func (s sqlStatement) bind(params []any) error {
+	if n := int(sqlite3.Xsqlite3_bind_parameter_count(s.h.tls, s.stmt)); n != len(params) {
+		return errBindings
+	}
+	for i, param := range params {
+		rc := int32(sqlite3.SQLITE_OK)
+		switch v := param.(type) {
+		case nil:
+			rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(i+1))
+		case float64:
+			rc = sqlite3.Xsqlite3_bind_double(s.h.tls, s.stmt, int32(i+1), v)
+		case string:
+			rc = s.bindBytes(sqlite3.Xsqlite3_bind_text, i, strings.ToValidUTF8(v, "\uFFFD"))
+		case []byte:
+			rc = s.bindBytes(sqlite3.Xsqlite3_bind_blob, i, string(v))
+		default:
+			return databaseTypeError(param)
+		}
+		if rc != sqlite3.SQLITE_OK {
+			return s.h.error()
+		}
+	}
+	return nil
+}
+
+func (s sqlStatement) bindBytes(bind func(*libc.TLS, uintptr, int32, uintptr, int32, uintptr) int32, i int, v string) int32 {
+	p, err := libc.CString(v)
+	if err != nil {
+		return sqlite3.SQLITE_NOMEM
+	}
+	defer libc.Xfree(s.h.tls, p)
+	return bind(s.h.tls, s.stmt, int32(i+1), p, int32(len(v)), sqlite3.SQLITE_TRANSIENT)
+}
+
+func (s sqlStatement) columns() []string {
+	names := make([]string, sqlite3.Xsqlite3_column_count(s.h.tls, s.stmt))
+	for i := range names {
+		names[i] = libc.GoString(sqlite3.Xsqlite3_column_name(s.h.tls, s.stmt, int32(i)))
+	}
+	return names
+}
+
+// blankSQL reports whether text holds only space, comments and semicolons.
+func blankSQL(text string) bool {
+	for {
+		text = strings.TrimLeft(text, " \t\n\f\r;")
+		switch {
+		case text == "":
+			return true
+		case strings.HasPrefix(text, "--"):
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			_, text, _ = strings.Cut(text[2:], "*/")
+		default:
+			return false
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package binding
+
+import (
+	"context"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// DatabaseFuncs are the host functions of D1Database. open gives the database
+// of a binding's id, nil for an unknown one. The work is done off the
+// isolate's goroutine.
+//
+//	db_query(id, sql, params, shape, column)
+//	db_batch(id, [sql, params, sql, params, …])
+//	db_exec(id, text)
+func DatabaseFuncs(open func(id string) *Database) map[string]engine.Func {
+	on := func(c *engine.Call, work func(ctx context.Context, d *Database) (any, error)) (any, error) {
+		d := open(c.String(0))
+		if d == nil {
+			return nil, engine.TypeError("the database binding %q does not exist", c.String(0))
+		}
+		return engine.Async(func(ctx context.Context) (any, error) { return work(ctx, d) }), nil
+	}
+	return map[string]engine.Func{
+		"db_query": func(c *engine.Call) (any, error) {
+			params, _ := c.Value(2).([]any)
+			q := Query{SQL: c.String(1), Params: params}
+			shape, column := resultShape(c.Int(3)), c.String(4)
+			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.query(ctx, q, shape, column) })
+		},
+		"db_batch": func(c *engine.Call) (any, error) {
+			queries := queriesOf(c.Value(1))
+			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.Batch(ctx, queries) })
+		},
+		"db_exec": func(c *engine.Call) (any, error) {
+			text := c.String(1)
+			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.Exec(ctx, text) })
+		},
+	}
+}
+
+func queriesOf(flat any) []Query {
+	list, _ := flat.([]any)
+	queries := make([]Query, 0, len(list)/2)
+	for i := 0; i+1 < len(list); i += 2 {
+		text, _ := list[i].(string)
+		params, _ := list[i+1].([]any)
+		queries = append(queries, Query{text, params})
+	}
+	return queries
+}
