@@ -1,0 +1,147 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// Kind says what kind of fault a Failure is.
+type Kind string
+
+// The kinds of Failure.
+const (
+	KindLoad        Kind = "load"         // the module could not be evaluated
+	KindException   Kind = "exception"    // the handler threw
+	KindNotResponse Kind = "not-response" // the handler returned something else
+	KindHung        Kind = "hung"         // no answer can come any more
+	KindCPU         Kind = "cpu"          // over limits.cpuMs
+	KindMemory      Kind = "memory"       // over the isolate's memory
+	KindReset       Kind = "reset"        // the isolate was restarted because of another request
+	KindInternal    Kind = "internal"     // a fault of ours
+)
+
+// Failure is why a Worker did not answer, in terms of the author's own files.
+type Failure struct {
+	Kind    Kind
+	Name    string // class of the exception: TypeError …
+	Message string
+	Frames  []Frame       // innermost first
+	Snippet []SnippetLine // around Frames[0]
+	Causes  []string      // "Name: message" along the chain of causes
+	Limit   string        // the limit that was met, as the manifest names it: "cpuMs 10000"
+	Fix     string
+	err     error
+}
+
+// Error is one line: what happened and where.
+func (f *Failure) Error() string {
+	text := f.Message
+	if f.Name != "" {
+		text = strings.TrimSuffix(f.Name+": "+f.Message, ": ")
+	}
+	if len(f.Frames) > 0 {
+		text += " (" + strings.TrimPrefix(f.Frames[0].String(), "at ") + ")"
+	}
+	return text
+}
+
+// Unwrap returns the engine's own error.
+func (f *Failure) Unwrap() error { return f.err }
+
+// Status is the HTTP status that fits: 503 for a limit or a restart, else 500.
+func (f *Failure) Status() int {
+	switch f.Kind {
+	case KindCPU, KindMemory, KindReset:
+		return 503
+	default:
+		return 500
+	}
+}
+
+// failure turns an error of the engine or of the web room into a Failure; kind
+// is what a plain exception is.
+func (w *Worker) failure(kind Kind, err error) *Failure {
+	var known *Failure
+	if errors.As(err, &known) {
+		return known
+	}
+	var (
+		killed *engine.Killed
+		thrown *engine.Error
+		failed *web.Failure
+	)
+	switch {
+	case errors.As(err, &killed):
+		return w.cpuFailure(killed)
+	case errors.As(err, &failed) && failed.Err != nil:
+		return w.thrownFailure(kindOf(failed.Kind, kind), failed.Err)
+	case errors.As(err, &thrown):
+		return w.thrownFailure(kind, thrown)
+	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrClosed):
+		return &Failure{Kind: KindReset, Message: "the Worker was restarted while this request was under way", Fix: "send the request again", err: err}
+	}
+	return &Failure{Kind: KindInternal, Message: err.Error(), err: err}
+}
+
+func kindOf(name string, otherwise Kind) Kind {
+	switch k := Kind(name); k {
+	case KindNotResponse, KindHung:
+		return k
+	default:
+		return otherwise
+	}
+}
+
+func (w *Worker) thrownFailure(kind Kind, e *engine.Error) *Failure {
+	f := &Failure{Kind: kind, Name: e.Name, Message: e.Message, Frames: w.sources.frames(e.Stack), err: e}
+	if e.OutOfMemory() {
+		f.Kind, f.Limit = KindMemory, fmt.Sprintf("memory %d MB", engine.DefaultMemoryLimit>>20)
+		f.Message = fmt.Sprintf("the Worker used more than %d MB of memory", engine.DefaultMemoryLimit>>20)
+		f.Name = ""
+		f.Fix = "keep less at a time: stream bodies, page through results, drop what is done with"
+	}
+	f.Causes = causes(e)
+	f.show(w.sources)
+	return f
+}
+
+func causes(e *engine.Error) (chain []string) {
+	for e != nil {
+		var next *engine.Error
+		for _, p := range e.Props {
+			if c, ok := p.Value.(*engine.Error); ok && p.Name == "cause" {
+				next = c
+				chain = append(chain, c.Error())
+			}
+		}
+		e = next
+	}
+	return chain
+}
+
+func (w *Worker) cpuFailure(k *engine.Killed) *Failure {
+	f := &Failure{
+		Kind: KindCPU, Limit: fmt.Sprintf("cpuMs %d", w.o.Limits.CPU.Milliseconds()),
+		Message: fmt.Sprintf("the Worker used more than %d ms of CPU time (limits.cpuMs)", w.o.Limits.CPU.Milliseconds()),
+		Frames:  w.sources.frames(k.Stack),
+		Fix:     "do less per request, or raise limits.cpuMs (at most 30000) in pages.deploy.json",
+		err:     k,
+	}
+	if scale := w.o.Limits.scale(); scale != 1 {
+		f.Message += fmt.Sprintf("; this machine's --cpu-scale makes that %v", k.Budget.Round(time.Millisecond))
+	}
+	f.show(w.sources)
+	return f
+}
+
+// show adds the source text around the innermost frame.
+func (f *Failure) show(s *sources) {
+	if len(f.Frames) > 0 {
+		f.Snippet = s.snippet(f.Frames[0])
+	}
+}

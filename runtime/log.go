@@ -1,0 +1,41 @@
+package runtime
+
+import (
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// console passes on what the Worker logged.
+func (w *Worker) console(s *engine.Scope, e web.ConsoleEntry) {
+	if w.o.Console == nil {
+		return
+	}
+	w.o.Console(w.line(s, e.Level, e.Text, e.Stack))
+}
+
+// rejected tells of a promise that nobody handles.
+func (w *Worker) rejected(s *engine.Scope, e *engine.Error) {
+	if w.o.Console == nil {
+		return
+	}
+	w.o.Console(w.line(s, "error", "unhandled rejection: "+e.Error(), e.Stack))
+}
+
+func (w *Worker) line(s *engine.Scope, level, text, stack string) Line {
+	l := Line{Time: w.runtime.now(), Level: level, Text: text, Frames: w.sources.frames(stack)}
+	if x, ok := s.Value.(*web.Exchange); ok && x != nil {
+		l.Request = x.Request()
+	}
+	return l
+}
+
+// loadFailure is the Failure of a module that could not be loaded.
+func (w *Worker) loadFailure(err error) *Failure {
+	f := w.failure(KindLoad, err)
+	if f.Kind == KindCPU {
+		f.Kind = KindLoad
+		f.Message = "the Worker did not finish loading: its top level used more than " + loadBudget.String() + " of CPU time"
+		f.Fix = "move the work from the top level of the module into the handler"
+	}
+	return f
+}

@@ -1,0 +1,42 @@
+package runtime
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// metered adds the request's meter to the head of its answer, as a
+// Server-Timing header.
+type metered struct {
+	http.ResponseWriter
+	limits   Limits
+	scope    *engine.Scope
+	exchange *web.Exchange
+	wrote    bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (m *metered) WriteHeader(status int) {
+	if !m.wrote && status >= 200 {
+		m.wrote = true
+		cpu := float64(m.scope.CPU()) / float64(time.Millisecond)
+		m.Header().Add("Server-Timing", fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms", sub;desc="%d of %d"`,
+			cpu, m.limits.CPU.Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
+	}
+	m.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (m *metered) Write(b []byte) (int, error) {
+	if !m.wrote {
+		m.WriteHeader(http.StatusOK)
+	}
+	return m.ResponseWriter.Write(b)
+}
+
+// Unwrap gives http.ResponseController the writer below.
+func (m *metered) Unwrap() http.ResponseWriter { return m.ResponseWriter }

@@ -1,0 +1,107 @@
+// Package runtime runs a site's Worker: it puts the engine, the web globals and
+// the bindings together and answers HTTP requests with the Worker's code.
+//
+// A [Runtime] is booted once per process. A [Worker] is one evaluated bundle in
+// a few isolates; [Worker.Serve] answers one request. In: the bundled module
+// and its source map, bindings, limits. Out: HTTP answers, or a [Failure] in
+// terms of the author's own files when there is none. Both types are safe for
+// concurrent use. The package does not listen, watch files or know of routes
+// and members: a request that reaches it is to be answered.
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// Options says how to open a Runtime. The zero value works.
+type Options struct {
+	// CacheDir keeps compiled machine code between processes. Default: none.
+	CacheDir string
+	// Now is the clock of budgets and of JavaScript. Default: time.Now.
+	Now func() time.Time
+}
+
+// Runtime is the booted engine. Close it after its Workers.
+type Runtime struct {
+	engine *engine.Engine
+	image  *engine.Image
+	now    func() time.Time
+}
+
+// Open compiles the engine, or takes it from the cache, and boots the prelude.
+// Errors: engine.ErrNoArtifact, or that the cache folder cannot be used.
+func Open(ctx context.Context, o Options) (*Runtime, error) {
+	source, err := prelude()
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.Open(ctx, engine.Options{CacheDir: o.CacheDir, Now: o.Now})
+	if err != nil {
+		return nil, err
+	}
+	image, err := e.Boot(ctx, source, hostNames())
+	if err != nil {
+		return nil, errors.Join(err, e.Close(ctx))
+	}
+	now := o.Now
+	if now == nil {
+		now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	return &Runtime{engine: e, image: image, now: now}, nil
+}
+
+// Close frees the engine.
+func (r *Runtime) Close(ctx context.Context) error { return r.engine.Close(ctx) }
+
+// hostNames are the host functions that the prelude is bound to.
+func hostNames() []string {
+	names := slices.Concat(web.Names(), binding.Names())
+	slices.Sort(names)
+	return names
+}
+
+// LimitMode says what happens at a limit.
+type LimitMode string
+
+// The modes of `--limits`.
+const (
+	Enforce LimitMode = "enforce" // the request ends
+	Warn    LimitMode = "warn"    // the log says so
+	Off     LimitMode = "off"
+)
+
+// Limits are the manifest's (platform document, section 2.9).
+type Limits struct {
+	CPU         time.Duration // of one request, over its turns in the engine
+	SubRequests int
+	Mode        LimitMode // default Enforce
+	// CPUScale multiplies CPU: pure JavaScript runs slower here than on the
+	// platform. Default 1.
+	CPUScale float64
+}
+
+func (l Limits) scale() float64 {
+	if l.CPUScale <= 0 {
+		return 1
+	}
+	return l.CPUScale
+}
+
+// budget is the CPU time after which a request is ended; 0 for never.
+func (l Limits) budget() time.Duration {
+	if l.Mode == Warn || l.Mode == Off {
+		return 0
+	}
+	return time.Duration(float64(l.CPU) * l.scale())
+}
+
+// errStart says what was being done when a Worker could not be started.
+func errStart(err error) error { return fmt.Errorf("start the worker: %w", err) }

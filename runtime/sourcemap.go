@@ -1,0 +1,117 @@
+package runtime
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-sourcemap/sourcemap"
+)
+
+// Frame is one line of a stack trace. Line and Column count from 1. File is the
+// author's file, relative to the site's folder, or the name of the evaluated
+// code where the source map knows no better.
+type Frame struct {
+	Func   string
+	File   string
+	Line   int
+	Column int
+}
+
+// String returns the frame as V8 writes one.
+func (f Frame) String() string {
+	at := f.File
+	if f.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+	}
+	if f.Func == "" {
+		return "at " + at
+	}
+	return "at " + f.Func + " (" + at + ")"
+}
+
+// SnippetLine is one line of source text around a fault.
+type SnippetLine struct {
+	Number int
+	Text   string
+	Hit    bool
+}
+
+// snippetReach is how many lines are shown before and after a fault.
+const snippetReach = 3
+
+// sources maps positions of the evaluated code to the author's files. Immutable
+// and safe for concurrent use; a nil one maps nothing.
+type sources struct{ consumer *sourcemap.Consumer }
+
+// newSources reads a source map of version 3; an empty one is allowed.
+func newSources(text []byte) (*sources, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	consumer, err := sourcemap.Parse("", text)
+	if err != nil {
+		return nil, fmt.Errorf("read the worker's source map: %w", err)
+	}
+	return &sources{consumer}, nil
+}
+
+// traceLine is a line of QuickJS's trace: "    at name (file:line:column)" or,
+// at the top level of a module, "    at file:line:column".
+var traceLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(\d+))?\)?$`)
+
+// frames reads a trace as the engine wrote it. Frames of the prelude and of
+// native functions are left out: the author wrote neither.
+func (s *sources) frames(stack string) []Frame {
+	var frames []Frame
+	for line := range strings.Lines(stack) {
+		m := traceLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil || m[2] == preludeName || m[2] == "native" || m[2] == "<evalScript>" {
+			continue
+		}
+		f := Frame{Func: m[1], File: m[2]}
+		f.Line, _ = strconv.Atoi(m[3])   // "" is 0: unknown
+		f.Column, _ = strconv.Atoi(m[4]) // likewise
+		if f.Func == "<anonymous>" {
+			f.Func = ""
+		}
+		frames = append(frames, s.original(f))
+	}
+	return frames
+}
+
+// original returns the frame in the author's file.
+func (s *sources) original(f Frame) Frame {
+	if s == nil || f.Line == 0 {
+		return f
+	}
+	file, _, line, column, ok := s.consumer.Source(f.Line, max(f.Column-1, 0))
+	if !ok || file == "" {
+		return f
+	}
+	f.File, f.Line, f.Column = file, line, column+1
+	return f
+}
+
+// snippet returns the lines around a frame, as far as the map holds them.
+func (s *sources) snippet(f Frame) []SnippetLine {
+	if s == nil || f.Line == 0 {
+		return nil
+	}
+	content := s.consumer.SourceContent(f.File)
+	if content == "" {
+		return nil
+	}
+	var lines []SnippetLine
+	number := 0
+	for text := range strings.Lines(content) {
+		if number++; number > f.Line+snippetReach {
+			break
+		}
+		if number >= f.Line-snippetReach {
+			lines = append(lines, SnippetLine{Number: number, Text: strings.TrimRight(text, "\r\n"), Hit: number == f.Line})
+		}
+	}
+	return lines
+}

@@ -1,0 +1,237 @@
+package runtime
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+const (
+	// defaultIsolates is how many isolates answer requests at the same time.
+	defaultIsolates = 2
+	// waitUntilTime bounds what ctx.waitUntil may go on for after the response,
+	// as on the platform.
+	waitUntilTime = 30 * time.Second
+	// loadBudget is the CPU time for evaluating the module, where no limit of
+	// the site's applies.
+	loadBudget = 10 * time.Second
+)
+
+// WorkerOptions is what a Worker is made of.
+type WorkerOptions struct {
+	// Name is the module's name in traces: "worker.js".
+	Name string
+	Code []byte
+	Map  []byte // source map, version 3; may be empty
+	// Bindings are what env holds.
+	Bindings *binding.Set
+	Limits   Limits
+	// Isolates answer at the same time; default 2.
+	Isolates int
+	// Pristine starts an isolate anew for every request, which finds state that
+	// leaks from one request into another.
+	Pristine bool
+	// Console is told what the Worker logs, and of promises rejected without a
+	// handler, with positions in the author's files.
+	Console func(Line)
+	// Web is passed on: outbound fetch. Console, SubRequests and LimitMode in it
+	// are set by this package.
+	Web    web.Options
+	Logger *slog.Logger // default: discards
+}
+
+// Line is one line of a Worker's log.
+type Line struct {
+	Time    time.Time
+	Level   string // debug, log, info, warn, error
+	Text    string
+	Frames  []Frame
+	Request *http.Request // nil at load
+}
+
+// Usage is the meter of one request.
+type Usage struct {
+	CPU         time.Duration
+	SubRequests int
+}
+
+// Worker is one evaluated bundle. Close it.
+type Worker struct {
+	runtime *Runtime
+	o       WorkerOptions
+	sources *sources
+	host    *web.Host
+	ctx     context.Context
+	cancel  context.CancelFunc
+	image   *engine.Image
+
+	mu       sync.Mutex
+	slots    []*slot
+	closing  bool
+	inFlight sync.WaitGroup
+}
+
+// NewWorker evaluates the bundle. A *Failure of KindLoad says that its module
+// threw, has no handler, or never finished loading.
+func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, error) {
+	maps, err := newSources(o.Map)
+	if err != nil {
+		return nil, errStart(err)
+	}
+	if o.Isolates <= 0 {
+		o.Isolates = defaultIsolates
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	w := &Worker{runtime: r, o: o, sources: maps, image: r.image}
+	w.host = web.New(w.webOptions())
+	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	first, err := w.newSlot()
+	if err == nil {
+		if err = w.load(first); err != nil {
+			first.isolate.Close()
+		}
+	}
+	if err != nil {
+		w.cancel()
+		return nil, err
+	}
+	w.slots = []*slot{first}
+	return w, nil
+}
+
+// load evaluates the module in the first isolate and keeps what came of it as
+// the image that all isolates start from.
+func (w *Worker) load(s *slot) error {
+	env, err := w.o.Bindings.EnvSpec()
+	if err != nil {
+		return errStart(err)
+	}
+	scope := engine.NewScope(w.ctx, loadBudget, nil)
+	defer scope.End(nil)
+	err = s.isolate.Do(scope, func(vm *engine.VM) error { return w.evaluate(vm, string(env)) })
+	if err != nil {
+		return w.loadFailure(err)
+	}
+	w.image, err = s.isolate.Snapshot(scope)
+	if err != nil {
+		return errStart(err)
+	}
+	return nil
+}
+
+// evaluate runs the module; env is filled before it, for code that reads it at
+// the top level.
+func (w *Worker) evaluate(vm *engine.VM, env string) error {
+	provided, err := vm.Call("provide", env)
+	if err != nil {
+		return err
+	}
+	vm.Free(provided)
+	namespace, err := vm.Import(engine.Source{Name: w.o.Name, Code: string(w.o.Code)})
+	if err != nil {
+		return err
+	}
+	started, err := vm.Call("start", namespace, env)
+	if err != nil {
+		return err
+	}
+	vm.Free(started)
+	return nil
+}
+
+// Serve answers r through rw. An error is a *Failure, and means that nothing was
+// written. The Request that the Worker sees is r's method, URL, headers and
+// body as they are.
+func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
+	s, err := w.acquire()
+	if err != nil {
+		return Usage{}, w.failure(KindInternal, err)
+	}
+	defer w.release(s)
+	m := &metered{ResponseWriter: rw, limits: w.o.Limits}
+	x := web.NewExchange(m, r)
+	scope := engine.NewScope(context.WithoutCancel(r.Context()), w.o.Limits.budget(), x)
+	m.scope, m.exchange = scope, x
+	err = w.host.Serve(s.isolate, scope, x)
+	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests()}
+	w.linger(s, scope, x)
+	if err != nil {
+		f := w.failure(KindException, err)
+		if f.Kind == KindMemory {
+			// What is left of the heap is of no use to other requests.
+			_ = s.isolate.Reset(engine.NewScope(w.ctx, 0, nil), f)
+		}
+		return usage, f
+	}
+	w.warnOver(r, usage)
+	return usage, nil
+}
+
+// linger lets ctx.waitUntil go on after the response, for a bounded time.
+func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange) {
+	select {
+	case <-x.Done():
+		scope.End(nil)
+		return
+	default:
+	}
+	w.inFlight.Add(1)
+	s.lingering.Add(1)
+	go func() {
+		defer w.inFlight.Done()
+		defer s.lingering.Add(-1)
+		defer scope.End(nil)
+		timer := time.NewTimer(waitUntilTime)
+		defer timer.Stop()
+		select {
+		case <-x.Done():
+		case <-timer.C:
+			w.o.Logger.Warn("waitUntil was cut off", "after", waitUntilTime)
+			w.host.GiveUp(x)
+		case <-w.ctx.Done():
+		}
+	}()
+}
+
+// warnOver tells of limits that were passed while they are not enforced.
+func (w *Worker) warnOver(r *http.Request, u Usage) {
+	if w.o.Limits.Mode != Warn || w.o.Console == nil {
+		return
+	}
+	if most := time.Duration(float64(w.o.Limits.CPU) * w.o.Limits.scale()); u.CPU > most {
+		w.o.Console(Line{Time: w.runtime.now(), Level: "warn", Request: r,
+			Text: "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs"})
+	}
+}
+
+// Close waits up to drain for the requests under way, then ends the isolates.
+func (w *Worker) Close(drain time.Duration) {
+	w.mu.Lock()
+	w.closing = true
+	w.mu.Unlock()
+	done := make(chan struct{})
+	go func() { w.inFlight.Wait(); close(done) }()
+	timer := time.NewTimer(drain)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+	w.cancel()
+	w.mu.Lock()
+	slots := w.slots
+	w.mu.Unlock()
+	for _, s := range slots {
+		s.isolate.Close()
+	}
+	<-done
+	w.host.Close()
+}
