@@ -29,7 +29,7 @@ type Meter struct {
 // RequestRecord tells how one request was answered. Records live in memory: the
 // last 500 are kept.
 type RequestRecord struct {
-	// Number counts requests from 1 since the site was made.
+	// Number counts from 1 since the site was made; 0 for requests of FromControl, which are not kept.
 	Number uint64    `json:"number"`
 	At     time.Time `json:"at"`
 	Method string    `json:"method"`

@@ -78,7 +78,7 @@ type Site struct {
 	pages    *pages
 	events   *broker
 	requests *ring
-	reserved map[string]http.HandlerFunc
+	reserved map[string]func(*exchange)
 
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another
@@ -106,7 +106,7 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	if s.sessions, err = newSessions(ctx, options); err != nil {
 		return nil, err
 	}
-	s.reserved = s.reservedHandlers()
+	s.reserved = reservedHandlers()
 	s.current.Store(s.newServing(Revision{}))
 	if options.SubmissionsDB != nil {
 		if err := store.retrySubmissions(ctx, options.SubmissionsDB); err != nil {

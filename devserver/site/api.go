@@ -1,0 +1,186 @@
+package site
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// keepAlive is how often a silent stream says that it is still there.
+const keepAlive = 15 * time.Second
+
+// openAPI lets a request for a JSON document through, or answers it. On a site
+// that is not on its author's machine the documents are for members.
+func (x *exchange) openAPI() bool {
+	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+		x.refuseMethod("GET, HEAD")
+		return false
+	}
+	if x.site.options.DevHints {
+		return true
+	}
+	who, err := x.site.sessions.find(x.r)
+	switch {
+	case err != nil:
+		x.databaseFailed("session not read", err)
+	case who == nil:
+		x.refuseJSON(refuse(http.StatusUnauthorized, "sign_in_required", "this document is for members: sign in first"))
+	case !x.site.isMember(x.r.Context(), *who):
+		x.refuseJSON(refuse(http.StatusForbidden, "not_a_member", "this document is for members of the workspace"))
+	default:
+		return true
+	}
+	return false
+}
+
+func (x *exchange) apiLeads() {
+	if !x.openAPI() {
+		return
+	}
+	query := x.r.URL.Query()
+	leads, err := x.site.store.Leads(x.r.Context(), LeadFilter{Form: query.Get("form"), Limit: number(query.Get("limit"))})
+	if err != nil {
+		x.databaseFailed("leads not read", err)
+		return
+	}
+	x.writeJSON(http.StatusOK, LeadList{Leads: leads})
+}
+
+func (x *exchange) apiEvents() {
+	if !x.openAPI() {
+		return
+	}
+	query := x.r.URL.Query()
+	filter := EventFilter{Name: query.Get("name"), Form: query.Get("form"), Limit: number(query.Get("limit"))}
+	events, err := x.site.store.Events(x.r.Context(), filter)
+	if err != nil {
+		x.databaseFailed("events not read", err)
+		return
+	}
+	x.writeJSON(http.StatusOK, EventList{Events: events})
+}
+
+// number reads a limit; what is none means no limit.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+type requestList struct {
+	Requests []RequestRecord `json:"requests"` // newest first
+}
+
+func (x *exchange) apiRequests() {
+	if x.openAPI() {
+		x.writeJSON(http.StatusOK, requestList{Requests: x.site.requests.newestFirst()})
+	}
+}
+
+// State is the document of GET /__pages/api/state.
+type State struct {
+	Workspace   string           `json:"workspace"`
+	Revision    string           `json:"revision"`
+	Worker      bool             `json:"worker"` // is there code that answers
+	Assets      int              `json:"assets"` // number of static files
+	Routes      []manifest.Route `json:"routes"`
+	Forms       []manifest.Form  `json:"forms"`
+	Submissions string           `json:"submissions"` // table, "" for none
+	Limits      manifest.Limits  `json:"limits"`
+	Personas    []Persona        `json:"personas"`
+	Member      *Member          `json:"member"` // who asks, null for nobody
+	IsMember    bool             `json:"is_member"`
+	Leads       int              `json:"leads"`
+	Events      int              `json:"events"`
+}
+
+func (x *exchange) apiState() {
+	if !x.openAPI() {
+		return
+	}
+	v, m := x.serving, x.serving.manifest
+	state := State{
+		Workspace: x.site.options.Workspace, Revision: v.revision.ID, Worker: v.revision.Worker != nil, Assets: len(v.static.files),
+		Routes: listOf(m.Routes), Forms: listOf(m.Forms), Submissions: m.Bindings.Submissions, Limits: m.Limits,
+		Personas: listOf(x.site.options.Personas),
+	}
+	var err error
+	if state.Member, err = x.site.sessions.find(x.r); err == nil {
+		state.Leads, state.Events, err = x.site.store.counts(x.r.Context())
+	}
+	if err != nil {
+		x.databaseFailed("state not read", err)
+		return
+	}
+	state.IsMember = state.Member != nil && x.site.isMember(x.r.Context(), *state.Member)
+	x.writeJSON(http.StatusOK, state)
+}
+
+// listOf makes a list that is [] in JSON when it is empty.
+func listOf[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// apiStream sends events and request records as they come, as server-sent
+// events "event" and "request". A Last-Event-ID asks for the events after it first.
+func (x *exchange) apiStream() {
+	if !x.openAPI() {
+		return
+	}
+	x.out.Header().Set("Content-Type", "text/event-stream")
+	if x.r.Method == http.MethodHead {
+		return
+	}
+	stream := x.site.events.subscribe()
+	defer x.site.events.unsubscribe(stream)
+	last, err := x.missedEvents()
+	if err != nil {
+		x.databaseFailed("events not read", err)
+		return
+	}
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	for {
+		x.out.Flush()
+		select {
+		case <-x.r.Context().Done():
+			return
+		case m, ok := <-stream:
+			if !ok {
+				return
+			}
+			// An event stored while the missed ones were read comes both ways.
+			if m.sequence == 0 || m.sequence > last {
+				x.out.write(m.text)
+			}
+		case <-tick.C:
+			x.out.write([]byte(": still here\n\n"))
+		}
+	}
+}
+
+// missedEvents sends what a stream missed and returns the last sequence it sent.
+func (x *exchange) missedEvents() (last int64, err error) {
+	last, err = strconv.ParseInt(x.r.Header.Get("Last-Event-ID"), 10, 64)
+	if err != nil || last <= 0 {
+		x.out.write([]byte(": hello\n\n"))
+		return 0, nil
+	}
+	events, err := x.site.store.Events(x.r.Context(), EventFilter{After: last})
+	if err != nil {
+		return 0, err
+	}
+	x.out.write([]byte(": hello\n\n"))
+	for _, e := range events {
+		x.out.write(eventMessage(e).text)
+		last = e.Sequence
+	}
+	return last, nil
+}

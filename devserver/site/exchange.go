@@ -1,0 +1,175 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+)
+
+// exchange is one request on its way through the site, and its response.
+type exchange struct {
+	site    *Site
+	serving *serving
+	held    bool // serving counts this exchange
+	r       *http.Request
+	out     recorder
+	began   time.Time
+
+	path    Path
+	source  Source
+	route   string // pattern that lists the path, "" for none
+	failure string // for the record
+	gated   bool   // a members page, and the member may see it
+	member  Member
+	meter   atomic.Pointer[Meter]
+}
+
+type exchangeKey struct{}
+
+func exchangeFrom(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// ServeHTTP answers one request. It panics only with http.ErrAbortHandler, to
+// have the connection closed when a response broke off in the middle.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{site: s, serving: s.acquire(), held: true, r: r, began: s.options.Now()}
+	x.out.ResponseWriter = w
+	defer x.release()
+	defer x.finish()
+	defer x.survive()
+	x.answer()
+}
+
+// release lets the revision go. Answers that may stay open for hours do so early.
+func (x *exchange) release() {
+	if x.held {
+		x.held = false
+		x.serving.release()
+	}
+}
+
+// answer is the way of a request, in the order that keeps members pages closed.
+func (x *exchange) answer() {
+	x.source = FromRefusal
+	if err := x.enter(); err != nil {
+		x.refuseError(err)
+		return
+	}
+	if name, ok := cutReserved(x.path.decoded); ok {
+		x.serveReserved(name)
+		return
+	}
+	hit, _ := x.serving.static.resolve(x.path.decoded)
+	if !x.passGate(hit) {
+		return
+	}
+	if err := checkMethod(x.r.Method); err != nil {
+		x.refuseError(err)
+		return
+	}
+	x.route, _ = x.serving.routes.listed.match(x.path.decoded)
+	if x.forWorker(hit) {
+		x.callWorker()
+		return
+	}
+	x.serveStatic(hit)
+}
+
+// enter checks the target, the host and the size of the head.
+func (x *exchange) enter() error {
+	target := x.r.RequestURI
+	if target == "" { // made by a program, not read from a socket
+		target = x.r.URL.RequestURI()
+	}
+	path, err := Canonical(target)
+	if err != nil {
+		return err
+	}
+	x.path = path
+	lines := 0
+	for _, values := range x.r.Header {
+		lines += len(values)
+	}
+	if lines > maxHeaderRows {
+		return refuse(http.StatusRequestHeaderFieldsTooLarge, "too_many_headers", "the request has more than 100 header lines")
+	}
+	return x.checkHost()
+}
+
+func (x *exchange) checkHost() error {
+	for _, name := range []string{x.r.Host, x.path.authority} {
+		if name == "" && x.path.authority == "" && x.r.Host != "" {
+			continue
+		}
+		host, ok := bareHost(name)
+		if !ok {
+			return refuse(http.StatusBadRequest, "host_malformed", "the request names no host")
+		}
+		if !x.site.options.AllowHost(host) {
+			return refuse(http.StatusMisdirectedRequest, "host_unknown", "this site does not answer to that host name").
+				fix("use localhost, or allow the name with --allow-host")
+		}
+	}
+	return nil
+}
+
+// checkMethod refuses what is no method, or none of a site.
+func checkMethod(method string) error {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return nil
+	case http.MethodTrace, http.MethodConnect:
+		return refuse(http.StatusMethodNotAllowed, "method_not_allowed", "a site does not answer this method")
+	}
+	return refuse(http.StatusNotImplemented, "method_unknown", "the request method is not known")
+}
+
+// finish records the request. The writer has its bytes by now.
+func (x *exchange) finish() {
+	s := x.site
+	elapsed := s.options.Now().Sub(x.began)
+	record := RequestRecord{
+		At: x.began, Method: x.r.Method, Path: x.path.escaped, Query: x.path.query, Status: x.out.status, Bytes: x.out.bytes,
+		Millis: float64(elapsed.Microseconds()) / 1000, Source: x.source, Route: x.route, Member: x.member.Email,
+		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure,
+	}
+	if record.Path == "" {
+		record.Path = x.r.RequestURI
+	}
+	if record.Status == 0 {
+		record.Status = http.StatusOK
+	}
+	// The dashboard asks often; it shall not fill the list that it shows.
+	if x.source != FromControl {
+		s.requests.add(&record)
+		s.events.publishRequest(&record)
+	}
+	if s.options.OnRequest != nil {
+		s.options.OnRequest(record)
+	}
+}
+
+// survive turns a panic below into an answer, or into a closed connection when
+// part of an answer is already out.
+func (x *exchange) survive() {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		x.failure = cmp.Or(x.failure, "the response broke off")
+		panic(http.ErrAbortHandler)
+	}
+	x.failure = "internal error"
+	x.site.options.Logger.Error("request handler panicked", "cause", cause, "stack", string(debug.Stack()))
+	if x.out.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	x.refuse(refuse(http.StatusInternalServerError, "internal", "something went wrong on the server"))
+}

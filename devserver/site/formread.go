@@ -1,0 +1,276 @@
+package site
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// File is what a lead keeps of an uploaded file. It is the value of its field;
+// the bytes themselves are not kept.
+type File struct {
+	Filename    string `json:"filename"` // without folders, at most 255 bytes
+	Size        int64  `json:"size"`
+	ContentType string `json:"content_type"` // as the visitor's browser says
+	SHA256      string `json:"sha256"`
+}
+
+// formReader collects the answers of one post and keeps to the limits.
+type formReader struct {
+	answers []answer
+	control map[string]string // "form" and the names that begin with "_"
+	text    int               // bytes of names and values so far
+	files   int
+}
+
+// answer is one name and value, before equal names are put together.
+type answer struct {
+	name  string
+	value json.RawMessage
+}
+
+var (
+	errFormTooLarge  = refuse(http.StatusRequestEntityTooLarge, "form_too_large", "the form holds more than 1 MiB of text")
+	errFieldTooLarge = refuse(http.StatusRequestEntityTooLarge, "field_too_large", "one answer is longer than 64 KiB")
+	errFileTooLarge  = refuse(http.StatusRequestEntityTooLarge, "file_too_large", "one file is larger than 5 MiB")
+	errTooManyFields = refuse(http.StatusUnprocessableEntity, "too_many_fields", "the form has more than 100 answers")
+	errTooManyFiles  = refuse(http.StatusUnprocessableEntity, "too_many_files", "the form has more than 5 files")
+	errFormMalformed = refuse(http.StatusBadRequest, "form_malformed", "the form data is malformed")
+	errFormType      = refuse(http.StatusUnsupportedMediaType, "form_type_unknown",
+		"a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8")
+	errFieldTwice = refuse(http.StatusBadRequest, "field_twice", "the JSON object has the same key twice")
+)
+
+// readForm reads the body of a post. Errors are refusals, except when reading
+// the body itself failed.
+func readForm(w http.ResponseWriter, r *http.Request) (*formReader, error) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, errFormType
+	}
+	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return nil, errFormType
+	}
+	f := &formReader{control: map[string]string{}}
+	switch kind {
+	case "application/x-www-form-urlencoded":
+		err = f.urlencoded(http.MaxBytesReader(w, r.Body, maxFormBytes))
+	case "multipart/form-data":
+		const all = maxFormBytes + maxFormFiles*maxFileBytes + maxFormBytes // text, files, part headers
+		err = f.multipart(http.MaxBytesReader(w, r.Body, all), params["boundary"])
+	case "application/json":
+		err = f.json(http.MaxBytesReader(w, r.Body, maxFormBytes))
+	default:
+		return nil, errFormType
+	}
+	var tooLong *http.MaxBytesError
+	if errors.As(err, &tooLong) {
+		err = errFormTooLarge
+	}
+	return f, err
+}
+
+// add notes one answer that is text.
+func (f *formReader) add(name, value string) error {
+	name, value = strings.ToValidUTF8(name, "\uFFFD"), strings.ToValidUTF8(value, "\uFFFD")
+	if f.text += len(name) + len(value); f.text > maxFormBytes {
+		return errFormTooLarge
+	}
+	if len(name)+len(value) > maxFieldBytes {
+		return errFieldTooLarge
+	}
+	if name == "form" || strings.HasPrefix(name, "_") {
+		return f.addControl(name, value)
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return f.addRaw(name, raw)
+}
+
+// addControl notes what is for the platform. A name that comes twice with two
+// values could mean either.
+func (f *formReader) addControl(name, value string) error {
+	if before, ok := f.control[name]; ok && before != value && name == "form" {
+		return refuse(http.StatusUnprocessableEntity, "form_ambiguous", "the post names two forms")
+	}
+	if len(f.control) >= maxFormFields {
+		return errTooManyFields
+	}
+	f.control[name] = value
+	return nil
+}
+
+func (f *formReader) addRaw(name string, value json.RawMessage) error {
+	if len(f.answers) >= maxFormFields {
+		return errTooManyFields
+	}
+	f.answers = append(f.answers, answer{name, value})
+	return nil
+}
+
+// fields puts the answers of one name together: a name that came once keeps its
+// value, one that came more often gets an array.
+func (f *formReader) fields() Fields {
+	fields := Fields{}
+	at := map[string]int{}
+	several := map[string][]json.RawMessage{}
+	for _, a := range f.answers {
+		i, seen := at[a.name]
+		several[a.name] = append(several[a.name], a.value)
+		if !seen {
+			at[a.name] = len(fields)
+			fields = append(fields, Field{Name: a.name, Value: a.value})
+			continue
+		}
+		fields[i].Value = append(append(json.RawMessage{'['}, bytes.Join(rawBytes(several[a.name]), []byte{','})...), ']')
+	}
+	return fields
+}
+
+func rawBytes(values []json.RawMessage) [][]byte {
+	all := make([][]byte, len(values))
+	for i, v := range values {
+		all[i] = v
+	}
+	return all
+}
+
+// urlencoded reads as browsers write: "&" separates, ";" is an ordinary character.
+func (f *formReader) urlencoded(body io.Reader) error {
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	for pair := range strings.SplitSeq(string(text), "&") {
+		if pair == "" {
+			continue
+		}
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(rawName)
+		if err != nil {
+			return errFormMalformed
+		}
+		value, err := url.QueryUnescape(rawValue)
+		if err != nil {
+			return errFormMalformed
+		}
+		if err := f.add(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// multipart reads part by part, so that no file is ever in memory or on disk.
+func (f *formReader) multipart(body io.Reader, boundary string) error {
+	if boundary == "" || len(boundary) > 70 {
+		return errFormMalformed
+	}
+	reader := multipart.NewReader(body, boundary)
+	for {
+		part, err := reader.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return partError(err)
+		}
+		if err := f.part(part); err != nil {
+			return err
+		}
+	}
+}
+
+// partError keeps what the limit on the body says, and calls the rest malformed.
+func partError(err error) error {
+	var tooLong *http.MaxBytesError
+	if errors.As(err, &tooLong) {
+		return err
+	}
+	return errFormMalformed
+}
+
+func (f *formReader) part(part *multipart.Part) error {
+	kind := part.Header.Get("Content-Type")
+	if name := part.FormName(); name == "" || strings.HasPrefix(strings.ToLower(kind), "multipart/") {
+		return errFormMalformed
+	}
+	disposition := part.Header.Get("Content-Disposition")
+	if _, params, err := mime.ParseMediaType(disposition); err != nil {
+		return errFormMalformed
+	} else if filename, ok := params["filename"]; ok {
+		return f.file(part, filename, kind)
+	}
+	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
+	if err != nil {
+		return partError(err)
+	}
+	return f.add(part.FormName(), string(value))
+}
+
+// file reads a file to its hash. An input in which nothing was chosen is sent
+// as a file without name and bytes: it is no answer.
+func (f *formReader) file(part *multipart.Part, filename, kind string) error {
+	hash := sha256.New()
+	size, err := io.Copy(hash, io.LimitReader(part, maxFileBytes+1))
+	switch {
+	case err != nil:
+		return partError(err)
+	case size > maxFileBytes:
+		return errFileTooLarge
+	case size == 0 && filename == "":
+		return nil
+	}
+	if f.files++; f.files > maxFormFiles {
+		return errTooManyFiles
+	}
+	if len(kind) > maxFileName {
+		kind = ""
+	}
+	name := strings.ToValidUTF8(part.FormName(), "\uFFFD")
+	if len(name) > maxFieldBytes || name == "form" || strings.HasPrefix(name, "_") {
+		return errFormMalformed
+	}
+	raw, err := json.Marshal(File{
+		Filename: cleanFilename(filename), Size: size, ContentType: strings.ToValidUTF8(kind, "\uFFFD"),
+		SHA256: hex.EncodeToString(hash.Sum(nil)),
+	})
+	if err != nil {
+		return err
+	}
+	return f.addRaw(name, raw)
+}
+
+// cleanFilename keeps the last part of a name, of Unix and of Windows, without
+// what could hide or control anything.
+func cleanFilename(name string) string {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, filepath.ToSlash(name))
+	for len(name) > maxFileName {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	if name == "." || name == ".." {
+		return ""
+	}
+	return name
+}

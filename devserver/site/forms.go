@@ -1,0 +1,135 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+)
+
+// serveForms takes form posts, and shows the page that thanks for them.
+func (x *exchange) serveForms(name string) {
+	switch {
+	case name == "thanks" && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead):
+		x.showThanks()
+	case x.r.Method != http.MethodPost:
+		x.refuseMethod("POST")
+	default:
+		x.source = FromForm
+		x.takePost(name)
+	}
+}
+
+// takePost stores a post, copies it into the site's own table, and only then
+// tells the visitor so.
+func (x *exchange) takePost(name string) {
+	form, err := readForm(x.out.ResponseWriter, x.r)
+	if err != nil {
+		x.refuseError(err)
+		return
+	}
+	p, err := x.post(form, name)
+	if err != nil {
+		x.refuseError(err)
+		return
+	}
+	// The visitor may close the page now: what was sent is kept all the same.
+	lead, err := x.site.take(context.WithoutCancel(x.r.Context()), p)
+	switch {
+	case errors.Is(err, errTokenReused):
+		x.refuse(refuse(http.StatusConflict, "form_token_reused", "this form was already sent, with other answers").
+			fix("reload the page and send it again"))
+	case err != nil:
+		x.databaseFailed("lead not stored", err)
+	case wantsJSON(x.r):
+		x.writeJSON(http.StatusCreated, captured{OK: true, Lead: lead})
+	default:
+		x.seeOther(thanksTarget(form.control["_next"], lead.Form))
+	}
+}
+
+type captured struct {
+	OK   bool `json:"ok"`
+	Lead Lead `json:"lead"`
+}
+
+// thanksTarget is where a browser goes after a post: the page the form asks for,
+// when it is one of this site.
+func thanksTarget(next, form string) string {
+	if local, ok := parseLocalTarget(next); ok {
+		return local
+	}
+	return reservedPrefix + "/forms/thanks?form=" + url.QueryEscape(form)
+}
+
+// post makes a lead of what was read: which form it is, what it raises, where it goes.
+func (x *exchange) post(f *formReader, name string) (post, error) {
+	given, named := f.control["form"]
+	switch {
+	case name == "" && !named:
+		name = defaultForm
+	case name == "":
+		name = given
+	case named && given != name:
+		return post{}, refuse(http.StatusUnprocessableEntity, "form_ambiguous", "the post names two forms")
+	}
+	if !formName(name) {
+		return post{}, refuse(http.StatusUnprocessableEntity, "form_name_invalid",
+			"a form's name is 1 to 64 lower-case letters, digits, \"-\" and \"_\"")
+	}
+	token := f.control["_token"]
+	if header := x.r.Header.Get("Idempotency-Key"); header != "" {
+		token = header
+	}
+	if len(token) > maxTokenBytes {
+		return post{}, refuse(http.StatusUnprocessableEntity, "form_token_invalid", "the idempotency key is longer than 200 bytes")
+	}
+	m := x.serving.manifest
+	p := post{form: name, fields: f.fields(), token: token, preview: x.site.options.Preview, events: []string{}}
+	if x.site.options.SubmissionsDB != nil && !p.preview {
+		p.table = m.Bindings.Submissions
+	}
+	if !p.preview {
+		p.events = append(p.events, EventLeadCaptured)
+		if declared, ok := m.Form(name); ok {
+			p.events = append(p.events, declared.Event)
+		}
+	}
+	return p, nil
+}
+
+// formName checks the rule for names (platform document, section 2.9).
+func formName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxFormName
+}
+
+// take stores a post and everything that follows from it.
+func (s *Site) take(ctx context.Context, p post) (Lead, error) {
+	lead, events, err := s.store.capture(ctx, p)
+	if err != nil {
+		return Lead{}, err
+	}
+	if lead.Submission.Status == SubmissionPending {
+		lead.Submission, err = s.store.submit(ctx, s.options.SubmissionsDB, lead)
+		if err != nil {
+			// The lead is stored, and its row will be noted as written later.
+			s.options.Logger.Error("submission not noted", "lead", lead.ID, "error", err)
+		}
+		if lead.Submission.Error != "" {
+			s.options.Logger.Warn("submission row not written", "lead", lead.ID, "table", lead.Submission.Table, "error", lead.Submission.Error)
+		}
+	}
+	for _, e := range events {
+		s.events.publish(e)
+		if s.options.OnEvent != nil {
+			s.options.OnEvent(e)
+		}
+	}
+	return lead, nil
+}

@@ -1,0 +1,78 @@
+package site
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// passGate lets a request through, or answers it: with the way to sign in, or
+// with a no. It comes before method, cache, range and Worker, and looks the same
+// whether or not there is anything at the path.
+func (x *exchange) passGate(hit found) bool {
+	v := x.serving.routes.judge(x.path.decoded)
+	if hit.file != nil {
+		v = v.or(hit.file.verdict)
+	}
+	if !v.gated() {
+		return true
+	}
+	x.source = FromGate
+	who, err := x.site.sessions.find(x.r)
+	switch {
+	case err != nil:
+		x.databaseFailed("session not read", err)
+	case who == nil:
+		x.askToSignIn()
+	case !x.site.isMember(x.r.Context(), *who):
+		x.refuse(refuse(http.StatusForbidden, "not_a_member",
+			"you are signed in as "+who.Email+", who is not a member of the workspace "+x.site.options.Workspace).
+			fix("sign in as somebody else"))
+	case x.r.Header.Get("Upgrade") != "" && foreignOrigin(x.r):
+		x.refuse(refuse(http.StatusForbidden, "foreign_origin", "another site may not open a connection to a members page"))
+	default:
+		x.gated, x.member = true, *who
+		return true
+	}
+	return false
+}
+
+func (x *exchange) askToSignIn() {
+	if !navigation(x.r) {
+		x.out.Header().Set("WWW-Authenticate", "Pages-Session")
+		x.refuseJSON(refuse(http.StatusUnauthorized, "sign_in_required", "this page is for members: sign in first"))
+		return
+	}
+	h := x.out.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Location", reservedPrefix+"/sign-in?next="+url.QueryEscape(x.path.Target()))
+	x.out.WriteHeader(http.StatusSeeOther)
+}
+
+// navigation reports whether a browser asks for a page to show. Browsers say so
+// themselves; older ones ask for HTML.
+func navigation(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.Header.Get("Upgrade") != "" {
+		return false
+	}
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		return mode == "navigate"
+	}
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// foreignOrigin reports whether a page of another origin made the request. A
+// program that is no browser sends neither header.
+func foreignOrigin(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default:
+		return true
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	u, err := url.Parse(origin)
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
+}

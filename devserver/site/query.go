@@ -1,0 +1,129 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+const selectLeads = `SELECT l.id, l.form, l.fields, l.created_at, l.preview, l.submission_table, l.submission_status, l.submission_error,
+  (SELECT json_group_array(e.name ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id)
+FROM leads l`
+
+// Leads returns leads, newest first.
+func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
+	var where conditions
+	where.equal("l.form", f.Form)
+	rows, err := s.db.QueryContext(ctx, selectLeads+where.sql()+" ORDER BY l.seq DESC LIMIT ?", where.with(limit(f.Limit))...)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, scanLead)
+}
+
+// lead returns one lead.
+func (s *Store) lead(ctx context.Context, id string) (Lead, error) {
+	return scanLead(s.db.QueryRowContext(ctx, selectLeads+" WHERE l.id = ?", id))
+}
+
+// Events returns events, newest first; with EventFilter.After oldest first.
+func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
+	const query = `SELECT e.seq, e.id, e.name, e.lead_id, e.created_at, l.form, l.fields FROM events e JOIN leads l ON l.id = e.lead_id`
+	var where conditions
+	where.equal("e.name", f.Name)
+	where.equal("l.form", f.Form)
+	order := " ORDER BY e.seq DESC LIMIT ?"
+	if f.After > 0 {
+		where.add("e.seq > ?", f.After)
+		order = " ORDER BY e.seq LIMIT ?"
+	}
+	rows, err := s.db.QueryContext(ctx, query+where.sql()+order, where.with(limit(f.Limit))...)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, scanEvent)
+}
+
+// counts returns how many leads and events there are.
+func (s *Store) counts(ctx context.Context) (leads, events int, err error) {
+	const query = `SELECT (SELECT count(*) FROM leads), (SELECT count(*) FROM events)`
+	err = s.db.QueryRowContext(ctx, query).Scan(&leads, &events)
+	return leads, events, err
+}
+
+type scanner interface{ Scan(into ...any) error }
+
+func scanLead(row scanner) (Lead, error) {
+	var l Lead
+	var fields, events string
+	var created int64
+	err := row.Scan(&l.ID, &l.Form, &fields, &created, &l.Preview, &l.Submission.Table, &l.Submission.Status, &l.Submission.Error, &events)
+	if err != nil {
+		return Lead{}, err
+	}
+	l.CreatedAt = time.UnixMilli(created).UTC()
+	return l, errors.Join(json.Unmarshal([]byte(fields), &l.Fields), json.Unmarshal([]byte(events), &l.Events))
+}
+
+func scanEvent(row scanner) (Event, error) {
+	var e Event
+	var fields string
+	var created int64
+	if err := row.Scan(&e.Sequence, &e.ID, &e.Name, &e.LeadID, &created, &e.Form, &fields); err != nil {
+		return Event{}, err
+	}
+	e.CreatedAt = time.UnixMilli(created).UTC()
+	return e, json.Unmarshal([]byte(fields), &e.Fields)
+}
+
+// collect reads all rows; the result is never nil, so that it is [] in JSON.
+func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) (all []T, err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	all = []T{}
+	for rows.Next() {
+		each, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, each)
+	}
+	return all, rows.Err()
+}
+
+// conditions builds a WHERE clause.
+type conditions struct {
+	terms []string
+	args  []any
+}
+
+// equal adds a condition unless the value is empty.
+func (c *conditions) equal(column, value string) {
+	if value != "" {
+		c.add(column+" = ?", value)
+	}
+}
+
+func (c *conditions) add(term string, arg any) {
+	c.terms = append(c.terms, term)
+	c.args = append(c.args, arg)
+}
+
+func (c *conditions) sql() string {
+	if len(c.terms) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(c.terms, " AND ")
+}
+
+func (c *conditions) with(last any) []any { return append(c.args, last) }
+
+// limit turns 0 into SQLite's word for no limit.
+func limit(n int) int {
+	if n <= 0 {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,68 @@
+package site
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+)
+
+// recorder passes a response on and remembers its status and length.
+type recorder struct {
+	http.ResponseWriter
+
+	status int
+	bytes  int64
+}
+
+// WriteHeader notes the final status.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write notes the length.
+func (w *recorder) Write(p []byte) (int, error) {
+	w.begin()
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// write is Write for a body whose reader may be gone by now: there is nobody to tell.
+func (w *recorder) write(p []byte) { _, _ = w.Write(p) }
+
+// ReadFrom lets the server send files without copying them through here.
+func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
+	w.begin()
+	n, err := io.Copy(w.ResponseWriter, src)
+	w.bytes += n
+	return n, err
+}
+
+// Flush sends what is buffered.
+func (w *recorder) Flush() {
+	w.begin()
+	// A writer that cannot flush sends in its own time.
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Hijack hands over the connection.
+func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil && w.status == 0 {
+		w.status = http.StatusSwitchingProtocols
+	}
+	return conn, buffered, err
+}
+
+// Unwrap serves http.ResponseController.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *recorder) begin() {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+}

@@ -1,0 +1,164 @@
+package site
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// sessions keeps who is signed in. The browser holds a random token of 256
+// bits, the database only its hash.
+type sessions struct {
+	db        *sql.DB
+	workspace string
+	now       func() time.Time
+	cookie    string // cookies ignore ports, so every site's has a name of its own
+}
+
+const (
+	securePrefix = "__Host-"
+	// seenStep is how stale the time of last use may be; it saves a write per request.
+	seenStep = 5 * time.Minute
+)
+
+func newSessions(ctx context.Context, o Options) (*sessions, error) {
+	s := &sessions{db: o.DB, workspace: o.Workspace, now: o.Now}
+	var key string
+	fresh := make([]byte, 4)
+	if _, err := rand.Read(fresh); err != nil {
+		return nil, err
+	}
+	const put = `INSERT INTO site_meta (key, value) VALUES ('cookie', ?) ON CONFLICT DO NOTHING`
+	if _, err := s.db.ExecContext(ctx, put, hex.EncodeToString(fresh)); err != nil {
+		return nil, err
+	}
+	if err := s.db.QueryRowContext(ctx, `SELECT value FROM site_meta WHERE key = 'cookie'`).Scan(&key); err != nil {
+		return nil, err
+	}
+	s.cookie = "pages_session_" + key
+	now := s.now()
+	_, err := s.db.ExecContext(ctx, `DELETE FROM sessions WHERE seen_at < ? OR created_at < ?`,
+		now.Add(-sessionIdle).UnixMilli(), now.Add(-sessionLife).UnixMilli())
+	return s, err
+}
+
+// find returns who sent a request, nil for nobody. Two cookies of our name, or
+// one that is not ours, count as none.
+func (s *sessions) find(r *http.Request) (*Member, error) {
+	hash, ok := s.hash(r)
+	if !ok {
+		return nil, nil //nolint:nilnil // nobody is signed in, and nothing went wrong
+	}
+	var m Member
+	var created, seen int64
+	const get = `SELECT id, email, name, created_at, seen_at FROM sessions WHERE hash = ? AND workspace = ?`
+	err := s.db.QueryRowContext(r.Context(), get, hash, s.workspace).Scan(&m.ID, &m.Email, &m.Name, &created, &seen)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	if now.Sub(time.UnixMilli(created)) > sessionLife || now.Sub(time.UnixMilli(seen)) > sessionIdle {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if now.Sub(time.UnixMilli(seen)) > seenStep {
+		const touch = `UPDATE sessions SET seen_at = ? WHERE hash = ?`
+		if _, err := s.db.ExecContext(r.Context(), touch, now.UnixMilli(), hash); err != nil {
+			return nil, err
+		}
+	}
+	return &m, nil
+}
+
+// begin signs somebody in with a new token, and out of the session the request came with.
+func (s *sessions) begin(w http.ResponseWriter, r *http.Request, m Member) error {
+	token := make([]byte, 32)
+	if _, err := rand.Read(token); err != nil {
+		return err
+	}
+	if err := s.end(w, r); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(token)
+	now := s.now().UnixMilli()
+	const put = `INSERT INTO sessions (hash, workspace, id, email, name, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	if _, err := s.db.ExecContext(r.Context(), put, sum[:], s.workspace, m.ID, m.Email, m.Name, now, now); err != nil {
+		return err
+	}
+	s.setCookie(w, r, base64.RawURLEncoding.EncodeToString(token), int(sessionLife/time.Second))
+	return nil
+}
+
+// end signs out: the session is gone from the database, and the cookie from the browser.
+func (s *sessions) end(w http.ResponseWriter, r *http.Request) error {
+	hash, ok := s.hash(r)
+	if !ok {
+		return nil
+	}
+	if _, err := s.db.ExecContext(r.Context(), `DELETE FROM sessions WHERE hash = ?`, hash); err != nil {
+		return err
+	}
+	s.setCookie(w, r, "", -1)
+	return nil
+}
+
+func (s *sessions) setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
+	cookie := http.Cookie{
+		Name: s.cookieName(r), Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
+	}
+	// The last word counts: signing in again replaces signing out.
+	w.Header().Set("Set-Cookie", cookie.String())
+}
+
+func (s *sessions) cookieName(r *http.Request) string {
+	if r.TLS != nil {
+		return securePrefix + s.cookie
+	}
+	return s.cookie
+}
+
+// hash returns the hash of the token a request carries.
+func (s *sessions) hash(r *http.Request) ([]byte, bool) {
+	if r.Header["Cookie"] == nil {
+		return nil, false
+	}
+	cookies := r.CookiesNamed(s.cookieName(r))
+	if len(cookies) != 1 {
+		return nil, false
+	}
+	token, err := base64.RawURLEncoding.Strict().DecodeString(cookies[0].Value)
+	if err != nil || len(token) != 32 {
+		return nil, false
+	}
+	sum := sha256.Sum256(token)
+	return sum[:], true
+}
+
+// withoutCookie drops our cookie from Cookie lines, so that a Worker cannot use
+// it as a credential.
+func (s *sessions) withoutCookie(lines []string) []string {
+	var kept []string
+	for _, line := range lines {
+		var pairs []string
+		for pair := range strings.SplitSeq(line, ";") {
+			name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
+			if name = strings.TrimSpace(name); name != s.cookie && name != securePrefix+s.cookie && name != "" {
+				pairs = append(pairs, strings.TrimSpace(pair))
+			}
+		}
+		if len(pairs) > 0 {
+			kept = append(kept, strings.Join(pairs, "; "))
+		}
+	}
+	return kept
+}

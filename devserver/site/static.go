@@ -1,0 +1,170 @@
+package site
+
+import (
+	"cmp"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// staticIndex finds the asset for a path. Only what is in the index can be
+// served: no name a client sends ever reaches the file system.
+type staticIndex struct {
+	files map[string]*file // by decoded path
+	dir   string           // that holds every file; "" when the revision names none
+	root  *os.Root         // of dir
+	err   error            // why root could not be opened
+	room  atomic.Int64     // bytes left for cached contents
+}
+
+// file is one asset, with what its responses need worked out beforehand.
+type file struct {
+	asset    Asset
+	verdict  verdict // of all its names
+	etag     []string
+	kind     []string
+	length   []string
+	contents atomic.Pointer[[]byte] // small files, once they were asked for
+}
+
+func newStaticIndex(assets []Asset, dir string, routes *routeTable) *staticIndex {
+	x := &staticIndex{files: make(map[string]*file, len(assets)), dir: dir}
+	x.room.Store(cacheBytes)
+	if dir != "" {
+		x.root, x.err = os.OpenRoot(dir)
+	}
+	for _, a := range assets {
+		a.Path = norm.NFC.String(a.Path)
+		if a.ContentType == "" {
+			a.ContentType = "application/octet-stream"
+		}
+		f := &file{asset: a}
+		for _, name := range names(a.Path) {
+			f.verdict = f.verdict.or(routes.judge(name))
+		}
+		f.etag = []string{etag(a.SHA256)}
+		f.kind = []string{a.ContentType}
+		f.length = []string{strconv.FormatInt(a.Size, 10)}
+		x.files[a.Path] = f
+	}
+	return x
+}
+
+// names lists the paths a file can be known by. The gate looks at all of them:
+// an author who guards "/report" means report.html, and the other way round.
+func names(path string) []string {
+	short, ok := strings.CutSuffix(path, ".html")
+	if !ok {
+		return []string{path}
+	}
+	if dir, ok := strings.CutSuffix(short, "/index"); ok {
+		return []string{path, short, dir + "/", cmp.Or(dir, "/")}
+	}
+	return []string{path, short}
+}
+
+// etag makes a strong entity tag of a hash: half of it, which is more than enough.
+func etag(sha256 string) string {
+	return `"` + sha256[:min(len(sha256), 32)] + `"`
+}
+
+// inherit takes over the cached contents of files that did not change.
+func (x *staticIndex) inherit(old *staticIndex) {
+	for path, f := range x.files {
+		before, ok := old.files[path]
+		if !ok || f.asset.SHA256 == "" || before.asset.SHA256 != f.asset.SHA256 {
+			continue
+		}
+		if contents := before.contents.Load(); contents != nil && x.reserve(int64(len(*contents))) {
+			f.contents.Store(contents)
+		}
+	}
+}
+
+// reserve takes room in the cache, or reports that there is none.
+func (x *staticIndex) reserve(n int64) bool {
+	if x.room.Add(-n) >= 0 {
+		return true
+	}
+	x.room.Add(n)
+	return false
+}
+
+func (x *staticIndex) close() {
+	if x.root != nil {
+		// The root was only read from; there is nothing to lose by closing it.
+		_ = x.root.Close()
+	}
+}
+
+// found is what a path leads to: a file to send, or another path to go to.
+type found struct {
+	file     *file
+	redirect string // decoded path; "" sends the file
+}
+
+// resolve finds the asset that a canonical path stands for (see the file of
+// assumptions). A redirect goes only where the same file is then sent.
+func (x *staticIndex) resolve(path string) (found, bool) {
+	if dir, ok := strings.CutSuffix(path, "/"); ok {
+		if f := x.files[path+"index.html"]; f != nil {
+			return found{file: f}, true
+		}
+		if f := x.files[dir+".html"]; f != nil && dir != "" && x.files[dir] == nil {
+			return found{file: f, redirect: dir}, true
+		}
+		return found{}, false
+	}
+	if f := x.files[path]; f != nil {
+		return found{file: f, redirect: x.cleaner(path)}, true
+	}
+	if f := x.files[path+".html"]; f != nil {
+		return found{file: f, redirect: x.cleaner(path + ".html")}.unless(path), true
+	}
+	if f := x.files[path+"/index.html"]; f != nil {
+		return found{file: f, redirect: path + "/"}, true
+	}
+	return found{}, false
+}
+
+// unless drops a redirect to the path that was asked for.
+func (f found) unless(path string) found {
+	if f.redirect == path {
+		f.redirect = ""
+	}
+	return f
+}
+
+// cleaner returns the path under which a page is to be known: "/dir/" for
+// "/dir/index.html", "/about" for "/about.html", "" for a file that keeps its name.
+func (x *staticIndex) cleaner(path string) string {
+	short, ok := strings.CutSuffix(path, ".html")
+	if !ok || strings.HasSuffix(short, "/") {
+		return ""
+	}
+	if dir, ok := strings.CutSuffix(short, "/index"); ok {
+		return dir + "/"
+	}
+	if x.files[short] != nil {
+		return ""
+	}
+	return short
+}
+
+// notFoundPage returns the nearest 404.html upwards from a path. One that only
+// members may see is left out unless a member asks.
+func (x *staticIndex) notFoundPage(path string, member bool) *file {
+	for {
+		i := strings.LastIndexByte(path, '/')
+		if i < 0 {
+			return nil
+		}
+		path = path[:i]
+		if f := x.files[path+"/404.html"]; f != nil && (member || !f.verdict.gated()) {
+			return f
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// submissionsLedger remembers, in the site's own database, which leads have
+// their row. Entry and row are one transaction, so a lead has exactly one row
+// however often the copying is tried.
+const submissionsLedger = `CREATE TABLE IF NOT EXISTS _pages_submissions (
+  lead_id    TEXT PRIMARY KEY,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID`
+
+// timeLayout is how times stand in the site's own table.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// submit copies a lead into the site's own table and notes on the lead how that
+// went. The lead is safe whatever happens here.
+func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, error) {
+	if l.Submission.Status != SubmissionPending {
+		return l.Submission, nil
+	}
+	result := Submission{Table: l.Submission.Table, Status: SubmissionWritten}
+	if err := writeSubmission(ctx, db, l); err != nil {
+		result.Status, result.Error = SubmissionFailed, err.Error()
+		if transient(ctx, err) {
+			result.Status = SubmissionPending
+		}
+	}
+	const note = `UPDATE leads SET submission_status = ?, submission_error = ? WHERE id = ?`
+	_, err := s.db.ExecContext(ctx, note, string(result.Status), result.Error, l.ID)
+	return result, err
+}
+
+// transient reports whether trying again later may help without anybody
+// changing the table.
+func transient(ctx context.Context, err error) bool {
+	switch sqliteKind(err) {
+	case sqliteBusy, sqliteLocked, sqliteIO, sqliteFull:
+		return true
+	}
+	return ctx.Err() != nil
+}
+
+// retrySubmissions finishes what a crash or a busy database left undone.
+func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB) error {
+	rows, err := s.db.QueryContext(ctx, selectLeads+` WHERE l.submission_status = 'pending' ORDER BY l.seq`)
+	if err != nil {
+		return err
+	}
+	leads, err := collect(rows, scanLead)
+	if err != nil {
+		return err
+	}
+	for _, l := range leads {
+		if _, err := s.submit(ctx, db, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
+	return transact(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, submissionsLedger); err != nil {
+			return err
+		}
+		const enter = `INSERT INTO _pages_submissions (lead_id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING`
+		result, err := tx.ExecContext(ctx, enter, l.ID, l.CreatedAt.Format(timeLayout))
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		columns, err := tableColumns(ctx, tx, l.Submission.Table)
+		if err != nil {
+			return err
+		}
+		names, values := submissionRow(columns, l)
+		if _, err := tx.ExecContext(ctx, insertRow(l.Submission.Table, names), values...); err != nil {
+			return err
+		}
+		// A trigger of the site may have rolled everything back and gone on.
+		var kept int
+		return tx.QueryRowContext(ctx, `SELECT 1 FROM _pages_submissions WHERE lead_id = ?`, l.ID).Scan(&kept)
+	})
+}
+
+// column is a column that a visitor's answer may fill.
+type column struct {
+	name string
+	kind string // declared type, in upper case
+}
+
+// tableColumns lists the columns of a table that may be written, by lower-case
+// name. Generated columns and the rowid are left out: a visitor does not choose
+// the key of a row.
+func tableColumns(ctx context.Context, tx *sql.Tx, table string) (columns map[string]column, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT name, upper(type), pk, hidden FROM pragma_table_xinfo(?)`, table)
+	if err != nil {
+		return nil, err
+	}
+	type described struct {
+		name, kind string
+		pk, hidden int
+	}
+	all, err := collect(rows, func(row scanner) (d described, err error) {
+		return d, row.Scan(&d.name, &d.kind, &d.pk, &d.hidden)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no such table: %q", table)
+	}
+	columns = map[string]column{}
+	for _, d := range all {
+		if d.hidden != 0 || d.pk > 0 && d.kind == "INTEGER" {
+			continue
+		}
+		columns[strings.ToLower(d.name)] = column{name: d.name, kind: d.kind}
+	}
+	return columns, nil
+}
+
+// submissionRow matches answers with columns. What the platform knows goes
+// into its columns last, so that no answer can pretend to be it.
+func submissionRow(columns map[string]column, l Lead) (names []string, values []any) {
+	row := map[string]any{}
+	for _, f := range l.Fields {
+		if c, ok := columns[strings.ToLower(f.Name)]; ok {
+			row[strings.ToLower(f.Name)] = c.value(f)
+		}
+	}
+	row["form"], row["lead_id"] = l.Form, l.ID
+	row["created_at"] = columns["created_at"].time(l.CreatedAt)
+	if all, err := json.Marshal(l.Fields); err == nil {
+		row["fields"] = string(all)
+	}
+	for _, key := range slices.Sorted(maps.Keys(columns)) {
+		if value, ok := row[key]; ok {
+			names = append(names, columns[key].name)
+			values = append(values, value)
+		}
+	}
+	return names, values
+}
+
+// time writes a time as text, and as milliseconds where the column holds integers.
+func (c column) time(t time.Time) any {
+	if strings.Contains(c.kind, "INT") {
+		return t.UnixMilli()
+	}
+	return t.Format(timeLayout)
+}
+
+// value turns an answer into a value for the column. SQLite itself turns text
+// into a number where the column asks for one; true and false it does not know.
+func (c column) value(f Field) any {
+	word := string(f.Value)
+	switch {
+	case word == "null":
+		return nil
+	case (word == "true" || word == "false") && !strings.Contains(c.kind, "TEXT"):
+		return word == "true"
+	}
+	return f.text()
+}
+
+// insertRow makes the statement. A table without a matching column still gets its row.
+func insertRow(table string, names []string) string {
+	if len(names) == 0 {
+		return "INSERT INTO " + quoteName(table) + " DEFAULT VALUES"
+	}
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = quoteName(name)
+	}
+	return "INSERT INTO " + quoteName(table) + " (" + strings.Join(quoted, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")"
+}
+
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -1,0 +1,122 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+)
+
+// ErrNoWorker is what [Options.ErrorPage] gets when the manifest names an entry
+// and the revision has no Worker.
+var ErrNoWorker = errors.New("the site has no running Worker")
+
+// Headers that tell a Worker who is signed in.
+const (
+	headerMemberID    = "X-Pages-Member-Id"
+	headerMemberEmail = "X-Pages-Member-Email"
+	headerMemberName  = "X-Pages-Member-Name"
+)
+
+// forWorker decides between code and files (see the file of assumptions).
+func (x *exchange) forWorker(hit found) bool {
+	if x.route == "" || x.serving.revision.Worker == nil && x.serving.manifest.Entry == "" {
+		return false
+	}
+	readOnly := x.r.Method == http.MethodGet || x.r.Method == http.MethodHead
+	return hit.file == nil || !readOnly
+}
+
+func (x *exchange) callWorker() {
+	x.source = FromWorker
+	r := x.workerRequest()
+	err := ErrNoWorker
+	if worker := x.serving.revision.Worker; worker != nil {
+		err = worker.Serve(&x.out, r)
+	}
+	if err == nil {
+		return
+	}
+	x.failure = err.Error()
+	if x.out.status != 0 {
+		panic(http.ErrAbortHandler) // the promise not to write before an error was broken
+	}
+	clear(x.out.Header())
+	if page := x.site.options.ErrorPage; page != nil {
+		page(&x.out, r, err)
+		return
+	}
+	x.refuse(refuse(http.StatusInternalServerError, "worker_failed", "the site's code failed to answer"))
+}
+
+// workerRequest is the request as the Worker may see it: canonical, and with no
+// header that speaks in the platform's name except our own.
+func (x *exchange) workerRequest() *http.Request {
+	r := x.r.WithContext(context.WithValue(x.r.Context(), exchangeKey{}, x))
+	u := &url.URL{Path: x.path.decoded, RawQuery: x.path.query, ForceQuery: x.path.hasQuery && x.path.query == ""}
+	if u.EscapedPath() != x.path.escaped {
+		u.RawPath = x.path.escaped
+	}
+	r.URL, r.RequestURI = u, x.path.Target()
+	r.Header = x.site.cleanHeader(x.r.Header, x.gated)
+	if x.gated {
+		r.Header[headerMemberID] = []string{headerText(x.member.ID)}
+		r.Header[headerMemberEmail] = []string{headerText(x.member.Email)}
+		r.Header[headerMemberName] = []string{headerText(x.member.Name)}
+	}
+	return r
+}
+
+// cleanHeader drops the headers that are ours to set and the session cookie. It
+// copies only when there is something to change.
+func (s *Site) cleanHeader(h http.Header, always bool) http.Header {
+	dirty := always || h["Cookie"] != nil
+	for name := range h {
+		dirty = dirty || internalHeader(name)
+	}
+	if !dirty {
+		return h
+	}
+	clean := maps.Clone(h)
+	maps.DeleteFunc(clean, func(name string, _ []string) bool { return internalHeader(name) })
+	if lines, ok := h["Cookie"]; ok {
+		if lines = s.sessions.withoutCookie(lines); len(lines) > 0 {
+			clean["Cookie"] = lines
+		} else {
+			delete(clean, "Cookie")
+		}
+	}
+	return clean
+}
+
+// internalHeader reports whether only the platform, or a proxy of its, may set a
+// header. An underscore counts as a hyphen, as it does for many programs.
+func internalHeader(name string) bool {
+	if len(name) < 3 || name[0]|0x20 != 'x' && name[0]|0x20 != 'c' {
+		return false
+	}
+	name = textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	switch name {
+	case "X-Original-Url", "X-Rewrite-Url", "X-Http-Method-Override", "X-Method-Override", "X-Http-Method":
+		return true
+	}
+	for _, prefix := range []string{"X-Pages-", "Cf-", "X-Middleware-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// headerText keeps a value inside its header line. Header values carry UTF-8 as it is.
+func headerText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}
