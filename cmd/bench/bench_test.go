@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary stand in for `pages dev`: the run under test
+// starts it with this variable set.
+func TestMain(m *testing.M) {
+	if os.Getenv("BENCH_FAKE") != "" {
+		os.Exit(fakeDev(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// fakeDev serves the bench site: dev DIR --port N --strict-port.
+func fakeDev(args []string) int {
+	if len(args) != 5 || args[0] != "dev" {
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	version := regexp.MustCompile(`version: (\d+)`)
+	mux := http.NewServeMux()
+	mux.HandleFunc(jsonPath, func(w http.ResponseWriter, _ *http.Request) {
+		source, err := os.ReadFile(filepath.Join(args[1], "src/index.ts"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintf(w, `{"hello":"world","version":%s}`, version.FindSubmatch(source)[1])
+	})
+	mux.HandleFunc(staticPath, func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join(args[1], "public", staticPath))
+	})
+	server := &http.Server{Addr: net.JoinHostPort("127.0.0.1", args[3]), Handler: mux, BaseContext: func(net.Listener) context.Context { return ctx }}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// TestRun measures the stand-in alone, without wrangler.
+func TestRun(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(modules, "hono"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(modules, "hono", "package.json"), []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	b := &bench{environ: append(os.Environ(), "BENCH_FAKE=1"), stdout: &stdout, stderr: &stderr, now: time.Now}
+	code := b.run(t.Context(), []string{"--pages", self, "--node", "/none", "--wrk", "/none", "--modules", modules,
+		"--rounds", "1", "--saves", "2", "--duration", "1s", "--json"})
+	if code != 0 {
+		t.Fatalf("exit %d\n%s", code, &stderr)
+	}
+	for _, said := range []string{"there is no wrk", "wrangler is not measured: there is no node"} {
+		if !strings.Contains(stderr.String(), said) {
+			t.Errorf("standard error lacks %q:\n%s", said, &stderr)
+		}
+	}
+	var report struct {
+		OK   bool
+		Rows []row
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil || !report.OK || len(report.Rows) != len(promises) {
+		t.Fatalf("%v: %s", err, &stdout)
+	}
+	for _, r := range report.Rows {
+		if r.Pages <= 0 && (r.Measure != peakMemory || runtime.GOOS == "linux") || r.Kept != nil {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--none", 2, "-none"},
+		{"--rounds 0", 2, "usage"},
+		{"--duration 1ms", 2, "usage"},
+		{"word", 2, "usage"},
+		{"--modules /none", 1, "there is no hono in /none"},
+	} {
+		var stderr bytes.Buffer
+		b := &bench{stdout: &bytes.Buffer{}, stderr: &stderr, now: time.Now}
+		if code := b.run(t.Context(), strings.Fields(c.args)); code != c.code || !strings.Contains(stderr.String(), c.want) {
+			t.Errorf("%s: exit %d, want %d with %q:\n%s", c.args, code, c.code, c.want, &stderr)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	r := results{}
+	for _, v := range []float64{100, 900, 110} {
+		r.add("pages", startWarm, v)
+		r.add("wrangler", startWarm, v*20)
+	}
+	r.add("pages", startCold, 1000)
+	r.add("pages", jsonRate, 9000)
+	r.add("wrangler", jsonRate, 1000)
+	rows := r.compare(true)
+	want := []string{"20.0 true", "2.2 false", "9.0 false", "0.0 -", "0.0 -", "0.0 -"}
+	var got []string
+	for _, row := range rows {
+		kept := "-"
+		if row.Kept != nil {
+			kept = fmt.Sprint(*row.Kept)
+		}
+		got = append(got, fmt.Sprintf("%.1f %s", row.Times, kept))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if allKept(rows) || !allKept(rows[:1]) || !allKept(r.compare(false)) {
+		t.Error("allKept is wrong")
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 2, 100}, 3}} {
+		if got := median(c.values); got != c.want {
+			t.Errorf("%v: %v, want %v", c.values, got, c.want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	r := results{}
+	r.add("pages", startWarm, 50)
+	r.add("wrangler", startWarm, 1200)
+	r.add("pages", staticRate, 100)
+	r.add("wrangler", staticRate, 90)
+	var out bytes.Buffer
+	if err := writeTable(&out, r.compare(true)[:4], "wrk"); err != nil {
+		t.Fatal(err)
+	}
+	const want = `measure                    pages dev  wrangler dev  times better  promise  
+start, warm cache          50 ms      1200 ms       24.0          15       kept
+start, cold compile cache  -          -             -             5        not compared
+Hono JSON route            -          -             -             10       not compared
+static file                100 req/s  90 req/s      1.1           20       BROKEN
+
+Medians. Load: wrk. Memory: sum over all processes of a side.
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	}
+}
+
+func TestParseWrk(t *testing.T) {
+	for _, c := range []struct {
+		out  string
+		want float64
+		bad  string
+	}{
+		{"Running 5s test\n  2 requests in 5s\nRequests/sec:  13271.52\nTransfer/sec: 1MB\n", 13271.52, ""},
+		{"  Non-2xx or 3xx responses: 7\nRequests/sec: 5.0\n", 0, "Non-2xx or 3xx responses: 7"},
+		{"  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec: 5.0\n", 0, "Socket errors"},
+		{"nothing", 0, "no rate"},
+	} {
+		got, err := parseWrk(c.out)
+		if got != c.want || (err == nil) != (c.bad == "") || err != nil && !strings.Contains(err.Error(), c.bad) {
+			t.Errorf("%q: %v, %v", c.out, got, err)
+		}
+	}
+}
+
+func TestOwnLoad(t *testing.T) {
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	defer server.Close()
+	load := ownLoad{now: time.Now}
+	if rate, err := load.rate(t.Context(), server.URL+"/x?y", 100*time.Millisecond); err != nil || rate < 10 {
+		t.Errorf("%v, %v", rate, err)
+	}
+	status = http.StatusTeapot
+	if _, err := load.rate(t.Context(), server.URL, 100*time.Millisecond); err == nil || !strings.Contains(err.Error(), "status 418") {
+		t.Errorf("a teapot: %v", err)
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// connections are held open at once, by one thread where wrk loads.
+const connections = 16
+
+// loader asks a server as fast as it answers.
+type loader interface {
+	name() string
+	// rate is the answers a second. Anything but a 2xx is an error.
+	rate(ctx context.Context, url string, d time.Duration) (float64, error)
+}
+
+// chooseLoader is wrk when there is one.
+func (b *bench) chooseLoader() loader {
+	path, err := exec.LookPath(orElse(b.wrk, "wrk"))
+	if err != nil {
+		b.say("there is no wrk, so our own generator makes the load: rates of fast servers come out lower")
+		return ownLoad{now: b.now}
+	}
+	return wrk{path: path}
+}
+
+// wrk is https://github.com/wg/wrk.
+type wrk struct{ path string }
+
+func (wrk) name() string { return fmt.Sprintf("wrk -t1 -c%d", connections) }
+
+func (w wrk) rate(ctx context.Context, url string, d time.Duration) (float64, error) {
+	out, err := exec.CommandContext(ctx, w.path, "-t1", fmt.Sprintf("-c%d", connections), fmt.Sprintf("-d%ds", int(d.Seconds())), url).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("wrk: %w: %s", err, out)
+	}
+	return parseWrk(string(out))
+}
+
+var (
+	wrkRate   = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
+	wrkBroken = regexp.MustCompile(`(?m)^\s*(Non-2xx or 3xx responses|Socket errors): .*$`)
+)
+
+func parseWrk(out string) (float64, error) {
+	if line := wrkBroken.FindString(out); line != "" {
+		return 0, fmt.Errorf("not every answer was right: %s", line)
+	}
+	hit := wrkRate.FindStringSubmatch(out)
+	if hit == nil {
+		return 0, fmt.Errorf("wrk tells no rate: %s", out)
+	}
+	return strconv.ParseFloat(hit[1], 64)
+}
+
+// ownLoad is used where there is no wrk.
+type ownLoad struct{ now func() time.Time }
+
+func (ownLoad) name() string { return fmt.Sprintf("our own generator, %d connections", connections) }
+
+func (o ownLoad) rate(ctx context.Context, address string, d time.Duration) (float64, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return 0, err
+	}
+	begin := o.now()
+	deadline := begin.Add(d)
+	var (
+		wg     sync.WaitGroup
+		counts [connections]int
+		errs   [connections]error
+	)
+	for i := range connections {
+		wg.Go(func() { counts[i], errs[i] = o.connection(ctx, u, deadline) })
+	}
+	wg.Wait()
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return float64(total) / o.now().Sub(begin).Seconds(), errors.Join(errs[:]...)
+}
+
+// connection sends one request after the other until the deadline.
+func (o ownLoad) connection(ctx context.Context, u *url.URL, deadline time.Time) (count int, err error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(deadline.Add(patience)); err != nil {
+		return 0, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends the reading
+	defer stop()
+	request := "GET " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n"
+	answers := bufio.NewReader(conn)
+	for o.now().Before(deadline) {
+		if _, err := io.WriteString(conn, request); err != nil {
+			return count, err
+		}
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			return count, err
+		}
+		_, err = io.Copy(io.Discard, res.Body)
+		if err = errors.Join(err, res.Body.Close()); err != nil {
+			return count, err
+		}
+		if res.StatusCode/100 != 2 {
+			return count, fmt.Errorf("status %d", res.StatusCode)
+		}
+		count++
+	}
+	return count, nil
+}

@@ -1,0 +1,34 @@
+// Command bench measures `pages dev` against `wrangler dev` on one machine, in
+// one go, on the same site: a Worker that answers JSON through Hono, and static
+// files.
+//
+//	start   from exec to the first right answer of the Worker, polled from outside
+//	json    requests a second of the Hono route, 16 connections
+//	static  requests a second of a 4 kB file, 16 connections
+//	memory  the peak of all processes together, while they start and are loaded
+//	save    from writing the source to the first answer that shows it
+//
+// Both sides take turns, round by round, and medians are compared, so that a
+// noisy minute hits both. Standard output is the table, or JSON; standard error
+// tells what goes on and which tool is missing. Exit code 0 when every promise
+// that could be measured was kept, 1 when one was broken or nothing could be
+// measured, 2 for wrong usage. Only processes that it started are ended.
+//
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--rounds N]
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	b := &bench{environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr, now: time.Now}
+	code := b.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}

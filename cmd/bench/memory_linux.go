@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// treeMemory is the memory of the process and its descendants, in bytes: the
+// sum of their proportional set sizes, so that a page that several share counts
+// once. A process that ends meanwhile counts nothing.
+func treeMemory(pid int) int64 {
+	var total int64
+	for _, p := range descendants(pid) {
+		total += proportional(p)
+	}
+	return total
+}
+
+// descendants are pid and all below it.
+func descendants(pid int) []int {
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", all[i]))
+		if err != nil {
+			continue
+		}
+		for _, task := range tasks {
+			list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", all[i], task.Name()))
+			if err != nil {
+				continue
+			}
+			for field := range strings.FieldsSeq(string(list)) {
+				if child, err := strconv.Atoi(field); err == nil {
+					all = append(all, child)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// proportional reads the process's Pss from the kernel, which gives it in kB.
+func proportional(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+			fields := strings.Fields(rest)
+			if len(fields) > 0 {
+				kb, err := strconv.ParseInt(fields[0], 10, 64)
+				if err == nil {
+					return kb << 10
+				}
+			}
+		}
+	}
+	return 0
+}

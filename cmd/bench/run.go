@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// bench is one run of the command.
+type bench struct {
+	environ        []string
+	stdout, stderr io.Writer
+	now            func() time.Time
+
+	options
+	load    loader
+	results results
+}
+
+// options are the command line's.
+type options struct {
+	pages, wrangler, node, wrk, modules string
+	rounds, saves                       int
+	duration                            time.Duration
+	json                                bool
+}
+
+func (b *bench) parse(args []string) error {
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(b.stderr)
+	f.StringVar(&b.pages, "pages", "bin/pages", "our `program`")
+	f.StringVar(&b.wrangler, "wrangler", "", "wrangler's `program` or package folder (default: wrangler in PATH)")
+	f.StringVar(&b.node, "node", "", "Node.js 22 or newer, a `program` (default: node in PATH)")
+	f.StringVar(&b.wrk, "wrk", "", "the load generator wrk, a `program` (default: wrk in PATH, else our own)")
+	f.StringVar(&b.modules, "modules", "testdata/sites/riverside/node_modules", "a node_modules `folder` that has hono")
+	f.IntVar(&b.rounds, "rounds", 5, "how many `times` each side takes its turn")
+	f.IntVar(&b.saves, "saves", 5, "how many `times` a file is saved in each turn")
+	f.DurationVar(&b.duration, "duration", 5*time.Second, "how long each load lasts")
+	f.BoolVar(&b.json, "json", false, "write JSON")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 || b.rounds < 1 || b.saves < 1 || b.duration < time.Second {
+		return errors.New("usage: bench [flags], with at least one round, one save and one second of load")
+	}
+	return nil
+}
+
+// run is the command; it returns the exit code.
+func (b *bench) run(ctx context.Context, args []string) int {
+	switch err := b.parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		b.say("%v", err)
+		return 2
+	}
+	kept, err := b.measure(ctx)
+	if err != nil {
+		b.say("%v", err)
+	}
+	if err != nil || !kept {
+		return 1
+	}
+	return 0
+}
+
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(b.stderr, "bench: "+format+"\n", args...)
+}
+
+// measure takes all rounds and writes the report. kept is whether no promise
+// was broken.
+func (b *bench) measure(ctx context.Context) (kept bool, err error) {
+	dir, err := os.MkdirTemp("", "pages-bench-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	b.load = b.chooseLoader()
+	sides, err := b.sides(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	b.results = results{}
+	for _, s := range sides {
+		b.say("warming up %s", s.name)
+		if err := b.warmUp(ctx, s); err != nil {
+			return false, fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	for round := range b.rounds {
+		for turn := range sides {
+			s := sides[(round+turn)%len(sides)]
+			b.say("round %d of %d: %s", round+1, b.rounds, s.name)
+			if err := b.turn(ctx, s); err != nil {
+				return false, fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	rows := b.results.compare(len(sides) == 2)
+	if b.json {
+		err = writeJSON(b.stdout, rows, b.load.name())
+	} else {
+		err = writeTable(b.stdout, rows, b.load.name())
+	}
+	return allKept(rows), err
+}
+
+// sides are ours, and wrangler's when it can be had.
+func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
+	modules, err := filepath.Abs(b.modules)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(modules, "hono", "package.json")); err != nil {
+		return nil, fmt.Errorf("there is no hono in %s: run \"make build\" first, or give --modules", modules)
+	}
+	pages, err := exec.LookPath(b.pages)
+	if err == nil {
+		pages, err = filepath.Abs(pages)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("there is no %s: run \"make build\" first, or give --pages", b.pages)
+	}
+	ours, err := newSide("pages", filepath.Join(dir, "pages"), modules)
+	if err != nil {
+		return nil, err
+	}
+	ours.command = func(port string) []string { return []string{pages, "dev", ours.site, "--port", port, "--strict-port"} }
+	ours.coldStart = true
+
+	command, err := b.wranglerCommand(ctx)
+	if err != nil {
+		b.say("wrangler is not measured: %v", err)
+		return []*side{ours}, nil
+	}
+	theirs, err := newSide("wrangler", filepath.Join(dir, "wrangler"), modules)
+	if err != nil {
+		return nil, err
+	}
+	theirs.command = func(port string) []string {
+		return append(command, "dev", "--ip", "127.0.0.1", "--port", port, "--inspector-port", "0")
+	}
+	return []*side{ours, theirs}, nil
+}
+
+// wranglerCommand is what runs wrangler, without its arguments.
+func (b *bench) wranglerCommand(ctx context.Context) ([]string, error) {
+	node, err := exec.LookPath(orElse(b.node, "node"))
+	if err != nil {
+		return nil, errors.New("there is no node: give --node")
+	}
+	version, err := exec.CommandContext(ctx, node, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s --version: %w", node, err)
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(version)), "v"), ".")
+	if n, err := strconv.Atoi(major); err != nil || n < 22 {
+		return nil, fmt.Errorf("%s is Node.js %s, and wrangler needs 22: give --node", node, strings.TrimSpace(string(version)))
+	}
+	program := b.wrangler
+	if info, err := os.Stat(program); err == nil && info.IsDir() {
+		program = filepath.Join(program, "bin", "wrangler.js")
+	}
+	program, err = exec.LookPath(orElse(program, "wrangler"))
+	if err != nil {
+		return nil, errors.New("there is no wrangler: give --wrangler")
+	}
+	if program, err = filepath.EvalSymlinks(program); err != nil {
+		return nil, err
+	}
+	if node, err = filepath.Abs(node); err != nil {
+		return nil, err
+	}
+	program, err = filepath.Abs(program)
+	return []string{node, program}, err
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// patience is how long a server may take for anything.
+const patience = time.Minute
+
+// side is one of the tools that are measured.
+type side struct {
+	name      string
+	site      string // its copy of the site
+	home      string // its HOME and cache, kept between turns
+	command   func(port string) []string
+	coldStart bool // it has a compile cache that may be cold
+	version   int  // of the Worker, as it is on disk
+}
+
+func newSide(name, dir, modules string) (*side, error) {
+	s := &side{name: name, site: filepath.Join(dir, "site"), home: filepath.Join(dir, "home")}
+	if err := os.MkdirAll(s.home, 0o755); err != nil {
+		return nil, err
+	}
+	return s, writeSite(s.site, modules)
+}
+
+// environment keeps the tool in its own home, away from the network and from
+// asking.
+func (s *side) environment(environ []string, home string) []string {
+	return append(environ, "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+		"CI=1", "NO_COLOR=1", "WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false")
+}
+
+// server is a side that runs.
+type server struct {
+	*process
+	url string
+	// started is how long the first right answer took, from exec.
+	started time.Duration
+	memory  *sampler
+}
+
+// stop ends the server and returns the most memory it had, in bytes.
+func (s *server) stop() int64 {
+	peak := s.memory.end()
+	s.process.stop()
+	return peak
+}
+
+// start runs the side and waits for its Worker's first answer.
+func (b *bench) start(ctx context.Context, s *side, home string) (*server, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begin := b.now()
+	p, err := startProcess(s.command(port), s.site, s.environment(b.environ, home))
+	if err != nil {
+		return nil, err
+	}
+	srv := &server{process: p, url: "http://127.0.0.1:" + port, memory: watchMemory(p.cmd.Process.Pid)}
+	if err := srv.await(ctx, answer(s.version)); err != nil {
+		srv.stop()
+		return nil, fmt.Errorf("%w; it said:\n%s", err, p.output())
+	}
+	srv.started = b.now().Sub(begin)
+	return srv, nil
+}
+
+// await asks every millisecond until the Worker answers want.
+func (s *server) await(ctx context.Context, want string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	last := "no answer"
+	for {
+		if got, err := fetch(ctx, s.url+jsonPath); err != nil {
+			last = err.Error()
+		} else if last = got; got == want {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s, the last was: %s", want, last)
+		case <-s.ended:
+			return errors.New("the server ended by itself")
+		case <-tick.C:
+		}
+	}
+}
+
+// client makes a new connection for every request: one that was opened to a
+// server that reloads may be kept waiting.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// fetch returns the body of a 200 answer, without space around it.
+func fetch(ctx context.Context, url string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return "", err
+	}
+	if res.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("status %d: %.200s", res.StatusCode, body)
+	}
+	return strings.TrimSpace(string(body)), nil
+}
+
+// freePort is one that nobody listens on now.
+func freePort(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, errors.Join(err, l.Close())
+}
