@@ -1,0 +1,20 @@
+// The script that every isolate has evaluated before the Worker: it installs
+// the globals, and its default export are the entry points that Go calls.
+import { backtrace, begin, cancel, dispatch, forget, provide } from "./web/js/index.js";
+import { makeEnv } from "./binding/js/index.js";
+
+delete globalThis.__host;
+
+export default {
+  /** Fills env from the JSON of its specification, before the Worker's module is evaluated. */
+  provide(envSpec) { provide(makeEnv, envSpec); },
+  /** Takes the Worker's evaluated module. */
+  start(namespace, envSpec) {
+    provide(makeEnv, envSpec);
+    begin(namespace);
+  },
+  dispatch,
+  cancel,
+  forget,
+  backtrace,
+};

@@ -1,0 +1,163 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+const (
+	// bodyPiece is the most that one read of a stream gives, in bytes.
+	bodyPiece = 64 << 10
+	// maxBody is the most that text(), json() and the like take of a body: what
+	// an isolate's memory could hold.
+	maxBody = 128 << 20
+)
+
+var (
+	errRequestOver = errors.New("the request that this belongs to is over")
+	errForeignBody = &engine.Error{Name: "Error", Message: "Cannot perform I/O on behalf of a different request. " +
+		"I/O objects (such as streams, request/response bodies, and others) created in the context of one request handler " +
+		"cannot be accessed from a different request's handler."}
+)
+
+// body is a body that Go holds for JavaScript: the visitor's, or that of an
+// answer to fetch.
+type body struct {
+	mu sync.Mutex // one reader at a time
+	r  io.Reader
+	// closer ends reads that are under way; safe to call at any time.
+	closer func()
+}
+
+func (b *body) close() {
+	if b.closer != nil {
+		b.closer()
+	}
+}
+
+// read returns the next piece; io.EOF at the end.
+func (b *body) read() ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	piece := make([]byte, bodyPiece)
+	for {
+		n, err := b.r.Read(piece)
+		if n > 0 {
+			return piece[:n], nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readAll returns what is left. A body over maxBody is an error.
+func (b *body) readAll() ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all, err := io.ReadAll(io.LimitReader(b.r, maxBody+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > maxBody {
+		return nil, &engine.Error{Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", maxBody>>20)}
+	}
+	return all, nil
+}
+
+// hold makes a body known to JavaScript and returns its handle.
+func (x *Exchange) hold(b *body) (int64, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.released {
+		b.close()
+		return 0, errRequestOver
+	}
+	if x.bodies == nil {
+		x.bodies = map[int64]*body{}
+	}
+	id := x.host.nextID()
+	x.bodies[id] = b
+	return id, nil
+}
+
+// body returns the body of a handle; nil when it is another request's.
+func (x *Exchange) body(handle int64) *body {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.bodies[handle]
+}
+
+// visitorBody holds the request's own body; -1 when it has none.
+func (x *Exchange) visitorBody() (int64, error) {
+	if x.r.Body == nil || x.r.ContentLength == 0 {
+		return -1, nil
+	}
+	return x.hold(&body{r: x.r.Body})
+}
+
+func (h *Host) bodyFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// body_read(handle) -> a promise of bytes, or of null at the end
+		"body_read": readBody(func(b *body) (any, error) {
+			piece, err := b.read()
+			if errors.Is(err, io.EOF) {
+				return nil, nil
+			}
+			return piece, err
+		}),
+		// body_bytes(handle) -> a promise of all that is left
+		"body_bytes": readBody(func(b *body) (any, error) {
+			all, err := b.readAll()
+			return all, err
+		}),
+		// body_text(handle) -> a promise of all that is left, decoded as UTF-8
+		"body_text": readBody(func(b *body) (any, error) {
+			all, err := b.readAll()
+			return decodeUTF8(all), err
+		}),
+		// body_cancel(handle)
+		"body_cancel": func(c *engine.Call) (any, error) {
+			if x, err := current(c); err == nil {
+				if b := x.body(c.Int(0)); b != nil {
+					b.close()
+				}
+			}
+			return engine.Undefined, nil
+		},
+	}
+}
+
+func readBody(read func(*body) (any, error)) engine.Func {
+	return func(c *engine.Call) (any, error) {
+		x, err := current(c)
+		if err != nil {
+			return nil, err
+		}
+		b := x.body(c.Int(0))
+		if b == nil {
+			return nil, errForeignBody
+		}
+		return engine.Async(func(context.Context) (any, error) {
+			value, err := read(b)
+			if err != nil {
+				return nil, lostBody(err)
+			}
+			return value, nil
+		}), nil
+	}
+}
+
+// lostBody is the error of a body that cannot be read any further.
+func lostBody(err error) error {
+	var thrown *engine.Error
+	if errors.As(err, &thrown) {
+		return thrown
+	}
+	return engine.TypeError("the body could not be read: %v", err)
+}

@@ -1,0 +1,26 @@
+package web
+
+import (
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// clockStep is the resolution of performance.now: fine enough to measure with,
+// too coarse to tell one cache line from another.
+const clockStep = 5 * time.Microsecond
+
+func (h *Host) clockFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// clock_now() -> milliseconds since the origin
+		"clock_now": func(*engine.Call) (any, error) {
+			return milliseconds(h.o.Now().Sub(h.origin).Truncate(clockStep)), nil
+		},
+		// clock_origin() -> milliseconds since 1970
+		"clock_origin": func(*engine.Call) (any, error) {
+			return float64(h.origin.UnixMicro()) / 1e3, nil
+		},
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

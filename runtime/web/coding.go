@@ -1,0 +1,146 @@
+package web
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// encoder is where a body is written: Flush sends what was written so far.
+type encoder interface {
+	io.WriteCloser
+	Flush() error
+}
+
+// newEncoder writes to w, encoded as coding says: gzip, deflate, or "" for as it
+// is. Close does not close w.
+func newEncoder(w http.ResponseWriter, coding string) encoder {
+	p := plain{w, http.NewResponseController(w)}
+	switch coding {
+	case "gzip":
+		return compressed{gzip.NewWriter(w), p}
+	case "deflate":
+		return compressed{zlib.NewWriter(w), p}
+	}
+	return p
+}
+
+type plain struct {
+	http.ResponseWriter
+	rc *http.ResponseController
+}
+
+// WriteString spares a copy of the text.
+func (p plain) WriteString(s string) (int, error) { return io.WriteString(p.ResponseWriter, s) }
+
+// Flush implements encoder. A writer that cannot flush sends at the end.
+func (p plain) Flush() error {
+	if err := p.rc.Flush(); err != nil && !isUnsupported(err) {
+		return err
+	}
+	return nil
+}
+
+func isUnsupported(err error) bool { return errors.Is(err, http.ErrNotSupported) }
+
+// Close implements io.Closer.
+func (p plain) Close() error { return nil }
+
+type compressed struct {
+	encoder
+	out plain
+}
+
+// Flush implements encoder.
+func (c compressed) Flush() error {
+	if err := c.encoder.Flush(); err != nil {
+		return err
+	}
+	return c.out.Flush()
+}
+
+// accepts reports whether an Accept-Encoding allows coding (RFC 9110, 12.5.3).
+func accepts(header, coding string) bool {
+	for item := range strings.SplitSeq(header, ",") {
+		name, params, _ := strings.Cut(strings.TrimSpace(item), ";")
+		if !strings.EqualFold(strings.TrimSpace(name), coding) && strings.TrimSpace(name) != "*" {
+			continue
+		}
+		q, ok := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q=")
+		if !ok {
+			return true
+		}
+		weight, err := strconv.ParseFloat(q, 64)
+		return err == nil && weight > 0
+	}
+	return false
+}
+
+// decoded undoes the content codings that fetch undoes. Another coding stays.
+func decoded(r io.Reader, contentEncoding string) io.Reader {
+	codings := strings.Split(contentEncoding, ",")
+	for i := len(codings) - 1; i >= 0; i-- {
+		switch strings.ToLower(strings.TrimSpace(codings[i])) {
+		case "gzip", "x-gzip":
+			r = &lazyReader{from: r, open: func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
+		case "deflate":
+			r = &lazyReader{from: r, open: openDeflate}
+		case "", "identity":
+		default:
+			return r
+		}
+	}
+	return r
+}
+
+// openDeflate opens zlib data, or bare deflate data that a server sends by
+// mistake.
+func openDeflate(r *bufio.Reader) (io.Reader, error) {
+	head, err := r.Peek(2)
+	if err != nil {
+		return nil, err
+	}
+	const zlibMethod, zlibCheck = 8, 31
+	if head[0]&0x0f == zlibMethod && (int(head[0])<<8|int(head[1]))%zlibCheck == 0 {
+		return zlib.NewReader(r)
+	}
+	return flate.NewReader(r), nil
+}
+
+// lazyReader opens a decoder at the first read. An empty body is empty, whatever
+// its coding.
+type lazyReader struct {
+	from io.Reader
+	open func(*bufio.Reader) (io.Reader, error)
+	r    io.Reader
+}
+
+// Read implements io.Reader.
+func (l *lazyReader) Read(p []byte) (int, error) {
+	if l.r == nil {
+		buffered := bufio.NewReader(l.from)
+		if _, err := buffered.Peek(1); err != nil {
+			return 0, err
+		}
+		r, err := l.open(buffered)
+		if err != nil {
+			return 0, err
+		}
+		l.r = r
+	}
+	return l.r.Read(p)
+}
+
+// afterDone runs f when the client or the scope is gone; stop forgets it.
+func afterDone(x *Exchange, f func()) (stop func()) {
+	a := context.AfterFunc(x.r.Context(), f)
+	b := context.AfterFunc(x.scope.Context(), f)
+	return func() { a(); b() }
+}

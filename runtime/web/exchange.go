@@ -1,0 +1,176 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Exchange is one request and its answer. It is the Value of the request's
+// scope. A scope must outlive its exchange: end it after Done.
+type Exchange struct {
+	// Member is the JSON of ctx.member. Default: made of the x-pages-member-*
+	// headers that the front door set; null when there are none.
+	Member json.RawMessage
+
+	w     http.ResponseWriter
+	r     *http.Request
+	depth int // of fetches to the site itself that led here
+
+	// Set by Serve.
+	host  *Host
+	iso   *engine.Isolate
+	scope *engine.Scope
+	id    int64
+
+	answered chan struct{} // closed when answer or failure is set
+	ended    chan struct{} // closed when the streamed body is complete or broke off
+	over     chan struct{} // closed when nobody reads chunks any more
+	done     chan struct{} // closed when all work of the request has ended
+	chunks   chan chunk
+
+	subRequests atomic.Int64
+	timers      timers
+
+	mu          sync.Mutex
+	users       int  // of bodies and fetches: JavaScript and Serve
+	released    bool // nothing more may be opened
+	answer      *answer
+	failure     error // before the answer: a Failure; after: why it broke off
+	passThrough bool
+	isOver      bool
+	isDone      bool
+	bodies      map[int64]*body
+	fetches     map[int64]*outbound
+}
+
+// NewExchange returns the exchange of a request whose URL and headers the front
+// door has made canonical. w is written by Serve alone.
+func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
+	return &Exchange{
+		w: w, r: r, depth: selfDepth(r.Context()),
+		answered: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
+		chunks: make(chan chunk), users: 2, timers: timers{wake: make(chan struct{}, 1)},
+	}
+}
+
+// Done is closed when the answer is given and all that waitUntil was told of
+// has settled, or when the exchange was given up.
+func (x *Exchange) Done() <-chan struct{} { return x.done }
+
+// SubRequests is the number of outbound requests made so far.
+func (x *Exchange) SubRequests() int { return int(x.subRequests.Load()) }
+
+// Request is the request that the exchange was made of.
+func (x *Exchange) Request() *http.Request { return x.r }
+
+// member is the JSON of ctx.member; nil is null.
+func (x *Exchange) member() any {
+	if x.Member != nil {
+		return string(x.Member)
+	}
+	id := x.r.Header.Get("X-Pages-Member-Id")
+	if id == "" {
+		return nil
+	}
+	text, err := json.Marshal(map[string]string{
+		"id": id, "email": x.r.Header.Get("X-Pages-Member-Email"), "name": x.r.Header.Get("X-Pages-Member-Name"),
+	})
+	if err != nil {
+		return nil
+	}
+	return string(text)
+}
+
+// url is the request's URL as the URL standard writes it.
+func (x *Exchange) url() string {
+	scheme := "http"
+	if x.r.TLS != nil {
+		scheme = "https"
+	}
+	u := url.URL{Scheme: scheme, Host: x.r.Host, Path: x.r.URL.Path, RawPath: x.r.URL.RawPath, RawQuery: x.r.URL.RawQuery, ForceQuery: x.r.URL.ForceQuery}
+	raw := u.String()
+	if parsed, err := whatwg.Parse(raw); err == nil {
+		return parsed.Href(false)
+	}
+	return raw
+}
+
+// fail ends the exchange without an answer, or breaks off the one being given.
+// The first of answer and failure counts.
+func (x *Exchange) fail(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.failure != nil || isClosed(x.ended) {
+		return
+	}
+	x.failure = err
+	if x.answer == nil {
+		close(x.answered)
+	}
+	close(x.ended)
+}
+
+// isAnswered reports whether nothing more is awaited of JavaScript.
+func (x *Exchange) isAnswered() bool { return isClosed(x.ended) }
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// stopReading tells JavaScript that what it streams goes nowhere.
+func (x *Exchange) stopReading() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.isOver {
+		x.isOver = true
+		close(x.over)
+	}
+}
+
+// finish says that no work of the exchange is left in JavaScript.
+func (x *Exchange) finish() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.isDone {
+		x.isDone = true
+		close(x.done)
+		x.leaveLocked()
+	}
+}
+
+// leave says that Serve has returned.
+func (x *Exchange) leave() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.leaveLocked()
+}
+
+// leaveLocked closes what the exchange holds open once both JavaScript and
+// Serve have left: either may still read a body that the other is done with.
+func (x *Exchange) leaveLocked() {
+	x.users--
+	if x.users > 0 {
+		return
+	}
+	for _, f := range x.fetches {
+		f.stop(errRequestOver)
+	}
+	for _, b := range x.bodies {
+		b.close()
+	}
+	x.fetches, x.bodies = nil, nil
+	x.released = true
+	x.host.remove(x)
+}

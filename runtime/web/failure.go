@@ -1,0 +1,65 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Kinds of Failure.
+const (
+	// KindException: the handler threw, or its promise was rejected.
+	KindException = "exception"
+	// KindNotResponse: the handler returned something that is no Response.
+	KindNotResponse = "not-response"
+	// KindHung: the handler's promise can never settle, because nothing is under
+	// way that could settle it.
+	KindHung = "hung"
+)
+
+// Failure says why the Worker gave no answer. Nothing was written.
+type Failure struct {
+	Kind string
+	// Err is what was thrown; its Stack is in positions of the bundle.
+	Err *engine.Error
+	// PassThrough says that the Worker called ctx.passThroughOnException: the
+	// caller may answer as if there were no Worker.
+	PassThrough bool
+}
+
+func (f *Failure) Error() string {
+	switch f.Kind {
+	case KindException:
+		return "the Worker threw " + f.Err.Error()
+	default:
+		return f.Err.Message
+	}
+}
+
+// Unwrap returns Err.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Aborted says that the answer broke off after its head was written. The
+// connection was closed if that was possible; if Closed is false the caller
+// must end it, lest the client take half an answer for a whole one.
+type Aborted struct {
+	Err    error
+	Closed bool
+}
+
+func (a *Aborted) Error() string { return fmt.Sprintf("the answer broke off: %v", a.Err) }
+
+// Unwrap returns Err.
+func (a *Aborted) Unwrap() error { return a.Err }
+
+// ErrClientGone is the answer of Serve when the client did not wait.
+var ErrClientGone = errors.New("the client disconnected")
+
+func hung() *Failure {
+	return &Failure{Kind: KindHung, Err: &engine.Error{
+		Name: "Error",
+		Message: "the handler will never answer: its promise is pending and nothing is under way that could settle it " +
+			"(a promise that is never resolved, or I/O that belongs to another request)",
+	}}
+}

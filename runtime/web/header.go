@@ -1,0 +1,57 @@
+package web
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// isHopByHop reports whether a header is about one connection only (RFC 9110,
+// 7.6.1) and so never goes from or to a Worker.
+func isHopByHop(canonical string) bool {
+	switch canonical {
+	case "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
+		"Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return true
+	}
+	return false
+}
+
+// headerList is the headers of a visitor's request as JavaScript takes them:
+// lower-case names and values in turn, sorted by name.
+func headerList(r *http.Request) []string {
+	list := flatten(r.Header)
+	if r.Host != "" {
+		list = append(list, "host", r.Host)
+	}
+	return list
+}
+
+func flatten(header http.Header) []string {
+	list := make([]string, 0, 2*len(header)+2)
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		if isHopByHop(name) {
+			continue
+		}
+		lower := strings.ToLower(name)
+		for _, value := range header[name] {
+			list = append(list, lower, wireText(value))
+		}
+	}
+	return list
+}
+
+// wireText is a header's value as text: UTF-8 when it is, else each byte a
+// character.
+func wireText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	runes := make([]rune, 0, len(s))
+	for i := range len(s) {
+		runes = append(runes, rune(s[i]))
+	}
+	return string(runes)
+}

@@ -1,0 +1,92 @@
+// https://w3c.github.io/FileAPI/
+import { bytesOf, concat, decode, encode } from "./encoding.js";
+import { define, need } from "./idl.js";
+import { streamOfBytes } from "./streams.js";
+
+const BYTES = Symbol("bytes");
+const TYPE = Symbol("type");
+
+export class Blob {
+  constructor(parts, options) {
+    this[BYTES] = parts === undefined ? new Uint8Array(0) : join(parts, options?.endings);
+    const type = options?.type === undefined ? "" : `${options.type}`;
+    this[TYPE] = /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : "";
+  }
+  get size() { return this[BYTES].byteLength; }
+  get type() { return this[TYPE]; }
+  slice(start = 0, end = this.size, contentType = "") {
+    return blobOf(this[BYTES].subarray(bound(start, this.size), Math.max(bound(start, this.size), bound(end, this.size))), contentType);
+  }
+  text() { return settle(() => decode(this[BYTES])); }
+  bytes() { return settle(() => this[BYTES].slice()); }
+  arrayBuffer() { return settle(() => this[BYTES].slice().buffer); }
+  stream() { return streamOfBytes(this[BYTES]); }
+}
+
+export class File extends Blob {
+  #name;
+  #modified;
+  constructor(parts, name, options) {
+    need(arguments.length, 2, "File constructor");
+    super(parts, options);
+    this.#name = `${name}`.toWellFormed();
+    this.#modified = options?.lastModified === undefined ? Date.now() : Math.trunc(Number(options.lastModified)) || 0;
+  }
+  get name() { return this.#name; }
+  get lastModified() { return this.#modified; }
+  get webkitRelativePath() { return ""; }
+}
+
+function settle(f) {
+  try {
+    return Promise.resolve(f());
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+function bound(at, size) {
+  const n = Math.trunc(Number(at)) || 0;
+  return n < 0 ? Math.max(size + n, 0) : Math.min(n, size);
+}
+
+function join(parts, endings) {
+  if (typeof parts !== "object" || parts === null || typeof parts[Symbol.iterator] !== "function") {
+    throw new TypeError("Blob constructor: the parts are not a sequence");
+  }
+  if (endings !== undefined && endings !== "transparent" && endings !== "native") {
+    throw new TypeError(`Blob constructor: endings is "${endings}", not "transparent" or "native"`);
+  }
+  const pieces = [];
+  for (const part of parts) {
+    if (isBlob(part)) pieces.push(part[BYTES]);
+    else pieces.push(bytesOf(part) ?? encode(endings === "native" ? `${part}`.replace(/\r\n?/g, "\n") : `${part}`));
+  }
+  return concat(pieces.length === 0 ? [new Uint8Array(0)] : pieces).slice();
+}
+
+export function isBlob(value) {
+  return typeof value === "object" && value !== null && value[BYTES] !== undefined;
+}
+
+/** The bytes of a blob, not a copy. */
+export function blobBytes(blob) { return blob[BYTES]; }
+
+/** A blob over bytes that nobody else changes. */
+export function blobOf(bytes, type = "") {
+  const blob = new Blob(undefined, { type });
+  blob[BYTES] = bytes;
+  return blob;
+}
+
+/** A file over bytes that nobody else changes. */
+export function fileOf(bytes, name, type, lastModified = Date.now()) {
+  const file = new File([], name, { type, lastModified });
+  file[BYTES] = bytes;
+  return file;
+}
+
+export function install() {
+  define("Blob", Blob);
+  define("File", File);
+}

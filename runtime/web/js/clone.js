@@ -1,0 +1,144 @@
+// https://html.spec.whatwg.org/#structuredserializeinternal and its inverse in
+// one pass: nothing leaves the isolate, so there is no form in between.
+import { File, blobBytes, blobOf, fileOf, isBlob } from "./blob.js";
+import { expose, need, platform } from "./idl.js";
+
+const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
+
+function structuredClone(value, options) {
+  need(arguments.length, 1, "structuredClone");
+  const transfer = options?.transfer === undefined ? [] : [...options.transfer];
+  for (const [at, item] of transfer.entries()) {
+    if (!(item instanceof ArrayBuffer)) throw refuse(item, "cannot be transferred");
+    if (item.detached) throw refuse(item, "is detached and cannot be transferred");
+    if (transfer.indexOf(item) !== at) throw refuse(item, "is listed twice");
+  }
+  const memory = new Map();
+  const moved = new Map();
+  for (const item of transfer) moved.set(item, null);
+  const copy = clone(value, { memory, moved });
+  for (const item of transfer) {
+    if (moved.get(item) === null) item.transfer();
+  }
+  return copy;
+}
+
+function refuse(value, why = "could not be cloned") {
+  let shown;
+  try {
+    shown = typeof value === "function" ? Function.prototype.toString.call(value).slice(0, 60) : typeof value === "symbol" ? value.toString() : Object.prototype.toString.call(value);
+  } catch {
+    shown = typeof value;
+  }
+  return new DOMException(`${shown} ${why}.`, "DataCloneError");
+}
+
+function clone(value, state) {
+  if (typeof value === "symbol" || typeof value === "function") throw refuse(value);
+  if (typeof value !== "object" || value === null) return value;
+  const known = state.memory.get(value);
+  if (known !== undefined) return known;
+  return object(value, state);
+}
+
+// Each kind keeps its copy in memory before it looks at children: they may lead back.
+function object(value, state) {
+  const keep = (copy) => { state.memory.set(value, copy); return copy; };
+  const proto = Object.getPrototypeOf(value);
+  if (proto === Object.prototype || proto === null) return properties(value, keep({}), state);
+  if (Array.isArray(value)) return properties(value, keep(new Array(value.length)), state);
+  if (value instanceof ArrayBuffer) return keep(buffer(value, state));
+  if (ArrayBuffer.isView(value)) return keep(view(value, state));
+  if (isBlob(value)) return keep(value instanceof File ? fileOf(blobBytes(value), value.name, value.type, value.lastModified) : blobOf(blobBytes(value), value.type));
+  if (value instanceof DOMException) return keep(new DOMException(value.message, value.name));
+  if (Error.isError(value)) return failure(value, keep, state);
+  const slot = boxed(value);
+  if (slot !== undefined) return keep(slot);
+  if (has(Map.prototype, "size", value)) return map(value, keep(new Map()), state);
+  if (has(Set.prototype, "size", value)) return set(value, keep(new Set()), state);
+  for (let p = proto; p !== null; p = Object.getPrototypeOf(p)) if (platform.has(p)) throw refuse(value);
+  for (const cls of [Promise, WeakMap, WeakSet, WeakRef]) if (value instanceof cls) throw refuse(value);
+  return properties(value, keep({}), state);
+}
+
+// Reports whether value has the internal slot that a getter looks at.
+function has(proto, key, value) {
+  try {
+    Object.getOwnPropertyDescriptor(proto, key).get.call(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function boxed(value) {
+  switch (Object.prototype.toString.call(value)) {
+    case "[object Date]": return attempt(() => new Date(Date.prototype.getTime.call(value)));
+    case "[object RegExp]": return value instanceof RegExp ? new RegExp(value.source, value.flags) : undefined;
+    case "[object Boolean]": return attempt(() => Object(Boolean.prototype.valueOf.call(value)));
+    case "[object Number]": return attempt(() => Object(Number.prototype.valueOf.call(value)));
+    case "[object String]": return attempt(() => Object(String.prototype.valueOf.call(value)));
+    case "[object BigInt]": return attempt(() => Object(BigInt.prototype.valueOf.call(value)));
+    case "[object Symbol]": throw refuse(value);
+    default: return undefined;
+  }
+}
+
+function attempt(f) {
+  try {
+    return f();
+  } catch {
+    return undefined; // it only claims to be one
+  }
+}
+
+function buffer(value, { moved }) {
+  if (value.detached) throw refuse(value, "is detached and cannot be cloned");
+  if (!moved.has(value)) {
+    if (!value.resizable) return value.slice();
+    const copy = new ArrayBuffer(value.byteLength, { maxByteLength: value.maxByteLength });
+    new Uint8Array(copy).set(new Uint8Array(value));
+    return copy;
+  }
+  const copy = value.transfer();
+  moved.set(value, copy);
+  return copy;
+}
+
+function view(value, state) {
+  const length = value instanceof DataView ? value.byteLength : value.length;
+  const { byteOffset } = value;
+  const copy = clone(value.buffer, state);
+  const cls = value instanceof DataView ? DataView : globalThis[Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value)];
+  return new cls(copy, byteOffset, length);
+}
+
+function failure(value, keep, state) {
+  const name = ERRORS[value.name] ? value.name : "Error";
+  const message = Object.getOwnPropertyDescriptor(value, "message")?.value;
+  const copy = keep(message === undefined ? new ERRORS[name]() : new ERRORS[name](`${message}`));
+  const define = (key, content) => Object.defineProperty(copy, key, { value: content, writable: true, configurable: true });
+  if (typeof value.stack === "string") define("stack", value.stack);
+  if (Object.hasOwn(value, "cause")) define("cause", clone(value.cause, state));
+  return copy;
+}
+
+function map(value, copy, state) {
+  for (const [k, v] of [...Map.prototype.entries.call(value)]) copy.set(clone(k, state), clone(v, state));
+  return copy;
+}
+
+function set(value, copy, state) {
+  for (const v of [...Set.prototype.values.call(value)]) copy.add(clone(v, state));
+  return copy;
+}
+
+function properties(value, copy, state) {
+  for (const key of Object.keys(value)) {
+    if (!Object.hasOwn(value, key)) continue; // an earlier getter took it away
+    Object.defineProperty(copy, key, { value: clone(value[key], state), writable: true, enumerable: true, configurable: true });
+  }
+  return copy;
+}
+
+export function install() { expose("structuredClone", structuredClone); }

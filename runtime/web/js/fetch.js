@@ -1,0 +1,41 @@
+// https://fetch.spec.whatwg.org/#fetch-method Go does the work; a body that
+// only JavaScript can read is pushed to it piece by piece.
+import { host } from "./host.js";
+import { onAbort } from "./abort.js";
+import { HostBody, takeBody, unusable } from "./body.js";
+import { expose, need } from "./idl.js";
+import { Request, target } from "./request.js";
+import { fetched } from "./response.js";
+import { pump } from "./streams.js";
+
+let last = 0;
+
+async function fetch(input, init) {
+  need(arguments.length, 1, "fetch");
+  const request = new Request(input, init);
+  const { method, url, list, redirect, signal } = target(request);
+  signal?.throwIfAborted();
+  if (unusable(request)) throw new TypeError("fetch: the request's body has already been used");
+  const body = takeBody(request);
+  const token = ++last;
+  let source = body, handle = -1, stream = null;
+  if (body instanceof HostBody) source = null, handle = body.handle;
+  else if (body !== null && typeof body === "object" && !(body instanceof Uint8Array)) source = null, stream = body;
+  const answer = host.fetch_start(token, method, url, list, redirect, source, handle, stream !== null);
+  if (stream !== null) upload(token, stream);
+  if (signal !== null) onAbort(signal, () => host.fetch_abort(token));
+  try {
+    const [status, text, at, redirected, headers, answerHandle] = await answer;
+    return fetched(status, text, headers, answerHandle, at, redirected, signal);
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  }
+}
+
+function upload(token, stream) {
+  pump(stream, (bytes) => host.fetch_upload(token, bytes))
+    .then(() => host.fetch_upload_end(token, null), (error) => host.fetch_upload_end(token, `${error}`))
+    .catch(() => {}); // the answer to fetch tells of it
+}
+
+export function install() { expose("fetch", fetch); }

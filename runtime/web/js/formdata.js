@@ -1,0 +1,113 @@
+// https://xhr.spec.whatwg.org/#interface-formdata
+import { host } from "./host.js";
+import { File, blobBytes, fileOf, isBlob } from "./blob.js";
+import { define, illegal, iterable, need } from "./idl.js";
+
+const LIST = Symbol("list");
+
+export class FormData {
+  constructor(form) {
+    if (form !== undefined) throw new TypeError("FormData constructor: there are no form elements here; call append for each field");
+    this[LIST] = [];
+  }
+  append(name, value, filename) {
+    need(arguments.length, 2, "FormData.append");
+    listOf(this).push(usv(name), entry(value, filename, arguments.length > 2));
+  }
+  delete(name) {
+    need(arguments.length, 1, "FormData.delete");
+    const key = usv(name);
+    this[LIST] = filter(listOf(this), (k) => k !== key);
+  }
+  get(name) {
+    need(arguments.length, 1, "FormData.get");
+    const key = usv(name), list = listOf(this);
+    for (let i = 0; i < list.length; i += 2) if (list[i] === key) return list[i + 1];
+    return null;
+  }
+  getAll(name) {
+    need(arguments.length, 1, "FormData.getAll");
+    const key = usv(name), list = listOf(this), out = [];
+    for (let i = 0; i < list.length; i += 2) if (list[i] === key) out.push(list[i + 1]);
+    return out;
+  }
+  has(name) {
+    need(arguments.length, 1, "FormData.has");
+    return this.get(name) !== null;
+  }
+  set(name, value, filename) {
+    need(arguments.length, 2, "FormData.set");
+    const key = usv(name), item = entry(value, filename, arguments.length > 2);
+    let done = false;
+    const list = [];
+    for (let i = 0, all = listOf(this); i < all.length; i += 2) {
+      if (all[i] !== key) list.push(all[i], all[i + 1]);
+      else if (!done) list.push(key, item), done = true;
+    }
+    if (!done) list.push(key, item);
+    this[LIST] = list;
+  }
+}
+
+function listOf(form) {
+  const list = form[LIST];
+  if (list === undefined) throw illegal("FormData");
+  return list;
+}
+
+function usv(value) { return `${value}`.toWellFormed(); }
+
+function filter(list, keep) {
+  const out = [];
+  for (let i = 0; i < list.length; i += 2) if (keep(list[i])) out.push(list[i], list[i + 1]);
+  return out;
+}
+
+function entry(value, filename, named) {
+  if (!isBlob(value)) {
+    if (named) throw new TypeError("FormData: a file name was given, but the value is not a Blob");
+    return usv(value);
+  }
+  if (value instanceof File && !named) return value;
+  return fileOf(blobBytes(value), named ? usv(filename) : "blob", value.type, value instanceof File ? value.lastModified : undefined);
+}
+
+export function isFormData(value) {
+  return typeof value === "object" && value !== null && value[LIST] !== undefined && value instanceof FormData;
+}
+
+/** The multipart body of a form: its bytes and its content type. */
+export function encodeForm(form) {
+  const boundary = `----pages-${host.random_id()}`;
+  const flat = [];
+  for (let i = 0, list = listOf(form); i < list.length; i += 2) {
+    const value = list[i + 1];
+    if (typeof value === "string") flat.push(list[i], value, null, "");
+    else flat.push(list[i], blobBytes(value), value.name.toWellFormed(), value.type || "application/octet-stream");
+  }
+  return [host.multipart_encode(boundary, flat), `multipart/form-data; boundary=${boundary}`];
+}
+
+/** The form that a body of this content type holds; a TypeError when it holds none. */
+export function decodeForm(bytes, contentType) {
+  const form = new FormData();
+  const essence = contentType.split(";")[0].trim().toLowerCase();
+  if (essence === "application/x-www-form-urlencoded") {
+    form[LIST] = host.form_decode(bytes);
+    return form;
+  }
+  if (essence !== "multipart/form-data") {
+    throw new TypeError(`The body is not a form: its content type is ${contentType === "" ? "missing" : JSON.stringify(contentType)}`);
+  }
+  const flat = host.multipart_decode(contentType, bytes);
+  for (let i = 0; i < flat.length; i += 4) {
+    const [name, value, filename, type] = [flat[i], flat[i + 1], flat[i + 2], flat[i + 3]];
+    form[LIST].push(name, filename === null ? value : fileOf(value, filename, type));
+  }
+  return form;
+}
+
+export function install() {
+  iterable(FormData, "FormData", listOf);
+  define("FormData", FormData);
+}

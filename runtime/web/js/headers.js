@@ -1,0 +1,171 @@
+// https://fetch.spec.whatwg.org/#headers-class A header list is one flat array
+// of lower-case names and values, which is also how it goes to and from Go.
+// Values may hold any Unicode text: Workers' code relies on it.
+import { define, illegal, iterable, need } from "./idl.js";
+
+const LIST = Symbol("list");
+const SORTED = Symbol("sorted");
+const IMMUTABLE = Symbol("immutable");
+
+export class Headers {
+  constructor(init) {
+    this[LIST] = init === undefined ? [] : listFrom(init);
+    this[SORTED] = null;
+    this[IMMUTABLE] = false;
+  }
+  append(name, value) {
+    need(arguments.length, 2, "Headers.append");
+    const key = nameOf(name), text = valueOf(value);
+    mutable(this).push(key, text);
+  }
+  delete(name) {
+    need(arguments.length, 1, "Headers.delete");
+    remove(mutable(this), nameOf(name));
+  }
+  get(name) {
+    need(arguments.length, 1, "Headers.get");
+    return get(listOf(this), nameOf(name));
+  }
+  getAll(name) {
+    need(arguments.length, 1, "Headers.getAll");
+    if (nameOf(name) !== "set-cookie") throw new TypeError('getAll() can only be used with the header name "Set-Cookie".');
+    return this.getSetCookie();
+  }
+  getSetCookie() {
+    const list = listOf(this), out = [];
+    for (let i = 0; i < list.length; i += 2) if (list[i] === "set-cookie") out.push(list[i + 1]);
+    return out;
+  }
+  has(name) {
+    need(arguments.length, 1, "Headers.has");
+    return listOf(this).length > 0 && get(this[LIST], nameOf(name)) !== null;
+  }
+  set(name, value) {
+    need(arguments.length, 2, "Headers.set");
+    const key = nameOf(name), text = valueOf(value);
+    put(mutable(this), key, text);
+  }
+}
+
+function listOf(headers) {
+  const list = headers[LIST];
+  if (list === undefined) throw illegal("Headers");
+  return list;
+}
+
+function mutable(headers) {
+  const list = listOf(headers);
+  if (headers[IMMUTABLE]) throw new TypeError("Can't modify immutable headers.");
+  headers[SORTED] = null;
+  return list;
+}
+
+/** A Headers over a list that is already clean: it shares the array. */
+export function headersOver(list, immutable) {
+  const headers = new Headers();
+  headers[LIST] = list;
+  headers[IMMUTABLE] = immutable;
+  return headers;
+}
+
+/** The values of a header, joined as fetch does; null when there is none. */
+export function get(list, name) {
+  let out = null;
+  for (let i = 0; i < list.length; i += 2) {
+    if (list[i] === name) out = out === null ? list[i + 1] : `${out}, ${list[i + 1]}`;
+  }
+  return out;
+}
+
+/** Sets a header in a list, in the place of the first one. */
+export function put(list, name, value) {
+  for (let i = 0; i < list.length; i += 2) {
+    if (list[i] !== name) continue;
+    list[i + 1] = value;
+    remove(list, name, i + 2);
+    return;
+  }
+  list.push(name, value);
+}
+
+function remove(list, name, from = 0) {
+  let to = from;
+  for (let i = from; i < list.length; i += 2) {
+    if (list[i] === name) continue;
+    list[to] = list[i];
+    list[to + 1] = list[i + 1];
+    to += 2;
+  }
+  list.length = to;
+}
+
+// Names and values repeat from request to request; what was found good once is
+// not looked at again. Both sets are bounded: their content is the author's.
+const names = new Map();
+const values = new Set();
+const REMEMBERED = 512;
+
+/** A header's name, checked and in lower case. */
+export function nameOf(name) {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const text = `${name}`;
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text)) throw new TypeError(`Invalid header name: "${text}"`);
+  const lower = text.toLowerCase();
+  if (names.size < REMEMBERED && typeof name === "string" && text.length < 64) names.set(text, lower);
+  return lower;
+}
+
+/** A header's value, checked and trimmed. */
+export function valueOf(value) {
+  if (values.has(value)) return value;
+  const text = `${value}`.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, "").toWellFormed();
+  if (/[\0\n\r]/.test(text)) throw new TypeError(`Invalid header value: ${JSON.stringify(text)}`);
+  if (values.size < REMEMBERED && text === value && text.length < 64) values.add(text);
+  return text;
+}
+
+/** The list of a HeadersInit; a copy. */
+export function listFrom(init) {
+  if (init === null || (typeof init !== "object" && typeof init !== "function")) {
+    throw new TypeError("Headers constructor: the argument is neither an object nor a sequence");
+  }
+  if (init[LIST] !== undefined && init[Symbol.iterator] === Headers.prototype.entries) return init[LIST].slice();
+  const list = [];
+  const iterator = init[Symbol.iterator];
+  if (iterator !== undefined && iterator !== null) {
+    for (const pair of init) {
+      const items = typeof pair === "object" && pair !== null ? [...pair] : undefined;
+      if (items?.length !== 2) throw new TypeError("Headers constructor: each item must be a pair of a name and a value");
+      list.push(nameOf(items[0]), valueOf(items[1]));
+    }
+    return list;
+  }
+  for (const key of Reflect.ownKeys(init)) {
+    if (!Object.getOwnPropertyDescriptor(init, key)?.enumerable) continue;
+    if (typeof key === "symbol") throw new TypeError("Headers constructor: a header's name cannot be a symbol");
+    list.push(nameOf(key), valueOf(init[key]));
+  }
+  return list;
+}
+
+// https://fetch.spec.whatwg.org/#concept-header-list-sort-and-combine
+function sorted(headers) {
+  const list = listOf(headers);
+  if (headers[SORTED] !== null) return headers[SORTED];
+  const all = new Set();
+  for (let i = 0; i < list.length; i += 2) all.add(list[i]);
+  const out = [];
+  for (const name of [...all].sort()) {
+    if (name !== "set-cookie") out.push(name, get(list, name));
+    else for (let i = 0; i < list.length; i += 2) if (list[i] === name) out.push(name, list[i + 1]);
+  }
+  return (headers[SORTED] = out);
+}
+
+export function rawList(headers) { return listOf(headers); }
+
+export function install() {
+  iterable(Headers, "Headers", sorted);
+  define("Headers", Headers);
+}

@@ -1,0 +1,90 @@
+// This file gives classes the shape that Web IDL asks for: enumerable members,
+// a toStringTag, globals that are not enumerable, iterators that are live.
+
+/** Prototypes of platform objects: structuredClone refuses what has one. */
+export const platform = new Set();
+
+/** Makes cls look as Web IDL says and installs it as the global `name`. */
+export function define(name, cls) {
+  for (const key of Object.getOwnPropertyNames(cls.prototype)) {
+    if (key !== "constructor") Object.defineProperty(cls.prototype, key, { enumerable: true });
+  }
+  for (const key of Object.getOwnPropertyNames(cls)) {
+    if (typeof cls[key] === "function" && key !== "prototype") Object.defineProperty(cls, key, { enumerable: true });
+  }
+  Object.defineProperty(cls.prototype, Symbol.toStringTag, { value: name, configurable: true });
+  platform.add(cls.prototype);
+  expose(name, cls);
+}
+
+/** Installs a global that does not show up in a loop over globalThis. */
+export function expose(name, value) {
+  Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+/** Copies the members of one prototype into another: a mixin without a deeper chain. */
+export function include(cls, mixin) {
+  const members = Object.getOwnPropertyDescriptors(mixin.prototype);
+  delete members.constructor;
+  Object.defineProperties(cls.prototype, members);
+}
+
+/** Throws the TypeError of a call with too few arguments. */
+export function need(got, want, what) {
+  if (got < want) {
+    throw new TypeError(`${what}: ${want} argument${want === 1 ? "" : "s"} required, but only ${got} present`);
+  }
+}
+
+/** The error of a member used on an object of another class. */
+export function illegal(name) {
+  return new TypeError(`Illegal invocation: this is not a ${name}`);
+}
+
+const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
+const CURSOR = Symbol("cursor");
+
+/**
+ * Gives cls entries, keys, values, forEach and iteration over the flat list
+ * (name, value, name, value, …) that pairs(object) returns at each step.
+ */
+export function iterable(cls, name, pairs) {
+  const proto = Object.create(IteratorPrototype, {
+    next: {
+      value: function next() {
+        const cursor = this?.[CURSOR];
+        if (cursor === undefined) throw illegal(`${name} Iterator`);
+        const list = pairs(cursor.of);
+        if (cursor.at >= list.length) return { value: undefined, done: true };
+        const key = list[cursor.at], value = list[cursor.at + 1];
+        cursor.at += 2;
+        return { value: cursor.kind === 0 ? key : cursor.kind === 1 ? value : [key, value], done: false };
+      },
+      writable: true, enumerable: true, configurable: true,
+    },
+    [Symbol.toStringTag]: { value: `${name} Iterator`, configurable: true },
+  });
+  const iterator = (of, kind) => {
+    pairs(of); // refuses a foreign this
+    const it = Object.create(proto);
+    Object.defineProperty(it, CURSOR, { value: { of, kind, at: 0 } });
+    return it;
+  };
+  const members = {
+    entries() { return iterator(this, 2); },
+    keys() { return iterator(this, 0); },
+    values() { return iterator(this, 1); },
+    forEach(callback, thisArg) {
+      need(arguments.length, 1, `${name}.forEach`);
+      if (typeof callback !== "function") throw new TypeError(`${name}.forEach: the callback is not a function`);
+      for (let at = 0; at < pairs(this).length; at += 2) {
+        const list = pairs(this);
+        callback.call(thisArg, list[at + 1], list[at], this);
+      }
+    },
+  };
+  for (const key of Object.keys(members)) {
+    Object.defineProperty(cls.prototype, key, { value: members[key], writable: true, enumerable: true, configurable: true });
+  }
+  Object.defineProperty(cls.prototype, Symbol.iterator, { value: members.entries, writable: true, configurable: true });
+}

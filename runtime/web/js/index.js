@@ -1,0 +1,25 @@
+// Installs the web's globals. What is not here is not there: code can ask.
+import * as abort from "./abort.js";
+import * as blob from "./blob.js";
+import * as clone from "./clone.js";
+import * as console from "./console.js";
+import * as crypto from "./crypto.js";
+import * as encoding from "./encoding.js";
+import * as event from "./event.js";
+import * as fetch from "./fetch.js";
+import * as formdata from "./formdata.js";
+import * as headers from "./headers.js";
+import * as language from "./language.js";
+import * as request from "./request.js";
+import * as response from "./response.js";
+import * as streams from "./streams.js";
+import * as timers from "./timers.js";
+import * as url from "./url.js";
+import * as worker from "./worker.js";
+
+for (const part of [
+  language, event, abort, timers, console, encoding, url, headers, streams,
+  blob, formdata, request, response, fetch, crypto, clone, worker,
+]) part.install();
+
+export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

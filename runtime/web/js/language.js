@@ -1,0 +1,65 @@
+// What the platform changes in the language itself: no code from strings, host
+// entropy, stacks that begin with the error's own text as V8's do.
+import { host } from "./host.js";
+import { define, expose } from "./idl.js";
+
+function refuseCode() {
+  throw new EvalError("Code generation from strings disallowed for this context");
+}
+
+function refuseStrings() {
+  expose("eval", function eval_() { refuseCode(); });
+  Object.defineProperty(globalThis.eval, "name", { value: "eval" });
+  const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
+  for (const f of kinds) {
+    const proto = Object.getPrototypeOf(f);
+    const original = proto.constructor;
+    const refusing = { [original.name]: function () { refuseCode(); } }[original.name];
+    Object.defineProperty(refusing, "prototype", { value: proto });
+    Object.defineProperty(proto, "constructor", { value: refusing, writable: true, configurable: true });
+    if (original === globalThis.Function) expose("Function", refusing);
+    else Object.setPrototypeOf(refusing, globalThis.Function);
+  }
+}
+
+function headStacks() {
+  Error.prepareStackTrace = function (error, frames) {
+    let out = "";
+    try {
+      out = `${error}`;
+    } catch {
+      out = "Error";
+    }
+    for (const frame of frames) out += `\n    at ${position(frame)}`;
+    return out;
+  };
+}
+
+function position(frame) {
+  const name = frame.getFunctionName();
+  const file = frame.getFileName();
+  const at = frame.isNative() || !file ? "native" : `${file}:${frame.getLineNumber()}:${frame.getColumnNumber()}`;
+  return name && name !== "<anonymous>" && name !== "<null>" ? `${name} (${at})` : at;
+}
+
+class Performance {
+  get timeOrigin() { return host.clock_origin(); }
+  now() { return host.clock_now(); }
+  toJSON() { return { timeOrigin: this.timeOrigin }; }
+}
+
+class Navigator {
+  get userAgent() { return "Cloudflare-Workers"; }
+}
+
+export function install() {
+  refuseStrings();
+  headStacks();
+  Math.random = { random() { return host.random_float(); } }.random;
+  Object.defineProperty(Math, "random", { enumerable: false });
+  define("Performance", Performance);
+  expose("performance", new Performance());
+  define("Navigator", Navigator);
+  expose("navigator", new Navigator());
+  expose("self", globalThis);
+}

@@ -1,0 +1,151 @@
+// The WHATWG streams are the package web-streams-polyfill; this file adds what
+// the package leaves to the platform and what bodies need to know of a stream.
+import {
+  ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableByteStreamController, ReadableStream,
+  ReadableStreamBYOBReader, ReadableStreamBYOBRequest, ReadableStreamDefaultController, ReadableStreamDefaultReader,
+  TransformStream, TransformStreamDefaultController, WritableStream, WritableStreamDefaultController, WritableStreamDefaultWriter,
+} from "web-streams-polyfill";
+import { bytesOf, concat, TextDecoder, encode } from "./encoding.js";
+import { define, expose, platform } from "./idl.js";
+
+/** Reports whether any of the stream was read or cancelled. */
+export function disturbed(stream) { return stream._disturbed === true; }
+
+export function isStream(value) { return value instanceof ReadableStream; }
+
+/** A stream of one piece of bytes, or of none. */
+export function streamOfBytes(bytes) {
+  return new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      if (bytes.byteLength > 0) controller.enqueue(bytes.slice());
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
+  }, { highWaterMark: 0 });
+}
+
+/** A stream that asks next() for each piece; null ends it. */
+export function streamOf(next, cancel) {
+  return new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      return next().then((piece) => {
+        if (piece !== null) return controller.enqueue(piece);
+        controller.close();
+        controller.byobRequest?.respond(0);
+      });
+    },
+    cancel,
+  }, { highWaterMark: 0 });
+}
+
+/** A stream that is read to its end, for a body that was used without one. */
+export function spentStream() {
+  const stream = new ReadableStream({ start(controller) { controller.close(); } });
+  stream._disturbed = true;
+  return stream;
+}
+
+/** Gives each piece of the stream to put, in turn; the stream is cancelled when put fails. */
+export async function pump(stream, put) {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      await put(piece(value));
+    }
+  } catch (error) {
+    reader.cancel(error).catch(() => {});
+    throw error;
+  }
+}
+
+function piece(value) {
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError("The body's stream holds something that is not a Uint8Array");
+}
+
+/** The whole of a stream. */
+export async function readAll(stream) {
+  const pieces = [];
+  await pump(stream, (bytes) => { pieces.push(bytes); });
+  return concat(pieces);
+}
+
+// https://streams.spec.whatwg.org/#rs-from, which the package leaves out of some builds
+function from(iterable) {
+  const method = iterable?.[Symbol.asyncIterator] ?? iterable?.[Symbol.iterator];
+  if (typeof method !== "function") throw new TypeError("ReadableStream.from: the argument is not iterable");
+  const iterator = method.call(iterable);
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel(reason) { await iterator.return?.(reason); },
+  }, { highWaterMark: 0 });
+}
+
+// https://encoding.spec.whatwg.org/#interface-textencoderstream
+class TextEncoderStream {
+  #transform;
+  constructor() {
+    let high = "";
+    this.#transform = new TransformStream({
+      transform(chunk, controller) {
+        let text = high + `${chunk}`;
+        high = "";
+        const last = text.charCodeAt(text.length - 1);
+        if (last >= 0xd800 && last <= 0xdbff) high = text.slice(-1), text = text.slice(0, -1);
+        if (text !== "") controller.enqueue(encode(text));
+      },
+      flush(controller) { if (high !== "") controller.enqueue(encode(high)); },
+    });
+  }
+  get encoding() { return "utf-8"; }
+  get readable() { return this.#transform.readable; }
+  get writable() { return this.#transform.writable; }
+}
+
+// https://encoding.spec.whatwg.org/#interface-textdecoderstream
+class TextDecoderStream {
+  #transform;
+  #decoder;
+  constructor(label, options) {
+    const decoder = (this.#decoder = new TextDecoder(label, options));
+    this.#transform = new TransformStream({
+      transform(chunk, controller) {
+        if (bytesOf(chunk) === undefined) throw new TypeError("TextDecoderStream: a chunk is neither an ArrayBuffer nor a view");
+        const text = decoder.decode(chunk, { stream: true });
+        if (text !== "") controller.enqueue(text);
+      },
+      flush(controller) {
+        const text = decoder.decode();
+        if (text !== "") controller.enqueue(text);
+      },
+    });
+  }
+  get encoding() { return this.#decoder.encoding; }
+  get fatal() { return this.#decoder.fatal; }
+  get ignoreBOM() { return this.#decoder.ignoreBOM; }
+  get readable() { return this.#transform.readable; }
+  get writable() { return this.#transform.writable; }
+}
+
+export function install() {
+  const classes = {
+    ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableByteStreamController, ReadableStream,
+    ReadableStreamBYOBReader, ReadableStreamBYOBRequest, ReadableStreamDefaultController, ReadableStreamDefaultReader,
+    TransformStream, TransformStreamDefaultController, WritableStream, WritableStreamDefaultController, WritableStreamDefaultWriter,
+  };
+  for (const [name, cls] of Object.entries(classes)) {
+    expose(name, cls);
+    platform.add(cls.prototype);
+  }
+  if (ReadableStream.from === undefined) Object.defineProperty(ReadableStream, "from", { value: from, writable: true, enumerable: true, configurable: true });
+  define("TextEncoderStream", TextEncoderStream);
+  define("TextDecoderStream", TextDecoderStream);
+}

@@ -1,0 +1,55 @@
+// Go keeps the clock and the order of each request's timers; this file keeps
+// what to call. One promise at a time stands for "the next timer of this
+// request is due", so a callback's microtasks run before the next callback.
+import { host } from "./host.js";
+import { expose } from "./idl.js";
+import { report } from "./report.js";
+
+const tasks = new Map();
+let last = 0;
+
+function start(name, callback, delay, args, repeat) {
+  if (typeof callback !== "function") {
+    throw new TypeError(`${name}: the callback is not a function (code in a string is not run)`);
+  }
+  const ms = Math.max(0, Number(delay) | 0);
+  const id = ++last;
+  pump(host.timer_set(id, ms));
+  tasks.set(id, { callback, args, ms, repeat });
+  return id;
+}
+
+function pump(due) {
+  if (due) due.then(run);
+}
+
+function run(id) {
+  const task = tasks.get(id);
+  if (task !== undefined) {
+    if (!task.repeat) tasks.delete(id);
+    try {
+      task.callback.apply(globalThis, task.args);
+    } catch (error) {
+      report(error);
+    }
+    if (task.repeat && tasks.has(id)) host.timer_again(id, task.ms);
+  }
+  pump(host.timer_next());
+}
+
+function clear(id) {
+  const key = Number(id);
+  if (tasks.delete(key)) host.timer_clear(key);
+}
+
+/** Drops the callbacks of timers that Go gave up with their request. */
+export function forgetTimers(ids) {
+  for (const id of ids) tasks.delete(id);
+}
+
+export function install() {
+  expose("setTimeout", function setTimeout(callback, delay, ...args) { return start("setTimeout", callback, delay, args, false); });
+  expose("setInterval", function setInterval(callback, delay, ...args) { return start("setInterval", callback, delay, args, true); });
+  expose("clearTimeout", function clearTimeout(id) { clear(id); });
+  expose("clearInterval", function clearInterval(id) { clear(id); });
+}

@@ -1,0 +1,157 @@
+// The Worker: what it exports, its environment, and the life of each request
+// in it. Go calls the functions that this file exports to the entry script.
+import { host } from "./host.js";
+import { HostBody, takeBody, unusable } from "./body.js";
+import { describe } from "./report.js";
+import { disconnect, incoming } from "./request.js";
+import { head, isResponse } from "./response.js";
+import { pump } from "./streams.js";
+import { forgetTimers } from "./timers.js";
+
+const env = {};
+const requests = new Map(); // by id, until all work of the request is done
+let handler = null;         // (request, ctx) => Response or a promise of one
+let environment = null;     // the specification that env was filled from
+
+const ID = Symbol("id");
+
+class ExecutionContext {
+  constructor(id, member) {
+    this[ID] = id;
+    this.props = {};
+    this.member = member;
+  }
+  waitUntil(promise) { wait(this[ID], promise); }
+  passThroughOnException() { host.pass_through(this[ID]); }
+}
+
+class WorkerEntrypoint {
+  constructor(ctx, env) {
+    Object.defineProperty(this, "ctx", { value: ctx, writable: true, configurable: true });
+    Object.defineProperty(this, "env", { value: env, writable: true, configurable: true });
+  }
+}
+
+/** Fills env. It may be called before the module is evaluated, for code that reads it at the top level. */
+export function provide(makeEnv, spec) {
+  if (environment === spec) return;
+  environment = spec;
+  for (const key of Object.keys(env)) delete env[key];
+  Object.assign(env, makeEnv(JSON.parse(spec)));
+}
+
+/** Checks the module's default export and keeps its fetch handler. */
+export function begin(namespace) {
+  if (!("default" in namespace)) {
+    throw new TypeError("the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }");
+  }
+  const worker = namespace.default;
+  if (typeof worker === "function") {
+    if (!(worker.prototype instanceof WorkerEntrypoint)) {
+      throw new TypeError("the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint");
+    }
+    if (typeof worker.prototype.fetch !== "function") throw new TypeError(`the default export's class ${worker.name} has no fetch method`);
+    handler = (request, ctx) => new worker(ctx, env).fetch(request);
+    return;
+  }
+  if (typeof worker !== "object" || worker === null) {
+    throw new TypeError(`the default export is ${worker === null ? "null" : `of type ${typeof worker}`}; it must be an object with a fetch handler`);
+  }
+  if (typeof worker.fetch !== "function") throw new TypeError("the default export has no fetch handler");
+  handler = (request, ctx) => worker.fetch(request, env, ctx);
+}
+
+/** Runs the handler for one request; its answer goes to the host's respond functions. */
+export function dispatch(id, method, url, headers, body, member) {
+  const request = incoming(method, url, headers, body);
+  const state = { request, open: 1 }; // open: the answer, and each promise of waitUntil
+  requests.set(id, state);
+  const ctx = new ExecutionContext(id, member === null ? null : JSON.parse(member));
+  let result;
+  try {
+    result = handler(request, ctx);
+  } catch (error) {
+    return fail(id, error);
+  }
+  if (isResponse(result)) return answer(id, result);
+  Promise.resolve(result).then((response) => answer(id, response), (error) => fail(id, error));
+}
+
+function fail(id, error) {
+  const { name, message, stack } = describe(error);
+  host.respond_fail(id, "exception", name, message, stack);
+  close(id);
+}
+
+const COMPLETE = 0, STREAMED = 1, HANDLE = 2, MANUAL = 4;
+
+function answer(id, response) {
+  if (!isResponse(response)) {
+    host.respond_fail(id, "not-response", "TypeError", `the fetch handler of the default export returned ${kind(response)}, not a Response`, "");
+    return close(id);
+  }
+  if (unusable(response)) {
+    return fail(id, new TypeError("The Response's body has already been used or is locked to a reader; clone() the Response before reading it"));
+  }
+  const { status, text, list, manual } = head(response);
+  if (status === 0) return fail(id, new TypeError("The handler answered with Response.error()"));
+  const flag = manual ? MANUAL : 0;
+  const body = takeBody(response);
+  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+    host.respond(id, status, text, list, body, COMPLETE | flag);
+    return close(id);
+  }
+  if (body instanceof HostBody) {
+    host.respond(id, status, text, list, body.handle, HANDLE | flag);
+    return close(id);
+  }
+  host.respond(id, status, text, list, null, STREAMED | flag);
+  pump(body, (bytes) => host.respond_chunk(id, bytes)).then(() => {
+    host.respond_end(id);
+    close(id);
+  }, (error) => fail(id, error));
+}
+
+function kind(value) {
+  if (value === undefined) return "undefined";
+  if (value === null) return "null";
+  const name = typeof value === "object" ? value.constructor?.name : undefined;
+  return name ? `a value of class ${name}` : `a value of type ${typeof value}`;
+}
+
+function wait(id, promise) {
+  const state = requests.get(id);
+  if (state === undefined) throw new Error("waitUntil was called after its request had ended");
+  state.open++;
+  Promise.resolve(promise).then(() => close(id), (error) => {
+    const { name, message, stack } = describe(error);
+    host.console_log("error", `waitUntil: ${name ? `${name}: ` : ""}${message}`, stack);
+    close(id);
+  });
+}
+
+function close(id) {
+  const state = requests.get(id);
+  if (state !== undefined && --state.open === 0) forget(id);
+}
+
+/** Drops what is left of a request. */
+export function forget(id) {
+  if (requests.delete(id)) forgetTimers(host.finished(id));
+}
+
+/** Tells a request that its client has gone. */
+export function cancel(id) {
+  const state = requests.get(id);
+  if (state !== undefined) disconnect(state.request);
+}
+
+/** Where the code is now. */
+export function backtrace() { return new Error().stack; }
+
+export function install() {
+  // The source of the module cloudflare:workers reads this.
+  Object.defineProperty(globalThis, Symbol.for("pages.workers"), {
+    value: Object.freeze({ env, WorkerEntrypoint, waitUntil(promise) { wait(host.current(), promise); } }),
+  });
+}

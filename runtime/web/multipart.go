@@ -1,0 +1,209 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+const (
+	maxParts       = 10_000
+	maxPartHeaders = 16 << 10
+)
+
+func (h *Host) formFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// multipart_encode(boundary, flat) -> bytes; flat is name, text or bytes,
+		// file name or null, type, …
+		"multipart_encode": func(c *engine.Call) (any, error) {
+			flat, _ := c.Value(1).([]any)
+			return encodeMultipart(c.String(0), flat), nil
+		},
+		// multipart_decode(content type, view) -> flat, where a part with a file
+		// name has bytes and one without has text
+		"multipart_decode": func(c *engine.Call) (any, error) {
+			parts, err := decodeMultipart(c.String(0), c.Bytes(1))
+			if err != nil {
+				return nil, engine.TypeError("The body is not a multipart form: %v", err)
+			}
+			flat := make([]any, 0, 4*len(parts))
+			for _, p := range parts {
+				if p.isFile {
+					flat = append(flat, p.name, p.body, p.filename, p.contentType)
+				} else {
+					flat = append(flat, p.name, decodeUTF8(p.body), nil, "")
+				}
+			}
+			return flat, nil
+		},
+	}
+}
+
+// encodeMultipart writes a form as multipart/form-data (HTML standard,
+// 4.10.21.8).
+func encodeMultipart(boundary string, flat []any) []byte {
+	var b bytes.Buffer
+	for i := 0; i+3 < len(flat); i += 4 {
+		name, _ := flat[i].(string)
+		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, escapeName(withCRLF(name)))
+		if filename, isFile := flat[i+2].(string); isFile {
+			contentType, _ := flat[i+3].(string)
+			content, _ := flat[i+1].([]byte)
+			fmt.Fprintf(&b, "; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n", escapeName(filename), contentType)
+			b.Write(content)
+		} else {
+			text, _ := flat[i+1].(string)
+			b.WriteString("\r\n\r\n")
+			b.WriteString(withCRLF(text))
+		}
+		b.WriteString("\r\n")
+	}
+	fmt.Fprintf(&b, "--%s--\r\n", boundary)
+	return b.Bytes()
+}
+
+var (
+	lineEnds = strings.NewReplacer("\r\n", "\r\n", "\r", "\r\n", "\n", "\r\n")
+	escapes  = strings.NewReplacer("\n", "%0A", "\r", "%0D", `"`, "%22")
+	unescape = strings.NewReplacer("%0A", "\n", "%0a", "\n", "%0D", "\r", "%0d", "\r", "%22", `"`)
+)
+
+func withCRLF(s string) string   { return lineEnds.Replace(s) }
+func escapeName(s string) string { return escapes.Replace(s) }
+
+// part is one field of a form.
+type part struct {
+	name, filename, contentType string
+	isNamed, isFile             bool
+	body                        []byte
+}
+
+var errTruncated = errors.New("it ends before its last boundary")
+
+// decodeMultipart parses multipart/form-data. Bodies of parts are views of b.
+func decodeMultipart(contentType string, b []byte) ([]part, error) {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return nil, fmt.Errorf("its content type is malformed: %w", err)
+	}
+	boundary := params["boundary"]
+	if boundary == "" {
+		return nil, errors.New("its content type has no boundary")
+	}
+	delimiter := []byte("\r\n--" + boundary)
+	rest, ok := bytes.CutPrefix(b, delimiter[2:])
+	if !ok { // a preamble
+		_, rest, ok = bytes.Cut(b, delimiter)
+	}
+	if !ok {
+		return nil, fmt.Errorf("its boundary %q is not in it", boundary)
+	}
+	var parts []part
+	for {
+		if bytes.HasPrefix(rest, []byte("--")) {
+			return parts, nil
+		}
+		if len(parts) == maxParts {
+			return nil, fmt.Errorf("it has more than %d parts", maxParts)
+		}
+		var p part
+		if p, rest, err = nextPart(rest, delimiter); err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+}
+
+// nextPart parses what follows a boundary, up to and with the next one.
+func nextPart(b, delimiter []byte) (p part, rest []byte, err error) {
+	b = bytes.TrimLeft(b, " \t")
+	b, ok := bytes.CutPrefix(b, []byte("\r\n"))
+	if !ok {
+		return p, nil, errors.New("a boundary is not at the end of its line")
+	}
+	for lines := 0; ; lines++ {
+		line, after, ok := bytes.Cut(b, []byte("\r\n"))
+		if !ok || lines > maxPartHeaders/16 || len(line) > maxPartHeaders {
+			return p, nil, errTruncated
+		}
+		b = after
+		if len(line) == 0 {
+			break
+		}
+		if err := p.header(string(line)); err != nil {
+			return p, nil, err
+		}
+	}
+	// The line feed before the boundary is the boundary's; an empty body shares
+	// the one that ended the headers.
+	if rest, ok := bytes.CutPrefix(b, delimiter[2:]); ok {
+		return p.checked(nil, rest)
+	}
+	body, rest, ok := bytes.Cut(b, delimiter)
+	if !ok {
+		return p, nil, errTruncated
+	}
+	return p.checked(body, rest)
+}
+
+func (p part) checked(body, rest []byte) (part, []byte, error) {
+	if !p.isNamed {
+		return p, nil, errors.New("a part has no name")
+	}
+	p.body = body
+	if p.isFile && p.contentType == "" {
+		p.contentType = "text/plain"
+	}
+	return p, rest, nil
+}
+
+// header reads one header line of the part.
+func (p *part) header(line string) error {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return fmt.Errorf("the line %q of a part's head is no header", line)
+	}
+	value = strings.TrimSpace(value)
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "content-type":
+		p.contentType = value
+	case "content-disposition":
+		return p.disposition(value)
+	}
+	return nil
+}
+
+// disposition reads form-data; name="…"; filename="…". Names are quoted the way
+// browsers quote them: %22, %0D and %0A, no backslashes.
+func (p *part) disposition(value string) error {
+	kind, rest, _ := strings.Cut(value, ";")
+	if !strings.EqualFold(strings.TrimSpace(kind), "form-data") {
+		return fmt.Errorf("a part's disposition is %q, not form-data", kind)
+	}
+	for rest = strings.TrimLeft(rest, " \t;"); rest != ""; rest = strings.TrimLeft(rest, " \t;") {
+		key, after, ok := strings.Cut(rest, "=")
+		if !ok {
+			return fmt.Errorf("a part's disposition %q is malformed", value)
+		}
+		var text string
+		if after, quoted := strings.CutPrefix(after, `"`); quoted {
+			if text, rest, ok = strings.Cut(after, `"`); !ok {
+				return fmt.Errorf("a part's disposition %q has an open quote", value)
+			}
+		} else {
+			text, rest, _ = strings.Cut(after, ";")
+		}
+		text = decodeUTF8Exactly([]byte(unescape.Replace(text)))
+		switch strings.ToLower(strings.TrimSpace(key)) {
+		case "name":
+			p.name, p.isNamed = text, true
+		case "filename":
+			p.filename, p.isFile = text, true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// outbound is one fetch of a Worker, from its start until its body is read.
+type outbound struct {
+	method, url string
+	header      []string // name, value, name, value, …
+	redirect    string   // follow, manual or error
+	// The body: at most one of whole and stream. A stream is sent once only.
+	whole  []byte
+	stream io.Reader
+	upload *io.PipeWriter // the other end of stream, when JavaScript fills it
+
+	ctx  context.Context //nolint:containedctx // owned: stop ends it
+	stop context.CancelCauseFunc
+}
+
+var (
+	errFetchAborted = &engine.Error{Name: "AbortError", Message: "The operation was aborted"}
+	errUploadOver   = errors.New("the request's body is not read any more")
+)
+
+func (h *Host) fetchFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// fetch_start(token, method, url, headers, redirect, text or bytes or null,
+		// handle or -1, streamed) -> a promise of [status, status text, url,
+		// redirected, headers, handle or -1]
+		"fetch_start": h.fetchStart,
+		// fetch_abort(token)
+		"fetch_abort": func(c *engine.Call) (any, error) {
+			if f := outboundOf(c); f != nil {
+				f.stop(errFetchAborted)
+			}
+			return engine.Undefined, nil
+		},
+		// fetch_upload(token, bytes) -> a promise, settled when they are sent
+		"fetch_upload": func(c *engine.Call) (any, error) {
+			f := outboundOf(c)
+			if f == nil || f.upload == nil {
+				return nil, errUploadOver
+			}
+			b := c.Bytes(1)
+			return engine.Async(func(context.Context) (any, error) {
+				if _, err := f.upload.Write(b); err != nil {
+					return nil, errUploadOver
+				}
+				return engine.Undefined, nil
+			}), nil
+		},
+		// fetch_upload_end(token, what went wrong or null)
+		"fetch_upload_end": func(c *engine.Call) (any, error) {
+			f := outboundOf(c)
+			if f == nil || f.upload == nil {
+				return engine.Undefined, nil
+			}
+			var err error // nil is the end of the body
+			if !c.IsNullish(1) {
+				err = fmt.Errorf("the request's body failed: %s", c.String(1))
+			}
+			return engine.Undefined, f.upload.CloseWithError(err)
+		},
+	}
+}
+
+func outboundOf(c *engine.Call) *outbound {
+	x, err := current(c)
+	if err != nil {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.fetches[c.Int(0)]
+}
+
+func (h *Host) fetchStart(c *engine.Call) (any, error) {
+	x, err := current(c)
+	if err != nil {
+		return nil, err
+	}
+	f := &outbound{method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4)}
+	if err := f.setBody(x, c); err != nil {
+		return nil, err
+	}
+	f.ctx, f.stop = context.WithCancelCause(c.Context())
+	x.mu.Lock()
+	if x.fetches == nil {
+		x.fetches = map[int64]*outbound{}
+	}
+	x.fetches[c.Int(0)] = f
+	x.mu.Unlock()
+	return engine.Async(func(context.Context) (any, error) {
+		value, err := h.run(x, f)
+		if err != nil {
+			f.stop(err)
+			if f.upload != nil {
+				f.upload.CloseWithError(err) //nolint:errcheck // never fails
+			}
+			return nil, fetchError(f, err)
+		}
+		return value, nil
+	}), nil
+}
+
+func (f *outbound) setBody(x *Exchange, c *engine.Call) error {
+	switch handle := c.Int(6); {
+	case c.Bool(7):
+		f.stream, f.upload = io.Pipe()
+	case handle >= 0:
+		b := x.body(handle)
+		if b == nil {
+			return errForeignBody
+		}
+		f.stream = &bodyReader{b: b}
+	case !c.IsNullish(5):
+		if f.whole = c.Bytes(5); f.whole == nil {
+			f.whole = []byte(c.String(5))
+		}
+	}
+	return nil
+}
+
+// bodyReader reads a body as an io.Reader.
+type bodyReader struct {
+	b    *body
+	left []byte
+}
+
+// Read implements io.Reader.
+func (r *bodyReader) Read(p []byte) (int, error) {
+	if len(r.left) == 0 {
+		var err error
+		if r.left, err = r.b.read(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
+
+// run follows redirects to the answer and gives its body a handle.
+func (h *Host) run(x *Exchange, f *outbound) (any, error) {
+	resp, redirected, err := h.follow(x, f)
+	if err != nil {
+		return nil, err
+	}
+	handle := int64(-1)
+	if f.method != http.MethodHead && bodyAllowed(f.method, resp.StatusCode) && resp.Body != http.NoBody {
+		b := &body{
+			r:      decoded(resp.Body, resp.Header.Get("Content-Encoding")),
+			closer: func() { f.stop(errRequestOver) },
+		}
+		// Ending the context ends reads and frees the connection.
+		if handle, err = x.hold(b); err != nil {
+			return nil, err
+		}
+		context.AfterFunc(f.ctx, func() { closeQuietly(resp.Body) })
+	} else {
+		closeQuietly(resp.Body)
+		f.stop(nil)
+	}
+	_, text, _ := strings.Cut(resp.Status, " ")
+	return []any{resp.StatusCode, wireText(text), f.url, redirected, flatten(resp.Header), handle}, nil
+}
+
+// closeQuietly closes a response body; what is lost with it nobody wanted.
+func closeQuietly(c io.Closer) { _ = c.Close() }
+
+// fetchError is the exception of a fetch that got no answer: a TypeError, as the
+// standard has it, that says what happened.
+func fetchError(f *outbound, err error) error {
+	if cause := context.Cause(f.ctx); cause != nil && errors.Is(err, context.Canceled) {
+		err = cause
+	}
+	var thrown *engine.Error
+	if errors.As(err, &thrown) {
+		return thrown
+	}
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return engine.TypeError("%v", refused)
+	}
+	return engine.TypeError("fetch to %q failed: %v", f.url, err)
+}
+
+var strayPercent = regexp.MustCompile(`%([^0-9A-Fa-f]|[0-9A-Fa-f][^0-9A-Fa-f]|[0-9A-Fa-f]?$)`)
+
+// newRequest makes the request of one hop.
+func (f *outbound) newRequest() (*http.Request, error) {
+	var body io.Reader
+	switch {
+	case f.stream != nil:
+		body = io.NopCloser(f.stream)
+	case f.whole != nil:
+		body = bytes.NewReader(f.whole)
+	}
+	r, err := http.NewRequestWithContext(f.ctx, f.method, f.url, body)
+	if err != nil {
+		// A stray % is a part of a URL for the web, but not for net/url.
+		r, err = http.NewRequestWithContext(f.ctx, f.method, strayPercent.ReplaceAllString(f.url, "%25$1"), body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i+1 < len(f.header); i += 2 {
+		switch name := http.CanonicalHeaderKey(f.header[i]); {
+		case isHopByHop(name), name == "Host", name == "Content-Length", name == "Expect":
+		default:
+			r.Header[name] = append(r.Header[name], f.header[i+1])
+		}
+	}
+	if r.Header["Accept-Encoding"] == nil {
+		r.Header.Set("Accept-Encoding", "gzip, deflate")
+	}
+	if r.Header["User-Agent"] == nil {
+		r.Header["User-Agent"] = []string{""} // none, rather than net/http's
+	}
+	return r, nil
+}

@@ -1,0 +1,164 @@
+package web
+
+import (
+	"context"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Flags of respond, as in js/worker.js.
+const (
+	respondStreamed = 1 // chunks follow
+	respondHandle   = 2 // the body is a handle of this package
+	respondManual   = 4 // the body is encoded as content-encoding says
+)
+
+// answer is the head of an answer and where its body comes from: at most one of
+// text, bytes, source and streamed.
+type answer struct {
+	status   int
+	header   []string // name, value, name, value, …
+	text     string
+	bytes    []byte
+	source   *body
+	streamed bool
+	manual   bool
+}
+
+// chunk is a piece of a streamed body; ack is told when it was written.
+type chunk struct {
+	b   []byte
+	ack chan error
+}
+
+func (h *Host) respondFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// respond(id, status, status text, headers, body, flags)
+		"respond": h.respond,
+		// respond_chunk(id, bytes) -> a promise, settled when the bytes are written
+		"respond_chunk": func(c *engine.Call) (any, error) {
+			x := h.exchange(c.Int(0))
+			if x == nil {
+				return nil, errRequestOver
+			}
+			b := c.Bytes(1)
+			return engine.Async(func(ctx context.Context) (any, error) {
+				return engine.Undefined, x.give(ctx, b)
+			}), nil
+		},
+		// respond_end(id)
+		"respond_end": func(c *engine.Call) (any, error) {
+			if x := h.exchange(c.Int(0)); x != nil {
+				x.endStream()
+			}
+			return engine.Undefined, nil
+		},
+		// respond_fail(id, kind, name, message, stack)
+		"respond_fail": func(c *engine.Call) (any, error) {
+			if x := h.exchange(c.Int(0)); x != nil {
+				x.failWorker(c.String(1), &engine.Error{Name: c.String(2), Message: c.String(3), Stack: c.String(4)})
+			}
+			return engine.Undefined, nil
+		},
+		// pass_through(id)
+		"pass_through": func(c *engine.Call) (any, error) {
+			if x := h.exchange(c.Int(0)); x != nil {
+				x.mu.Lock()
+				defer x.mu.Unlock()
+				x.passThrough = true
+			}
+			return engine.Undefined, nil
+		},
+		// finished(id) -> the ids of the timers that are dropped with the request
+		"finished": func(c *engine.Call) (any, error) {
+			x := h.exchange(c.Int(0))
+			if x == nil {
+				return []any{}, nil
+			}
+			ids := x.timers.drop()
+			x.finish()
+			return ids, nil
+		},
+		// current() -> the id of the request on whose behalf the code runs
+		"current": func(c *engine.Call) (any, error) {
+			x, err := current(c)
+			if err != nil {
+				return nil, err
+			}
+			return x.id, nil
+		},
+	}
+}
+
+func (h *Host) respond(c *engine.Call) (any, error) {
+	x := h.exchange(c.Int(0))
+	if x == nil {
+		return engine.Undefined, nil
+	}
+	flags := c.Int(5)
+	a := &answer{
+		status: int(c.Int(1)), header: c.Strings(3),
+		streamed: flags&respondStreamed != 0, manual: flags&respondManual != 0,
+	}
+	if flags&respondHandle != 0 {
+		if a.source = x.body(c.Int(4)); a.source == nil {
+			x.failWorker(KindException, errForeignBody)
+			return engine.Undefined, nil
+		}
+	} else if !c.IsNullish(4) {
+		if a.bytes = c.Bytes(4); a.bytes == nil {
+			a.text = c.String(4)
+		}
+	}
+	x.settle(a)
+	return engine.Undefined, nil
+}
+
+// settle takes the answer, unless the exchange has already failed.
+func (x *Exchange) settle(a *answer) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.answer != nil || x.failure != nil {
+		return
+	}
+	x.answer = a
+	close(x.answered)
+	if !a.streamed {
+		close(x.ended)
+	}
+}
+
+// endStream says that the streamed body is complete.
+func (x *Exchange) endStream() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !isClosed(x.ended) {
+		close(x.ended)
+	}
+}
+
+// failWorker ends the exchange because of what the Worker did.
+func (x *Exchange) failWorker(kind string, err *engine.Error) {
+	x.mu.Lock()
+	passThrough := x.passThrough
+	x.mu.Unlock()
+	x.fail(&Failure{Kind: kind, Err: err, PassThrough: passThrough})
+}
+
+// give hands a piece of the body to Serve and waits until it is written.
+func (x *Exchange) give(ctx context.Context, b []byte) error {
+	c := chunk{b: b, ack: make(chan error, 1)}
+	select {
+	case x.chunks <- c:
+	case <-x.over:
+		return ErrClientGone
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-c.ack:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// maxDepth is how often a site may fetch itself within one visitor's request.
+// The platform's own figure is not shown; 16 is that of Workers.
+const maxDepth = 16
+
+type depthKey struct{}
+
+func selfDepth(ctx context.Context) int {
+	depth, _ := ctx.Value(depthKey{}).(int)
+	return depth
+}
+
+// fetchSelf sends r through the site's own front door, as any visitor's request.
+func (h *Host) fetchSelf(x *Exchange, r *http.Request) (*http.Response, error) {
+	if !h.o.StrictlyPublic || h.o.Self == nil {
+		return nil, engine.TypeError("fetch to %q is the site itself, which has no origin behind it; "+
+			"the compatibility flag global_fetch_strictly_public sends it through the front door", r.URL.Host)
+	}
+	if x.depth >= maxDepth {
+		return nil, &engine.Error{Name: "Error", Message: fmt.Sprintf("Subrequest depth limit exceeded: the site fetched itself %d times over", maxDepth)}
+	}
+	r = r.WithContext(context.WithValue(r.Context(), depthKey{}, x.depth+1))
+	r.RequestURI = r.URL.RequestURI()
+	r.RemoteAddr = "127.0.0.1:0"
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	w := newPipeWriter(r)
+	h.work.Go(func() { w.serve(h.o.Self, r) }) // ends with the request's context, which the scope ends
+	select {
+	case <-w.ready:
+		return w.resp, w.err
+	case <-r.Context().Done():
+		return nil, context.Cause(r.Context())
+	}
+}
+
+// pipeWriter is an http.ResponseWriter whose answer is read while it is written.
+type pipeWriter struct {
+	header http.Header
+	once   sync.Once
+	ready  chan struct{} // closed when resp or err is set
+	resp   *http.Response
+	err    error
+	r      *http.Request
+	in     *io.PipeReader
+	out    *io.PipeWriter
+}
+
+func newPipeWriter(r *http.Request) *pipeWriter {
+	w := &pipeWriter{header: http.Header{}, ready: make(chan struct{}), r: r}
+	w.in, w.out = io.Pipe()
+	return w
+}
+
+func (w *pipeWriter) serve(handler http.Handler, r *http.Request) {
+	var err error = io.EOF
+	defer func() {
+		if p := recover(); p != nil { // http.ErrAbortHandler is a panic by design
+			err = fmt.Errorf("the site broke off its answer: %v", p)
+			w.once.Do(func() {
+				w.err = err
+				close(w.ready)
+			})
+		}
+		w.WriteHeader(http.StatusOK)
+		w.out.CloseWithError(err) //nolint:errcheck // never fails
+	}()
+	defer context.AfterFunc(r.Context(), func() {
+		w.in.CloseWithError(context.Cause(r.Context())) //nolint:errcheck // never fails
+	})()
+	handler.ServeHTTP(w, r)
+}
+
+// Header implements http.ResponseWriter.
+func (w *pipeWriter) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *pipeWriter) WriteHeader(status int) {
+	if status < http.StatusOK {
+		return // informational
+	}
+	w.once.Do(func() {
+		header := w.header.Clone()
+		for name, values := range header {
+			if values == nil {
+				delete(header, name)
+			}
+		}
+		w.resp = &http.Response{
+			Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), StatusCode: status,
+			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: w.in, ContentLength: -1, Request: w.r,
+		}
+		close(w.ready)
+	})
+}
+
+// Write implements http.ResponseWriter.
+func (w *pipeWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.out.Write(p)
+}
+
+// Flush implements http.Flusher: what is written is already on its way.
+func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }

@@ -1,0 +1,149 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Serve gives x to the Worker in iso and writes its answer; scope.Value must be
+// x. It returns when the answer is written, while waitUntil may go on until
+// x.Done. The engine's own errors come back as they are: an *engine.Killed over
+// the CPU budget, engine.ErrReset, engine.ErrClosed. With these, and with a
+// *Failure, nothing was written. ErrClientGone and *Aborted come after a part
+// was.
+func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) error {
+	x.host, x.iso, x.scope, x.id = h, iso, scope, h.nextID()
+	x.timers.now = h.o.Now
+	h.add(x)
+	defer x.leave()
+	defer x.stopReading()
+	handle, err := x.visitorBody()
+	if err != nil {
+		return err
+	}
+	if handle >= 0 {
+		// Unsupported by HTTP/2 and by recorders, which need no leave to read on.
+		_ = http.NewResponseController(x.w).EnableFullDuplex()
+	}
+	if err := iso.Do(scope, func(vm *engine.VM) error { return x.dispatch(vm, handle) }); err != nil {
+		x.fail(err)
+		x.finish()
+		return err
+	}
+	return h.await(x)
+}
+
+func (x *Exchange) dispatch(vm *engine.VM, handle int64) error {
+	v, err := vm.Call("dispatch", x.id, x.r.Method, x.url(), headerList(x.r), handle, x.member())
+	if err == nil {
+		vm.Free(v)
+	}
+	return err
+}
+
+// await waits for the answer and writes it.
+func (h *Host) await(x *Exchange) error {
+	select {
+	case <-x.answered:
+	default:
+		select {
+		case <-x.answered:
+		case <-x.scope.Context().Done():
+			return h.stopped(x)
+		case <-x.r.Context().Done():
+			h.disconnect(x)
+			return ErrClientGone
+		}
+	}
+	x.mu.Lock()
+	a, failure := x.answer, x.failure
+	x.mu.Unlock()
+	if a == nil {
+		return failure
+	}
+	return h.write(x, a)
+}
+
+// stopped is the error of an exchange whose scope was ended by its owner.
+func (h *Host) stopped(x *Exchange) error {
+	err := context.Cause(x.scope.Context())
+	x.fail(err)
+	return err
+}
+
+// disconnect tells the Worker that the client does not wait any more.
+func (h *Host) disconnect(x *Exchange) {
+	x.stopReading()
+	h.enter(x, "cancel")
+	x.fail(ErrClientGone)
+}
+
+// enter calls an entry point with the exchange's id. The Worker cannot be told
+// when the isolate is closed, killed or started over; then nothing of the
+// exchange is left in it either.
+func (h *Host) enter(x *Exchange, entry string) {
+	err := x.iso.Do(x.scope, func(vm *engine.VM) error {
+		v, err := vm.Call(entry, x.id)
+		if err == nil {
+			vm.Free(v)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, engine.ErrClosed) {
+		h.o.Logger.Debug("tell the Worker of its request", "entry", entry, "error", err)
+	}
+}
+
+// GiveUp ends what an exchange still has under way after its answer: waitUntil
+// took too long. Then end the scope. Do not call it from a turn.
+func (h *Host) GiveUp(x *Exchange) {
+	x.fail(errRequestOver)
+	h.enter(x, "forget")
+	x.finish()
+}
+
+// Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope,
+// so an answer that is still missing will never come.
+func (h *Host) Idle(s *engine.Scope) {
+	x, ok := s.Value.(*Exchange)
+	if !ok || x.host == nil || isClosed(x.done) {
+		return
+	}
+	if !isClosed(x.ended) {
+		x.mu.Lock()
+		failure := hung()
+		failure.PassThrough = x.passThrough
+		x.mu.Unlock()
+		x.fail(failure)
+	}
+	h.work.Go(func() { h.GiveUp(x) })
+}
+
+// Reset is for engine.IsolateOptions.OnReset: the isolate started over, and
+// whatever it had under way is lost. The exchange whose turn used up its budget
+// fails with the cause, the others with engine.ErrReset.
+func (h *Host) Reset(iso *engine.Isolate, cause error) {
+	h.mu.Lock()
+	var lost []*Exchange
+	for _, x := range h.exchanges {
+		if x.iso == iso {
+			lost = append(lost, x)
+		}
+	}
+	h.mu.Unlock()
+	var killed *engine.Killed
+	byBudget := errors.As(cause, &killed)
+	for _, x := range lost {
+		err := fmt.Errorf("%w: %w", engine.ErrReset, cause)
+		if byBudget && killed.Scope == x.scope {
+			err = killed
+		}
+		x.fail(err)
+		x.timers.drop()
+		x.finish()
+	}
+}

@@ -1,0 +1,203 @@
+package web
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Flags of text_decode and text_decode_piece, as in js/encoding.js.
+const (
+	decodeFatal     = 1
+	decodeIgnoreBOM = 2
+	decodeStream    = 4
+)
+
+func (h *Host) textFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// text_encode(text) -> bytes
+		"text_encode": func(c *engine.Call) (any, error) { return []byte(c.String(0)), nil },
+		// text_encode_into(text, view) -> [UTF-16 units read, bytes written]
+		"text_encode_into": func(c *engine.Call) (any, error) {
+			s := c.String(0)
+			read, written := encodeInto(s, c.View(1))
+			return []any{read, written}, nil
+		},
+		// text_label(label) -> the encoding's name
+		"text_label": func(c *engine.Call) (any, error) { return encodingName(c.String(0)) },
+		// text_decode(encoding, view, flags) -> text
+		"text_decode": func(c *engine.Call) (any, error) {
+			name, flags := c.String(0), c.Int(2)
+			text, _, err := decodeText(name, c.View(1), flags&^decodeStream)
+			return text, err
+		},
+		// text_decode_piece(encoding, view, flags) -> [text, the bytes that belong
+		// to the next piece or null]
+		"text_decode_piece": func(c *engine.Call) (any, error) {
+			name, flags := c.String(0), c.Int(2)
+			text, rest, err := decodeText(name, c.View(1), flags)
+			if err != nil {
+				return nil, err
+			}
+			if len(rest) == 0 {
+				return []any{text, nil}, nil
+			}
+			return []any{text, rest}, nil
+		},
+	}
+}
+
+// encodeInto writes as much of s to b as fits in whole characters.
+func encodeInto(s string, b []byte) (units, n int) {
+	for _, r := range s {
+		size := utf8.RuneLen(r)
+		if n+size > len(b) {
+			break
+		}
+		utf8.EncodeRune(b[n:], r)
+		n += size
+		units += utf16.RuneLen(r)
+	}
+	return units, n
+}
+
+// decodeText decodes b (Encoding standard, 6.1). With decodeStream, rest is what
+// at the end of b is not a whole character yet. A byte order mark is dropped
+// unless decodeIgnoreBOM.
+func decodeText(name string, b []byte, flags int64) (text string, rest []byte, err error) {
+	stream := flags&decodeStream != 0
+	switch name {
+	case "utf-8":
+		if stream {
+			b, rest = splitUTF8(b)
+		}
+		if flags&decodeFatal != 0 && !utf8.Valid(b) {
+			return "", nil, errInvalidText(name)
+		}
+		text = decodeUTF8Exactly(b)
+	case "utf-16le", "utf-16be":
+		text, rest = decodeUTF16(b, name == "utf-16be", stream)
+	default:
+		text, rest, err = decodeLegacy(name, b, stream)
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	if flags&decodeFatal != 0 && name != "utf-8" && strings.ContainsRune(text, utf8.RuneError) {
+		return "", nil, errInvalidText(name)
+	}
+	if flags&decodeIgnoreBOM == 0 && strings.HasPrefix(name, "utf-") {
+		text = strings.TrimPrefix(text, "\ufeff")
+	}
+	return text, rest, nil
+}
+
+func errInvalidText(name string) error {
+	e := engine.TypeError("The encoded data was not valid for encoding %s", name)
+	e.Props = []engine.Field{{Name: "code", Value: "ERR_ENCODING_INVALID_ENCODED_DATA"}}
+	return e
+}
+
+// decodeUTF8 is the standard's "UTF-8 decode": without the byte order mark,
+// U+FFFD for what is ill-formed.
+func decodeUTF8(b []byte) string {
+	return strings.TrimPrefix(decodeUTF8Exactly(b), "\ufeff")
+}
+
+// decodeUTF8Exactly puts one U+FFFD for each maximal part of an ill-formed
+// sequence, as the standard counts them; Go's own conversion counts bytes.
+func decodeUTF8Exactly(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	var out strings.Builder
+	for len(b) > 0 {
+		n, ok := sequence(b)
+		if ok {
+			out.Write(b[:n])
+		} else {
+			out.WriteRune(utf8.RuneError)
+		}
+		b = b[n:]
+	}
+	return out.String()
+}
+
+// splitUTF8 cuts off an unfinished sequence at the end; the rest is a copy.
+func splitUTF8(b []byte) (whole, rest []byte) {
+	for back := 1; back <= 3 && back <= len(b); back++ {
+		tail := b[len(b)-back:]
+		if tail[0]&0xc0 == 0x80 {
+			continue
+		}
+		if n, ok := sequence(tail); !ok && n == len(tail) && unfinished(tail) {
+			return b[:len(b)-back], append([]byte(nil), tail...)
+		}
+		break
+	}
+	return b, nil
+}
+
+func unfinished(tail []byte) bool { return tail[0] >= 0xc2 && tail[0] <= 0xf4 }
+
+// sequence returns the length of the first sequence of b, or, when it is
+// ill-formed, of the part that one U+FFFD stands for (Encoding standard, 8.1.1).
+func sequence(b []byte) (n int, ok bool) {
+	lower, upper, need := byte(0x80), byte(0xbf), 0
+	switch c := b[0]; {
+	case c < 0x80:
+		return 1, true
+	case c >= 0xc2 && c <= 0xdf:
+		need = 1
+	case c >= 0xe0 && c <= 0xef:
+		need = 2
+		if c == 0xe0 {
+			lower = 0xa0
+		} else if c == 0xed {
+			upper = 0x9f
+		}
+	case c >= 0xf0 && c <= 0xf4:
+		need = 3
+		if c == 0xf0 {
+			lower = 0x90
+		} else if c == 0xf4 {
+			upper = 0x8f
+		}
+	default:
+		return 1, false
+	}
+	for i := 1; i <= need; i++ {
+		if i >= len(b) || b[i] < lower || b[i] > upper {
+			return i, false
+		}
+		lower, upper = 0x80, 0xbf
+	}
+	return need + 1, true
+}
+
+// decodeUTF16 decodes pairs of bytes; a lone surrogate and an odd byte are
+// U+FFFD, unless more may follow.
+func decodeUTF16(b []byte, bigEndian, stream bool) (text string, rest []byte) {
+	low, high := 0, 1
+	if bigEndian {
+		low, high = 1, 0
+	}
+	units := make([]uint16, 0, len(b)/2)
+	for i := 0; i+1 < len(b); i += 2 {
+		units = append(units, uint16(b[i+low])|uint16(b[i+high])<<8)
+	}
+	left := len(b) % 2
+	if n := len(units); stream && n > 0 && units[n-1] >= 0xd800 && units[n-1] <= 0xdbff {
+		units = units[:n-1]
+		left += 2
+	}
+	text = string(utf16.Decode(units))
+	if left > 0 && !stream {
+		text += string(utf8.RuneError)
+	} else if left > 0 {
+		rest = append([]byte(nil), b[len(b)-left:]...)
+	}
+	return text, rest
+}

@@ -1,0 +1,195 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// A URL goes to JavaScript packed: eleven lines, in the order of js/url.js. No
+// part of a serialised URL holds a line feed.
+
+func (h *Host) urlFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// url_parse(url, base?) -> packed
+		"url_parse": func(c *engine.Call) (any, error) {
+			u, err := parseURL(c)
+			if err != nil {
+				return nil, err
+			}
+			return pack(u), nil
+		},
+		// url_href(url) -> href
+		"url_href": func(c *engine.Call) (any, error) {
+			u, err := parseURL(c)
+			if err != nil {
+				return nil, err
+			}
+			return u.Href(false), nil
+		},
+		// url_set(href, part, value) -> packed
+		"url_set": func(c *engine.Call) (any, error) {
+			u, err := whatwg.Parse(c.String(0))
+			if err != nil {
+				return nil, invalidURL(c.String(0))
+			}
+			setPart(u, c.String(1), c.String(2))
+			return pack(u), nil
+		},
+		// form_decode(text or bytes) -> name, value, name, value, …
+		"form_decode": func(c *engine.Call) (any, error) {
+			if b := c.View(0); b != nil {
+				return decodeForm(string(b)), nil
+			}
+			return decodeForm(c.String(0)), nil
+		},
+		// form_encode(name, value, name, value, …) -> text
+		"form_encode": func(c *engine.Call) (any, error) {
+			return encodeForm(c.Strings(0)), nil
+		},
+	}
+}
+
+func parseURL(c *engine.Call) (*whatwg.Url, error) {
+	raw := c.String(0)
+	if c.IsNullish(1) {
+		u, err := whatwg.Parse(raw)
+		if err != nil {
+			return nil, invalidURL(raw)
+		}
+		return u, nil
+	}
+	u, err := whatwg.ParseRef(c.String(1), raw)
+	if err != nil {
+		return nil, invalidURL(raw)
+	}
+	return u, nil
+}
+
+func invalidURL(raw string) *engine.Error {
+	const longest = 200
+	if len(raw) > longest {
+		raw = strings.ToValidUTF8(raw[:longest], "") + "…"
+	}
+	e := engine.TypeError("Invalid URL: %q", raw)
+	e.Props = []engine.Field{{Name: "code", Value: "ERR_INVALID_URL"}}
+	return e
+}
+
+func pack(u *whatwg.Url) string {
+	return strings.Join([]string{
+		u.Href(false), u.Protocol(), u.Username(), u.Password(), u.Host(), u.Hostname(), u.Port(),
+		u.Pathname(), u.Search(), u.Hash(), originOf(u),
+	}, "\n")
+}
+
+// originOf is the serialised origin of a URL (URL standard, 4.7).
+func originOf(u *whatwg.Url) string {
+	switch u.Scheme() {
+	case "http", "https", "ws", "wss", "ftp":
+		return u.Scheme() + "://" + u.Host()
+	case "blob":
+		if inner, err := whatwg.Parse(u.Pathname()); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
+			return originOf(inner)
+		}
+	}
+	return "null"
+}
+
+func setPart(u *whatwg.Url, part, value string) {
+	switch part {
+	case "protocol":
+		u.SetProtocol(value)
+	case "username":
+		u.SetUsername(value)
+	case "password":
+		u.SetPassword(value)
+	case "host":
+		u.SetHost(value)
+	case "hostname":
+		u.SetHostname(value)
+	case "port":
+		u.SetPort(value)
+	case "pathname":
+		u.SetPathname(value)
+	case "search":
+		u.SetSearch(value)
+	case "hash":
+		u.SetHash(value)
+	}
+}
+
+// decodeForm parses application/x-www-form-urlencoded (URL standard, 5.1) into
+// names and values in turn.
+func decodeForm(s string) []string {
+	out := []string{}
+	for pair := range strings.SplitSeq(s, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		out = append(out, percentDecode(name), percentDecode(value))
+	}
+	return out
+}
+
+func percentDecode(s string) string {
+	if !strings.ContainsAny(s, "%+") {
+		return decodeUTF8([]byte(s))
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			b = append(b, ' ')
+		case s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0:
+			b = append(b, byte(hexDigit(s[i+1])<<4|hexDigit(s[i+2])))
+			i += 2
+		default:
+			b = append(b, s[i])
+		}
+	}
+	return decodeUTF8(b)
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// encodeForm is the inverse of decodeForm (URL standard, 5.2).
+func encodeForm(list []string) string {
+	var b strings.Builder
+	for i := 0; i+1 < len(list); i += 2 {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		percentEncode(&b, list[i])
+		b.WriteByte('=')
+		percentEncode(&b, list[i+1])
+	}
+	return b.String()
+}
+
+func percentEncode(b *strings.Builder, s string) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ':
+			b.WriteByte('+')
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("*-._", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(b, "%%%02X", c)
+		}
+	}
+}

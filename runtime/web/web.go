@@ -1,0 +1,190 @@
+// Package web is the web platform that a Worker sees: Request, Response, fetch,
+// URL, streams, timers, crypto … Each is a thin JavaScript class (the folder js,
+// bundled into the engine's prelude) over host functions that this package
+// answers in Go.
+//
+// A [Host] serves the isolates of one Worker. In: the requests of its visitors,
+// as [Exchange] values given to [Host.Serve]. Out: the answers, written to the
+// exchange's http.ResponseWriter; console output, to [Options]; outbound
+// requests, through a guard that lets no Worker reach the machine or the network
+// it runs in. Errors: a [*Failure] when the Worker gave no answer, an [*Aborted]
+// when its answer broke off, the engine's own errors when it was stopped.
+//
+// A Host is safe for concurrent use. The package opens no socket to listen on,
+// knows no routes, no members and no bindings, and keeps nothing between
+// requests but the connections of its transport.
+package web
+
+import (
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// DefaultSubRequests is how many outbound requests one request may make when
+// the manifest says nothing (platform document, 2.9 limits.subRequests).
+const DefaultSubRequests = 20
+
+// LimitMode says what happens at a limit.
+type LimitMode string
+
+// What happens at a limit: it holds, it is only told to the console, or nothing.
+const (
+	LimitEnforce LimitMode = "enforce"
+	LimitWarn    LimitMode = "warn"
+	LimitOff     LimitMode = "off"
+)
+
+// ConsoleEntry is one line that the Worker wrote to its console.
+type ConsoleEntry struct {
+	// Level is log, info, debug, warn, error or trace.
+	Level string
+	// Text is what was written, formatted; it may have several lines.
+	Text string
+	// Stack is where, for a trace and for uncaught exceptions; else empty.
+	Stack string
+}
+
+// Options says how a Host behaves. The zero value works.
+type Options struct {
+	// Console hears what the Worker writes; the scope's Value is the *Exchange,
+	// or nil while the module is evaluated. Default: nobody.
+	Console func(s *engine.Scope, e ConsoleEntry)
+	// SubRequests is the most outbound requests of one request, redirects
+	// counted. Default: DefaultSubRequests.
+	SubRequests int
+	// LimitMode is for SubRequests. Default: LimitEnforce.
+	LimitMode LimitMode
+	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although
+	// their addresses are private. Default: none.
+	AllowFetch []string
+	// Self is the site's own front door, which a fetch to a host for which IsSelf
+	// is true enters like any visitor, if StrictlyPublic. Default: none.
+	Self http.Handler
+	// IsSelf reports whether a URL's host, with its port if it has one, is the
+	// site's own. Default: no host is.
+	IsSelf func(host string) bool
+	// StrictlyPublic is the compatibility flag global_fetch_strictly_public.
+	StrictlyPublic bool
+	// Transport replaces the guarded transport; for tests.
+	Transport http.RoundTripper
+	// Now is the clock of timers and performance.now. Default: time.Now.
+	Now func() time.Time
+	// Logger hears what is wrong with the host itself. Default: discarded.
+	Logger *slog.Logger
+}
+
+// Host answers the host functions of the web platform for one Worker.
+type Host struct {
+	o         Options
+	transport http.RoundTripper
+	origin    time.Time // of performance.now
+
+	last      atomic.Int64 // the newest id of an exchange or body
+	mu        sync.Mutex
+	exchanges map[int64]*Exchange
+
+	work sync.WaitGroup // what was started beside the requests
+}
+
+// New returns a Host. Close it when its isolates are closed.
+func New(o Options) *Host {
+	if o.SubRequests <= 0 {
+		o.SubRequests = DefaultSubRequests
+	}
+	if o.LimitMode == "" {
+		o.LimitMode = LimitEnforce
+	}
+	if o.IsSelf == nil {
+		o.IsSelf = func(string) bool { return false }
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{o: o, transport: o.Transport, origin: o.Now(), exchanges: map[int64]*Exchange{}}
+	if h.transport == nil {
+		h.transport = newTransport(newGuard(o.AllowFetch))
+	}
+	return h
+}
+
+// Close waits for what still runs beside the requests and drops the idle
+// connections of outbound requests.
+func (h *Host) Close() {
+	h.work.Wait()
+	if t, ok := h.transport.(*http.Transport); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// Funcs returns the host functions by name, for the isolates of the Worker.
+func (h *Host) Funcs() map[string]engine.Func {
+	all := map[string]engine.Func{}
+	for _, part := range []map[string]engine.Func{
+		h.bodyFuncs(), h.clockFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
+		h.formFuncs(), h.respondFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(),
+	} {
+		maps.Copy(all, part)
+	}
+	return all
+}
+
+// Names returns the names of all host functions of this package, sorted: what
+// the engine's image must know.
+func Names() []string {
+	return slices.Sorted(maps.Keys((&Host{}).Funcs()))
+}
+
+// Modules returns the sources of the modules that the platform provides, by
+// specifier. An unknown name in an import of one is a SyntaxError.
+func Modules() map[string]string {
+	return map[string]string{"cloudflare:workers": `const { env, waitUntil, WorkerEntrypoint } = globalThis[Symbol.for("pages.workers")];
+export { env, waitUntil, WorkerEntrypoint };
+`}
+}
+
+// errGlobalScope is the platform's own text.
+var errGlobalScope = &engine.Error{Name: "Error", Message: "Disallowed operation called within global scope. " +
+	"Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values " +
+	"are not allowed within global scope. To fix this error, perform this operation within a handler."}
+
+// current returns the exchange on whose behalf a host function was called. An
+// error means that no request is being served: the module is being evaluated.
+func current(c *engine.Call) (*Exchange, error) {
+	x, ok := c.Scope().Value.(*Exchange)
+	if !ok {
+		return nil, errGlobalScope
+	}
+	return x, nil
+}
+
+func (h *Host) nextID() int64 { return h.last.Add(1) }
+
+func (h *Host) add(x *Exchange) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.exchanges[x.id] = x
+}
+
+func (h *Host) remove(x *Exchange) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.exchanges, x.id)
+}
+
+// exchange returns the exchange of an id that JavaScript gave back; nil when it
+// is over.
+func (h *Host) exchange(id int64) *Exchange {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.exchanges[id]
+}

@@ -1,0 +1,174 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// write writes an answer. See Serve for its errors.
+func (h *Host) write(x *Exchange, a *answer) error {
+	coding := x.putHeader(a)
+	if !bodyAllowed(x.r.Method, a.status) {
+		x.w.WriteHeader(a.status)
+		return nil
+	}
+	out := newEncoder(x.w, coding)
+	if a.source == nil && !a.streamed {
+		return h.writeWhole(x, a, out, coding)
+	}
+	x.w.WriteHeader(a.status)
+	var err error
+	if a.streamed {
+		err = h.copyChunks(x, out)
+	} else {
+		err = copyBody(x, out, a.source)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		return h.broken(x, err)
+	}
+	return nil
+}
+
+// writeWhole writes an answer whose body is all there.
+func (h *Host) writeWhole(x *Exchange, a *answer, out encoder, coding string) error {
+	size := len(a.text) + len(a.bytes)
+	if coding == "" {
+		x.w.Header().Set("Content-Length", strconv.Itoa(size))
+	}
+	x.w.WriteHeader(a.status)
+	var err error
+	if a.bytes != nil {
+		_, err = out.Write(a.bytes)
+	} else if a.text != "" {
+		_, err = io.WriteString(out, a.text)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		h.disconnect(x)
+		return ErrClientGone
+	}
+	return nil
+}
+
+// putHeader puts the answer's headers and returns how its body is to be encoded
+// on the way: "" is as it is.
+func (x *Exchange) putHeader(a *answer) (coding string) {
+	header := x.w.Header()
+	for i := 0; i+1 < len(a.header); i += 2 {
+		name := http.CanonicalHeaderKey(a.header[i])
+		if !isHopByHop(name) {
+			header[name] = append(header[name], a.header[i+1])
+		}
+	}
+	if header["Content-Type"] == nil {
+		header["Content-Type"] = nil // net/http would guess one
+	}
+	length := header.Get("Content-Length")
+	if length != "" && !isLength(length) {
+		header.Del("Content-Length")
+	}
+	if !a.manual {
+		coding = x.negotiate(header)
+	}
+	whole := a.source == nil && !a.streamed
+	if x.r.Method == http.MethodHead && whole && coding == "" && (length == "" || len(a.text)+len(a.bytes) > 0) {
+		header.Set("Content-Length", strconv.Itoa(len(a.text)+len(a.bytes)))
+	}
+	return coding
+}
+
+// negotiate decides on the coding that content-encoding announces: the platform
+// compresses by itself, for clients that accept it.
+func (x *Exchange) negotiate(header http.Header) string {
+	coding := strings.ToLower(header.Get("Content-Encoding"))
+	if coding != "gzip" && coding != "deflate" {
+		return ""
+	}
+	header.Del("Content-Length")
+	if accepts(x.r.Header.Get("Accept-Encoding"), coding) {
+		return coding
+	}
+	header.Del("Content-Encoding")
+	return ""
+}
+
+// copyChunks writes what JavaScript streams, piece by piece.
+func (h *Host) copyChunks(x *Exchange, out encoder) error {
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	for {
+		select {
+		case c := <-x.chunks:
+			_, err := out.Write(c.b)
+			if err == nil {
+				err = out.Flush()
+			}
+			c.ack <- err
+			if err != nil {
+				return err
+			}
+		case <-x.ended:
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			return x.failure
+		case <-x.r.Context().Done():
+			return ErrClientGone
+		case <-x.scope.Context().Done():
+			return h.stopped(x)
+		}
+	}
+}
+
+// copyBody writes a body that never was in JavaScript.
+func copyBody(x *Exchange, out encoder, b *body) error {
+	stop := afterDone(x, b.close)
+	defer stop()
+	for {
+		piece, err := b.read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return lostBody(err)
+		}
+		if _, err := out.Write(piece); err != nil {
+			return errors.Join(ErrClientGone, err)
+		}
+		if err := out.Flush(); err != nil {
+			return errors.Join(ErrClientGone, err)
+		}
+	}
+}
+
+// broken ends an answer that broke off after its head.
+func (h *Host) broken(x *Exchange, err error) error {
+	if x.r.Context().Err() != nil || errors.Is(err, ErrClientGone) {
+		h.disconnect(x)
+		return ErrClientGone
+	}
+	x.stopReading()
+	x.fail(err)
+	conn, _, hijackErr := http.NewResponseController(x.w).Hijack()
+	if hijackErr == nil {
+		hijackErr = conn.Close()
+	}
+	return &Aborted{Err: err, Closed: hijackErr == nil}
+}
+
+func bodyAllowed(method string, status int) bool {
+	return method != http.MethodHead && status != http.StatusNoContent && status != http.StatusNotModified && status != http.StatusResetContent
+}
+
+func isLength(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 63)
+	return err == nil
+}
