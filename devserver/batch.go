@@ -1,0 +1,83 @@
+package devserver
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// settleQuiet is how long the disk must be quiet after a save, and
+	// settleStorm after a burst of more than stormSize events: a checkout or a
+	// generator pauses longer between two files than an editor does.
+	settleQuiet = 15 * time.Millisecond
+	settleStorm = 120 * time.Millisecond
+	stormSize   = 16
+	// settleMost is how long a disk that never gets quiet can hold a build up.
+	settleMost = 3 * time.Second
+)
+
+// batch collects changes until they have settled. It knows no clock: the caller
+// says when each change came.
+type batch struct {
+	quiet, storm, most time.Duration
+
+	paths       map[string]bool // the value: the path first appeared within this batch
+	events      int
+	all         bool
+	first, last time.Time
+}
+
+// add notes a change of one path.
+func (b *batch) add(path string, created bool, now time.Time) {
+	if b.paths == nil {
+		b.paths = map[string]bool{}
+	}
+	if _, known := b.paths[path]; !known {
+		b.paths[path] = created
+	}
+	b.touch(now)
+}
+
+// addAll notes that anything may have changed.
+func (b *batch) addAll(now time.Time) {
+	b.all = true
+	b.touch(now)
+}
+
+func (b *batch) touch(now time.Time) {
+	if b.events == 0 {
+		b.first = now
+	}
+	b.events++
+	b.last = now
+}
+
+func (b *batch) empty() bool { return b.events == 0 }
+
+// due is when the batch has settled, if nothing more comes.
+func (b *batch) due() time.Time {
+	wait := b.quiet
+	if b.events > stormSize {
+		wait = b.storm
+	}
+	settled, latest := b.last.Add(wait), b.first.Add(b.most)
+	if latest.Before(settled) {
+		return latest
+	}
+	return settled
+}
+
+// take empties the batch and returns its paths, sorted. Files that came and
+// went within it, as editors' temporary files do, are left out. all means that
+// the paths are not known.
+func (b *batch) take(exists func(path string) bool) (changed []string, all bool) {
+	for path, created := range b.paths {
+		if !created || exists(path) {
+			changed = append(changed, path)
+		}
+	}
+	all = b.all
+	b.paths, b.events, b.all = nil, 0, false
+	slices.Sort(changed)
+	return changed, all
+}

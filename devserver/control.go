@@ -1,0 +1,162 @@
+package devserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The paths a Hub answers. None of them is ever the site's own.
+const (
+	controlRoot = "/__pages/"
+	uiPath      = "/__pages/ui/"
+	scriptPath  = "/__pages/reload.js"
+	streamPath  = "/__pages/reload"
+	devPath     = "/__pages/api/dev"
+	feedPath    = "/__pages/api/dev/stream"
+)
+
+const dashboardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// ServeHTTP answers the dashboard, its files, the reload script and stream, and
+// GET /__pages/api/dev. It only reads: nothing here changes state.
+func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("X-Frame-Options", "DENY")
+	head.Set("Cross-Origin-Resource-Policy", "same-origin")
+	head.Set("Content-Security-Policy", dashboardPolicy)
+	head.Set("Referrer-Policy", "same-origin")
+	head.Set("Cache-Control", "no-store")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		head.Set("Allow", "GET, HEAD")
+		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	switch p := r.URL.Path; {
+	case p == "/__pages":
+		http.Redirect(w, r, controlRoot, http.StatusTemporaryRedirect)
+	case p == controlRoot:
+		h.serveUI(w, r, "index.html")
+	case foreign(r):
+		http.Error(w, "only this site's own pages may ask", http.StatusForbidden)
+	case p == scriptPath:
+		h.serveScript(w, r)
+	case p == streamPath:
+		h.serveStream(w, r)
+	case p == feedPath:
+		h.serveFeed(w, r)
+	case p == devPath:
+		h.serveState(w, r)
+	case strings.HasPrefix(p, uiPath) && path.Dir(p)+"/" == uiPath:
+		h.serveUI(w, r, path.Base(p))
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// foreign reports whether another site's page makes the request. Clients that
+// are no browsers send none of these headers and are let through.
+func foreign(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default:
+		return true
+	}
+	for _, name := range []string{"Origin", "Referer"} {
+		if from := r.Header.Get(name); from != "" && !sameHost(from, r.Host) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownPage reports whether the request proves that a page of this site makes it.
+func ownPage(r *http.Request) bool {
+	if foreign(r) {
+		return false
+	}
+	return r.Header.Get("Sec-Fetch-Site") == "same-origin" ||
+		r.Header.Get("Origin") != "" || r.Header.Get("Referer") != ""
+}
+
+func sameHost(address, host string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
+}
+
+// serveUI sends one embedded file.
+func (h *Hub) serveUI(w http.ResponseWriter, r *http.Request, name string) {
+	if name == "problem.html" || name == "problem.css" || name == "reload.js" {
+		http.NotFound(w, r) // parts of other answers
+		return
+	}
+	h.serveEmbedded(w, r, name, nil)
+}
+
+// serveScript sends the reload script with the token of this run in it. The
+// response is readable by this site's pages only: see foreign and the
+// Cross-Origin-Resource-Policy above.
+func (h *Hub) serveScript(w http.ResponseWriter, r *http.Request) {
+	h.serveEmbedded(w, r, "reload.js", strings.NewReplacer("%TOKEN%", h.token, "%STREAM%", streamPath))
+}
+
+func (h *Hub) serveEmbedded(w http.ResponseWriter, r *http.Request, name string, fill *strings.Replacer) {
+	data, err := ui.ReadFile("ui/" + name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	if fill != nil {
+		data = []byte(fill.Replace(string(data)))
+	}
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
+}
+
+// stateDocument is GET /__pages/api/dev.
+type stateDocument struct {
+	OK         bool       `json:"ok"`      // the last build is the one being served
+	Version    int64      `json:"version"` // of the revision being served; 0 before the first
+	Build      int64      `json:"build"`   // number of the last build
+	TookMs     float64    `json:"took_ms"`
+	LiveReload LiveReload `json:"live_reload"`
+	Pages      int        `json:"pages"`    // open pages
+	Watching   int        `json:"watching"` // paths the build depends on
+	Problems   []Problem  `json:"problems"` // errors when not ok, else warnings
+	Info       Info       `json:"info"`
+}
+
+// state is the document as of now. The caller holds the lock.
+func (h *Hub) state() stateDocument {
+	problems := h.problems
+	if problems == nil {
+		problems = []Problem{}
+	}
+	return stateDocument{
+		OK: !h.failed, Version: h.version, Build: h.build,
+		TookMs: float64(h.took.Microseconds()) / 1000, LiveReload: h.mode,
+		Pages: len(h.pages), Watching: h.watching, Problems: problems, Info: h.info,
+	}
+}
+
+func (h *Hub) serveState(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	state := h.state()
+	h.mu.Unlock()
+	data, err := json.Marshal(state)
+	if err != nil {
+		http.Error(w, "the state has no JSON form", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(data) // the client is gone, and nothing is left to tell it
+	}
+}

@@ -1,0 +1,186 @@
+package devserver
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// LiveReload says what open pages do after a build.
+type LiveReload string
+
+// The modes of live reload. The zero value is Hot.
+const (
+	Hot  LiveReload = "hot"  // style sheets are swapped in place, everything else reloads the page
+	Full LiveReload = "full" // every change reloads the page
+	Off  LiveReload = "off"  // pages are served as they are, without script or overlay
+)
+
+// HubOptions configure a Hub. The zero value works.
+type HubOptions struct {
+	LiveReload LiveReload       // default Hot
+	Now        func() time.Time // default time.Now
+	Logger     *slog.Logger     // default none
+}
+
+// Hub knows which version of the site is being served and what is wrong with
+// the newest one, and tells the open pages. As an http.Handler it answers the
+// dev server's own paths under /__pages/, and so is made before the site.
+type Hub struct {
+	mode   LiveReload
+	now    func() time.Time
+	logger *slog.Logger
+	token  string // opens the reload stream
+	boot   string // names this run in entity tags
+
+	mu       sync.Mutex
+	version  int64 // grows with every revision served
+	build    int64 // number of the last build
+	took     time.Duration
+	problems []Problem
+	failed   bool
+	info     Info
+	watching int
+	pages    audience // of the reload stream
+	viewers  audience // of the dashboard's stream
+	closed   bool
+}
+
+// updateMessage tells pages that the site has a new version.
+type updateMessage struct {
+	Type    Reload   `json:"type"`
+	Version int64    `json:"version"`
+	Paths   []string `json:"paths,omitempty"` // style sheets, when Type is "css"
+}
+
+// problemsMessage tells pages why the newest build is not served. An empty list takes that back.
+type problemsMessage struct {
+	Build    int64     `json:"build"`
+	Problems []Problem `json:"problems"`
+}
+
+// NewHub makes a Hub.
+func NewHub(o HubOptions) *Hub {
+	h := &Hub{
+		mode: o.LiveReload, now: o.Now, logger: o.Logger,
+		token: rand.Text(), boot: rand.Text()[:6],
+		pages: audience{}, viewers: audience{}, info: Describe(nil),
+	}
+	if h.mode == "" {
+		h.mode = Hot
+	}
+	if h.now == nil {
+		h.now = time.Now
+	}
+	if h.logger == nil {
+		h.logger = slog.New(slog.DiscardHandler)
+	}
+	return h
+}
+
+// succeed records a build whose revision is being served, and tells the pages.
+func (h *Hub) succeed(build int64, out Outcome, changed []string, took time.Duration) Reload {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	update := updateMessage{Type: ReloadFull}
+	if paths, only := changedStyles(changed, out.Revision.Assets); only && h.mode == Hot && !h.failed && h.version > 0 {
+		update.Type, update.Paths = ReloadCSS, paths
+	}
+	h.version++
+	update.Version = h.version
+	h.build, h.took, h.failed, h.problems, h.info = build, took, false, out.Problems, out.Info
+	h.viewers.tell(message{event: "state", data: h.state()})
+	if h.mode == Off {
+		return ReloadNone
+	}
+	h.pages.tell(message{"update", update.Version, update})
+	return update.Type
+}
+
+// fail records a build that came to nothing, and shows its problems.
+func (h *Hub) fail(build int64, problems []Problem, took time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.build, h.took, h.failed, h.problems = build, took, true, problems
+	h.viewers.tell(message{event: "state", data: h.state()})
+	h.pages.tell(message{event: "problems", data: problemsMessage{build, problems}})
+}
+
+// join opens the reload stream of a page that holds the given version. It is
+// nil when there are too many, or the server is closing.
+func (h *Hub) join(version int64) *subscriber {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	page := h.pages.join()
+	if page == nil {
+		return nil
+	}
+	if version != h.version {
+		page.messages <- message{"update", h.version, updateMessage{Type: ReloadFull, Version: h.version}}
+	}
+	if h.failed {
+		page.messages <- message{event: "problems", data: problemsMessage{h.build, h.problems}}
+	}
+	return page
+}
+
+func (h *Hub) leave(page *subscriber) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pages.cut(page)
+}
+
+// view opens the stream of a dashboard, as join does for a page.
+func (h *Hub) view() *subscriber {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	page := h.viewers.join()
+	if page == nil {
+		return nil
+	}
+	page.messages <- message{event: "state", data: h.state()}
+	return page
+}
+
+func (h *Hub) unview(page *subscriber) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.viewers.cut(page)
+}
+
+// close ends all streams for good.
+func (h *Hub) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	h.pages.cutAll()
+	h.viewers.cutAll()
+}
+
+// current is the version being served; 0 before the first.
+func (h *Hub) current() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.version
+}
+
+// failure returns the problems of the last build when it failed.
+func (h *Hub) failure() (build int64, problems []Problem, failed bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.build, slices.Clone(h.problems), h.failed
+}
+
+func (h *Hub) setWatching(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watching = n
+}

@@ -1,0 +1,123 @@
+package devserver
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Info is what the dashboard shows of a site beside its traffic.
+type Info struct {
+	// Name is how the author calls the site, usually the folder's name.
+	Name string `json:"name"`
+	// Dir is the site's folder.
+	Dir      string    `json:"dir,omitempty"`
+	Routes   []Route   `json:"routes"`
+	Bindings []Binding `json:"bindings"`
+	Limits   []Limit   `json:"limits"`
+	Forms    []Form    `json:"forms"`
+	Flags    []string  `json:"flags"`
+}
+
+// Route is one line of the route table.
+type Route struct {
+	Pattern string `json:"pattern"`
+	Access  string `json:"access"`
+	// Target is who answers: "worker" or "static".
+	Target string `json:"target"`
+}
+
+// Binding is one thing the Worker finds in its environment.
+type Binding struct {
+	Name string `json:"name"` // "DB"
+	Kind string `json:"kind"` // "database"
+	// Detail says where it is or what is wrong with it: ".pages/state/site.db". Never a secret's value.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Limit is one bound on each request of the Worker.
+type Limit struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Form is a form whose leads raise an event of their own.
+type Form struct {
+	Name  string `json:"name"`
+	Event string `json:"event"`
+}
+
+// Describe tells what a manifest says of itself. It names bindings as the
+// platform does by default (DB, PROJECT_DB, IMAGES, ASSETS), since a manifest
+// names only the bucket and the key-value namespace.
+func Describe(m *manifest.Manifest) Info {
+	info := Info{Routes: []Route{}, Bindings: []Binding{}, Limits: []Limit{}, Forms: []Form{}, Flags: []string{}}
+	if m == nil {
+		return info
+	}
+	target := "static"
+	if m.Entry != "" {
+		target = "worker"
+		info.Limits = limits(m.Limits)
+	}
+	for _, r := range m.Routes {
+		access := r.Access
+		if access == "" {
+			access = manifest.Public
+		}
+		info.Routes = append(info.Routes, Route{Pattern: r.Pattern, Access: string(access), Target: target})
+	}
+	info.Bindings = append(info.Bindings, bindings(m)...)
+	for _, f := range m.Forms {
+		info.Forms = append(info.Forms, Form{Name: f.Name, Event: f.Event})
+	}
+	info.Flags = append(info.Flags, m.Runtime.CompatibilityFlags...)
+	return info
+}
+
+func limits(l manifest.Limits) []Limit {
+	var out []Limit
+	if l.CPUMs > 0 {
+		out = append(out, Limit{Name: "CPU time", Value: strconv.Itoa(l.CPUMs) + " ms a request"})
+	}
+	if l.SubRequests > 0 {
+		out = append(out, Limit{Name: "Subrequests", Value: strconv.Itoa(l.SubRequests) + " a request"})
+	}
+	return out
+}
+
+func bindings(m *manifest.Manifest) []Binding {
+	var out []Binding
+	add := func(name, kind, detail string) { out = append(out, Binding{Name: name, Kind: kind, Detail: detail}) }
+	b := m.Bindings
+	if b.Database != nil {
+		detail := strings.Join(b.Database.Tables, ", ")
+		if detail != "" {
+			detail = "tables " + detail
+		}
+		add("DB", "database", detail)
+	}
+	if b.ProjectDatabase != "" && b.ProjectDatabase != manifest.ProjectNone {
+		add("PROJECT_DB", "project database", string(b.ProjectDatabase))
+	}
+	if b.Storage != nil {
+		add(b.Storage.Name, "storage", "")
+	}
+	if b.KV != nil {
+		add(b.KV.Name, "key-value", "")
+	}
+	if b.Images {
+		add("IMAGES", "images", "")
+	}
+	if m.Assets != "" {
+		add("ASSETS", "assets", m.Assets)
+	}
+	for _, name := range b.Secrets {
+		add(name, "secret", "")
+	}
+	if b.Submissions != "" {
+		add(b.Submissions, "submissions table", "")
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package devserver
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// This file adds the reload script to the site's pages. The rules:
+//
+//   - only to what a browser shows as a document: a GET or HEAD that says so
+//     (Sec-Fetch-Dest, else Accept), outside /__pages/. A fetch from a script, curl
+//     and tests get the site's own bytes;
+//   - only to complete, uncompressed HTML: never to 1xx, 204, 3xx or 206;
+//   - at the end of the document, so that nothing is buffered or parsed, and a
+//     document is changed by nothing but one element after it;
+//   - HEAD says what GET would. Content-Length grows by the element; the entity tag
+//     gets a suffix of this run and version, since the bytes are others; a
+//     navigation's If-None-Match is translated back, so 304 still works;
+//   - a script nonce in the page's Content-Security-Policy is used. The policy itself
+//     stays as it is, even if it forbids the script.
+
+// inject wraps the site for live reload.
+func (h *Hub) inject(next http.Handler) http.Handler {
+	if h.mode == Off {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !showsDocument(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		version := h.current()
+		iw := &injector{
+			ResponseWriter: w, version: version, head: r.Method == http.MethodHead,
+			suffix: fmt.Sprintf("~%s.%d", h.boot, version), length: -1,
+		}
+		iw.translate(r)
+		next.ServeHTTP(iw, r)
+		iw.finish()
+	})
+}
+
+// showsDocument reports whether a browser asks for a page to show.
+func showsDocument(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	if r.Header.Get("Range") != "" || r.Header.Get("Upgrade") != "" || strings.HasPrefix(r.URL.Path, controlRoot) {
+		return false
+	}
+	switch r.Header.Get("Sec-Fetch-Dest") {
+	case "document", "iframe", "frame":
+		return true
+	case "":
+		return strings.Contains(r.Header.Get("Accept"), "text/html")
+	}
+	return false
+}
+
+// injector is the response of one navigation.
+type injector struct {
+	http.ResponseWriter
+	version int64
+	suffix  string // of entity tags
+	head    bool
+	ours    bool   // the client asked with an entity tag of this version
+	wrote   bool   // the header is out
+	element string // what to add; empty for nothing
+	length  int64  // the site's Content-Length, -1 when it gave none
+	sent    int64
+}
+
+// translate gives the site the entity tags as it knows them. Tags of other
+// versions are left out, and so are dates, which cannot tell versions apart.
+func (w *injector) translate(r *http.Request) {
+	known := r.Header.Values("If-None-Match")
+	r.Header.Del("If-Modified-Since")
+	if len(known) == 0 {
+		return
+	}
+	r.Header.Del("If-None-Match")
+	ext := path.Ext(r.URL.Path)
+	mayBeHTML := ext == "" || ext == ".html" || ext == ".htm"
+	var kept []string
+	for tag := range strings.SplitSeq(strings.Join(known, ","), ",") {
+		tag = strings.TrimSpace(tag)
+		bare, ours := strings.CutSuffix(tag, w.suffix+`"`)
+		switch {
+		case ours:
+			w.ours = true
+			kept = append(kept, bare+`"`)
+		case !mayBeHTML:
+			kept = append(kept, tag)
+		}
+	}
+	if len(kept) > 0 {
+		r.Header.Set("If-None-Match", strings.Join(kept, ", "))
+	}
+}
+
+// WriteHeader decides whether this response gets the element.
+func (w *injector) WriteHeader(status int) {
+	if w.wrote || (status >= 100 && status < 200) {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.wrote = true
+	h := w.Header()
+	inject := injectable(status, h)
+	if inject || (w.ours && status == http.StatusNotModified) {
+		w.retag(h)
+	}
+	if inject {
+		w.element = reloadElement(w.version, scriptNonce(h.Values("Content-Security-Policy")))
+		if n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64); err == nil {
+			w.length = n
+			h.Set("Content-Length", strconv.FormatInt(n+int64(len(w.element)), 10))
+		}
+		for _, digest := range []string{"Content-Digest", "Repr-Digest", "Digest", "Content-MD5"} {
+			h.Del(digest)
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func injectable(status int, h http.Header) bool {
+	switch {
+	case status == http.StatusNoContent, status == http.StatusResetContent, status == http.StatusPartialContent:
+		return false
+	case status >= 300 && status < 400:
+		return false
+	case h.Get("Content-Encoding") != "" && h.Get("Content-Encoding") != "identity":
+		return false
+	}
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "text/html")
+}
+
+// retag marks the entity tag as one of this version.
+func (w *injector) retag(h http.Header) {
+	tag := h.Get("ETag")
+	if bare, ok := strings.CutSuffix(tag, `"`); ok && len(tag) > 1 {
+		h.Set("ETag", bare+w.suffix+`"`)
+	}
+}
+
+// reloadElement is what is added to a page that shows the given version.
+func reloadElement(version int64, nonce string) string {
+	if nonce != "" {
+		nonce = ` nonce="` + nonce + `"`
+	}
+	return fmt.Sprintf("\n<script src=\"%s?v=%d\"%s></script>\n", scriptPath, version, nonce)
+}
+
+// scriptNonce finds the nonce that a page's policies let scripts have.
+func scriptNonce(policies []string) string {
+	for directive := range strings.SplitSeq(strings.Join(policies, ";"), ";") {
+		name, sources, _ := strings.Cut(strings.TrimSpace(directive), " ")
+		switch strings.ToLower(name) {
+		case "script-src", "script-src-elem", "default-src":
+		default:
+			continue
+		}
+		_, after, found := strings.Cut(sources, "'nonce-")
+		nonce, _, closed := strings.Cut(after, "'")
+		if found && closed && !strings.ContainsFunc(nonce, notBase64) {
+			return nonce
+		}
+	}
+	return ""
+}
+
+func notBase64(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("+/-_=", r)
+}
+
+func (w *injector) Write(b []byte) (int, error) {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.sent += int64(n)
+	return n, err
+}
+
+// ReadFrom lets a file go out the fast way.
+func (w *injector) ReadFrom(src io.Reader) (int64, error) {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	n, err := io.Copy(w.ResponseWriter, src)
+	w.sent += n
+	return n, err
+}
+
+// FlushError sends what there is. It is ours because flushing the wrapped
+// writer first would send a header nobody decided on.
+func (w *injector) FlushError() error {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Flush is FlushError for those who ask the old way.
+func (w *injector) Flush() { _ = w.FlushError() }
+
+// Unwrap lets deadlines reach the connection.
+func (w *injector) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// finish adds the element to a body that is complete. A HEAD response without
+// a body gets none: its length, if known, is in the header already.
+func (w *injector) finish() {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.element == "" || (w.length >= 0 && w.sent != w.length) || (w.head && w.sent == 0) {
+		return
+	}
+	_, _ = io.WriteString(w.ResponseWriter, w.element) // the client is gone, and nothing is left to tell it
+}

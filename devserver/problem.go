@@ -1,0 +1,150 @@
+package devserver
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Problem is one thing that is wrong, in the author's own files: why a build
+// failed, or what a Worker threw. Every text in it is plain and untrusted.
+type Problem struct {
+	// Kind is a short word for programs: "syntax", "manifest", "exception", "cpu-limit" …
+	Kind string `json:"kind,omitempty"`
+	// Title says in a few words what happened: "Worker threw an error".
+	Title string `json:"title,omitempty"`
+	// Message is the error's own text.
+	Message string `json:"message"`
+	// Fix is what would help, when that is known.
+	Fix string `json:"fix,omitempty"`
+	// File is the author's file, relative to the site's folder, with slashes; empty when there is none.
+	File string `json:"file,omitempty"`
+	// Line, Column and EndColumn are 1-based and count characters; 0 means unknown.
+	Line      int `json:"line,omitempty"`
+	Column    int `json:"column,omitempty"`
+	EndColumn int `json:"end_column,omitempty"`
+	// Snippet is the lines around Line, one of them with Hit.
+	Snippet []SnippetLine `json:"snippet,omitempty"`
+	// Frames is the call stack in the author's files, innermost first.
+	Frames []Frame `json:"frames,omitempty"`
+	// Notes are further sentences.
+	Notes []string `json:"notes,omitempty"`
+	// Status is the HTTP status of the page about it: 500 when 0.
+	Status int `json:"status,omitempty"`
+}
+
+// SnippetLine is one line of the author's file.
+type SnippetLine struct {
+	Number int    `json:"number"`
+	Text   string `json:"text"`
+	Hit    bool   `json:"hit,omitempty"`
+}
+
+// Frame is one call on the stack.
+type Frame struct {
+	Func   string `json:"func,omitempty"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column,omitempty"`
+}
+
+// Place is "file:line:column" with what is known of it.
+func (p Problem) Place() string { return place(p.File, p.Line, p.Column) }
+
+// Place is "file:line:column" with what is known of it.
+func (f Frame) Place() string { return place(f.File, f.Line, f.Column) }
+
+func place(file string, line, column int) string {
+	switch {
+	case line <= 0:
+		return file
+	case column <= 0:
+		return fmt.Sprintf("%s:%d", file, line)
+	}
+	return fmt.Sprintf("%s:%d:%d", file, line, column)
+}
+
+// status is the HTTP status to answer with.
+func (p Problem) status() int {
+	if p.Status < 400 || p.Status > 599 {
+		return http.StatusInternalServerError
+	}
+	return p.Status
+}
+
+// heading is the title, or a stand-in.
+func (p Problem) heading() string {
+	if p.Title != "" {
+		return p.Title
+	}
+	return "Something went wrong"
+}
+
+// Marks returns the spaces and carets that point at the columns under the hit
+// line. Tabs of the line stay tabs, so that the carets line up.
+func (p Problem) Marks(line string) string {
+	if p.Column <= 0 {
+		return ""
+	}
+	var b strings.Builder
+	runes := []rune(line)
+	before := min(p.Column-1, len(runes))
+	for _, r := range runes[:before] {
+		if r == '\t' {
+			b.WriteByte('\t')
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	width := min(max(1, p.EndColumn-p.Column), max(1, len(runes)-before))
+	b.WriteString(strings.Repeat("^", width))
+	return b.String()
+}
+
+// Text is the problem for a terminal or a plain-text client, without colour.
+// Control characters are left out, so that no file name can move the cursor.
+func (p Problem) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", p.heading())
+	if at := p.Place(); at != "" {
+		fmt.Fprintf(&b, "%s: ", at)
+	}
+	fmt.Fprintf(&b, "%s\n", p.Message)
+	if len(p.Snippet) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, line := range p.Snippet {
+		sign := " "
+		if line.Hit {
+			sign = ">"
+		}
+		fmt.Fprintf(&b, "%s %4d | %s\n", sign, line.Number, line.Text)
+		if marks := p.Marks(line.Text); line.Hit && marks != "" {
+			fmt.Fprintf(&b, "       | %s\n", marks)
+		}
+	}
+	if p.Fix != "" {
+		fmt.Fprintf(&b, "\nfix: %s\n", p.Fix)
+	}
+	for i, f := range p.Frames {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		name := f.Func
+		if name == "" {
+			name = "(anonymous)"
+		}
+		fmt.Fprintf(&b, "    at %s (%s)\n", name, f.Place())
+	}
+	for _, note := range p.Notes {
+		fmt.Fprintf(&b, "\nnote: %s\n", note)
+	}
+	return strings.Map(printable, b.String())
+}
+
+func printable(r rune) rune {
+	if (r < ' ' && r != '\n' && r != '\t') || (r >= 0x7f && r < 0xa0) {
+		return -1
+	}
+	return r
+}

@@ -1,0 +1,252 @@
+// Package devserver is the author's day: it serves one site on this machine,
+// rebuilds it after every save, and keeps the open pages up to date.
+//
+// In goes a site (the front door that answers every request, package
+// devserver/site), a [Builder] that turns the folder into a revision of it, and
+// listening sockets. Out come pages that reload by themselves, an overlay with
+// the author's own file, line and column when a build fails, problem pages, and
+// a dashboard under /__pages/.
+//
+// The site wants the handler of the dashboard's paths when it is made, and the
+// server wants the site. So there are two values, made in this order:
+//
+//	hub := devserver.NewHub(devserver.HubOptions{})
+//	front, err := site.New(ctx, site.Options{Control: hub, …})
+//	server, err := devserver.New(devserver.Options{Hub: hub, Site: front, Builder: b, Listeners: l.All()})
+//	err = server.Serve(ctx)
+//
+// The [Hub] holds what is known of the build and the open pages; the [Server]
+// holds the sockets, the watcher and the loop that builds.
+//
+// A failed build is not an error of this package: the last good revision stays,
+// and its [Problem] values are shown. Errors are about sockets ([*PortError])
+// and about options. All exported functions and methods are safe for concurrent
+// use, except that Serve runs once.
+//
+// The package compiles and runs no code of the site, opens no database and no
+// socket other than on the loopback addresses, and sends nothing anywhere.
+package devserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// defaultGrace is how long requests may take to end after the context did.
+const defaultGrace = 3 * time.Second
+
+// Site is the front door, a *site.Site.
+type Site interface {
+	http.Handler
+	// Swap serves next from now on and returns what was served before. Running
+	// requests finish on that.
+	Swap(next site.Revision) (previous site.Revision)
+}
+
+// Options configure a Server. Site, Builder, Hub and Listeners are needed.
+type Options struct {
+	Site      Site
+	Builder   Builder
+	Hub       *Hub // the one that was given to the site as its Control
+	Listeners []net.Listener
+	// OnBuild is called after each build, on the goroutine that builds.
+	OnBuild func(Build)
+	// Grace is how long running requests may take after the context ended. Default 3 s.
+	Grace  time.Duration
+	Now    func() time.Time // default time.Now
+	Logger *slog.Logger     // default none
+}
+
+// Server serves, watches and rebuilds one site.
+type Server struct {
+	Options
+	watcher *watcher
+	first   chan struct{} // closed once the first build is done
+	builds  int64         // of the building goroutine
+	good    bool          // of the building goroutine: some build succeeded
+}
+
+// New makes a Server that owns the listeners: Serve closes them.
+func New(o Options) (*Server, error) {
+	if o.Site == nil || o.Builder == nil || o.Hub == nil || len(o.Listeners) == 0 {
+		return nil, errors.New("a dev server needs a site, a builder, a hub and a listener")
+	}
+	if o.Grace == 0 {
+		o.Grace = defaultGrace
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Server{Options: o, watcher: newWatcher(o.Now, o.Logger), first: make(chan struct{})}, nil
+}
+
+// Serve builds, serves and watches until the context ends, and then returns nil
+// once running requests have finished or had their time. Requests that come
+// before the first build is done wait for it.
+func (s *Server) Serve(ctx context.Context) error {
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
+	defer endRequests()
+	server := s.server(work, requests)
+	pool := &connPool{max: maxConns, now: s.Now}
+	var running sync.WaitGroup
+	running.Go(func() { s.watcher.run(work) })
+	running.Go(func() { s.buildLoop(work) })
+	failures := make(chan error, len(s.Listeners))
+	for _, l := range s.Listeners {
+		running.Go(func() { failures <- server.Serve(pool.listener(l)) })
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failures:
+	}
+	stop()
+	s.Hub.close()
+	s.shutDown(server, requests, endRequests)
+	running.Wait()
+	return err
+}
+
+// shutDown lets running requests finish, for a bounded time.
+func (s *Server) shutDown(server *http.Server, requests context.Context, endRequests func()) {
+	bounded, cancel := context.WithTimeout(requests, s.Grace)
+	defer cancel()
+	if server.Shutdown(bounded) == nil {
+		return
+	}
+	s.Logger.Warn("requests were still running and have been ended", "after", s.Grace.String())
+	endRequests()
+	_ = server.Close() // what it could not close is being given up
+}
+
+// server makes the http.Server. work ends when the server should stop, requests
+// when running requests must.
+func (s *Server) server(work, requests context.Context) *http.Server {
+	handler := s.afterFirstBuild(s.Hub.inject(s.Site))
+	handler = endStreams(work, handler)
+	handler = markRunning(withinLimits(s.Now, handler))
+	return &http.Server{
+		Handler:                      handler,
+		ReadHeaderTimeout:            readHeaderTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeaderBytes - maxHeaderSlop,
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" is the site's to refuse
+		ConnContext:                  withConn,
+		BaseContext:                  func(net.Listener) context.Context { return requests },
+		ErrorLog:                     slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
+	}
+}
+
+// afterFirstBuild holds requests back until there is something to serve.
+func (s *Server) afterFirstBuild(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-s.first:
+			next.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})
+}
+
+// endStreams ends the endless answers under /__pages/ as soon as work does, so
+// that an open dashboard does not hold up the exit.
+func endStreams(work context.Context, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, controlRoot) && strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(work, cancel)()
+			r = r.WithContext(ctx)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// buildLoop builds once, and again after every settled batch of changes.
+func (s *Server) buildLoop(ctx context.Context) {
+	var changed []string
+	for {
+		s.build(ctx, changed)
+		select {
+		case <-ctx.Done():
+			return
+		case c := <-s.watcher.changes():
+			changed = c.paths
+			if c.all {
+				changed = nil
+			}
+		}
+	}
+}
+
+// build makes one revision and, when it is good, serves it.
+func (s *Server) build(ctx context.Context, changed []string) {
+	start := s.Now()
+	out := s.Builder.Build(ctx, changed)
+	if ctx.Err() != nil {
+		return
+	}
+	if out.Info.Routes == nil {
+		out.Info = Describe(out.Revision.Manifest)
+	}
+	s.builds++
+	result := Build{
+		Number: s.builds, OK: out.OK, Reload: ReloadNone, Changed: changed, Problems: out.Problems,
+		Took: s.Now().Sub(start),
+	}
+	switch {
+	case out.OK:
+		s.Site.Swap(out.Revision)
+		s.good = true
+		result.Reload = s.Hub.succeed(s.builds, out, changed, result.Took)
+	default:
+		s.Hub.fail(s.builds, out.Problems, result.Took)
+		if !s.good {
+			s.Site.Swap(brokenRevision(s.Hub))
+		}
+	}
+	if s.builds == 1 {
+		close(s.first)
+	}
+	if s.OnBuild != nil {
+		s.OnBuild(result)
+	}
+	if out.Watch != nil {
+		s.Hub.setWatching(len(out.Watch))
+		s.watcher.watch(ctx, out.Watch, start)
+	}
+}
+
+// brokenRevision stands in until a build succeeds for the first time. It goes
+// through the front door like any other, so that strangers learn nothing.
+func brokenRevision(h *Hub) site.Revision {
+	everything := manifest.Route{Pattern: "/*", Access: manifest.Public}
+	return site.Revision{
+		ID:       "broken",
+		Manifest: &manifest.Manifest{Entry: "broken", Routes: []manifest.Route{everything}},
+		Worker:   brokenWorker{h},
+	}
+}
+
+type brokenWorker struct{ hub *Hub }
+
+// Serve answers with the reason why there is no site.
+func (b brokenWorker) Serve(w http.ResponseWriter, r *http.Request) error {
+	build, problems, _ := b.hub.failure()
+	writeProblems(w, r, problems, build)
+	return nil
+}

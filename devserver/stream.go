@@ -1,0 +1,108 @@
+package devserver
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// keepAlive is how often a quiet stream shows that it is alive, which is also
+// how a page that went away without a word is found out.
+const keepAlive = 15 * time.Second
+
+// serveStream is GET /__pages/reload?token=…&v=N: server-sent events for one
+// open page that holds version N. It takes the token of this run and proof that
+// a page of this site asks (reliability.md 5.4).
+func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	if !ownPage(r) || subtle.ConstantTimeCompare([]byte(query.Get("token")), []byte(h.token)) != 1 {
+		http.Error(w, "the reload stream is for this site's own pages", http.StatusForbidden)
+		return
+	}
+	held := r.Header.Get("Last-Event-ID") // of a page that reconnects
+	if held == "" {
+		held = query.Get("v")
+	}
+	version, err := strconv.ParseInt(held, 10, 64)
+	if err != nil {
+		http.Error(w, "v is not a version number", http.StatusBadRequest)
+		return
+	}
+	serveEvents(w, r, func() *subscriber { return h.join(version) }, h.leave)
+}
+
+// serveFeed is GET /__pages/api/dev/stream: server-sent events for a dashboard,
+// each a "state" with the document of /__pages/api/dev, now and after each build.
+func (h *Hub) serveFeed(w http.ResponseWriter, r *http.Request) {
+	if !ownPage(r) {
+		http.Error(w, "the stream is for the dashboard", http.StatusForbidden)
+		return
+	}
+	serveEvents(w, r, h.view, h.unview)
+}
+
+// serveEvents streams to a subscriber that join makes and leave unmakes.
+func serveEvents(w http.ResponseWriter, r *http.Request, join func() *subscriber, leave func(*subscriber)) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	if r.Method == http.MethodHead {
+		return
+	}
+	page := join()
+	if page == nil {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "no room for another page", http.StatusServiceUnavailable)
+		return
+	}
+	defer leave(page)
+	// A stream that ends, ends because the page or the server goes away.
+	_ = stream(w, r, page.messages)
+}
+
+// stream writes messages until they end or the client is gone.
+func stream(w http.ResponseWriter, r *http.Request, messages <-chan message) error {
+	control := http.NewResponseController(w)
+	if _, err := io.WriteString(w, "retry: 500\n\n"); err != nil {
+		return err
+	}
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
+	for {
+		if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return err
+		}
+		var err error
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-alive.C:
+			_, err = io.WriteString(w, ": alive\n\n")
+		case m, open := <-messages:
+			if !open {
+				return nil
+			}
+			err = m.write(w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (m message) write(w io.Writer) error {
+	data, err := json.Marshal(m.data)
+	if err != nil {
+		return err
+	}
+	if m.id > 0 {
+		if _, err := fmt.Fprintf(w, "id: %d\n", m.id); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", m.event, data)
+	return err
+}

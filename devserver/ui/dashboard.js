@@ -1,0 +1,244 @@
+// The dashboard of the dev server. It reads JSON and server-sent events of its
+// own origin and puts everything on the page as text, never as HTML.
+"use strict";
+
+const MOST_ROWS = 300;
+const $ = (id) => document.getElementById(id);
+let records = [];
+let paused = false;
+
+function el(name, className, ...content) {
+  const node = document.createElement(name);
+  if (className) node.className = className;
+  node.append(...content.filter((c) => c !== null && c !== undefined));
+  return node;
+}
+
+async function read(path) {
+  const answer = await fetch(path, { headers: { Accept: "application/json" }, cache: "no-store" });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
+}
+
+const clock = (at) => new Date(at).toLocaleTimeString([], { hour12: false });
+
+// --- requests ---
+
+function digits(ms) { return ms >= 10 ? ms.toFixed(0) : String(Number(ms.toFixed(2))); }
+
+function meter(used, limit, text) {
+  const cell = el("td", "num", text);
+  if (limit > 0 && used >= limit) cell.classList.add("over");
+  else if (limit > 0 && used >= 0.8 * limit) cell.classList.add("near");
+  if (limit > 0) cell.title = `limit ${limit}`;
+  return cell;
+}
+
+function requestRow(r) {
+  const m = r.meter;
+  const path = el("td", "path", el("span", "method", r.method), " ", r.path + (r.query ? `?${r.query}` : ""));
+  if (r.error) path.append(el("span", "error", r.error));
+  const by = el("td", "", r.source || "");
+  if (r.member) by.title = r.member;
+  if (r.route) path.title = `route ${r.route}`;
+  return el("tr", "", el("td", "time", clock(r.at)), path, el("td", `s${String(r.status)[0]}`, String(r.status)), el("td", "num", digits(r.ms)),
+    m ? meter(m.cpu_ms, m.cpu_limit_ms, digits(m.cpu_ms)) : el("td", "num"),
+    m ? meter(m.subrequests, m.subrequest_limit, m.subrequest_limit > 0 ? `${m.subrequests}/${m.subrequest_limit}` : String(m.subrequests)) : el("td", "num"), by);
+}
+
+function matches(r) {
+  const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = `${r.method} ${r.path}?${r.query || ""} ${r.status} ${r.source} ${r.route || ""} ${r.member || ""} ${r.error || ""}`.toLowerCase();
+  return words.every((w) => text.includes(w));
+}
+
+function drawRequests() {
+  const shown = records.filter(matches);
+  $("requests-rows").replaceChildren(...shown.slice(0, MOST_ROWS).map(requestRow));
+  countRequests();
+}
+
+function countRequests() {
+  $("requests-count").textContent = records.length ? `${records.length}` : "";
+  $("requests-empty").hidden = records.length > 0;
+}
+
+function onRequest(r) {
+  records.unshift(r);
+  records.length = Math.min(records.length, MOST_ROWS);
+  if (paused) return;
+  countRequests();
+  if (!matches(r)) return;
+  const row = requestRow(r);
+  row.classList.add("new");
+  const rows = $("requests-rows");
+  rows.prepend(row);
+  while (rows.childElementCount > MOST_ROWS) rows.lastElementChild.remove();
+}
+
+// --- leads and events ---
+
+function valueText(v) {
+  if (typeof v === "string") return v;
+  if (v && typeof v === "object" && typeof v.name === "string" && "size" in v) return `${v.name} (${v.size} bytes)`;
+  return JSON.stringify(v);
+}
+
+function fieldList(fields) {
+  const list = el("dl", "");
+  for (const [name, value] of Object.entries(fields || {})) list.append(el("dt", "", name), el("dd", "", valueText(value)));
+  return list;
+}
+
+function drawList(kind, items, row) {
+  const open = new Set([...$(`${kind}-list`).querySelectorAll("details[open]")].map((d) => d.dataset.id));
+  $(`${kind}-list`).replaceChildren(...items.slice(0, 100).map((item) => {
+    const details = row(item);
+    details.dataset.id = item.id;
+    details.open = open.has(item.id);
+    return details;
+  }));
+  $(`${kind}-count`).textContent = items.length ? String(items.length) : "";
+  $(`${kind}-empty`).hidden = items.length > 0;
+}
+
+function leadRow(lead) {
+  const s = lead.submission || {};
+  const summary = el("summary", "", el("strong", "", lead.form || "(no form)"), el("span", "", Object.values(lead.fields || {}).map(valueText).join(" · ").slice(0, 90)));
+  if (s.status && s.status !== "none") summary.append(el("span", `tag ${s.status}`, `${s.table}: ${s.status}`));
+  if (lead.preview) summary.append(el("span", "tag", "preview"));
+  summary.append(el("span", "time", clock(lead.created_at)));
+  const list = fieldList(lead.fields);
+  list.append(el("dt", "", "events"), el("dd", "", (lead.events || []).join(", ")));
+  if (s.error) list.append(el("dt", "", "row"), el("dd", "error", s.error));
+  return el("details", "", summary, list);
+}
+
+function eventRow(e) {
+  const summary = el("summary", "", el("strong", "mono", e.name), el("span", "", e.form || ""), el("span", "time", clock(e.created_at)));
+  const list = fieldList(e.fields);
+  list.append(el("dt", "", "id"), el("dd", "", e.id), el("dt", "", "lead"), el("dd", "", e.lead_id || ""));
+  return el("details", "", summary, list);
+}
+
+async function refreshInbox() {
+  const [leads, events] = await Promise.allSettled([read("/__pages/api/leads"), read("/__pages/api/events")]);
+  if (leads.status === "fulfilled") drawList("leads", leads.value.leads || [], leadRow);
+  if (events.status === "fulfilled") drawList("events", events.value.events || [], eventRow);
+}
+
+// --- the site and its build ---
+
+function drawState(s) {
+  const info = s.info;
+  document.title = `${s.ok ? "" : "✗ "}${info.name || "site"} · pages dev`;
+  $("name").textContent = info.name || "pages dev";
+  status(s.ok ? "serving" : "build failed", s.ok ? "ok" : "bad");
+  describe("build", [["result", s.ok ? "good" : "failed"], ["number", `${s.build}`], ["took", `${digits(s.took_ms)} ms`],
+    ["watching", `${s.watching} paths`], ["live reload", s.live_reload], ["open pages", `${s.pages}`], ["folder", info.dir]]);
+  $("routes").replaceChildren(...info.routes.map((r) => el("tr", "", el("td", "path", r.pattern), el("td", "", el("span", `tag ${r.access}`, r.access)), el("td", "", r.target))));
+  describe("bindings", info.bindings.map((b) => [b.name, b.detail ? `${b.kind}: ${b.detail}` : b.kind]));
+  describe("limits", info.limits.map((l) => [l.name, l.value]));
+  describe("forms", info.forms.map((f) => [f.name, f.event]));
+  drawProblems(s);
+}
+
+function describe(id, pairs) {
+  const kept = pairs.filter(([, value]) => value);
+  $(id).replaceChildren(...(kept.length ? kept.flatMap(([name, value]) => [el("dt", "", name), el("dd", "", value)]) : [el("dt", "", "none")]));
+}
+
+function drawProblems(s) {
+  const box = $("problems");
+  box.hidden = s.problems.length === 0;
+  box.classList.toggle("warn", s.ok);
+  box.replaceChildren(...s.problems.map((p) => {
+    const at = p.file ? p.file + (p.line ? `:${p.line}` : "") + (p.line && p.column ? `:${p.column}` : "") : "";
+    const one = el("article", "", el("h2", "", p.title || (s.ok ? "Warning" : "The site does not build")), el("p", "", p.message), el("p", "mono", at));
+    if (p.snippet) one.append(el("pre", "", ...p.snippet.map((l) => el("span", l.hit ? "hit" : "", `${String(l.number).padStart(4)} │ ${l.text}\n`))));
+    if (p.fix) one.append(el("p", "", el("strong", "", "Fix: "), p.fix));
+    for (const note of p.notes || []) one.append(el("p", "note", note));
+    return one;
+  }));
+}
+
+function status(text, kind) {
+  if ($("status").textContent === text) return;
+  $("status").textContent = text;
+  $("status").className = `pill ${kind}`;
+}
+
+// --- who is signed in ---
+
+function postButton(action, label, fields, pressed) {
+  const form = el("form", "");
+  form.method = "post";
+  form.action = action;
+  for (const [name, value] of Object.entries({ ...fields, next: "/__pages/" })) {
+    const input = el("input");
+    Object.assign(input, { type: "hidden", name, value });
+    form.append(input);
+  }
+  const button = el("button", "", label);
+  if (pressed !== undefined) button.setAttribute("aria-pressed", String(pressed));
+  form.append(button);
+  return form;
+}
+
+async function refreshMember() {
+  const s = await read("/__pages/api/state");
+  const me = s.member;
+  $("member").textContent = me ? `${me.name || me.email} (${me.email})` : "nobody";
+  const buttons = (s.personas || []).map((p) => postButton("/__pages/sign-in", p.key, { persona: p.key }, me ? p.email === me.email : false));
+  if (me) buttons.push(postButton("/__pages/sign-out", "Sign out", {}));
+  $("personas").replaceChildren(...buttons);
+}
+
+// --- wiring ---
+
+$("filter").addEventListener("input", drawRequests);
+$("pause").addEventListener("click", () => {
+  paused = !paused;
+  $("pause").setAttribute("aria-pressed", String(paused));
+  if (!paused) drawRequests();
+});
+addEventListener("keydown", (e) => {
+  if (e.key !== "/" || e.ctrlKey || e.metaKey || e.target.closest("input, textarea")) return;
+  e.preventDefault();
+  $("filter").focus();
+});
+
+// A browser opens few connections to one host. A dashboard that nobody sees
+// gives its own back, and reads everything again when it is looked at.
+let streams = [];
+
+function open(path, handlers) {
+  const source = new EventSource(path);
+  for (const [name, handle] of Object.entries(handlers)) source.addEventListener(name, handle);
+  source.addEventListener("error", () => {
+    status("not reachable", "bad");
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, 3000);
+  });
+  return source;
+}
+
+function follow() {
+  for (const source of streams.splice(0)) source.close();
+  if (document.hidden) return;
+  streams = [
+    open("/__pages/api/dev/stream", { state: (e) => drawState(JSON.parse(e.data)) }),
+    open("/__pages/api/events/stream", { open: refresh, request: (e) => onRequest(JSON.parse(e.data)), event: refreshInbox }),
+  ];
+}
+
+async function refresh() {
+  await Promise.allSettled([refreshInbox(), refreshMember(), read("/__pages/api/requests").then((doc) => {
+    records = (doc.requests || []).slice(0, MOST_ROWS);
+    drawRequests();
+  })]);
+}
+
+document.addEventListener("visibilitychange", follow);
+addEventListener("pagehide", () => { for (const source of streams.splice(0)) source.close(); });
+addEventListener("pageshow", (e) => e.persisted && follow());
+follow();

@@ -1,0 +1,314 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// pollEvery is the pace of the fallback for systems that refuse to watch.
+	pollEvery = 700 * time.Millisecond
+	// clockSlack covers file systems that stamp files with a clock a tick behind.
+	clockSlack = 10 * time.Millisecond
+)
+
+// change is one settled batch. all means that any file may have changed.
+type change struct {
+	paths []string
+	all   bool
+}
+
+func (c change) empty() bool { return !c.all && len(c.paths) == 0 }
+
+// merge adds what settled later.
+func (c change) merge(paths []string, all bool) change {
+	c.paths = append(c.paths, paths...)
+	slices.Sort(c.paths)
+	c.paths = slices.Compact(c.paths)
+	c.all = c.all || all
+	return c
+}
+
+// watcher turns what the system says about folders into settled batches of the
+// files that matter. All its fields belong to the goroutine in run.
+type watcher struct {
+	now    func() time.Time
+	logger *slog.Logger
+	fs     *fsnotify.Watcher // nil once polling
+	poll   time.Duration
+
+	named  []string // as the Builder gave it
+	list   watchList
+	dirs   map[string]bool  // registered with the system
+	stamps map[string]stamp // while polling
+	batch  batch
+	held   change // settled, not yet delivered
+
+	lists chan watchRequest
+	out   chan change
+}
+
+type watchRequest struct {
+	paths []string
+	since time.Time
+}
+
+// newWatcher makes a watcher that watches nothing yet. When the system has no
+// watches to give, it polls.
+func newWatcher(now func() time.Time, logger *slog.Logger) *watcher {
+	w := &watcher{
+		now: now, logger: logger, poll: pollEvery,
+		batch: batch{quiet: settleQuiet, storm: settleStorm, most: settleMost},
+		dirs:  map[string]bool{},
+		lists: make(chan watchRequest), out: make(chan change),
+	}
+	system, err := fsnotify.NewWatcher()
+	if err != nil {
+		w.fallBack(err)
+		return w
+	}
+	w.fs = system
+	return w
+}
+
+// watch replaces the list. What the newly watched folders hold that is younger
+// than since counts as changed: it was written while the build that reported
+// the list was running.
+func (w *watcher) watch(ctx context.Context, paths []string, since time.Time) {
+	select {
+	case w.lists <- watchRequest{paths, since}:
+	case <-ctx.Done():
+	}
+}
+
+// changes delivers settled batches. While nobody receives, they grow together.
+func (w *watcher) changes() <-chan change { return w.out }
+
+// run serves until the context ends.
+func (w *watcher) run(ctx context.Context) {
+	defer w.stopSystem()
+	settled := time.NewTimer(time.Hour)
+	defer settled.Stop()
+	poll := time.NewTicker(w.poll)
+	defer poll.Stop()
+	for {
+		if !w.batch.empty() {
+			settled.Reset(max(0, w.batch.due().Sub(w.now())))
+		}
+		var out chan<- change
+		if w.batch.empty() && !w.held.empty() {
+			out = w.out
+		}
+		events, failures := w.system()
+		tick := poll.C
+		if w.fs != nil {
+			tick = nil
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case req := <-w.lists:
+			w.replace(req)
+		case ev, ok := <-events:
+			w.onEvent(ev, ok)
+		case err := <-failures:
+			w.onError(err)
+		case <-tick:
+			w.onTick()
+		case <-settled.C:
+			w.held = w.held.merge(w.batch.take(isFile))
+		case out <- w.held:
+			w.held = change{}
+		}
+	}
+}
+
+func (w *watcher) system() (<-chan fsnotify.Event, <-chan error) {
+	if w.fs == nil {
+		return nil, nil
+	}
+	return w.fs.Events, w.fs.Errors
+}
+
+func (w *watcher) replace(req watchRequest) {
+	named := slices.Sorted(slices.Values(req.paths))
+	if w.named != nil && slices.Equal(named, w.named) {
+		return // events and ticks keep up with it
+	}
+	before := w.list
+	w.named, w.list = named, newWatchList(named)
+	since := req.since.Add(-clockSlack)
+	w.sync(func(path string, d fs.DirEntry) {
+		if info, err := d.Info(); err == nil && info.ModTime().After(since) {
+			w.batch.add(path, false, w.now())
+		}
+	})
+	if w.fs == nil {
+		w.compare(before, since)
+	}
+}
+
+// sync registers every folder the list asks for and lets go of the others.
+// onNew is called for each file in folders that were not registered before.
+func (w *watcher) sync(onNew func(path string, d fs.DirEntry)) {
+	if w.fs == nil {
+		return
+	}
+	before := w.dirs
+	w.dirs = map[string]bool{}
+	for _, dir := range w.list.parents() {
+		w.register(dir, before)
+	}
+	for _, root := range w.list.roots {
+		walk(root, func(dir string) { w.register(dir, before) }, func(path string, d fs.DirEntry) {
+			if !before[filepath.Dir(path)] {
+				onNew(path, d)
+			}
+		})
+	}
+	for dir := range before {
+		if !w.dirs[dir] {
+			w.unregister(dir)
+		}
+	}
+}
+
+// register asks the system to report on one folder, unless it already does.
+func (w *watcher) register(dir string, before map[string]bool) {
+	if w.fs == nil || w.dirs[dir] {
+		return
+	}
+	if !before[dir] {
+		err := w.fs.Add(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return // it vanished; its parent reports that
+		}
+		if err != nil {
+			w.fallBack(err)
+			return
+		}
+	}
+	w.dirs[dir] = true
+}
+
+func (w *watcher) unregister(dir string) {
+	if w.fs != nil {
+		_ = w.fs.Remove(dir) // fails when the folder is gone, and its watch with it
+	}
+}
+
+func (w *watcher) onEvent(ev fsnotify.Event, ok bool) {
+	if !ok {
+		w.fallBack(errors.New("the system ended the watch"))
+		return
+	}
+	path, created := filepath.Clean(ev.Name), ev.Has(fsnotify.Create)
+	gone := ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename)
+	if !created && !gone && !ev.Has(fsnotify.Write) {
+		return // access rights and times: no content
+	}
+	if gone {
+		w.forget(path)
+	}
+	covered := w.list.covers(path)
+	switch {
+	case (created || gone) && w.list.shapedBy(path):
+		w.resync()
+	case created && covered && isDir(path):
+		w.adopt(path)
+	}
+	if covered && !isDir(path) {
+		w.batch.add(path, created, w.now())
+	}
+}
+
+// forget drops a folder that went away, and those below it: a renamed folder
+// keeps its watch in the system, under a name that is no longer true.
+func (w *watcher) forget(path string) {
+	if !w.dirs[path] {
+		return
+	}
+	for dir := range w.dirs {
+		if _, below := within(path, dir); below {
+			w.unregister(dir)
+			delete(w.dirs, dir)
+		}
+	}
+}
+
+// resync looks at the list afresh after something on it, or above it, came or went.
+func (w *watcher) resync() {
+	w.list = newWatchList(w.named)
+	w.sync(func(path string, _ fs.DirEntry) { w.batch.add(path, true, w.now()) })
+}
+
+// adopt registers a new folder with all that is in it, and counts its files as created.
+func (w *watcher) adopt(dir string) {
+	walk(dir, func(sub string) { w.register(sub, nil) }, func(path string, _ fs.DirEntry) {
+		w.batch.add(path, true, w.now())
+	})
+}
+
+func (w *watcher) onError(err error) {
+	if !errors.Is(err, fsnotify.ErrEventOverflow) {
+		w.fallBack(err)
+		return
+	}
+	w.logger.Warn("more files changed than the system reports: looking at all of them")
+	w.resync()
+	w.batch.addAll(w.now())
+}
+
+// fallBack gives up on the system and polls from now on.
+func (w *watcher) fallBack(err error) {
+	w.stopSystem()
+	w.fs = nil
+	w.dirs = map[string]bool{}
+	w.logger.Warn("cannot watch folders: looking for changes every "+w.poll.String(),
+		"error", err, "fix", "raise the system's limit of watches (fs.inotify.max_user_watches)")
+	w.stamps = w.list.scan()
+	if w.named != nil {
+		w.batch.addAll(w.now())
+	}
+}
+
+func (w *watcher) stopSystem() {
+	if w.fs != nil {
+		_ = w.fs.Close() // nothing is left to be lost
+	}
+}
+
+// onTick looks for changes, while polling.
+func (w *watcher) onTick() {
+	if w.named == nil {
+		return
+	}
+	before := w.list
+	w.list = newWatchList(w.named)
+	w.compare(before, time.Time{})
+}
+
+// compare stamps all files and notes those that differ from the last time. Of
+// those that the list did not cover then, only what is younger than since counts.
+func (w *watcher) compare(before watchList, since time.Time) {
+	old := w.stamps
+	w.stamps = w.list.scan()
+	for path, now := range w.stamps {
+		was, known := old[path]
+		if (known && was != now) || (!known && (before.covers(path) || now.modified.After(since))) {
+			w.batch.add(path, !known, w.now())
+		}
+	}
+	for path := range old {
+		if _, still := w.stamps[path]; !still && w.list.covers(path) {
+			w.batch.add(path, false, w.now())
+		}
+	}
+}

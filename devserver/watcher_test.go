@@ -1,0 +1,325 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// patience bounds what a test waits for. Nothing waits for it to pass.
+const patience = 20 * time.Second
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// siteDir makes a site folder with a manifest, a source file and some assets.
+func siteDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "pages.deploy.json"), "{}")
+	write(t, filepath.Join(dir, "src/worker.js"), "1")
+	write(t, filepath.Join(dir, "public/index.html"), "1")
+	write(t, filepath.Join(dir, "public/css/site.css"), "1")
+	write(t, filepath.Join(dir, "public/node_modules/x.js"), "1")
+	write(t, filepath.Join(dir, "node_modules/dep/index.js"), "1")
+	return dir
+}
+
+// startWatcher runs w on the list and returns once the watch is on.
+func startWatcher(t *testing.T, w *watcher, list ...string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.run(ctx)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	// The second list is taken when the first has been dealt with. What the test
+	// wrote so far is no change, whatever the clock of the file system.
+	later := time.Now().Add(time.Hour)
+	w.watch(ctx, list, later)
+	w.watch(ctx, list, later)
+}
+
+func settled(t *testing.T, w *watcher) change {
+	t.Helper()
+	select {
+	case c := <-w.changes():
+		return c
+	case <-time.After(patience):
+		t.Fatal("no change arrived")
+		return change{}
+	}
+}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func TestWatcherSees(t *testing.T) {
+	type site struct{ manifest, worker, public, dep, missing, later string }
+	tests := []struct {
+		name string
+		do   func(t *testing.T, s site)
+		want func(s site) []string
+	}{
+		{
+			"save in place",
+			func(t *testing.T, s site) { write(t, s.worker, "22") },
+			func(s site) []string { return []string{s.worker} },
+		},
+		{
+			"rename over",
+			func(t *testing.T, s site) {
+				write(t, s.manifest+".tmp", "{ }")
+				rename(t, s.manifest+".tmp", s.manifest)
+			},
+			func(s site) []string { return []string{s.manifest} },
+		},
+		{
+			"atomic save inside a folder",
+			func(t *testing.T, s site) {
+				css := filepath.Join(s.public, "css/site.css")
+				write(t, css+".1234.tmp", "22")
+				rename(t, css+".1234.tmp", css)
+			},
+			func(s site) []string { return []string{filepath.Join(s.public, "css/site.css")} },
+		},
+		{
+			"editor files beside a save",
+			func(t *testing.T, s site) {
+				write(t, filepath.Join(s.public, ".index.html.swp"), "x")
+				write(t, filepath.Join(s.public, "4913"), "x")
+				rename(t, filepath.Join(s.public, "index.html"), filepath.Join(s.public, "index.html~"))
+				write(t, filepath.Join(s.public, "index.html"), "22")
+			},
+			func(s site) []string { return []string{filepath.Join(s.public, "index.html")} },
+		},
+		{
+			"new folders with files",
+			func(t *testing.T, s site) { write(t, filepath.Join(s.public, "a/b/c.html"), "1") },
+			func(s site) []string { return []string{filepath.Join(s.public, "a/b/c.html")} },
+		},
+		{
+			"a folder moved away",
+			func(t *testing.T, s site) { rename(t, filepath.Join(s.public, "css"), filepath.Join(s.public, "style")) },
+			func(s site) []string {
+				return []string{filepath.Join(s.public, "css"), filepath.Join(s.public, "style/site.css")}
+			},
+		},
+		{
+			"deleted",
+			func(t *testing.T, s site) { remove(t, filepath.Join(s.public, "index.html")) },
+			func(s site) []string { return []string{filepath.Join(s.public, "index.html")} },
+		},
+		{
+			"a missing file appears",
+			func(t *testing.T, s site) { write(t, s.missing, "A=1") },
+			func(s site) []string { return []string{s.missing} },
+		},
+		{
+			"a missing folder appears",
+			func(t *testing.T, s site) { write(t, filepath.Join(s.later, "0001.sql"), "1") },
+			func(s site) []string { return []string{filepath.Join(s.later, "0001.sql")} },
+		},
+		{
+			"a named file in node_modules, and nothing else there",
+			func(t *testing.T, s site) {
+				write(t, filepath.Join(s.public, "node_modules/x.js"), "22")
+				write(t, s.dep, "22")
+			},
+			func(s site) []string { return []string{s.dep} },
+		},
+	}
+	for _, polled := range []bool{false, true} {
+		for _, test := range tests {
+			t.Run(fmt.Sprintf("%s/polled=%v", test.name, polled), func(t *testing.T) {
+				dir := siteDir(t)
+				s := site{
+					manifest: filepath.Join(dir, "pages.deploy.json"), worker: filepath.Join(dir, "src/worker.js"),
+					public: filepath.Join(dir, "public"), dep: filepath.Join(dir, "node_modules/dep/index.js"),
+					missing: filepath.Join(dir, ".dev.vars"), later: filepath.Join(dir, "db/migrations"),
+				}
+				w := newWatcher(time.Now, discard())
+				w.batch.quiet = 150 * time.Millisecond // one batch on a busy machine, too
+				if polled {
+					w.poll = 20 * time.Millisecond
+					w.fallBack(errors.New("no watches left"))
+				}
+				startWatcher(t, w, s.manifest, s.worker, s.public, s.dep, s.missing, s.later)
+				test.do(t, s)
+				want := test.want(s)
+				var got []string
+				if polled {
+					want = slices.DeleteFunc(want, isGoneDir) // polling sees files only
+				}
+				for len(missingFrom(got, want)) > 0 {
+					got = append(got, settled(t, w).paths...)
+				}
+				for _, path := range got {
+					if !slices.Contains(want, path) && !polled {
+						t.Errorf("also reported %s", path)
+					}
+				}
+			})
+		}
+	}
+}
+
+// isGoneDir tells the folder of the table's move from files.
+func isGoneDir(path string) bool { return filepath.Ext(path) == "" && filepath.Base(path) == "css" }
+
+func missingFrom(got, want []string) []string {
+	return slices.DeleteFunc(slices.Clone(want), func(path string) bool { return slices.Contains(got, path) })
+}
+
+// A build tool that empties its output folder and fills it again must not
+// leave the watcher behind on the old folder.
+func TestWatcherFollowsRecreatedFolder(t *testing.T) {
+	dir := siteDir(t)
+	public := filepath.Join(dir, "public")
+	w := newWatcher(time.Now, discard())
+	startWatcher(t, w, public)
+	page := filepath.Join(public, "index.html")
+	for round := range 5 {
+		remove(t, public)
+		write(t, page, fmt.Sprint("round ", round))
+		for !slices.Contains(settled(t, w).paths, page) {
+		}
+	}
+	nested := filepath.Join(public, "deep/er/page.html")
+	write(t, nested, "1")
+	for !slices.Contains(settled(t, w).paths, nested) {
+	}
+	write(t, nested, "22")
+	for !slices.Contains(settled(t, w).paths, nested) {
+	}
+}
+
+func TestWatcherStormIsOneBatch(t *testing.T) {
+	dir := siteDir(t)
+	public := filepath.Join(dir, "public")
+	w := newWatcher(time.Now, discard())
+	w.batch.storm = 500 * time.Millisecond // a loaded machine may pause in the middle
+	w.batch.quiet = w.batch.storm
+	w.batch.most = time.Minute
+	startWatcher(t, w, public)
+	var want []string
+	for i := range 1000 {
+		path := filepath.Join(public, "gen", fmt.Sprintf("%04d.html", i))
+		write(t, path, "x")
+		want = append(want, path)
+	}
+	if got := settled(t, w).paths; !slices.Equal(got, want) {
+		t.Errorf("the first batch has %d paths, want %d", len(got), len(want))
+	}
+	w.watch(t.Context(), []string{public}, time.Now())
+	select {
+	case c := <-w.changes():
+		t.Errorf("a second batch: %v", c.paths)
+	default:
+	}
+}
+
+// While nobody takes a batch, later changes join it.
+func TestWatcherMergesWhileBuilding(t *testing.T) {
+	dir := siteDir(t)
+	public := filepath.Join(dir, "public")
+	w := newWatcher(time.Now, discard())
+	startWatcher(t, w, public)
+	a, b := filepath.Join(public, "a.html"), filepath.Join(public, "b.html")
+	write(t, a, "1")
+	first := settled(t, w)
+	write(t, b, "1")
+	second := settled(t, w)
+	if !slices.Equal(first.paths, []string{a}) || !slices.Equal(second.paths, []string{b}) {
+		t.Errorf("batches %v and %v", first.paths, second.paths)
+	}
+	merged := change{paths: []string{b}}.merge([]string{a, b}, false)
+	if !slices.Equal(merged.paths, []string{a, b}) || merged.all || merged.empty() {
+		t.Errorf("merged = %+v", merged)
+	}
+}
+
+func TestWatcherOverflowLooksAtEverything(t *testing.T) {
+	dir := siteDir(t)
+	w := newWatcher(time.Now, discard())
+	w.named = []string{filepath.Join(dir, "public")}
+	w.onError(fsnotify.ErrEventOverflow)
+	if w.batch.empty() || !w.batch.all || w.fs == nil {
+		t.Errorf("after an overflow: all = %v, polling = %v", w.batch.all, w.fs == nil)
+	}
+	w.onError(errors.New("the disk is on fire"))
+	if w.fs != nil || w.stamps == nil {
+		t.Error("an unknown failure did not fall back to polling")
+	}
+	w.onTick()
+}
+
+// What was written while the build that reported the list was running is not lost.
+func TestWatcherSeesChangesBeforeItWatched(t *testing.T) {
+	for _, polled := range []bool{false, true} {
+		dir := siteDir(t)
+		public := filepath.Join(dir, "public")
+		began := time.Now()
+		page := filepath.Join(public, "index.html")
+		write(t, page, "22")
+		if err := os.Chtimes(page, began.Add(time.Second), began.Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		old := filepath.Join(public, "css/site.css")
+		if err := os.Chtimes(old, began.Add(-time.Hour), began.Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		w := newWatcher(time.Now, discard())
+		if polled {
+			w.fallBack(errors.New("no watches left"))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			w.run(ctx)
+		}()
+		w.watch(ctx, []string{public}, began)
+		if got := settled(t, w).paths; !slices.Equal(got, []string{page}) {
+			t.Errorf("polled=%v: changed %v, want %s", polled, got, page)
+		}
+		stop()
+		<-done
+	}
+}

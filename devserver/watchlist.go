@@ -1,0 +1,132 @@
+package devserver
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// watchList is what a build read: single files, and folders with all that is
+// in them. A path that does not exist yet counts as a file until it does.
+type watchList struct {
+	files []string
+	roots []string
+}
+
+// newWatchList sorts absolute paths into files and folders as they are now.
+func newWatchList(paths []string) watchList {
+	var l watchList
+	for _, path := range paths {
+		path = filepath.Clean(path)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			l.roots = append(l.roots, path)
+		} else {
+			l.files = append(l.files, path)
+		}
+	}
+	return l
+}
+
+// covers reports whether a change of path concerns the build.
+func (l watchList) covers(path string) bool {
+	if slices.Contains(l.files, path) {
+		return true
+	}
+	return slices.ContainsFunc(l.roots, func(root string) bool {
+		rel, ok := within(root, path)
+		return ok && !ignored(rel)
+	})
+}
+
+// shapedBy reports whether the list means other folders once path came or
+// went: path is one of its folders, lies above one of its paths, or is a folder
+// where the list expected a file.
+func (l watchList) shapedBy(path string) bool {
+	if slices.Contains(l.roots, path) || (slices.Contains(l.files, path) && isDir(path)) {
+		return true
+	}
+	below := func(listed string) bool {
+		rel, ok := within(path, listed)
+		return ok && rel != "."
+	}
+	return slices.ContainsFunc(l.files, below) || slices.ContainsFunc(l.roots, below)
+}
+
+// parents are the nearest folders that exist above each path of the list: where
+// the system reports that a file is replaced, or a folder removed and made anew.
+func (l watchList) parents() []string {
+	var dirs []string
+	for _, path := range slices.Concat(l.files, l.roots) {
+		dir := filepath.Dir(path)
+		for !isDir(dir) && dir != filepath.Dir(dir) {
+			dir = filepath.Dir(dir)
+		}
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// walk calls onDir and onFile for what lies in root, in this order: a folder
+// before its content is read. Entries that vanish meanwhile are passed over.
+func walk(root string, onDir func(dir string), onFile func(path string, d fs.DirEntry)) {
+	//nolint:errcheck // the callback returns nothing but SkipDir, which WalkDir keeps to itself
+	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it vanished or may not be read: whoever reads it next says so
+		}
+		rel, _ := within(root, path)
+		switch {
+		case ignored(rel) && d.IsDir():
+			return filepath.SkipDir
+		case ignored(rel):
+		case d.IsDir():
+			onDir(path)
+		default:
+			onFile(path, d)
+		}
+		return nil
+	})
+}
+
+// stamp is what tells one state of a file from the next without reading it.
+type stamp struct {
+	size     int64
+	modified time.Time
+	mode     fs.FileMode
+}
+
+// scan stamps every file of the list.
+func (l watchList) scan() map[string]stamp {
+	stamps := map[string]stamp{}
+	note := func(path string, info fs.FileInfo, err error) {
+		if err == nil && !info.IsDir() {
+			stamps[path] = stamp{info.Size(), info.ModTime(), info.Mode()}
+		}
+	}
+	for _, path := range l.files {
+		info, err := os.Stat(path)
+		note(path, info, err)
+	}
+	for _, root := range l.roots {
+		walk(root, func(string) {}, func(path string, d fs.DirEntry) {
+			info, err := d.Info()
+			note(path, info, err)
+		})
+	}
+	return stamps
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// isFile reports whether something other than a folder is at path.
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.IsDir()
+}
