@@ -179,8 +179,14 @@ func (d *Database) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.handle, d.guard.changed, d.size = h, true, 0
-	return d.tidy()
+	d.handle, d.guard.changed = h, true
+	if err = d.tidy(); err == nil {
+		err = h.conn.Raw(func(any) error { return d.measure() })
+	}
+	if err != nil {
+		d.drop()
+	}
+	return err
 }
 
 // tidy ends a transaction that a failed statement left open, and puts back
@@ -249,7 +255,7 @@ func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (reads
 	if err != nil {
 		return 0, err
 	}
-	if s.stmt == 0 && s.rest == "" {
+	if s.stmt == 0 {
 		return 0, errNoStatement
 	}
 	if s.rest == "" {
@@ -332,7 +338,7 @@ func (d *Database) meta(before databaseCounters, duration string, reads int) ([]
 		return nil, err
 	}
 	changes := after.changes - before.changes
-	changed := changes != 0 || after.rowID != before.rowID || before.size != 0 && before.size != d.size
+	changed := changes != 0 || after.rowID != before.rowID || before.size != d.size
 	return fmt.Appendf(nil, `{"served_by":"pages","duration":%s,"changes":%d,"last_row_id":%d,"changed_db":%t,"size_after":%d,`+
 		`"rows_read":%d,"rows_written":%d,"served_by_primary":true,"timings":{"sql_duration_ms":%s},"total_attempts":1}`,
 		duration, changes, after.rowID, changed, d.size, reads, changes, duration), nil

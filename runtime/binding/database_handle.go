@@ -29,11 +29,21 @@ type sqlHandle struct {
 	db    uintptr
 	out   uintptr // room for the two pointers that prepare returns
 	guard *databaseGuard
-	cache map[string]uintptr // prepared statements by their text
+	cache map[cacheKey]uintptr
 }
 
-// maxCachedStatements is how many prepared statements a connection keeps.
-const maxCachedStatements = 128
+// cacheKey keeps our own statements apart from the Worker's: a COMMIT of ours
+// must not become the Worker's.
+type cacheKey struct {
+	text    string
+	trusted bool
+}
+
+// A connection keeps so many prepared statements, of texts up to so many bytes.
+const (
+	maxCachedStatements = 128
+	maxCachedText       = 16 << 10
+)
 
 var errForeignDriver = errors.New("the database is not opened by the SQLite driver this is built on")
 
@@ -42,7 +52,7 @@ func openHandle(ctx context.Context, pool *sql.DB, guard *databaseGuard) (*sqlHa
 	if err != nil {
 		return nil, err
 	}
-	h := &sqlHandle{conn: conn, tls: libc.NewTLS(), guard: guard, cache: map[string]uintptr{}}
+	h := &sqlHandle{conn: conn, tls: libc.NewTLS(), guard: guard, cache: map[cacheKey]uintptr{}}
 	h.out = libc.Xmalloc(h.tls, 32)
 	err = conn.Raw(func(c any) error {
 		db := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
@@ -61,10 +71,13 @@ func openHandle(ctx context.Context, pool *sql.DB, guard *databaseGuard) (*sqlHa
 	return h, nil
 }
 
+// maxSQLText is the longest SQL of a Worker, in bytes, as in D1.
+const maxSQLText = 100_000
+
 // workerLimits are the limits of a Worker's SQL, as D1 sets them.
 var workerLimits = map[int32]int32{
 	sqlite3.SQLITE_LIMIT_LENGTH:              4 << 20,
-	sqlite3.SQLITE_LIMIT_SQL_LENGTH:          100_000,
+	sqlite3.SQLITE_LIMIT_SQL_LENGTH:          maxSQLText,
 	sqlite3.SQLITE_LIMIT_COLUMN:              100,
 	sqlite3.SQLITE_LIMIT_EXPR_DEPTH:          100,
 	sqlite3.SQLITE_LIMIT_COMPOUND_SELECT:     5,
@@ -134,7 +147,7 @@ func (h *sqlHandle) interrupt(done <-chan struct{}) {
 	}
 }
 
-// statement is one prepared statement of a text.
+// sqlStatement is one prepared statement of a text.
 type sqlStatement struct {
 	h    *sqlHandle
 	stmt uintptr
@@ -146,11 +159,15 @@ type sqlStatement struct {
 // prepare compiles the first statement of text. A text without any gives a
 // statement whose stmt is 0.
 func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
-	if stmt, ok := h.cache[text]; ok {
+	key := cacheKey{text, h.guard.trusted}
+	if stmt, ok := h.cache[key]; ok {
 		return sqlStatement{h: h, stmt: stmt, cached: true}, nil
 	}
 	if strings.Contains(text, "\x00") {
 		return sqlStatement{}, &sqlError{sqlite3.SQLITE_ERROR, "the SQL has a NUL character", -1}
+	}
+	if len(text) > maxSQLText {
+		return sqlStatement{}, &sqlError{sqlite3.SQLITE_TOOBIG, "statement too long", -1}
 	}
 	p, err := libc.CString(text)
 	if err != nil {
@@ -164,22 +181,24 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	}
 	pointers := libc.GoBytes(h.out, 2*word)
 	s := sqlStatement{h: h, stmt: uintptr(binary.NativeEndian.Uint64(pointers))}
-	if tail := text[uintptr(binary.NativeEndian.Uint64(pointers[word:]))-p:]; !blankSQL(tail) {
+	tail := text[uintptr(binary.NativeEndian.Uint64(pointers[word:]))-p:]
+	switch more := !blankSQL(tail); {
+	case more && s.stmt == 0: // a semicolon alone
+		return h.prepare(tail)
+	case more:
 		s.rest = tail
-		return s, nil
-	}
-	if s.stmt != 0 && len(text) < 1<<14 {
-		h.keep(text, s.stmt)
+	case s.stmt != 0 && len(text) <= maxCachedText:
+		h.keep(key, s.stmt)
 		s.cached = true
 	}
 	return s, nil
 }
 
-func (h *sqlHandle) keep(text string, stmt uintptr) {
+func (h *sqlHandle) keep(key cacheKey, stmt uintptr) {
 	if len(h.cache) >= maxCachedStatements {
 		h.forget()
 	}
-	h.cache[text] = stmt
+	h.cache[key] = stmt
 }
 
 // error is the connection's last error.

@@ -1,0 +1,370 @@
+package binding
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	_ "modernc.org/sqlite"
+)
+
+func testDSN(path string) string {
+	return "file:" + path + "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
+}
+
+func openSQL(t testing.TB, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", testDSN(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func newDatabase(t testing.TB, o DatabaseOptions) *Database {
+	t.Helper()
+	d := NewDatabase(openSQL(t, filepath.Join(t.TempDir(), "site.db")), o)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// askSQL gives the JSON of q in a shape, or the error's text.
+func askSQL(t testing.TB, d *Database, shape resultShape, text string, params ...any) string {
+	t.Helper()
+	out, err := d.query(t.Context(), Query{text, params}, shape, "")
+	if err != nil {
+		return err.Error()
+	}
+	if !json.Valid(out) {
+		t.Errorf("%s: not JSON: %s", text, out)
+	}
+	return string(out)
+}
+
+func setupSQL(t testing.TB, d *Database, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := d.All(t.Context(), Query{SQL: s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDatabaseValues(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE v(i INTEGER, r REAL, s TEXT, b BLOB, at DATETIME, on_ BOOLEAN, any)")
+	tests := []struct {
+		sql    string
+		params []any
+		want   string
+	}{
+		{"SELECT typeof(?), ?, typeof(?)", []any{42.0, 42.0, "x"}, `[["real",42,"text"]]`},
+		{"SELECT 1, 1.5, 'a', NULL, x'00ff', 9223372036854775807, 9e999, -9e999", nil, `[[1,1.5,"a",null,[0,255],9223372036854775807,1e999,-1e999]]`},
+		{"INSERT INTO v VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *, typeof(i), typeof(any)",
+			[]any{1.0, 1.0, 1.0, []byte{1, 2}, "2024-01-02 03:04:05", 1.0, 7.0},
+			`[[1,1,"1.0",[1,2],"2024-01-02 03:04:05",1,7,"integer","real"]]`},
+		{"SELECT at, on_ FROM v", nil, `[["2024-01-02 03:04:05",1]]`},
+		{"SELECT ?", []any{"\x00\"\\\n\u2028é\xff"}, "[[\"\\u0000\\\"\\\\\\u000a\u2028é\uFFFD\"]]"},
+		{"SELECT CAST(x'ff41' AS TEXT), '', x''", nil, "[[\"\uFFFDA\",\"\",[]]]"},
+		{"SELECT ?, ?, ?", []any{nil, "", []byte{}}, `[[null,"",[]]]`},
+		{"SELECT ?2, ?1", []any{1.0, 2.0}, `[[2,1]]`},
+		{"SELECT 1 WHERE 0", nil, `[]`},
+		{"SELECT 1; SELECT 2; ", nil, `[[2]]`},
+		{";; SELECT 1 /* ; */ -- ;", nil, `[[1]]`},
+		{"INSERT INTO v(i) VALUES (9); SELECT i FROM v WHERE i = ?", []any{9.0}, `[[9]]`},
+	}
+	for _, tt := range tests {
+		if got := askSQL(t, d, shapeRaw, tt.sql, tt.params...); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.sql, got, tt.want)
+		}
+	}
+}
+
+func TestDatabaseShapes(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	const two = "SELECT 1 AS a, 2 AS b, 3 AS a UNION ALL SELECT 4, 5, 6"
+	tests := []struct {
+		shape resultShape
+		want  string
+	}{
+		{shapeRaw, `[[1,2,3],[4,5,6]]`},
+		{shapeRawNamed, `[["a","b","a"],[1,2,3],[4,5,6]]`},
+		{shapeFirst, `{"a":1,"b":2,"a":3}`}, // JSON.parse keeps the last
+		{shapeNone, `[]`},
+	}
+	for _, tt := range tests {
+		if got := askSQL(t, d, tt.shape, two); got != tt.want {
+			t.Errorf("shape %d: %s, want %s", tt.shape, got, tt.want)
+		}
+	}
+	if got := askSQL(t, d, shapeRawNamed, "SELECT 1 AS x WHERE 0"); got != `[["x"]]` {
+		t.Error(got)
+	}
+	if got := askSQL(t, d, shapeFirst, "SELECT 1 WHERE 0"); got != "null" {
+		t.Error(got)
+	}
+	for column, want := range map[string]string{"a": "3", "b": "2", "c": "Error: D1_COLUMN_NOTFOUND: Column not found (c)"} {
+		out, err := d.query(t.Context(), Query{SQL: two}, shapeColumn, column)
+		if got := string(out); got != want && (err == nil || err.Error() != want) {
+			t.Errorf("%s: %s, %v", column, got, err)
+		}
+	}
+	setupSQL(t, d, "CREATE TABLE n(x)")
+	if got := askSQL(t, d, shapeFirst, "INSERT INTO n VALUES (1), (2), (3) RETURNING x"); got != `{"x":1}` {
+		t.Error(got)
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT count(*) FROM n"); got != `[[3]]` {
+		t.Errorf("a write that first() cut short: %s", got)
+	}
+}
+
+func TestDatabaseMeta(t *testing.T) {
+	clock := time.Unix(0, 0)
+	d := newDatabase(t, DatabaseOptions{Now: func() time.Time { clock = clock.Add(1500 * time.Microsecond); return clock }})
+	steps := []struct{ sql, want string }{
+		{"CREATE TABLE a(id INTEGER PRIMARY KEY, x)", `"changes":0,"last_row_id":0,"changed_db":true,"size_after":8192,"rows_read":0,"rows_written":0`},
+		{"INSERT INTO a(x) VALUES (1), (2)", `"changes":2,"last_row_id":2,"changed_db":true,"size_after":8192,"rows_read":0,"rows_written":2`},
+		{"SELECT * FROM a", `"changes":0,"last_row_id":2,"changed_db":false,"size_after":8192,"rows_read":2,"rows_written":0`},
+		{"DELETE FROM a WHERE id = 1", `"changes":1,"last_row_id":2,"changed_db":true`},
+		{"UPDATE a SET x = 3 WHERE id = 99", `"changes":0,"last_row_id":2,"changed_db":false`},
+	}
+	for _, step := range steps {
+		got := askSQL(t, d, shapeAll, step.sql)
+		if !strings.Contains(got, step.want) || !strings.Contains(got, `{"success":true,"meta":{"served_by":"pages","duration":1.5,`) {
+			t.Errorf("%s\n got %s\nwant %s", step.sql, got, step.want)
+		}
+	}
+	if got := askSQL(t, d, shapeAll, "SELECT id, x FROM a"); !strings.HasSuffix(got, `,"results":[{"id":2,"x":2}]}`) {
+		t.Error(got)
+	}
+}
+
+func TestDatabaseErrors(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE a(x UNIQUE NOT NULL)", "INSERT INTO a VALUES (1)")
+	tests := []struct {
+		sql    string
+		params []any
+		want   string
+	}{
+		{"SELEC 1", nil, `near "SELEC": syntax error at offset 0: SQLITE_ERROR`},
+		{"SELECT * FROM nope", nil, "no such table: nope: SQLITE_ERROR"},
+		{"INSERT INTO a VALUES (1)", nil, "UNIQUE constraint failed: a.x: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)"},
+		{"INSERT INTO a VALUES (NULL)", nil, "NOT NULL constraint failed: a.x: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_NOTNULL)"},
+		{"SELECT ?, ?", []any{1.0}, "Wrong number of parameter bindings for SQL query."},
+		{"SELECT ?", []any{1.0, 2.0}, "Wrong number of parameter bindings for SQL query."},
+		{"SELECT ?; SELECT ?", []any{1.0}, "When executing multiple SQL statements in a single call, only the last statement can have parameters."},
+		{"", nil, "No SQL statements detected."},
+		{"-- nothing\n", nil, "No SQL statements detected."},
+		{"SELECT 1\x00, 2", nil, "the SQL has a NUL character: SQLITE_ERROR"},
+		{"SELECT '" + strings.Repeat("x", 100_000) + "'", nil, "statement too long: SQLITE_TOOBIG"},
+		{"SELECT length(randomblob(5000000))", nil, "string or blob too big: SQLITE_TOOBIG"},
+	}
+	for _, tt := range tests {
+		_, err := d.All(t.Context(), Query{tt.sql, tt.params})
+		var e *engine.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%.40s: %v", tt.sql, err)
+			continue
+		}
+		cause, ok := e.Props[0].Value.(*engine.Error)
+		if e.Message != "D1_ERROR: "+tt.want || !ok || cause.Message != tt.want {
+			t.Errorf("%.40s\n got %s\nwant D1_ERROR: %s", tt.sql, e.Message, tt.want)
+		}
+	}
+	if got := askSQL(t, d, shapeRaw, "INSERT INTO a VALUES (5); SELEC"); !strings.Contains(got, "syntax error") {
+		t.Error(got)
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT x FROM a"); got != "[[1]]" {
+		t.Errorf("the first of two statements stayed: %s", got)
+	}
+}
+
+func TestDatabaseSandbox(t *testing.T) {
+	dir := t.TempDir()
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE a(x)")
+	if err := d.use(t.Context(), func(context.Context) error {
+		return d.handle.trusted("CREATE TABLE _pages_migrations(name)")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"ATTACH '" + dir + "/x.db' AS x", "VACUUM INTO '" + dir + "/x.db'", "VACUUM", "DETACH main",
+		"BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "SAVEPOINT s", "RELEASE s", "END", "SELECT 1; COMMIT",
+		"PRAGMA journal_mode=DELETE", "PRAGMA writable_schema=1", "PRAGMA synchronous=OFF", "PRAGMA temp_store_directory='/'", "PRAGMA page_size=512",
+		"PRAGMA query_only=0", "PRAGMA page_count", "PRAGMA user_version=1", "SELECT * FROM pragma_database_list",
+		"CREATE TEMP TABLE t(x)", "CREATE TEMP VIEW t AS SELECT 1", "CREATE VIRTUAL TABLE t USING dbstat", "CREATE VIRTUAL TABLE t USING fts4(x)",
+		"SELECT load_extension('x')", "SELECT sqlite_version()", "SELECT sqlite_compileoption_get(0)", "SELECT writefile('" + dir + "/x','y')",
+		"INSERT INTO _pages_migrations VALUES ('x')", "DELETE FROM _pages_migrations", "DROP TABLE _PAGES_migrations", "ALTER TABLE _pages_migrations ADD y",
+		"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)",
+		"INSERT INTO sqlite_schema VALUES (1,2,3,4,5)", "DELETE FROM sqlite_schema",
+	} {
+		if got := askSQL(t, d, shapeRaw, statement); !strings.HasPrefix(got, "Error: D1_ERROR: ") {
+			t.Errorf("%s: %s", statement, got)
+		}
+	}
+	for _, statement := range []string{
+		"PRAGMA table_info(a)", "PRAGMA foreign_keys=OFF", "PRAGMA defer_foreign_keys=ON", "PRAGMA page_size", "PRAGMA optimize",
+		"SELECT * FROM pragma_table_list", "CREATE VIRTUAL TABLE f USING fts5(x)", "INSERT INTO f VALUES ('hello')", "SELECT * FROM f('hello')",
+		"SELECT json_extract('{\"a\":1}', '$.a'), sqrt(2), date('now'), row_number() OVER () FROM a", "SELECT * FROM sqlite_schema",
+	} {
+		if got := askSQL(t, d, shapeRaw, statement); strings.HasPrefix(got, "Error: ") {
+			t.Errorf("%s: %s", statement, got)
+		}
+	}
+	if got := askSQL(t, d, shapeRaw, "PRAGMA foreign_keys"); got != "[[1]]" {
+		t.Errorf("a setting outlived its query: %s", got)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("a statement made %v", left)
+	}
+}
+
+func TestDatabaseReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "project.db")
+	writer := NewDatabase(openSQL(t, path), DatabaseOptions{})
+	defer writer.Close()
+	setupSQL(t, writer, "CREATE TABLE a(x)", "INSERT INTO a VALUES (1)")
+	reader := NewDatabase(openSQL(t, path), DatabaseOptions{ReadOnly: true})
+	defer reader.Close()
+	for _, statement := range []string{"INSERT INTO a VALUES (2)", "CREATE TABLE b(x)", "DROP TABLE a", "SELECT 1; DELETE FROM a", "UPDATE a SET x = 2 RETURNING x"} {
+		want := `Error: D1_ERROR: attempt to write a readonly database: the manifest gives this site "read" access only: SQLITE_READONLY`
+		if got := askSQL(t, reader, shapeRaw, statement); got != want {
+			t.Errorf("%s: %s", statement, got)
+		}
+	}
+	out, err := reader.Batch(t.Context(), []Query{{SQL: "SELECT x FROM a"}, {SQL: "SELECT count(*) AS n FROM a"}})
+	if err != nil || !strings.Contains(string(out), `"results":[{"n":1}]`) {
+		t.Errorf("%s, %v", out, err)
+	}
+}
+
+func TestDatabaseBatch(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE a(x UNIQUE)")
+	insert := func(x float64) Query { return Query{"INSERT INTO a VALUES (?)", []any{x}} }
+	if _, err := d.Batch(t.Context(), []Query{insert(1), insert(2), {SQL: "SELECT * FROM a"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Batch(t.Context(), []Query{insert(3), insert(1)}); err == nil || !strings.Contains(err.Error(), "UNIQUE") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := d.Batch(t.Context(), []Query{{SQL: "INSERT OR ROLLBACK INTO a VALUES (1)"}, insert(4)}); err == nil {
+		t.Error("a batch went on after its transaction was gone")
+	}
+	if _, err := d.Batch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "No SQL statements detected.") {
+		t.Errorf("got %v", err)
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT x FROM a"); got != "[[1],[2]]" {
+		t.Errorf("the table holds %s", got)
+	}
+}
+
+func TestDatabaseExec(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	out, err := d.Exec(t.Context(), "\nCREATE TABLE a(x);\r\n-- none\n\nINSERT INTO a VALUES (1)\n")
+	if err != nil || !strings.HasPrefix(string(out), `{"count":2,"duration":`) {
+		t.Errorf("%s, %v", out, err)
+	}
+	_, err = d.Exec(t.Context(), "INSERT INTO a VALUES (2);\nINSERT INTO b VALUES (1);")
+	if want := "Error: D1_EXEC_ERROR: Error in line 2: INSERT INTO b VALUES (1);: no such table: b: SQLITE_ERROR"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = d.Exec(t.Context(), "CREATE TABLE c(\n x)")
+	if err == nil || !strings.Contains(err.Error(), "Error in line 1: CREATE TABLE c(: incomplete input") {
+		t.Errorf("got %v", err)
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT x FROM a"); got != "[[1]]" {
+		t.Errorf("the table holds %s", got)
+	}
+}
+
+// endlessTail gives one row at once and then never ends.
+const endlessTail = "SELECT 1 UNION ALL SELECT sum(x) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n)"
+
+func TestDatabaseStops(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{Timeout: 50 * time.Millisecond})
+	_, err := d.All(t.Context(), Query{SQL: endlessTail})
+	if err == nil || !strings.Contains(err.Error(), "limit of 50ms") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.All(ctx, Query{SQL: endlessTail}); err == nil || !strings.Contains(err.Error(), "context canceled") {
+		t.Errorf("got %v", err)
+	}
+	_, err = d.Batch(t.Context(), []Query{{SQL: "CREATE TABLE gone(x)"}, {SQL: endlessTail}})
+	if err == nil {
+		t.Error("an endless batch ended")
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT count(*) FROM sqlite_schema"); got != "[[0]]" {
+		t.Errorf("a stopped batch left %s", got)
+	}
+}
+
+func TestDatabaseConcurrent(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE a(n INTEGER)", "INSERT INTO a VALUES (0)")
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 20 {
+				text := fmt.Sprintf("UPDATE a SET n = n + 1 /* %d %d */", i, j) // more texts than the cache holds
+				if _, err := d.All(t.Context(), Query{SQL: text}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := askSQL(t, d, shapeRaw, "SELECT n FROM a"); got != "[[160]]" {
+		t.Error(got)
+	}
+}
+
+func TestDatabaseClose(t *testing.T) {
+	pool := openSQL(t, filepath.Join(t.TempDir(), "site.db"))
+	d := NewDatabase(pool, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE a(x)")
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT 1"); !strings.Contains(got, "the database is closed") {
+		t.Error(got)
+	}
+	// The pool's next user meets neither the guard nor the limits.
+	if _, err := pool.Exec("BEGIN; COMMIT; PRAGMA user_version=7"); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzDatabase(f *testing.F) {
+	for _, seed := range []string{"SELECT 1", "COMMIT", "INSERT INTO a VALUES (1); ROLLBACK; BEGIN", "ATTACH 'x' AS y", ";", "/*", "SELECT ?1", "PRAGMA foreign_keys=0",
+		"CREATE TABLE b AS SELECT 1", "SELECT CAST(x'ff' AS TEXT)", "EXPLAIN SELECT 1", "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT RAISE(ROLLBACK, 'x'); END; INSERT INTO a VALUES (1)"} {
+		f.Add(seed)
+	}
+	dir := f.TempDir()
+	d := NewDatabase(openSQL(f, filepath.Join(dir, "site.db")), DatabaseOptions{Timeout: 200 * time.Millisecond})
+	f.Cleanup(func() { d.Close() })
+	f.Fuzz(func(t *testing.T, text string) {
+		askSQL(t, d, shapeAll, text)
+		if got := askSQL(t, d, shapeRaw, "PRAGMA foreign_keys"); got != "[[1]]" && !strings.Contains(got, "limit of") {
+			t.Fatalf("%q left foreign_keys %s", text, got)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) > 3 {
+			t.Fatalf("%q made %v", text, entries)
+		}
+	})
+}
