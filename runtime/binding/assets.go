@@ -30,7 +30,7 @@ func assetsFuncs(open *handles, assets func(id string) http.Handler) map[string]
 				return nil, err
 			}
 			return engine.Async(func(ctx context.Context) (any, error) {
-				answer, err := ask(ctx, handler, r)
+				answer, err := askAsset(ctx, handler, r)
 				if err != nil {
 					return nil, err
 				}
@@ -80,10 +80,10 @@ type answer struct {
 	body   body
 }
 
-// ask runs the handler until it has ended, or has written more than is handed
+// askAsset runs the handler until it has ended, or has written more than is handed
 // over at once; the rest is then read while it runs. The handler ends with the
 // request's context, or when the body is closed.
-func ask(ctx context.Context, handler http.Handler, r *http.Request) (*answer, error) {
+func askAsset(ctx context.Context, handler http.Handler, r *http.Request) (*answer, error) {
 	reader, writer := io.Pipe()
 	w := &answerWriter{header: http.Header{}, pipe: writer, ready: make(chan struct{})}
 	go func() {

@@ -18,7 +18,7 @@ func asked(t *testing.T, handler http.HandlerFunc, target string, headers ...str
 	if err != nil {
 		return nil, "", err
 	}
-	a, err := ask(t.Context(), handler, r)
+	a, err := askAsset(t.Context(), handler, r)
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,7 +87,7 @@ func TestAssetsCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := ask(t.Context(), endless, r)
+	a, err := askAsset(t.Context(), endless, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestAssetsCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ask(ctx, waiting, r); !errors.Is(err, context.Canceled) {
+	if _, err := askAsset(ctx, waiting, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 	<-left

@@ -45,7 +45,7 @@ func (o *drawing) layer(m *image.RGBA, canvas image.Point) *image.RGBA {
 			}
 			from, to := m.Pix[m.PixOffset(sx, sy):], out.Pix[out.PixOffset(x, y):]
 			for c := range 4 {
-				to[c] = uint8(int(from[c]) * opacity >> 8) //nolint:gosec // opacity is at most 256
+				to[c] = uint8(int(from[c]) * opacity >> 8) // opacity is at most 256
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func composed(lower, drawn *image.RGBA, share weights) *image.RGBA {
 	for i := 0; i+3 < len(out.Pix); i += 4 {
 		fd, fl := share(int(drawn.Pix[i+3]), int(lower.Pix[i+3]))
 		for c := i; c < i+4; c++ {
-			out.Pix[c] = uint8(min(255, (int(drawn.Pix[c])*fd+int(lower.Pix[c])*fl+127)/255)) //nolint:gosec // held to a byte
+			out.Pix[c] = uint8(min(255, (int(drawn.Pix[c])*fd+int(lower.Pix[c])*fl+127)/255)) // held to a byte
 		}
 	}
 	return out

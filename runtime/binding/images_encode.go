@@ -71,7 +71,7 @@ func raw(m image.Image, alpha bool) []byte {
 	out := make([]byte, 0, bounds.Dx()*bounds.Dy()*4)
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			c := color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA) //nolint:errcheck,forcetypeassert // the model's own type
+			c, _ := color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA)
 			out = append(out, c.R, c.G, c.B)
 			if alpha {
 				out = append(out, c.A)

@@ -79,7 +79,7 @@ func saturated(amount float64) adjustment {
 func adjusted(m *image.RGBA, all []adjustment) *image.RGBA {
 	out := image.NewRGBA(m.Rect)
 	for i := 0; i+3 < len(m.Pix); i += 4 {
-		c := color.NRGBAModel.Convert(color.RGBA{m.Pix[i], m.Pix[i+1], m.Pix[i+2], m.Pix[i+3]}).(color.NRGBA) //nolint:errcheck,forcetypeassert // the model's own type
+		c, _ := color.NRGBAModel.Convert(color.RGBA{m.Pix[i], m.Pix[i+1], m.Pix[i+2], m.Pix[i+3]}).(color.NRGBA)
 		r, g, b := float64(c.R)/255, float64(c.G)/255, float64(c.B)/255
 		for _, f := range all {
 			r, g, b = f(r, g, b)
@@ -118,7 +118,7 @@ func boxed(m *image.RGBA, radius int) *image.RGBA {
 		for x := range w {
 			at := out.PixOffset(y, x)
 			for c := range sum {
-				out.Pix[at+c] = uint8(sum[c] / (2*radius + 1)) //nolint:gosec // a mean of bytes
+				out.Pix[at+c] = uint8(sum[c] / (2*radius + 1)) // a mean of bytes
 			}
 			add(&sum, row, min(x+radius+1, w-1), 1)
 			add(&sum, row, max(x-radius, 0), -1)

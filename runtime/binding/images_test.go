@@ -325,7 +325,7 @@ func TestImagesInfo(t *testing.T) {
 func TestImagesRefusals(t *testing.T) {
 	images := NewImages(ImagesOptions{MaxPixels: 1_000_000})
 	source := pngOf(t, halves(20, 10))
-	png := ImageOutput{Format: formatPNG}
+	asPNG := ImageOutput{Format: formatPNG}
 	deep := ImagePlan{}
 	for range maxDepth + 1 {
 		deep = ImagePlan{Steps: []ImageStep{{Draw: &ImageDraw{Plan: deep}}}}
@@ -335,19 +335,19 @@ func TestImagesRefusals(t *testing.T) {
 		output ImageOutput
 		want   string
 	}{
-		{step(`{"fit":"stretch"}`), png, `9401: fit "stretch" is none of`},
-		{step(`{"rotate":45}`), png, `9401: rotate 45 is none of 0, 90, 180, 270`},
-		{step(`{"flip":"x"}`), png, `9401: flip "x" is none of`},
-		{step(`{"width":"wide"}`), png, `9401: the options of transform are not valid`},
-		{step(`[]`), png, `9401: the options of transform are not an object`},
-		{step(`{"width":-1}`), png, `9401: width and height must be from 1 to 1000000`},
-		{step(`{"width":100000,"fit":"contain"}`), png, `9413: The image would have 5000000000 pixels`},
-		{step(`{"border":{"color":"red","width":900000}}`), png, `9413: The image would have`},
-		{step(`{"background":"nocolor"}`), png, `9401: background "nocolor" is not a color`},
-		{step(`{"gravity":"up"}`), png, `9401: gravity "up" is no side and no point`},
-		{step(`{"trim":{"left":50}}`), png, `9401: trim leaves nothing of the image`},
-		{deep, png, `9401: the images drawn into each other are nested too deep`},
-		{ImagePlan{Input: 7}, png, `9401: the images drawn`},
+		{step(`{"fit":"stretch"}`), asPNG, `9401: fit "stretch" is none of`},
+		{step(`{"rotate":45}`), asPNG, `9401: rotate 45 is none of 0, 90, 180, 270`},
+		{step(`{"flip":"x"}`), asPNG, `9401: flip "x" is none of`},
+		{step(`{"width":"wide"}`), asPNG, `9401: the options of transform are not valid`},
+		{step(`[]`), asPNG, `9401: the options of transform are not an object`},
+		{step(`{"width":-1}`), asPNG, `9401: width and height must be from 1 to 1000000`},
+		{step(`{"width":100000,"fit":"contain"}`), asPNG, `9413: The image would have 5000000000 pixels`},
+		{step(`{"border":{"color":"red","width":900000}}`), asPNG, `9413: The image would have`},
+		{step(`{"background":"nocolor"}`), asPNG, `9401: background "nocolor" is not a color`},
+		{step(`{"gravity":"up"}`), asPNG, `9401: gravity "up" is no side and no point`},
+		{step(`{"trim":{"left":50}}`), asPNG, `9401: trim leaves nothing of the image`},
+		{deep, asPNG, `9401: the images drawn into each other are nested too deep`},
+		{ImagePlan{Input: 7}, asPNG, `9401: the images drawn`},
 		{ImagePlan{}, ImageOutput{Format: formatAVIF}, `9520: Writing "image/avif" is not supported by this runtime; use image/webp`},
 		{ImagePlan{}, ImageOutput{Format: formatPNG, Quality: json.RawMessage(`101`)}, `9401: quality 101 is not from 1 to 100`},
 	}

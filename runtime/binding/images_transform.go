@@ -48,7 +48,7 @@ func (i *Images) Transform(ctx context.Context, inputs [][]byte, plan ImagePlan,
 // work is one Transform under way.
 type work struct {
 	images   *Images
-	ctx      context.Context //nolint:containedctx // lives as long as the one call it belongs to
+	ctx      context.Context // lives as long as the one call it belongs to
 	inputs   [][]byte
 	warnings []string
 }

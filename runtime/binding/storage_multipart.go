@@ -3,7 +3,7 @@ package binding
 import (
 	"cmp"
 	"context"
-	"crypto/md5" //nolint:gosec // R2's entity tags are MD5
+	"crypto/md5" // R2's entity tags are MD5
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"

@@ -3,7 +3,6 @@ package binding
 import (
 	"context"
 	"encoding/json"
-	"io"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -263,5 +262,3 @@ func (ops storageOps) abort(c *engine.Call) (any, error) {
 		return engine.Undefined, s.AbortMultipart(ctx, key, upload)
 	})
 }
-
-var _ io.Closer = pending{}

@@ -2,8 +2,8 @@ package binding
 
 import (
 	"context"
-	"crypto/md5"  //nolint:gosec // R2's entity tags are MD5
-	"crypto/sha1" //nolint:gosec // one of R2's checksums
+	"crypto/md5"  // R2's entity tags are MD5
+	"crypto/sha1" // one of R2's checksums
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/json"

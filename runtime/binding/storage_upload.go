@@ -2,7 +2,7 @@ package binding
 
 import (
 	"context"
-	"crypto/md5" //nolint:gosec // R2's entity tags are MD5
+	"crypto/md5" // R2's entity tags are MD5
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
