@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -239,7 +240,7 @@ func (t tally) subject() string {
 		quoted = append(quoted, `"`+file+`"`)
 	}
 	if more := len(t) - named; more > 0 {
-		return strings.Join(quoted, ", ") + " and " + itoa(more) + " more are"
+		return strings.Join(quoted, ", ") + " and " + strconv.Itoa(more) + " more are"
 	}
 	last := len(quoted) - 1
 	return strings.Join(quoted[:last], ", ") + " and " + quoted[last] + " are"

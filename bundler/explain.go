@@ -1,9 +1,11 @@
 package bundler
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,7 +36,7 @@ func (e explainer) all(result api.BuildResult) (found manifest.Diagnostics) {
 func (e explainer) message(m api.Message, severity string) manifest.Diagnostic {
 	d := problem("worker-syntax", e.entry, "", "%s", sentence(m.Text))
 	if severity == "warning" {
-		d = warning("worker-"+m.ID, e.entry, "", "%s", sentence(m.Text))
+		d = warning("worker-"+cmp.Or(m.ID, "warning"), e.entry, "", "%s", sentence(m.Text))
 	}
 	if m.Location != nil {
 		e.place(&d, m.Location)
@@ -173,5 +175,5 @@ func isRelative(specifier string) bool {
 
 // place is a diagnostic's place as it is written in a sentence.
 func place(d manifest.Diagnostic) string {
-	return d.File + ":" + itoa(d.Line) + ":" + itoa(d.Column)
+	return d.File + ":" + strconv.Itoa(d.Line) + ":" + strconv.Itoa(d.Column)
 }

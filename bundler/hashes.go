@@ -47,7 +47,7 @@ func (c *hashCache) fill(ctx context.Context, root *os.Root, files []candidate) 
 		misses = append(misses, f)
 	}
 	start := c.now()
-	err := each(ctx, misses, func(f *candidate) error { return f.hash(root) })
+	err := each(ctx, misses, func(f *candidate, buf []byte) error { return f.hash(root, buf) })
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,10 @@ func unchanged(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// each calls do with every file, on as many goroutines as there are processors
-// but no more than 8, and joins the errors.
-func each(ctx context.Context, files []*candidate, do func(*candidate) error) error {
+// each calls do with every file and a buffer that is do's for the time being, on
+// as many goroutines as there are processors but no more than 8. It joins the
+// errors.
+func each(ctx context.Context, files []*candidate, do func(f *candidate, buf []byte) error) error {
 	var (
 		next atomic.Int64
 		wg   sync.WaitGroup
@@ -74,12 +75,13 @@ func each(ctx context.Context, files []*candidate, do func(*candidate) error) er
 	)
 	for worker := range errs {
 		wg.Go(func() {
+			buf := make([]byte, 64<<10)
 			for ctx.Err() == nil && errs[worker] == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(files) {
 					return
 				}
-				errs[worker] = do(files[i])
+				errs[worker] = do(files[i], buf)
 			}
 		})
 	}
@@ -88,10 +90,10 @@ func each(ctx context.Context, files []*candidate, do func(*candidate) error) er
 }
 
 // hash reads the file. One that changes meanwhile is read again.
-func (f *candidate) hash(root *os.Root) error {
+func (f *candidate) hash(root *os.Root, buf []byte) error {
 	const attempts = 3
 	for range attempts {
-		same, err := f.hashOnce(root)
+		same, err := f.hashOnce(root, buf)
 		if same || err != nil {
 			return err
 		}
@@ -99,7 +101,7 @@ func (f *candidate) hash(root *os.Root) error {
 	return fmt.Errorf("%s changes while it is read", f.file)
 }
 
-func (f *candidate) hashOnce(root *os.Root) (same bool, err error) {
+func (f *candidate) hashOnce(root *os.Root, buf []byte) (same bool, err error) {
 	file, err := root.Open(f.file)
 	if err != nil {
 		return false, err
@@ -113,7 +115,7 @@ func (f *candidate) hashOnce(root *os.Root) (same bool, err error) {
 		return false, fmt.Errorf("%s is no longer a regular file", f.file)
 	}
 	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
+	if _, err := io.CopyBuffer(h, struct{ io.Reader }{file}, buf); err != nil {
 		return false, err
 	}
 	after, err := file.Stat()

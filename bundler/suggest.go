@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -193,5 +192,3 @@ func distance(a, b string, limit int) int {
 	}
 	return min(row[len(b)], limit)
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
