@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -28,8 +30,9 @@ var (
 // body is a body that Go holds for JavaScript: the visitor's, or that of an
 // answer to fetch.
 type body struct {
-	mu sync.Mutex // one reader at a time
-	r  io.Reader
+	mu    sync.Mutex // one reader at a time
+	r     io.Reader
+	atEnd bool
 	// closer ends reads that are under way; safe to call at any time.
 	closer func()
 }
@@ -51,6 +54,7 @@ func (b *body) read() ([]byte, error) {
 			return piece[:n], nil
 		}
 		if err != nil {
+			b.atEnd = b.atEnd || errors.Is(err, io.EOF)
 			return nil, err
 		}
 	}
@@ -64,7 +68,8 @@ func (b *body) readAll() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > maxBody {
+	b.atEnd = len(all) <= maxBody
+	if !b.atEnd {
 		return nil, &engine.Error{Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", maxBody>>20)}
 	}
 	return all, nil
@@ -98,7 +103,34 @@ func (x *Exchange) visitorBody() (int64, error) {
 	if x.r.Body == nil || x.r.ContentLength == 0 {
 		return -1, nil
 	}
-	return x.hold(&body{r: x.r.Body})
+	// Unsupported by HTTP/2 and by recorders, which need no leave to read on
+	// while the answer is written.
+	_ = http.NewResponseController(x.w).EnableFullDuplex()
+	x.visitor = &body{r: x.r.Body}
+	return x.hold(x.visitor)
+}
+
+// leaveVisitorBody closes the request's body, as net/http wants it of a handler
+// that may read while it writes. What is written so far goes out first: reading
+// what the client still sends may take its time.
+func (x *Exchange) leaveVisitorBody(written bool) {
+	if x.visitor == nil {
+		return
+	}
+	rc := http.NewResponseController(x.w)
+	if x.visitor.mu.TryLock() {
+		defer x.visitor.mu.Unlock()
+		if x.visitor.atEnd {
+			return
+		}
+	} else {
+		// JavaScript waits for more: let go of it.
+		_ = rc.SetReadDeadline(time.Unix(1, 0))
+	}
+	if written {
+		_ = rc.Flush()
+	}
+	closeQuietly(x.r.Body)
 }
 
 func (h *Host) bodyFuncs() map[string]engine.Func {

@@ -28,6 +28,8 @@ type Exchange struct {
 	iso   *engine.Isolate
 	scope *engine.Scope
 	id    int64
+	// visitor is the request's own body; nil when it has none.
+	visitor *body
 
 	answered chan struct{} // closed when answer or failure is set
 	ended    chan struct{} // closed when the streamed body is complete or broke off

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -15,7 +14,7 @@ import (
 // the CPU budget, engine.ErrReset, engine.ErrClosed. With these, and with a
 // *Failure, nothing was written. ErrClientGone and *Aborted come after a part
 // was.
-func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) error {
+func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) (err error) {
 	x.host, x.iso, x.scope, x.id = h, iso, scope, h.nextID()
 	x.timers.now = h.o.Now
 	h.add(x)
@@ -25,10 +24,7 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) erro
 	if err != nil {
 		return err
 	}
-	if handle >= 0 {
-		// Unsupported by HTTP/2 and by recorders, which need no leave to read on.
-		_ = http.NewResponseController(x.w).EnableFullDuplex()
-	}
+	defer func() { x.leaveVisitorBody(err == nil) }()
 	if err := iso.Do(scope, func(vm *engine.VM) error { return x.dispatch(vm, handle) }); err != nil {
 		x.fail(err)
 		x.finish()

@@ -1,16 +1,369 @@
 package web_test
 
 import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
+
+// handler is a module whose fetch has this body.
+func handler(body string) string {
+	return `export default { async fetch(request, env, ctx) { ` + body + ` } };`
+}
 
 func TestHello(t *testing.T) {
 	w := serve(t, `export default { fetch(request, env) { return new Response(env.GREETING, { headers: { "X-A": "b" } }); } };`, web.Options{})
 	resp, body := w.get("/")
 	if resp.StatusCode != http.StatusOK || body != "hello" || resp.Header.Get("X-A") != "b" || resp.Header.Get("Content-Type") != "text/plain;charset=UTF-8" {
 		t.Errorf("%v %q", resp, body)
+	}
+}
+
+func TestStartErrors(t *testing.T) {
+	for _, c := range []struct{ code, want string }{
+		{`export const a = 1;`, "TypeError: the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }"},
+		{`export default {};`, "TypeError: the default export has no fetch handler"},
+		{`export default 5;`, "TypeError: the default export is of type number; it must be an object with a fetch handler"},
+		{`export default null;`, "TypeError: the default export is null; it must be an object with a fetch handler"},
+		{`export default function () {};`, "TypeError: the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint"},
+		{`import { WorkerEntrypoint } from "cloudflare:workers"; export default class Site extends WorkerEntrypoint {};`, "TypeError: the default export's class Site has no fetch method"},
+		{`throw new RangeError("at start");`, "RangeError: at start"},
+		{`fetch("https://a.test"); export default { fetch() {} };`, ""},
+		{`setTimeout(() => {}, 1);`, "Error: Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values are not allowed within global scope. To fix this error, perform this operation within a handler."},
+		{`crypto.randomUUID();`, "Error: Disallowed operation called within global scope."},
+		{`import { nope } from "cloudflare:workers";`, "SyntaxError"},
+		{`Math.random(); new URL("https://a.test"); export default { fetch() {} };`, ""},
+	} {
+		_, err := start(t, c.code, web.Options{})
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s\n%v", c.code, err)
+			}
+		} else if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s\n got %v\nwant %s", c.code, err, c.want)
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	for _, c := range []struct{ body, kind, want string }{
+		{`return "text"`, web.KindNotResponse, "the fetch handler of the default export returned a value of type string, not a Response"},
+		{`return`, web.KindNotResponse, "the fetch handler of the default export returned undefined, not a Response"},
+		{`return { status: 200 }`, web.KindNotResponse, "the fetch handler of the default export returned a value of class Object, not a Response"},
+		{`throw new TypeError("broken")`, web.KindException, "broken"},
+		{`await null; throw "a text"`, web.KindException, "'a text'"},
+		{`const r = new Response("x"); await r.text(); return r`, web.KindException, "The Response's body has already been used or is locked to a reader; clone() the Response before reading it"},
+		{`return Response.error()`, web.KindException, "The handler answered with Response.error()"},
+		{`await new Promise(() => {})`, web.KindHung, "the handler will never answer"},
+		{`ctx.passThroughOnException(); throw new Error("x")`, web.KindException, "x"},
+	} {
+		w := serve(t, handler(c.body), web.Options{})
+		resp, _ := w.get("/")
+		var f *web.Failure
+		if resp.StatusCode != http.StatusInternalServerError || !errors.As(w.errs[0], &f) {
+			t.Errorf("%s: %v %v", c.body, resp.Status, w.errs)
+			continue
+		}
+		if f.Kind != c.kind || !strings.HasPrefix(f.Err.Message, c.want) || f.PassThrough != strings.Contains(c.body, "passThrough") {
+			t.Errorf("%s: %+v %+v", c.body, f, f.Err)
+		}
+		if c.kind == web.KindException && strings.Contains(c.body, "new TypeError(\"broken\")") && !strings.Contains(f.Err.Stack, "at fetch (worker.js:1:") {
+			t.Errorf("stack %q", f.Err.Stack)
+		}
+	}
+}
+
+func TestAnswerHeaders(t *testing.T) {
+	w := serve(t, handler(`
+		const path = new URL(request.url).pathname;
+		if (path === "/none") return new Response(null, { status: 204, headers: { "content-length": "5" } });
+		if (path === "/bytes") return new Response(new Uint8Array(3), { headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"], ["connection", "x"], ["transfer-encoding", "y"]] });
+		if (path === "/head") return new Response(null, { headers: { "content-length": "77" } });
+		if (path === "/long") return new Response("abc", { headers: { "content-length": "9999" } });
+		return new Response("text");`), web.Options{})
+	resp, _ := w.get("/none")
+	if resp.StatusCode != http.StatusNoContent || resp.ContentLength != 0 {
+		t.Errorf("204: %v", resp)
+	}
+	resp, body := w.get("/bytes")
+	if got := resp.Header["Set-Cookie"]; len(got) != 2 || len(body) != 3 || resp.Header["Content-Type"] != nil || resp.ContentLength != 3 {
+		t.Errorf("bytes: %v", resp)
+	}
+	if _, body := w.get("/long"); body != "abc" {
+		t.Errorf("content-length of a whole body: %q", body)
+	}
+	for path, want := range map[string]int64{"/head": 77, "/text": 4} {
+		resp, body := w.do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, w.url+path, nil))
+		if resp.ContentLength != want || body != "" {
+			t.Errorf("HEAD %s: %v", path, resp)
+		}
+	}
+}
+
+func TestRequestSeen(t *testing.T) {
+	w := serve(t, handler(`return Response.json([request.url, request.headers.get("host"), request.headers.get("x-a"), request.headers.get("connection"), request.body, ctx.member, ctx.props])`), web.Options{})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/a%20b/%C3%A9?x=%20y&z", nil)
+	r.Header["X-A"] = []string{"1", "2"}
+	r.Header.Set("X-Pages-Member-Id", "m1")
+	r.Header.Set("X-Pages-Member-Email", "a@b.test")
+	_, body := w.do(r)
+	host := strings.TrimPrefix(w.url, "http://")
+	want := `["` + w.url + `/a%20b/%C3%A9?x=%20y&z","` + host + `","1, 2",null,null,{"email":"a@b.test","id":"m1","name":""},{}]`
+	if body != want {
+		t.Errorf("\n got %s\nwant %s", body, want)
+	}
+}
+
+func TestStreamedAnswer(t *testing.T) {
+	w := serve(t, handler(`
+		const { readable, writable } = new TransformStream();
+		const writer = writable.getWriter(), text = new TextEncoder();
+		ctx.waitUntil((async () => {
+			for (let i = 0; i < 3; i++) { await writer.write(text.encode(i + "\n")); await new Promise(r => setTimeout(r, 1)); }
+			await writer.close();
+		})());
+		return new Response(readable, { headers: { "content-type": "text/event-stream" } });`), web.Options{})
+	if resp, body := w.get("/"); body != "0\n1\n2\n" || resp.ContentLength != -1 {
+		t.Errorf("%v %q", resp, body)
+	}
+}
+
+// A piece must reach the client before the next one is made.
+func TestStreamIsFlushed(t *testing.T) {
+	w := serve(t, `
+		let go;
+		export default { async fetch(request) {
+			if (new URL(request.url).pathname === "/go") { globalThis.gone = true; return new Response("went"); }
+			let n = 0;
+			return new Response(new ReadableStream({ async pull(c) {
+				if (n++ === 0) return c.enqueue(new TextEncoder().encode("first\n"));
+				while (!globalThis.gone) await new Promise(r => setTimeout(r, 1));
+				c.enqueue(new TextEncoder().encode("second\n")); c.close();
+			} }));
+		} };`, web.Options{})
+	resp, err := http.Get(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewReader(resp.Body)
+	if line, err := lines.ReadString('\n'); line != "first\n" {
+		t.Fatal(line, err)
+	}
+	w.get("/go")
+	if line, err := lines.ReadString('\n'); line != "second\n" {
+		t.Fatal(line, err)
+	}
+}
+
+func TestBrokenStreamIsNoWholeAnswer(t *testing.T) {
+	for _, body := range []string{
+		`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway"); c.enqueue(new Uint8Array(10)); } }))`,
+		`return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(10)); } }))`,
+	} {
+		w := serve(t, handler(body), web.Options{})
+		resp, err := http.Get(w.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err == nil {
+			t.Errorf("%s: the client took %q for all", body, b)
+		}
+		var aborted *web.Aborted
+		if eventually(t, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.errs) == 1 }); !errors.As(w.errs[0], &aborted) || !aborted.Closed {
+			t.Errorf("%s: %v", body, w.errs)
+		}
+	}
+}
+
+func TestClientGone(t *testing.T) {
+	w := serve(t, `
+		let told = 0, cancelled = 0;
+		export default { async fetch(request, env, ctx) {
+			if (new URL(request.url).pathname === "/told") return Response.json([told, cancelled]);
+			request.signal.addEventListener("abort", () => told++);
+			return new Response(new ReadableStream({
+				async pull(c) { await new Promise(r => setTimeout(r, 1)); c.enqueue(new Uint8Array(1000)); },
+				cancel() { cancelled++; },
+			}));
+		} };`, web.Options{})
+	resp, err := http.Get(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := resp.Body.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if !eventually(t, func() bool { _, body := w.get("/told"); return body == "[1,1]" }) {
+		t.Error("the Worker was not told that the client had gone")
+	}
+}
+
+func TestWaitUntil(t *testing.T) {
+	w := serve(t, `
+		import { waitUntil, env } from "cloudflare:workers";
+		let done = "";
+		export default { async fetch(request, _, ctx) {
+			if (new URL(request.url).pathname === "/done") return new Response(done);
+			ctx.waitUntil(new Promise(r => setTimeout(r, 5)).then(() => { done += "a" + env.GREETING; }));
+			waitUntil(Promise.reject(new Error("lost")));
+			return new Response("early:" + done);
+		} };`, web.Options{})
+	if _, body := w.get("/"); body != "early:" {
+		t.Error(body)
+	}
+	if !eventually(t, func() bool { _, body := w.get("/done"); return body == "ahello" }) {
+		t.Error("waitUntil was not waited for")
+	}
+	if got := w.lines(); got != "error: waitUntil: Error: lost\n" {
+		t.Errorf("console %q", got)
+	}
+}
+
+func TestEntrypointClass(t *testing.T) {
+	w := serve(t, `
+		import { WorkerEntrypoint } from "cloudflare:workers";
+		export default class extends WorkerEntrypoint {
+			async fetch(request) { return new Response(this.env.GREETING + typeof this.ctx.waitUntil); }
+		}`, web.Options{})
+	if _, body := w.get("/"); body != "hellofunction" {
+		t.Error(body)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	w := serve(t, `export default { async fetch(request) {
+		if (request.url.endsWith("/spin")) { await null; while (true) {} }
+		return new Response("fine");
+	} };`, web.Options{})
+	w.budget = 30 * time.Millisecond
+	w.get("/spin")
+	var killed *engine.Killed
+	if !errors.As(w.errs[0], &killed) {
+		t.Errorf("%v", w.errs)
+	}
+	if _, body := w.get("/"); body != "fine" {
+		t.Errorf("after the kill: %q", body)
+	}
+}
+
+func TestContentEncoding(t *testing.T) {
+	w := serve(t, handler(`
+		const headers = { "content-encoding": "gzip" };
+		if (request.url.endsWith("/manual")) return new Response(new Uint8Array([1, 2]), { headers, encodeBody: "manual" });
+		return new Response("plain text", { headers });`), web.Options{})
+	get := func(path, accept string) (*http.Response, string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, nil)
+		r.Header.Set("Accept-Encoding", accept)
+		return w.do(r)
+	}
+	resp, body := get("/", "gzip")
+	z, err := gzip.NewReader(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(z); string(b) != "plain text" || err != nil || resp.Header.Get("Content-Encoding") != "gzip" {
+		t.Errorf("gzip: %v %q", resp, b)
+	}
+	if resp, body := get("/", "identity"); body != "plain text" || resp.Header.Get("Content-Encoding") != "" {
+		t.Errorf("identity: %v %q", resp, body)
+	}
+	if _, body := get("/manual", "gzip"); body != "\x01\x02" {
+		t.Errorf("manual: %q", body)
+	}
+}
+
+func TestUnreadBody(t *testing.T) {
+	w := serve(t, handler(`return new Response("no thanks")`), web.Options{})
+	for range 5 {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url, strings.NewReader(strings.Repeat("x", 300<<10)))
+		if _, body := w.do(r); body != "no thanks" {
+			t.Error(body)
+		}
+	}
+}
+
+func TestOtherRequestsBody(t *testing.T) {
+	w := serve(t, `
+		let kept;
+		export default { async fetch(request) {
+			if (request.method === "POST") { kept = request; return new Response("kept"); }
+			return new Response(await kept.text().catch(String));
+		} };`, web.Options{})
+	w.do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url, strings.NewReader("mine")))
+	if _, body := w.get("/"); !strings.HasPrefix(body, "Error: Cannot perform I/O on behalf of a different request") {
+		t.Error(body)
+	}
+}
+
+func TestConsole(t *testing.T) {
+	w := serve(t, `
+		class Point { constructor() { this.x = 1; this.y = -0; } get z() { return 3; } }
+		export default { fetch() {
+			console.log("a %s %d %j %%", "b", "5", { c: 1 }, "d", [1, "two", , null], undefined);
+			console.warn({ a: { b: { c: { d: 1 } } }, f() {}, [Symbol("s")]: 1 }, new Point(), new Map([["k", new Set([1n])]]));
+			console.error(Object.create(null), new Date(0), /x/g, Symbol("q"), class K {}, "it's");
+			const ring = { name: "ring" }; ring.self = ring; console.info(ring);
+			console.group("G"); console.debug("in\nside"); console.groupEnd();
+			console.count(); console.count(); console.assert(1 > 2, "math %s", "x"); console.time("t");
+			console.table([{ a: 1 }, { a: 2, b: "x" }]);
+			console.log(new Headers({ a: "1" }), new URL("https://a.test"), new Response("x").headers);
+			console.log(new Uint8Array(3), new ArrayBuffer(2), [[[[1]]]], "x".repeat(3), new Proxy({}, { get() { throw 1 }, ownKeys() { throw new Error("trap") } }));
+			console.log("%c styled", "color: red"); console.log();
+			return new Response("");
+		} };`, web.Options{})
+	w.get("/")
+	want := `log: a b 5 {"c":1} % d [ 1, 'two', <empty>, null ] undefined
+warn: { a: { b: { c: [Object] } }, f: [Function: f] } Point { x: 1, y: -0 } Map(1) { 'k' => Set(1) { 1n } }
+error: [Object: null prototype] {} 1970-01-01T00:00:00.000Z /x/g Symbol(q) [class: K] it's
+info: { name: 'ring', self: [Circular] }
+log: G
+debug:   in
+  side
+info: default: 1
+info: default: 2
+error: Assertion failed: math x
+log: | (index) | a | b   |
+|---------|---|-----|
+| 0       | 1 |     |
+| 1       | 2 | 'x' |
+log: Headers { 'a' => '1' } URL { href: 'https://a.test/' } Headers {}
+log: Uint8Array(3) [ 0, 0, 0 ] ArrayBuffer { byteLength: 2 } [ [ [ [Array] ] ] ] xxx [object that cannot be shown: trap]
+log:  styled
+log: 
+`
+	want = strings.Replace(want, "Headers {}", "Headers { 'content-type' => 'text/plain;charset=UTF-8' }", 1)
+	if got := w.lines(); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// eventually polls until ok, for two seconds at most.
+func eventually(t *testing.T, ok func() bool) bool {
+	t.Helper()
+	deadline := time.After(2 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if ok() {
+			return true
+		}
+		select {
+		case <-deadline:
+			return false
+		case <-tick.C:
+		}
 	}
 }

@@ -1,0 +1,216 @@
+package web_test
+
+import (
+	"compress/gzip"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// backend is a server that Workers fetch from.
+func backend(t *testing.T) (url string, hits *atomic.Int64) {
+	t.Helper()
+	hits = &atomic.Int64{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		w.Header()["X-Two"] = []string{"1", "2"}
+		w.Header()["Set-Cookie"] = []string{"a=1", "b=2"}
+		fmt.Fprintf(w, "%s %s ct=%s auth=%s cookie=%s ua=%s len=%d body=%s", r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"),
+			r.Header.Get("Authorization"), r.Header.Get("Cookie"), r.Header.Get("User-Agent"), r.ContentLength, b)
+	})
+	mux.HandleFunc("/to", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		w.Header().Set("Location", q.Get("url"))
+		var status int
+		fmt.Sscan(q.Get("status"), &status)
+		w.WriteHeader(status)
+	})
+	mux.HandleFunc("/loop", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "/loop")
+		w.WriteHeader(http.StatusFound)
+	})
+	mux.HandleFunc("/gzip", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		fmt.Fprint(z, "unzipped ", r.Header.Get("Accept-Encoding"))
+		z.Close()
+	})
+	mux.HandleFunc("/deflate", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "deflate")
+		z := zlib.NewWriter(w)
+		fmt.Fprint(z, "inflated")
+		z.Close()
+	})
+	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "begun")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	mux.HandleFunc("/none", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("/cut", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		fmt.Fprint(w, "short")
+	})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hits.Add(1)
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, hits
+}
+
+// at writes the backend's URL for B and another name of it for C in snippets.
+func at(url string, snippets []snippet) (out []snippet, allow []string) {
+	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
+	replace := strings.NewReplacer("{B}", url, "{C}", other)
+	for _, s := range snippets {
+		out = append(out, snippet{replace.Replace(s.code), replace.Replace(s.want)})
+	}
+	return out, []string{strings.TrimPrefix(url, "http://"), "LOCALHOST"}
+}
+
+func TestFetch(t *testing.T) {
+	url, _ := backend(t)
+	snippets, allow := at(url, []snippet{
+		{`const r = await fetch("{B}/echo?a=1"); return [r.status, r.statusText, r.ok, r.url, r.redirected, r.type, r.headers.get("x-two"), r.headers.getSetCookie(), await r.text()]`,
+			`[200,"OK",true,"{B}/echo?a=1",false,"default","1, 2",["a=1","b=2"],"GET /echo?a=1 ct= auth= cookie= ua= len=0 body="]`},
+		{`return await (await fetch("{B}/echo", { method: "POST", body: "text", headers: { authorization: "x", cookie: "c" } })).text()`, `"POST /echo ct=text/plain;charset=UTF-8 auth=x cookie=c ua= len=4 body=text"`},
+		{`return await (await fetch("{B}/echo", { method: "PUT", body: new Uint8Array([65]), headers: { "user-agent": "me", "content-length": "99", host: "evil.test" } })).text()`, `"PUT /echo ct= auth= cookie= ua=me len=1 body=A"`},
+		{`return await (await fetch("{B}/echo", { method: "POST", body: ReadableStream.from([new Uint8Array([65]), new Uint8Array([66])]) })).text()`, `"POST /echo ct= auth= cookie= ua= len=-1 body=AB"`},
+		{`return await (await fetch(new Request("{B}/echo", request))).text()`, `"POST /echo ct=application/json auth= cookie= ua=Go-http-client/1.1 len=-1 body={\"sent\":true}"`},
+		{`return await (await fetch("{B}/echo", { method: "POST", body: new ReadableStream({ pull() { throw new Error("source") } }) })).text().catch(e => e.name)`, `/source/`},
+		{`const f = new FormData(); f.append("a", "1"); const r = await fetch("{B}/echo", { method: "POST", body: f }); return (await r.text()).includes('name="a"')`, `true`},
+		{`const r = await fetch("{B}/to?status=302&url=/echo", { method: "POST", body: "x" }); return [r.redirected, r.url, await r.text()]`, `[true,"{B}/echo","GET /echo ct= auth= cookie= ua= len=0 body="]`},
+		{`const r = await fetch("{B}/to?status=307&url=/echo", { method: "POST", body: "x" }); return await r.text()`, `"POST /echo ct=text/plain;charset=UTF-8 auth= cookie= ua= len=1 body=x"`},
+		{`const r = await fetch("{B}/to?status=303&url=/echo", { method: "PUT", body: "x" }); return (await r.text()).slice(0, 9)`, `"GET /echo"`},
+		{`await fetch("{B}/to?status=308&url=/echo", { method: "POST", body: new Response("x").body })`, `/TypeError: .* its body is a stream, which cannot be sent again/`},
+		{`const r = await fetch("{B}/to?status=302&url={C}/echo", { headers: { authorization: "secret", cookie: "secret", accept: "a/b" } }); return await r.text()`, `"GET /echo ct= auth= cookie= ua= len=0 body="`},
+		{`const r = await fetch("{B}/to?status=302&url=/echo", { headers: { authorization: "kept" } }); return await r.text()`, `"GET /echo ct= auth=kept cookie= ua= len=0 body="`},
+		{`const r = await fetch("{B}/to?status=301&url=/echo", { redirect: "manual" }); return [r.status, r.headers.get("location"), r.redirected]`, `[301,"/echo",false]`},
+		{`await fetch("{B}/to?status=301&url=/echo", { redirect: "error" })`, `/TypeError: .* was redirected, and redirect is "error"/`},
+		{`return (await fetch("{B}/to?status=302&url=/echo%23mine#theirs")).url`, `"{B}/echo#mine"`},
+		{`return (await fetch("{B}/to?status=302&url=/echo#theirs")).url`, `"{B}/echo#theirs"`},
+		{`await fetch("{B}/to?status=302&url=file:///etc/passwd")`, `/TypeError: .* neither http: nor https:/`},
+		{`await fetch("{B}/to?status=302&url=http://[bad")`, `/TypeError: .* malformed URL/`},
+		{`await fetch("{B}/loop")`, `TypeError: Too many redirects: fetch followed 20`},
+		{`const r = await fetch("{B}/gzip"); return [await r.text(), r.headers.get("content-encoding")]`, `["unzipped gzip, deflate","gzip"]`},
+		{`return await (await fetch("{B}/deflate")).text()`, `"inflated"`},
+		{`const r = await fetch("{B}/none"); return [r.status, r.body, await r.text()]`, `[204,null,""]`},
+		{`const r = await fetch("{B}/echo", { method: "HEAD" }); return [r.status, r.body]`, `[200,null]`},
+		{`const r = await fetch("{B}/cut"); await r.text()`, `/TypeError: the body could not be read: unexpected EOF/`},
+		{`const c = new AbortController(); const r = await fetch("{B}/slow", { signal: c.signal }); c.abort(); await r.text()`, `AbortError: The operation was aborted`},
+		{`const c = new AbortController(); const r = await fetch("{B}/slow", { signal: c.signal }); const read = r.body.getReader(); await read.read(); c.abort("mine"); await read.read()`, `mine`},
+		{`await fetch("{B}/echo", { signal: AbortSignal.abort() })`, `AbortError: The operation was aborted`},
+		{`const r = await fetch("{B}/slow"); const read = r.body.getReader(); const first = await read.read(); await read.cancel(); return new TextDecoder().decode(first.value)`, `"begun"`},
+		{`const r = await fetch("{B}/echo"); r.headers.set("a", "b")`, `TypeError: Can't modify immutable headers.`},
+		{`const r = await fetch("{B}/echo"); const copy = new Response(r.body, r); copy.headers.set("a", "b"); return [copy.headers.get("a"), copy.status, (await copy.text()).slice(0, 3)]`, `["b",200,"GET"]`},
+		{`await fetch("ftp://a.test/")`, `TypeError: Fetch API cannot load: ftp://a.test/ (only http: and https: URLs can be fetched)`},
+		{`await fetch("data:text/plain,hi")`, `/TypeError: Fetch API cannot load/`},
+		{`await fetch("/relative")`, `TypeError: Invalid URL: "/relative"`},
+		{`await fetch("https://user:pass@a.test/")`, `/TypeError: Request constructor: the URL .* holds a user name or password/`},
+		{`return (await (await fetch("{B}/echo?x=%zz&%")).text()).slice(0, 21)`, `"GET /echo?x=%zz&% ct="`},
+		{`await fetch()`, `TypeError: fetch: 1 argument required, but only 0 present`},
+		{`const all = await Promise.all([1, 2, 3].map(n => fetch("{B}/echo?n=" + n).then(r => r.text()))); return all.map(s => s.slice(0, 13))`, `["GET /echo?n=1","GET /echo?n=2","GET /echo?n=3"]`},
+	})
+	try(t, web.Options{AllowFetch: allow, SubRequests: 50}, snippets)
+}
+
+func TestFetchPassedOn(t *testing.T) {
+	url, _ := backend(t)
+	w := serve(t, handler(`const path = new URL(request.url).pathname; return fetch("`+url+`" + path, request);`), web.Options{AllowFetch: []string{"127.0.0.1"}})
+	for path, want := range map[string]string{"/echo": "GET /echo ", "/gzip": "unzipped ", "/deflate": "inflated"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, nil)
+		if _, body := w.do(r); !strings.HasPrefix(body, want) {
+			t.Errorf("%s: %q", path, body)
+		}
+	}
+	if resp, _ := w.get("/none"); resp.StatusCode != http.StatusNoContent {
+		t.Errorf("%v", resp)
+	}
+	resp, err := http.Get(w.url + "/cut")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("the client took %q for all", b)
+	}
+}
+
+func TestSubRequests(t *testing.T) {
+	url, hits := backend(t)
+	const count = `let ok = 0, why = ""; for (let i = 0; i < 4; i++) { try { await (await fetch("%s")).text(); ok++ } catch (e) { why = String(e) } } return Response.json([ok, why]);`
+	const message = "Error: Too many subrequests: limits.subRequests allows 3 for one request, redirects counted"
+	for _, c := range []struct {
+		path, want string
+		mode       web.LimitMode
+		hits       int64
+	}{
+		{"/none", `[3,"` + message + `"]`, "", 3},
+		{"/to?status=302&url=/none", `[1,"` + message + `"]`, web.LimitEnforce, 3},
+		{"/none", `[4,""]`, web.LimitWarn, 4},
+		{"/none", `[4,""]`, web.LimitOff, 4},
+	} {
+		hits.Store(0)
+		w := serve(t, handler(fmt.Sprintf(count, url+c.path)), web.Options{SubRequests: 3, LimitMode: c.mode, AllowFetch: []string{"127.0.0.1"}})
+		if _, body := w.get("/"); body != c.want || hits.Load() != c.hits {
+			t.Errorf("%s %s: %s, %d hits", c.path, c.mode, body, hits.Load())
+		}
+		if warned := strings.Contains(w.lines(), "Too many subrequests"); warned != (c.mode == web.LimitWarn) {
+			t.Errorf("console %q", w.lines())
+		}
+	}
+}
+
+func TestFetchSelf(t *testing.T) {
+	code := handler(`
+		const url = new URL(request.url);
+		if (url.pathname === "/leaf") return new Response(request.method + " leaf " + await request.text());
+		if (url.pathname === "/stream") return new Response(ReadableStream.from([new Uint8Array([65]), new Uint8Array([66])]));
+		if (url.pathname === "/deep") { const r = await fetch(request.url); return new Response(await r.text(), r); }
+		const r = await fetch(new URL(url.searchParams.get("to"), url), { method: "POST", body: "sent" });
+		return new Response(await r.text(), r);`)
+	var w *worker
+	w = serve(t, code, web.Options{
+		StrictlyPublic: true, IsSelf: func(host string) bool { return strings.HasPrefix(host, "127.0.0.1:") },
+		Self: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.ServeHTTP(rw, r) }),
+	})
+	for path, want := range map[string]string{"/?to=/leaf": "POST leaf sent", "/?to=/stream": "AB", "/deep": "Subrequest depth limit exceeded"} {
+		if _, body := w.get(path); !strings.Contains(body, want) {
+			t.Errorf("%s: %q", path, body)
+		}
+	}
+	closed := serve(t, code, web.Options{IsSelf: func(string) bool { return true }})
+	if _, body := closed.get("/?to=/leaf"); !strings.Contains(body, "global_fetch_strictly_public") {
+		t.Errorf("without the flag: %q", body)
+	}
+}
+
+func TestFetchIsGuarded(t *testing.T) {
+	url, hits := backend(t)
+	port := url[strings.LastIndex(url, ":"):]
+	var snippets []snippet
+	for _, host := range []string{
+		"127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "0x7f.1", "0", "0.0.0.0", "[::]", "[::1]",
+		"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "localhost", "LOCALHOST", "localhost.",
+		"①②⑦.0.0.1", "127。0。0。1", "127.0.0.1.", "127.000.000.001", "foo@127.0.0.1", "[::1%25lo]",
+		"169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "192.0.0.192", "169.254.170.2", "10.0.0.1", "192.168.1.1", "172.16.0.1",
+	} {
+		snippets = append(snippets, snippet{fmt.Sprintf("await fetch(%q)", "http://"+host+port+"/none"), `/TypeError: (fetch to .* is refused: its address .* (belongs to|is on)|Invalid URL|.* holds a user name)/`})
+	}
+	for _, port := range []string{"0", "22", "25", "6379"} {
+		snippets = append(snippets, snippet{fmt.Sprintf("await fetch(%q)", "http://1.1.1.1:"+port), `/TypeError: .*port ` + port + ` is blocked/`})
+	}
+	try(t, web.Options{}, snippets)
+	if n := hits.Load(); n != 0 {
+		t.Errorf("%d requests reached a private address", n)
+	}
+}

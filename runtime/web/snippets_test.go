@@ -1,0 +1,234 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+func TestRequestAndResponse(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`return request.method + " " + new URL(request.url).pathname + new URL(request.url).search`, `"POST /path?q=1"`},
+		{`return await request.json()`, `{"sent":true}`},
+		{`return await request.text()`, `"{\"sent\":true}"`},
+		{`return [...new Uint8Array(await request.arrayBuffer())].length`, `13`},
+		{`return (await request.bytes()).constructor.name`, `"Uint8Array"`},
+		{`const b = await request.blob(); return [b.size, b.type]`, `[13, "application/json"]`},
+		{`await request.text(); return [request.bodyUsed, request.body.locked, await request.text().catch(e => e.name)]`, `[true, false, "TypeError"]`},
+		{`const r = request.body.getReader(); const {value} = await r.read(); return [new TextDecoder().decode(value), (await r.read()).done]`, `["{\"sent\":true}", true]`},
+		{`request.body; return await request.json()`, `{"sent":true}`},
+		{`request.body.getReader(); return await request.json()`, `TypeError: This ReadableStream is currently locked to a reader.`},
+		{`const c = request.clone(); return [await request.text(), await c.text()].map(s => s.length)`, `[13, 13]`},
+		{`request.headers.set("a", "b")`, `TypeError: Can't modify immutable headers.`},
+		{`const r = new Request(request); r.headers.set("a", "b"); return [r.headers.get("a"), await r.text(), request.bodyUsed]`, `["b", "{\"sent\":true}", true]`},
+		{`const r = new Request(request, { method: "PUT" }); return [r.method, r.headers.get("content-type")]`, `["PUT", "application/json"]`},
+		{`const r = new Request("https://a.test", { method: "post", body: "x" }); return [r.method, r.url, r.headers.get("content-type"), await r.text()]`, `["POST", "https://a.test/", "text/plain;charset=UTF-8", "x"]`},
+		{`const r = new Request("https://a.test", { method: "post", body: "x" }); new Request(r); return r.bodyUsed`, `true`},
+		{`new Request("https://a.test", { body: "x" })`, `TypeError: Request with a GET or HEAD method cannot have a body.`},
+		{`new Request("/x")`, `TypeError: Invalid URL: "/x"`},
+		{`new Request("https://a.test", { method: "a b" })`, `TypeError: Invalid HTTP method string: a b`},
+		{`new Request("https://a.test", { redirect: "maybe" })`, `TypeError: Invalid redirect value: "maybe" is not "follow", "error" or "manual"`},
+		{`return [request.signal.aborted, request.signal instanceof AbortSignal]`, `[false, true]`},
+		{`const r = new Response("x", { status: 201, statusText: "Made", headers: { "Content-Type": "a/b" } }); return [r.status, r.ok, r.statusText, r.headers.get("content-type"), r.url, r.type, r.redirected]`, `[201, true, "Made", "a/b", "", "default", false]`},
+		{`new Response("x", { status: 199 })`, `RangeError: Responses may only be constructed with status codes in the range 200 to 599, inclusive; got 199.`},
+		{`new Response("x", { status: 600 })`, `RangeError: Responses may only be constructed with status codes in the range 200 to 599, inclusive; got 600.`},
+		{`new Response("x", { status: 204 })`, `TypeError: Response with null body status (101, 204, 205, or 304) cannot have a body.`},
+		{`const r = Response.json({ a: [1] }); return [r.headers.get("content-type"), await r.json()]`, `["application/json", {"a":[1]}]`},
+		{`return Response.json(1, { headers: { "content-type": "text/x" } }).headers.get("content-type")`, `"text/x"`},
+		{`Response.json(undefined)`, `TypeError: Response.json: the value cannot be written as JSON`},
+		{`const r = Response.redirect("https://a.test/b"); return [r.status, r.headers.get("location")]`, `[302, "https://a.test/b"]`},
+		{`Response.redirect("https://a.test/b", 200)`, `RangeError: Response.redirect: 200 is not a redirect status (301, 302, 303, 307 or 308)`},
+		{`Response.redirect("/b")`, `TypeError: Invalid URL: "/b"`},
+		{`return [Response.error().status, Response.error().type]`, `[0, "error"]`},
+		{`const r = new Response("abc"), c = r.clone(); return [await r.text(), await c.text()]`, `["abc", "abc"]`},
+		{`const r = new Response("abc"); await r.text(); r.clone()`, `TypeError: Response.clone: the body has already been used or is locked`},
+		{`const r = new Response("abc"); return [r.body instanceof ReadableStream, await r.text(), r.bodyUsed]`, `[true, "abc", true]`},
+		{`return [new Response().body, new Response(null).bodyUsed, await new Response().text()]`, `[null, false, ""]`},
+		{`return await new Response(new Uint8Array([104, 105])).text()`, `"hi"`},
+		{`return await new Response(new Uint8Array([1, 104, 105]).buffer.slice(1)).text()`, `"hi"`},
+		{`return await new Response(new URLSearchParams({ a: "b c" })).text()`, `"a=b+c"`},
+		{`const r = new Response(new Blob(["x"], { type: "a/b" })); return [r.headers.get("content-type"), await r.text()]`, `["a/b", "x"]`},
+		{`const s = new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode("st")); c.enqueue(new TextEncoder().encode("ream")); c.close(); } }); return await new Response(s).text()`, `"stream"`},
+		{`const s = new ReadableStream({ start(c) { c.enqueue("text"); c.close(); } }); return await new Response(s).text()`, `TypeError: The body's stream holds something that is not a Uint8Array`},
+		{`return await new Response("{").json()`, `SyntaxError: Expected property name or '}' in JSON at position 1 (line 1 column 2)`},
+		{`return await new Response("\ufeffx").text()`, `"x"`},
+		{`return Object.prototype.toString.call(new Response()) + Object.keys(Response.prototype).includes("text")`, `"[object Response]true"`},
+		{`return Response.prototype.text.call({}).catch(e => e.name)`, `"TypeError"`},
+		{`return Object.getOwnPropertyDescriptor(Response.prototype, "status").get.call({})`, `TypeError: Illegal invocation: this is not a Response`},
+	})
+}
+
+func TestHeaders(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const h = new Headers({ b: "2", A: " 1 " }); h.append("b", "3"); return [...h]`, `[["a","1"],["b","2, 3"]]`},
+		{`const h = new Headers([["set-cookie", "a"], ["Set-Cookie", "b"]]); return [h.getSetCookie(), h.get("set-cookie"), [...h.keys()]]`, `[["a","b"], "a, b", ["set-cookie","set-cookie"]]`},
+		{`const h = new Headers({ a: "1" }); h.set("A", "2"); h.delete("x"); return [h.has("a"), h.get("a"), h.get("b"), h.has("b")]`, `[true,"2",null,false]`},
+		{`const h = new Headers([["a", "1"], ["b", "2"], ["a", "3"]]); h.set("a", "4"); return [...h.entries()]`, `[["a","4"],["b","2"]]`},
+		{`const h = new Headers([["a", "1"], ["b", "2"], ["a", "3"]]); h.delete("a"); return [...h.values()]`, `["2"]`},
+		{`new Headers({ "a b": "1" })`, `TypeError: Invalid header name: "a b"`},
+		{`new Headers({ a: "1\n2" })`, `TypeError: Invalid header value: "1\n2"`},
+		{`new Headers([["a"]])`, `TypeError: Headers constructor: each item must be a pair of a name and a value`},
+		{`new Headers(1)`, `TypeError: Headers constructor: the argument is neither an object nor a sequence`},
+		{`const h = new Headers({ a: "1" }), c = new Headers(h); c.set("a", "2"); return h.get("a")`, `"1"`},
+		{`const out = []; new Headers({ a: "1" }).forEach(function (v, k, h) { out.push(v, k, h instanceof Headers, this.x) }, { x: 7 }); return out`, `["1","a",true,7]`},
+		{`return [Object.prototype.toString.call(new Headers().entries()), new Headers()[Symbol.iterator] === new Headers().entries]`, `["[object Headers Iterator]", true]`},
+		{`return new Headers({ a: "żółć" }).get("a")`, `"żółć"`},
+		{`Headers.prototype.get.call({}, "a")`, `TypeError: Illegal invocation: this is not a Headers`},
+	})
+}
+
+func TestURL(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const u = new URL("HTTPS://u:p@EXAMPLE.com:8080/a/../b c?x=1#f"); return [u.href, u.origin, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash]`,
+			`["https://u:p@example.com:8080/b%20c?x=1#f","https://example.com:8080","https:","u","p","example.com:8080","example.com","8080","/b%20c","?x=1","#f"]`},
+		{`return [new URL("../x", "https://a.test/b/c/d").href, String(new URL("//b.test", "https://a.test")), JSON.stringify({ u: new URL("https://a.test") })]`, `["https://a.test/b/x","https://b.test/","{\"u\":\"https://a.test/\"}"]`},
+		{`try { new URL("nope") } catch (e) { return [e.name, e.code, e instanceof TypeError] }`, `["TypeError","ERR_INVALID_URL",true]`},
+		{`return [URL.canParse("x:y"), URL.canParse("nope"), URL.canParse("/a", "https://b.test"), URL.parse("nope"), URL.parse("https://a.test").href]`, `[true,false,true,null,"https://a.test/"]`},
+		{`const u = new URL("https://a.test/?a=1"); u.searchParams.append("b", "2 3"); u.searchParams.delete("a"); return [u.href, u.search]`, `["https://a.test/?b=2+3","?b=2+3"]`},
+		{`const u = new URL("https://a.test/?a=1"); const p = u.searchParams; u.search = "?c=3"; return [p.get("a"), p.get("c"), u.searchParams === p]`, `[null,"3",true]`},
+		{`const u = new URL("https://a.test/?a=1"); u.searchParams.delete("a"); return u.href`, `"https://a.test/"`},
+		{`const u = new URL("https://a.test/x"); u.pathname = "/y z"; u.hash = "h"; u.port = "81"; u.protocol = "http"; u.hostname = "b.test"; u.username = "me"; return u.href`, `"http://me@b.test:81/y%20z#h"`},
+		{`const u = new URL("https://a.test/x?q"); u.href = "https://b.test/?z=1"; return [u.searchParams.get("z"), u.host]`, `["1","b.test"]`},
+		{`const p = new URLSearchParams("?a=1&b=2&a=%C3%A9+x&c"); return [p.getAll("a"), p.size, p.has("b", "2"), p.has("b", "3"), p.toString()]`, `[["1","é x"],4,true,false,"a=1&b=2&a=%C3%A9+x&c="]`},
+		{`const p = new URLSearchParams([["b", "1"], ["a", "2"], ["b", "3"]]); p.sort(); p.set("b", "9"); return [...p]`, `[["a","2"],["b","9"]]`},
+		{`return [...new URLSearchParams({ a: 1, b: null })]`, `[["a","1"],["b","null"]]`},
+		{`return new URLSearchParams("a=%ff&b=\ud800").toString()`, `"a=%EF%BF%BD&b=%EF%BF%BD"`},
+		{`new URLSearchParams([["a"]])`, `TypeError: URLSearchParams constructor: each item must be a pair of a name and a value`},
+		{`return new URL("http://2130706433/").hostname`, `"127.0.0.1"`},
+		{`return new URL("https://münchen.test/").host`, `"xn--mnchen-3ya.test"`},
+		{`new URL()`, `TypeError: URL constructor: 1 argument required, but only 0 present`},
+	})
+}
+
+func TestText(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`return [...new TextEncoder().encode("é€😀\ud800")]`, `[195,169,226,130,172,240,159,152,128,239,191,189]`},
+		{`const b = new Uint8Array(5); const r = new TextEncoder().encodeInto("a😀é", b); return [r, [...b]]`, `[{"read":3,"written":5},[97,240,159,152,128]]`},
+		{`return new TextDecoder().decode(new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0xe2, 0x82, 0x41, 0xff]))`, `"a` + "\ufffd" + `A` + "\ufffd" + `"`},
+		{`return new TextDecoder("utf-8", { ignoreBOM: true }).decode(new Uint8Array([0xef, 0xbb, 0xbf, 0x61])).length`, `2`},
+		{`new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array([0xff]))`, `TypeError: The encoded data was not valid for encoding utf-8`},
+		{`const d = new TextDecoder(); return [d.decode(new Uint8Array([0xf0, 0x9f]), { stream: true }), d.decode(new Uint8Array([0x98, 0x80]), { stream: true }), d.decode()]`, `["","😀",""]`},
+		{`const d = new TextDecoder(); return [d.decode(new Uint8Array([0xf0, 0x9f]), { stream: true }), d.decode()]`, `["","` + "\ufffd" + `"]`},
+		{`const d = new TextDecoder(); return d.decode(new Uint8Array([0xef]), { stream: true }) + d.decode(new Uint8Array([0xbb, 0xbf, 0x61]))`, `"a"`},
+		{`return ["latin1", "UTF-16", "shift_jis", " gbk ", "koi8-r", "iso-8859-8-i"].map(l => new TextDecoder(l).encoding)`, `["windows-1252","utf-16le","shift_jis","gbk","koi8-r","iso-8859-8-i"]`},
+		{`return [new TextDecoder("windows-1252").decode(new Uint8Array([0x80, 0xe9])), new TextDecoder("shift_jis").decode(new Uint8Array([0x82, 0xa0])), new TextDecoder("utf-16le").decode(new Uint8Array([0x3d, 0xd8, 0x00, 0xde]))]`, `["€é","あ","😀"]`},
+		{`const d = new TextDecoder("shift_jis"); return d.decode(new Uint8Array([0x82]), { stream: true }) + d.decode(new Uint8Array([0xa0]))`, `"あ"`},
+		{`const d = new TextDecoder("iso-2022-jp"); return d.decode(new Uint8Array([0x1b, 0x24, 0x42, 0x24]), { stream: true }) + d.decode(new Uint8Array([0x22]))`, `"あ"`},
+		{`new TextDecoder("nope")`, `RangeError: The encoding label "nope" is not known`},
+		{`const s = new Blob(["é€"]).stream().pipeThrough(new TextDecoderStream()); let out = ""; for await (const c of s) out += c; return out`, `"é€"`},
+		{`const s = ReadableStream.from(["a\ud83d", "\ude00"]).pipeThrough(new TextEncoderStream()); return await new Response(s).text()`, `"a😀"`},
+	})
+}
+
+func TestStreams(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const { readable, writable } = new TransformStream({ transform(c, k) { k.enqueue(c * 2) } }); const w = writable.getWriter(); w.write(1); w.write(2); w.close(); const out = []; for await (const c of readable) out.push(c); return out`, `[2,4]`},
+		{`const [a, b] = new Response("tee").body.tee(); return [await new Response(a).text(), await new Response(b).text()]`, `["tee","tee"]`},
+		{`const r = new Response("abcdef").body.getReader({ mode: "byob" }); const { value } = await r.read(new Uint8Array(3)); return new TextDecoder().decode(value)`, `"abc"`},
+		{`let out = ""; await request.body.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write(c) { out += c } })); return out`, `"{\"sent\":true}"`},
+		{`const s = new ReadableStream({ pull(c) { throw new Error("pulled") } }); return await new Response(s).text()`, `Error: pulled`},
+		{`const w = new WritableStream().getWriter(); return w.desiredSize`, `1`},
+		{`return [typeof ReadableStreamBYOBReader, typeof ByteLengthQueuingStrategy, new CountQueuingStrategy({ highWaterMark: 3 }).highWaterMark]`, `["function","function",3]`},
+	})
+}
+
+func TestEventsAndAbort(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const t = new EventTarget(), out = []; t.addEventListener("x", e => out.push(e.type, e.target === t, e.detail)); t.addEventListener("x", { handleEvent() { out.push("object") } }, { once: true }); t.dispatchEvent(new CustomEvent("x", { detail: 7 })); t.dispatchEvent(new CustomEvent("x")); return out`, `["x",true,7,"object","x",true,null]`},
+		{`const t = new EventTarget(); t.addEventListener("x", e => e.preventDefault()); return [t.dispatchEvent(new Event("x", { cancelable: true })), t.dispatchEvent(new Event("x"))]`, `[false,true]`},
+		{`const t = new EventTarget(), out = []; t.addEventListener("x", e => { out.push(1); e.stopImmediatePropagation() }); t.addEventListener("x", () => out.push(2)); t.dispatchEvent(new Event("x")); return out`, `[1]`},
+		{`const t = new EventTarget(), c = new AbortController(); let n = 0; t.addEventListener("x", () => n++, { signal: c.signal }); t.dispatchEvent(new Event("x")); c.abort(); t.dispatchEvent(new Event("x")); return n`, `1`},
+		{`const c = new AbortController(), out = []; c.signal.onabort = e => out.push(e.type, e.isTrusted); c.signal.addEventListener("abort", () => out.push("listener")); c.abort(); c.abort(); return [out, c.signal.aborted, c.signal.reason.name, c.signal.reason instanceof DOMException]`, `[["abort",true,"listener"],true,"AbortError",true]`},
+		{`AbortSignal.abort("why").throwIfAborted()`, `why`},
+		{`const c = new AbortController(); const s = AbortSignal.any([c.signal, new AbortController().signal]); c.abort(5); return [s.aborted, s.reason]`, `[true,5]`},
+		{`const s = AbortSignal.timeout(1); await new Promise(r => s.addEventListener("abort", r)); return s.reason.name`, `"TimeoutError"`},
+		{`new AbortSignal()`, `TypeError: Illegal constructor`},
+		{`return [typeof EventTarget.prototype.constructor, Event.AT_TARGET, new Event("a").eventPhase, Object.keys(Event.prototype).includes("type")]`, `["function",2,0,true]`},
+	})
+}
+
+func TestTimers(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const out = []; setTimeout(() => out.push("b"), 2); setTimeout(x => out.push(x), 1, "a"); setTimeout(() => out.push("0"), 0); await new Promise(r => setTimeout(r, 4)); return out`, `["0","a","b"]`},
+		{`const out = []; for (let i = 0; i < 5; i++) setTimeout(() => out.push(i)); await new Promise(r => setTimeout(r)); return out`, `[0,1,2,3,4]`},
+		{`const out = []; setTimeout(() => { Promise.resolve().then(() => out.push("micro")); out.push(1) }); setTimeout(() => out.push(2)); await new Promise(r => setTimeout(r, 1)); return out`, `[1,"micro",2]`},
+		{`let n = 0; const id = setInterval(() => { if (++n === 3) clearInterval(id) }, 1); await new Promise(r => setTimeout(r, 30)); return n`, `3`},
+		{`let hit = false; const id = setTimeout(() => { hit = true }, 1); clearTimeout(id); clearTimeout(undefined); await new Promise(r => setTimeout(r, 5)); return [hit, typeof id]`, `[false,"number"]`},
+		{`setTimeout("code")`, `TypeError: setTimeout: the callback is not a function (code in a string is not run)`},
+		{`setTimeout(() => { throw new Error("later") }); await new Promise(r => setTimeout(r, 2)); return "on"`, `"on"`},
+		{`const a = performance.now(); await new Promise(r => setTimeout(r, 3)); const b = performance.now(); return [b - a >= 2.9, performance.timeOrigin > 1e12]`, `[true,true]`},
+	})
+}
+
+func TestCrypto(t *testing.T) {
+	const key = `const k = await crypto.subtle.importKey("raw", new TextEncoder().encode("key"), { name: "HMAC", hash: "SHA-256" }, true, ["sign", "verify"]); const hex = b => new Uint8Array(b).toHex();`
+	const text = `const data = new TextEncoder().encode("The quick brown fox jumps over the lazy dog");`
+	try(t, web.Options{}, []snippet{
+		{`return /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID())`, `true`},
+		{`const a = crypto.getRandomValues(new Uint8Array(32)), b = crypto.getRandomValues(new Uint32Array(8)); return [a.some(x => x), b.some(x => x > 255)]`, `[true,true]`},
+		{`crypto.getRandomValues(new Uint8Array(65537))`, `QuotaExceededError: getRandomValues: 65537 bytes are more than the 65536 that one call gives`},
+		{`crypto.getRandomValues(new Float32Array(1))`, `TypeMismatchError: getRandomValues: the argument is not an integer typed array`},
+		{`return new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(0))).toHex()`, `"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"`},
+		{`return Promise.all(["SHA-1", { name: "sha-384" }, "SHA-512", "MD5"].map(async a => (await crypto.subtle.digest(a, new Uint8Array(3))).byteLength))`, `[20,48,64,16]`},
+		{`await crypto.subtle.digest("SHA-3", new Uint8Array(0))`, `NotSupportedError: Unrecognized or unimplemented digest algorithm requested ("SHA-3").`},
+		{`await crypto.subtle.digest("SHA-1", "text")`, `TypeError: The data is neither an ArrayBuffer nor a view`},
+		{key + text + `const s = await crypto.subtle.sign("HMAC", k, data); return [hex(s), await crypto.subtle.verify("HMAC", k, s, data), await crypto.subtle.verify("HMAC", k, s, s)]`,
+			`["f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8",true,false]`},
+		{key + `return [await crypto.subtle.exportKey("jwk", k), hex(await crypto.subtle.exportKey("raw", k)), k.algorithm, k.type, k.usages]`,
+			`[{"kty":"oct","k":"a2V5","alg":"HS256","key_ops":["sign","verify"],"ext":true},"6b6579",{"name":"HMAC","hash":{"name":"SHA-256"},"length":24},"secret",["sign","verify"]]`},
+		{`const k = await crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-512" }, true, ["sign"]); return [k.algorithm.length, await crypto.subtle.verify("HMAC", k, new Uint8Array(1), new Uint8Array(1)).catch(e => e.name)]`, `[1024,"InvalidAccessError"]`},
+		{`await crypto.subtle.importKey("raw", new Uint8Array(1), { name: "HMAC", hash: "SHA-256" }, true, ["encrypt"])`, `SyntaxError: An HMAC key has no usage "encrypt"`},
+		{`return crypto.subtle.timingSafeEqual(new Uint8Array([1]), new Uint8Array([1]))`, `true`},
+		{`return Math.random() !== Math.random() && Math.random() < 1`, `true`},
+	})
+}
+
+func TestStructuredClone(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const o = { a: [1, , 3], d: new Date(5), r: /x/gi, m: new Map([[1, { z: 1 }]]), s: new Set([1]), n: null, u: undefined, b: 10n }; o.self = o; const c = structuredClone(o); return [c !== o, c.self === c, c.a.length, 1 in c.a, c.d.getTime(), String(c.r), c.m.get(1).z, c.s.has(1), c.n, "u" in c, typeof c.b]`, `[true,true,3,false,5,"/x/gi",1,true,null,true,"bigint"]`},
+		{`const b = new ArrayBuffer(8), c = structuredClone({ x: new Uint8Array(b, 2, 3), y: new DataView(b, 1) }); return [c.x.length, c.x.byteOffset, c.y.byteOffset, c.x.buffer === c.y.buffer, c.x.buffer !== b]`, `[3,2,1,true,true]`},
+		{`const b = new ArrayBuffer(8), c = structuredClone(b, { transfer: [b] }); return [c.byteLength, b.byteLength, b.detached]`, `[8,0,true]`},
+		{`const e = structuredClone(new RangeError("x", { cause: { y: 1 } })); return [e instanceof RangeError, e.name, e.message, e.cause.y]`, `[true,"RangeError","x",1]`},
+		{`structuredClone(() => 1)`, `DataCloneError: () => 1 could not be cloned.`},
+		{`structuredClone(Symbol("s"))`, `DataCloneError: Symbol(s) could not be cloned.`},
+		{`structuredClone({ r: new Response() })`, `DataCloneError: [object Response] could not be cloned.`},
+		{`structuredClone(Promise.resolve())`, `DataCloneError: [object Promise] could not be cloned.`},
+		{`class P { constructor() { this.a = 1 } get b() { return 2 } } const c = structuredClone(new P()); return [c.constructor === Object, c]`, `[true,{"a":1}]`},
+		{`const c = structuredClone(new File(["x"], "n.txt", { type: "a/b" })); return [c instanceof File, c.name, c.type, await c.text()]`, `[true,"n.txt","a/b","x"]`},
+		{`return [structuredClone(Object(1)) instanceof Number, structuredClone(Object("s")).length, structuredClone(new DOMException("m", "AbortError")).name]`, `[true,1,"AbortError"]`},
+		{`let deep = {}; for (let i = 0; i < 1e5; i++) deep = { deep }; try { structuredClone(deep) } catch (e) { return e.name }`, `"RangeError"`},
+	})
+}
+
+func TestFormDataAndBlob(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const f = new FormData(); f.append("a", "1"); f.append("a", 2); f.set("b", new Blob(["x"]), "x.txt"); f.append("c", new File(["y"], "y.bin", { type: "t/y" })); return [f.getAll("a"), f.get("b").name, f.get("c").type, [...f.keys()], f.has("z")]`, `[["1","2"],"x.txt","t/y",["a","a","b","c"],false]`},
+		{`const f = new FormData(); f.append('q"\n', "l1\nl2"); f.append("f", new File(["dat\r\n--a"], 'n".txt', { type: "t/x" })); const r = new Response(f); const g = await r.formData(); return [[...g.keys()], g.get('q"\r\n'), g.get("f").name, g.get("f").type, await g.get("f").text()]`, `[["q\"\r\n","f"],"l1\r\nl2","n\".txt","t/x","dat\r\n--a"]`},
+		{`return new Response(new FormData()).headers.get("content-type").startsWith("multipart/form-data; boundary=----")`, `true`},
+		{`const g = await new Response("a=1&b=%20+&a=2", { headers: { "content-type": "application/x-www-form-urlencoded" } }).formData(); return [...g]`, `[["a","1"],["b","  "],["a","2"]]`},
+		{`await request.formData()`, `TypeError: The body is not a form: its content type is "application/json"`},
+		{`await new Response("--x\r\n", { headers: { "content-type": "multipart/form-data; boundary=x" } }).formData()`, `TypeError: The body is not a multipart form: it ends before its last boundary`},
+		{`const b = new Blob(["ab", new Uint8Array([99]), new Blob(["d"])], { type: "T/X" }); return [b.size, b.type, await b.text(), await b.slice(1, -1).text(), (await b.arrayBuffer()).byteLength, (await b.bytes())[2]]`, `[4,"t/x","abcd","bc",4,99]`},
+		{`new Blob("text")`, `TypeError: Blob constructor: the parts are not a sequence`},
+		{`return [new File([], "a").lastModified > 1e12, new File([], "a", { lastModified: 5 }).lastModified, new File(["x"], "n") instanceof Blob]`, `[true,5,true]`},
+		{`new FormData().append("a", "b", "c")`, `TypeError: FormData: a file name was given, but the value is not a Blob`},
+	})
+}
+
+func TestLanguage(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`eval("1")`, `EvalError: Code generation from strings disallowed for this context`},
+		{`new Function("1")`, `EvalError: Code generation from strings disallowed for this context`},
+		{`(async () => {}).constructor("1")`, `EvalError: Code generation from strings disallowed for this context`},
+		{`(function* () {}).constructor("1")`, `EvalError: Code generation from strings disallowed for this context`},
+		{`return [(() => 1) instanceof Function, typeof Function.prototype.call, (async () => {}) instanceof Function, Object.getPrototypeOf(async () => {}).constructor.name]`, `[true,"function",true,"AsyncFunction"]`},
+		{`return new TypeError("boom").stack.split("\n")[0]`, `"TypeError: boom"`},
+		{`function inner() { return new Error("x").stack } return /^Error: x\n    at inner \(worker\.js:\d+:\d+\)\n/.test(inner())`, `true`},
+		{`try { null.x } catch (e) { return e.stack.startsWith("TypeError: ") }`, `true`},
+		{`const o = {}; Error.captureStackTrace(o); return typeof o.stack`, `"string"`},
+		{`return [typeof globalThis.__host, typeof self, self === globalThis, typeof XMLHttpRequest, typeof WebAssembly, typeof navigator.userAgent]`, `["undefined","object",true,"undefined","undefined","string"]`},
+		{`return Object.keys(globalThis)`, `[]`},
+		{`return ["fetch", "Request", "console", "URL", "setTimeout"].map(k => Object.getOwnPropertyDescriptor(globalThis, k).enumerable)`, `[false,false,false,false,false]`},
+		{`return [atob("aGk="), btoa("hi"), typeof queueMicrotask]`, `["hi","aGk=","function"]`},
+	})
+}
