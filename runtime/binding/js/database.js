@@ -1,0 +1,124 @@
+// D1Database: a database with the shape of D1. The host runs the SQL and hands
+// back what each method resolves to; only the values to bind are checked here.
+import { host } from "../../web/js/host.js";
+import { viewOf } from "./body.js";
+
+const ALL = 0, RAW = 1, RAW_NAMED = 2, FIRST = 3, COLUMN = 4;
+
+export class D1PreparedStatement {
+  #run;
+  constructor(run, statement, params) {
+    this.#run = run;
+    this.statement = statement;
+    this.params = params;
+  }
+
+  bind(...values) {
+    return new D1PreparedStatement(this.#run, this.statement, values.map(bindable));
+  }
+
+  first(column) {
+    return column === undefined || column === null ? this.#ask(FIRST) : this.#ask(COLUMN, `${column}`);
+  }
+
+  all() { return this.#ask(ALL); }
+
+  run() { return this.#ask(ALL); }
+
+  raw(options) { return this.#ask(options?.columnNames ? RAW_NAMED : RAW); }
+
+  #ask(shape, column) {
+    return this.#run((id) => host.db_query(id, this.statement, this.params, shape, column));
+  }
+}
+
+export class D1DatabaseSession {
+  #run;
+  #bookmark;
+  constructor(id, bookmark) {
+    this.#bookmark = bookmark;
+    this.#run = async (ask) => {
+      const result = await traced(ask(id));
+      this.#bookmark = nextBookmark();
+      return result;
+    };
+  }
+
+  prepare(query) { return new D1PreparedStatement(this.#run, `${query}`, []); }
+
+  batch(statements) { return batch(this.#run, statements); }
+
+  getBookmark() { return this.#bookmark; }
+}
+
+export class D1Database {
+  #id;
+  #run;
+  constructor(id) {
+    this.#id = id;
+    this.#run = (ask) => traced(ask(id));
+  }
+
+  prepare(query) { return new D1PreparedStatement(this.#run, `${query}`, []); }
+
+  batch(statements) { return batch(this.#run, statements); }
+
+  exec(query) { return this.#run((id) => host.db_exec(id, `${query}`)); }
+
+  withSession(constraint) {
+    const given = constraint === undefined || constraint === null ? "" : `${constraint}`.trim();
+    const bookmark = given === "" || given === "first-primary" || given === "first-unconstrained" ? null : given;
+    return new D1DatabaseSession(this.#id, bookmark);
+  }
+
+  async dump() {
+    throw new Error("D1_DUMP_ERROR: dump() is not available: copy the database file instead");
+  }
+}
+
+async function batch(run, statements) {
+  const flat = [];
+  for (const statement of statements) {
+    if (!(statement instanceof D1PreparedStatement)) {
+      throw new TypeError("batch() takes an array of statements made by prepare()");
+    }
+    flat.push(statement.statement, statement.params);
+  }
+  return run((id) => host.db_batch(id, flat));
+}
+
+/** Gives a rejection the stack of the call: the host's error has none of the Worker's lines. */
+function traced(promise) {
+  const here = new Error();
+  return promise.catch((error) => {
+    const at = here.stack.indexOf("\n");
+    Object.defineProperty(error, "stack", { value: `${error}${here.stack.slice(at)}`, writable: true, configurable: true });
+    throw error;
+  });
+}
+
+/** A bookmark sorts behind those before it; the clock carries that over a restart. */
+let last = 0;
+function nextBookmark() {
+  last = Math.max(last + 1, Date.now() * 1000);
+  return `00000000-${last.toString(16).padStart(16, "0")}-00000000`;
+}
+
+function bindable(value) {
+  switch (typeof value) {
+    case "number":
+    case "string":
+      return value;
+    case "boolean":
+      return value ? 1 : 0;
+    case "object": {
+      if (value === null) return null;
+      const view = viewOf(value);
+      if (view !== undefined) return view.slice();
+      if (Array.isArray(value) && value.every(isByte)) return new Uint8Array(value);
+    }
+  }
+  throw new Error(`D1_TYPE_ERROR: Type '${typeof value}' not supported for value '${String(value)}'`);
+}
+
+function isByte(n) { return Number.isInteger(n) && n >= 0 && n < 256; }

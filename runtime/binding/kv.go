@@ -1,0 +1,268 @@
+package binding
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+)
+
+// Limits of key-value storage, as Workers KV states them.
+const (
+	maxKVKey      = 512
+	maxKVValue    = 25 << 20
+	maxKVMetadata = 1024
+	maxKVListed   = 1000
+	maxKVBulk     = 100
+	minKVTTL      = 60
+	minKVCacheTTL = 30
+)
+
+// KV is a key-value namespace with the shape of Workers KV. A Put or Delete
+// that returned nil is committed, and the next Get sees it: unlike production
+// there is no cache in between. Keys are opaque bytes, listed in their order.
+// It is safe for concurrent use.
+type KV struct {
+	db  *sql.DB
+	now func() time.Time
+	// write is held by the one writer, so that writers of this process do not
+	// wait for each other by polling.
+	write sync.Mutex
+}
+
+// KVEntry is one key of a namespace.
+type KVEntry struct {
+	Key   string
+	Value []byte // not of a List
+	// Metadata is the JSON put beside the value; nil when there is none.
+	Metadata json.RawMessage
+	// Expiration is in seconds since 1970; 0 is never.
+	Expiration int64
+}
+
+// KVPutOptions are the options of a Put; of Expiration and TTL the latter
+// wins. Zero values set nothing; both are in seconds.
+type KVPutOptions struct {
+	Expiration float64
+	TTL        float64
+	Metadata   json.RawMessage
+}
+
+const createKV = `CREATE TABLE IF NOT EXISTS kv (
+	key        BLOB PRIMARY KEY NOT NULL,
+	value      BLOB NOT NULL,
+	metadata   TEXT,
+	expiration INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS kv_expiration ON kv(expiration) WHERE expiration IS NOT NULL`
+
+// NewKV makes the namespace that is kept in db, and its table if it is new.
+// now is the clock of expiry; nil is time.Now.
+func NewKV(db *sql.DB, now func() time.Time) (*KV, error) {
+	if now == nil {
+		now = time.Now
+	}
+	if _, err := db.Exec(createKV); err != nil { //nolint:noctx // two statements at start-up
+		return nil, fmt.Errorf("prepare the key-value store: %w", err)
+	}
+	return &KV{db: db, now: now}, nil
+}
+
+// KVError is a refusal of key-value storage: "KV PUT failed: 413 …".
+type KVError struct {
+	Method string // GET, PUT, DELETE …
+	Status int
+	Text   string
+}
+
+func (e *KVError) Error() string {
+	return fmt.Sprintf("KV %s failed: %d %s", e.Method, e.Status, e.Text)
+}
+
+// kvKeyError is a key that KV refuses before it sends anything.
+type kvKeyError string
+
+func (e kvKeyError) Error() string { return string(e) }
+
+func checkKVKey(method, key string) error {
+	switch {
+	case key == "":
+		return kvKeyError("Key name cannot be empty.")
+	case key == "." || key == "..":
+		return kvKeyError(`"` + key + `" is not allowed as a key name.`)
+	case len(key) > maxKVKey:
+		return &KVError{method, 414, fmt.Sprintf("UTF-8 encoded length of %d exceeds key length limit of %d.", len(key), maxKVKey)}
+	}
+	return nil
+}
+
+// Get gives the entry of key, nil when there is none or it has expired.
+func (kv *KV) Get(ctx context.Context, key string) (*KVEntry, error) {
+	if err := checkKVKey("GET", key); err != nil {
+		return nil, err
+	}
+	entry := KVEntry{Key: key}
+	var metadata sql.NullString
+	var expiration sql.NullInt64
+	err := kv.db.QueryRowContext(ctx,
+		"SELECT value, metadata, expiration FROM kv WHERE key = ? AND (expiration IS NULL OR expiration > ?)", []byte(key), kv.now().Unix(),
+	).Scan(&entry.Value, &metadata, &expiration)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	entry.Metadata, entry.Expiration = rawJSON(metadata), expiration.Int64
+	return &entry, err
+}
+
+func rawJSON(s sql.NullString) json.RawMessage {
+	if !s.Valid {
+		return nil
+	}
+	return json.RawMessage(s.String)
+}
+
+// Put sets the value of key, and forgets entries that have expired.
+func (kv *KV) Put(ctx context.Context, key string, value []byte, o KVPutOptions) error {
+	if err := checkKVKey("PUT", key); err != nil {
+		return err
+	}
+	if len(value) > maxKVValue {
+		return &KVError{"PUT", 413, fmt.Sprintf("Value length of %d exceeds limit of %d.", len(value), maxKVValue)}
+	}
+	if len(o.Metadata) > maxKVMetadata {
+		return &KVError{"PUT", 413, fmt.Sprintf("Metadata length of %d exceeds limit of %d.", len(o.Metadata), maxKVMetadata)}
+	}
+	now := kv.now().Unix()
+	expiration, err := o.expires(now)
+	if err != nil {
+		return err
+	}
+	if value == nil {
+		value = []byte{}
+	}
+	metadata := sql.NullString{String: string(o.Metadata), Valid: o.Metadata != nil}
+	kv.write.Lock()
+	defer kv.write.Unlock()
+	tx, err := kv.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back
+	if _, err := tx.ExecContext(ctx, "DELETE FROM kv WHERE expiration <= ?", now); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO kv (key, value, metadata, expiration) VALUES (?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, metadata = excluded.metadata, expiration = excluded.expiration`,
+		[]byte(key), value, metadata, expiration)
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// expires gives the second at which the entry ends, NULL for never.
+func (o KVPutOptions) expires(now int64) (sql.NullInt64, error) {
+	refuse := func(name string, v float64, text string) (sql.NullInt64, error) {
+		return sql.NullInt64{}, &KVError{"PUT", 400, fmt.Sprintf("Invalid %s of %v. %s", name, v, text)}
+	}
+	const whole = "Please specify integer greater than 0."
+	switch {
+	case o.TTL != 0 && (o.TTL < 0 || o.TTL > math.MaxInt32 || o.TTL != math.Trunc(o.TTL)):
+		return refuse("expiration_ttl", o.TTL, whole)
+	case o.TTL != 0 && o.TTL < minKVTTL:
+		return refuse("expiration_ttl", o.TTL, fmt.Sprintf("Expiration TTL must be at least %d.", minKVTTL))
+	case o.TTL != 0:
+		return sql.NullInt64{Int64: now + int64(o.TTL), Valid: true}, nil
+	case o.Expiration == 0:
+		return sql.NullInt64{}, nil
+	case o.Expiration < 0 || o.Expiration > 1<<53 || o.Expiration != math.Trunc(o.Expiration):
+		return refuse("expiration", o.Expiration, whole)
+	case int64(o.Expiration) <= now:
+		return refuse("expiration", o.Expiration, "Please specify integer greater than the current number of seconds since the UNIX epoch.")
+	case int64(o.Expiration) < now+minKVTTL:
+		return refuse("expiration", o.Expiration, fmt.Sprintf("Expiration times must be at least %d seconds in the future.", minKVTTL))
+	}
+	return sql.NullInt64{Int64: int64(o.Expiration), Valid: true}, nil
+}
+
+// Delete removes key; a key that is not there is no error.
+func (kv *KV) Delete(ctx context.Context, key string) error {
+	if err := checkKVKey("DELETE", key); err != nil {
+		return err
+	}
+	kv.write.Lock()
+	defer kv.write.Unlock()
+	_, err := kv.db.ExecContext(ctx, "DELETE FROM kv WHERE key = ?", []byte(key))
+	return err
+}
+
+// KVListOptions are the options of a List. A Limit of 0 or less is 1,000.
+type KVListOptions struct {
+	Prefix string
+	Limit  int
+	// Cursor is that of the page before; "" begins.
+	Cursor string
+}
+
+// List gives the entries whose keys begin with the prefix, in the bytes'
+// order and without values, and the cursor of the next page: "" after the
+// last.
+func (kv *KV) List(ctx context.Context, o KVListOptions) (entries []KVEntry, cursor string, err error) {
+	if o.Limit <= 0 {
+		o.Limit = maxKVListed
+	}
+	if o.Limit > maxKVListed {
+		return nil, "", &KVError{"GET", 400, fmt.Sprintf("Invalid key_count_limit of %d. Please specify an integer less than %d.", o.Limit, maxKVListed)}
+	}
+	if len(o.Prefix) > maxKVKey {
+		return nil, "", &KVError{"GET", 414, fmt.Sprintf("UTF-8 encoded length of %d exceeds key length limit of %d.", len(o.Prefix), maxKVKey)}
+	}
+	after, err := base64.RawURLEncoding.DecodeString(o.Cursor)
+	if err != nil {
+		return nil, "", &KVError{"GET", 400, "Invalid cursor."}
+	}
+	from, to := []byte(o.Prefix), beyond(o.Prefix)
+	if next := append(after, 0); o.Cursor != "" && bytes.Compare(next, from) > 0 {
+		from = next
+	}
+	rows, err := kv.db.QueryContext(ctx, `SELECT key, metadata, expiration FROM kv
+		WHERE key >= ? AND key < ? AND (expiration IS NULL OR expiration > ?) ORDER BY key LIMIT ?`,
+		from, to, kv.now().Unix(), o.Limit+1)
+	if err != nil {
+		return nil, "", err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err is checked
+	for rows.Next() {
+		var key []byte
+		var metadata sql.NullString
+		var expiration sql.NullInt64
+		if err := rows.Scan(&key, &metadata, &expiration); err != nil {
+			return nil, "", err
+		}
+		entries = append(entries, KVEntry{Key: string(key), Metadata: rawJSON(metadata), Expiration: expiration.Int64})
+	}
+	if len(entries) > o.Limit {
+		entries = entries[:o.Limit]
+		cursor = base64.RawURLEncoding.EncodeToString([]byte(entries[o.Limit-1].Key))
+	}
+	return entries, cursor, rows.Err()
+}
+
+// beyond is a key behind all that begin with prefix.
+func beyond(prefix string) []byte {
+	key := []byte(prefix)
+	for len(key) > 0 {
+		if last := len(key) - 1; key[last] < 0xff {
+			key[last]++
+			return key
+		}
+		key = key[:len(key)-1]
+	}
+	return bytes.Repeat([]byte{0xff}, maxKVKey+1)
+}
