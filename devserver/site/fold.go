@@ -8,9 +8,9 @@ import (
 )
 
 // fold reduces a decoded path to what the most forgiving program might make of
-// it: NFKC, lower case, no ";…" parameters, no trailing dots and spaces, no
-// invisible characters, no empty segments, no slash at the end (the root is
-// ""). Two paths that any file system or framework could take for the same
+// it: NFKC, lower case, no ";…" parameters, no "::…" streams, no trailing dots
+// and spaces, no invisible characters, whatever looks like a slash taken for
+// one, no empty segments, no slash at the end (the root is ""). Two paths that any file system or framework could take for the same
 // have the same folded form. The gate compares members patterns in it, so that
 // a mistake can only close a page, never open one.
 func fold(path string) string {
@@ -22,6 +22,7 @@ func fold(path string) string {
 	b.Grow(len(visible))
 	for segment := range strings.FieldsFuncSeq(visible, isSlash) {
 		segment, _, _ = strings.Cut(segment, ";")
+		segment, _, _ = strings.Cut(segment, "::")
 		if segment = strings.TrimRight(segment, ". "); segment != "" {
 			b.WriteByte('/')
 			b.WriteString(segment)
@@ -30,7 +31,7 @@ func fold(path string) string {
 	return b.String()
 }
 
-func isSlash(r rune) bool { return r == '/' || r == '\\' }
+func isSlash(r rune) bool { return strings.ContainsRune("/\\⁄∕⧸∖⧵", r) }
 
 // foldPlain answers for paths that fold to themselves, which are nearly all, without memory.
 func foldPlain(path string) (string, bool) {
@@ -41,7 +42,7 @@ func foldPlain(path string) (string, bool) {
 		if c == '/' && i > 0 && (previous == '/' || previous == '.' || previous == ' ') {
 			return "", false
 		}
-		if c >= 0x7f || c < ' ' || c == ';' || c == '\\' || 'A' <= c && c <= 'Z' {
+		if c >= 0x7f || c < ' ' || c == ';' || c == ':' && previous == ':' || c == '\\' || 'A' <= c && c <= 'Z' {
 			return "", false
 		}
 		previous = c

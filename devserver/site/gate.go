@@ -43,10 +43,8 @@ func (x *exchange) askToSignIn() {
 		x.refuseJSON(refuse(http.StatusUnauthorized, "sign_in_required", "this page is for members: sign in first"))
 		return
 	}
-	h := x.out.Header()
-	h.Set("Cache-Control", "no-store")
-	h.Set("Location", reservedPrefix+"/sign-in?next="+url.QueryEscape(x.path.Target()))
-	x.out.WriteHeader(http.StatusSeeOther)
+	x.out.Header().Set("Cache-Control", "no-store")
+	x.seeOther(reservedPrefix + "/sign-in?next=" + url.QueryEscape(x.path.Target()))
 }
 
 // navigation reports whether a browser asks for a page to show. Browsers say so

@@ -90,7 +90,9 @@ func start(t testing.TB, options Options, revision Revision) *fixture {
 		t.Fatal(err)
 	}
 	f.site.Swap(revision)
-	f.server = httptest.NewServer(f.site)
+	f.server = httptest.NewUnstartedServer(f.site)
+	f.server.Config.DisableGeneralOptionsHandler = true // "OPTIONS *" is ours to refuse
+	f.server.Start()
 	t.Cleanup(func() {
 		f.server.CloseClientConnections()
 		f.server.Close()
@@ -187,4 +189,11 @@ func (echo) Serve(w http.ResponseWriter, r *http.Request) error {
 		"worker": true, "method": r.Method, "path": r.URL.Path, "uri": r.RequestURI, "url": r.URL.String(),
 		"member": member, "header": r.Header,
 	})
+}
+
+// record calls a handler without a network.
+func record(h http.Handler, r *http.Request) reply {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return reply{status: w.Code, header: w.Result().Header, body: w.Body.String()}
 }

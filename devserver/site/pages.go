@@ -189,7 +189,12 @@ func (x *exchange) writeBytes(status int, kind string, body []byte) {
 }
 
 // seeOther sends a browser on with a GET.
-func (x *exchange) seeOther(target string) {
-	x.out.Header().Set("Location", target)
-	x.out.WriteHeader(http.StatusSeeOther)
+func (x *exchange) seeOther(target string) { x.goTo(http.StatusSeeOther, target) }
+
+// goTo writes a redirect. It has no body, and says so to a HEAD as well.
+func (x *exchange) goTo(status int, target string) {
+	h := x.out.Header()
+	h["Location"] = []string{target}
+	h["Content-Length"] = []string{"0"}
+	x.out.WriteHeader(status)
 }

@@ -29,7 +29,9 @@ func newRouteTable(routes []manifest.Route) *routeTable {
 	for _, r := range routes {
 		t.listed.add(r.Pattern, r.Pattern)
 		if r.Access == manifest.Members {
-			t.members.add(foldPattern(r.Pattern), r.Pattern)
+			for _, name := range names(r.Pattern) {
+				t.members.add(foldPattern(name), r.Pattern)
+			}
 		} else {
 			t.public.add(r.Pattern, r.Pattern)
 		}

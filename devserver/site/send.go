@@ -64,10 +64,8 @@ func (x *exchange) redirectTo(path string) {
 	if x.path.hasQuery {
 		target += "?" + x.path.query
 	}
-	h := x.out.Header()
-	h["Cache-Control"] = x.cacheControl()
-	h["Location"] = []string{target}
-	x.out.WriteHeader(http.StatusTemporaryRedirect)
+	x.out.Header()["Cache-Control"] = x.cacheControl()
+	x.goTo(http.StatusTemporaryRedirect, target)
 }
 
 // sendFile answers with a file, or with the part of it that was asked for.

@@ -1,0 +1,128 @@
+package site
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestCanonical(t *testing.T) {
+	for _, c := range []struct{ target, path, again string }{
+		{"/", "/", "/"},
+		{"/a", "/a", "/a"},
+		{"/a/", "/a/", "/a/"},
+		{"/a?", "/a", "/a?"},
+		{"/a?b=1&c", "/a", "/a?b=1&c"},
+		{"/a?b=//../%2e%zz", "/a", "/a?b=//../%2e%zz"},
+		{"/%61", "/a", "/a"},
+		{"/caf%C3%A9.html", "/café.html", "/caf%C3%A9.html"},
+		{"/caf%c3%a9.html", "/café.html", "/caf%C3%A9.html"},
+		{"/cafe%CC%81.html", "/café.html", "/caf%C3%A9.html"},
+		{"/a%20b.html", "/a b.html", "/a%20b.html"},
+		{"/x;y.html", "/x;y.html", "/x;y.html"},
+		{"/~u/", "/~u/", "/~u/"},
+		{"/%7eu/", "/~u/", "/~u/"},
+		{"/a+b", "/a+b", "/a+b"},
+		{"/a%2bb", "/a+b", "/a+b"},
+		{"/a:b@c", "/a:b@c", "/a:b@c"},
+		{"/a=b&c$d!e'f(g)h*i,j", "/a=b&c$d!e'f(g)h*i,j", "/a=b&c$d!e'f(g)h*i,j"},
+		{"/.well-known/x", "/.well-known/x", "/.well-known/x"},
+		{"/...", "/...", "/..."},
+		{"/a..b", "/a..b", "/a..b"},
+		{"/a%3fb", "/a?b", "/a%3Fb"},
+		{"/a%23b", "/a#b", "/a%23b"},
+		{"/{id}", "/{id}", "/%7Bid%7D"},
+		{`/"a"`, `/"a"`, "/%22a%22"},
+		{"/a|b^c`d<e>", "/a|b^c`d<e>", "/a%7Cb%5Ec%60d%3Ce%3E"},
+		{"/%F0%9F%9A%A3", "/🚣", "/%F0%9F%9A%A3"},
+		{"http://localhost", "/", "/"},
+		{"http://localhost?x", "/", "/?x"},
+		{"http://localhost/a?b", "/a", "/a?b"},
+		{"HTTPS://localhost:1/a", "/a", "/a"},
+	} {
+		p, err := Canonical(c.target)
+		if err != nil || p.String() != c.path || p.Target() != c.again {
+			t.Errorf("%q is %q, %q, %v", c.target, p.String(), p.Target(), err)
+		}
+	}
+}
+
+func TestCanonicalRefuses(t *testing.T) {
+	for _, target := range []string{
+		"", "*", "a", "?a", "#", "//", "//a", "/a//b", "/a//", "/.", "/..", "/a/.", "/a/..", "/./a", "/a/../b", "/%2e", "/%2E%2e/a",
+		"/a%2fb", "/a%2Fb", "/a%5cb", `/a\b`, "/a%25b", "/%252e", "/%", "/%1", "/%zz", "/a%0ab", "/a%00", "/a%7f", "/a%c2%85", "/a b",
+		"/a\tb", "/a#b", "/é", "/%ff", "/%c0%af", "/%ed%a0%80", "/%ef%bf%bd", "/%ef%bc%8f", "/%ef%bc%bc", "/%ef%bc%85", "/%e2%80%a5/a", "/%ef%bc%8e/a",
+		"/%e2%84%80", "/a?b c", "/a?b#c", "/a?\n", "ftp://localhost/a", "http:/a", "http://", "http:///a", "http://h\\a", "http://h#a", "://h/a",
+	} {
+		if p, err := Canonical(target); err == nil {
+			t.Errorf("%q is taken for %q", target, p.Target())
+		} else if refusal := new(Refusal); !errors.As(err, &refusal) || refusal.Status != 400 || refusal.Message == "" {
+			t.Errorf("%q: %#v", target, err)
+		}
+	}
+	refusal := new(Refusal)
+	if _, err := Canonical("/" + strings.Repeat("a", 8192)); !errors.As(err, &refusal) || refusal.Status != 414 {
+		t.Errorf("a long path: %v", err)
+	}
+	if _, err := Canonical("/" + strings.Repeat("a", 8191)); err != nil {
+		t.Errorf("8 KiB: %v", err)
+	}
+}
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct{ path, folded string }{
+		{"/", ""}, {"/a", "/a"}, {"/a/", "/a"}, {"/A/B", "/a/b"}, {"/a;x/b", "/a/b"}, {"/;x/a", "/a"}, {"/a./b", "/a/b"}, {"/a. ./b", "/a/b"},
+		{"/a.b", "/a.b"}, {"/a b", "/a b"}, {"/a:b", "/a:b"}, {"/a::$data/b", "/a/b"}, {"/\u200ba", "/a"}, {"/ﬁ", "/fi"}, {"/ＡB", "/ab"},
+		{"/ı", "/i"}, {"/İ", "/i"}, {"/ſ", "/s"}, {"/K", "/k"}, {"/ς", "/σ"}, {"/é", "/é"}, {"/É", "/é"}, {"/a⁄b", "/a/b"}, {"/...", ""},
+	} {
+		if got := fold(c.path); got != c.folded {
+			t.Errorf("fold(%q) = %q, want %q", c.path, got, c.folded)
+		}
+		if again := fold(fold(c.path)); again != fold(c.path) {
+			t.Errorf("fold(%q) changes when it is folded again: %q", c.path, again)
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	for _, c := range []struct {
+		host string
+		ok   bool
+	}{
+		{"localhost", true}, {"localhost:8788", true}, {"LOCALHOST", true}, {"localhost.", true}, {"localhost.:80", true}, {"site.localhost:1", true},
+		{"127.0.0.1", true}, {"127.0.0.1:8788", true}, {"[::1]", true}, {"[::1]:8788", true},
+		{"", false}, {":80", false}, {"evil.example", false}, {"localhost.evil.example", false}, {"evillocalhost", false}, {"169.254.1.1", false},
+		{"192.168.1.5:8788", false}, {"0.0.0.0", false}, {"[::]", false}, {"[::ffff:127.0.0.1]", false}, {"::1", false}, {"localhost:", false},
+		{"localhost:80x", false}, {"localhost:123456", false}, {"localhost@evil.example", false}, {"localhost:1@evil.example", false}, {"[::1", false},
+		{"[localhost]", false}, {"localhost/x", false}, {"local host", false}, {"localhost..", false}, {"127.0.0.1.", true}, {"127.1", false},
+	} {
+		host, ok := bareHost(c.host)
+		if got := ok && LocalHost(host); got != c.ok {
+			t.Errorf("%q: %v, want %v", c.host, got, c.ok)
+		}
+	}
+}
+
+func TestCanonicalCostsNothing(t *testing.T) {
+	if n := testing.AllocsPerRun(100, func() {
+		p, err := Canonical("/css/site-0123.css?v=1")
+		if err != nil || fold(p.decoded) == "" {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("a plain path costs %v allocations", n)
+	}
+}
+
+func BenchmarkCanonical(b *testing.B) {
+	for name, target := range map[string]string{"plain": "/css/site.css?v=1", "encoded": "/caf%C3%A9/%61.html"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Canonical(target); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

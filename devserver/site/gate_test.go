@@ -1,0 +1,362 @@
+package site
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// privateFiles is a site with something to hide.
+var privateFiles = map[string]string{
+	"/index.html":         "<h1>Welcome</h1>",
+	"/404.html":           "<h1>Nothing here</h1>",
+	"/public/x.html":      "<h1>For all</h1>",
+	"/private/index.html": secret,
+	"/private/a.html":     secret,
+	"/private/404.html":   secret,
+	"/private/deep/b.txt": secret,
+	"/report.html":        secret,
+}
+
+// watchful is a Worker that notes under which paths it was called.
+type watchful struct {
+	t     *testing.T
+	calls atomic.Int64
+}
+
+func (w *watchful) Serve(out http.ResponseWriter, r *http.Request) error {
+	w.calls.Add(1)
+	if strings.HasPrefix(fold(r.URL.Path), "/private") || fold(r.URL.Path) == "/report" {
+		w.t.Errorf("the Worker was called with %q", r.URL.Path)
+	}
+	if again, err := Canonical(r.RequestURI); err != nil || again.Target() != r.RequestURI || again.String() != r.URL.Path {
+		w.t.Errorf("the Worker got a target that is not canonical: %q", r.RequestURI)
+	}
+	_, err := io.WriteString(out, "worker")
+	return err
+}
+
+// corpus reads testdata/gate.txt as whole request heads.
+func corpus(t testing.TB) []string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/gate.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heads []string
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if quoted, ok := strings.CutPrefix(line, "raw "); ok {
+			head, err := strconv.Unquote(quoted)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			heads = append(heads, head)
+			continue
+		}
+		heads = append(heads, "GET "+line+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}
+	return heads
+}
+
+// send writes a request head to a connection of its own and reads the answer.
+func send(t testing.TB, address, head string) (status int, answer string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, head); err != nil {
+		t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(head, " ")
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%q: %v", head, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil && method != "CONNECT" {
+		t.Fatalf("%q: %v", head, err)
+	}
+	return response.StatusCode, fmt.Sprint(response.Header, string(body))
+}
+
+func TestGateKeepsTheCorpusOut(t *testing.T) {
+	heads := corpus(t)
+	if len(heads) < 129 {
+		t.Fatalf("only %d lines", len(heads))
+	}
+	guarded := []string{"members /private/*", "members /report"}
+	dir, assets := folder(t, privateFiles)
+	worker := &watchful{t: t}
+	for _, c := range []struct {
+		name     string
+		revision Revision
+		warm     bool
+	}{
+		{name: "static", revision: Revision{Manifest: &manifest.Manifest{Routes: routes(guarded...)}}},
+		{name: "file pattern", revision: Revision{Manifest: &manifest.Manifest{Routes: routes("members /private/*", "members /report.html")}}},
+		{name: "worker", revision: Revision{
+			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(append(guarded, "public /*")...)}, Worker: worker,
+		}},
+		{name: "warm", warm: true, revision: Revision{
+			Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(append(guarded, "public /*")...)}, Worker: worker,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.revision.Assets, c.revision.AssetsDir = assets, dir
+			f := start(t, Options{}, c.revision)
+			if c.warm {
+				member := f.as(t, "member")
+				for _, path := range []string{"/private/", "/private/a", "/private/deep/b.txt", "/report"} {
+					if got := f.do(t, member, "GET", path, ""); got.body != secret {
+						t.Fatalf("%s: a member gets %d %q", path, got.status, got.body)
+					}
+				}
+			}
+			for _, head := range heads {
+				status, answer := send(t, f.server.Listener.Addr().String(), head)
+				if strings.Contains(answer, secret) {
+					t.Errorf("%q leaks, with status %d", head, status)
+				}
+				allowed := []int{400, 401, 303, 404, 405, 414, 421, 501, 505}
+				if c.revision.Worker != nil {
+					allowed = append(allowed, 200) // a public path that only resembles the others
+				}
+				if strings.Contains(answer, "For all") {
+					continue
+				}
+				if !slices.Contains(allowed, status) {
+					t.Errorf("%q: status %d", head, status)
+				}
+			}
+		})
+	}
+	if worker.calls.Load() == 0 {
+		t.Error("the Worker was never called, so the test shows nothing about it")
+	}
+}
+
+func TestGateOpensForMembers(t *testing.T) {
+	dir, assets := folder(t, privateFiles)
+	f := start(t, Options{}, Revision{
+		Assets: assets, AssetsDir: dir, Worker: echo{},
+		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /private/*", "members /club/*", "public /api/*")},
+	})
+	member, owner, outsider := f.as(t, "member"), f.as(t, "owner"), f.as(t, "outsider")
+	for _, c := range []struct {
+		client *http.Client
+		path   string
+		header string
+		status int
+		body   string
+	}{
+		{member, "/private/a", "", 200, secret},
+		{member, "/private/", "", 200, secret},
+		{member, "/priv%61te/%61", "", 200, secret},
+		{member, "/private/a?x=1", "", 200, secret},
+		{member, "/private/a", "Range: bytes=0-2", 206, "the"},
+		{member, "/private/a.html", "", 307, ""},
+		{member, "/private/index.html", "", 307, ""},
+		{member, "/private/missing", "", 200, `"worker":true`},
+		{member, "/club/x", "", 200, `"X-Pages-Member-Id":["usr_dev_member"]`},
+		{owner, "/private/deep/b.txt", "", 200, secret},
+		{outsider, "/private/a", "", 403, "not_a_member"},
+		{outsider, "/private/a", "Accept: text/html", 403, "Sam Outsider"},
+		{outsider, "/private/missing", "", 403, "not_a_member"},
+		{nil, "/private/a", "", 401, "sign_in_required"},
+		{nil, "/private/a", "Accept: text/html", 303, ""},
+		{nil, "/private/a", "Sec-Fetch-Mode: navigate", 303, ""},
+		{nil, "/private/a", "Sec-Fetch-Mode: cors", 401, "sign_in_required"},
+	} {
+		var headers []string
+		if c.header != "" {
+			headers = append(headers, c.header)
+		}
+		got := f.do(t, c.client, "GET", c.path, "", headers...)
+		want := c.body
+		if strings.HasPrefix(want, "Sam") {
+			want = "outsider@example.test"
+		}
+		if got.status != c.status || !strings.Contains(got.body, want) {
+			t.Errorf("%s %s: %d %q, want %d %q", c.path, c.header, got.status, got.body, c.status, c.body)
+		}
+	}
+	got := f.get(t, "/private/a?x=1&y=%20", "Accept: text/html")
+	if want := "/__pages/sign-in?next=%2Fprivate%2Fa%3Fx%3D1%26y%3D%2520"; got.header.Get("Location") != want {
+		t.Errorf("Location is %q, want %q", got.header.Get("Location"), want)
+	}
+}
+
+// What is said to a signed-out visitor does not tell whether there is anything.
+func TestGateAnswersAlike(t *testing.T) {
+	dir, assets := folder(t, privateFiles)
+	f := start(t, Options{}, Revision{
+		Assets: assets, AssetsDir: dir, Manifest: &manifest.Manifest{Routes: routes("members /private/*")},
+	})
+	for _, header := range []string{"Accept: */*", "Accept: text/html"} {
+		there, missing := f.get(t, "/private/a", header), f.get(t, "/private/b", header)
+		for _, r := range []reply{there, missing} {
+			r.header.Del("Date")
+			r.header.Set("Location", strings.ReplaceAll(r.header.Get("Location"), "%2Fb", "%2Fa"))
+		}
+		if there.status != missing.status || there.body != missing.body || fmt.Sprint(there.header) != fmt.Sprint(missing.header) {
+			t.Errorf("%s: %+v is not %+v", header, there, missing)
+		}
+	}
+}
+
+func TestMostSpecificPatternWins(t *testing.T) {
+	for _, c := range []struct {
+		routes string
+		path   string
+		gated  bool
+	}{
+		{"members /club/*", "/club", true},
+		{"members /club/*", "/club/", true},
+		{"members /club/*", "/clubhouse", false},
+		{"members /club/*", "/club/a/b/c", true},
+		{"members /club", "/club", true},
+		{"members /club", "/club/", true},
+		{"members /club", "/club/a", false},
+		{"members /*", "/", true},
+		{"members /*", "/a", true},
+		{"members /*|public /", "/", false},
+		{"members /*|public /", "/a", true},
+		{"members /|public /*", "/", true},
+		{"members /|public /*", "/a", false},
+		{"members /club/*|public /club/open/*", "/club/open/x", false},
+		{"members /club/*|public /club/open/*", "/club/open", false},
+		{"members /club/*|public /club/open/*", "/club/opening", true},
+		{"members /club/*|public /club/open/*", "/CLUB/open/x", true},
+		{"members /club/*|public /club/open/*", "/club/OPEN/x", true},
+		{"members /club/*|public /club/open", "/club/open", false},
+		{"members /club/*|public /club/open", "/club/open/x", true},
+		{"public /club/*|members /club/board/*", "/club/board/x", true},
+		{"public /club/*|members /club/board/*", "/club/x", false},
+		{"public /club/*|members /club/Board/*", "/club/board/x", true},
+		{"members /club/*|public /club/*", "/club/x", true},
+		{"members /caf\u00e9/*", "/CAFE\u0301/x", true},
+		{"public /api/*", "/club", false},
+		{"", "/club", false},
+	} {
+		table := newRouteTable(nil)
+		if c.routes != "" {
+			table = newRouteTable(routes(strings.Split(c.routes, "|")...))
+		}
+		if got := table.judge(c.path).gated(); got != c.gated {
+			t.Errorf("%s: %q gated = %v", c.routes, c.path, got)
+		}
+	}
+}
+
+// A page is guarded under every name it has.
+func TestGateKnowsEveryNameOfAPage(t *testing.T) {
+	_, assets := folder(t, map[string]string{"/report.html": secret, "/club/index.html": secret, "/404.html": "hidden hint"})
+	for _, c := range []struct {
+		pattern string
+		paths   string
+	}{
+		{"/report.html", "/report /report/ /report.html /Report"},
+		{"/report", "/report /report/ /report.html"},
+		{"/club", "/club /club/ /club/index /club/index.html"},
+		{"/club/", "/club /club/ /club/index.html"},
+		{"/club/index.html", "/club /club/ /club/index.html"},
+		{"/404.html", "/404 /404.html"},
+	} {
+		f := start(t, Options{}, Revision{Assets: assets, Manifest: &manifest.Manifest{Routes: routes("members " + c.pattern)}})
+		for path := range strings.FieldsSeq(c.paths) {
+			if got := f.get(t, path); got.status != http.StatusUnauthorized && got.status != http.StatusNotFound || strings.Contains(got.body, secret) {
+				t.Errorf("members %s: %s gives %d %q", c.pattern, path, got.status, got.body)
+			}
+		}
+		if c.pattern == "/404.html" {
+			if got := f.get(t, "/nothing", "Accept: text/html"); got.status != 404 || strings.Contains(got.body, "hint") {
+				t.Errorf("the members' 404 page is shown to all: %d %q", got.status, got.body)
+			}
+		}
+	}
+}
+
+func TestGateRefusesForeignUpgrade(t *testing.T) {
+	f := start(t, Options{}, Revision{
+		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /private/*")}, Worker: echo{},
+	})
+	upgrade := []string{"Connection: Upgrade", "Upgrade: websocket"}
+	if got := f.do(t, f.client(t), "GET", "/private/ws", "", upgrade...); got.status != 401 {
+		t.Errorf("signed out: status %d", got.status)
+	}
+	member := f.as(t, "member")
+	if got := f.do(t, member, "GET", "/private/ws", "", append(upgrade, "Origin: http://evil.example")...); got.status != 403 {
+		t.Errorf("foreign origin: status %d", got.status)
+	}
+	if got := f.do(t, member, "GET", "/private/ws", "", append(upgrade, "Origin: "+f.server.URL)...); got.status != 200 {
+		t.Errorf("own origin: status %d", got.status)
+	}
+}
+
+func FuzzGate(f *testing.F) {
+	dir, assets := folder(f, privateFiles)
+	db := openDB(f, filepath.Join(f.TempDir(), "platform.db"))
+	s, err := New(f.Context(), Options{DB: db})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	s.Swap(Revision{
+		Assets: assets, AssetsDir: dir,
+		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /private/*", "members /report", "public /*")},
+		Worker:   &watchful{t: &testing.T{}},
+	})
+	for _, head := range corpus(f) {
+		if target, ok := strings.CutPrefix(head, "GET "); ok {
+			target, _, _ = strings.Cut(target, " HTTP/")
+			f.Add("GET", target)
+		}
+	}
+	f.Fuzz(func(t *testing.T, method, target string) {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Method, r.RequestURI, r.Host = method, target, "localhost"
+		before := &watchful{t: t}
+		s.current.Load().revision.Worker = before
+		s.ServeHTTP(w, r)
+		if strings.Contains(w.Body.String(), secret) {
+			t.Fatalf("%s %q leaks", method, target)
+		}
+		if location := w.Header().Get("Location"); location != "" && (!strings.HasPrefix(location, "/") || strings.HasPrefix(location, "//")) {
+			t.Fatalf("%s %q leads to %q", method, target, location)
+		}
+		if path, err := Canonical(target); err == nil {
+			again, err := Canonical(path.Target())
+			if err != nil || again.String() != path.String() || again.Escaped() != path.Escaped() {
+				t.Fatalf("%q is canonically %q, and that is %q (%v)", target, path.Target(), again.Target(), err)
+			}
+		}
+	})
+}
