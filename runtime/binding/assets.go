@@ -1,14 +1,15 @@
 package binding
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -80,12 +81,12 @@ type answer struct {
 	body   body
 }
 
-// askAsset runs the handler until it has ended, or has written more than is handed
-// over at once; the rest is then read while it runs. The handler ends with the
+// askAsset runs the handler until it has ended, or has flushed or written more
+// than is handed over at once; the rest is then read while it runs. The handler ends with the
 // request's context, or when the body is closed.
 func askAsset(ctx context.Context, handler http.Handler, r *http.Request) (*answer, error) {
 	reader, writer := io.Pipe()
-	w := &answerWriter{header: http.Header{}, pipe: writer, ready: make(chan struct{})}
+	w := &answerWriter{header: http.Header{}, pipe: writer, rest: bufio.NewWriterSize(writer, readChunk), ready: make(chan struct{})}
 	go func() {
 		defer func() { w.end(recovered(recover())) }()
 		handler.ServeHTTP(w, r)
@@ -120,18 +121,20 @@ func recovered(p any) error {
 }
 
 // answerWriter keeps the first bytes of a response, and lets the rest pass
-// through a pipe. All its fields are settled when ready is closed.
+// through a pipe. It is the handler's goroutine's; the reader may look at status,
+// sent, buffer, whole and err once ready is closed.
 type answerWriter struct {
 	header http.Header
 	pipe   *io.PipeWriter
-	once   sync.Once
+	rest   *bufio.Writer // of the pipe, so that many small writes are few reads
 	ready  chan struct{}
 
-	status int
-	sent   http.Header // as it was when the status was written
-	buffer bytes.Buffer
-	whole  bool // the buffer is all there is
-	err    error
+	status  int
+	sent    http.Header // as it was when the status was written
+	buffer  bytes.Buffer
+	passing bool // the buffer is settled and the rest goes through the pipe
+	whole   bool // the buffer is all there is
+	err     error
 }
 
 // Header implements http.ResponseWriter.
@@ -148,25 +151,37 @@ func (w *answerWriter) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *answerWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	select {
-	case <-w.ready:
-		return w.pipe.Write(p)
-	default:
-	}
-	if w.buffer.Len()+len(p) <= inline {
+	if !w.passing && w.buffer.Len()+len(p) <= inline {
 		return w.buffer.Write(p)
 	}
-	w.once.Do(func() { close(w.ready) })
-	return w.pipe.Write(p)
+	w.pass()
+	return w.rest.Write(p)
+}
+
+// Flush implements http.Flusher: what was written is there to be read.
+func (w *answerWriter) Flush() {
+	w.WriteHeader(http.StatusOK)
+	w.pass()
+	_ = w.rest.Flush()
+}
+
+// pass ends the buffering.
+func (w *answerWriter) pass() {
+	if !w.passing {
+		w.passing = true
+		close(w.ready)
+	}
 }
 
 // end settles the response once the handler has returned.
 func (w *answerWriter) end(err error) {
 	w.WriteHeader(http.StatusOK)
-	w.once.Do(func() {
+	if w.passing {
+		err = cmp.Or(err, w.rest.Flush())
+	} else {
 		w.whole, w.err = true, err
-		close(w.ready)
-	})
+		w.pass()
+	}
 	_ = w.pipe.CloseWithError(err)
 }
 

@@ -1,4 +1,5 @@
-// Package binding is what a Worker finds in env: object storage, image transforms, static assets and secrets.
+// Package binding is what a Worker finds in env: databases, object storage,
+// image transforms, static assets and secrets.
 //
 // A Set says which bindings one Worker has. Its host functions are the Go half
 // that an isolate is made with; the JavaScript half, under js, is bundled into
@@ -32,8 +33,9 @@ import (
 // unique over all fields.
 // A nil Set is an empty one.
 type Set struct {
-	Storage map[string]*Storage
-	Images  map[string]*Images
+	Databases map[string]*Database
+	Storage   map[string]*Storage
+	Images    map[string]*Images
 	// Assets are asked by GET and HEAD, with the URL the Worker gave and its
 	// host as the Host header. The members gate is not in their way: it
 	// guards requests from outside, and the Worker is inside.
@@ -57,6 +59,7 @@ func (s *Set) EnvSpec() ([]byte, error) {
 	}
 	env := map[string]spec{}
 	err := errors.Join(
+		specs(env, "database", s.Databases),
 		specs(env, "storage", s.Storage),
 		specs(env, "images", s.Images),
 		specs(env, "assets", s.Assets),
@@ -91,6 +94,7 @@ func (s *Set) Funcs() map[string]engine.Func {
 	open := newHandles()
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
+		DatabaseFuncs(func(id string) *Database { return s.Databases[id] }),
 		storageFuncs(open, func(id string) *Storage { return s.Storage[id] }),
 		imagesFuncs(func(id string) *Images { return s.Images[id] }),
 		assetsFuncs(open, func(id string) http.Handler { return s.Assets[id] }),

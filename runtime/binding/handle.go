@@ -16,7 +16,7 @@ const (
 	// an isolate holds.
 	readWhole = 128 << 20
 	// inline is the most bytes of a body that are handed over with its head.
-	inline = 64 << 10
+	inline = 256 << 10
 )
 
 // errGone is a use of a handle after its end.
