@@ -71,7 +71,7 @@ func (w *Worker) failure(kind Kind, err error) *Failure {
 		return known
 	}
 	var (
-		killed *engine.Killed
+		killed *engine.KilledError
 		thrown *engine.Error
 		failed *web.Failure
 	)
@@ -124,7 +124,7 @@ func causes(e *engine.Error) (chain []string) {
 	return chain
 }
 
-func (w *Worker) cpuFailure(k *engine.Killed) *Failure {
+func (w *Worker) cpuFailure(k *engine.KilledError) *Failure {
 	f := &Failure{
 		Kind: KindCPU, Limit: fmt.Sprintf("cpuMs %d", w.o.Limits.CPU.Milliseconds()),
 		Message: fmt.Sprintf("the Worker used more than %d ms of CPU time (limits.cpuMs)", w.o.Limits.CPU.Milliseconds()),

@@ -53,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	}
 	now := o.Now
 	if now == nil {
-		now = time.Now //nolint:forbidigo // the default of an injected clock
+		now = time.Now
 	}
 	return &Runtime{engine: e, image: image, now: now}, nil
 }

@@ -207,8 +207,10 @@ func (w *Worker) warnOver(r *http.Request, u Usage) {
 		return
 	}
 	if most := time.Duration(float64(w.o.Limits.CPU) * w.o.Limits.scale()); u.CPU > most {
-		w.o.Console(Line{Time: w.runtime.now(), Level: "warn", Request: r,
-			Text: "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs"})
+		w.o.Console(Line{
+			Time: w.runtime.now(), Level: "warn", Request: r,
+			Text: "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs",
+		})
 	}
 }
 

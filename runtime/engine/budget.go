@@ -29,7 +29,7 @@ func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 		return
 	}
 	vm.killing = true
-	panic(&Killed{Scope: vm.scope, Budget: vm.scope.budget, Stack: vm.postMortem()})
+	panic(&KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: vm.postMortem()})
 }
 
 // postMortem asks the prelude's entry point "backtrace" what is running. The VM
@@ -89,7 +89,7 @@ func (vm *VM) drain() {
 			vm.dropException()
 		}
 		if n%256 == 0 && !vm.deadline.IsZero() && vm.engine.now().After(vm.deadline) {
-			panic(broken{&Killed{Scope: vm.scope, Budget: vm.scope.budget}})
+			panic(broken{&KilledError{Scope: vm.scope, Budget: vm.scope.budget}})
 		}
 	}
 }

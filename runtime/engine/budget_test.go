@@ -13,7 +13,7 @@ import (
 // harm to what runs next.
 var bombs = map[string]struct {
 	code string
-	want string // part of the error's text; "killed" for *Killed
+	want string // part of the error's text; "killed" for *KilledError
 }{
 	"endless loop":     {`while (true) {}`, "killed"},
 	"finally loop":     {`for (;;) { try { continue } finally { continue } }`, "killed"},
@@ -50,7 +50,7 @@ func TestBombs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := scope(t, budget)
 			_, err := run(i, s, bomb.code)
-			var killed *engine.Killed
+			var killed *engine.KilledError
 			isKill := errors.As(err, &killed)
 			switch {
 			case err == nil:
@@ -63,7 +63,7 @@ func TestBombs(t *testing.T) {
 				t.Errorf("the kill names another scope or budget: %+v", killed)
 			}
 			if isKill {
-				receive(t, resets)
+				_ = receive(t, resets)
 				if used := s.CPU(); used < budget || used > 20*budget {
 					t.Errorf("killed after %v of a budget of %v", used, budget)
 				}
@@ -78,7 +78,7 @@ func TestBombs(t *testing.T) {
 func TestKillNamesTheLine(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})
 	_, err := run(i, scope(t, 30*time.Millisecond), "function spin() {\n  let n = 0;\n  for (;;) {\n    n += Math.abs(1);\n  }\n}\nfunction outer() { spin(); }\nouter()")
-	var killed *engine.Killed
+	var killed *engine.KilledError
 	if !errors.As(err, &killed) {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestBudgetIsOverTurns(t *testing.T) {
 	for ; err == nil && turns < 100; turns++ {
 		_, err = run(i, s, `for (let end = Date.now() + 10; Date.now() < end;) {}; 0`)
 	}
-	var killed *engine.Killed
+	var killed *engine.KilledError
 	if !errors.As(err, &killed) || turns < 4 || turns > 8 {
 		t.Errorf("after %d turns of 10 ms: %v", turns, err)
 	}

@@ -11,7 +11,7 @@
 // image. JavaScript reaches Go through host functions ([Func]).
 //
 // In: source text and Go values. Out: Go values and exceptions as [*Error]; a
-// turn that was ended is a [*Killed]. Engine and Isolate are safe for
+// turn that was ended is a [*KilledError]. Engine and Isolate are safe for
 // concurrent use; VM, Call and Value belong to the turn that was given them.
 // The package knows nothing of HTTP, of web standards or of bindings.
 package engine
@@ -69,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{now: o.Now}
 	if e.now == nil {
-		e.now = time.Now //nolint:forbidigo // the default of an injected clock
+		e.now = time.Now
 	}
 	config := wazero.NewRuntimeConfig().
 		WithMemoryLimitPages((DefaultMemoryLimit + memoryHeadroom) / pageSize).
@@ -101,8 +101,8 @@ func (e *Engine) Close(ctx context.Context) error {
 	return err
 }
 
-// instantiate makes a module instance whose host functions reach vm.
-func (e *Engine) instantiate(ctx context.Context, vm *VM) (api.Module, error) {
+// instantiate makes a module instance; its host functions reach the VM in ctx.
+func (e *Engine) instantiate(ctx context.Context) (api.Module, error) {
 	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(newMemory))
 	return e.runtime.InstantiateModule(ctx, e.module,
 		wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(rand.Reader))

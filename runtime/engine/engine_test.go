@@ -155,9 +155,16 @@ func TestArguments(t *testing.T) {
 		[1,["x"]], {}, ()=>1, Symbol("s"), 5n, 2n**70n)`)
 	want := []any{
 		nil, nil, true, 1.0, -1.5, float64(1 << 40), math.Copysign(0, -1), 100000.0, "ab",
-		[]byte{2, 3}, []byte{2, 1}, []byte{0, 0}, []byte{0, 0},
-		[]any{1.0, []any{"x"}}, engine.Unsupported{Type: "object"}, engine.Unsupported{Type: "function"},
-		engine.Unsupported{Type: "symbol"}, engine.Unsupported{Type: "bigint"}, engine.Unsupported{Type: "bigint"},
+		[]byte{2, 3},
+		[]byte{2, 1},
+		[]byte{0, 0},
+		[]byte{0, 0},
+		[]any{1.0, []any{"x"}},
+		engine.Unsupported{Type: "object"},
+		engine.Unsupported{Type: "function"},
+		engine.Unsupported{Type: "symbol"},
+		engine.Unsupported{Type: "bigint"},
+		engine.Unsupported{Type: "bigint"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v, %v; want %#v", got, err, want)

@@ -38,9 +38,9 @@ func TypeError(format string, args ...any) *Error {
 	return &Error{Name: "TypeError", Message: fmt.Sprintf(format, args...)}
 }
 
-// Killed says that a turn used up its scope's CPU budget and was ended. The
+// KilledError says that a turn used up its scope's CPU budget and was ended. The
 // isolate that ran it starts over from its image.
-type Killed struct {
+type KilledError struct {
 	Scope  *Scope
 	Budget time.Duration
 	// Stack is the JavaScript trace of what was running, as far as the engine
@@ -48,7 +48,7 @@ type Killed struct {
 	Stack string
 }
 
-func (k *Killed) Error() string {
+func (k *KilledError) Error() string {
 	return fmt.Sprintf("used more than %v of CPU time", k.Budget)
 }
 

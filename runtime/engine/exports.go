@@ -23,7 +23,6 @@ const (
 	fnCall
 	fnConstruct
 	fnFreeValue
-	fnDupValue
 	fnNewString
 	fnToCString
 	fnFreeCString
@@ -78,7 +77,6 @@ var fnNames = [fnCount]string{
 	fnCall:                "JS_Call",
 	fnConstruct:           "JS_CallConstructor",
 	fnFreeValue:           "JS_FreeValue",
-	fnDupValue:            "JS_DupValue",
 	fnNewString:           "JS_NewStringLen",
 	fnToCString:           "JS_ToCStringLen2",
 	fnFreeCString:         "JS_FreeCString",

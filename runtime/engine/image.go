@@ -75,7 +75,7 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 func (e *Engine) newVM(ctx context.Context) (*VM, error) {
 	vm := &VM{engine: e, rejected: map[Value]Value{}, entryFns: map[string]Value{}}
 	vm.ctx = context.WithValue(context.WithoutCancel(ctx), vmKey{}, vm)
-	mod, err := e.instantiate(vm.ctx, vm)
+	mod, err := e.instantiate(vm.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}

@@ -18,7 +18,7 @@ type IsolateOptions struct {
 	// OnRejection hears, at the end of a turn, of each promise that was rejected
 	// and has no handler. Called on the isolate's goroutine.
 	OnRejection func(*Scope, *Error)
-	// OnReset hears that the isolate started over from its image: of a *Killed,
+	// OnReset hears that the isolate started over from its image: of a *KilledError,
 	// an out of memory *Error or another reason. All that was under way in it is
 	// lost. Called on the isolate's goroutine.
 	OnReset func(cause error)
@@ -76,7 +76,7 @@ func (i *Isolate) renew() error {
 }
 
 // Do runs fn as one turn on behalf of scope, drains the job queue and returns
-// fn's error. A *Killed means that the turn used up its budget; ErrClosed that
+// fn's error. A *KilledError means that the turn used up its budget; ErrClosed that
 // the isolate was closed.
 func (i *Isolate) Do(scope *Scope, fn func(vm *VM) error) error {
 	t := task{scope: scope, fn: fn, done: make(chan error, 1)}
@@ -133,13 +133,11 @@ func (i *Isolate) run(t task) error {
 		}
 		return err
 	}
-	cause := err
-	var killed *Killed
-	if errors.As(err, &killed) {
-		cause = killed
+	if killed, ok := errors.AsType[*KilledError](err); ok {
+		err = killed
 	}
-	i.reset(cause)
-	return cause
+	i.reset(err)
+	return err
 }
 
 func (i *Isolate) reset(cause error) {

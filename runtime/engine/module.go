@@ -73,7 +73,7 @@ func (vm *VM) settled(promise Value) (Value, error) {
 // cString returns the C string at ptr.
 func (vm *VM) cString(ptr uint32) string {
 	const longest = 64 << 10
-	for n := uint32(0); n < longest; n++ {
+	for n := range uint32(longest) {
 		b, ok := vm.mem.ReadByte(ptr + n)
 		if !ok || b == 0 {
 			return string(vm.read(ptr, n))

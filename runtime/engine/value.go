@@ -142,13 +142,6 @@ func (vm *VM) Free(v Value) {
 	}
 }
 
-func (vm *VM) dup(v Value) Value {
-	if v.tag() >= 0 {
-		return v
-	}
-	return Value(vm.call(fnDupValue, uint64(vm.js), uint64(v)))
-}
-
 // made checks a Value that the engine returned.
 func (vm *VM) made(v uint64) (Value, error) {
 	if Value(v).tag() == tagException {

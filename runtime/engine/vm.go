@@ -93,7 +93,7 @@ func (vm *VM) guard(fn func() error) (err error) {
 		case nil:
 		case broken:
 			vm.depth = depth
-			err = crash{p.err}
+			err = crash(p)
 		default:
 			vm.depth = depth
 			err = crash{fmt.Errorf("host function panicked: %v", p)}

@@ -10,11 +10,11 @@ import (
 
 // Serve gives x to the Worker in iso and writes its answer; scope.Value must be
 // x. It returns when the answer is written, while waitUntil may go on until
-// x.Done. The engine's own errors come back as they are: an *engine.Killed over
+// x.Done. The engine's own errors come back as they are: an *engine.KilledError over
 // the CPU budget, engine.ErrReset, engine.ErrClosed. With these, and with a
 // *Failure, nothing was written. ErrClientGone and *Aborted come after a part
 // was.
-func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) (err error) {
+func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) error {
 	x.host, x.iso, x.scope, x.id = h, iso, scope, h.nextID()
 	x.timers.now = h.o.Now
 	h.add(x)
@@ -24,7 +24,7 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) (err
 	if err != nil {
 		return err
 	}
-	defer func() { x.leaveVisitorBody(err == nil) }()
+	defer x.leaveVisitorBody()
 	if err := iso.Do(scope, func(vm *engine.VM) error { return x.dispatch(vm, handle) }); err != nil {
 		x.fail(err)
 		x.finish()
@@ -131,7 +131,7 @@ func (h *Host) Reset(iso *engine.Isolate, cause error) {
 		}
 	}
 	h.mu.Unlock()
-	var killed *engine.Killed
+	var killed *engine.KilledError
 	byBudget := errors.As(cause, &killed)
 	for _, x := range lost {
 		err := fmt.Errorf("%w: %w", engine.ErrReset, cause)

@@ -250,7 +250,7 @@ func TestBudget(t *testing.T) {
 	} };`, web.Options{})
 	w.budget = 30 * time.Millisecond
 	w.get("/spin")
-	var killed *engine.Killed
+	var killed *engine.KilledError
 	if !errors.As(w.errs[0], &killed) {
 		t.Errorf("%v", w.errs)
 	}
@@ -292,6 +292,35 @@ func TestUnreadBody(t *testing.T) {
 		if _, body := w.do(r); body != "no thanks" {
 			t.Error(body)
 		}
+	}
+}
+
+// The Worker may answer while it reads, and leave off reading.
+func TestAnswerWhileReading(t *testing.T) {
+	w := serve(t, `export default { async fetch(request) {
+		const path = new URL(request.url).pathname;
+		if (path === "/echo") return new Response(request.body);
+		if (path === "/upper") return new Response(request.body.pipeThrough(new TransformStream()));
+		if (path === "/stalled") { request.text().catch(() => {}); return new Response("at once"); }
+		return new Response(ReadableStream.from([new Uint8Array(3)]));
+	} };`, web.Options{})
+	big := strings.Repeat("x", 1<<20)
+	for path, want := range map[string]string{"/echo": big, "/upper": big, "/none": "\x00\x00\x00"} {
+		for range 3 {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path, strings.NewReader(big))
+			if path == "/none" {
+				r.Body, r.ContentLength = io.NopCloser(strings.NewReader("small")), 5
+			}
+			if _, body := w.do(r); body != want {
+				t.Errorf("%s: %d bytes", path, len(body))
+			}
+		}
+	}
+	sent, sender := io.Pipe()
+	defer sender.Close()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/stalled", sent)
+	if _, body := w.do(r); body != "at once" {
+		t.Error(body)
 	}
 }
 
