@@ -34,7 +34,7 @@ const (
 
 // Bounds on what is read at all, so that a hostile file costs little. The document gives none.
 const (
-	maxManifestBytes = 1 << 20
+	maxManifestBytes = 256 << 10
 	maxDepth         = 64
 	maxHTMLBytes     = 4 << 20
 	maxSQLBytes      = 16 << 20

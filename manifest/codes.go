@@ -60,6 +60,7 @@ const (
 	codeMigrationNumber = "migration-duplicate-number"
 	codeTableMissing    = "table-not-created"
 	codeAssetSecret     = "asset-secret"
+	codeAssetSource     = "asset-source"
 )
 
 // Rules returns every code this package reports, sorted, with what it stands for.
@@ -70,6 +71,7 @@ func Rules() []Rule {
 //nolint:gochecknoglobals // a constant table
 var rules = [...]Rule{
 	{codeAssetSecret, "a file that usually holds secrets is among the public assets"},
+	{codeAssetSource, "the public assets hold the site's own source"},
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
 	{codeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
 	{codeDuplicateKey, "a key stands twice in one object"},

@@ -21,7 +21,8 @@ type Diagnostic struct {
 	Code string `json:"code"`
 	// Path is the JSON Pointer of the value, or of the object for a key; empty for the whole document.
 	Path string `json:"path"`
-	// File is the file the position is in, when that is not the manifest.
+	// File is the file the position is in, when that is not the manifest: slash separated and relative to the
+	// bundle root, or absolute.
 	File string `json:"file,omitempty"`
 	// Line and Column are 1-based, columns count characters; the end is exclusive.
 	Line      int `json:"line"`
@@ -45,13 +46,14 @@ func (ds Diagnostics) HasErrors() bool {
 
 // Sort orders by file, the manifest first, then by position, errors before warnings, and by code.
 func (ds Diagnostics) Sort() {
-	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+	slices.SortFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(a.File, b.File),
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Severity, b.Severity),
 			cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Path, b.Path),
 			cmp.Compare(a.Message, b.Message),
 		)
 	})

@@ -26,6 +26,17 @@ func (d *document) add(s Severity, code string, p pointer, at span, msg, fix str
 	})
 }
 
+// addIn records a diagnostic at a place in another file of the bundle. The pointer is for the reader only.
+func (d *document) addIn(file string, where *lines, s Severity, code string, p pointer, at span, msg, fix string) {
+	line, column := where.at(at.start)
+	endLine, endColumn := where.at(at.end)
+	d.diagnostics = append(d.diagnostics, Diagnostic{
+		Severity: s, Code: code, Path: string(p), File: file,
+		Line: line, Column: column, EndLine: endLine, EndColumn: endColumn,
+		Message: msg, Fix: fix, Source: where.text(line),
+	})
+}
+
 // refuse records an error at the value p points at.
 func (d *document) refuse(code string, p pointer, msg, fix string) {
 	d.add(Error, code, p, d.at(p), msg, fix)

@@ -68,6 +68,9 @@ func (d *document) explain(v violation) {
 	if d.refused[v.at] {
 		return
 	}
+	if v.kind == "string_lte" && v.at.kind() == "/runtime/compatibilityDate" {
+		v.kind = "format" // says more than the length does
+	}
 	switch v.kind {
 	case "invalid_type":
 		d.explainType(v.at, n, v.want)
@@ -98,26 +101,28 @@ func (d *document) explainType(p pointer, n *node, want string) {
 		article = "an "
 	}
 	msg := fmt.Sprintf("%s must be %s, not %s", p.label(), article+want, n.kind.name())
-	d.refuse(codeWrongType, p, msg, typeFix(n, want))
+	d.refuse(codeWrongType, p, msg, typeFix(p, n, want))
 }
 
-func typeFix(n *node, want string) string {
+// typeFix proposes how to write what p points at. A list of objects has no short form to propose.
+func typeFix(p pointer, n *node, want string) string {
+	items := described().at(p).Items
 	switch {
-	case n.kind == nullNode:
+	case n.kind == nullNode && p != "":
 		return "remove it: what is left out has its default"
 	case n.kind == stringNode && (want == "integer" || want == "boolean"):
 		return "remove the quotes"
-	case n.kind == stringNode && want == "array":
+	case want == "array" && items != nil && items.Properties != nil:
+		return "write a list of objects: [{ … }]"
+	case want == "array" && n.kind == stringNode && !looksLikeSecret(n.text):
 		return "put it in brackets: [" + quote(n.text) + "]"
-	case n.kind == objectNode && want == "array":
-		return "put it in brackets: [{ … }]"
-	case (n.kind == numberNode || n.kind == boolNode) && want == "string":
+	case n.kind == numberNode && want == "string":
 		return "put it in double quotes"
-	case want == "object":
-		return "write { … }"
-	default:
-		return ""
 	}
+	return map[string]string{
+		"array": "write a list: [ … ]", "object": "write { … }", "string": "write text in double quotes",
+		"integer": "write a whole number", "boolean": "write true or false",
+	}[want]
 }
 
 func (d *document) explainCeiling(p pointer, n *node) {
@@ -154,10 +159,10 @@ func (d *document) explainString(p pointer, n *node, kind string) {
 		fix := cmp.Or(nameFix(n.text), "use lowercase letters, digits, - and _")
 		d.refuse(codeFormName, p, fmt.Sprintf("the form name %s has other characters than lowercase letters, digits, - and _", quote(n.text)), fix)
 	case "/forms/*/event":
-		d.refuse(codeFormEvent, p, fmt.Sprintf(`the event %s is not "custom." and a lowercase name`, quote(n.text)), eventFix(n.text))
+		d.refuse(codeFormEvent, p, fmt.Sprintf(`the event %s is not "custom." and a lowercase name of letters, digits and underscores`, quote(n.text)), eventFix(n.text))
 	case "/runtime/compatibilityDate":
 		msg := fmt.Sprintf("compatibilityDate is %s, not a calendar day written YYYY-MM-DD", quote(n.text))
-		d.refuse(codeDateInvalid, p, msg, `write a date such as "`+PinDate+`"`)
+		d.refuse(codeDateInvalid, p, msg, `write year, month and day in digits, such as "2026-12-31"`)
 	default:
 		d.refuse(codeInvalid, p, fmt.Sprintf("%s breaks the schema's rule %q", p.label(), kind), "")
 	}

@@ -24,7 +24,7 @@ func literalFault(word string) (msg, fix string) {
 	case "nan", "infinity", "inf":
 		return fmt.Sprintf("%s is not a JSON number", quote(word)), "write the number in digits"
 	}
-	if c := strings.TrimLeft(word, "+-."); c == "" || c[0] < '0' || c[0] > '9' {
+	if c := strings.TrimLeft(word, "+-."); c != "" && (c[0] < '0' || c[0] > '9') {
 		return fmt.Sprintf("unexpected %s where a value was expected", quote(word)), "put text in double quotes"
 	}
 	return numberFault(word), "write the number in plain decimal digits"

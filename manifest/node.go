@@ -32,7 +32,11 @@ type node struct {
 	text    string // a string's value, a number's or boolean's literal
 	items   []*node
 	members []member
+	index   map[string]firstLast // of the keys, once a large object was asked for one
 }
+
+// firstLast are the positions of a key's first and last member.
+type firstLast struct{ first, last int }
 
 // member is one key of an object with its value, in source order; duplicates are kept.
 type member struct {
@@ -47,12 +51,44 @@ func (n *node) get(key string) *node {
 	if n == nil {
 		return nil
 	}
-	for i := len(n.members) - 1; i >= 0; i-- {
-		if n.members[i].key == key {
-			return n.members[i].value
-		}
+	if i, ok := n.find(key); ok {
+		return n.members[i.last].value
 	}
 	return nil
+}
+
+// find looks a key up.
+func (n *node) find(key string) (at firstLast, ok bool) {
+	const small = 16
+	if len(n.members) > small {
+		if n.index == nil {
+			n.index = indexKeys(n.members)
+		}
+		at, ok = n.index[key]
+		return at, ok
+	}
+	for i, m := range n.members {
+		if m.key == key {
+			if !ok {
+				at.first = i
+			}
+			at.last, ok = i, true
+		}
+	}
+	return at, ok
+}
+
+func indexKeys(members []member) map[string]firstLast {
+	index := make(map[string]firstLast, len(members))
+	for i, m := range members {
+		at, twice := index[m.key]
+		if !twice {
+			at.first = i
+		}
+		at.last = i
+		index[m.key] = at
+	}
+	return index
 }
 
 // path follows several keys.
@@ -91,6 +127,14 @@ func (n *node) str() string {
 		return ""
 	}
 	return n.text
+}
+
+// literal is the value of a string node and the source text of any other.
+func (n *node) literal(src string) string {
+	if n.kind == stringNode {
+		return n.text
+	}
+	return src[n.start:n.end]
 }
 
 // list is the items of an array node, none for any other.

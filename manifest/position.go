@@ -3,7 +3,6 @@ package manifest
 import (
 	"sort"
 	"strings"
-	"unicode/utf8"
 )
 
 // lines converts byte offsets of a source into 1-based lines and columns, columns counted in characters.
@@ -11,7 +10,11 @@ import (
 type lines struct {
 	src    string
 	starts []int // offset of the first byte of each line
+	before []int // characters before each block of the source, so that a long line costs no more than a short one
 }
+
+// block is the number of bytes between two counts of characters.
+const block = 1024
 
 func newLines(src string) *lines {
 	l := &lines{src: src, starts: make([]int, 1, 1+strings.Count(src, "\n"))}
@@ -32,7 +35,30 @@ func newLines(src string) *lines {
 func (l *lines) at(offset int) (line, column int) {
 	offset = max(offset, l.starts[0])
 	i := sort.SearchInts(l.starts, offset+1) - 1
-	return i + 1, utf8.RuneCountInString(l.src[l.starts[i]:offset]) + 1
+	return i + 1, l.characters(offset) - l.characters(l.starts[i]) + 1
+}
+
+// characters counts the characters before an offset.
+func (l *lines) characters(offset int) int {
+	if l.before == nil {
+		l.before = make([]int, 1, len(l.src)/block+1)
+		for at := block; at <= len(l.src); at += block {
+			l.before = append(l.before, l.before[len(l.before)-1]+countCharacters(l.src[at-block:at]))
+		}
+	}
+	n := offset / block
+	return l.before[n] + countCharacters(l.src[n*block:offset])
+}
+
+// countCharacters counts the bytes that start a character, which may be cut anywhere.
+func countCharacters(s string) int {
+	n := 0
+	for i := range len(s) {
+		if s[i]&0xc0 != 0x80 {
+			n++
+		}
+	}
+	return n
 }
 
 // text returns a line without its end, given its number.

@@ -3,6 +3,8 @@ package manifest
 import (
 	"encoding/json"
 	"io"
+	"path"
+	"path/filepath"
 )
 
 // Report is what was found about one manifest, ready to be written out.
@@ -19,10 +21,17 @@ type Report struct {
 	errors, warnings int
 }
 
-// NewReport sorts and counts diagnostics. It keeps a copy of at most 100; the counts are of all.
+// NewReport sorts and counts diagnostics. It keeps a copy of at most 100; the counts are of all. Files that
+// diagnostics name relative to the bundle root become relative to what file is relative to.
 func NewReport(file string, diags Diagnostics) Report {
 	sorted := append(Diagnostics{}, diags...)
 	sorted.Sort()
+	root := path.Dir(filepath.ToSlash(file))
+	for i, d := range sorted {
+		if d.File != "" && !path.IsAbs(d.File) && !filepath.IsAbs(d.File) {
+			sorted[i].File = path.Join(root, d.File)
+		}
+	}
 	r := Report{File: file, Diagnostics: sorted}
 	r.errors, r.warnings = sorted.count()
 	r.OK = r.errors == 0

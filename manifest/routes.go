@@ -22,7 +22,7 @@ func patternFault(s string) (code, why, fix string) {
 		_, site, _ := strings.Cut(rest, "/")
 		return codeRouteInvalid, "is a full address", "write the path only: " + quote("/"+site)
 	case !strings.HasPrefix(s, "/"):
-		return codeRouteInvalid, `does not start with "/"`, "write " + quote("/"+s)
+		return codeRouteInvalid, `does not start with "/"`, "write " + quote("/"+strings.TrimPrefix(s, "./"))
 	case strings.Contains(s, "//"):
 		return codeRouteInvalid, "has an empty segment", `keep one "/" between segments`
 	case strings.Contains(s, `\`):

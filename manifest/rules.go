@@ -12,7 +12,7 @@ import (
 func (d *document) explainPath(p pointer, s string) {
 	label := p.label()
 	switch {
-	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), len(s) > 2 && s[1] == ':' && s[2] == '/':
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), len(s) > 2 && s[1] == ':' && (s[2] == '/' || s[2] == '\\'):
 		fix := "write it relative to the folder of " + FileName
 		d.refuse(codePathAbsolute, p, fmt.Sprintf("%s is the absolute path %s", label, quote(s)), fix)
 	case strings.Contains(s, `\`):
@@ -147,7 +147,7 @@ func (d *document) checkForms() {
 		}
 		if before, twice := first[name]; twice {
 			line, _ := d.lines.at(d.at(before).start)
-			d.warn(codeFormDuplicate, at, fmt.Sprintf("the form %s is declared on line %d already, and that event is raised", quote(name), line), "remove one of them")
+			d.warn(codeFormDuplicate, at, fmt.Sprintf("the form %s is declared on line %d already, and its event there is the one raised", quote(name), line), "remove one of them")
 			continue
 		}
 		first[name] = at
@@ -183,10 +183,10 @@ func eventFix(s string) string {
 		default:
 			return -1
 		}
-	}, strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom."))
+	}, strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "custom"))
 	name = strings.TrimLeft(name, "0123456789_")
 	if name == "" || len("custom.")+len(name) > 71 {
-		return `write "custom." and a lowercase name of letters, digits and underscores that starts with a letter`
+		return `write "custom." and a name that starts with a letter`
 	}
 	return "write " + quote("custom."+name)
 }

@@ -17,6 +17,7 @@ type parser struct {
 	src    string
 	pos    int
 	depth  int
+	loose  bool // comments and trailing commas are no faults, as in the configs of other tools
 	faults []fault
 }
 
@@ -28,12 +29,20 @@ type fault struct {
 
 // parseJSON returns the document, nil when it could not be read to its end, and every syntax error found.
 func parseJSON(src string) (*node, []fault) {
-	p := &parser{src: src}
+	return (&parser{src: src}).document()
+}
+
+// parseJSONC is parseJSON for a file that may have comments and trailing commas.
+func parseJSONC(src string) (*node, []fault) {
+	return (&parser{src: src, loose: true}).document()
+}
+
+func (p *parser) document() (*node, []fault) {
 	if !p.encoding() {
 		return nil, p.faults
 	}
 	p.space()
-	if p.pos == len(src) {
+	if p.pos == len(p.src) {
 		p.fault(span{p.pos, p.pos}, "the file is empty", "write {} for a static site without files")
 		return nil, p.faults
 	}
@@ -42,7 +51,7 @@ func parseJSON(src string) (*node, []fault) {
 		return nil, p.faults
 	}
 	p.space()
-	if p.pos < len(src) {
+	if p.pos < len(p.src) {
 		p.fault(p.word(), "more text after the end of the JSON document", "keep one JSON object in the file")
 	}
 	return root, p.faults
@@ -50,6 +59,13 @@ func parseJSON(src string) (*node, []fault) {
 
 func (p *parser) fault(at span, msg, fix string) {
 	p.faults = append(p.faults, fault{at, msg, fix})
+}
+
+// tolerable is fault for what a loose parser allows.
+func (p *parser) tolerable(at span, msg, fix string) {
+	if !p.loose {
+		p.fault(at, msg, fix)
+	}
 }
 
 // encoding refuses what is no UTF-8, and steps over a byte order mark after naming it.
@@ -99,8 +115,8 @@ func (p *parser) comment() bool {
 	n := -1
 	switch {
 	case strings.HasPrefix(rest, "/*"):
-		if i := strings.Index(rest[2:], "*/"); i >= 0 {
-			n = i + 4
+		if n = strings.Index(rest[2:], "*/") + 4; n < 4 {
+			n = len(rest)
 		}
 	case strings.HasPrefix(rest, "//"), rest[0] == '#':
 		if n = strings.IndexAny(rest, "\r\n"); n < 0 {
@@ -110,7 +126,7 @@ func (p *parser) comment() bool {
 	if n < 0 {
 		return false
 	}
-	p.fault(span{p.pos, p.pos + n}, "comments are not allowed in JSON", "remove the comment")
+	p.tolerable(span{p.pos, p.pos + n}, "comments are not allowed in JSON", "remove the comment")
 	p.pos += n
 	return true
 }
@@ -119,7 +135,7 @@ func (p *parser) comment() bool {
 func (p *parser) value() (*node, bool) {
 	p.space()
 	if p.pos == len(p.src) {
-		return nil, p.unexpected("a value")
+		return nil, p.unexpected("a value", "write a value")
 	}
 	switch c := p.src[p.pos]; {
 	case c == '{' || c == '[':
@@ -138,7 +154,7 @@ func (p *parser) value() (*node, bool) {
 	case isWordByte(c) || c == '-' || c == '+' || c == '.':
 		return p.literal(), true
 	default:
-		return nil, p.unexpected("a value")
+		return nil, p.unexpected("a value", "write a value")
 	}
 }
 
@@ -146,7 +162,7 @@ func (p *parser) object() (*node, bool) {
 	n := &node{span: span{start: p.pos}, kind: objectNode}
 	p.pos++
 	for first := true; ; first = false {
-		done, ok := p.separator('}', first)
+		done, ok := p.separator(n.start, '}', first)
 		if !ok {
 			return nil, false
 		}
@@ -160,7 +176,7 @@ func (p *parser) object() (*node, bool) {
 		}
 		p.space()
 		if p.pos == len(p.src) || p.src[p.pos] != ':' {
-			return nil, p.unexpected(fmt.Sprintf(`":" after the key %s`, quote(key.text)))
+			return nil, p.unexpected(`":"`, `put ":" between the key `+quote(key.text)+" and its value")
 		}
 		p.pos++
 		v, ok := p.value()
@@ -175,7 +191,7 @@ func (p *parser) array() (*node, bool) {
 	n := &node{span: span{start: p.pos}, kind: arrayNode}
 	p.pos++
 	for first := true; ; first = false {
-		done, ok := p.separator(']', first)
+		done, ok := p.separator(n.start, ']', first)
 		if !ok {
 			return nil, false
 		}
@@ -191,8 +207,9 @@ func (p *parser) array() (*node, bool) {
 	}
 }
 
-// separator reads what stands between two members or items, or the closing bracket (done).
-func (p *parser) separator(closing byte, first bool) (done, ok bool) {
+// separator reads what stands between two members or items, or the closing bracket (done) of what opened at
+// an offset.
+func (p *parser) separator(open int, closing byte, first bool) (done, ok bool) {
 	last := p.pos
 	p.space()
 	comma := span{p.pos, p.pos}
@@ -202,13 +219,16 @@ func (p *parser) separator(closing byte, first bool) (done, ok bool) {
 		p.space()
 	}
 	if p.pos == len(p.src) {
-		return false, p.unexpected(quote(string(closing)))
+		line := 1 + strings.Count(p.src[:open], "\n")
+		msg := fmt.Sprintf("the file ends before the %s of line %d is closed", quote(p.src[open:open+1]), line)
+		p.fault(span{p.pos, p.pos}, msg, "add "+quote(string(closing)))
+		return false, false
 	}
 	c := p.src[p.pos]
 	switch {
 	case c == closing:
 		if comma.start != comma.end {
-			p.fault(comma, "a comma before "+quote(string(closing)), "remove the comma")
+			p.tolerable(comma, "a comma before "+quote(string(closing)), "remove the comma")
 		}
 		p.pos++
 		return true, true
@@ -218,7 +238,7 @@ func (p *parser) separator(closing byte, first bool) (done, ok bool) {
 		p.fault(span{last, last}, "a comma is missing here", "add a comma")
 		return false, true
 	default:
-		return false, p.unexpected(`"," or `+quote(string(closing)))
+		return false, p.unexpected(`"," or `+quote(string(closing)), "")
 	}
 }
 
@@ -229,7 +249,7 @@ func (p *parser) key() (*node, bool) {
 		return p.str()
 	}
 	if !isWordByte(c) {
-		return nil, p.unexpected("a key in double quotes")
+		return nil, p.unexpected("a key", "write a key in double quotes")
 	}
 	at := p.word()
 	p.pos = at.end
@@ -239,13 +259,16 @@ func (p *parser) key() (*node, bool) {
 }
 
 // unexpected reports the fault nothing can be read past. It returns false.
-func (p *parser) unexpected(want string) bool {
+func (p *parser) unexpected(want, fix string) bool {
 	if p.pos == len(p.src) {
-		p.fault(span{p.pos, p.pos}, "the file ends where "+want+" was expected", "")
+		p.fault(span{p.pos, p.pos}, "the file ends where "+want+" was expected", fix)
 		return false
 	}
 	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
-	p.fault(span{p.pos, p.pos + n}, fmt.Sprintf("unexpected %s where %s was expected", quote(string(r)), want), "")
+	if r == ',' {
+		fix = "remove the comma"
+	}
+	p.fault(span{p.pos, p.pos + n}, fmt.Sprintf("unexpected %s where %s was expected", quote(string(r)), want), fix)
 	return false
 }
 
@@ -290,7 +313,7 @@ func (p *parser) literal() *node {
 // str reads a string in double quotes; single quotes are reported and read alike.
 func (p *parser) str() (*node, bool) {
 	n := &node{span: span{start: p.pos}, kind: stringNode}
-	quoted := p.src[p.pos]
+	quoted, faults := p.src[p.pos], len(p.faults)
 	p.pos++
 	from, plain := p.pos, true
 	for p.pos < len(p.src) && p.src[p.pos] != quoted && p.src[p.pos] != '\n' {
@@ -312,11 +335,14 @@ func (p *parser) str() (*node, bool) {
 	body := p.src[from:p.pos]
 	p.pos++
 	n.end, n.text = p.pos, body
-	if quoted == '\'' {
-		p.fault(n.span, "a string in single quotes", "use double quotes")
-	}
 	if !plain {
 		n.text = p.unescape(body, from)
+	}
+	if len(p.faults) > faults {
+		n.kind = badNode
+	}
+	if quoted == '\'' {
+		p.fault(n.span, "a string in single quotes", "use double quotes")
 	}
 	return n, true
 }

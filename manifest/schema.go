@@ -66,17 +66,18 @@ func (s *schemaNode) at(p pointer) *schemaNode {
 // keys returns the known keys of an object, sorted.
 func (s *schemaNode) keys() []string { return slices.Sorted(maps.Keys(s.Properties)) }
 
-// find returns the dotted path of a key that exists elsewhere in the manifest, "" when there is none.
-func (s *schemaNode) find(key string) string {
+// find returns the dotted paths of a key in all objects of the manifest that are no list items.
+func (s *schemaNode) find(key string) []string {
+	var list []string
 	for _, name := range s.keys() {
 		if name == key {
-			return name
+			list = append(list, name)
 		}
-		if sub := s.Properties[name].find(key); sub != "" {
-			return name + "." + sub
+		for _, sub := range s.Properties[name].find(key) {
+			list = append(list, name+"."+sub)
 		}
 	}
-	return ""
+	return list
 }
 
 // violation is one refusal by the schema.

@@ -1,20 +1,14 @@
 package manifest
 
-import (
-	"cmp"
-	"fmt"
-)
+import "fmt"
 
 // This file explains keys the manifest does not have.
 
 // explainUnknownKey reports a key at the key itself, with the object's pointer.
 func (d *document) explainUnknownKey(p pointer, n *node, key string) {
 	var at span
-	for _, m := range n.members {
-		if m.key == key {
-			at = m.at
-			break
-		}
+	if i, ok := n.find(key); ok {
+		at = n.members[i.first].at
 	}
 	switch key {
 	case "$schema":
@@ -43,27 +37,29 @@ func objectName(p pointer) string {
 	}
 }
 
-// unknownKeyFix names the key that was meant: a near one of the same object, the same one elsewhere in the
-// manifest, or this manifest's word for what another tool's config calls so.
+// unknownKeyFix names the key that was meant: this manifest's word for what another tool's config calls so,
+// a near one of the same object, or the same one elsewhere in the manifest.
 func unknownKeyFix(p pointer, key string) string {
+	if fix, ok := foreignKey(key); ok && p == "" {
+		return fix
+	}
 	root := described()
-	here := root.at(p)
-	if elsewhere := root.find(key); elsewhere != "" {
-		return cmp.Or(didYouMean(key, here.keys()), fmt.Sprintf("did you mean %q?", elsewhere))
+	if fix := didYouMean(key, root.at(p).keys()); fix != "" {
+		return fix
 	}
-	if p == "" {
-		if fix, ok := foreignKey(key); ok {
-			return fix
-		}
+	if elsewhere := root.find(key); len(elsewhere) == 1 {
+		return fmt.Sprintf("did you mean %q?", elsewhere[0])
 	}
-	return cmp.Or(didYouMean(key, here.keys()), "remove it")
+	return "remove it"
 }
 
-// foreignKey translates top-level keys of wrangler's config.
+// foreignKey translates top-level keys of other tools' configs.
 func foreignKey(key string) (fix string, ok bool) {
 	switch key {
-	case "main":
+	case "main", "entrypoint", "entryPoint", "worker", "script":
 		return `did you mean "entry"?`, true
+	case "public", "static", "dist", "directory", "outputDirectory":
+		return `did you mean "assets"?`, true
 	case "compatibility_date":
 		return `did you mean "runtime.compatibilityDate"?`, true
 	case "compatibility_flags":

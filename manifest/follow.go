@@ -1,0 +1,64 @@
+package manifest
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+var (
+	errLinkOut  = errors.New("a symbolic link leads out of the bundle")
+	errLinkLoop = errors.New("symbolic links lead in a circle")
+)
+
+// maxLinks is how many symbolic links one path may take.
+const maxLinks = 40
+
+// follow resolves every symbolic link of a path by hand, so that none leads out of the file tree, whatever
+// the fs.FS itself would allow. An absolute link counts as leading out. It returns the real path.
+func follow(fsys fs.FS, name string) (string, fs.FileInfo, error) {
+	at, links := ".", 0
+	todo := strings.Split(path.Clean(name), "/")
+	info, err := fs.Stat(fsys, ".")
+	if err != nil {
+		return "", nil, err
+	}
+	for len(todo) > 0 {
+		seg := todo[0]
+		todo = todo[1:]
+		switch seg {
+		case "", ".":
+			continue
+		case "..":
+			if at == "." {
+				return "", nil, errLinkOut
+			}
+			at = path.Dir(at)
+			continue
+		}
+		next := path.Join(at, seg)
+		if info, err = fs.Lstat(fsys, next); err != nil {
+			return "", nil, err
+		}
+		if info.Mode().Type() != fs.ModeSymlink {
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", nil, errLinkLoop
+		}
+		target, err := fs.ReadLink(fsys, next)
+		if err != nil {
+			return "", nil, err
+		}
+		target = filepath.ToSlash(target)
+		if path.IsAbs(target) || filepath.IsAbs(target) {
+			return "", nil, errLinkOut
+		}
+		todo = append(strings.Split(target, "/"), todo...)
+	}
+	info, err = fs.Lstat(fsys, at)
+	return at, info, err
+}

@@ -1,0 +1,70 @@
+package manifest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// FuzzManifest holds Parse to what must be true of every input: it ends, a manifest comes back exactly when
+// there is no error, positions lie inside the file and in order, what is accepted is JSON for encoding/json
+// too, keeps its verdict when reformatted, and survives being written and read.
+func FuzzManifest(f *testing.F) {
+	for _, c := range tableCases(f) {
+		f.Add([]byte(c.source))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		m, diags := manifest.Parse(manifest.FileName, src)
+		if (m == nil) != diags.HasErrors() {
+			t.Fatalf("manifest %v with errors %v", m, diags.HasErrors())
+		}
+		inside(t, src, diags)
+		var text bytes.Buffer
+		if err := manifest.WriteText(&text, manifest.NewReport(manifest.FileName, diags), src, false); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(text.String(), "\x1b\x07\x00\r") {
+			t.Fatalf("the text report passes control characters on: %q", text.String())
+		}
+		if m == nil {
+			return
+		}
+		if !json.Valid(src) {
+			t.Fatal("accepted, but encoding/json does not read it")
+		}
+		var spaced bytes.Buffer
+		if err := json.Indent(&spaced, src, "", "\t"); err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := manifest.Parse(manifest.FileName, spaced.Bytes()); again == nil {
+			t.Fatal("refused once reformatted")
+		}
+		roundTrip(t, m)
+	})
+}
+
+// inside checks that positions are in the file, ordered, and not reversed.
+func inside(t *testing.T, src []byte, diags manifest.Diagnostics) {
+	t.Helper()
+	lines := strings.Split(string(src), "\n")
+	at := func(line, column int) bool {
+		return line >= 1 && line <= len(lines) && column >= 1 && column <= utf8.RuneCountInString(lines[line-1])+1
+	}
+	lastLine, lastColumn := 0, 0
+	for _, d := range diags {
+		if !at(d.Line, d.Column) || !at(d.EndLine, d.EndColumn) {
+			t.Fatalf("%+v is outside the file", d)
+		}
+		if d.EndLine < d.Line || d.EndLine == d.Line && d.EndColumn < d.Column {
+			t.Fatalf("%+v ends before it starts", d)
+		}
+		if d.Line < lastLine || d.Line == lastLine && d.Column < lastColumn {
+			t.Fatalf("%+v is out of order", d)
+		}
+		lastLine, lastColumn = d.Line, d.Column
+	}
+}

@@ -1,0 +1,133 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+)
+
+// Load reads the manifest of that name (slash separated, as fs.FS wants it) and checks it together with the
+// files beside it, the bundle: what it names exists, is of the right kind and leads nowhere else, the assets
+// hold no secrets, and routes, forms, tables and migrations agree with the files. The bundle root is the
+// manifest's own folder. The manifest is nil when any diagnostic is an error.
+//
+// When the bundle ships a JSON runtime config that declares compatibility flags, the returned manifest
+// carries those.
+func Load(fsys fs.FS, name string) (*Manifest, Diagnostics) {
+	src, err := readFile(fsys, name, maxManifestBytes+1)
+	if err != nil {
+		d := newDocument("")
+		msg, fix := fmt.Sprintf("there is no %s here", quote(name)), "create one (pages init), or name the site's folder"
+		if !errors.Is(err, fs.ErrNotExist) {
+			msg, fix = fmt.Sprintf("%s cannot be read: %s", quote(name), reason(err)), ""
+		}
+		d.add(Error, codeFileMissing, "", span{}, msg, fix)
+		return d.finish()
+	}
+	d := parse(name, src)
+	if d.root == nil || d.root.kind != objectNode {
+		return d.finish()
+	}
+	b := &bundle{document: d, fsys: fsys}
+	if dir := path.Dir(name); dir != "." {
+		if b.fsys, err = fs.Sub(fsys, dir); err != nil {
+			d.add(Error, codeFileMissing, "", span{}, reason(err), "")
+			return d.finish()
+		}
+	}
+	flags := b.check()
+	m, diags := d.finish()
+	if m != nil && len(flags) > 0 {
+		m.Runtime.CompatibilityFlags = flags
+	}
+	return m, diags
+}
+
+// bundle is a document together with the files it is about.
+type bundle struct {
+	*document
+	fsys fs.FS
+}
+
+// check runs every rule that looks at files. It returns the compatibility flags of a JSON runtime config.
+func (b *bundle) check() []string {
+	b.checkPath("/entry", false)
+	if dir, ok := b.checkPath("/assets", true); ok {
+		b.checkAssets(dir)
+	}
+	const migrations = pointer("/bindings/database/migrations")
+	if dir, ok := b.checkPath(migrations, true); ok {
+		b.checkMigrations(migrations, dir)
+	}
+	return b.checkRuntimeConfig()
+}
+
+// checkPath checks the file or directory a value names. It returns the path with every link resolved.
+func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
+	declared, ok := b.str(p)
+	if !ok {
+		return "", false
+	}
+	name, label, want := cleanPath(declared), p.label(), "a file"
+	if wantDir {
+		want = "a directory"
+	}
+	real, info, err := follow(b.fsys, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fix := cmp.Or(b.nearPath(name), "create it, or correct the path")
+		b.refuse(codePathMissing, p, fmt.Sprintf("%s names %s, which does not exist", label, quote(declared)), fix)
+	case errors.Is(err, errLinkOut), errors.Is(err, errLinkLoop):
+		b.refuse(codePathSymlink, p, fmt.Sprintf("%s names %s, where %v", label, quote(declared), err), "put the files themselves into the bundle")
+	case err != nil:
+		b.refuse(codePathUnreadable, p, fmt.Sprintf("%s names %s, which cannot be read: %s", label, quote(declared), reason(err)), "")
+	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():
+		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is not %s", label, quote(declared), want), "name "+want)
+	default:
+		return real, true
+	}
+	return "", false
+}
+
+// nearPath proposes a file of the same folder whose name is near the missing one.
+func (b *bundle) nearPath(name string) string {
+	dir, base := path.Split(name)
+	entries, err := fs.ReadDir(b.fsys, path.Clean(dir))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		stem := base[:len(base)-len(path.Ext(base))]
+		if other := e.Name(); stem != "" && other != stem && other[:len(other)-len(path.Ext(other))] == stem {
+			return fmt.Sprintf("did you mean %s?", quote(dir+other))
+		}
+		names = append(names, e.Name())
+	}
+	if near := suggest(base, names); near != "" {
+		return fmt.Sprintf("did you mean %s?", quote(dir+near))
+	}
+	return ""
+}
+
+// readFile reads at most limit bytes of a file.
+func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// reason is an error without the path that the message names already.
+func reason(err error) string {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,76 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// checkRuntimeConfig reads the JSON runtime config of the bundle, if it ships one. It returns the
+// compatibility flags declared there: the manifest may not declare any then.
+func (b *bundle) checkRuntimeConfig() []string {
+	for _, name := range runtimeConfigs() {
+		src, err := readFile(b.fsys, name, maxManifestBytes)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		c := &runtimeConfig{bundle: b, file: name, where: newLines(string(src))}
+		if err != nil {
+			c.report(Warning, codeRuntimeConfig, "", span{}, "the file cannot be read: "+reason(err), "")
+			return nil
+		}
+		return c.flags()
+	}
+	return nil
+}
+
+// runtimeConfig is a JSON runtime config of the bundle.
+type runtimeConfig struct {
+	*bundle
+	file  string
+	where *lines
+}
+
+func (c *runtimeConfig) report(s Severity, code string, p pointer, at span, msg, fix string) {
+	c.addIn(c.file, c.where, s, code, p, at, msg, fix)
+}
+
+// flags checks and returns what compatibility_flags lists.
+func (c *runtimeConfig) flags() []string {
+	const key = "compatibility_flags"
+	root, faults := parseJSONC(c.where.src)
+	for _, f := range faults {
+		c.report(Warning, codeRuntimeConfig, "", f.span, f.msg, f.fix)
+	}
+	list := root.get(key)
+	if list == nil {
+		return nil
+	}
+	at := pointer("").key(key)
+	if list.kind != arrayNode {
+		c.report(Error, codeRuntimeConfig, at, list.span, fmt.Sprintf("%s must be an array, not %s", key, list.kind.name()), "")
+		return nil
+	}
+	var flags []string
+	for i, n := range list.items {
+		if flag := n.str(); flag == FlagNodeJS || flag == FlagStrictlyPublic {
+			flags = append(flags, flag)
+			continue
+		}
+		allowed := []string{FlagStrictlyPublic, FlagNodeJS}
+		msg := fmt.Sprintf("the platform does not accept the compatibility flag %s", quote(n.literal(c.where.src)))
+		fix := didYouMean(n.str(), allowed)
+		if fix == "" {
+			fix = "use " + strings.Join(allowed, " or ")
+		}
+		c.report(Error, codeFlagUnknown, at.index(i), n.span, msg, fix)
+	}
+	const own = pointer("/runtime/compatibilityFlags")
+	if len(list.items) > 0 && len(c.root.resolve(own).list()) > 0 {
+		msg := fmt.Sprintf("compatibility flags are declared in %s already", quote(path.Base(c.file)))
+		c.refuse(codeFlagsTwice, own, msg, "declare them in one of the two files only")
+	}
+	return flags
+}
