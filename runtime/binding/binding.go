@@ -1,5 +1,5 @@
-// Package binding is what a Worker finds in env: databases, object storage,
-// image transforms, static assets and secrets.
+// Package binding is what a Worker finds in env: databases, key-value
+// namespaces, object storage, image transforms, static assets and secrets.
 //
 // A Set says which bindings one Worker has. Its host functions are the Go half
 // that an isolate is made with; the JavaScript half, under js, is bundled into
@@ -34,6 +34,7 @@ import (
 // A nil Set is an empty one.
 type Set struct {
 	Databases map[string]*Database
+	KV        map[string]*KV
 	Storage   map[string]*Storage
 	Images    map[string]*Images
 	// Assets are asked by GET and HEAD, with the URL the Worker gave and its
@@ -60,6 +61,7 @@ func (s *Set) EnvSpec() ([]byte, error) {
 	env := map[string]spec{}
 	err := errors.Join(
 		specs(env, "database", s.Databases),
+		specs(env, "kv", s.KV),
 		specs(env, "storage", s.Storage),
 		specs(env, "images", s.Images),
 		specs(env, "assets", s.Assets),
@@ -95,6 +97,7 @@ func (s *Set) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
 		DatabaseFuncs(func(id string) *Database { return s.Databases[id] }),
+		KVFuncs(func(id string) *KV { return s.KV[id] }),
 		storageFuncs(open, func(id string) *Storage { return s.Storage[id] }),
 		imagesFuncs(func(id string) *Images { return s.Images[id] }),
 		assetsFuncs(open, func(id string) http.Handler { return s.Assets[id] }),

@@ -1,9 +1,13 @@
 // env: what a Worker is bound to.
 import { Assets } from "./assets.js";
+import { D1Database } from "./database.js";
 import { ImagesBinding } from "./images.js";
+import { KVNamespace } from "./kv.js";
 import { R2Bucket } from "./storage.js";
 
 const KINDS = {
+  database: ({ id }) => new D1Database(id),
+  kv: ({ id }) => new KVNamespace(id),
   storage: ({ id }) => new R2Bucket(id),
   images: ({ id }) => new ImagesBinding(id),
   assets: ({ id }) => new Assets(id),
