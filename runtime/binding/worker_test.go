@@ -151,13 +151,13 @@ func TestWorker(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	t.Run("secrets", func(t *testing.T) { runScripts(t, rt, secretScripts) })
-	t.Run("storage", func(t *testing.T) { runScripts(t, rt, storageScripts) })
-	t.Run("assets", func(t *testing.T) { runScripts(t, rt, assetScripts) })
+	t.Run("secrets", func(t *testing.T) { answers(t, rt, secretScripts) })
+	t.Run("storage", func(t *testing.T) { answers(t, rt, storageScripts) })
+	t.Run("assets", func(t *testing.T) { answers(t, rt, assetScripts) })
 	t.Run("images", func(t *testing.T) { testImages(t, rt) })
 }
 
-func runScripts(t *testing.T, rt *pagesruntime.Runtime, scripts []script) {
+func answers(t *testing.T, rt *pagesruntime.Runtime, scripts []script) {
 	t.Helper()
 	ask, _ := worker(t, rt, scripts)
 	for _, s := range scripts {
