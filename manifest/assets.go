@@ -48,7 +48,11 @@ func (b *bundle) asset(a *assets, name string, e fs.DirEntry) error {
 		return nil
 	}
 	if e.Type()&fs.ModeSymlink != 0 {
-		if _, _, err := follow(b.fsys, name); err != nil {
+		_, info, err := follow(b.fsys, name)
+		if err == nil && !info.Mode().IsRegular() {
+			err = errLinkKind
+		}
+		if err != nil {
 			b.refuse(codePathSymlink, "/assets", fmt.Sprintf("the public file %s is a link that cannot be followed: %s", quote(name), reason(err)),
 				"put the file itself into the bundle")
 			return nil

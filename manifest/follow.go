@@ -11,6 +11,7 @@ import (
 var (
 	errLinkOut  = errors.New("a symbolic link leads out of the bundle")
 	errLinkLoop = errors.New("symbolic links lead in a circle")
+	errLinkKind = errors.New("it does not lead to a file")
 )
 
 // maxLinks is how many symbolic links one path may take.

@@ -50,7 +50,7 @@ func (c *runtimeConfig) flags() []string {
 	}
 	at := pointer("").key(key)
 	if list.kind != arrayNode {
-		c.report(Error, codeRuntimeConfig, at, list.span, fmt.Sprintf("%s must be an array, not %s", key, list.kind.name()), "")
+		c.report(Error, codeRuntimeConfig, at, list.span, fmt.Sprintf("%s must be an array, not %s", key, list.kind.name()), "put it in brackets")
 		return nil
 	}
 	var flags []string

@@ -1,0 +1,215 @@
+package manifest_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// tree builds a file tree; a name that ends in "/" is a folder.
+func tree(files map[string]string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, content := range files {
+		if dir, ok := strings.CutSuffix(name, "/"); ok {
+			fsys[dir] = &fstest.MapFile{Mode: fs.ModeDir | 0o755}
+			continue
+		}
+		fsys[name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return fsys
+}
+
+// found puts diagnostics on one line each.
+func found(diags manifest.Diagnostics) string {
+	var b strings.Builder
+	for _, d := range diags {
+		fmt.Fprintf(&b, "%s %s %s:%d:%d %s: %s; %s\n", d.Severity, d.Code, d.File, d.Line, d.Column, d.Path, d.Message, d.Fix)
+	}
+	return b.String()
+}
+
+func TestLoad(t *testing.T) {
+	const members = `{"assets":"public","routes":[{"pattern":"%s","access":"members"}]}`
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // one line each, as found writes it
+	}{
+		"complete": {
+			files: map[string]string{
+				"pages.deploy.json": `{"entry":"./src/w.ts","assets":"public/","routes":[{"pattern":"/api/*"}],
+					"bindings":{"database":{"migrations":"migrations","tables":["boats","Leads"]},"submissions":"leads"},
+					"forms":[{"name":"contact","event":"custom.contact"}]}`,
+				"src/w.ts": "", "public/index.html": `<form action="/__pages/forms"><input type=hidden name=form value=contact></form>`,
+				"migrations/0001_a.sql": "CREATE TABLE boats (id);", "migrations/0002_b.sql": "create table if not exists \"leads\"(a);",
+			},
+		},
+		"no manifest": {
+			files: map[string]string{"x": ""},
+			want:  `error file-missing :1:1 : there is no "pages.deploy.json" here; create one (pages init), or name the site's folder`,
+		},
+		"nothing it names exists": {
+			files: map[string]string{"pages.deploy.json": `{"entry":"w.js","assets":"pubic","bindings":{"database":{"migrations":"m"}},"limits":{"cpuMs":0}}`, "public/": "", "w.ts": ""},
+			want: `error path-not-found :1:10 /entry: entry names "w.js", which does not exist; did you mean "w.ts"?
+error path-not-found :1:26 /assets: assets names "pubic", which does not exist; did you mean "public"?
+error path-not-found :1:71 /bindings/database/migrations: migrations names "m", which does not exist; create it, or correct the path
+error limits-not-positive :1:95 /limits/cpuMs: cpuMs is 0, not greater than zero; set it to 1 or more`,
+		},
+		"wrong kinds": {
+			files: map[string]string{"pages.deploy.json": `{"entry":"src","assets":"w.ts"}`, "src/": "", "w.ts": ""},
+			want: `error path-wrong-kind :1:10 /entry: entry names "src", which is not a file; name a file
+error path-wrong-kind :1:25 /assets: assets names "w.ts", which is not a directory; name a directory`,
+		},
+		"secrets in the assets": {
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"public"}`, "public/.env": "", "public/.ENV.local": "", "public/keys/server.pem": "",
+				"public/id_rsa": "", "public/id_rsa.pub": "", "public/.git/config": "", "public/.well-known/x": "", "public/environment.html": "", "public/site.db": "",
+			},
+			want: `error asset-secret :1:11 /assets: the public file "public/.ENV.local" usually holds secrets; move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/.env" usually holds secrets; move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/.git" usually holds secrets; move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/id_rsa" usually holds secrets; move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/keys/server.pem" usually holds secrets; move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/site.db" usually holds secrets; move it out of "public"`,
+		},
+		"source in the assets": {
+			files: map[string]string{"pages.deploy.json": `{"entry":"w.ts","assets":".","bindings":{"database":{"migrations":"m"}}}`, "w.ts": "", "m/": ""},
+			want: `warning asset-source :1:26 /assets: the public assets hold "m", the site's migrations; keep public files in a folder of their own
+warning asset-source :1:26 /assets: the public assets hold "w.ts", the site's entry; keep public files in a folder of their own`,
+		},
+		"a members route that covers one path": {
+			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/minutes"), "public/minutes/index.html": "", "public/minutes/2026/may.txt": "", "public/x.txt": ""},
+			want:  `warning route-uncovered :1:41 /routes/0/pattern: the members route "/minutes" covers one path only: 2 files below it stay public; write "/minutes/*"`,
+		},
+		"a members tree beside its page": {
+			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/minutes/*"), "public/minutes.html": "", "public/minutes/a.txt": ""},
+			want:  `warning route-uncovered :1:41 /routes/0/pattern: the members route "/minutes/*" does not cover the public file "/minutes.html"; add a members route for "/minutes.html", or move the file to "/minutes/index.html"`,
+		},
+		"a members route over everything": {
+			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/*"), "public/a.html": "", "public/b/c.txt": ""},
+		},
+		"forms": {
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"p","forms":[{"name":"join","event":"custom.join"}]}`,
+				"p/a.html":          "<h1>A</h1>\n  <FORM method=post action='/__pages/forms'>\n<input name=form value=contact>\n</form><form action=/__pages/forms/news?x=1></form><form action=/search><input name=q></form>",
+				"p/b.html":          "<form action=/__pages/forms/news></form> <!-- <form action=/__pages/forms/no> --> <input name=form value=no>",
+			},
+			want: `warning form-unused :1:32 /forms/0/name: no page has the declared form "join"; correct the name or remove it; forms that a script or the Worker renders are not seen here
+warning form-undeclared p/a.html:2:3 /forms: the form "contact" is not declared: its leads raise pages.lead.captured only; add {"name": "contact", "event": "custom.contact"} to "forms", if it should raise an event of its own
+warning form-undeclared p/a.html:4:8 /forms: the form "news" is not declared: its leads raise pages.lead.captured only; add {"name": "news", "event": "custom.news"} to "forms", if it should raise an event of its own`,
+		},
+		"migrations": {
+			files: map[string]string{
+				"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"migrations":"m","tables":["boats","boat","old","v","commented"]}}}`,
+				"m/10_b.sql":        "ALTER TABLE old RENAME TO boats; -- create table commented(a)\n/* create table commented(a) */ SELECT 'create table commented'",
+				"m/9_a.sql":         "CREATE TEMP TABLE main.[old] (a); CREATE VIEW v AS SELECT 1", "m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
+			},
+			want: `warning table-not-created :1:28 /bindings/submissions: no migration in "m" creates the table "leads"; create it in a migration, or correct the name
+warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number; give each its own number
+warning migration-order :1:61 /bindings/database/migrations: "10_b.sql" is applied before "9_a.sql": migrations run in the order of their names; give the numbers one width: "09_a.sql"
+warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m" creates the table "boat"; did you mean "boats"?
+warning table-not-created :1:100 /bindings/database/tables/4: no migration in "m" creates the table "commented"; create it in a migration, or correct the name`,
+		},
+		"flags in two files": {
+			files: map[string]string{
+				"pages.deploy.json": `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+				"wrangler.jsonc":    "{ // why\n \"compatibility_flags\": [\"nodejs_compat\",],\n}",
+			},
+			want: `error flags-declared-twice :1:34 /runtime/compatibilityFlags: compatibility flags are declared in "wrangler.jsonc" already; declare them in one of the two files only`,
+		},
+		"flags the platform does not accept": {
+			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": "{\n  \"compatibility_flags\": [\"nodejs_compat\", \"python_workers\", 7]\n}"},
+			want: `error flag-unknown wrangler.json:2:44 /compatibility_flags/1: the platform does not accept the compatibility flag "python_workers"; use global_fetch_strictly_public or nodejs_compat
+error flag-unknown wrangler.json:2:62 /compatibility_flags/2: the platform does not accept the compatibility flag "7"; use global_fetch_strictly_public or nodejs_compat`,
+		},
+		"an empty list declares nothing": {
+			files: map[string]string{"pages.deploy.json": `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`, "wrangler.json": `{"compatibility_flags":[]}`},
+		},
+		"a broken runtime config": {
+			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": `{"a":}`},
+			want:  `warning runtime-config-invalid wrangler.json:1:6 : unexpected "}" where a value was expected; write a value`,
+		},
+		"flags of the wrong type": {
+			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": `{"compatibility_flags":"nodejs_compat"}`},
+			want:  `error runtime-config-invalid wrangler.json:1:24 /compatibility_flags: compatibility_flags must be an array, not a string; put it in brackets`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, diags := manifest.Load(tree(c.files), manifest.FileName)
+			want := c.want
+			if want != "" {
+				want += "\n"
+			}
+			if got := found(diags); got != want {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+			if (m == nil) != diags.HasErrors() {
+				t.Errorf("manifest %v with errors %v", m, diags.HasErrors())
+			}
+		})
+	}
+}
+
+// TestLoadFlags takes the flags from the bundle's runtime config.
+func TestLoadFlags(t *testing.T) {
+	m, diags := manifest.Load(tree(map[string]string{
+		"site/pages.deploy.json": `{"entry":"w.js"}`, "site/w.js": "",
+		"site/wrangler.json": `{"compatibility_flags":["nodejs_compat"]}`,
+	}), "site/pages.deploy.json")
+	if len(diags) > 0 || len(m.Runtime.CompatibilityFlags) != 1 || m.Runtime.CompatibilityFlags[0] != manifest.FlagNodeJS {
+		t.Errorf("got %+v, %v", m, diags)
+	}
+}
+
+// TestLoadLinks follows symbolic links of a real folder, and none out of it.
+func TestLoadLinks(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(outside, "secret.js"), "")
+	write(t, filepath.Join(dir, "src", "w.js"), "")
+	write(t, filepath.Join(dir, "public", "a.txt"), "")
+	for link, target := range map[string]string{
+		"inside.js": "src/w.js", "chain.js": "inside.js", "climb.js": "src/../inside.js",
+		"abs.js": filepath.Join(outside, "secret.js"), "out.js": "../" + filepath.Base(outside) + "/secret.js",
+		"dir": "..", "loop.js": "loop.js", "gone.js": "nowhere.js", "pub": "public",
+		"public/in.txt": "a.txt", "public/out.txt": "../../x", "public/up.js": "../src/w.js", "public/folder": "../src",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(link))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for entry, want := range map[string]string{
+		"inside.js": "", "chain.js": "", "climb.js": "",
+		"abs.js": "path-symlink", "out.js": "path-symlink", "dir/" + filepath.Base(dir) + "/src/w.js": "path-symlink",
+		"loop.js": "path-symlink", "gone.js": "path-not-found",
+	} {
+		write(t, filepath.Join(dir, manifest.FileName), fmt.Sprintf(`{"entry":%q}`, entry))
+		_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+		got := ""
+		if len(diags) > 0 {
+			got = diags[0].Code
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q: %v", entry, got, want, diags)
+		}
+	}
+	write(t, filepath.Join(dir, manifest.FileName), `{"assets":"pub"}`)
+	_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+	if len(diags) != 2 || !strings.Contains(diags[0].Message, `"public/folder"`) || !strings.Contains(diags[1].Message, `"public/out.txt"`) {
+		t.Errorf("assets: %v", diags)
+	}
+}
+
+func write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,152 @@
+package manifest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// TestReports writes every manifest of testdata/report in every format and compares each with its expected
+// file; a file there that belongs to no manifest fails too.
+func TestReports(t *testing.T) {
+	sources, err := filepath.Glob("testdata/report/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, file := range sources {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := filepath.Base(file)
+		known[base] = true
+		_, diags := manifest.Parse(manifest.FileName, src)
+		r := manifest.NewReport("site/pages.deploy.json", diags)
+		stem := strings.TrimSuffix(base, ".json")
+		for ext, text := range map[string]string{
+			"text":    format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, false) }),
+			"color":   format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }),
+			"out":     format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }),
+			"github":  format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }),
+			"summary": format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }),
+			"sarif":   format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) }),
+		} {
+			known[stem+"."+ext] = true
+			golden(t, "report/"+stem+"."+ext, text)
+		}
+	}
+	entries, err := os.ReadDir("testdata/report")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !known[e.Name()] {
+			t.Errorf("testdata/report/%s belongs to no manifest", e.Name())
+		}
+	}
+}
+
+func format(t *testing.T, write func(*bytes.Buffer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestNoSecretInOutput holds every format to not repeating a pasted secret.
+func TestNoSecretInOutput(t *testing.T) {
+	const secret = "sk_live_0123456789abcdef"
+	src := []byte(`{"bindings":{"kv":1,"secrets":["` + secret + `","` + secret + `"],"images":0}}`)
+	_, diags := manifest.Parse(manifest.FileName, src)
+	r := manifest.NewReport(manifest.FileName, diags)
+	all := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
+	if strings.Contains(all, secret) || strings.Contains(all, secret[8:]) {
+		t.Errorf("the secret is in the output:\n%s", all)
+	}
+}
+
+// TestReportCap keeps the first hundred, counts the rest, and lets an error beyond them count.
+func TestReportCap(t *testing.T) {
+	var diags manifest.Diagnostics
+	for i := range 150 {
+		diags = append(diags, manifest.Diagnostic{Severity: manifest.Warning, Code: "x", Line: 150 - i, Column: 1, EndLine: 150 - i, EndColumn: 2, Message: "m"})
+	}
+	diags[0].Severity = manifest.Error
+	r := manifest.NewReport("f", diags)
+	if r.OK || len(r.Diagnostics) != 100 || r.Omitted != 50 || r.Diagnostics[0].Line != 1 || diags[0].Line != 150 {
+		t.Errorf("ok %v, %d diagnostics, %d omitted, first on line %d", r.OK, len(r.Diagnostics), r.Omitted, r.Diagnostics[0].Line)
+	}
+	text := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, nil, false) })
+	if !strings.HasSuffix(text, "and 50 problems more\n1 error, 149 warnings\n") {
+		t.Errorf("the text ends in %q", text[len(text)-60:])
+	}
+	commands := format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) })
+	if strings.Count(commands, "::warning ") != 10 || !strings.Contains(commands, "::notice title=pages validate::140 problems more") {
+		t.Errorf("got %s", commands)
+	}
+}
+
+// TestReportFiles names files of the bundle from where the report's own file is named.
+func TestReportFiles(t *testing.T) {
+	r := manifest.NewReport("site/pages.deploy.json", manifest.Diagnostics{{File: "public/a.html"}, {File: "/abs/b.html"}, {}})
+	got := []string{r.Diagnostics[0].File, r.Diagnostics[1].File, r.Diagnostics[2].File}
+	slices.Sort(got)
+	if want := []string{"", "/abs/b.html", "site/public/a.html"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestCaretUnderSpan checks that the carets stand under the words, tabs and wide characters included.
+func TestCaretUnderSpan(t *testing.T) {
+	for source, want := range map[string]string{
+		"{\t\"x\": 1}": "    1 | {\t\"x\": 1}\n      |  \t^^^\n",
+		"{\"entry\":\"日本\",\"x\":1}":                           "    1 | {\"entry\":\"日本\",\"x\":1}\n      |                 ^^^\n",
+		`{"entry":"` + strings.Repeat("a", 400) + `","x":1}`: "    1 | …" + strings.Repeat("a", 23) + `","x":1}` + "\n      | " + strings.Repeat(" ", 26) + "^^^\n",
+	} {
+		_, diags := manifest.Parse(manifest.FileName, []byte(source))
+		r := manifest.NewReport("f", diags)
+		if got := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, []byte(source), false) }); !strings.Contains(got, want) {
+			t.Errorf("%q: got\n%swant\n%s", source, got, want)
+		}
+	}
+}
+
+// TestJSONKeys fixes the names of the JSON document.
+func TestJSONKeys(t *testing.T) {
+	_, diags := manifest.Parse(manifest.FileName, []byte(`{"x":1}`))
+	out := format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, manifest.NewReport("f", diags)) })
+	var doc struct {
+		OK          bool
+		File        string
+		Diagnostics []map[string]any
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for k := range doc.Diagnostics[0] {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	if got := fmt.Sprint(keys); got != "[code column end_column end_line fix line message path severity]" {
+		t.Errorf("keys are %s", got)
+	}
+	empty := format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, manifest.Report{OK: true, File: "f"}) })
+	if !strings.Contains(empty, `"diagnostics": []`) {
+		t.Errorf("no diagnostics are written as %s", empty)
+	}
+}
