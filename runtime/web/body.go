@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -32,7 +33,9 @@ var (
 type body struct {
 	mu    sync.Mutex // one reader at a time
 	r     io.Reader
-	atEnd bool
+	atEnd atomic.Bool
+	// reads are those that JavaScript has asked for and that are not done.
+	reads atomic.Int32
 	// closer ends reads that are under way; safe to call at any time.
 	closer func()
 }
@@ -54,7 +57,9 @@ func (b *body) read() ([]byte, error) {
 			return piece[:n], nil
 		}
 		if err != nil {
-			b.atEnd = b.atEnd || errors.Is(err, io.EOF)
+			if errors.Is(err, io.EOF) {
+				b.atEnd.Store(true)
+			}
 			return nil, err
 		}
 	}
@@ -68,10 +73,10 @@ func (b *body) readAll() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.atEnd = len(all) <= maxBody
-	if !b.atEnd {
+	if len(all) > maxBody {
 		return nil, &engine.Error{Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", maxBody>>20)}
 	}
+	b.atEnd.Store(true)
 	return all, nil
 }
 
@@ -103,32 +108,36 @@ func (x *Exchange) visitorBody() (int64, error) {
 	if x.r.Body == nil || x.r.ContentLength == 0 {
 		return -1, nil
 	}
-	// Unsupported by HTTP/2 and by recorders, which need no leave to read on
-	// while the answer is written.
-	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	x.visitor = &body{r: x.r.Body}
 	return x.hold(x.visitor)
 }
 
-// leaveVisitorBody closes the request's body, as net/http wants it of a handler
-// that may read while it writes. What is written so far goes out first: reading
-// what the client still sends may take its time.
-func (x *Exchange) leaveVisitorBody(written bool) {
-	if x.visitor == nil {
+// prepareVisitorBody is for before the answer's head is written. net/http reads
+// what is left of the request first, unless it is told that the Worker still
+// reads; then the connection cannot be used again, and the client is told so.
+func (x *Exchange) prepareVisitorBody(streamed bool) {
+	if x.visitor == nil || x.visitor.atEnd.Load() || !streamed && x.visitor.reads.Load() == 0 {
+		return
+	}
+	// Unsupported by HTTP/2 and by recorders, which need no leave.
+	if http.NewResponseController(x.w).EnableFullDuplex() == nil {
+		x.w.Header().Set("Connection", "close")
+		x.duplex = true
+	}
+}
+
+// leaveVisitorBody ends what reads of the body are left, as net/http wants it of
+// a handler that read while it wrote.
+func (x *Exchange) leaveVisitorBody() {
+	if !x.duplex {
 		return
 	}
 	rc := http.NewResponseController(x.w)
-	if x.visitor.mu.TryLock() {
-		defer x.visitor.mu.Unlock()
-		if x.visitor.atEnd {
-			return
-		}
-	} else {
-		// JavaScript waits for more: let go of it.
-		_ = rc.SetReadDeadline(time.Unix(1, 0))
-	}
-	if written {
-		_ = rc.Flush()
+	// What was written goes out before the rest of the body is waited for. An
+	// error here is the connection's, which is over in any case.
+	_ = rc.Flush()
+	if x.visitor.reads.Load() > 0 {
+		_ = rc.SetReadDeadline(time.Unix(1, 0)) // lets go of the one who waits
 	}
 	closeQuietly(x.r.Body)
 }
@@ -175,7 +184,9 @@ func readBody(read func(*body) (any, error)) engine.Func {
 		if b == nil {
 			return nil, errForeignBody
 		}
+		b.reads.Add(1)
 		return engine.Async(func(context.Context) (any, error) {
+			defer b.reads.Add(-1)
 			value, err := read(b)
 			if err != nil {
 				return nil, lostBody(err)

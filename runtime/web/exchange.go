@@ -30,6 +30,7 @@ type Exchange struct {
 	id    int64
 	// visitor is the request's own body; nil when it has none.
 	visitor *body
+	duplex  bool // it may be read while the answer is written
 
 	answered chan struct{} // closed when answer or failure is set
 	ended    chan struct{} // closed when the streamed body is complete or broke off

@@ -119,6 +119,13 @@ func (g *guard) isAllowed(host, port string) bool {
 	return g.allowed[host] || g.allowed[bracketed] || g.allowed[bracketed+":"+port]
 }
 
+// isLocalName reports whether a name means this machine whatever DNS says of it
+// (RFC 6761, 6.3).
+func isLocalName(host string) bool {
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
+
 // dial connects to address, "host:port", through the check.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
@@ -131,6 +138,9 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	}
 	if badPorts[port] {
 		return nil, &refusal{host: address, reason: "port " + port + " is blocked"}
+	}
+	if isLocalName(host) {
+		return nil, &refusal{host: address, reason: "its address belongs to this machine"}
 	}
 	var refused *refusal
 	dialer.ControlContext = func(_ context.Context, _, to string, _ syscall.RawConn) error {

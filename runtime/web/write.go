@@ -11,6 +11,7 @@ import (
 // write writes an answer. See Serve for its errors.
 func (h *Host) write(x *Exchange, a *answer) error {
 	coding := x.putHeader(a)
+	x.prepareVisitorBody(a.streamed || a.source != nil)
 	if !bodyAllowed(x.r.Method, a.status) {
 		x.w.WriteHeader(a.status)
 		return nil
