@@ -321,7 +321,7 @@ func (p *parser) str() (*node, bool) {
 		case c == '\\':
 			plain = false
 			p.pos++
-		case c < 0x20 && c != '\r':
+		case c < 0x20 && !strings.HasPrefix(p.src[p.pos:], "\r\n"):
 			p.fault(span{p.pos, p.pos + 1}, fmt.Sprintf("a raw control character %U inside a string", c), fmt.Sprintf(`write \u%04x`, c))
 		}
 		p.pos++
