@@ -53,8 +53,10 @@ func TestSources(t *testing.T) {
 			"tsconfig.json", `{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}`,
 		}},
 		{name: "ts imported as js", want: `1`, files: []string{"index.ts", "import a from './a.js'; export default a", "a.ts", "export default 1"}},
-		{name: "decorators", want: `["m","method"]`, files: []string{"index.ts",
-			"let seen: unknown; const d = (f: unknown, c: any) => { seen = [c.name, c.kind] }; class A { @d m() {} accessor x = 1 } new A(); export default seen"}},
+		{name: "decorators", want: `["m","method"]`, files: []string{
+			"index.ts",
+			"let seen: unknown; const d = (f: unknown, c: any) => { seen = [c.name, c.kind] }; class A { @d m() {} accessor x = 1 } new A(); export default seen",
+		}},
 		{name: "json", want: `{"a":[1]}`, files: []string{"index.js", "import j from './d.json'; export default j", "d.json", `{"a": [1]}`}},
 		{name: "json by attribute", want: `1`, files: []string{"index.js", "import j from './d.json' with { type: 'json' }; export default j.a", "d.json", `{"a": 1}`}},
 		{name: "text", want: `"é\n<b>SELECT"`, files: []string{
@@ -66,8 +68,10 @@ func TestSources(t *testing.T) {
 		{name: "top-level await", want: `2`, files: []string{"index.js", "const { two } = await import('./a.js'); export default two", "a.js", "export const two = await Promise.resolve(2)"}},
 		{name: "production", want: `"production"`, files: []string{"index.js", "export default process.env.NODE_ENV"}},
 		{name: "development", want: `"development"`, o: Options{Development: true}, files: []string{"index.js", "export default process.env.NODE_ENV"}},
-		{name: "names are kept when minified", want: `["LongName","longer"]`, o: Options{Minify: true}, files: []string{"index.js",
-			"class LongName {} function longer() {} globalThis.x = [LongName, longer]; export default globalThis.x.map((f) => f.name)"}},
+		{name: "names are kept when minified", want: `["LongName","longer"]`, o: Options{Minify: true}, files: []string{
+			"index.js",
+			"class LongName {} function longer() {} globalThis.x = [LongName, longer]; export default globalThis.x.map((f) => f.name)",
+		}},
 		{name: "conditions", want: `"workerd"`, files: []string{
 			"index.js", "import a from 'p'; export default a",
 			"node_modules/p/package.json", `{"exports": {"node": "./node.js", "workerd": "./workerd.js", "browser": "./browser.js", "default": "./default.js"}}`,

@@ -73,8 +73,10 @@ func TestRun(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	b := &bench{environ: append(os.Environ(), "BENCH_FAKE=1"), stdout: &stdout, stderr: &stderr, now: time.Now}
-	code := b.run(t.Context(), []string{"--pages", self, "--node", "/none", "--wrk", "/none", "--modules", modules,
-		"--rounds", "1", "--saves", "2", "--duration", "1s", "--json"})
+	code := b.run(t.Context(), []string{
+		"--pages", self, "--node", "/none", "--wrk", "/none", "--modules", modules,
+		"--rounds", "1", "--saves", "2", "--duration", "1s", "--json",
+	})
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, &stderr)
 	}

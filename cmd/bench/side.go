@@ -83,7 +83,7 @@ func (s *server) await(ctx context.Context, want string) error {
 	defer cancel()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	last := "no answer"
+	var last string
 	for {
 		if got, err := fetch(ctx, s.url+jsonPath); err != nil {
 			last = err.Error()
