@@ -36,11 +36,14 @@ func assetsFuncs(open *handles, assets func(id string) http.Handler) map[string]
 					return nil, err
 				}
 				content, err := open.hand(scope, answer.body)
+				if err != nil {
+					return nil, jsError(err)
+				}
 				return engine.Object{
 					{Name: "status", Value: answer.status},
 					{Name: "headers", Value: flat(answer.header)},
 					{Name: "body", Value: content},
-				}, err
+				}, nil
 			}), nil
 		},
 	}

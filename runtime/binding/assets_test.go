@@ -118,7 +118,10 @@ func TestHandlesEndWithTheirRequest(t *testing.T) {
 	open := newHandles()
 	ctx, cancel := context.WithCancel(t.Context())
 	closed := make(chan struct{})
-	id := open.add(ctx, closing(func() { close(closed) }))
+	id, err := open.add(ctx, closing(func() { close(closed) }))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := held[closing](open, id); err != nil {
 		t.Error(err)
 	}
@@ -129,6 +132,25 @@ func TestHandlesEndWithTheirRequest(t *testing.T) {
 	<-closed
 	if _, err := held[closing](open, id); !errors.Is(err, error(errGone)) {
 		t.Errorf("after the request: %v", err)
+	}
+}
+
+func TestHandlesAreFew(t *testing.T) {
+	open := newHandles()
+	closed := 0
+	for range maxOpen {
+		if _, err := open.add(t.Context(), closing(func() { closed++ })); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := open.add(t.Context(), closing(func() { closed++ })); !errors.Is(err, error(errTooMany)) || closed != 1 {
+		t.Errorf("error = %v, %d closed", err, closed)
+	}
+	for id := range int64(maxOpen) {
+		open.drop(id + 1)
+	}
+	if len(open.open) != 0 || closed != 1+maxOpen {
+		t.Errorf("%d open, %d closed", len(open.open), closed)
 	}
 }
 

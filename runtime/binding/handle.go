@@ -3,6 +3,7 @@ package binding
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -17,7 +18,13 @@ const (
 	readWhole = 128 << 20
 	// inline is the most bytes of a body that are handed over with its head.
 	inline = 256 << 10
+	// maxOpen is the most bodies and uploads that an isolate may hold.
+	maxOpen = 256
 )
+
+// errTooMany is a Worker that opens and never reads.
+var errTooMany = &engine.Error{Name: "Error", Message: fmt.Sprintf(
+	"There are %d open bodies and uploads; read or cancel those you have before you open more", maxOpen)}
 
 // errGone is a use of a handle after its end.
 var errGone = &engine.Error{Name: "Error", Message: "The body or upload has ended, or belongs to another request"}
@@ -37,14 +44,18 @@ type handle struct {
 
 func newHandles() *handles { return &handles{open: map[int64]*handle{}} }
 
-// add holds value until drop or the end of ctx, and returns its number.
-func (h *handles) add(ctx context.Context, value io.Closer) int64 {
+// add holds value until drop or the end of ctx, and returns its number. When
+// there are too many it closes value instead.
+func (h *handles) add(ctx context.Context, value io.Closer) (int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(h.open) >= maxOpen {
+		return 0, errors.Join(errTooMany, value.Close())
+	}
 	h.last++
 	id := h.last
 	h.open[id] = &handle{value: value, stop: context.AfterFunc(ctx, func() { h.drop(id) })}
-	return id
+	return id, nil
 }
 
 // drop closes what id stands for; it does nothing when that is gone.
@@ -83,7 +94,7 @@ type body interface {
 // number that bodyFuncs take.
 func (h *handles) hand(ctx context.Context, b body) (any, error) {
 	if n := b.Len(); n < 0 || n > inline {
-		return h.add(ctx, b), nil
+		return h.add(ctx, b)
 	}
 	all, err := io.ReadAll(b)
 	return all, errors.Join(err, b.Close())
@@ -151,6 +162,9 @@ func jsError(err error) error {
 	}
 	if images, ok := errors.AsType[*ImagesError](err); ok {
 		return &engine.Error{Name: "Error", Message: images.Error(), Props: []engine.Field{{Name: "code", Value: images.Code}}}
+	}
+	if named, ok := errors.AsType[*engine.Error](err); ok {
+		return named
 	}
 	return err
 }

@@ -40,13 +40,13 @@ type ImagesOptions struct {
 // NewImages returns an images binding.
 func NewImages(o ImagesOptions) *Images {
 	if o.MaxBytes <= 0 {
-		o.MaxBytes = 70 << 20
+		o.MaxBytes = defaultImageBytes
 	}
 	if o.MaxPixels <= 0 {
-		o.MaxPixels = 100_000_000
+		o.MaxPixels = defaultImagePixels
 	}
 	if o.Parallel <= 0 {
-		o.Parallel = 2
+		o.Parallel = defaultImageParallel
 	}
 	return &Images{o: o, slots: make(chan struct{}, o.Parallel)}
 }
@@ -166,23 +166,28 @@ func (i *Images) config(data []byte) (string, image.Config, *ImagesError) {
 	return format, config, nil
 }
 
-// decode reads the image in data, upright.
-func (i *Images) decode(data []byte) (image.Image, *ImagesError) {
+// decode reads the first frame of the image in data, upright. It also reports
+// whether there are more.
+func (i *Images) decode(data []byte) (image.Image, bool, *ImagesError) {
 	format, _, refusal := i.config(data)
 	if refusal != nil {
-		return nil, refusal
+		return nil, false, refusal
 	}
-	if format == formatSVG {
-		return nil, imageError(codeImageUnsupported, "Transforming image/svg+xml is not supported by this runtime")
+	more := animated(format, data)
+	switch {
+	case format == formatSVG:
+		return nil, false, imageError(codeImageUnsupported, "Transforming image/svg+xml is not supported by this runtime")
+	case format == formatWebP && more:
+		return nil, false, imageError(codeImageUnsupported, "Transforming an animated image/webp is not supported by this runtime")
 	}
 	m, err := codecs[format].decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, imageError(codeNotAnImage, "The image cannot be read: %v", err)
+		return nil, false, imageError(codeNotAnImage, "The image cannot be read: %v", err)
 	}
 	if format == formatJPEG {
-		return upright(m, orientation(data)), nil
+		m = upright(m, orientation(data))
 	}
-	return m, nil
+	return m, more, nil
 }
 
 // enter waits for a slot; leave gives it back.

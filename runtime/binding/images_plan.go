@@ -82,7 +82,7 @@ type drawing struct {
 }
 
 var (
-	fits       = []string{"", "scale-down", "contain", "cover", "crop", "pad", "squeeze"}
+	fits       = []string{"scale-down", "contain", "cover", "crop", "pad", "squeeze"}
 	flips      = []string{"", "h", "v", "hv", "vh"}
 	composites = []string{"", "over", "in", "out", "atop", "xor", "lighter"}
 )
@@ -90,7 +90,7 @@ var (
 // parseTransform reads and checks a step's options, and names those that have
 // no effect here.
 func parseTransform(raw json.RawMessage) (transform, []string, *ImagesError) {
-	var t transform
+	t := transform{Fit: defaultFit}
 	warnings, err := parseOptions(raw, "transform", &t,
 		"width", "height", "fit", "gravity", "background", "blur", "border", "brightness",
 		"contrast", "gamma", "saturation", "flip", "rotate", "trim")
@@ -100,7 +100,7 @@ func parseTransform(raw json.RawMessage) (transform, []string, *ImagesError) {
 	case t.Width < 0 || t.Height < 0 || t.Width > 1e6 || t.Height > 1e6:
 		return t, nil, imageError(codeImageOptions, "width and height must be from 1 to 1000000")
 	case !slices.Contains(fits, t.Fit):
-		return t, nil, imageError(codeImageOptions, "fit %q is none of %q", t.Fit, fits[1:])
+		return t, nil, imageError(codeImageOptions, "fit %q is none of %q", t.Fit, fits)
 	case !slices.Contains(flips, t.Flip):
 		return t, nil, imageError(codeImageOptions, "flip %q is none of %q", t.Flip, flips[1:4])
 	case t.Rotate != 0 && t.Rotate != 90 && t.Rotate != 180 && t.Rotate != 270:
@@ -143,7 +143,7 @@ func parseOptions(raw json.RawMessage, where string, v any, known ...string) ([]
 // quality is the output's quality from 1 to 100.
 func (o *ImageOutput) quality() (int, *ImagesError) {
 	if len(o.Quality) == 0 || bytes.Equal(o.Quality, []byte("null")) {
-		return 85, nil
+		return defaultQuality, nil
 	}
 	var word string
 	words := map[string]int{"low": 50, "medium-low": 65, "medium-high": 80, "high": 90}

@@ -364,6 +364,41 @@ func TestImagesRefusals(t *testing.T) {
 	}
 }
 
+func TestImagesAnimation(t *testing.T) {
+	frame := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{red, blue})
+	encoded := func(frames int) []byte {
+		var b bytes.Buffer
+		all := gif.GIF{LoopCount: -1}
+		for range frames {
+			all.Image, all.Delay = append(all.Image, frame), append(all.Delay, 1)
+		}
+		if err := gif.EncodeAll(&b, &all); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	no := false
+	moving := "only the first frame of the animation is used; set anim: false to say that this is meant"
+	cases := []struct {
+		data   []byte
+		output ImageOutput
+		want   string
+	}{
+		{encoded(1), ImageOutput{Format: formatGIF}, "[]"},
+		{encoded(3), ImageOutput{Format: formatGIF}, "[" + moving + "]"},
+		{encoded(3), ImageOutput{Format: formatGIF, Anim: &no}, "[]"},
+	}
+	for i, c := range cases {
+		result, err := NewImages(ImagesOptions{}).Transform(t.Context(), [][]byte{c.data}, ImagePlan{}, c.output)
+		if err != nil || fmt.Sprint(result.Warnings) != c.want {
+			t.Errorf("%d: %v, %v", i, result.Warnings, err)
+		}
+	}
+	if animated(formatWebP, []byte("RIFF....WEBPVP8X....\x00")) || !animated(formatWebP, []byte("RIFF....WEBPVP8X....\x02")) {
+		t.Error("the animation bit of a WebP is misread")
+	}
+}
+
 func TestImagesConcurrency(t *testing.T) {
 	images := NewImages(ImagesOptions{Parallel: 1})
 	source := pngOf(t, halves(64, 32))
@@ -416,4 +451,23 @@ func FuzzImages(f *testing.F) {
 			t.Error("the outcome is no image")
 		}
 	})
+}
+
+func FuzzGIFFrames(f *testing.F) {
+	f.Add([]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if n := gifFrames(data); n < 0 || n > 2 {
+			t.Errorf("%d frames", n)
+		}
+	})
+}
+
+func BenchmarkImagesResize(b *testing.B) {
+	images := NewImages(ImagesOptions{})
+	source := jpegOf(b, halves(1600, 1200), 1)
+	for b.Loop() {
+		if _, err := images.Transform(b.Context(), [][]byte{source}, step(`{"width":480}`), ImageOutput{Format: formatJPEG}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

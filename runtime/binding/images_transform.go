@@ -32,7 +32,7 @@ func (i *Images) Transform(ctx context.Context, inputs [][]byte, plan ImagePlan,
 			result, err = ImageResult{}, imageError(codeImageInternal, "The image could not be processed: %v", p)
 		}
 	}()
-	w := work{images: i, ctx: ctx, inputs: inputs}
+	w := work{images: i, ctx: ctx, inputs: inputs, still: o.Anim != nil && !*o.Anim}
 	m, refusal := w.run(plan, 0)
 	if refusal != nil {
 		return ImageResult{}, w.reason(refusal)
@@ -50,6 +50,7 @@ type work struct {
 	images   *Images
 	ctx      context.Context // lives as long as the one call it belongs to
 	inputs   [][]byte
+	still    bool // no animation is wanted
 	warnings []string
 }
 
@@ -65,9 +66,12 @@ func (w *work) run(plan ImagePlan, depth int) (image.Image, *ImagesError) {
 	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
 		return nil, imageError(codeImageOptions, "the images drawn into each other are nested too deep")
 	}
-	m, err := w.images.decode(w.inputs[plan.Input])
+	m, more, err := w.images.decode(w.inputs[plan.Input])
 	if err != nil {
 		return nil, err
+	}
+	if more && !w.still {
+		w.warnings = append(w.warnings, "only the first frame of the animation is used; set anim: false to say that this is meant")
 	}
 	for _, step := range plan.Steps {
 		if w.ctx.Err() != nil {

@@ -127,7 +127,7 @@ func NewStorage(ctx context.Context, db *sql.DB, root *os.Root, now func() time.
 	if err != nil {
 		return nil, fmt.Errorf("prepare the storage folder: %w", err)
 	}
-	s := &Storage{db: db, blobs: blobs, now: now, minPart: minPartBytes, pins: pins{held: map[string]int{}}}
+	s := &Storage{db: db, blobs: blobs, now: now, minPart: minPartBytes, pins: pins{held: map[string]int{}, loose: map[string]bool{}}}
 	if err := s.sweep(ctx); err != nil {
 		return nil, fmt.Errorf("clean the storage folder: %w", err)
 	}
@@ -186,7 +186,7 @@ func (s *Storage) Get(ctx context.Context, key string, o GetOptions) (*Object, *
 	if err != nil {
 		return nil, nil, internal("get", err)
 	}
-	return object, s.open(segments, span), nil
+	return object, s.open(ctx, segments, span), nil
 }
 
 // Delete removes the objects at keys; those that do not exist are no error.

@@ -80,10 +80,12 @@ func (b blobs) syncFolder(folder string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// pins counts the open readers of each blob, which keep it from being removed.
+// pins counts the open readers of each blob, which keep it from being removed,
+// and remembers the blobs that would have been.
 type pins struct {
-	mu   sync.Mutex
-	held map[string]int
+	mu    sync.Mutex
+	held  map[string]int
+	loose map[string]bool // pinned when collect came by
 }
 
 func (p *pins) add(sum string) {
@@ -100,10 +102,29 @@ func (p *pins) drop(sum string) {
 	}
 }
 
-func (p *pins) has(sum string) bool {
+// keep reports whether the blob must stay for its readers.
+func (p *pins) keep(sum string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.held[sum] > 0
+	if p.held[sum] == 0 {
+		return false
+	}
+	p.loose[sum] = true
+	return true
+}
+
+// takeLoose returns the blobs that were kept for readers which are gone.
+func (p *pins) takeLoose() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var free []string
+	for sum := range p.loose {
+		if p.held[sum] == 0 {
+			free = append(free, sum)
+			delete(p.loose, sum)
+		}
+	}
+	return free
 }
 
 // collect removes those of the blobs that nothing refers to any more. It is
@@ -122,7 +143,7 @@ func (s *Storage) collect(ctx context.Context, loose []string) {
 	}
 	defer func() { _ = tx.Rollback() }()
 	for _, sum := range loose {
-		if s.pins.has(sum) {
+		if s.pins.keep(sum) {
 			continue
 		}
 		if used, err := blobUsed(ctx, tx, sum); err == nil && !used {

@@ -179,7 +179,7 @@ func (ops storageOps) begin(c *engine.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return ops.open.add(scope, pending{u}), nil
+		return ops.open.add(scope, pending{u})
 	})
 }
 

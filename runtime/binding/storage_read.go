@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 // from another goroutine.
 type ObjectReader struct {
 	storage *Storage
+	ctx     context.Context // of the Get; only its values are used
 
 	mu       sync.Mutex
 	segments []segment // those not read yet, the first being read
@@ -21,7 +23,7 @@ type ObjectReader struct {
 }
 
 // open pins the segments the span touches.
-func (s *Storage) open(segments []segment, span Span) *ObjectReader {
+func (s *Storage) open(ctx context.Context, segments []segment, span Span) *ObjectReader {
 	skip := span.Offset
 	for len(segments) > 0 && skip >= segments[0].size {
 		skip -= segments[0].size
@@ -33,7 +35,7 @@ func (s *Storage) open(segments []segment, span Span) *ObjectReader {
 		s.pins.add(segments[n].sum)
 		n++
 	}
-	return &ObjectReader{storage: s, segments: segments[:n], skip: skip, left: span.Length}
+	return &ObjectReader{storage: s, ctx: ctx, segments: segments[:n], skip: skip, left: span.Length}
 }
 
 // Len is the number of bytes not read yet.
@@ -98,7 +100,7 @@ func (r *ObjectReader) next() error {
 }
 
 // Close lets go of the object. Bytes that were only kept for this reader are
-// removed when the bucket is next opened.
+// removed.
 func (r *ObjectReader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,5 +108,6 @@ func (r *ObjectReader) Close() error {
 	for len(r.segments) > 0 {
 		err = errors.Join(err, r.next())
 	}
+	r.storage.collect(r.ctx, r.storage.pins.takeLoose())
 	return err
 }

@@ -465,8 +465,7 @@ func TestStorageSharedBytesOutliveOneObject(t *testing.T) {
 }
 
 func TestStorageReaderOutlivesObject(t *testing.T) {
-	dir := t.TempDir()
-	s := openStorage(t, dir)
+	s := openStorage(t, t.TempDir())
 	put(t, s, "k", "first", PutOptions{})
 	_, body, err := s.Get(t.Context(), "k", GetOptions{})
 	if err != nil {
@@ -479,8 +478,8 @@ func TestStorageReaderOutlivesObject(t *testing.T) {
 	if err := body.Close(); err != nil {
 		t.Error(err)
 	}
-	if n := len(blobNames(t, openStorage(t, dir), blobFolder)); n != 1 {
-		t.Errorf("%d blobs after reopening, want 1", n)
+	if n := len(blobNames(t, s, blobFolder)); n != 1 {
+		t.Errorf("%d blobs once the reader was closed, want 1", n)
 	}
 }
 
@@ -619,4 +618,19 @@ func md5Sum(text string) []byte {
 	h := hashes["md5"].make()
 	_, _ = io.WriteString(h, text)
 	return h.Sum(nil)
+}
+
+func BenchmarkStoragePut(b *testing.B) {
+	s := openStorage(b, b.TempDir())
+	for i := range b.N {
+		put(b, s, fmt.Sprint(i%100), fmt.Sprint("body ", i), PutOptions{})
+	}
+}
+
+func BenchmarkStorageGet(b *testing.B) {
+	s := openStorage(b, b.TempDir())
+	put(b, s, "k", strings.Repeat("x", 10_000), PutOptions{})
+	for b.Loop() {
+		read(b, s, "k", GetOptions{})
+	}
 }

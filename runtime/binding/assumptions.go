@@ -1,0 +1,29 @@
+package binding
+
+// This file holds the choices about storage, images and assets that the
+// platform document (section 2.9 declares the bindings) leaves open. Each may
+// change without a change of the API.
+//
+// Storage. The service is taken to be R2: its limits, codes and sentences. A
+// stream of unknown length is stored, where R2 refuses it. Objects cannot be
+// encrypted with a key of the Worker's own. Multipart uploads that nobody
+// finished are dropped after seven days.
+//
+// Images. The service is taken to be Cloudflare Images. SVG, AVIF and HEIC are
+// not transformed, animations become stills, AVIF is not written; text() and
+// hosted images are refused. An option that is not known has no effect, and the
+// log says so.
+//
+// Assets. A Worker reaches every file of its site: the members gate guards
+// requests from outside.
+const (
+	// defaultFit is how an image is fitted when a transform names no fit.
+	defaultFit = "scale-down"
+	// defaultQuality is that of JPEG and WebP when an output names none.
+	defaultQuality = 85
+
+	// The bounds of ImagesOptions.
+	defaultImageBytes    = 70 << 20
+	defaultImagePixels   = 100_000_000
+	defaultImageParallel = 2
+)
