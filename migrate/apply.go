@@ -244,8 +244,8 @@ func (r *run) checkForeignKeys(ctx context.Context, f File) error {
 	if err != nil {
 		return f.failed(err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err is checked
-	for rows.Next() {
+	defer rows.Close()
+	if rows.Next() {
 		var table, parent string
 		var rowid sql.NullInt64
 		var key int
@@ -276,9 +276,11 @@ func (r *run) checkTables(ctx context.Context) error {
 			return databaseError("the schema cannot be read", err)
 		}
 		if !ok {
-			errs = append(errs, &Error{Code: CodeTableMissing,
-				Msg: `the manifest names the table "` + name + `", which no migration creates`,
-				Fix: "create it in a migration, or correct the name in the manifest"})
+			errs = append(errs, &Error{
+				Code: CodeTableMissing,
+				Msg:  `the manifest names the table "` + name + `", which no migration creates`,
+				Fix:  "create it in a migration, or correct the name in the manifest",
+			})
 		}
 	}
 	return errs.orNil()

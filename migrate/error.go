@@ -113,8 +113,8 @@ func databaseError(what string, err error) *Error {
 		e.Code, e.Fix = CodeCancelled, "run it again: the file that was running is rolled back"
 		return e
 	}
-	var se *sqlite.Error
-	if !errors.As(err, &se) {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
 		return e
 	}
 	switch se.Code() & 0xff {
@@ -139,8 +139,8 @@ func (e *Error) blamesDatabase() bool { return e.Code != CodeFailed }
 // message is SQLite's own text of err. The driver writes
 // "class: text (code)", and no class holds a colon.
 func message(err error) string {
-	var se *sqlite.Error
-	if !errors.As(err, &se) {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
 		return err.Error()
 	}
 	s := strings.TrimSuffix(se.Error(), " (SQLITE_BUSY)")
@@ -152,8 +152,8 @@ func message(err error) string {
 }
 
 func isForeignKey(err error) bool {
-	var se *sqlite.Error
-	return errors.As(err, &se) && se.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+	se, ok := errors.AsType[*sqlite.Error](err)
+	return ok && se.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
 }
 
 func violation(table, parent string, rowid sql.NullInt64) string {

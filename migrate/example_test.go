@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"testing/fstest"
 
-	"github.com/pages-toolchain/pages/migrate"
 	_ "modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/migrate"
 )
 
 func Example() {
@@ -40,8 +41,7 @@ func Example() {
 	for _, entry := range result.Applied {
 		fmt.Println("applied", entry.Name)
 	}
-	var refusal *migrate.Error
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*migrate.Error](err); ok {
 		fmt.Println(refusal)
 		fmt.Println("code:", refusal.Code)
 		fmt.Println("fix:", refusal.Fix)

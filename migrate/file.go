@@ -104,9 +104,11 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 }
 
 func unreadable(dir string, err error) *Error {
-	e := &Error{Pos: token.Position{Filename: dir}, Code: CodeUnreadable, cause: err,
+	e := &Error{
+		Pos: token.Position{Filename: dir}, Code: CodeUnreadable, cause: err,
 		Msg: "the migrations directory cannot be read: " + reason(err),
-		Fix: `check "bindings.database.migrations" in the manifest`}
+		Fix: `check "bindings.database.migrations" in the manifest`,
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		e.Msg, e.Fix = "the migrations directory does not exist",
 			`create it, or correct "bindings.database.migrations" in the manifest`
@@ -116,8 +118,7 @@ func unreadable(dir string, err error) *Error {
 
 // reason is an error of the file system without the path it repeats.
 func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
 	}
 	return err.Error()
@@ -169,7 +170,7 @@ func (f *File) load(fsys fs.FS) *Error {
 	if err != nil {
 		return f.unreadable(err)
 	}
-	defer in.Close() //nolint:errcheck // nothing was written
+	defer in.Close()
 	f.SQL, err = io.ReadAll(io.LimitReader(in, MaxFileSize+1))
 	if err != nil {
 		return f.unreadable(err)
@@ -240,11 +241,15 @@ func ambiguities(files []File) []Notice {
 		switch before := last; {
 		case before.name == "":
 		case number(before.digits) == number(this.digits):
-			notices = append(notices, Notice{f.Name, CodeNumberDuplicate,
-				fmt.Sprintf("%q and %q have the same number; they are applied in bytewise order", before.name, f.Name)})
+			notices = append(notices, Notice{
+				f.Name, CodeNumberDuplicate,
+				fmt.Sprintf("%q and %q have the same number; they are applied in bytewise order", before.name, f.Name),
+			})
 		case len(before.digits) != len(this.digits):
-			notices = append(notices, Notice{f.Name, CodeOrderAmbiguous,
-				fmt.Sprintf("%q is applied before %q, because names are compared byte by byte; pad the numbers to one width", before.name, f.Name)})
+			notices = append(notices, Notice{
+				f.Name, CodeOrderAmbiguous,
+				fmt.Sprintf("%q is applied before %q, because names are compared byte by byte; pad the numbers to one width", before.name, f.Name),
+			})
 		}
 		last = this
 	}

@@ -35,20 +35,26 @@ func TestRead(t *testing.T) {
 		fsys                 fstest.MapFS
 		files, notices, errs string
 	}{
-		{"order", directory("10_a.sql", "9_b.sql", "2_c.sql", "A_x.sql", "a_y.sql"), "10_a.sql 2_c.sql 9_b.sql A_x.sql a_y.sql",
-			"2_c.sql migration_order_ambiguous", ""},
+		{
+			"order", directory("10_a.sql", "9_b.sql", "2_c.sql", "A_x.sql", "a_y.sql"), "10_a.sql 2_c.sql 9_b.sql A_x.sql a_y.sql",
+			"2_c.sql migration_order_ambiguous", "",
+		},
 		{"padded", directory("0001_a.sql", "0002_b.sql", "0010_c.sql"), "0001_a.sql 0002_b.sql 0010_c.sql", "", ""},
 		{"same number", directory("0001_a.sql", "0001_b.sql"), "0001_a.sql 0001_b.sql", "0001_b.sql migration_number_duplicate", ""},
-		{"other files", directory("1.sql", "Readme.md", ".hidden.sql", "old/2.sql"), "1.sql",
-			".hidden.sql migration_ignored, Readme.md migration_ignored, old migration_ignored", ""},
+		{
+			"other files", directory("1.sql", "Readme.md", ".hidden.sql", "old/2.sql"), "1.sql",
+			".hidden.sql migration_ignored, Readme.md migration_ignored, old migration_ignored", "",
+		},
 		{"empty", directory(), "", "migrations migration_directory_empty", ""},
 		{"missing", fstest.MapFS{}, "", "", "migrations migration_unreadable"},
 		{"upper suffix", directory("x.SQL"), "", "", "migrations/x.SQL migration_name_invalid"},
 		{"directory", directory("x.sql/y.txt"), "", "", "migrations/x.sql migration_name_invalid"},
-		{"characters", directory("a\nb.sql", "a\\b.sql", "a:b.sql", " a.sql", "a .sql", "a\u202eb.sql", long), "", "",
+		{
+			"characters", directory("a\nb.sql", "a\\b.sql", "a:b.sql", " a.sql", "a .sql", "a\u202eb.sql", long), "", "",
 			"migrations/ a.sql migration_name_invalid, migrations/a\nb.sql migration_name_invalid, migrations/a .sql migration_name_invalid, " +
 				"migrations/a:b.sql migration_name_invalid, migrations/a\\b.sql migration_name_invalid, " +
-				"migrations/" + long + " migration_name_invalid, migrations/a\u202eb.sql migration_name_invalid"},
+				"migrations/" + long + " migration_name_invalid, migrations/a\u202eb.sql migration_name_invalid",
+		},
 		{"case", directory("1_A.sql", "1_a.sql"), "", "", "migrations/1_a.sql migration_name_collision"},
 		{"NFC", directory("1_\u00e9.sql", "1_e\u0301.sql"), "", "", "migrations/1_\u00e9.sql migration_name_collision"},
 	}

@@ -79,6 +79,7 @@ func verdict(action sqlite.AuthorizerActionCode, arg1, arg2 string) (msg, fix st
 		if !virtualTables[strings.ToLower(arg2)] {
 			return `the virtual table module "` + arg2 + `" is not available`, `use "fts5", "fts5vocab", "rtree" or "rtree_i32"`
 		}
+	default: // creates, changes or drops what the arguments name
 	}
 	if own(arg1) || own(arg2) {
 		return `names that begin with "` + ownPrefix + `" belong to the platform`, "use another name, and leave these tables alone"

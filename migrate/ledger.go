@@ -35,7 +35,7 @@ func readLedger(ctx context.Context, db querier) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err is checked
+	defer rows.Close()
 	var entries []Entry
 	for rows.Next() {
 		var e Entry

@@ -48,7 +48,7 @@ type Options struct {
 
 func (o Options) now() time.Time {
 	if o.Now == nil {
-		return time.Now()
+		return time.Now() //nolint:forbidigo // the default of an injected clock
 	}
 	return o.Now()
 }

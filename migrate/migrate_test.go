@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/migrate"
 	_ "modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/migrate"
 )
 
 // options are those of most tests: one fixed time.
@@ -265,7 +266,10 @@ func TestAllowed(t *testing.T) {
 		{strings.ReplaceAll(a+"INSERT INTO a VALUES (1);\n", "\n", "\r\n"), "table a"},
 		{"CREATE TABLE a(x);\rINSERT INTO a VALUES (1);\r", "table a"},
 		{"CREATE TABLE a(x)", "table a"},
-		{"-- nothing", ""}, {"", ""}, {" \n\t", ""}, {";;", ""},
+		{"-- nothing", ""},
+		{"", ""},
+		{" \n\t", ""},
+		{";;", ""},
 		{"CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('hello'); SELECT * FROM f WHERE f MATCH 'hello';", "table f, table f_config, table f_content, table f_data, table f_docsize, table f_idx"},
 		{"CREATE VIRTUAL TABLE r USING rtree(id, a, b); INSERT INTO r VALUES (1, 2, 3);", "table r, table r_node, table r_parent, table r_rowid"},
 		{"CREATE TABLE a(x TEXT, y TEXT GENERATED ALWAYS AS (json_extract(x,'$.k')) STORED) STRICT; INSERT INTO a(x) VALUES ('{}') RETURNING *;", "table a"},

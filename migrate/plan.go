@@ -71,8 +71,10 @@ func (s fileSet) compare(applied []Entry, o Options) (Status, error) {
 				"rename it so that it sorts last"))
 		default:
 			if f.Name < last {
-				status.Warnings = append(status.Warnings, Notice{f.Name, CodeOutOfOrder,
-					fmt.Sprintf("%q is applied after %q, which sorts behind it: a new database gets them in the other order", f.Name, last)})
+				status.Warnings = append(status.Warnings, Notice{
+					f.Name, CodeOutOfOrder,
+					fmt.Sprintf("%q is applied after %q, which sorts behind it: a new database gets them in the other order", f.Name, last),
+				})
 			}
 			status.Pending = append(status.Pending, f)
 		}

@@ -36,7 +36,8 @@ type Database struct {
 	turn   chan struct{} // holds one token: the right to use what follows
 	handle *sqlHandle
 	guard  databaseGuard
-	size   int64
+	size   int64 // of the database in bytes, after the last write
+	grown  bool  // a statement wrote since size was read
 	closed bool
 }
 
@@ -179,7 +180,7 @@ func (d *Database) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.handle, d.guard.changed = h, true
+	d.handle, d.guard.changed, d.grown = h, true, true
 	if err = d.tidy(); err == nil {
 		err = h.conn.Raw(func(any) error { return d.measure() })
 	}
@@ -295,6 +296,7 @@ func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, 
 	if err := s.bind(params); err != nil {
 		return 0, err
 	}
+	d.grown = d.grown || !readOnly
 	w.begin(s)
 	for done := false; ; {
 		if err := ctx.Err(); err != nil {
@@ -344,8 +346,11 @@ func (d *Database) meta(before databaseCounters, duration string, reads int) ([]
 		duration, changes, after.rowID, changed, d.size, reads, changes, duration), nil
 }
 
-// measure reads the size of the database.
+// measure reads the size of the database, if it may have changed.
 func (d *Database) measure() error {
+	if !d.grown {
+		return nil
+	}
 	d.guard.trusted = true
 	defer func() { d.guard.trusted = false }()
 	size := int64(1)
@@ -362,7 +367,7 @@ func (d *Database) measure() error {
 			return err
 		}
 	}
-	d.size = size
+	d.size, d.grown = size, false
 	return nil
 }
 

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime/engine"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // sqlError is a failure as SQLite reports it.
@@ -34,17 +35,17 @@ func (e *sqlError) Error() string {
 	return e.msg + at + ": " + name
 }
 
-// sqlRefusal is a failure that SQLite has no part in.
-type sqlRefusal string
+// sqlRefusalError is a failure that SQLite has no part in.
+type sqlRefusalError string
 
-func (e sqlRefusal) Error() string { return string(e) }
+func (e sqlRefusalError) Error() string { return string(e) }
 
 const (
-	errBindings     = sqlRefusal("Wrong number of parameter bindings for SQL query.")
-	errNoStatement  = sqlRefusal("No SQL statements detected.")
-	errEarlyBinding = sqlRefusal("When executing multiple SQL statements in a single call, only the last statement can have parameters.")
-	errResultSize   = sqlRefusal("the result is larger than 64 MiB; ask for fewer rows or columns")
-	errClosed       = sqlRefusal("the database is closed")
+	errBindings     = sqlRefusalError("Wrong number of parameter bindings for SQL query.")
+	errNoStatement  = sqlRefusalError("No SQL statements detected.")
+	errEarlyBinding = sqlRefusalError("When executing multiple SQL statements in a single call, only the last statement can have parameters.")
+	errResultSize   = sqlRefusalError("the result is larger than 64 MiB; ask for fewer rows or columns")
+	errClosed       = sqlRefusalError("the database is closed")
 )
 
 var sqlCodes = map[int]string{

@@ -81,6 +81,7 @@ func (g *databaseGuard) verdict(action sqlite.AuthorizerActionCode, arg1, arg2 s
 		if !workerModules[strings.ToLower(arg2)] {
 			return `the virtual table module "` + arg2 + `" is not available`
 		}
+	default: // creates, changes or drops what the arguments name
 	}
 	if ofPlatform(arg1) || ofPlatform(arg2) {
 		return `names that begin with "` + platformPrefix + `" belong to the platform`

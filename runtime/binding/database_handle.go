@@ -256,7 +256,7 @@ func (s sqlStatement) bind(params []any) error {
 		return errBindings
 	}
 	for i, param := range params {
-		rc := int32(sqlite3.SQLITE_OK)
+		var rc int32
 		switch v := param.(type) {
 		case nil:
 			rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(i+1))

@@ -54,6 +54,7 @@ func (w *rowWriter) begin(s sqlStatement) {
 				w.pick = i
 			}
 		}
+	default: // has no use for names
 	}
 	w.buf = append(w.buf, '[')
 	if w.shape == shapeRawNamed {
@@ -96,15 +97,13 @@ func (w *rowWriter) row(s sqlStatement) (done bool, err error) {
 
 // end gives the JSON of the rows.
 func (w *rowWriter) end() []byte {
-	switch {
-	case w.shape == shapeFirst || w.shape == shapeColumn:
-		if w.rows == 0 {
-			return []byte("null")
-		}
-		return w.buf
-	default:
+	if w.shape != shapeFirst && w.shape != shapeColumn {
 		return append(w.buf, ']')
 	}
+	if w.rows == 0 {
+		return []byte("null")
+	}
+	return w.buf
 }
 
 func (w *rowWriter) appendObject(b []byte, s sqlStatement) []byte {

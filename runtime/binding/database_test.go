@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime/engine"
 	_ "modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 func testDSN(path string) string {
@@ -70,9 +71,11 @@ func TestDatabaseValues(t *testing.T) {
 	}{
 		{"SELECT typeof(?), ?, typeof(?)", []any{42.0, 42.0, "x"}, `[["real",42,"text"]]`},
 		{"SELECT 1, 1.5, 'a', NULL, x'00ff', 9223372036854775807, 9e999, -9e999", nil, `[[1,1.5,"a",null,[0,255],9223372036854775807,1e999,-1e999]]`},
-		{"INSERT INTO v VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *, typeof(i), typeof(any)",
+		{
+			"INSERT INTO v VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *, typeof(i), typeof(any)",
 			[]any{1.0, 1.0, 1.0, []byte{1, 2}, "2024-01-02 03:04:05", 1.0, 7.0},
-			`[[1,1,"1.0",[1,2],"2024-01-02 03:04:05",1,7,"integer","real"]]`},
+			`[[1,1,"1.0",[1,2],"2024-01-02 03:04:05",1,7,"integer","real"]]`,
+		},
 		{"SELECT at, on_ FROM v", nil, `[["2024-01-02 03:04:05",1]]`},
 		{"SELECT ?", []any{"\x00\"\\\n\u2028é\xff"}, "[[\"\\u0000\\\"\\\\\\u000a\u2028é\uFFFD\"]]"},
 		{"SELECT CAST(x'ff41' AS TEXT), '', x''", nil, "[[\"\uFFFDA\",\"\",[]]]"},
@@ -350,8 +353,10 @@ func TestDatabaseClose(t *testing.T) {
 }
 
 func FuzzDatabase(f *testing.F) {
-	for _, seed := range []string{"SELECT 1", "COMMIT", "INSERT INTO a VALUES (1); ROLLBACK; BEGIN", "ATTACH 'x' AS y", ";", "/*", "SELECT ?1", "PRAGMA foreign_keys=0",
-		"CREATE TABLE b AS SELECT 1", "SELECT CAST(x'ff' AS TEXT)", "EXPLAIN SELECT 1", "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT RAISE(ROLLBACK, 'x'); END; INSERT INTO a VALUES (1)"} {
+	for _, seed := range []string{
+		"SELECT 1", "COMMIT", "INSERT INTO a VALUES (1); ROLLBACK; BEGIN", "ATTACH 'x' AS y", ";", "/*", "SELECT ?1", "PRAGMA foreign_keys=0",
+		"CREATE TABLE b AS SELECT 1", "SELECT CAST(x'ff' AS TEXT)", "EXPLAIN SELECT 1", "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT RAISE(ROLLBACK, 'x'); END; INSERT INTO a VALUES (1)",
+	} {
 		f.Add(seed)
 	}
 	dir := f.TempDir()

@@ -237,7 +237,7 @@ func (kv *KV) List(ctx context.Context, o KVListOptions) (entries []KVEntry, cur
 	if err != nil {
 		return nil, "", err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err is checked
+	defer rows.Close()
 	for rows.Next() {
 		var key []byte
 		var metadata sql.NullString

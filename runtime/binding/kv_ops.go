@@ -180,8 +180,7 @@ func listJSON(entries []KVEntry, cursor string, err error) (any, error) {
 
 // kvJSError is err as a Worker sees it.
 func kvJSError(err error) error {
-	var key kvKeyError
-	if errors.As(err, &key) {
+	if key, ok := errors.AsType[kvKeyError](err); ok {
 		return engine.TypeError("%s", string(key))
 	}
 	return err
