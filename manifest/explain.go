@@ -47,7 +47,7 @@ func (d *document) checkSchema() {
 
 // rank orders the refusals of one value: what says most comes first and is the one reported.
 func rank(kind string) int {
-	return slices.Index([]string{"invalid_type", "enum", "string_gte", "string_lte", "pattern", "number_not", "format"}, kind)
+	return slices.Index([]string{"invalid_type", "enum", "string_gte", "string_lte", "pattern", "format"}, kind)
 }
 
 func (d *document) explain(v violation) {
@@ -62,8 +62,6 @@ func (d *document) explain(v violation) {
 	case "required":
 		d.explainMissingKey(v.at, n, v.key)
 		return
-	case "const", "condition_then":
-		return // a public route of a static site: checkStaticRoutes explains it
 	}
 	if d.refused[v.at] {
 		return
@@ -153,8 +151,6 @@ func (d *document) explainString(p pointer, n *node, kind string) {
 	switch p.kind() {
 	case "/routes/*/pattern":
 		d.explainPattern(p, n.text)
-	case "/entry", "/assets", "/bindings/database/migrations":
-		d.explainPath(p, n.text)
 	case "/forms/*/name":
 		fix := cmp.Or(nameFix(n.text), "use lowercase letters, digits, - and _")
 		d.refuse(codeFormName, p, fmt.Sprintf("the form name %s has other characters than lowercase letters, digits, - and _", quote(n.text)), fix)
@@ -170,9 +166,6 @@ func (d *document) explainString(p pointer, n *node, kind string) {
 
 // explainMissingKey reports a required key at the object that lacks it.
 func (d *document) explainMissingKey(p pointer, n *node, key string) {
-	if key == "access" {
-		return // only a static site needs it: checkStaticRoutes explains it
-	}
 	what := "the route"
 	if strings.HasPrefix(string(p), "/forms/") {
 		what = "the form"

@@ -49,6 +49,8 @@ func parse(name string, src []byte) *document {
 
 // checkRules applies the rules that the schema cannot say, or cannot say well.
 func (d *document) checkRules() {
+	d.checkPaths()
+	d.checkPatterns()
 	d.checkStaticRoutes()
 	d.checkRoutes()
 	d.checkRuntime()

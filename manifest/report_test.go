@@ -113,8 +113,8 @@ func TestReportFiles(t *testing.T) {
 // TestCaretUnderSpan checks that the carets stand under the words, tabs and wide characters included.
 func TestCaretUnderSpan(t *testing.T) {
 	for source, want := range map[string]string{
-		"{\t\"x\": 1}": "    1 | {\t\"x\": 1}\n      |  \t^^^\n",
-		"{\"entry\":\"日本\",\"x\":1}":                           "    1 | {\"entry\":\"日本\",\"x\":1}\n      |                 ^^^\n",
+		"{\t\"x\": 1}":                                       "    1 | {\t\"x\": 1}\n      |  \t^^^\n",
+		"{\"entry\":\"日本\",\"x\":1}":                         "    1 | {\"entry\":\"日本\",\"x\":1}\n      |                 ^^^\n",
 		`{"entry":"` + strings.Repeat("a", 400) + `","x":1}`: "    1 | …" + strings.Repeat("a", 23) + `","x":1}` + "\n      | " + strings.Repeat(" ", 26) + "^^^\n",
 	} {
 		_, diags := manifest.Parse(manifest.FileName, []byte(source))

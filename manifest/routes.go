@@ -9,12 +9,30 @@ import (
 
 // This file holds the rules of "routes".
 
-// explainPattern says which rule of section 2.9 a pattern breaks.
+// checkPatterns refuses what the schema alone lets through.
+func (d *document) checkPatterns() {
+	for _, p := range d.objects("/routes") {
+		at := p.key("pattern")
+		s, ok := d.str(at)
+		if !ok {
+			continue
+		}
+		if code, _, _ := patternFault(s); code != "" {
+			d.explainPattern(at, s)
+		}
+	}
+}
+
+// explainPattern says which rule of section 2.9 a refused pattern breaks.
 func (d *document) explainPattern(p pointer, s string) {
 	code, why, fix := patternFault(s)
+	if code == "" {
+		code, why, fix = codeRouteInvalid, "is not a site-root-relative path", `write a path such as "/api/*"`
+	}
 	d.refuse(code, p, fmt.Sprintf("the pattern %s %s", quote(s), why), fix)
 }
 
+// patternFault is the first rule a pattern breaks, "" when it breaks none.
 func patternFault(s string) (code, why, fix string) {
 	scheme, rest, isURL := strings.Cut(s, "://")
 	switch {
@@ -39,10 +57,14 @@ func patternFault(s string) (code, why, fix string) {
 		return codeRouteInvalid, `has a "." or ".." segment`, "write " + quote(path.Clean(s))
 	case strings.Contains(strings.TrimSuffix(s, "/*"), "*"):
 		return codeRouteWildcard, `has a "*" elsewhere than as a trailing "/*"`, wildcardFix(s)
-	default:
-		first, _, _ := strings.Cut(s[1:], "/")
-		return codeRouteReserved, "is under " + quote("/"+strings.ToLower(first)) + ", which is reserved", "choose another path"
 	}
+	first, _, _ := strings.Cut(s[1:], "/")
+	for _, reserved := range [...]string{ReservedPages, ReservedPreview} {
+		if strings.EqualFold(first, reserved) {
+			return codeRouteReserved, "is under " + quote("/"+reserved) + ", which is reserved", "choose another path"
+		}
+	}
+	return "", "", ""
 }
 
 func percentFix(s string) string {

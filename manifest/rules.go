@@ -3,29 +3,47 @@ package manifest
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
 // This file holds the rules of the manifest beside those of its routes.
 
-// explainPath says what keeps a string from being a path relative to the bundle root.
-func (d *document) explainPath(p pointer, s string) {
-	label := p.label()
-	switch {
-	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), len(s) > 2 && s[1] == ':' && (s[2] == '/' || s[2] == '\\'):
-		fix := "write it relative to the folder of " + FileName
-		d.refuse(codePathAbsolute, p, fmt.Sprintf("%s is the absolute path %s", label, quote(s)), fix)
-	case strings.Contains(s, `\`):
-		d.refuse(codePathInvalid, p, fmt.Sprintf("%s has a backslash: %s", label, quote(s)), "write "+quote(strings.ReplaceAll(s, `\`, "/")))
-	case strings.ContainsFunc(s, isControl):
-		d.refuse(codePathInvalid, p, fmt.Sprintf("%s has a control character: %s", label, quote(s)), "remove it")
-	default:
-		fix := "the site's files must be inside the folder of " + FileName
-		if clean := path.Clean(s); clean != ".." && !strings.HasPrefix(clean, "../") {
-			fix = "write " + quote(clean)
+// checkPaths holds "entry", "assets" and "migrations" to paths relative to the bundle root.
+func (d *document) checkPaths() {
+	for _, p := range [...]pointer{"/entry", "/assets", "/bindings/database/migrations"} {
+		s, ok := d.str(p)
+		if !ok {
+			continue
 		}
-		d.refuse(codePathEscape, p, fmt.Sprintf(`%s has a ".." segment: %s`, label, quote(s)), fix)
+		if code, why, fix := pathFault(s); code != "" {
+			d.refuse(code, p, fmt.Sprintf("%s %s: %s", p.label(), why, quote(s)), fix)
+		}
 	}
+}
+
+// pathFault is what keeps a string from being a path inside the bundle, "" when nothing does.
+func pathFault(s string) (code, why, fix string) {
+	switch {
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), isDrive(s):
+		return codePathAbsolute, "is an absolute path", "write it relative to the folder of " + FileName
+	case strings.Contains(s, `\`):
+		return codePathInvalid, "has a backslash", "write " + quote(strings.ReplaceAll(s, `\`, "/"))
+	case strings.ContainsFunc(s, isControl):
+		return codePathInvalid, "has a control character", "remove it"
+	case !slices.Contains(strings.Split(s, "/"), ".."):
+		return "", "", ""
+	}
+	fix = "the site's files must be inside the folder of " + FileName
+	if clean := path.Clean(s); clean != ".." && !strings.HasPrefix(clean, "../") {
+		fix = "write " + quote(clean)
+	}
+	return codePathEscape, `has a ".." segment`, fix
+}
+
+// isDrive reports whether a path starts with a drive of Windows.
+func isDrive(s string) bool {
+	return len(s) > 2 && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z') && s[1] == ':' && (s[2] == '/' || s[2] == '\\')
 }
 
 // checkRuntime warns of flags and dates that change nothing.
