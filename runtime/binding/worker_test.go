@@ -292,8 +292,9 @@ var assetScripts = []script{
 	{"redirects", `
 			const followed = await env.ASSETS.fetch("http://x/page.html?q=1");
 			const manual = await env.ASSETS.fetch("http://x/page.html", { redirect: "manual" });
-			return [await followed.text(), manual.status, manual.headers.get("location"), await refused(env.ASSETS.fetch("http://x/loop")) ]`,
-		`["page q=1",307,"/page?","TypeError: ASSETS.fetch: too many redirects"]`},
+			const passed = await env.ASSETS.fetch(new Request("http://x/page.html"));
+			return [await followed.text(), manual.status, manual.headers.get("location"), passed.status, await refused(env.ASSETS.fetch("http://x/loop")), await refused(env.ASSETS.fetch("http://x/loop", { redirect: "error" }))]`,
+		`["page q=1",307,"/page?",307,"TypeError: ASSETS.fetch: too many redirects","TypeError: ASSETS.fetch: there was a redirect and the request's redirect mode is \"error\""]`},
 	{"not found", `return (await env.ASSETS.fetch("http://x/none")).status`, `404`},
 	{"not modified", `const r = await env.ASSETS.fetch("http://x/same"); return [r.status, r.body]`, `[304,null]`},
 	{"broken", `await env.ASSETS.fetch("http://x/broken")`, `"thrown Error: the assets handler stopped: net/http: abort Handler"`},

@@ -14,15 +14,18 @@ export class Assets {
     if (request.method !== "GET" && request.method !== "HEAD") {
       return new Response("Method Not Allowed", { status: 405, headers: { allow: "GET, HEAD" } });
     }
+    // The request that came in is passed on as a browser's, which follows by
+    // itself: relative links of a page count from where it was led.
+    const redirect = init?.redirect ?? (input instanceof Request && input.redirect !== "error" ? "manual" : request.redirect);
     const headers = [...request.headers].flat();
     let url = request.url;
     for (let hops = 0; hops <= 20; hops++) {
       request.signal.throwIfAborted();
       const answer = await host.assets_fetch(this.#id, request.method, url, headers);
       const response = responseOf(answer, request.method);
-      const location = REDIRECTS.includes(response.status) && request.redirect !== "manual" ? response.headers.get("location") : null;
+      const location = REDIRECTS.includes(response.status) && redirect !== "manual" ? response.headers.get("location") : null;
       if (location === null) return response;
-      if (request.redirect === "error") throw new TypeError("ASSETS.fetch: there was a redirect and the request's redirect mode is \"error\"");
+      if (redirect === "error") throw new TypeError("ASSETS.fetch: there was a redirect and the request's redirect mode is \"error\"");
       await response.body?.cancel();
       url = new URL(location, url).href;
     }
