@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -84,8 +85,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	b.waited += b.now().Sub(start)
-	if err != nil {
-		b.release()
+	if errors.Is(err, io.EOF) {
+		b.release() // after any other error net/http still tries to read the rest
 	}
 	return n, err
 }
@@ -94,7 +95,9 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 func (b *pacedBody) Close() error {
 	b.leave()
 	err := b.ReadCloser.Close()
-	b.release()
+	if err == nil {
+		b.release()
+	}
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -17,6 +18,8 @@ const (
 	pollEvery = 700 * time.Millisecond
 	// clockSlack covers file systems that stamp files with a clock a tick behind.
 	clockSlack = 10 * time.Millisecond
+	// syncTries bounds how often a tree that keeps changing is looked at again.
+	syncTries = 10
 )
 
 // change is one settled batch. all means that any file may have changed.
@@ -163,8 +166,11 @@ func (w *watcher) sync(onNew func(path string, d fs.DirEntry)) {
 	}
 	before := w.dirs
 	w.dirs = map[string]bool{}
-	for _, dir := range w.list.parents() {
-		w.register(dir, before)
+	w.registerParents(before)
+	for _, path := range w.list.files {
+		if info, err := os.Lstat(path); err == nil && !before[filepath.Dir(path)] {
+			onNew(path, fs.FileInfoToDirEntry(info))
+		}
 	}
 	for _, root := range w.list.roots {
 		walk(root, func(dir string) { w.register(dir, before) }, func(path string, d fs.DirEntry) {
@@ -177,6 +183,22 @@ func (w *watcher) sync(onNew func(path string, d fs.DirEntry)) {
 		if !w.dirs[dir] {
 			w.unregister(dir)
 		}
+	}
+}
+
+// registerParents watches above each path of the list. What appeared before a
+// folder was registered is not reported, so it looks again until nothing did.
+func (w *watcher) registerParents(before map[string]bool) {
+	for range syncTries {
+		parents := w.list.parents()
+		for _, dir := range parents {
+			w.register(dir, before)
+		}
+		now := newWatchList(w.named)
+		if slices.Equal(now.roots, w.list.roots) && slices.Equal(now.parents(), parents) {
+			return
+		}
+		w.list = now
 	}
 }
 

@@ -136,7 +136,9 @@ func TestWatcherSees(t *testing.T) {
 		},
 		{
 			"a folder moved away",
-			func(t *testing.T, s site) { rename(t, filepath.Join(s.public, "css"), filepath.Join(s.public, "style")) },
+			func(t *testing.T, s site) {
+				rename(t, filepath.Join(s.public, "css"), filepath.Join(s.public, "style"))
+			},
 			func(s site) []string {
 				return []string{filepath.Join(s.public, "css"), filepath.Join(s.public, "style/site.css")}
 			},

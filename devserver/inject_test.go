@@ -1,0 +1,252 @@
+package devserver
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// injecting serves handler with live reload at version 1 of a fixed run.
+func injecting(t *testing.T, handler http.HandlerFunc) (url string) {
+	t.Helper()
+	hub := NewHub(HubOptions{})
+	hub.boot, hub.version = "boot", 1
+	server := httptest.NewServer(hub.inject(handler))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+const element = "\n<script src=\"/__pages/reload.js?v=1\"></script>\n"
+
+func TestInject(t *testing.T) {
+	const page = "<!doctype html><p>hello</p>"
+	type h = map[string]string
+	html := h{"Content-Type": "text/html; charset=utf-8"}
+	tests := []struct {
+		name    string
+		method  string
+		path    string
+		request []string
+		status  int
+		header  h
+		want    bool
+	}{
+		{"a navigation", "GET", "/", []string{asDocument}, 200, html, true},
+		{"in a frame", "GET", "/", []string{"Sec-Fetch-Dest: iframe"}, 200, html, true},
+		{"an older browser", "GET", "/", []string{"Accept: text/html,*/*;q=0.8"}, 200, html, true},
+		{"upper case", "GET", "/", []string{asDocument}, 200, h{"Content-Type": "TEXT/HTML"}, true},
+		{"not found", "GET", "/x", []string{asDocument}, 404, html, true},
+		{"a Worker's error", "GET", "/x", []string{asDocument}, 503, html, true},
+		{"identity", "GET", "/", []string{asDocument}, 200, h{"Content-Type": "text/html", "Content-Encoding": "identity"}, true},
+		{"curl", "GET", "/", nil, 200, html, false},
+		{"fetch from a script", "GET", "/", []string{"Sec-Fetch-Dest: empty", "Accept: text/html"}, 200, html, false},
+		{"a form post", "POST", "/", []string{asDocument}, 200, html, false},
+		{"a range", "GET", "/", []string{asDocument, "Range: bytes=0-1"}, 206, html, false},
+		{"an answer in part", "GET", "/", []string{asDocument}, 206, html, false},
+		{"compressed", "GET", "/", []string{asDocument}, 200, h{"Content-Type": "text/html", "Content-Encoding": "gzip"}, false},
+		{"a redirect", "GET", "/", []string{asDocument}, 307, html, false},
+		{"an image", "GET", "/a.png", []string{asDocument}, 200, h{"Content-Type": "image/png"}, false},
+		{"XHTML", "GET", "/", []string{asDocument}, 200, h{"Content-Type": "application/xhtml+xml"}, false},
+		{"no type", "GET", "/", []string{asDocument}, 200, h{"Content-Type": ""}, false},
+		{"the platform's own pages", "GET", "/__pages/sign-in", []string{asDocument}, 200, html, false},
+	}
+	for _, test := range tests {
+		for _, length := range []bool{true, false} {
+			url := injecting(t, func(w http.ResponseWriter, r *http.Request) {
+				for name, value := range test.header {
+					w.Header()[name] = []string{value}
+				}
+				if length {
+					w.Header().Set("Content-Length", fmt.Sprint(len(page)))
+				}
+				w.Header().Set("Repr-Digest", "x")
+				w.WriteHeader(test.status)
+				if r.Method != http.MethodHead {
+					io.WriteString(w, page)
+				}
+			})
+			want := page
+			if test.want {
+				want += element
+			}
+			got := askURL(t, test.method, url+test.path, test.request...)
+			if got.body != want || got.StatusCode != test.status || got.ContentLength != int64(len(want)) {
+				t.Errorf("%s: %d %q (length %d), want %q", test.name, got.StatusCode, got.body, got.ContentLength, want)
+			}
+			if digest := got.Header.Get("Repr-Digest") != ""; digest == test.want {
+				t.Errorf("%s: digest kept: %v", test.name, digest)
+			}
+		}
+	}
+}
+
+func TestInjectNoBody(t *testing.T) {
+	for _, status := range []int{204, 304} {
+		url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(status)
+		})
+		if got := askURL(t, "GET", url, asDocument); got.body != "" || got.StatusCode != status {
+			t.Errorf("%d: %d %q", status, got.StatusCode, got.body)
+		}
+	}
+}
+
+func TestInjectOff(t *testing.T) {
+	dir := siteDir(t)
+	r := serve(t, &folderBuilder{dir: dir}, Off)
+	if got := r.ask(t, "GET", "/", asDocument); got.body != "1" {
+		t.Errorf("live reload is off, and the page is %q", got.body)
+	}
+	write(t, filepath.Join(dir, "public/index.html"), "2")
+	if b := r.next(t); b.Reload != ReloadNone {
+		t.Errorf("reload = %q", b.Reload)
+	}
+}
+
+// The rest of a page that breaks off must not look like its end.
+func TestInjectBrokenOff(t *testing.T) {
+	url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Length", "100")
+		io.WriteString(w, "half")
+	})
+	res := open(t, "GET", url, asDocument)
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); err == nil || strings.Contains(string(body), "script") {
+		t.Errorf("%q, %v", body, err)
+	}
+}
+
+func TestInjectStream(t *testing.T) {
+	let := make(chan struct{})
+	url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.(http.Flusher).Flush()
+		io.WriteString(w, "one ")
+		http.NewResponseController(w).Flush()
+		<-let
+		io.Copy(w, strings.NewReader("two"))
+	})
+	res := open(t, "GET", url, asDocument)
+	defer res.Body.Close()
+	first := make([]byte, 4)
+	if _, err := io.ReadFull(res.Body, first); err != nil || string(first) != "one " {
+		t.Fatalf("%q, %v", first, err)
+	}
+	close(let)
+	if rest, err := io.ReadAll(res.Body); err != nil || string(rest) != "two"+element {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
+func TestScriptNonce(t *testing.T) {
+	tests := map[string]string{
+		"":                                   "",
+		"default-src 'self'":                 "",
+		"script-src 'nonce-aB3+/=_-' 'self'": "aB3+/=_-",
+		"default-src 'none'; Script-Src 'nonce-x1'": "x1",
+		"style-src 'nonce-abc'":                     "",
+		"script-src 'nonce-\"><b>'":                 "",
+		"script-src 'nonce-abc":                     "",
+	}
+	for policy, want := range tests {
+		if got := scriptNonce([]string{policy}); got != want {
+			t.Errorf("scriptNonce(%q) = %q, want %q", policy, got, want)
+		}
+	}
+	if got := reloadElement(7, "abc"); got != "\n<script src=\"/__pages/reload.js?v=7\" nonce=\"abc\"></script>\n" {
+		t.Errorf("element = %q", got)
+	}
+}
+
+// The real site: what a navigation gets is another representation than what a
+// script gets, has its own entity tag, and is revalidated by that.
+func TestInjectedEntityTags(t *testing.T) {
+	dir := siteDir(t)
+	r := serve(t, &folderBuilder{dir: dir}, Hot)
+	plain, shown := r.ask(t, "GET", "/"), r.ask(t, "GET", "/", asDocument)
+	bare, tag := plain.Header.Get("ETag"), shown.Header.Get("ETag")
+	if bare == "" || bare == tag || shown.body != "1"+element {
+		t.Fatalf("tags %s and %s, page %q", bare, tag, shown.body)
+	}
+	tests := []struct {
+		name   string
+		header []string
+		status int
+	}{
+		{"what was shown", []string{asDocument, "If-None-Match: " + tag}, 304},
+		{"among others", []string{asDocument, `If-None-Match: "x", W/` + tag + `, "y"`}, 304},
+		{"what a script got", []string{asDocument, "If-None-Match: " + bare}, 200},
+		{"a date", []string{asDocument, "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT"}, 200},
+		{"a script asks with its own", []string{"If-None-Match: " + bare}, 304},
+		{"a script asks with what was shown", []string{"If-None-Match: " + tag}, 200},
+		{"a range of what was shown", []string{asDocument, "Range: bytes=0-0", "If-Range: " + tag}, 200},
+	}
+	for _, test := range tests {
+		got := r.ask(t, "GET", "/", test.header...)
+		if got.StatusCode != test.status {
+			t.Errorf("%s: %d, want %d", test.name, got.StatusCode, test.status)
+		}
+	}
+	if got := r.ask(t, "GET", "/", asDocument, "If-None-Match: "+tag); got.Header.Get("ETag") != tag {
+		t.Errorf("304 has tag %s, want %s", got.Header.Get("ETag"), tag)
+	}
+	css := r.ask(t, "GET", "/css/site.css", asDocument)
+	if got := r.ask(t, "GET", "/css/site.css", asDocument, "If-None-Match: "+css.Header.Get("ETag")); got.StatusCode != 304 ||
+		got.Header.Get("ETag") != css.Header.Get("ETag") {
+		t.Errorf("a style sheet shown on its own: %d, tag %s, want 304, %s", got.StatusCode, got.Header.Get("ETag"), css.Header.Get("ETag"))
+	}
+	write(t, filepath.Join(dir, "public/other.html"), "x")
+	r.next(t)
+	if got := r.ask(t, "GET", "/", asDocument, "If-None-Match: "+tag); got.StatusCode != 200 || !strings.Contains(got.body, "?v=2") {
+		t.Errorf("after another build: %d %q: the page kept the old version", got.StatusCode, got.body)
+	}
+}
+
+type pageWorker struct{}
+
+func (pageWorker) Serve(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "text/html")
+	if strings.HasPrefix(r.URL.Path, "/api/long") {
+		io.WriteString(w, strings.Repeat("<p>long</p>", 10000))
+		return nil
+	}
+	io.WriteString(w, "<p>short</p>")
+	return nil
+}
+
+// HEAD says what GET would, for files and for the Worker, shown or fetched.
+func TestHeadEqualsGet(t *testing.T) {
+	dir := siteDir(t)
+	var paths []string
+	for i := range 50 {
+		name := fmt.Sprintf("f%02d%s", i, []string{".html", ".css", ".svg", ".txt", ".bin"}[i%5])
+		write(t, filepath.Join(dir, "public", name), strings.Repeat("x", i*100))
+		paths = append(paths, "/"+strings.TrimSuffix(name, ".html"))
+	}
+	paths = append(paths, "/", "/missing", "/api/short")
+	r := serve(t, &folderBuilder{dir: dir, worker: pageWorker{}, routes: []manifest.Route{{Pattern: "/api/*"}}}, Hot)
+	for _, path := range paths {
+		for _, how := range []string{asDocument, "Accept: */*", "Accept: text/html"} {
+			get, head := r.ask(t, "GET", path, how), r.ask(t, "HEAD", path, how)
+			get.Header.Del("Date")
+			head.Header.Del("Date")
+			if fmt.Sprint(get.Status, get.Header) != fmt.Sprint(head.Status, head.Header) {
+				t.Errorf("%s with %s:\nGET  %s %v\nHEAD %s %v", path, how, get.Status, get.Header, head.Status, head.Header)
+			}
+			if head.body != "" || int64(len(get.body)) != get.ContentLength {
+				t.Errorf("%s: HEAD has a body of %d, GET %d of %d", path, len(head.body), len(get.body), get.ContentLength)
+			}
+		}
+	}
+	if got := r.ask(t, "GET", "/api/long", asDocument); !strings.HasSuffix(got.body, element) {
+		t.Error("a long page of the Worker has no script")
+	}
+}

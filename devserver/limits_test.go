@@ -1,0 +1,279 @@
+package devserver
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipeListener hands out one end of in-memory connections, whose deadlines run
+// on the fake clock of a synctest bubble.
+type pipeListener struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func (l *pipeListener) dial() net.Conn {
+	client, server := net.Pipe()
+	l.conns <- server
+	return client
+}
+
+// pipeServer serves handler with the dev server's limits until the test ends.
+func pipeServer(t *testing.T, handler http.Handler) *pipeListener {
+	t.Helper()
+	l := newPipeListener()
+	s := &Server{Options: Options{Site: fakeSite{handler}, Hub: NewHub(HubOptions{LiveReload: Off}), Now: time.Now, Logger: discard()}}
+	s.first = make(chan struct{})
+	close(s.first)
+	ctx, cancel := context.WithCancel(t.Context())
+	server := s.server(ctx, ctx)
+	pool := &connPool{max: maxConns, now: time.Now}
+	go server.Serve(pool.listener(l))
+	t.Cleanup(func() {
+		cancel()
+		server.Close()
+	})
+	return l
+}
+
+// lives tells how long the server keeps a connection that does as do does.
+func lives(t *testing.T, handler http.HandlerFunc, do func(net.Conn)) time.Duration {
+	t.Helper()
+	var life time.Duration
+	synctest.Test(t, func(t *testing.T) {
+		c := pipeServer(t, handler).dial()
+		start := time.Now()
+		var writing sync.WaitGroup
+		writing.Go(func() { do(c) })
+		io.Copy(io.Discard, c) // until the server closes
+		life = time.Since(start)
+		c.Close()
+		writing.Wait()
+	})
+	return life
+}
+
+func TestSlowClientsAreEnded(t *testing.T) {
+	read := func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			http.Error(w, "slow", http.StatusRequestTimeout)
+		}
+	}
+	ignore := func(w http.ResponseWriter, r *http.Request) {}
+	drip := func(head string) func(net.Conn) {
+		return func(c net.Conn) {
+			io.WriteString(c, head)
+			for {
+				time.Sleep(time.Second)
+				if _, err := io.WriteString(c, "a"); err != nil {
+					return
+				}
+			}
+		}
+	}
+	const post = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		do      func(net.Conn)
+		want    time.Duration
+	}{
+		{"silent", ignore, func(net.Conn) {}, 10 * time.Second},
+		{"half a head", ignore, func(c net.Conn) { io.WriteString(c, "GET / HT") }, 10 * time.Second},
+		{"a head of one byte a second", ignore, drip("GET / HTTP/1.1\r\nX: "), 10 * time.Second},
+		{"idle after a request", ignore, func(c net.Conn) { io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") }, 60 * time.Second},
+		{"a body that does not come", read, func(c net.Conn) { io.WriteString(c, post) }, 10 * time.Second},
+		{"a body of one byte a second", read, drip(post), 10 * time.Second},
+		{"a body nobody reads", ignore, func(c net.Conn) { io.WriteString(c, post) }, 10 * time.Second},
+	}
+	for _, test := range tests {
+		got := lives(t, test.handler, test.do)
+		if got < test.want || got > test.want+2*time.Second {
+			t.Errorf("%s: closed after %v, want about %v", test.name, got, test.want)
+		}
+	}
+}
+
+// A body that keeps the pace may take long, and so may a handler between reads.
+func TestSteadyBodyIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got int64
+		l := pipeServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			buffer := make([]byte, 2048)
+			for {
+				n, err := r.Body.Read(buffer)
+				got += int64(n)
+				if err != nil {
+					return
+				}
+				if got < 4096 {
+					time.Sleep(time.Hour)
+				}
+			}
+		}))
+		c := l.dial()
+		defer c.Close()
+		const kib = 100
+		go func() {
+			fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", kib*1024)
+			for range kib {
+				time.Sleep(time.Second)
+				io.WriteString(c, strings.Repeat("x", 1024))
+			}
+		}()
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || res.StatusCode != http.StatusOK || got != kib*1024 {
+			t.Errorf("read %d bytes: %v, %v", got, res, err)
+		}
+	})
+}
+
+// A client that does not read is ended; a long stream with a reader is not.
+func TestStalledReaderIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		start := time.Now()
+		done := make(chan struct{})
+		l := pipeServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer close(done)
+			for err == nil {
+				_, err = w.Write(make([]byte, 64<<10))
+			}
+		}))
+		c := l.dial()
+		defer c.Close()
+		io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		<-done
+		if took := time.Since(start); err == nil || took != stalledWrite {
+			t.Errorf("ended after %v: %v", took, err)
+		}
+	})
+}
+
+func TestRequestSizes(t *testing.T) {
+	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
+	line := func(n int) string { return strings.Repeat("a", n-len("GET / HTTP/1.1\r\n")) }
+	lines := func(n int) string { return strings.Repeat("X-A: b\r\n", n) }
+	tests := []struct {
+		name, target, header string
+		want                 string
+	}{
+		{"a request line of 8 KiB", "/?" + line(maxRequestLine-1), "", "200"},
+		{"a request line of 8 KiB + 1", "/?" + line(maxRequestLine), "", "414"},
+		{"100 lines", "/", lines(98), "200"},
+		{"101 lines", "/", lines(100), "431"},
+		{"30 KiB", "/", "X-A: " + strings.Repeat("a", 30<<10) + "\r\n", "200"},
+		{"32 KiB + 1", "/", "X-A: " + strings.Repeat("a", 32<<10) + "\r\n", "431"},
+	}
+	for _, test := range tests {
+		c := dial(t, r)
+		fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n", test.target, test.header)
+		status, err := bufio.NewReader(c).ReadString('\n')
+		if err != nil || !strings.HasPrefix(status, "HTTP/1.1 "+test.want) {
+			t.Errorf("%s: %q, %v; want %s", test.name, status, err, test.want)
+		}
+	}
+}
+
+func dial(t *testing.T, r *running) net.Conn {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// A thousand connections that say nothing keep nobody out.
+func TestHalfOpenConnectionsKeepNobodyOut(t *testing.T) {
+	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
+	for range 1000 {
+		dial(t, r)
+	}
+	if got := r.ask(t, "GET", "/"); got.body != "1" {
+		t.Errorf("%s %q", got.Status, got.body)
+	}
+}
+
+// When a request runs on every connection, one more is told so.
+func TestTooManyRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		let := make(chan struct{})
+		l := pipeServer(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-let }))
+		for range maxConns {
+			c := l.dial()
+			defer c.Close()
+			io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		}
+		synctest.Wait()
+		c := l.dial()
+		reply, err := io.ReadAll(c)
+		if err != nil || string(reply) != busyReply {
+			t.Errorf("%q, %v", reply, err)
+		}
+		close(let)
+		synctest.Wait()
+		if c = l.dial(); c != nil { // somebody idle makes room
+			io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+			if reply, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(reply), "HTTP/1.1 200") {
+				t.Errorf("%q, %v", reply, err)
+			}
+		}
+	})
+}
+
+// Files of several chunks arrive whole, through the kernel's way of sending.
+func TestLargeFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "large")
+	content := strings.Repeat("0123456789abcdef", 200_000)
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	l := listenFree(t)
+	pool := &connPool{max: maxConns, now: time.Now}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, name) })}
+	go server.Serve(pool.listener(l.V4))
+	defer server.Close()
+	for _, span := range []string{"", "Range: bytes=5-2999999"} {
+		want, header := content, []string{}
+		if span != "" {
+			want, header = content[5:3_000_000], []string{span}
+		}
+		if got := askURL(t, "GET", l.URL, header...); got.body != want {
+			t.Errorf("%q: %d bytes, want %d", span, len(got.body), len(want))
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package devserver
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func sample() Problem {
+	return Problem{
+		Kind: "exception", Title: "The Worker threw an error", Message: "cannot read properties of undefined (reading 'id')",
+		Fix: "check that the row exists", File: "src/worker.js", Line: 12, Column: 9, EndColumn: 11, Status: 500,
+		Snippet: []SnippetLine{{11, "\tconst row = await find();", false}, {12, "\treturn row.id;", true}, {13, "}", false}},
+		Frames:  []Frame{{"show", "src/worker.js", 12, 9}, {"", "src/router.js", 3, 0}},
+		Notes:   []string{"the request was GET /outings/7"},
+	}
+}
+
+func show(t testing.TB, method, accept string, p Problem) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), method, "/outings/7", http.NoBody)
+	if accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	WriteProblemPage(w, r, p)
+	return w
+}
+
+func TestProblemForms(t *testing.T) {
+	tests := []struct{ accept, kind string }{
+		{"text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"},
+		{"application/json", "application/json"},
+		{"application/problem+json", "application/json"},
+		{"*/*", "text/plain; charset=utf-8"},
+		{"", "text/plain; charset=utf-8"},
+	}
+	for _, test := range tests {
+		for _, method := range []string{"GET", "POST", "HEAD"} {
+			w := show(t, method, test.accept, sample())
+			h := w.Header()
+			if w.Code != 500 || h.Get("Content-Type") != test.kind || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s, Accept %q: %d %v", method, test.accept, w.Code, h)
+			}
+			if (method == "HEAD") != (w.Body.Len() == 0) {
+				t.Errorf("%s, Accept %q: a body of %d bytes", method, test.accept, w.Body.Len())
+			}
+			if method == "GET" && !strings.Contains(w.Body.String(), "src/worker.js") {
+				t.Errorf("Accept %q: no word of the file", test.accept)
+			}
+		}
+	}
+	var doc struct {
+		OK      bool    `json:"ok"`
+		Problem Problem `json:"problem"`
+	}
+	if err := json.Unmarshal(show(t, "GET", "application/json", sample()).Body.Bytes(), &doc); err != nil || doc.OK || doc.Problem.Place() != "src/worker.js:12:9" {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}
+
+func TestProblemStatus(t *testing.T) {
+	for status, want := range map[int]int{0: 500, 503: 503, 404: 404, 200: 500, 99: 500, 600: 500} {
+		if w := show(t, "GET", "", Problem{Status: status}); w.Code != want {
+			t.Errorf("status %d became %d, want %d", status, w.Code, want)
+		}
+	}
+}
+
+// Nothing of a problem is ever markup or a terminal command: file names and
+// messages come from strangers' code.
+func TestProblemIsOnlyText(t *testing.T) {
+	const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\x1b[2J\u009b2J"
+	p := Problem{
+		Title: evil, Message: evil, Fix: evil, File: evil, Line: 1, Column: 2, Snippet: []SnippetLine{{1, evil, true}},
+		Frames: []Frame{{evil, evil, 1, 1}}, Notes: []string{evil},
+	}
+	page := show(t, "GET", "text/html", p).Body.String()
+	if tags := regexp.MustCompile(`<(script|img)`).FindAllString(page, -1); len(tags) > 0 {
+		t.Errorf("the page has %v", tags)
+	}
+	if text := p.Text(); strings.ContainsAny(text, "\x1b\u009b") {
+		t.Errorf("the text has control characters: %q", text)
+	}
+	nonce := regexp.MustCompile(`style-src 'nonce-([A-Z2-7]+)'`)
+	first, second := show(t, "GET", "text/html", p), show(t, "GET", "text/html", p)
+	a, b := nonce.FindString(first.Header().Get("Content-Security-Policy")), nonce.FindString(second.Header().Get("Content-Security-Policy"))
+	if a == "" || a == b {
+		t.Errorf("nonces %q and %q", a, b)
+	}
+}
+
+func TestMarks(t *testing.T) {
+	tests := []struct {
+		line        string
+		column, end int
+		want        string
+	}{
+		{"return row.id;", 8, 11, "       ^^^"},
+		{"\treturn x", 2, 8, "\t^^^^^^"},
+		{"añb", 3, 0, "  ^"},
+		{"ab", 2, 99, " ^"},
+		{"ab", 3, 3, "  ^"},
+		{"ab", 900_000_000, 900_000_001, "  ^"},
+		{"ab", 0, 0, ""},
+	}
+	for _, test := range tests {
+		if got := (Problem{Column: test.column, EndColumn: test.end}).Marks(test.line); got != test.want {
+			t.Errorf("Marks(%q, %d-%d) = %q, want %q", test.line, test.column, test.end, got, test.want)
+		}
+	}
+}
+
+func FuzzProblem(f *testing.F) {
+	f.Add("unexpected token", "src/a.js", "let a = <b>;", 1, 9, 12)
+	f.Add("", "", "", 0, 0, 0)
+	f.Add("\x00\xff", "a\nb", "\t\t", -1, -5, 1<<40)
+	f.Fuzz(func(t *testing.T, message, file, line string, number, column, end int) {
+		p := Problem{Message: message, File: file, Line: number, Column: column, EndColumn: end, Snippet: []SnippetLine{{number, line, true}}}
+		for _, accept := range []string{"text/html", "application/json", ""} {
+			w := show(t, "GET", accept, p)
+			body := w.Body.String()
+			if w.Code != 500 || !utf8.ValidString(body) && utf8.ValidString(message+file+line) {
+				t.Errorf("%d, valid UTF-8: %v", w.Code, utf8.ValidString(body))
+			}
+			if accept == "text/html" && strings.Contains(body, "<script") {
+				t.Error("markup came through")
+			}
+		}
+	})
+}
