@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -85,6 +86,9 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
+	if load, processors := busy(), runtime.NumCPU(); load > float64(processors)/2 {
+		b.say("the machine is busy (load %.1f on %d processors): repeat this in a quiet minute before you believe it", load, processors)
+	}
 	b.load = b.chooseLoader()
 	sides, err := b.sides(ctx, dir)
 	if err != nil {

@@ -60,3 +60,17 @@ func proportional(pid int) int64 {
 	}
 	return 0
 }
+
+// busy is how many processes wanted a processor in the last minute, on average.
+func busy() float64 {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	load, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		return 0
+	}
+	return load
+}
