@@ -3,11 +3,8 @@ package web
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
-
-	whatwg "github.com/nlnwa/whatwg-url/url"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -89,20 +86,6 @@ func (x *Exchange) member() any {
 		return nil
 	}
 	return string(text)
-}
-
-// url is the request's URL as the URL standard writes it.
-func (x *Exchange) url() string {
-	scheme := "http"
-	if x.r.TLS != nil {
-		scheme = "https"
-	}
-	u := url.URL{Scheme: scheme, Host: x.r.Host, Path: x.r.URL.Path, RawPath: x.r.URL.RawPath, RawQuery: x.r.URL.RawQuery, ForceQuery: x.r.URL.ForceQuery}
-	raw := u.String()
-	if parsed, err := whatwg.Parse(raw); err == nil {
-		return parsed.Href(false)
-	}
-	return raw
 }
 
 // fail ends the exchange without an answer, or breaks off the one being given.

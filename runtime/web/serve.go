@@ -34,7 +34,7 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) erro
 }
 
 func (x *Exchange) dispatch(vm *engine.VM, handle int64) error {
-	v, err := vm.Call("dispatch", x.id, x.r.Method, x.url(), headerList(x.r), handle, x.member())
+	v, err := vm.Call("dispatch", x.id, x.r.Method, x.host.visitorURL(x.r), headerList(x.r), handle, x.member())
 	if err == nil {
 		vm.Free(v)
 	}

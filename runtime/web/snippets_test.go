@@ -128,6 +128,9 @@ func TestStreams(t *testing.T) {
 		{`let out = ""; await request.body.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write(c) { out += c } })); return out`, `"{\"sent\":true}"`},
 		{`const s = new ReadableStream({ pull(c) { throw new Error("pulled") } }); return await new Response(s).text()`, `Error: pulled`},
 		{`const w = new WritableStream().getWriter(); return w.desiredSize`, `1`},
+		{`const L = Symbol.for("pages.stream.length"); return [request.body[L], new Response("é").body[L], new FixedLengthStream(5).readable[L], new IdentityTransformStream().readable[L]]`, `[13,2,5,null]`},
+		{`const { readable, writable } = new FixedLengthStream(2); const w = writable.getWriter(); w.write(new Uint8Array(1)).catch(() => {}); w.close().catch(() => {}); await new Response(readable).bytes()`, `TypeError: FixedLengthStream did not see all expected bytes before close().`},
+		{`const { readable, writable } = new IdentityTransformStream(); const w = writable.getWriter(); w.write(new TextEncoder().encode("same")); w.close(); return await new Response(readable).text()`, `"same"`},
 		{`return [typeof ReadableStreamBYOBReader, typeof ByteLengthQueuingStrategy, new CountQueuingStrategy({ highWaterMark: 3 }).highWaterMark]`, `["function","function",3]`},
 	})
 }

@@ -89,6 +89,7 @@ type Host struct {
 	last      atomic.Int64 // the newest id of an exchange or body
 	mu        sync.Mutex
 	exchanges map[int64]*Exchange
+	origins   map[string]string // of visitors, by scheme and Host header
 
 	work sync.WaitGroup // what was started beside the requests
 }
@@ -110,7 +111,7 @@ func New(o Options) *Host {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{o: o, transport: o.Transport, origin: o.Now(), exchanges: map[int64]*Exchange{}}
+	h := &Host{o: o, transport: o.Transport, origin: o.Now(), exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
 	if h.transport == nil {
 		h.transport = newTransport(newGuard(o.AllowFetch))
 	}

@@ -5,7 +5,7 @@ import { blobBytes, blobOf, isBlob } from "./blob.js";
 import { bytesOf, decode, encode } from "./encoding.js";
 import { decodeForm, encodeForm, isFormData } from "./formdata.js";
 import { get } from "./headers.js";
-import { disturbed, isStream, readAll, spentStream, streamOf, streamOfBytes } from "./streams.js";
+import { disturbed, isStream, measured, readAll, spentStream, streamOf, streamOfBytes } from "./streams.js";
 import { URLSearchParams } from "./url.js";
 
 export const SOURCE = Symbol("source");   // null, string, Uint8Array or HostBody
@@ -16,9 +16,11 @@ export const LIST = Symbol("list");
 
 /** A body that Go holds: of the request, or of an answer to fetch. */
 export class HostBody {
-  constructor(handle, signal) {
+  constructor(handle, list, signal) {
     this.handle = handle;
     this.signal = signal ?? null;
+    const length = get(list, "content-length");
+    this.length = length !== null && /^\d+$/.test(length) && get(list, "content-encoding") === null ? Number(length) : null;
   }
   /** Calls one of the host's readers; an abort gives its own reason. */
   read(op) {
@@ -28,7 +30,7 @@ export class HostBody {
     return promise.catch((error) => { throw signal.aborted ? signal.reason : error; });
   }
   stream() {
-    return streamOf(() => this.read(host.body_read), () => { host.body_cancel(this.handle); });
+    return measured(streamOf(() => this.read(host.body_read), () => { host.body_cancel(this.handle); }), this.length);
   }
 }
 

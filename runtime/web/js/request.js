@@ -128,7 +128,7 @@ export function incoming(method, url, list, handle) {
   request[LIST] = list;
   request[HEADERS] = request[SIGNAL] = null;
   request[EXTRA] = { redirect: "manual", cf: undefined, immutable: true, cancelled: false };
-  initBody(request, handle < 0 ? null : new HostBody(handle));
+  initBody(request, handle < 0 ? null : new HostBody(handle, list));
   return request;
 }
 

@@ -123,7 +123,7 @@ export function fetched(status, statusText, list, handle, url, redirected, signa
   response[TEXT] = statusText;
   response[LIST] = list;
   response[EXTRA] = { url, redirected, type: "default", immutable: true };
-  if (handle >= 0) initBody(response, new HostBody(handle, signal));
+  if (handle >= 0) initBody(response, new HostBody(handle, list, signal));
   return response;
 }
 

@@ -13,16 +13,26 @@ export function disturbed(stream) { return stream._disturbed === true; }
 
 export function isStream(value) { return value instanceof ReadableStream; }
 
+// Says how many bytes a stream will give; null when nobody knows. The storage
+// binding asks.
+const LENGTH = Symbol.for("pages.stream.length");
+
+/** Notes the length of a stream on it. */
+export function measured(stream, length) {
+  Object.defineProperty(stream, LENGTH, { value: length });
+  return stream;
+}
+
 /** A stream of one piece of bytes, or of none. */
 export function streamOfBytes(bytes) {
-  return new ReadableStream({
+  return measured(new ReadableStream({
     type: "bytes",
     pull(controller) {
       if (bytes.byteLength > 0) controller.enqueue(bytes.slice());
       controller.close();
       controller.byobRequest?.respond(0);
     },
-  }, { highWaterMark: 0 });
+  }, { highWaterMark: 0 }), bytes.byteLength);
 }
 
 /** A stream that asks next() for each piece; null ends it. */
@@ -135,6 +145,41 @@ class TextDecoderStream {
   get writable() { return this.#transform.writable; }
 }
 
+/** Workers' transform that passes bytes on as they are. */
+class IdentityTransformStream extends TransformStream {
+  constructor() {
+    super({ transform(chunk, controller) { controller.enqueue(passed(chunk)); } });
+    measured(this.readable, null);
+  }
+}
+
+/** Workers' transform that passes on exactly so many bytes. */
+class FixedLengthStream extends TransformStream {
+  constructor(length) {
+    const expected = Number(length);
+    if (!Number.isSafeInteger(expected) || expected < 0) throw new TypeError("FixedLengthStream: the length is not a whole number of bytes");
+    let left = expected;
+    super({
+      transform(chunk, controller) {
+        const bytes = passed(chunk);
+        left -= bytes.byteLength;
+        if (left < 0) throw new TypeError("Attempt to write too many bytes through a FixedLengthStream.");
+        controller.enqueue(bytes);
+      },
+      flush() {
+        if (left > 0) throw new TypeError("FixedLengthStream did not see all expected bytes before close().");
+      },
+    });
+    measured(this.readable, expected);
+  }
+}
+
+function passed(chunk) {
+  const bytes = bytesOf(chunk);
+  if (bytes === undefined) throw new TypeError("This TransformStream is being used as a byte stream, but received something that is not bytes");
+  return bytes;
+}
+
 export function install() {
   const classes = {
     ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableByteStreamController, ReadableStream,
@@ -148,4 +193,6 @@ export function install() {
   if (ReadableStream.from === undefined) Object.defineProperty(ReadableStream, "from", { value: from, writable: true, enumerable: true, configurable: true });
   define("TextEncoderStream", TextEncoderStream);
   define("TextDecoderStream", TextDecoderStream);
+  define("IdentityTransformStream", IdentityTransformStream);
+  define("FixedLengthStream", FixedLengthStream);
 }

@@ -1,0 +1,50 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// BenchmarkServe is the whole way of a request from the exchange to the written
+// answer, without HTTP.
+func BenchmarkServe(b *testing.B) {
+	for name, code := range map[string]string{
+		"text":    `export default { fetch() { return new Response("hello"); } };`,
+		"json":    `export default { async fetch(request) { const url = new URL(request.url); return Response.json({ path: url.pathname, q: url.searchParams.get("q") }, { headers: { "x-a": "1", "cache-control": "no-store" } }); } };`,
+		"timer":   `export default { async fetch(request) { await new Promise(r => setTimeout(r, 0)); return new Response("x"); } };`,
+		"stream":  `export default { fetch() { return new Response(ReadableStream.from([new Uint8Array(100), new Uint8Array(100)])); } };`,
+		"headers": `export default { fetch(request) { return new Response(null, { headers: { a: request.headers.get("user-agent"), b: request.headers.get("accept") } }); } };`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			w, err := start(b, code, web.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://a.test/path/to?q=1", nil)
+			r.Header.Set("User-Agent", "bench")
+			r.Header.Set("Accept", "text/html")
+			b.ReportAllocs()
+			for b.Loop() {
+				x := web.NewExchange(discard{}, r)
+				scope := engine.NewScope(b.Context(), 0, x)
+				if err := w.host.Serve(w.iso, scope, x); err != nil {
+					b.Fatal(err)
+				}
+				<-x.Done()
+				scope.End(nil)
+			}
+		})
+	}
+}
+
+// discard is a ResponseWriter that keeps nothing.
+type discard struct{}
+
+func (discard) Header() http.Header         { return http.Header{} }
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) WriteHeader(int)             {}
+func (discard) Flush()                      {}

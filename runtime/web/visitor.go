@@ -1,0 +1,95 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+)
+
+// maxOrigins is how many Host headers are remembered with their origins.
+const maxOrigins = 64
+
+// visitorURL is the URL of a visitor's request, as the URL standard writes it.
+// Nearly all are written that way already: then it is put together, not parsed.
+func (h *Host) visitorURL(r *http.Request) string {
+	u := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
+	path := u.EscapedPath()
+	origin := h.visitorOrigin(r)
+	if origin == "" || !isPlainPath(path) || !isPlain(u.RawQuery, false) || u.ForceQuery {
+		return parsedURL(r, u)
+	}
+	if u.RawQuery == "" {
+		return origin + path
+	}
+	return origin + path + "?" + u.RawQuery
+}
+
+// visitorOrigin is the origin that a request came to; "" when its host is not of
+// the usual form.
+func (h *Host) visitorOrigin(r *http.Request) string {
+	key := schemeOf(r) + "://" + r.Host
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	origin, ok := h.origins[key]
+	if ok {
+		return origin
+	}
+	if isHost(r.Host) {
+		if u, err := whatwg.Parse(key); err == nil {
+			origin = originOf(u)
+		}
+	}
+	if len(h.origins) < maxOrigins {
+		h.origins[key] = origin
+	}
+	return origin
+}
+
+// isHost reports whether a Host header is a name or address with or without a
+// port, and nothing that a parser could take for more.
+func isHost(host string) bool {
+	for i := range len(host) {
+		switch c := host[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._:[]", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return host != ""
+}
+
+func schemeOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+func parsedURL(r *http.Request, u url.URL) string {
+	u.Scheme, u.Host = schemeOf(r), r.Host
+	raw := u.String()
+	if parsed, err := whatwg.Parse(raw); err == nil {
+		return parsed.Href(false)
+	}
+	return raw
+}
+
+// isPlainPath reports whether the standard's parser would leave a path as it is.
+func isPlainPath(path string) bool {
+	return strings.HasPrefix(path, "/") && isPlain(path, true) && !strings.Contains(path, "/.") && !strings.Contains(strings.ToLower(path), "%2e")
+}
+
+func isPlain(s string, quotes bool) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '\'' && quotes:
+		case strings.IndexByte("-_.~!$&()*+,;=:@/%", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}

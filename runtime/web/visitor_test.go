@@ -1,0 +1,33 @@
+package web
+
+import (
+	"net/http/httptest"
+	"testing"
+)
+
+// The short way must give what the parser gives.
+func FuzzVisitorURL(f *testing.F) {
+	for _, target := range []string{"/", "/a/b?c=d", "/a%2eb", "/a/../b", "/a/./", "/%2e%2E/x", "/a'b?c'd", "/a|b", "/?", "/x?y?z", "/%zz"} {
+		f.Add("a.test:80", target)
+	}
+	f.Add("A.Test", "/")
+	f.Add("127.1:8080", "/x")
+	f.Add("[::1]:8788", "/")
+	f.Fuzz(func(t *testing.T, host, target string) {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+		u, err := r.URL.Parse("http://x/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u, err = u.Parse(target); err != nil || u.Host != "x" {
+			return
+		}
+		u.Scheme, u.Host, u.Fragment, u.RawFragment = "", "", "", ""
+		r.URL, r.Host = u, host
+		h := New(Options{})
+		first, again, want := h.visitorURL(r), h.visitorURL(r), parsedURL(r, *u)
+		if first != want || again != want {
+			t.Fatalf("host %q, target %q: %q, %q, parsed %q", host, target, first, again, want)
+		}
+	})
+}
