@@ -1,0 +1,71 @@
+# `make dev` is the first command of a newcomer, `make test` the second.
+
+GO      ?= go
+BIN     := bin/pages
+SITE    := testdata/sites/riverside
+LINT    := bin/golangci-lint-$(LINTV)
+LINTV   := v2.15.0
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
+
+.PHONY: dev build test check bench soak clean artifacts cross site lint race goldens tidy
+
+dev: build site
+	$(BIN) dev $(SITE)
+
+build: $(BIN)
+
+$(BIN): artifacts $(GOFILES)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
+
+# quickjs.wasm and the prelude, from npm packages; left alone when up to date.
+artifacts:
+	@$(GO) run ./cmd/artifacts
+
+# What the example sites import from npm.
+site: $(SITE)/node_modules/.package-lock.json
+
+$(SITE)/node_modules/.package-lock.json: $(SITE)/package-lock.json
+	npm ci --prefix $(SITE) --no-audit --no-fund
+
+test: build site
+	$(GO) test ./...
+
+check: build lint tidy race goldens cross
+
+lint: $(LINT)
+	$(LINT) run ./...
+
+$(LINT):
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTV)
+	mv bin/golangci-lint $@
+
+# go.mod and go.sum say what the source needs, no more and no less.
+tidy:
+	$(GO) mod tidy -diff
+
+race: build site
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+# Goldens written anew must be the goldens that are committed.
+goldens: build site
+	$(GO) test ./cmd/pages -run TestScripts -update
+	git diff --exit-code -- testdata cmd
+
+cross: artifacts
+	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+	  echo "$$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./cmd/pages || exit 1; \
+	done; done
+
+bench: build site
+	$(GO) run ./cmd/bench
+
+# The long loops: fuzzers for a minute each and every test many times.
+soak: build site
+	$(GO) test -count=1 -timeout 60m ./... -soak
+
+clean:
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules $(SITE)/node_modules $(SITE)/.pages
+	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js
+	find runtime -name '*.stamp' -delete

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+// drainTime is how long requests may go on in a Worker that was replaced.
+const drainTime = 30 * time.Second
+
+// siteBuilder makes what is served of the site's folder: it implements
+// devserver.Builder.
+type siteBuilder struct {
+	*devRun
+	console *console
+	bundler *bundler.Builder
+	stores  *stores
+	site    *sql.DB
+	front   *site.Site
+	running *sharedWorker // what the newest revision runs; nil for none
+	warned  string        // the warnings about secrets that were last shown
+}
+
+func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, error) {
+	db, err := r.state.open(ctx, siteFile)
+	if err != nil {
+		return nil, err
+	}
+	return &siteBuilder{
+		devRun: r, console: k, site: db, stores: newStores(r),
+		bundler: bundler.New(r.dir, bundler.Options{Development: true, Now: r.now}),
+	}, nil
+}
+
+func (b *siteBuilder) close() {
+	b.bundler.Close()
+	if b.running != nil {
+		b.running.release()
+		b.running = nil
+	}
+	if err := b.stores.close(); err != nil {
+		b.console.logger().Warn("close the bucket", "error", err)
+	}
+}
+
+// Build implements devserver.Builder.
+func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
+	m, checked := b.load(b.dir)
+	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName), b.dir)
+	if m == nil {
+		return devserver.Outcome{Problems: b.problems(checked.report.Diagnostics, "The manifest was refused"), Watch: watch}
+	}
+	bundle, diags := b.bundler.Build(ctx, m)
+	watch = append(watch, b.bundler.Inputs()...)
+	if bundle == nil || diags.HasErrors() {
+		return devserver.Outcome{Problems: b.problems(diags, "The site could not be built"), Watch: watch}
+	}
+	if problems := b.migrate(ctx, m); problems != nil {
+		return devserver.Outcome{Problems: problems, Watch: watch}
+	}
+	revision, problems := b.revision(ctx, m, bundle)
+	if problems != nil {
+		return devserver.Outcome{Problems: problems, Watch: watch}
+	}
+	info := devserver.Describe(m)
+	info.Name, info.Dir = filepath.Base(b.dir), b.dir
+	warnings := append(checked.report.Diagnostics, diags...)
+	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
+}
+
+// migrate brings the site's database up to date.
+func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest) []devserver.Problem {
+	if m.Bindings.Database == nil {
+		return nil
+	}
+	unlock, err := b.state.lockMigrations(ctx)
+	if err != nil {
+		return []devserver.Problem{problemOf(err)}
+	}
+	defer unlock()
+	files, _, err := readMigrations(b.dir, m)
+	if err == nil {
+		var result migrate.Result
+		result, err = migrate.Apply(ctx, b.site, files, b.migrateOptions(m))
+		for _, a := range result.Applied {
+			b.console.line("applied migration %s", a.Name)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	if diags := migrationDiagnostics(b.dir, err); diags != nil {
+		return b.problems(diags, "A migration failed")
+	}
+	return []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
+}
+
+// revision starts the Worker, or keeps the one that runs when nothing of it has
+// changed, and puts it beside the assets.
+func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
+	r := site.Revision{ID: bundle.Digest[:12], Manifest: m, Assets: assets(bundle), AssetsDir: filepath.Join(b.dir, filepath.FromSlash(m.Assets))}
+	if bundle.Worker == nil {
+		b.replace(nil)
+		return r, nil
+	}
+	values, warnings, err := b.secrets(b.dir, m.Bindings.Secrets)
+	if err != nil {
+		return r, []devserver.Problem{{Kind: "secrets", Title: "The secrets could not be read", Message: err.Error()}}
+	}
+	b.warnSecrets(warnings)
+	key := workerKey(m, bundle.Worker, values)
+	if b.running == nil || b.running.key != key {
+		w, err := b.startWorker(ctx, m, bundle.Worker, values)
+		if err != nil {
+			return r, []devserver.Problem{problemOf(err)}
+		}
+		b.replace(&sharedWorker{worker: w, key: key, limits: m.Limits})
+	}
+	b.running.uses.Add(1)
+	r.Worker, r.Drained = b.running, b.running.release
+	return r, nil
+}
+
+func (b *siteBuilder) warnSecrets(warnings []string) {
+	if text := fmt.Sprint(warnings); text != b.warned {
+		b.warned = text
+		b.warnAll(warnings)
+	}
+}
+
+func (b *siteBuilder) replace(w *sharedWorker) {
+	if b.running != nil {
+		b.running.release()
+	}
+	if b.running = w; w != nil {
+		w.uses.Add(1)
+	}
+}
+
+func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*pagesruntime.Worker, error) {
+	rt, err := b.runtimes.wait()
+	if err != nil {
+		return nil, err
+	}
+	set, err := b.stores.bindings(ctx, m, b.site, secrets, b.front.AssetsHandler())
+	if err != nil {
+		return nil, err
+	}
+	return rt.NewWorker(ctx, pagesruntime.WorkerOptions{
+		Name: w.Name, Code: w.Code, Map: w.Map, Bindings: set,
+		Limits: pagesruntime.Limits{
+			CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests,
+			Mode: pagesruntime.LimitMode(b.flags.limits), CPUScale: b.flags.cpuScale,
+		},
+		Pristine: b.flags.isolation == "request",
+		Console:  b.console.log,
+		Web:      b.webOptions(m),
+		Logger:   b.console.logger(),
+	})
+}
+
+// workerKey tells Workers apart: of two with the same key, the older can go on.
+func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	// Encoding plain data into a hash cannot fail.
+	_ = errors.Join(enc.Encode(m.Bindings), enc.Encode(m.Limits), enc.Encode(m.Runtime), enc.Encode(secrets))
+	h.Write(w.Code)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func assets(b *bundler.Bundle) []site.Asset {
+	list := make([]site.Asset, len(b.Assets))
+	for i, a := range b.Assets {
+		list[i] = site.Asset(a)
+	}
+	return list
+}
+
+// sharedWorker is a Worker that several revisions may use: it is closed after
+// the last of them.
+type sharedWorker struct {
+	worker *pagesruntime.Worker
+	key    string
+	limits manifest.Limits
+	uses   atomic.Int32
+}
+
+func (s *sharedWorker) release() {
+	if s.uses.Add(-1) == 0 {
+		s.worker.Close(drainTime)
+	}
+}

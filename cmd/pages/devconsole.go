@@ -1,0 +1,210 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/site"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+// console is what `pages dev` says: the ready line and, with --json, every
+// event on stdout, one JSON document a line; prose for people on stderr.
+type console struct {
+	cli *cli
+	mu  sync.Mutex // lines come from many goroutines
+}
+
+func newConsole(c *cli) *console { return &console{cli: c} }
+
+// logger takes what rooms have to say that nobody asked for.
+func (k *console) logger() *slog.Logger {
+	level := slog.LevelWarn
+	if k.cli.verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(lockedWriter{k}, &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime}))
+}
+
+func dropTime(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	return a
+}
+
+type lockedWriter struct{ k *console }
+
+func (w lockedWriter) Write(b []byte) (int, error) {
+	w.k.mu.Lock()
+	defer w.k.mu.Unlock()
+	return w.k.cli.stderr.Write(b)
+}
+
+// event prints one line of JSON.
+func (k *console) event(v any) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	enc := json.NewEncoder(k.cli.stdout)
+	enc.SetEscapeHTML(false)
+	// Writing to stdout fails only when its reader is gone.
+	_ = enc.Encode(v)
+}
+
+// line prints a line for people.
+func (k *console) line(format string, args ...any) {
+	if k.cli.quiet {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	fmt.Fprintf(k.cli.stderr, format+"\n", args...)
+}
+
+// ready is the first line on stdout: the contract with scripts.
+func (k *console) ready(r *devRun) {
+	if k.cli.json {
+		k.event(struct {
+			Type string `json:"type"`
+			URL  string `json:"url"`
+		}{"ready", r.sockets.URL})
+		return
+	}
+	k.mu.Lock()
+	fmt.Fprintf(k.cli.stdout, "ready %s\n", r.sockets.URL)
+	k.mu.Unlock()
+	for _, l := range devserver.Describe(r.manifest).Bindings {
+		k.line("  %-12s %s", l.Name, l.Kind)
+	}
+	if r.flags.strictPort || r.flags.port == 0 || r.sockets.Port == r.flags.port {
+		k.line("  dashboard    %s/__pages/", r.sockets.URL)
+		return
+	}
+	k.line("  dashboard    %s/__pages/  (port %d was taken)", r.sockets.URL, r.flags.port)
+}
+
+// build tells of one build.
+func (k *console) build(b devserver.Build) {
+	if k.cli.json {
+		k.event(struct {
+			Type     string              `json:"type"`
+			Number   int64               `json:"number"`
+			OK       bool                `json:"ok"`
+			MS       float64             `json:"ms"`
+			Problems []devserver.Problem `json:"problems"`
+		}{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
+		return
+	}
+	for _, p := range b.Problems {
+		style, word := "31;1", "error"
+		if b.OK {
+			style, word = "33", "warning"
+		}
+		k.line("%s %s", k.cli.paint(style, word+":"), strings.TrimSpace(p.Text()))
+	}
+	switch {
+	case !b.OK:
+		k.line("the build failed; what was good before is still served")
+	case b.Number > 1:
+		k.line("rebuilt in %s", b.Took.Round(time.Millisecond/10))
+	}
+}
+
+// request tells of one request.
+func (k *console) request(rec site.RequestRecord) {
+	if k.cli.json {
+		k.event(struct {
+			Type string `json:"type"`
+			site.RequestRecord
+		}{"request", rec})
+		return
+	}
+	if rec.Source == site.FromControl && !k.cli.verbose {
+		return
+	}
+	k.line("%s", devserver.FormatRequest(rec, k.cli.colored(k.cli.stderr)))
+}
+
+// log prints what the Worker logged.
+func (k *console) log(l pagesruntime.Line) {
+	at := ""
+	if len(l.Frames) > 0 {
+		at = fmt.Sprintf("%s:%d", l.Frames[0].File, l.Frames[0].Line)
+	}
+	if k.cli.json {
+		k.event(struct {
+			Type  string `json:"type"`
+			Level string `json:"level"`
+			Text  string `json:"text"`
+			At    string `json:"at,omitempty"`
+		}{"log", l.Level, l.Text, at})
+		return
+	}
+	style := map[string]string{"error": "31", "warn": "33", "debug": "2"}[l.Level]
+	text := l.Level + ": " + l.Text
+	if style != "" {
+		text = k.cli.paint(style, text)
+	}
+	if at != "" {
+		text += " " + k.cli.paint("2", "("+at+")")
+	}
+	k.line("%s", text)
+}
+
+// errorPage answers for a Worker that did not, and tells why in the log.
+func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	if k.cli.json {
+		k.event(struct {
+			Type    string            `json:"type"`
+			Problem devserver.Problem `json:"problem"`
+		}{"error", p})
+	} else {
+		k.line("%s", k.cli.paint("31", strings.TrimSpace(p.Text())))
+	}
+	devserver.WriteProblemPage(w, r, p)
+}
+
+// titles are the headings of the pages for each kind of failure.
+var titles = map[pagesruntime.Kind]string{
+	pagesruntime.KindLoad:        "The Worker could not be loaded",
+	pagesruntime.KindException:   "The Worker threw an error",
+	pagesruntime.KindNotResponse: "The Worker did not return a Response",
+	pagesruntime.KindHung:        "The Worker will never answer",
+	pagesruntime.KindCPU:         "The Worker ran over its CPU limit",
+	pagesruntime.KindMemory:      "The Worker ran out of memory",
+	pagesruntime.KindReset:       "The Worker was restarted",
+	pagesruntime.KindInternal:    "Something went wrong in pages itself",
+}
+
+// problemOf is an error of a Worker in the terms of the dev server's pages.
+func problemOf(err error) devserver.Problem {
+	var f *pagesruntime.Failure
+	if !errors.As(err, &f) {
+		return devserver.Problem{Kind: "internal", Title: titles[pagesruntime.KindInternal], Message: err.Error(), Status: http.StatusInternalServerError}
+	}
+	p := devserver.Problem{Kind: string(f.Kind), Title: titles[f.Kind], Message: f.Message, Fix: f.Fix, Status: f.Status()}
+	if f.Name != "" {
+		p.Message = strings.TrimSuffix(f.Name+": "+f.Message, ": ")
+	}
+	for _, frame := range f.Frames {
+		p.Frames = append(p.Frames, devserver.Frame(frame))
+	}
+	for _, l := range f.Snippet {
+		p.Snippet = append(p.Snippet, devserver.SnippetLine(l))
+	}
+	if len(f.Frames) > 0 {
+		p.File, p.Line, p.Column = f.Frames[0].File, f.Frames[0].Line, f.Frames[0].Column
+	}
+	for _, cause := range f.Causes {
+		p.Notes = append(p.Notes, "caused by "+cause)
+	}
+	return p
+}

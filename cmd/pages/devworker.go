@@ -1,0 +1,65 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// Serve implements site.Worker.
+func (s *sharedWorker) Serve(w http.ResponseWriter, r *http.Request) error {
+	usage, err := s.worker.Serve(w, r)
+	site.SetMeter(r.Context(), site.Meter{
+		CPUMs: float64(usage.CPU) / float64(time.Millisecond), CPULimitMs: s.limits.CPUMs,
+		SubRequests: usage.SubRequests, SubRequestsMax: s.limits.SubRequests,
+	})
+	return err
+}
+
+// webOptions is what the Worker's fetch may reach.
+func (b *siteBuilder) webOptions(m *manifest.Manifest) web.Options {
+	return web.Options{
+		AllowFetch:     b.flags.allowFetch,
+		Self:           b.front,
+		IsSelf:         b.isSelf,
+		StrictlyPublic: slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagStrictlyPublic),
+		Now:            b.now,
+		Logger:         b.console.logger(),
+	}
+}
+
+// isSelf reports whether host:port is this dev server.
+func (b *siteBuilder) isSelf(host string) bool {
+	u := b.sockets
+	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
+		if host == hostPort(name, u.Port) {
+			return true
+		}
+	}
+	return false
+}
+
+// problems are diagnostics in the terms of the dev server's pages.
+func (b *siteBuilder) problems(diags manifest.Diagnostics, title string) []devserver.Problem {
+	var list []devserver.Problem
+	for _, d := range diags {
+		p := devserver.Problem{
+			Kind: d.Code, Title: title, Message: d.Message, Fix: d.Fix,
+			File: d.File, Line: d.Line, Column: d.Column,
+		}
+		if p.File == "" {
+			p.File = manifest.FileName
+		}
+		if d.EndLine == d.Line {
+			p.EndColumn = d.EndColumn
+		}
+		p.Snippet = snippet(b.dir, p.File, p.Line)
+		list = append(list, p)
+	}
+	return list
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// env is all of the process that commands may touch.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        []string // NAME=value
+	dir            string   // the working directory
+	cacheDir       string   // the user's cache folder; "" for none
+	now            func() time.Time
+}
+
+// lookup returns an environment variable.
+func (e env) lookup(name string) (string, bool) {
+	for _, variable := range slices.Backward(e.environ) {
+		if k, v, _ := strings.Cut(variable, "="); k == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// path makes a path that the user gave absolute.
+func (e env) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(e.dir, p)
+}
+
+// shown is how a path is printed: relative to the working directory when it is
+// below it.
+func (e env) shown(path string) string {
+	rel, err := filepath.Rel(e.dir, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return path
+	}
+	return rel
+}
+
+// isTerminal reports whether w is a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// signalError is the cause of a context that a signal ended.
+type signalError struct{ signal os.Signal }
+
+func (s signalError) Error() string { return fmt.Sprintf("stopped by %v", s.signal) }
+
+// withSignals returns a context that ends at the first interrupt or termination;
+// the second one kills the process as if nobody listened.
+func withSignals(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(signalError{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
+}

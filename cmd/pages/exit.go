@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Exit codes: the contract with scripts and CI.
+const (
+	exitRefused  = 1 // the input was refused, or something failed
+	exitUsage    = 2
+	exitResource = 9 // a port, disk or lock of this machine
+	exitInt      = 130
+	exitTerm     = 143
+)
+
+// failure is an error that ends the process: what went wrong, what to do about
+// it, and the exit code.
+type failure struct {
+	code int
+	id   string // stable, for --json
+	msg  string
+	fix  string
+	err  error
+}
+
+func (f *failure) Error() string { return f.msg }
+func (f *failure) Unwrap() error { return f.err }
+
+// refused is a file of the user's that was refused: already shown as
+// diagnostics, except with --json.
+type refused struct {
+	report manifest.Report
+	src    []byte // the manifest's text, for code frames
+}
+
+func (r *refused) Error() string {
+	return fmt.Sprintf("%s was refused", r.report.File)
+}
+
+func usageError(format string, args ...any) *failure {
+	return &failure{code: exitUsage, id: "usage", msg: fmt.Sprintf(format, args...), fix: "see `pages help`"}
+}
+
+// resourceError says that this machine does not have what is needed.
+func resourceError(id, msg, fix string, err error) *failure {
+	if err != nil {
+		msg += ": " + reason(err)
+	}
+	return &failure{code: exitResource, id: id, msg: msg, fix: fix, err: err}
+}
+
+// reason is an error without the operation and path, which the message names.
+func reason(err error) string {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// exit prints what ended a command and returns the exit code.
+func (c *cli) exit(ctx context.Context, err error) int {
+	var (
+		known    *failure
+		file     *refused
+		stop     signalError
+		signaled = errors.As(context.Cause(ctx), &stop)
+	)
+	switch {
+	case err == nil:
+		return 0
+	case signaled && (errors.Is(err, context.Canceled) || errors.As(err, new(signalError))):
+		if stop.signal == os.Interrupt {
+			return exitInt
+		}
+		return exitTerm
+	case errors.As(err, &file):
+		c.printRefused(file)
+		return exitRefused
+	case errors.Is(err, errShown):
+		return exitRefused
+	case !errors.As(err, &known):
+		known = &failure{code: exitRefused, id: "failed", msg: err.Error()}
+	}
+	c.printFailure(known)
+	return known.code
+}
+
+func (c *cli) printFailure(f *failure) {
+	if c.json {
+		c.printJSON(struct {
+			OK      bool   `json:"ok"`
+			Code    string `json:"code"`
+			Message string `json:"message"`
+			Fix     string `json:"fix,omitempty"`
+		}{false, f.id, f.msg, f.fix})
+		return
+	}
+	fmt.Fprintf(c.stderr, "%s %s\n", c.paint("31;1", "pages:"), f.msg)
+	if f.fix != "" {
+		fmt.Fprintf(c.stderr, "%s %s\n", c.paint("36", "fix:"), f.fix)
+	}
+}
+
+// printRefused prints the diagnostics of a file that was refused.
+func (c *cli) printRefused(r *refused) {
+	if c.json {
+		// Writing to stdout fails only when its reader is gone.
+		_ = manifest.WriteJSON(c.stdout, r.report)
+		return
+	}
+	c.printDiagnostics(r.report, r.src)
+}
+
+// printJSON prints v as one JSON document on stdout.
+func (c *cli) printJSON(v any) {
+	enc := json.NewEncoder(c.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	// Writing to stdout fails only when its reader is gone.
+	_ = enc.Encode(v)
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// find returns the site's folder: the argument if there is one, else -C, else
+// the nearest folder upwards that holds a manifest, no further than the root of
+// the version control.
+func (c *cli) find(args []string) (string, error) {
+	given := c.siteDir
+	if len(args) > 0 {
+		given = args[0]
+	}
+	if given != "" {
+		return c.given(given)
+	}
+	for dir := c.dir; ; {
+		if isFile(filepath.Join(dir, manifest.FileName)) {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir || isRepository(dir) {
+			return "", &failure{
+				code: exitRefused, id: "no-manifest",
+				msg: fmt.Sprintf("no %s in %s or above it", manifest.FileName, c.dir),
+				fix: "run pages in the site's folder, or name it: pages COMMAND DIR",
+			}
+		}
+		dir = parent
+	}
+}
+
+// given is the folder of a site that the user named, by the folder or by the
+// manifest in it.
+func (c *cli) given(path string) (string, error) {
+	abs := c.path(path)
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &failure{code: exitRefused, id: "no-such-folder", msg: fmt.Sprintf("%q does not exist", path), fix: "name a site's folder or its " + manifest.FileName}
+	case err != nil:
+		return "", &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", path, reason(err)), err: err}
+	case !info.IsDir() && filepath.Base(abs) != manifest.FileName:
+		return "", &failure{code: exitRefused, id: "not-a-manifest", msg: fmt.Sprintf("%q is no folder and not called %s", path, manifest.FileName), fix: "name a site's folder or its " + manifest.FileName}
+	case !info.IsDir():
+		return filepath.Dir(abs), nil
+	}
+	if !isFile(filepath.Join(abs, manifest.FileName)) {
+		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %q", manifest.FileName, path), fix: "a manifest of {} makes the folder a static site"}
+	}
+	return abs, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// isRepository reports whether dir is the root of a checkout.
+func isRepository(dir string) bool {
+	for _, name := range []string{".git", ".hg", ".jj"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}

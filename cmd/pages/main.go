@@ -1,0 +1,25 @@
+// Command pages validates, builds, migrates, runs and publishes sites of the
+// Workspace platform. `pages help` lists its commands.
+//
+// This package is the only one that knows all rooms: each file holds one
+// subcommand, its flags, the call into a room and what is printed. Rules live
+// in the rooms.
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+func main() {
+	ctx, stop := withSignals(context.Background())
+	cache, _ := os.UserCacheDir() // "" is no cache
+	dir, _ := os.Getwd()          // "" makes every relative path fail by name
+	code := run(ctx, os.Args[1:], env{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		environ: os.Environ(), dir: dir, cacheDir: cache, now: time.Now,
+	})
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/pages-toolchain/pages/"
+
+// mayImport is the diagram in ARCHITECTURE.md: each room, and the rooms it may import.
+var mayImport = map[string][]string{
+	"manifest":            nil,
+	"bundler":             {"manifest"},
+	"runtime/engine":      nil,
+	"runtime/engine/fuel": nil,
+	"runtime/web":         {"runtime/engine"},
+	"runtime/binding":     {"runtime/engine"},
+	"runtime":             {"runtime/engine", "runtime/web", "runtime/binding"},
+	"migrate":             nil,
+	"devserver/site":      {"manifest"},
+	"devserver":           {"manifest", "devserver/site"},
+	"cmd/artifacts":       {"runtime/engine/fuel"},
+	"cmd/bench":           nil,
+	"cmd/pages": {
+		"manifest", "bundler", "runtime", "runtime/web", "runtime/binding", "migrate", "devserver", "devserver/site",
+	},
+}
+
+// TestRooms reads the source itself rather than asking "go list", so that
+// go test's cache sees every file it depends on.
+func TestRooms(t *testing.T) {
+	root := filepath.Join("..", "..")
+	docs := map[string]int{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		room := filepath.ToSlash(rel)
+		allowed, ok := mayImport[room]
+		if !ok {
+			t.Errorf("%s: no such room in ARCHITECTURE.md", room)
+		}
+		if f.Doc != nil {
+			docs[room]++
+		}
+		for _, spec := range f.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if dep, ours := strings.CutPrefix(imp, module); ours && !slices.Contains(allowed, dep) {
+				t.Errorf("%s imports %s", path, dep)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room := range mayImport {
+		if docs[room] != 1 {
+			t.Errorf("%s: %d files carry a package comment, want 1", room, docs[room])
+		}
+	}
+}

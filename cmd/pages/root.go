@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// cli is one run of the command: the process around it and the global flags.
+type cli struct {
+	env
+	siteDir  string // -C
+	stateDir string
+	json     bool
+	color    string
+	quiet    bool
+	verbose  bool
+	entered  bool // a command's own code was reached: errors are no longer about usage
+}
+
+// run runs the command and returns the exit code.
+func run(ctx context.Context, args []string, e env) int {
+	c := &cli{env: e}
+	root := c.newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !c.entered && !errors.As(err, new(*failure)) {
+		err = usageError("%s", strings.TrimSuffix(firstLine(err.Error()), "."))
+	}
+	return c.exit(ctx, err)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+func (c *cli) newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "pages",
+		Short:         "Build, run and publish sites of the Workspace platform",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.fromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			if c.color != "auto" && c.color != "always" && c.color != "never" {
+				return usageError("--color is %q; it is one of auto, always, never", c.color)
+			}
+			c.entered = true
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	f := root.PersistentFlags()
+	f.StringVarP(&c.siteDir, "dir", "C", "", "the site's `folder`, or its manifest (default: found by walking up)")
+	f.StringVar(&c.stateDir, "state-dir", "", "`folder` of the local state (default: .pages/state beside the manifest)")
+	f.StringVar(&c.stateDir, "persist-to", "", "the same as --state-dir")
+	f.BoolVar(&c.json, "json", false, "print one JSON document on stdout")
+	f.StringVar(&c.color, "color", "auto", "`when` to colour: auto, always, never")
+	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress on stderr")
+	f.BoolVarP(&c.verbose, "verbose", "v", false, "more on stderr")
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(c.newValidate(), c.newBuild(), c.newMigrate(), c.newDev(), c.newLeads(), c.newEvents(), c.newVersion())
+	return root
+}
+
+// fromEnvironment gives each flag that was not set the value of PAGES_<FLAG>.
+func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := "PAGES_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, ok := c.lookup(name)
+		if !ok || f.Changed || err != nil || f.Name == "help" {
+			return
+		}
+		if e := flags.Set(f.Name, value); e != nil {
+			err = usageError("%s is %q, which --%s does not take: %v", name, value, f.Name, e)
+		}
+	})
+	return err
+}
+
+// colored reports whether what goes to w is coloured.
+func (c *cli) colored(w io.Writer) bool {
+	switch c.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	if v, ok := c.lookup("NO_COLOR"); ok && v != "" {
+		return false
+	}
+	return isTerminal(w)
+}
+
+// paint puts text for stderr in an SGR style, when that is coloured.
+func (c *cli) paint(style, text string) string {
+	if !c.colored(c.stderr) {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// progress prints a line for people, unless --quiet.
+func (c *cli) progress(format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintf(c.stderr, format+"\n", args...)
+	}
+}

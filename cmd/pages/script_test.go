@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write the goldens of the scripts anew")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"pages": main})
+}
+
+const (
+	sites   = "../../testdata/sites"
+	scripts = "../../testdata/script"
+	// patience bounds every wait for a server: generous, since machines are slow
+	// and a pass does not wait.
+	patience = 30 * time.Second
+)
+
+// TestScripts runs the command as its users do: testdata/script/*.txtar.
+func TestScripts(t *testing.T) {
+	cache := t.TempDir()
+	testscript.Run(t, testscript.Params{
+		Dir:                 scripts,
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_CACHE_HOME", cache)
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"site": copySite, "url": waitURL, "http": request, "hold": hold,
+		},
+	})
+}
+
+// copySite is `site NAME [DIR]`: copies an example site, without its state.
+func copySite(ts *testscript.TestScript, _ bool, args []string) {
+	target := ts.MkAbs(filepath.Base(args[0]))
+	if len(args) > 1 {
+		target = ts.MkAbs(args[1])
+	}
+	ts.Check(copyTo(target, args[0]))
+}
+
+// waitURL is `url DIR`: waits for the dev server of the site in DIR and puts its
+// address into $URL.
+func waitURL(ts *testscript.TestScript, _ bool, args []string) {
+	file := filepath.Join(ts.MkAbs(args[0]), ".pages", "state", devFile)
+	for end := time.Now().Add(patience); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
+		var r running
+		text, err := os.ReadFile(file)
+		if err == nil && json.Unmarshal(text, &r) == nil {
+			ts.Setenv("URL", r.URL)
+			return
+		}
+	}
+	ts.Fatalf("no dev server on %s in %v", args[0], patience)
+}
+
+// request is `http STATUS METHOD URL [-H 'Name: value']… [BODY]`: sends one
+// request, checks the status and prints head and body to stdout.
+func request(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	method, url, rest := args[1], args[2], args[3:]
+	header := http.Header{}
+	for len(rest) >= 2 && rest[0] == "-H" {
+		name, value, _ := strings.Cut(rest[1], ": ")
+		header.Set(name, value)
+		rest = rest[2:]
+	}
+	r, err := http.NewRequest(method, url, strings.NewReader(strings.Join(rest, " ")))
+	ts.Check(err)
+	r.Header = header
+	client := http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
+	ts.Check(err)
+	defer resp.Body.Close()
+	ts.Check(resp.Header.Write(ts.Stdout()))
+	_, err = io.WriteString(ts.Stdout(), "\n")
+	ts.Check(err)
+	_, err = io.Copy(ts.Stdout(), resp.Body)
+	ts.Check(err)
+	if resp.StatusCode != want {
+		ts.Fatalf("%s %s: status %d, want %d", method, url, resp.StatusCode, want)
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/devserver"
+)
+
+// snippetReach is how many lines are shown around a fault.
+const snippetReach = 3
+
+// snippet returns the lines around one of a file of the site.
+func snippet(dir, file string, line int) []devserver.SnippetLine {
+	root, err := os.OpenRoot(dir)
+	if err != nil || line <= 0 {
+		return nil
+	}
+	defer root.Close()
+	text, err := root.ReadFile(filepath.FromSlash(file))
+	if err != nil {
+		return nil
+	}
+	var out []devserver.SnippetLine
+	number := 0
+	for l := range strings.Lines(string(text)) {
+		if number++; number > line+snippetReach {
+			break
+		}
+		if number >= line-snippetReach {
+			out = append(out, devserver.SnippetLine{Number: number, Text: strings.TrimRight(l, "\r\n"), Hit: number == line})
+		}
+	}
+	return out
+}
+
+func hostPort(host string, port int) string {
+	if strings.HasPrefix(host, "[") {
+		return host + ":" + strconv.Itoa(port)
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// stores are what the bindings of a site keep things in. Each is opened when a
+// manifest first asks for it, and stays open until the state is closed.
+type stores struct {
+	run     *devRun
+	kv      *binding.KV
+	bucket  *binding.Storage
+	root    *os.Root
+	site    *binding.Database
+	project *sql.DB
+}
+
+func newStores(r *devRun) *stores { return &stores{run: r} }
+
+// bindings is what env holds for the manifest.
+func (s *stores) bindings(ctx context.Context, m *manifest.Manifest, site *sql.DB, secrets map[string]string, assets http.Handler) (*binding.Set, error) {
+	set := &binding.Set{
+		Databases: map[string]*binding.Database{}, KV: map[string]*binding.KV{}, Storage: map[string]*binding.Storage{},
+		Images: map[string]*binding.Images{}, Assets: map[string]http.Handler{}, Secrets: secrets,
+	}
+	if m.Bindings.Database != nil {
+		if s.site == nil {
+			s.site = binding.NewDatabase(site, binding.DatabaseOptions{Now: s.run.now})
+		}
+		set.Databases[manifest.DatabaseName] = s.site
+	}
+	if err := s.addProject(ctx, m, set); err != nil {
+		return nil, err
+	}
+	if err := s.addKV(ctx, m, set); err != nil {
+		return nil, err
+	}
+	if err := s.addBucket(ctx, m, set); err != nil {
+		return nil, err
+	}
+	if m.Bindings.Images {
+		set.Images[manifest.ImagesName] = binding.NewImages(binding.ImagesOptions{})
+	}
+	if m.Assets != "" {
+		set.Assets[manifest.AssetsName] = assets
+	}
+	return set, nil
+}
+
+// addProject adds the project database with the access the manifest declares.
+func (s *stores) addProject(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
+	access := m.Bindings.ProjectDatabase
+	if access == "" || access == manifest.ProjectNone {
+		return nil
+	}
+	if s.project == nil {
+		shared := *s.run.state
+		if s.run.flags.projectState != "" {
+			shared.dir = s.run.path(s.run.flags.projectState)
+			if err := os.MkdirAll(shared.dir, 0o700); err != nil {
+				return shared.unusable(err)
+			}
+		}
+		db, err := shared.open(ctx, projectFile)
+		if err != nil {
+			return err
+		}
+		s.run.state.dbs = shared.dbs
+		s.project = db
+	}
+	set.Databases[manifest.ProjectDatabaseName] = binding.NewDatabase(s.project,
+		binding.DatabaseOptions{ReadOnly: access == manifest.ProjectRead, Now: s.run.now})
+	return nil
+}
+
+func (s *stores) addKV(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
+	if m.Bindings.KV == nil {
+		return nil
+	}
+	if s.kv == nil {
+		db, err := s.run.state.open(ctx, kvFile)
+		if err != nil {
+			return err
+		}
+		if s.kv, err = binding.NewKV(db, s.run.now); err != nil {
+			return fmt.Errorf("open %s: %w", kvFile, err)
+		}
+	}
+	set.KV[m.Bindings.KV.Name] = s.kv
+	return nil
+}
+
+func (s *stores) addBucket(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
+	if m.Bindings.Storage == nil {
+		return nil
+	}
+	if s.bucket == nil {
+		db, err := s.run.state.open(ctx, filepath.Join(storageDir, "index.db"))
+		if err != nil {
+			return err
+		}
+		dir := filepath.Join(s.run.state.dir, storageDir)
+		if s.root, err = os.OpenRoot(dir); err != nil {
+			return s.run.state.unusable(err)
+		}
+		if s.bucket, err = binding.NewStorage(ctx, db, s.root, s.run.now); err != nil {
+			return fmt.Errorf("open %s: %w", storageDir, err)
+		}
+	}
+	set.Storage[m.Bindings.Storage.Name] = s.bucket
+	return nil
+}
+
+// close closes the folder of the bucket; the databases are the state's.
+func (s *stores) close() error {
+	if s.root == nil {
+		return nil
+	}
+	return s.root.Close()
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version and commit are set by the linker in a release.
+var version, commit = "0.1.0-dev", ""
+
+func (c *cli) newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  pages version\n  pages version --json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := struct {
+				Version string `json:"version"`
+				Commit  string `json:"commit,omitempty"`
+				Go      string `json:"go"`
+				OS      string `json:"os"`
+				Arch    string `json:"arch"`
+			}{version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+			if c.json {
+				c.printJSON(v)
+				return nil
+			}
+			fmt.Fprintf(c.stdout, "pages %s %s/%s\n", v.Version, v.OS, v.Arch)
+			return nil
+		},
+	}
+}
+
+// builtFrom is the commit the binary was built from, as far as it is known.
+func builtFrom() string {
+	if commit != "" {
+		return commit
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
+}
