@@ -1,7 +1,6 @@
 package site
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -76,7 +75,7 @@ func (b *broker) publishRequest(record *RequestRecord) {
 	if b.open.Load() == 0 {
 		return
 	}
-	if document, err := json.Marshal(record); err == nil {
+	if document, err := marshal(record); err == nil {
 		b.send(message{text: fmt.Appendf(nil, "event: request\ndata: %s\n\n", document)})
 	}
 }
@@ -96,7 +95,7 @@ func (b *broker) send(m message) {
 // eventMessage writes an event as the stream has it. Its sequence is the id
 // with which a browser asks for what came after.
 func eventMessage(e Event) message {
-	document, err := json.Marshal(e)
+	document, err := marshal(e)
 	if err != nil {
 		return message{}
 	}

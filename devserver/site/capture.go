@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ var errTokenReused = errors.New("idempotency key reused")
 // are durable. A post with the key of an earlier one gives the earlier lead and
 // no events: nothing happens twice.
 func (s *Store) capture(ctx context.Context, p post) (Lead, []Event, error) {
-	fields, err := json.Marshal(p.fields)
+	fields, err := marshal(p.fields)
 	if err != nil {
 		return Lead{}, nil, err
 	}
@@ -41,6 +40,8 @@ func (s *Store) capture(ctx context.Context, p post) (Lead, []Event, error) {
 		lead.Submission.Status = SubmissionNone
 	}
 	digest := sha256.Sum256(fields)
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	var events []Event
 	err = transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
 		earlier, err := repeated(ctx, tx, p, digest[:])

@@ -15,6 +15,15 @@ type Field struct {
 	Value json.RawMessage
 }
 
+// marshal writes JSON as people read it: "&" stays "&". What we write is never part of a script.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
 // Fields are the answers of a form in the order they came. As JSON they are one object.
 type Fields []Field
 
@@ -45,7 +54,7 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, err := json.Marshal(each.Name)
+		name, err := marshal(each.Name)
 		if err != nil {
 			return nil, err
 		}

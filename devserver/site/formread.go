@@ -93,7 +93,7 @@ func (f *formReader) add(name, value string) error {
 	if name == "form" || strings.HasPrefix(name, "_") {
 		return f.addControl(name, value)
 	}
-	raw, err := json.Marshal(value)
+	raw, err := marshal(value)
 	if err != nil {
 		return err
 	}
@@ -180,9 +180,9 @@ func (f *formReader) multipart(body io.Reader, boundary string) error {
 		return errFormMalformed
 	}
 	reader := multipart.NewReader(body, boundary)
-	for {
+	for parts := 0; ; parts++ {
 		part, err := reader.NextPart()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && parts > 0 {
 			return nil
 		}
 		if err != nil {
@@ -244,7 +244,7 @@ func (f *formReader) file(part *multipart.Part, filename, kind string) error {
 	if len(name) > maxFieldBytes || name == "form" || strings.HasPrefix(name, "_") {
 		return errFormMalformed
 	}
-	raw, err := json.Marshal(File{
+	raw, err := marshal(File{
 		Filename: cleanFilename(filename), Size: size, ContentType: strings.ToValidUTF8(kind, "\uFFFD"),
 		SHA256: hex.EncodeToString(hash.Sum(nil)),
 	})

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"html/template"
 	"net/http"
@@ -171,7 +170,7 @@ func (x *exchange) writePage(status int, name string, data any) {
 }
 
 func (x *exchange) writeJSON(status int, document any) {
-	b, err := json.Marshal(document)
+	b, err := marshal(document)
 	if err != nil {
 		x.failure = err.Error()
 		x.site.options.Logger.Error("document not written", "error", err)

@@ -221,7 +221,7 @@ func TestFilesAreNeverMixed(t *testing.T) {
 		t.Errorf("a large file of another length: %d", got.status)
 	}
 	name := filepath.Join(dir, "steady.txt")
-	if err := os.WriteFile(name, []byte(large), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(small), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	opened, err := os.Open(name)
@@ -234,7 +234,7 @@ func TestFilesAreNeverMixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	steady := &steadyFile{file: opened, size: info.Size(), changed: info.ModTime()}
-	if err := iotest.TestReader(&steadyFile{file: opened, size: info.Size(), changed: info.ModTime()}, []byte(large)); err != nil {
+	if err := iotest.TestReader(&steadyFile{file: opened, size: info.Size(), changed: info.ModTime()}, []byte(small)); err != nil {
 		t.Error(err)
 	}
 	if _, err := steady.Seek(0, 0); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,10 @@ type StoreOptions struct {
 type Store struct {
 	db  *sql.DB
 	now func() time.Time
+
+	// writing puts the writers of this process in a queue: SQLite takes one at
+	// a time, and lets the others ask again and again until some give up.
+	writing sync.Mutex
 }
 
 // schemaVersion counts the changes of schema. A database of a later version is refused.

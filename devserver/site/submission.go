@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,6 +27,8 @@ func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, err
 	if l.Submission.Status != SubmissionPending {
 		return l.Submission, nil
 	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	result := Submission{Table: l.Submission.Table, Status: SubmissionWritten}
 	if err := writeSubmission(ctx, db, l); err != nil {
 		result.Status, result.Error = SubmissionFailed, err.Error()
@@ -143,7 +144,7 @@ func submissionRow(columns map[string]column, l Lead) (names []string, values []
 	}
 	row["form"], row["lead_id"] = l.Form, l.ID
 	row["created_at"] = columns["created_at"].time(l.CreatedAt)
-	if all, err := json.Marshal(l.Fields); err == nil {
+	if all, err := marshal(l.Fields); err == nil {
 		row["fields"] = string(all)
 	}
 	for _, key := range slices.Sorted(maps.Keys(columns)) {

@@ -1,0 +1,172 @@
+package site
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// stream opens the event stream and returns its lines as they come.
+func (f *fixture) stream(t *testing.T, headers ...string) (lines *bufio.Scanner, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", f.server.URL+"/__pages/api/events/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%d %v", response.StatusCode, response.Header)
+	}
+	lines = bufio.NewScanner(response.Body)
+	return lines, func() {
+		cancel()
+		// The stream was cut off; closing it has nothing more to say.
+		_ = response.Body.Close()
+	}
+}
+
+// next returns the next message of a stream as "event id data", without comments.
+func next(t *testing.T, lines *bufio.Scanner) string {
+	t.Helper()
+	var message []string
+	for lines.Scan() {
+		line := lines.Text()
+		switch {
+		case line == "" && len(message) > 0:
+			return strings.Join(message, " ")
+		case line != "" && !strings.HasPrefix(line, ":"):
+			message = append(message, line)
+		}
+	}
+	t.Fatalf("the stream ended: %v", lines.Err())
+	return ""
+}
+
+func TestStream(t *testing.T) {
+	b := openInbox(t, Options{}, enquiries)
+	lines, stop := b.stream(t)
+	defer stop()
+	b.do(t, nil, "POST", "/__pages/forms/membership", "name=Kim", formType)
+	for _, want := range []string{
+		`id: 1 event: event data: {"id":"evt_`, `id: 2 event: event data: {"id":"evt_`, `event: request data: {"number":1,`,
+	} {
+		if got := next(t, lines); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	late, stopLate := b.stream(t, "Last-Event-ID: 1")
+	defer stopLate()
+	if got := next(t, late); !strings.HasPrefix(got, "id: 2 ") || !strings.Contains(got, `"name":"custom.membership_requested"`) {
+		t.Errorf("missed: %s", got)
+	}
+	b.site.events.close()
+	if lines.Scan() && lines.Text() != "" {
+		t.Errorf("after the end: %q", lines.Text())
+	}
+}
+
+// A stream that nobody reads holds nobody up, and is dropped.
+func TestSlowStreamIsDropped(t *testing.T) {
+	b := newBroker()
+	slow, quick := b.subscribe(), b.subscribe()
+	for i := range streamRoom + 1 {
+		b.publish(Event{Sequence: int64(i + 1)})
+		if m := <-quick; m.sequence != int64(i+1) {
+			t.Fatalf("message %d", m.sequence)
+		}
+	}
+	n := 0
+	for range slow {
+		n++
+	}
+	if n != streamRoom || b.open.Load() != 1 {
+		t.Errorf("%d messages, %d streams", n, b.open.Load())
+	}
+	b.unsubscribe(slow)
+	b.unsubscribe(quick)
+	b.close()
+	if _, ok := <-b.subscribe(); ok || b.open.Load() != 0 {
+		t.Error("a stream after the end")
+	}
+}
+
+// An open stream does not keep an old revision alive.
+func TestStreamLetsTheRevisionGo(t *testing.T) {
+	drained := make(chan struct{})
+	f := start(t, Options{DevHints: true}, Revision{Drained: func() { close(drained) }})
+	_, stop := f.stream(t)
+	defer stop()
+	f.site.Swap(Revision{})
+	<-drained
+}
+
+func TestState(t *testing.T) {
+	b := openInbox(t, Options{Workspace: "acme"}, enquiries)
+	b.do(t, nil, "POST", "/__pages/forms/membership", "name=Kim", formType)
+	state := decode[State](t, b.do(t, b.as(t, "outsider"), "GET", "/__pages/api/state", ""))
+	if state.Workspace != "acme" || state.Leads != 1 || state.Events != 2 || state.Submissions != "enquiries" || len(state.Personas) != 3 ||
+		state.Member == nil || state.Member.ID != "usr_dev_outsider" || state.IsMember || len(state.Forms) != 1 {
+		t.Errorf("%+v", state)
+	}
+	raw := b.get(t, "/__pages/api/state").body
+	for _, want := range []string{`"routes":[]`, `"member":null`, `"worker":false`} {
+		if !strings.Contains(raw, want) {
+			t.Errorf("no %s in %s", want, raw)
+		}
+	}
+}
+
+// The documents are not for other sites, and on a public site not for visitors.
+func TestWhoReadsTheDocuments(t *testing.T) {
+	open := start(t, Options{DevHints: true}, Revision{})
+	closed := start(t, Options{}, Revision{Manifest: &manifest.Manifest{}})
+	member, outsider := closed.as(t, "member"), closed.as(t, "outsider")
+	for _, path := range []string{"/__pages/api/leads", "/__pages/api/events", "/__pages/api/requests", "/__pages/api/state", "/__pages/api/events/stream"} {
+		for _, header := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
+			if got := open.get(t, path, header); got.status != 403 {
+				t.Errorf("%s with %s: %d", path, header, got.status)
+			}
+		}
+		if got := open.do(t, nil, "POST", path, ""); got.status != 405 || got.header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %d", path, got.status)
+		}
+		if got := closed.get(t, path); got.status != 401 {
+			t.Errorf("%s, signed out: %d", path, got.status)
+		}
+		if got := closed.do(t, outsider, "GET", path, ""); got.status != 403 {
+			t.Errorf("%s, outsider: %d", path, got.status)
+		}
+		if got := closed.do(t, member, "HEAD", path, ""); got.status != 200 {
+			t.Errorf("%s, member: %d", path, got.status)
+		}
+	}
+}
+
+func TestHosting(t *testing.T) {
+	f := start(t, Options{AllowHost: func(host string) bool { return host == "site.example" }}, Revision{})
+	for host, want := range map[string]int{"site.example": 404, "SITE.example.:80": 404, "localhost": 421, "evil.example": 421, "a b": 400} {
+		if got, _ := send(t, f.server.Listener.Addr().String(), "GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n"); got != want {
+			t.Errorf("%s: %d, want %d", host, got, want)
+		}
+	}
+	many := "GET / HTTP/1.1\r\nHost: site.example\r\n" + strings.Repeat("A: b\r\n", 101) + "\r\n"
+	if got, _ := send(t, f.server.Listener.Addr().String(), many); got != 431 {
+		t.Errorf("101 header lines: %d", got)
+	}
+	long := "GET /" + strings.Repeat("a", 8192) + " HTTP/1.1\r\nHost: site.example\r\n\r\n"
+	if got, _ := send(t, f.server.Listener.Addr().String(), long); got != 414 {
+		t.Errorf("a long target: %d", got)
+	}
+}

@@ -1,0 +1,67 @@
+package site_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// A form post becomes a lead with its events before the visitor hears of it.
+func Example() {
+	dir, err := os.MkdirTemp("", "site")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "platform.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	ctx := context.Background()
+	front, err := site.New(ctx, site.Options{DB: db})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer front.Close()
+	front.Swap(site.Revision{Manifest: &manifest.Manifest{
+		Routes: []manifest.Route{{Pattern: "/minutes/*", Access: manifest.Members}},
+		Forms:  []manifest.Form{{Name: "membership", Event: "custom.membership_requested"}},
+	}})
+
+	r := httptest.NewRequest("POST", "http://localhost/__pages/forms/membership", strings.NewReader("name=Kim&_next=/thanks"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	front.ServeHTTP(w, r)
+	fmt.Println(w.Code, w.Header().Get("Location"))
+
+	w = httptest.NewRecorder()
+	front.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/minutes/2026-01.html", nil))
+	fmt.Println(w.Code)
+
+	leads, err := front.Store().Leads(ctx, site.LeadFilter{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, lead := range leads {
+		fmt.Println(lead.Form, lead.Fields.Text("name"), lead.Events)
+	}
+	// Output:
+	// 303 /thanks
+	// 401
+	// membership Kim [pages.lead.captured custom.membership_requested]
+}

@@ -1,0 +1,318 @@
+package site
+
+import (
+	"bufio"
+	"database/sql"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+func openStore(t *testing.T, path string) (*Store, *sql.DB) {
+	t.Helper()
+	db := openDB(t, path)
+	s, err := OpenStore(t.Context(), db, StoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, db
+}
+
+func contact(text string) post {
+	return post{
+		form: "contact", fields: Fields{{Name: "name", Value: []byte(`"` + text + `"`)}}, events: []string{EventLeadCaptured}, table: "enquiries",
+	}
+}
+
+// A crash between the steps of a post is made good when the site is next made,
+// and no row is written twice.
+func TestSubmissionsAreFinishedLater(t *testing.T) {
+	dir := t.TempDir()
+	store, platform := openStore(t, filepath.Join(dir, "platform.db"))
+	own := openDB(t, filepath.Join(dir, "site.db"))
+	if _, err := own.Exec(enquiries); err != nil {
+		t.Fatal(err)
+	}
+	unwritten, _, err := store.capture(t.Context(), contact("unwritten"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unnoted, _, err := store.capture(t.Context(), contact("unnoted"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeSubmission(t.Context(), own, unnoted); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := New(t.Context(), Options{DB: platform, SubmissionsDB: own}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leads, err := store.Leads(t.Context(), LeadFilter{})
+	if err != nil || len(leads) != 2 || leads[0].ID != unnoted.ID || leads[1].ID != unwritten.ID {
+		t.Fatalf("%+v %v", leads, err)
+	}
+	for _, l := range leads {
+		if l.Submission != (Submission{Table: "enquiries", Status: SubmissionWritten}) {
+			t.Errorf("%+v", l)
+		}
+	}
+	var rows string
+	if err := own.QueryRow(`SELECT group_concat(name, ' ' ORDER BY name) FROM enquiries`).Scan(&rows); err != nil || rows != "unnoted unwritten" {
+		t.Errorf("rows %q, %v", rows, err)
+	}
+}
+
+// A busy table costs nothing: the row follows later.
+func TestSubmissionWaitsForABusyTable(t *testing.T) {
+	dir := t.TempDir()
+	store, platform := openStore(t, filepath.Join(dir, "platform.db"))
+	own := openDB(t, filepath.Join(dir, "site.db"))
+	impatient, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "site.db")+"?_pragma=busy_timeout(1)&_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer impatient.Close()
+	if _, err := own.Exec(enquiries); err != nil {
+		t.Fatal(err)
+	}
+	blocker, err := own.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lead, _, err := store.capture(t.Context(), contact("waiting"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := store.submit(t.Context(), impatient, lead); err != nil || got.Status != SubmissionPending || got.Error == "" {
+		t.Errorf("%+v %v", got, err)
+	}
+	if err := blocker.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(t.Context(), Options{DB: platform, SubmissionsDB: own}); err != nil {
+		t.Fatal(err)
+	}
+	if leads, err := store.Leads(t.Context(), LeadFilter{}); err != nil || leads[0].Submission.Status != SubmissionWritten || leads[0].Submission.Error != "" {
+		t.Errorf("%+v %v", leads, err)
+	}
+}
+
+func TestStoreFilters(t *testing.T) {
+	store, _ := openStore(t, filepath.Join(t.TempDir(), "platform.db"))
+	leads, err := store.Leads(t.Context(), LeadFilter{})
+	if err != nil || leads == nil || len(leads) != 0 {
+		t.Errorf("an empty store: %v %v", leads, err)
+	}
+	for _, form := range []string{"a", "b", "a"} {
+		p := contact(form)
+		p.form, p.events = form, []string{EventLeadCaptured, "custom." + form}
+		if _, _, err := store.capture(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		filter EventFilter
+		want   string
+	}{
+		{EventFilter{}, "6 5 4 3 2 1"},
+		{EventFilter{Limit: 2}, "6 5"},
+		{EventFilter{Form: "a"}, "6 5 2 1"},
+		{EventFilter{Name: "custom.b"}, "4"},
+		{EventFilter{After: 3}, "4 5 6"},
+		{EventFilter{After: 3, Limit: 1, Form: "a"}, "5"},
+		{EventFilter{After: 6}, ""},
+		{EventFilter{Name: "' OR 1=1 --"}, ""},
+	} {
+		events, err := store.Events(t.Context(), c.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range events {
+			got = append(got, string(rune('0'+e.Sequence)))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%+v: %v, want %s", c.filter, got, c.want)
+		}
+	}
+}
+
+func TestStoreRefusesALaterSchema(t *testing.T) {
+	_, db := openStore(t, filepath.Join(t.TempDir(), "platform.db"))
+	if _, err := db.Exec(`UPDATE site_meta SET value = '99' WHERE key = 'schema'`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenStore(t.Context(), db, StoreOptions{}); err == nil || !strings.Contains(err.Error(), "newer version") {
+		t.Errorf("%v", err)
+	}
+	if _, err := New(t.Context(), Options{}); err == nil {
+		t.Error("a site without a database")
+	}
+}
+
+// A visitor is never told that a lead is safe when it is not.
+func TestNoPlaceForALead(t *testing.T) {
+	b := openInbox(t, Options{}, enquiries)
+	db := b.platform
+	db.SetMaxOpenConns(1)
+	var pages int
+	if err := db.QueryRow(`PRAGMA page_count`).Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`PRAGMA max_page_count = 1`); err != nil {
+		t.Fatal(err)
+	}
+	got := b.do(t, nil, "POST", "/__pages/forms/contact", "name="+strings.Repeat("x", 60000), formType)
+	if got.status != http.StatusInsufficientStorage || len(b.leads(t)) != 0 || len(b.events(t)) != 0 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got = b.do(t, nil, "POST", "/__pages/forms/contact", "name=Kim", formType)
+	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+const killedDir = "PAGES_TEST_SITE_DIR"
+
+// TestServeUntilKilled is the program that TestKill kills. On its own it has nothing to do.
+func TestServeUntilKilled(t *testing.T) {
+	dir := os.Getenv(killedDir)
+	if dir == "" {
+		return
+	}
+	s, err := New(t.Context(), Options{DB: openDB(t, filepath.Join(dir, "platform.db")), SubmissionsDB: openDB(t, filepath.Join(dir, "site.db"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Swap(Revision{Manifest: &manifest.Manifest{
+		Forms: []manifest.Form{{Name: "contact", Event: "custom.contacted"}}, Bindings: manifest.Bindings{Submissions: "enquiries"},
+	}})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(os.Stdout, "http://"+listener.Addr().String()+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	t.Fatal(http.Serve(listener, s)) //nolint:gosec // it is killed in a moment
+}
+
+// What was acknowledged before a kill is there after it, once.
+func TestKill(t *testing.T) {
+	dir := t.TempDir()
+	own := openDB(t, filepath.Join(dir, "site.db"))
+	if _, err := own.Exec(enquiries); err != nil {
+		t.Fatal(err)
+	}
+	var acked []string
+	for range 5 {
+		acked = append(acked, postUntilKilled(t, dir, 20)...)
+	}
+	platform := openDB(t, filepath.Join(dir, "platform.db"))
+	if _, err := New(t.Context(), Options{DB: platform, SubmissionsDB: own}); err != nil {
+		t.Fatal(err)
+	}
+	store, _ := openStore(t, filepath.Join(dir, "platform.db"))
+	leads, err := store.Leads(t.Context(), LeadFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, l := range leads {
+		ids = append(ids, l.ID)
+		if len(l.Events) != 2 || l.Submission.Status != SubmissionWritten {
+			t.Errorf("half a lead: %+v", l)
+		}
+	}
+	for _, id := range acked {
+		if !slices.Contains(ids, id) {
+			t.Errorf("%s was acknowledged and is lost", id)
+		}
+	}
+	var rows, kinds int
+	if err := own.QueryRow(`SELECT count(*), count(DISTINCT lead_id) FROM enquiries`).Scan(&rows, &kinds); err != nil || rows != len(leads) || kinds != rows {
+		t.Errorf("%d leads, %d rows, %d different, %v", len(leads), rows, kinds, err)
+	}
+	if len(acked) < 100 {
+		t.Errorf("only %d posts were acknowledged", len(acked))
+	}
+}
+
+// postUntilKilled runs the site in a process of its own, posts to it, and kills
+// it in the middle. It returns the ids of the leads that were acknowledged.
+func postUntilKilled(t *testing.T, dir string, enough int) (acked []string) {
+	t.Helper()
+	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeUntilKilled$")
+	program.Env = append(os.Environ(), killedDir+"="+dir)
+	out, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimSpace(line)
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for {
+				id, err := postOnce(t, address)
+				if err != nil {
+					return // killed
+				}
+				mu.Lock()
+				acked = append(acked, id)
+				if len(acked) == enough {
+					if err := program.Process.Kill(); err != nil {
+						t.Error(err)
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	// It was killed; the error says so.
+	_ = program.Wait()
+	return acked
+}
+
+func postOnce(t *testing.T, address string) (id string, err error) {
+	r, err := http.NewRequestWithContext(t.Context(), "POST", address+"/__pages/forms/contact", strings.NewReader(`{"name":"Kim"}`))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return "", err
+	}
+	if response.StatusCode != http.StatusCreated {
+		t.Errorf("status %d: %s", response.StatusCode, body)
+	}
+	return decode[captured](t, reply{body: string(body)}).Lead.ID, nil
+}

@@ -1,0 +1,101 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+func TestWorkerFailures(t *testing.T) {
+	m := &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")}
+	broken := workerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("X-Half", "done")
+		switch r.URL.Path {
+		case "/error":
+			return context.DeadlineExceeded
+		case "/panic":
+			panic("oh")
+		}
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	var failure error
+	f := start(t, Options{
+		ErrorPage: func(w http.ResponseWriter, _ *http.Request, err error) {
+			failure = err
+			w.WriteHeader(http.StatusTeapot)
+		},
+	}, Revision{Manifest: m, Worker: broken})
+	if got := f.get(t, "/error"); got.status != http.StatusTeapot || !errors.Is(failure, context.DeadlineExceeded) || got.header.Get("X-Half") != "" {
+		t.Errorf("an error: %d %v %v", got.status, failure, got.header)
+	}
+	if got := f.get(t, "/panic"); got.status != 500 || strings.Contains(got.body, "oh") {
+		t.Errorf("a panic: %d %s", got.status, got.body)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", f.server.URL+"/half", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response, err := http.DefaultClient.Do(r); err == nil {
+		_, err = response.Body.Read(make([]byte, 1))
+		if err == nil || err.Error() == "EOF" {
+			t.Errorf("a broken answer looks whole: %v", err)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	f.site.Swap(Revision{Manifest: m})
+	if got := f.get(t, "/x"); got.status != http.StatusTeapot || !errors.Is(failure, ErrNoWorker) {
+		t.Errorf("no Worker: %d %v", got.status, failure)
+	}
+}
+
+func TestRecords(t *testing.T) {
+	var last RequestRecord
+	done := make(chan struct{}, 100)
+	dir, assets := folder(t, plainFiles)
+	metered := workerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		SetMeter(r.Context(), Meter{CPUMs: 3, CPULimitMs: 10, SubRequests: 1, SubRequestsMax: 2})
+		_, err := w.Write([]byte("12345"))
+		return err
+	})
+	f := start(t, Options{DevHints: true, OnRequest: func(r RequestRecord) { last = r; done <- struct{}{} }}, Revision{
+		ID: "r1", Assets: assets, AssetsDir: dir, Worker: metered,
+		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /api/*", "members /club/*")},
+	})
+	for _, c := range []struct{ path, want string }{
+		{"/api/x?y=1", `"path":"/api/x","query":"y=1","status":200,"bytes":5,"source":"worker","route":"/api/*","revision":"r1","meter":{"cpu_ms":3,"cpu_limit_ms":10,"subrequests":1,"subrequest_limit":2}`},
+		{"/about", `"path":"/about","status":200,"bytes":14,"source":"static","revision":"r1"`},
+		{"/club/x", `"path":"/club/x","status":401,"bytes":101,"source":"gate","revision":"r1","error":"sign_in_required"`},
+		{"/a%2fb", `"path":"/a%2fb","status":400,"bytes":91,"source":"refused","revision":"r1","error":"path_malformed"`},
+	} {
+		got := f.get(t, c.path)
+		<-done
+		last.Millis = 0
+		text, err := json.Marshal(last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(strings.Replace(string(text), `"ms":0,`, "", 1), c.want) || int64(len(got.body)) != last.Bytes {
+			t.Errorf("%s: %s", c.path, text)
+		}
+	}
+	list := decode[struct{ Requests []RequestRecord }](t, f.get(t, "/__pages/api/requests"))
+	if len(list.Requests) != 4 || list.Requests[0].Number != 4 || list.Requests[3].Path != "/api/x" {
+		t.Errorf("%+v", list)
+	}
+	for range keptRequests {
+		f.get(t, "/about")
+		<-done
+	}
+	if kept := f.site.Requests(); len(kept) != keptRequests || kept[0].Number != keptRequests+4 {
+		t.Errorf("%d records, newest %d", len(kept), kept[0].Number)
+	}
+}
