@@ -62,6 +62,7 @@ func (b *bundle) asset(a *assets, name string, e fs.DirEntry) error {
 		return nil
 	}
 	if len(a.files) == maxAssetFiles {
+		b.warn(codeAssetCount, "/assets", fmt.Sprintf("there are more than %d public files; the rest were not looked at", maxAssetFiles), "keep generated files out of "+quote(a.dir))
 		return fs.SkipAll
 	}
 	rel := name

@@ -59,6 +59,7 @@ const (
 	codeMigrationOrder  = "migration-order"
 	codeMigrationNumber = "migration-duplicate-number"
 	codeTableMissing    = "table-not-created"
+	codeAssetCount      = "asset-count"
 	codeAssetSecret     = "asset-secret"
 	codeAssetSource     = "asset-source"
 )
@@ -70,6 +71,7 @@ func Rules() []Rule {
 
 //nolint:gochecknoglobals // a constant table
 var rules = [...]Rule{
+	{codeAssetCount, "there are more public files than are looked at"},
 	{codeAssetSecret, "a file that usually holds secrets is among the public assets"},
 	{codeAssetSource, "the public assets hold the site's own source"},
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},

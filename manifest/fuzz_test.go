@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/xeipuuv/gojsonschema"
+
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -67,4 +69,47 @@ func inside(t *testing.T, src []byte, diags manifest.Diagnostics) {
 		}
 		lastLine, lastColumn = d.Line, d.Column
 	}
+}
+
+// FuzzStrings holds the published schema alone and Parse to one verdict on the strings whose rules Parse
+// checks itself.
+func FuzzStrings(f *testing.F) {
+	schema, err := gojsonschema.NewSchema(gojsonschema.NewBytesLoader(manifest.Schema()))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []string{
+		"", "/", "/*", "/a/*", "/a*", "//", "/.", "/../a", "/%41", "/a?b", "/a#b", `/a\b`, "/a\n", "/a\x7f", "/é", "/a\u0085", "/__pages/x",
+		"/__page\u017f", "/__PREVIEW", "../a", "a/../b", "./a", "~/a", "C:/a", "c:a", "a\x00", "..", "...", "a..", "custom.a", "2026-11-31", "a-b",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			return
+		}
+		for _, doc := range []map[string]any{
+			{"entry": s},
+			{"assets": s},
+			{"bindings": map[string]any{"database": map[string]any{"migrations": s}}},
+			{"entry": "w.js", "routes": []any{map[string]any{"pattern": s}}},
+			{"routes": []any{map[string]any{"pattern": "/a", "access": s}}},
+			{"forms": []any{map[string]any{"name": s, "event": "custom.a"}}},
+			{"forms": []any{map[string]any{"name": "a", "event": s}}},
+			{"runtime": map[string]any{"compatibilityDate": s}},
+			{"runtime": map[string]any{"compatibilityFlags": []any{s}}},
+		} {
+			src, err := json.Marshal(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := schema.Validate(gojsonschema.NewBytesLoader(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, diags := manifest.Parse(manifest.FileName, src); result.Valid() == diags.HasErrors() {
+				t.Fatalf("%s: the schema says %v, Parse says %s", src, result.Errors(), verdict(diags))
+			}
+		}
+	})
 }

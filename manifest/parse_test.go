@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -143,6 +144,22 @@ func TestValidate(t *testing.T) {
 	if len(diags) != 1 || diags[0].Path != "/limits/cpuMs" {
 		t.Errorf("got %v", diags)
 	}
+}
+
+// TestConcurrent reads the whole table from several goroutines at once, for the race detector.
+func TestConcurrent(t *testing.T) {
+	cases := tableCases(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, c := range cases {
+				if _, diags := manifest.Parse(manifest.FileName, []byte(c.source)); verdict(diags) != c.want {
+					t.Errorf("testdata/cases.txt:%d: got %s", c.line, verdict(diags))
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestForm(t *testing.T) {
