@@ -22,10 +22,6 @@ const maxLinks = 40
 func follow(fsys fs.FS, name string) (string, fs.FileInfo, error) {
 	at, links := ".", 0
 	todo := strings.Split(path.Clean(name), "/")
-	info, err := fs.Stat(fsys, ".")
-	if err != nil {
-		return "", nil, err
-	}
 	for len(todo) > 0 {
 		seg := todo[0]
 		todo = todo[1:]
@@ -40,7 +36,8 @@ func follow(fsys fs.FS, name string) (string, fs.FileInfo, error) {
 			continue
 		}
 		next := path.Join(at, seg)
-		if info, err = fs.Lstat(fsys, next); err != nil {
+		info, err := fs.Lstat(fsys, next)
+		if err != nil {
 			return "", nil, err
 		}
 		if info.Mode().Type() != fs.ModeSymlink {
@@ -60,6 +57,6 @@ func follow(fsys fs.FS, name string) (string, fs.FileInfo, error) {
 		}
 		todo = append(strings.Split(target, "/"), todo...)
 	}
-	info, err = fs.Lstat(fsys, at)
+	info, err := fs.Lstat(fsys, at)
 	return at, info, err
 }
