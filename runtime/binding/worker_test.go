@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -68,6 +69,9 @@ export default { async fetch(request, env) {
 	t.Cleanup(func() { w.Close(time.Second) })
 	ask = func(name string, body io.Reader) string {
 		r := httptest.NewRequest(http.MethodPost, "http://site.localhost/?"+url.PathEscape(name), body)
+		if r.ContentLength > 0 {
+			r.Header.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // as a server leaves it
+		}
 		rec := httptest.NewRecorder()
 		if _, err := w.Serve(rec, r); err != nil {
 			return "failed: " + err.Error()
@@ -153,6 +157,7 @@ func TestWorker(t *testing.T) {
 	}()
 	t.Run("secrets", func(t *testing.T) { answers(t, rt, secretScripts) })
 	t.Run("storage", func(t *testing.T) { answers(t, rt, storageScripts) })
+	t.Run("streams", func(t *testing.T) { testStreams(t, rt) })
 	t.Run("assets", func(t *testing.T) { answers(t, rt, assetScripts) })
 	t.Run("images", func(t *testing.T) { testImages(t, rt) })
 }
@@ -271,11 +276,36 @@ var storageScripts = []script{
 			const stream = new ReadableStream({ pull(c) { if (n++ < 2) c.enqueue(new Uint8Array(10)); else c.error(new Error("cut off")); } });
 			return [await refused(env.BUCKET.put("bs", stream)), await (await env.BUCKET.get("bs")).text()]`,
 		`["Error: cut off","before"]`},
+	{"known lengths", `
+			await env.BUCKET.put("len", "0123456789");
+			const part = await env.BUCKET.get("len", { range: { length: 4 } });
+			const copy = await env.BUCKET.put("copy", part.body);
+			const stream = (value) => Object.defineProperty(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); c.close(); } }), Symbol.for("pages.stream.length"), { value });
+			return [copy.size, (await env.BUCKET.put("k", new Response("abcd").body)).size, (await env.BUCKET.put("k", stream(3))).size, await refused(env.BUCKET.put("k", stream(4))), await refused(env.BUCKET.put("k", stream(null)))]`,
+		`[4,4,3,"TypeError: The stream gave 3 bytes, not the 4 it was said to have","TypeError: Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)"]`},
 	{"errors", `await env.BUCKET.put("", "x")`, `"thrown Error: put: The specified object name is not valid. (10020) [10020]"`},
 	{"encryption", `await env.BUCKET.get("x", { ssecKey: "00" })`, `"thrown TypeError: ssecKey is not supported by this runtime: objects cannot be encrypted with a key of your own"`},
 	{"answer with a body", `
 			await env.BUCKET.put("served", "served body", { httpMetadata: { contentType: "text/x" } });
 			return new Response((await env.BUCKET.get("served")).body)`, `served body`},
+}
+
+// testStreams puts a request's body whose length was not said, and a stream the
+// Worker made: the platform knows the length of neither.
+func testStreams(t *testing.T, rt *pagesruntime.Runtime) {
+	ask, logged := worker(t, rt, []script{
+		{name: "body", code: `return refused(env.BUCKET.put("k", request.body))`},
+		{name: "own", code: `return (await env.BUCKET.put("k", new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); c.close(); } }))).size`},
+	})
+	if got := ask("body", io.MultiReader(strings.NewReader("chunked"))); got != `"TypeError: Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)"` {
+		t.Errorf("body: %s", got)
+	}
+	if got := ask("own", nil); got != "3" {
+		t.Errorf("own: %s", got)
+	}
+	if lines := logged(); len(lines) != 1 || !strings.HasPrefix(lines[0], "warn storage: the stream does not say how many bytes it gives") {
+		t.Errorf("logged %q", lines)
+	}
 }
 
 var assetScripts = []script{

@@ -38,5 +38,6 @@ function responseOf({ status, headers, body }, method) {
   for (let i = 0; i < headers.length; i += 2) list.append(headers[i], headers[i + 1]);
   const none = method === "HEAD" || EMPTY.includes(status);
   if (none && typeof body === "number") host.binding_close(body);
-  return new Response(none ? null : typeof body === "number" ? streamOf(body) : body, { status, headers: list });
+  const length = list.has("content-encoding") || !list.has("content-length") ? undefined : Number(list.get("content-length"));
+  return new Response(none ? null : typeof body === "number" ? streamOf(body, length) : body, { status, headers: list });
 }

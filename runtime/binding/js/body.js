@@ -2,10 +2,16 @@
 // that it holds until the end of the request.
 import { host } from "../../web/js/host.js";
 
+/**
+ * The key of a stream's property that says how many bytes it gives: a number,
+ * null for a stream that cannot say, or absent where nobody has said anything.
+ */
+export const LENGTH = Symbol.for("pages.stream.length");
+
 /** The stream of a body; used is called when it is first read or cancelled. */
-export function streamOf(body, used = () => {}) {
+export function streamOf(body, length, used = () => {}) {
   let bytes = typeof body === "number" ? null : body;
-  return new ReadableStream({
+  const stream = new ReadableStream({
     type: "bytes",
     async pull(controller) {
       used();
@@ -20,6 +26,8 @@ export function streamOf(body, used = () => {}) {
       if (typeof body === "number") host.binding_close(body);
     },
   }, { highWaterMark: 0 });
+  if (length !== undefined) Object.defineProperty(stream, LENGTH, { value: length });
+  return stream;
 }
 
 /** All bytes of a body. */

@@ -1,13 +1,10 @@
 // Object storage with the shape of R2. This file checks shapes and makes plain
 // documents of options; limits, conditions and ranges are judged by the host.
 import { host } from "../../web/js/host.js";
-import { bytesOf, drain, pump, streamOf, viewOf } from "./body.js";
+import { LENGTH, bytesOf, drain, pump, streamOf, viewOf } from "./body.js";
 
 /** A Blob over this size is stored piece by piece. */
 const LARGE = 1 << 20;
-
-/** The key of a stream's property that says how many bytes it will give. */
-const LENGTH = Symbol.for("pages.stream.length");
 
 const HASHES = { md5: ["MD5", 16], sha1: ["SHA-1", 20], sha256: ["SHA-256", 32], sha384: ["SHA-384", 48], sha512: ["SHA-512", 64] };
 
@@ -123,7 +120,7 @@ export class R2ObjectBody extends R2Object {
     this.#body = body;
   }
 
-  get body() { return (this.#stream ??= streamOf(this.#body, () => { this.#used = true; })); }
+  get body() { return (this.#stream ??= streamOf(this.#body, this.range.length, () => { this.#used = true; })); }
 
   get bodyUsed() { return this.#used; }
 
@@ -169,6 +166,9 @@ async function send(id, key, value, target) {
 async function sendStream(id, key, stream, length, target) {
   if (length === null) {
     throw new TypeError("Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)");
+  }
+  if (length === undefined) {
+    console.warn("storage: the stream does not say how many bytes it gives; the platform refuses a stream of unknown length, so pass a request's or response's body, or bytes");
   }
   const upload = await host.r2_put_begin(id, key, JSON.stringify(target));
   try {
