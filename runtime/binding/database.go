@@ -297,14 +297,16 @@ func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, 
 		return 0, err
 	}
 	d.grown = d.grown || !readOnly
-	w.begin(s)
-	for done := false; ; {
+	for first, done := true, false; ; first = false {
 		if err := ctx.Err(); err != nil {
 			return 0, &sqlError{sqlite3.SQLITE_INTERRUPT, "interrupted", -1}
 		}
 		row, err := s.step()
 		if err != nil {
 			return 0, err
+		}
+		if first { // only now: the step may have compiled s for a new schema
+			w.begin(s)
 		}
 		if !row {
 			break

@@ -336,6 +336,27 @@ func TestDatabaseConcurrent(t *testing.T) {
 	}
 }
 
+// A migration changes a table while the Worker's statements are prepared.
+func TestDatabaseSchemaChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "site.db")
+	d := NewDatabase(openSQL(t, path), DatabaseOptions{})
+	defer d.Close()
+	setupSQL(t, d, "CREATE TABLE a(x)", "INSERT INTO a VALUES (1)")
+	for _, step := range []struct{ change, want string }{
+		{"", `{"x":1}`},
+		{"ALTER TABLE a ADD COLUMN y DEFAULT 2", `{"x":1,"y":2}`},
+		{"ALTER TABLE a DROP COLUMN x", `{"y":2}`},
+		{"DROP TABLE a", "Error: D1_ERROR: no such table: a: SQLITE_ERROR"},
+	} {
+		if _, err := openSQL(t, path).Exec(step.change); err != nil {
+			t.Fatal(err)
+		}
+		if got := askSQL(t, d, shapeFirst, "SELECT * FROM a"); got != step.want {
+			t.Errorf("after %q: %s, want %s", step.change, got, step.want)
+		}
+	}
+}
+
 func TestDatabaseClose(t *testing.T) {
 	pool := openSQL(t, filepath.Join(t.TempDir(), "site.db"))
 	d := NewDatabase(pool, DatabaseOptions{})

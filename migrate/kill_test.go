@@ -1,0 +1,74 @@
+package migrate_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// killFiles make two tables each, far apart, so that a kill falls between.
+func killFiles() []migrate.File {
+	var files []migrate.File
+	for i := range 60 {
+		fill := strings.Repeat(fmt.Sprintf("INSERT INTO a%d VALUES (randomblob(100));\n", i), 1500)
+		files = append(files, list(fmt.Sprintf("%04d.sql", i), fmt.Sprintf("CREATE TABLE a%d(x);\n%sCREATE TABLE b%d(x);", i, fill, i))...)
+	}
+	return files
+}
+
+// TestKill kills a process that migrates, at random moments: each file is
+// there whole with its ledger row, or not at all.
+func TestKill(t *testing.T) {
+	if path := os.Getenv("PAGES_TEST_KILL"); path != "" {
+		apply(t, openPath(t, path), killFiles())
+		return
+	}
+	rounds := 10
+	if testing.Short() {
+		rounds = 3
+	}
+	path := filepath.Join(t.TempDir(), "site.db")
+	apply(t, openPath(t, path), nil)
+	killed := 0
+	for range rounds {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond+time.Duration(rand.Int64N(int64(150*time.Millisecond))))
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestKill$")
+		cmd.Env = append(os.Environ(), "PAGES_TEST_KILL="+path)
+		if cmd.Run() != nil {
+			killed++
+		}
+		cancel()
+		db := openPath(t, path)
+		rows := len(strings.Fields(ledger(t, db)))
+		var tables int
+		var check string
+		if err := db.QueryRow("SELECT count(*) FROM sqlite_schema WHERE name GLOB '[ab][0-9]*'").Scan(&tables); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.QueryRow("PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
+			t.Fatalf("integrity_check: %s, %v", check, err)
+		}
+		if tables != 2*rows {
+			t.Fatalf("%d ledger rows and %d tables", rows, tables)
+		}
+		db.Close()
+	}
+	if killed == 0 {
+		t.Error("no run was killed: the work is too short")
+	}
+	clean := open(t)
+	apply(t, clean, killFiles())
+	db := openPath(t, path)
+	apply(t, db, killFiles())
+	if got, want := dump(t, db), dump(t, clean); got != want {
+		t.Errorf("schema %s\nwant %s", got, want)
+	}
+}
