@@ -168,14 +168,11 @@ func (x *exchange) apiStream() {
 
 // missedEvents sends what a stream missed and returns the last sequence it sent.
 func (x *exchange) missedEvents() (last int64, err error) {
-	last, err = strconv.ParseInt(x.r.Header.Get("Last-Event-ID"), 10, 64)
-	if err != nil || last <= 0 {
-		x.out.write([]byte(": hello\n\n"))
-		return 0, nil
-	}
-	events, err := x.site.store.Events(x.r.Context(), EventFilter{After: last})
-	if err != nil {
-		return 0, err
+	events := []Event{}
+	if last = sequence(x.r.Header.Get("Last-Event-ID")); last > 0 {
+		if events, err = x.site.store.Events(x.r.Context(), EventFilter{After: last}); err != nil {
+			return 0, err
+		}
 	}
 	x.out.write([]byte(": hello\n\n"))
 	for _, e := range events {
@@ -183,4 +180,13 @@ func (x *exchange) missedEvents() (last int64, err error) {
 		last = e.Sequence
 	}
 	return last, nil
+}
+
+// sequence reads the id of an event of the stream; 0 is none.
+func sequence(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
 }

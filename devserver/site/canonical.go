@@ -38,7 +38,7 @@ func (p Path) Target() string {
 // Canonical reads a request target in origin form ("/a?b") or absolute form
 // ("http://host/a?b"). Whatever two programs could read in two ways is an
 // error: dot segments, empty segments, encoded slashes, backslashes, "%" and
-// controls, and bytes that are no ASCII. The error is a [*Refusal] with status
+// controls, and bytes that are no ASCII. The error is a [*RefusalError] with status
 // 400, or 414 for a target over 8 KiB.
 func Canonical(requestURI string) (Path, error) {
 	if len(requestURI) > maxPathBytes {

@@ -56,11 +56,11 @@ func TestCanonicalRefuses(t *testing.T) {
 	} {
 		if p, err := Canonical(target); err == nil {
 			t.Errorf("%q is taken for %q", target, p.Target())
-		} else if refusal := new(Refusal); !errors.As(err, &refusal) || refusal.Status != 400 || refusal.Message == "" {
+		} else if refusal := new(RefusalError); !errors.As(err, &refusal) || refusal.Status != 400 || refusal.Message == "" {
 			t.Errorf("%q: %#v", target, err)
 		}
 	}
-	refusal := new(Refusal)
+	refusal := new(RefusalError)
 	if _, err := Canonical("/" + strings.Repeat("a", 8192)); !errors.As(err, &refusal) || refusal.Status != 414 {
 		t.Errorf("a long path: %v", err)
 	}
@@ -71,9 +71,30 @@ func TestCanonicalRefuses(t *testing.T) {
 
 func TestFold(t *testing.T) {
 	for _, c := range []struct{ path, folded string }{
-		{"/", ""}, {"/a", "/a"}, {"/a/", "/a"}, {"/A/B", "/a/b"}, {"/a;x/b", "/a/b"}, {"/;x/a", "/a"}, {"/a./b", "/a/b"}, {"/a. ./b", "/a/b"},
-		{"/a.b", "/a.b"}, {"/a b", "/a b"}, {"/a:b", "/a:b"}, {"/a::$data/b", "/a/b"}, {"/\u200ba", "/a"}, {"/ﬁ", "/fi"}, {"/ＡB", "/ab"},
-		{"/ı", "/i"}, {"/İ", "/i"}, {"/ſ", "/s"}, {"/K", "/k"}, {"/ς", "/σ"}, {"/é", "/é"}, {"/É", "/é"}, {"/a⁄b", "/a/b"}, {"/...", ""},
+		{"/", ""},
+		{"/a", "/a"},
+		{"/a/", "/a"},
+		{"/A/B", "/a/b"},
+		{"/a;x/b", "/a/b"},
+		{"/;x/a", "/a"},
+		{"/a./b", "/a/b"},
+		{"/a. ./b", "/a/b"},
+		{"/a.b", "/a.b"},
+		{"/a b", "/a b"},
+		{"/a:b", "/a:b"},
+		{"/a::$data/b", "/a/b"},
+		{"/\u200ba", "/a"},
+		{"/ﬁ", "/fi"},
+		{"/ＡB", "/ab"},
+		{"/ı", "/i"},
+		{"/İ", "/i"},
+		{"/ſ", "/s"},
+		{"/K", "/k"},
+		{"/ς", "/σ"},
+		{"/é", "/é"},
+		{"/É", "/é"},
+		{"/a⁄b", "/a/b"},
+		{"/...", ""},
 	} {
 		if got := fold(c.path); got != c.folded {
 			t.Errorf("fold(%q) = %q, want %q", c.path, got, c.folded)
@@ -89,12 +110,39 @@ func TestHosts(t *testing.T) {
 		host string
 		ok   bool
 	}{
-		{"localhost", true}, {"localhost:8788", true}, {"LOCALHOST", true}, {"localhost.", true}, {"localhost.:80", true}, {"site.localhost:1", true},
-		{"127.0.0.1", true}, {"127.0.0.1:8788", true}, {"[::1]", true}, {"[::1]:8788", true},
-		{"", false}, {":80", false}, {"evil.example", false}, {"localhost.evil.example", false}, {"evillocalhost", false}, {"169.254.1.1", false},
-		{"192.168.1.5:8788", false}, {"0.0.0.0", false}, {"[::]", false}, {"[::ffff:127.0.0.1]", false}, {"::1", false}, {"localhost:", false},
-		{"localhost:80x", false}, {"localhost:123456", false}, {"localhost@evil.example", false}, {"localhost:1@evil.example", false}, {"[::1", false},
-		{"[localhost]", false}, {"localhost/x", false}, {"local host", false}, {"localhost..", false}, {"127.0.0.1.", true}, {"127.1", false},
+		{"localhost", true},
+		{"localhost:8788", true},
+		{"LOCALHOST", true},
+		{"localhost.", true},
+		{"localhost.:80", true},
+		{"site.localhost:1", true},
+		{"127.0.0.1", true},
+		{"127.0.0.1:8788", true},
+		{"[::1]", true},
+		{"[::1]:8788", true},
+		{"", false},
+		{":80", false},
+		{"evil.example", false},
+		{"localhost.evil.example", false},
+		{"evillocalhost", false},
+		{"169.254.1.1", false},
+		{"192.168.1.5:8788", false},
+		{"0.0.0.0", false},
+		{"[::]", false},
+		{"[::ffff:127.0.0.1]", false},
+		{"::1", false},
+		{"localhost:", false},
+		{"localhost:80x", false},
+		{"localhost:123456", false},
+		{"localhost@evil.example", false},
+		{"localhost:1@evil.example", false},
+		{"[::1", false},
+		{"[localhost]", false},
+		{"localhost/x", false},
+		{"local host", false},
+		{"localhost..", false},
+		{"127.0.0.1.", true},
+		{"127.1", false},
 	} {
 		host, ok := bareHost(c.host)
 		if got := ok && LocalHost(host); got != c.ok {

@@ -65,7 +65,7 @@ func (x *exchange) answer() {
 		x.serveReserved(name)
 		return
 	}
-	hit, _ := x.serving.static.resolve(x.path.decoded)
+	hit := x.serving.static.resolve(x.path.decoded)
 	if !x.passGate(hit) {
 		return
 	}

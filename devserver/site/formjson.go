@@ -58,8 +58,7 @@ func checkJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := checkValue(d, 0); err != nil {
-		var refusal *Refusal
-		if errors.As(err, &refusal) {
+		if _, ok := errors.AsType[*RefusalError](err); ok {
 			return err
 		}
 		return errJSONObject

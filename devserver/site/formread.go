@@ -74,8 +74,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (*formReader, error) {
 	default:
 		return nil, errFormType
 	}
-	var tooLong *http.MaxBytesError
-	if errors.As(err, &tooLong) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err = errFormTooLarge
 	}
 	return f, err
@@ -196,8 +195,7 @@ func (f *formReader) multipart(body io.Reader, boundary string) error {
 
 // partError keeps what the limit on the body says, and calls the rest malformed.
 func partError(err error) error {
-	var tooLong *http.MaxBytesError
-	if errors.As(err, &tooLong) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err
 	}
 	return errFormMalformed

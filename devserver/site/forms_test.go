@@ -283,8 +283,16 @@ func TestFormRefusals(t *testing.T) {
 
 func TestFilenames(t *testing.T) {
 	for _, c := range []struct{ sent, kept string }{
-		{"a.pdf", "a.pdf"}, {"../../etc/passwd", "passwd"}, {`C:\Users\kim\a b.pdf`, "a b.pdf"}, {"a\x00b", "ab"}, {"..", ""}, {"", ""},
-		{"\u202efdp.exe", "fdp.exe"}, {strings.Repeat("é", 200), strings.Repeat("é", 127)}, {"a\xff", "a\ufffd"}, {"/", ""},
+		{"a.pdf", "a.pdf"},
+		{"../../etc/passwd", "passwd"},
+		{`C:\Users\kim\a b.pdf`, "a b.pdf"},
+		{"a\x00b", "ab"},
+		{"..", ""},
+		{"", ""},
+		{"\u202efdp.exe", "fdp.exe"},
+		{strings.Repeat("é", 200), strings.Repeat("é", 127)},
+		{"a\xff", "a\ufffd"},
+		{"/", ""},
 	} {
 		if got := cleanFilename(c.sent); got != c.kept {
 			t.Errorf("%q is kept as %q", c.sent, got)

@@ -39,7 +39,7 @@ type watchful struct {
 
 func (w *watchful) Serve(out http.ResponseWriter, r *http.Request) error {
 	w.calls.Add(1)
-	if strings.HasPrefix(fold(r.URL.Path), "/private") || fold(r.URL.Path) == "/report" {
+	if folded := fold(r.URL.Path) + "/"; strings.HasPrefix(folded, "/private/") || folded == "/report/" {
 		w.t.Errorf("the Worker was called with %q", r.URL.Path)
 	}
 	if again, err := Canonical(r.RequestURI); err != nil || again.Target() != r.RequestURI || again.String() != r.URL.Path {

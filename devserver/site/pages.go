@@ -79,7 +79,7 @@ func (x *exchange) showThanks() {
 }
 
 // refuse answers with a page for browsers and with JSON for others.
-func (x *exchange) refuse(e *Refusal) {
+func (x *exchange) refuse(e *RefusalError) {
 	if wantsJSON(x.r) || !strings.Contains(x.r.Header.Get("Accept"), "text/html") {
 		x.refuseJSON(e)
 		return
@@ -108,11 +108,11 @@ func sentence(message string) string {
 }
 
 type refusalDocument struct {
-	OK    bool     `json:"ok"`
-	Error *Refusal `json:"error"`
+	OK    bool          `json:"ok"`
+	Error *RefusalError `json:"error"`
 }
 
-func (x *exchange) refuseJSON(e *Refusal) {
+func (x *exchange) refuseJSON(e *RefusalError) {
 	x.failure = cmp.Or(x.failure, e.Code)
 	ownHeaders(x.out.Header())
 	shown := *e
@@ -125,7 +125,7 @@ func (x *exchange) refuseJSON(e *Refusal) {
 // refuseError answers for an error of a function that returns refusals. Any
 // other error comes from reading the request: the visitor broke off.
 func (x *exchange) refuseError(err error) {
-	var refusal *Refusal
+	var refusal *RefusalError
 	if !errors.As(err, &refusal) {
 		refusal = refuse(http.StatusBadRequest, "request_incomplete", "the request broke off")
 	}

@@ -1,8 +1,8 @@
 package site
 
-// Refusal is an answer to what a client did wrong. As JSON it is the "error" of
+// RefusalError is an answer to what a client did wrong. As JSON it is the "error" of
 // {"ok":false,"error":{…}} (platform document, section 7.3).
-type Refusal struct {
+type RefusalError struct {
 	Status  int    `json:"-"`
 	Code    string `json:"code"`    // stable: "path_malformed"
 	Message string `json:"message"` // a sentence a person can act on
@@ -10,15 +10,15 @@ type Refusal struct {
 	Fix string `json:"-"`
 }
 
-func (e *Refusal) Error() string { return e.Message }
+func (e *RefusalError) Error() string { return e.Message }
 
-func refuse(status int, code, message string) *Refusal {
-	return &Refusal{Status: status, Code: code, Message: message}
+func refuse(status int, code, message string) *RefusalError {
+	return &RefusalError{Status: status, Code: code, Message: message}
 }
 
-func (e *Refusal) fix(text string) *Refusal {
+func (e *RefusalError) fix(text string) *RefusalError {
 	e.Fix = text
 	return e
 }
 
-func refusePath(message string) *Refusal { return refuse(400, "path_malformed", message) }
+func refusePath(message string) *RefusalError { return refuse(400, "path_malformed", message) }

@@ -176,7 +176,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.path = path
-	hit, _ := x.serving.static.resolve(path.decoded)
+	hit := x.serving.static.resolve(path.decoded)
 	x.serveStatic(hit)
 }
 

@@ -14,8 +14,8 @@ import (
 // emailIDPrefix begins the id of somebody who signed in with an email alone.
 const emailIDPrefix = "usr_mail_"
 
-// signIn shows the sign-in page, or signs in who is named: by POST, and by GET
-// when no other site led here, so that a typed address or a script will do.
+// signIn shows the sign-in page, or signs in who is named: by POST, and while
+// developing by GET too, when no other site led here, so that a typed address will do.
 func (x *exchange) signIn() {
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -24,7 +24,8 @@ func (x *exchange) signIn() {
 			x.refuse(refuse(http.StatusBadRequest, "query_malformed", "the query of this address is malformed"))
 			return
 		}
-		if x.r.Method == http.MethodGet && (query.Has("persona") || query.Has("email")) && deliberate(x.r) {
+		named := query.Has("persona") || query.Has("email")
+		if named && x.site.options.DevHints && x.r.Method == http.MethodGet && deliberate(x.r) {
 			x.signInAs(query)
 			return
 		}

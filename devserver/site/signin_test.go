@@ -76,8 +76,11 @@ func TestSignInAnswersPrograms(t *testing.T) {
 }
 
 func TestSignInByAddress(t *testing.T) {
-	f := club(t, Options{})
+	f := club(t, Options{DevHints: true})
 	const path = "/__pages/sign-in?persona=member&next=/club/"
+	if got := club(t, Options{}).get(t, path); got.status != 200 || got.header.Get("Set-Cookie") != "" {
+		t.Errorf("a public site signs in by address: %d", got.status)
+	}
 	for _, c := range []struct {
 		headers string
 		status  int

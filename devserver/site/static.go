@@ -107,27 +107,28 @@ type found struct {
 }
 
 // resolve finds the asset that a canonical path stands for (see the file of
-// assumptions). A redirect goes only where the same file is then sent.
-func (x *staticIndex) resolve(path string) (found, bool) {
+// assumptions); without one, found.file is nil. A redirect goes only where the
+// same file is then sent.
+func (x *staticIndex) resolve(path string) found {
 	if dir, ok := strings.CutSuffix(path, "/"); ok {
 		if f := x.files[path+"index.html"]; f != nil {
-			return found{file: f}, true
+			return found{file: f}
 		}
 		if f := x.files[dir+".html"]; f != nil && dir != "" && x.files[dir] == nil {
-			return found{file: f, redirect: dir}, true
+			return found{file: f, redirect: dir}
 		}
-		return found{}, false
+		return found{}
 	}
 	if f := x.files[path]; f != nil {
-		return found{file: f, redirect: x.cleaner(path)}, true
+		return found{file: f, redirect: x.cleaner(path)}
 	}
 	if f := x.files[path+".html"]; f != nil {
-		return found{file: f, redirect: x.cleaner(path + ".html")}.unless(path), true
+		return found{file: f, redirect: x.cleaner(path + ".html")}.unless(path)
 	}
 	if f := x.files[path+"/index.html"]; f != nil {
-		return found{file: f, redirect: path + "/"}, true
+		return found{file: f, redirect: path + "/"}
 	}
-	return found{}, false
+	return found{}
 }
 
 // unless drops a redirect to the path that was asked for.

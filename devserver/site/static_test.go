@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -111,10 +112,7 @@ func TestStaticFiles(t *testing.T) {
 
 // A HEAD has the header of a GET and no body, whatever the answer.
 func TestHeadIsGetWithoutBody(t *testing.T) {
-	files := map[string]string{}
-	for path, text := range plainFiles {
-		files[path] = text
-	}
+	files := maps.Clone(plainFiles)
 	files["/large.bin"] = strings.Repeat("0123456789abcdef", (cachedFileBytes+4096)/16)
 	dir, assets := folder(t, files)
 	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir, Manifest: &manifest.Manifest{Routes: routes("members /dir/*")}})
@@ -251,7 +249,7 @@ func TestFilesAreNeverMixed(t *testing.T) {
 // Requests finish on the revision they began on, and Drained is called once, after them.
 func TestSwapWaitsForRequests(t *testing.T) {
 	inside, goOn := make(chan struct{}), make(chan struct{})
-	slow := workerFunc(func(w http.ResponseWriter, r *http.Request) error {
+	slow := workerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 		close(inside)
 		<-goOn
 		_, err := w.Write([]byte("old"))

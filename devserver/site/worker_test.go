@@ -22,7 +22,9 @@ func TestWorkerFailures(t *testing.T) {
 			panic("oh")
 		}
 		w.WriteHeader(200)
-		w.(http.Flusher).Flush()
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			return err
+		}
 		panic(http.ErrAbortHandler)
 	})
 	var failure error
