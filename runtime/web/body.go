@@ -198,8 +198,7 @@ func readBody(read func(*body) (any, error)) engine.Func {
 
 // lostBody is the error of a body that cannot be read any further.
 func lostBody(err error) error {
-	var thrown *engine.Error
-	if errors.As(err, &thrown) {
+	if thrown, ok := errors.AsType[*engine.Error](err); ok {
 		return thrown
 	}
 	return engine.TypeError("the body could not be read: %v", err)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -85,9 +86,8 @@ func accepts(header, coding string) bool {
 
 // decoded undoes the content codings that fetch undoes. Another coding stays.
 func decoded(r io.Reader, contentEncoding string) io.Reader {
-	codings := strings.Split(contentEncoding, ",")
-	for i := len(codings) - 1; i >= 0; i-- {
-		switch strings.ToLower(strings.TrimSpace(codings[i])) {
+	for _, coding := range slices.Backward(strings.Split(contentEncoding, ",")) {
+		switch strings.ToLower(strings.TrimSpace(coding)) {
 		case "gzip", "x-gzip":
 			r = &lazyReader{from: r, open: func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
 		case "deflate":

@@ -103,9 +103,6 @@ func (x *Exchange) fail(err error) {
 	close(x.ended)
 }
 
-// isAnswered reports whether nothing more is awaited of JavaScript.
-func (x *Exchange) isAnswered() bool { return isClosed(x.ended) }
-
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

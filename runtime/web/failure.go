@@ -19,7 +19,7 @@ const (
 )
 
 // Failure says why the Worker gave no answer. Nothing was written.
-type Failure struct {
+type Failure struct { //nolint:errname // it is what the caller shows, more than an error
 	Kind string
 	// Err is what was thrown; its Stack is in positions of the bundle.
 	Err *engine.Error
@@ -43,7 +43,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 // Aborted says that the answer broke off after its head was written. The
 // connection was closed if that was possible; if Closed is false the caller
 // must end it, lest the client take half an answer for a whole one.
-type Aborted struct {
+type Aborted struct { //nolint:errname // as above
 	Err    error
 	Closed bool
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,8 +30,10 @@ func backend(t *testing.T) (url string, hits *atomic.Int64) {
 	mux.HandleFunc("/to", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		w.Header().Set("Location", q.Get("url"))
-		var status int
-		fmt.Sscan(q.Get("status"), &status)
+		status, err := strconv.Atoi(q.Get("status"))
+		if err != nil {
+			t.Error(err)
+		}
 		w.WriteHeader(status)
 	})
 	mux.HandleFunc("/loop", func(w http.ResponseWriter, _ *http.Request) {
@@ -80,8 +83,10 @@ func at(url string, snippets []snippet) (out []snippet, allow []string) {
 func TestFetch(t *testing.T) {
 	url, _ := backend(t)
 	snippets, allow := at(url, []snippet{
-		{`const r = await fetch("{B}/echo?a=1"); return [r.status, r.statusText, r.ok, r.url, r.redirected, r.type, r.headers.get("x-two"), r.headers.getSetCookie(), await r.text()]`,
-			`[200,"OK",true,"{B}/echo?a=1",false,"default","1, 2",["a=1","b=2"],"GET /echo?a=1 ct= auth= cookie= ua= len=0 body="]`},
+		{
+			`const r = await fetch("{B}/echo?a=1"); return [r.status, r.statusText, r.ok, r.url, r.redirected, r.type, r.headers.get("x-two"), r.headers.getSetCookie(), await r.text()]`,
+			`[200,"OK",true,"{B}/echo?a=1",false,"default","1, 2",["a=1","b=2"],"GET /echo?a=1 ct= auth= cookie= ua= len=0 body="]`,
+		},
 		{`return await (await fetch("{B}/echo", { method: "POST", body: "text", headers: { authorization: "x", cookie: "c" } })).text()`, `"POST /echo ct=text/plain;charset=UTF-8 auth=x cookie=c ua= len=4 body=text"`},
 		{`return await (await fetch("{B}/echo", { method: "PUT", body: new Uint8Array([65]), headers: { "user-agent": "me", "content-length": "99", host: "evil.test" } })).text()`, `"PUT /echo ct= auth= cookie= ua=me len=1 body=A"`},
 		{`return await (await fetch("{B}/echo", { method: "POST", body: ReadableStream.from([new Uint8Array([65]), new Uint8Array([66])]) })).text()`, `"POST /echo ct= auth= cookie= ua= len=-1 body=AB"`},

@@ -142,7 +142,6 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if isLocalName(host) {
 		return nil, &refusal{host: address, reason: "its address belongs to this machine"}
 	}
-	var refused *refusal
 	dialer.ControlContext = func(_ context.Context, _, to string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(to)
 		if err != nil {
@@ -154,7 +153,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 		return nil
 	}
 	conn, err := dialer.DialContext(ctx, network, address)
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*refusal](err); ok {
 		return nil, refused
 	}
 	return conn, err

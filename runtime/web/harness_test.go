@@ -167,12 +167,20 @@ func (w *worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (w *worker) get(path string) (*http.Response, string) {
+// reply is the head of an answer.
+type reply struct {
+	Status        string
+	StatusCode    int
+	Header        http.Header
+	ContentLength int64
+}
+
+func (w *worker) get(path string) (reply, string) {
 	w.t.Helper()
 	return w.do(httptest.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, nil))
 }
 
-func (w *worker) do(r *http.Request) (*http.Response, string) {
+func (w *worker) do(r *http.Request) (reply, string) {
 	w.t.Helper()
 	r.RequestURI = ""
 	resp, err := http.DefaultTransport.RoundTrip(r)
@@ -184,7 +192,7 @@ func (w *worker) do(r *http.Request) (*http.Response, string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return resp, string(b)
+	return reply{resp.Status, resp.StatusCode, resp.Header, resp.ContentLength}, string(b)
 }
 
 func (w *worker) lines() string {

@@ -105,7 +105,7 @@ func (h *Host) fetchStart(c *engine.Call) (any, error) {
 		if err != nil {
 			f.stop(err)
 			if f.upload != nil {
-				f.upload.CloseWithError(err) //nolint:errcheck // never fails
+				f.upload.CloseWithError(err)
 			}
 			return nil, fetchError(f, err)
 		}
@@ -184,12 +184,10 @@ func fetchError(f *outbound, err error) error {
 	if cause := context.Cause(f.ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
 	}
-	var thrown *engine.Error
-	if errors.As(err, &thrown) {
+	if thrown, ok := errors.AsType[*engine.Error](err); ok {
 		return thrown
 	}
-	var refused *refusal
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*refusal](err); ok {
 		return engine.TypeError("%v", refused)
 	}
 	return engine.TypeError("fetch to %q failed: %v", f.url, err)

@@ -53,10 +53,10 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 			}
 			return engine.Undefined, nil
 		},
-		// respond_fail(id, kind, name, message, stack)
+		// respond_fail(id, kind, name, message, stack, the same three of each cause)
 		"respond_fail": func(c *engine.Call) (any, error) {
 			if x := h.exchange(c.Int(0)); x != nil {
-				x.failWorker(c.String(1), &engine.Error{Name: c.String(2), Message: c.String(3), Stack: c.String(4)})
+				x.failWorker(c.String(1), chain(append([]string{c.String(2), c.String(3), c.String(4)}, c.Strings(5)...)))
 			}
 			return engine.Undefined, nil
 		},
@@ -88,6 +88,17 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 			return x.id, nil
 		},
 	}
+}
+
+// chain makes an error of a name, message and stack, and of those of its causes
+// in turn; a cause is a property of what it caused.
+func chain(parts []string) *engine.Error {
+	e := &engine.Error{Name: parts[0], Message: parts[1], Stack: parts[2]}
+	const fields = 3
+	if rest := parts[fields:]; len(rest) >= fields {
+		e.Props = []engine.Field{{Name: "cause", Value: chain(rest)}}
+	}
+	return e
 }
 
 func (h *Host) respond(c *engine.Call) (any, error) {

@@ -66,7 +66,7 @@ func newPipeWriter(r *http.Request) *pipeWriter {
 }
 
 func (w *pipeWriter) serve(handler http.Handler, r *http.Request) {
-	var err error = io.EOF
+	err := io.EOF
 	defer func() {
 		if p := recover(); p != nil { // http.ErrAbortHandler is a panic by design
 			err = fmt.Errorf("the site broke off its answer: %v", p)
@@ -76,10 +76,10 @@ func (w *pipeWriter) serve(handler http.Handler, r *http.Request) {
 			})
 		}
 		w.WriteHeader(http.StatusOK)
-		w.out.CloseWithError(err) //nolint:errcheck // never fails
+		w.out.CloseWithError(err)
 	}()
 	defer context.AfterFunc(r.Context(), func() {
-		w.in.CloseWithError(context.Cause(r.Context())) //nolint:errcheck // never fails
+		w.in.CloseWithError(context.Cause(r.Context()))
 	})()
 	handler.ServeHTTP(w, r)
 }

@@ -82,6 +82,20 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+func TestCauses(t *testing.T) {
+	w := serve(t, handler(`throw new Error("top", { cause: new RangeError("middle", { cause: "bottom" }) })`), web.Options{})
+	w.get("/")
+	f, ok := errors.AsType[*web.Failure](w.errs[0])
+	if !ok {
+		t.Fatal(w.errs)
+	}
+	middle, _ := f.Err.Props[0].Value.(*engine.Error)
+	bottom, _ := middle.Props[0].Value.(*engine.Error)
+	if middle.Error() != "RangeError: middle" || !strings.Contains(middle.Stack, "worker.js:1:") || bottom.Message != "'bottom'" {
+		t.Errorf("%+v %+v", middle, bottom)
+	}
+}
+
 func TestAnswerHeaders(t *testing.T) {
 	w := serve(t, handler(`
 		const path = new URL(request.url).pathname;
@@ -250,8 +264,7 @@ func TestBudget(t *testing.T) {
 	} };`, web.Options{})
 	w.budget = 30 * time.Millisecond
 	w.get("/spin")
-	var killed *engine.KilledError
-	if !errors.As(w.errs[0], &killed) {
+	if _, ok := errors.AsType[*engine.KilledError](w.errs[0]); !ok {
 		t.Errorf("%v", w.errs)
 	}
 	if _, body := w.get("/"); body != "fine" {
@@ -264,7 +277,7 @@ func TestContentEncoding(t *testing.T) {
 		const headers = { "content-encoding": "gzip" };
 		if (request.url.endsWith("/manual")) return new Response(new Uint8Array([1, 2]), { headers, encodeBody: "manual" });
 		return new Response("plain text", { headers });`), web.Options{})
-	get := func(path, accept string) (*http.Response, string) {
+	get := func(path, accept string) (reply, string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, nil)
 		r.Header.Set("Accept-Encoding", accept)
 		return w.do(r)

@@ -79,8 +79,10 @@ func TestHeaders(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	try(t, web.Options{}, []snippet{
-		{`const u = new URL("HTTPS://u:p@EXAMPLE.com:8080/a/../b c?x=1#f"); return [u.href, u.origin, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash]`,
-			`["https://u:p@example.com:8080/b%20c?x=1#f","https://example.com:8080","https:","u","p","example.com:8080","example.com","8080","/b%20c","?x=1","#f"]`},
+		{
+			`const u = new URL("HTTPS://u:p@EXAMPLE.com:8080/a/../b c?x=1#f"); return [u.href, u.origin, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash]`,
+			`["https://u:p@example.com:8080/b%20c?x=1#f","https://example.com:8080","https:","u","p","example.com:8080","example.com","8080","/b%20c","?x=1","#f"]`,
+		},
 		{`return [new URL("../x", "https://a.test/b/c/d").href, String(new URL("//b.test", "https://a.test")), JSON.stringify({ u: new URL("https://a.test") })]`, `["https://a.test/b/x","https://b.test/","{\"u\":\"https://a.test/\"}"]`},
 		{`try { new URL("nope") } catch (e) { return [e.name, e.code, e instanceof TypeError] }`, `["TypeError","ERR_INVALID_URL",true]`},
 		{`return [URL.canParse("x:y"), URL.canParse("nope"), URL.canParse("/a", "https://b.test"), URL.parse("nope"), URL.parse("https://a.test").href]`, `[true,false,true,null,"https://a.test/"]`},
@@ -175,10 +177,14 @@ func TestCrypto(t *testing.T) {
 		{`return Promise.all(["SHA-1", { name: "sha-384" }, "SHA-512", "MD5"].map(async a => (await crypto.subtle.digest(a, new Uint8Array(3))).byteLength))`, `[20,48,64,16]`},
 		{`await crypto.subtle.digest("SHA-3", new Uint8Array(0))`, `NotSupportedError: Unrecognized or unimplemented digest algorithm requested ("SHA-3").`},
 		{`await crypto.subtle.digest("SHA-1", "text")`, `TypeError: The data is neither an ArrayBuffer nor a view`},
-		{key + text + `const s = await crypto.subtle.sign("HMAC", k, data); return [hex(s), await crypto.subtle.verify("HMAC", k, s, data), await crypto.subtle.verify("HMAC", k, s, s)]`,
-			`["f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8",true,false]`},
-		{key + `return [await crypto.subtle.exportKey("jwk", k), hex(await crypto.subtle.exportKey("raw", k)), k.algorithm, k.type, k.usages]`,
-			`[{"kty":"oct","k":"a2V5","alg":"HS256","key_ops":["sign","verify"],"ext":true},"6b6579",{"name":"HMAC","hash":{"name":"SHA-256"},"length":24},"secret",["sign","verify"]]`},
+		{
+			key + text + `const s = await crypto.subtle.sign("HMAC", k, data); return [hex(s), await crypto.subtle.verify("HMAC", k, s, data), await crypto.subtle.verify("HMAC", k, s, s)]`,
+			`["f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8",true,false]`,
+		},
+		{
+			key + `return [await crypto.subtle.exportKey("jwk", k), hex(await crypto.subtle.exportKey("raw", k)), k.algorithm, k.type, k.usages]`,
+			`[{"kty":"oct","k":"a2V5","alg":"HS256","key_ops":["sign","verify"],"ext":true},"6b6579",{"name":"HMAC","hash":{"name":"SHA-256"},"length":24},"secret",["sign","verify"]]`,
+		},
 		{`const k = await crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-512" }, true, ["sign"]); return [k.algorithm.length, await crypto.subtle.verify("HMAC", k, new Uint8Array(1), new Uint8Array(1)).catch(e => e.name)]`, `[1024,"InvalidAccessError"]`},
 		{`await crypto.subtle.importKey("raw", new Uint8Array(1), { name: "HMAC", hash: "SHA-256" }, true, ["encrypt"])`, `SyntaxError: An HMAC key has no usage "encrypt"`},
 		{`return crypto.subtle.timingSafeEqual(new Uint8Array([1]), new Uint8Array([1]))`, `true`},

@@ -153,16 +153,18 @@ func sequence(b []byte) (n int, ok bool) {
 		need = 1
 	case c >= 0xe0 && c <= 0xef:
 		need = 2
-		if c == 0xe0 {
+		switch c {
+		case 0xe0:
 			lower = 0xa0
-		} else if c == 0xed {
+		case 0xed:
 			upper = 0x9f
 		}
 	case c >= 0xf0 && c <= 0xf4:
 		need = 3
-		if c == 0xf0 {
+		switch c {
+		case 0xf0:
 			lower = 0x90
-		} else if c == 0xf4 {
+		case 0xf4:
 			upper = 0x8f
 		}
 	default:

@@ -14,6 +14,9 @@ export const USED = Symbol("used");
 export const HEADERS = Symbol("headers"); // a flat list, or the Headers over it
 export const LIST = Symbol("list");
 
+/** The content type of a body made from text. */
+export const TEXT_TYPE = "text/plain;charset=UTF-8";
+
 /** A body that Go holds: of the request, or of an answer to fetch. */
 export class HostBody {
   constructor(handle, list, signal) {
@@ -36,7 +39,7 @@ export class HostBody {
 
 /** What a body is made from, and the content type that this implies (null: none). */
 export function extract(init) {
-  if (typeof init === "string") return [init.toWellFormed(), "text/plain;charset=UTF-8"];
+  if (typeof init === "string") return [init.toWellFormed(), TEXT_TYPE];
   const bytes = bytesOf(init);
   if (bytes !== undefined) return [bytes.slice(), null];
   if (isBlob(init)) return [blobBytes(init), init.type || null];
@@ -47,7 +50,7 @@ export function extract(init) {
     if (init.locked) throw new TypeError("This ReadableStream is currently locked to a reader, and cannot be used as a body.");
     return [init, null];
   }
-  return [`${init}`.toWellFormed(), "text/plain;charset=UTF-8"];
+  return [`${init}`.toWellFormed(), TEXT_TYPE];
 }
 
 /** Sets up the fields of a body; source may also be a stream. */

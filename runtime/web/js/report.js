@@ -2,20 +2,29 @@ import { host } from "./host.js";
 import { inspect } from "./inspect.js";
 
 /** Tells the log of an exception that no code can catch any more. */
-export function report(error) {
+export function report(error, where = "Uncaught") {
   const e = describe(error);
-  host.console_log("error", `Uncaught ${e.name ? `${e.name}: ` : ""}${e.message}`, e.stack);
+  let text = `${where} ${headline(e.name, e.message)}`;
+  for (let i = 0; i < e.causes.length; i += 3) text += `\n  caused by ${headline(e.causes[i], e.causes[i + 1])}`;
+  host.console_log("error", text, e.stack);
 }
 
-/** What is thrown, as the name, message and stack that Go is told; anything can be thrown. */
+function headline(name, message) { return name === "" ? message : `${name}: ${message}`; }
+
+const MAX_CAUSES = 5;
+
+/**
+ * What is thrown, as Go is told: name, message, stack, and the same three of
+ * each cause in turn. Anything can be thrown.
+ */
 export function describe(error) {
-  if (!isError(error)) return { name: "", message: inspect(error), stack: "" };
-  const e = { name: text(error, "name") || "Error", message: text(error, "message"), stack: text(error, "stack") };
-  for (let cause = text(error, "cause", true), depth = 0; cause && depth < 5; depth++) {
-    e.stack += `\nCaused by: ${isError(cause) ? text(cause, "stack") || `${text(cause, "name")}: ${text(cause, "message")}` : inspect(cause)}`;
-    cause = isError(cause) ? text(cause, "cause", true) : undefined;
+  if (!isError(error)) return { name: "", message: inspect(error), stack: "", causes: [] };
+  const causes = [];
+  for (let e = read(error, "cause"); e !== undefined && e !== null && causes.length < 3 * MAX_CAUSES; e = isError(e) ? read(e, "cause") : null) {
+    if (isError(e)) causes.push(text(e, "name") || "Error", text(e, "message"), text(e, "stack"));
+    else causes.push("", inspect(e), "");
   }
-  return e;
+  return { name: text(error, "name") || "Error", message: text(error, "message"), stack: text(error, "stack"), causes };
 }
 
 function isError(value) {
@@ -23,11 +32,15 @@ function isError(value) {
 }
 
 // A getter of the author's may throw; a report must not.
-function text(error, key, raw) {
+function read(error, key) {
   try {
-    const value = error[key];
-    return raw ? value : value === undefined ? "" : `${value}`;
+    return error[key];
   } catch {
-    return raw ? undefined : "";
+    return undefined;
   }
+}
+
+function text(error, key) {
+  const value = read(error, key);
+  return typeof value === "string" ? value : "";
 }

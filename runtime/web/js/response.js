@@ -1,6 +1,6 @@
 // https://fetch.spec.whatwg.org/#response-class
 import { host } from "./host.js";
-import { Body, HEADERS, LIST, HostBody, extract, initBody, teeBody, unusable } from "./body.js";
+import { Body, HEADERS, LIST, HostBody, SOURCE, STREAM, TEXT_TYPE, USED, extract, initBody, teeBody, unusable } from "./body.js";
 import { get, headersOver, listFrom } from "./headers.js";
 import { define, illegal, include, need } from "./idl.js";
 
@@ -13,12 +13,20 @@ export class Response {
     this[STATUS] = 200;
     this[TEXT] = "";
     this[HEADERS] = this[EXTRA] = null;
-    this[LIST] = init === undefined || init === null ? [] : apply(this, init);
-    if (body === null) return initBody(this, null);
-    if (isNullStatus(this[STATUS])) throw new TypeError("Response with null body status (101, 204, 205, or 304) cannot have a body.");
-    const [source, type] = extract(body);
-    initBody(this, source);
-    if (type !== null && get(this[LIST], "content-type") === null) this[LIST].push("content-type", type);
+    const list = (this[LIST] = init === undefined || init === null ? [] : apply(this, init));
+    if (typeof body === "string") { // by far the most frequent, so without the detours below
+      this[SOURCE] = body.toWellFormed();
+      this[STREAM] = null;
+      this[USED] = false;
+      if (list.length === 0 || get(list, "content-type") === null) list.push("content-type", TEXT_TYPE);
+    } else if (body === null) {
+      initBody(this, null);
+    } else {
+      const [source, type] = extract(body);
+      initBody(this, source);
+      if (type !== null && get(list, "content-type") === null) list.push("content-type", type);
+    }
+    if (body !== null && this[STATUS] !== 200 && isNullStatus(this[STATUS])) throw new TypeError("Response with null body status (101, 204, 205, or 304) cannot have a body.");
   }
   get type() { return extra(this)?.type ?? "default"; }
   get url() { return extra(this)?.url ?? ""; }
@@ -62,7 +70,7 @@ export class Response {
     if (text === undefined) throw new TypeError("Response.json: the value cannot be written as JSON");
     const response = new Response(text, init);
     const list = response[LIST];
-    if (get(list, "content-type") === "text/plain;charset=UTF-8" && !namesContentType(init)) list[list.length - 1] = "application/json";
+    if (get(list, "content-type") === TEXT_TYPE && !namesContentType(init)) list[list.length - 1] = "application/json";
     return response;
   }
 }

@@ -68,7 +68,7 @@ export class URL {
     if (this.#params === null) {
       this.#params = new URLSearchParams();
       this.#params[LIST] = host.form_decode(this.#part(SEARCH).slice(1));
-      Object.defineProperty(this.#params, OWNER, { value: (query) => this.#set("search", query) });
+      this.#params[OWNER] = (query) => this.#set("search", query);
     }
     return this.#params;
   }
@@ -80,9 +80,10 @@ export class URL {
 
 export class URLSearchParams {
   constructor(init = "") {
-    this[LIST] = [];
     if (typeof init === "object" && init !== null || typeof init === "function") {
       this[LIST] = pairsOf(init);
+    } else if (init === "") {
+      this[LIST] = [];
     } else {
       const text = `${init}`.toWellFormed();
       this[LIST] = host.form_decode(text.startsWith("?") ? text.slice(1) : text);

@@ -2,7 +2,7 @@
 // in it. Go calls the functions that this file exports to the entry script.
 import { host } from "./host.js";
 import { HostBody, takeBody, unusable } from "./body.js";
-import { describe } from "./report.js";
+import { describe, report } from "./report.js";
 import { disconnect, incoming } from "./request.js";
 import { head, isResponse } from "./response.js";
 import { pump } from "./streams.js";
@@ -78,8 +78,8 @@ export function dispatch(id, method, url, headers, body, member) {
 }
 
 function fail(id, error) {
-  const { name, message, stack } = describe(error);
-  host.respond_fail(id, "exception", name, message, stack);
+  const { name, message, stack, causes } = describe(error);
+  host.respond_fail(id, "exception", name, message, stack, causes);
   close(id);
 }
 
@@ -87,7 +87,7 @@ const COMPLETE = 0, STREAMED = 1, HANDLE = 2, MANUAL = 4;
 
 function answer(id, response) {
   if (!isResponse(response)) {
-    host.respond_fail(id, "not-response", "TypeError", `the fetch handler of the default export returned ${kind(response)}, not a Response`, "");
+    host.respond_fail(id, "not-response", "TypeError", `the fetch handler of the default export returned ${kind(response)}, not a Response`, "", []);
     return close(id);
   }
   if (unusable(response)) {
@@ -124,8 +124,7 @@ function wait(id, promise) {
   if (state === undefined) throw new Error("waitUntil was called after its request had ended");
   state.open++;
   Promise.resolve(promise).then(() => close(id), (error) => {
-    const { name, message, stack } = describe(error);
-    host.console_log("error", `waitUntil: ${name ? `${name}: ` : ""}${message}`, stack);
+    report(error, "waitUntil:");
     close(id);
   });
 }

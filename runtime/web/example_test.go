@@ -1,0 +1,58 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// A Worker answers one request; its console goes where the options say.
+func ExampleHost_Serve() {
+	b, err := boot() // an engine and the image of the prelude
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	host := web.New(web.Options{Console: func(_ *engine.Scope, e web.ConsoleEntry) { fmt.Println(e.Level, e.Text) }})
+	defer host.Close()
+	isolate, err := b.engine.NewIsolate(ctx, b.image, engine.IsolateOptions{Funcs: host.Funcs(), Modules: web.Modules(), OnIdle: host.Idle})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer isolate.Close()
+
+	start := engine.NewScope(ctx, 0, nil) // no request is served: I/O is refused
+	err = isolate.Do(start, func(vm *engine.VM) error {
+		module, err := vm.Import(engine.Source{Name: "worker.js", Code: `export default {
+			async fetch(request) {
+				console.log("asked for", new URL(request.url).pathname);
+				return Response.json({ hello: await request.text() });
+			},
+		};`})
+		if err == nil {
+			_, err = vm.Call("start", module, "{}")
+		}
+		return err
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/greet", http.NoBody)
+	x := web.NewExchange(w, r)
+	scope := engine.NewScope(ctx, 0, x)
+	defer scope.End(nil)
+	err = host.Serve(isolate, scope, x)
+	<-x.Done()
+	fmt.Println(w.Code, w.Header().Get("Content-Type"), w.Body, err)
+	// Output:
+	// log asked for /greet
+	// 200 application/json {"hello":""} <nil>
+}
