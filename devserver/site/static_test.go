@@ -285,6 +285,33 @@ func TestSwapWaitsForRequests(t *testing.T) {
 	}
 }
 
+// What is in memory stays there while the bytes stay the same, and no longer.
+func TestContentsOutliveASwap(t *testing.T) {
+	dir, assets := folder(t, map[string]string{"/a.txt": "same", "/b.txt": "before"})
+	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})
+	f.get(t, "/a.txt")
+	f.get(t, "/b.txt")
+	for i, a := range assets {
+		if a.Path == "/b.txt" {
+			if err := os.WriteFile(a.File, []byte("after it"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			assets[i] = assetOf(a.Path, a.File, "after it")
+		} else if err := os.Remove(a.File); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.site.Swap(Revision{Assets: assets, AssetsDir: dir})
+	if a, b := f.get(t, "/a.txt"), f.get(t, "/b.txt"); a.body != "same" || b.body != "after it" {
+		t.Errorf("%d %q, %d %q", a.status, a.body, b.status, b.body)
+	}
+	var index staticIndex
+	index.room.Store(10)
+	if !index.reserve(6) || index.reserve(5) || !index.reserve(4) || index.reserve(1) {
+		t.Error("the cache does not keep to its size")
+	}
+}
+
 type workerFunc func(http.ResponseWriter, *http.Request) error
 
 func (f workerFunc) Serve(w http.ResponseWriter, r *http.Request) error { return f(w, r) }
