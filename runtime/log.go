@@ -29,9 +29,9 @@ func (w *Worker) line(s *engine.Scope, level, text, stack string) Line {
 	return l
 }
 
-// loadFailure is the Failure of a module that could not be loaded.
-func (w *Worker) loadFailure(err error) *Failure {
-	f := w.failure(KindLoad, err)
+// loadError is the Error of a module that could not be loaded.
+func (w *Worker) loadError(err error) *Error {
+	f := w.errorOf(KindLoad, err)
 	if f.Kind == KindCPU {
 		f.Kind = KindLoad
 		f.Message = "the Worker did not finish loading: its top level used more than " + loadBudget.String() + " of CPU time"

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -77,7 +78,7 @@ type Worker struct {
 	inFlight sync.WaitGroup
 }
 
-// NewWorker evaluates the bundle. A *Failure of KindLoad says that its module
+// NewWorker evaluates the bundle. A *Error of KindLoad says that its module
 // threw, has no handler, or never finished loading.
 func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, error) {
 	maps, err := newSources(o.Map)
@@ -95,9 +96,12 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	first, err := w.newSlot()
 	if err == nil {
+		// A module may take its time: the caller need not wait for it.
+		stop := context.AfterFunc(ctx, first.isolate.Close)
 		if err = w.load(first); err != nil {
 			first.isolate.Close()
 		}
+		stop()
 	}
 	if err != nil {
 		w.cancel()
@@ -118,7 +122,7 @@ func (w *Worker) load(s *slot) error {
 	defer scope.End(nil)
 	err = s.isolate.Do(scope, func(vm *engine.VM) error { return w.evaluate(vm, string(env)) })
 	if err != nil {
-		return w.loadFailure(err)
+		return w.loadError(err)
 	}
 	w.image, err = s.isolate.Snapshot(scope)
 	if err != nil {
@@ -147,13 +151,13 @@ func (w *Worker) evaluate(vm *engine.VM, env string) error {
 	return nil
 }
 
-// Serve answers r through rw. An error is a *Failure, and means that nothing was
+// Serve answers r through rw. An error is a *Error, and means that nothing was
 // written. The Request that the Worker sees is r's method, URL, headers and
 // body as they are.
 func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	s, err := w.acquire()
 	if err != nil {
-		return Usage{}, w.failure(KindInternal, err)
+		return Usage{}, w.errorOf(KindInternal, err)
 	}
 	defer w.release(s)
 	m := &metered{ResponseWriter: rw, limits: w.o.Limits}
@@ -163,8 +167,8 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	err = w.host.Serve(s.isolate, scope, x)
 	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests()}
 	w.linger(s, scope, x)
-	if err != nil {
-		f := w.failure(KindException, err)
+	if err = w.begun(err); err != nil {
+		f := w.errorOf(KindException, err)
 		if f.Kind == KindMemory {
 			// What is left of the heap is of no use to other requests.
 			_ = s.isolate.Reset(engine.NewScope(w.ctx, 0, nil), f)
@@ -173,6 +177,19 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	}
 	w.warnOver(r, usage)
 	return usage, nil
+}
+
+// begun takes the errors that came after the answer had begun, or that nobody
+// waits for: there is no page to show for them.
+func (w *Worker) begun(err error) error {
+	if broke, ok := errors.AsType[*web.Aborted](err); ok {
+		w.o.Logger.Warn("an answer broke off", "error", broke.Err)
+		return nil
+	}
+	if errors.Is(err, web.ErrClientGone) {
+		return nil
+	}
+	return err
 }
 
 // linger lets ctx.waitUntil go on after the response, for a bounded time.
@@ -214,18 +231,17 @@ func (w *Worker) warnOver(r *http.Request, u Usage) {
 	}
 }
 
-// Close waits up to drain for the requests under way, then ends the isolates.
-func (w *Worker) Close(drain time.Duration) {
+// Close waits for the requests under way until ctx ends, then ends the isolates
+// and what still runs in them.
+func (w *Worker) Close(ctx context.Context) {
 	w.mu.Lock()
 	w.closing = true
 	w.mu.Unlock()
 	done := make(chan struct{})
 	go func() { w.inFlight.Wait(); close(done) }()
-	timer := time.NewTimer(drain)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-ctx.Done():
 	}
 	w.cancel()
 	w.mu.Lock()

@@ -40,7 +40,11 @@ func start(t testing.TB, code string, o pagesruntime.WorkerOptions) (*pagesrunti
 	}
 	w, err := open(t).NewWorker(t.Context(), o)
 	if err == nil {
-		t.Cleanup(func() { w.Close(time.Second) })
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			w.Close(ctx)
+		})
 	}
 	return w, err
 }
@@ -60,9 +64,9 @@ func serve(t testing.TB, w *pagesruntime.Worker) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if _, err := w.Serve(rw, r); err != nil {
-			var f *pagesruntime.Failure
+			var f *pagesruntime.Error
 			if !errors.As(err, &f) {
-				t.Errorf("no Failure: %v", err)
+				t.Errorf("no Error: %v", err)
 				return
 			}
 			rw.Header().Set("X-Kind", string(f.Kind))
@@ -187,7 +191,7 @@ func TestLoadFailures(t *testing.T) {
 		"endless":    {`await new Promise(() => {}); export default { fetch() {} }`, "never settled"},
 	} {
 		_, err := start(t, c.code, pagesruntime.WorkerOptions{})
-		var f *pagesruntime.Failure
+		var f *pagesruntime.Error
 		if !errors.As(err, &f) || f.Kind != pagesruntime.KindLoad || !strings.Contains(f.Error(), c.text) {
 			t.Errorf("%s: got %v, want %q", name, err, c.text)
 		}

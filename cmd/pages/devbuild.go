@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -32,8 +33,9 @@ type siteBuilder struct {
 	stores  *stores
 	site    *sql.DB
 	front   *site.Site
-	running *sharedWorker // what the newest revision runs; nil for none
-	warned  string        // the warnings about secrets that were last shown
+	until   context.Context // ends with the dev server
+	running *sharedWorker   // what the newest revision runs; nil for none
+	warned  string          // the warnings about secrets that were last shown
 }
 
 func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, error) {
@@ -42,7 +44,7 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 		return nil, err
 	}
 	return &siteBuilder{
-		devRun: r, console: k, site: db, stores: newStores(r),
+		devRun: r, console: k, until: ctx, site: db, stores: newStores(r),
 		bundler: bundler.New(r.dir, bundler.Options{Development: true, Now: r.now}),
 	}, nil
 }
@@ -63,7 +65,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	m, checked := b.load(b.dir)
 	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName), b.dir)
 	if m == nil {
-		return devserver.Outcome{Problems: b.problems(checked.report.Diagnostics, "The manifest was refused"), Watch: watch}
+		return devserver.Outcome{Problems: b.problems(checked.diags, "The manifest was refused"), Watch: watch}
 	}
 	bundle, diags := b.bundler.Build(ctx, m)
 	watch = append(watch, b.bundler.Inputs()...)
@@ -79,7 +81,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	}
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.dir), b.dir
-	warnings := append(checked.report.Diagnostics, diags...)
+	warnings := slices.Concat(checked.diags, diags)
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
 }
 
@@ -129,7 +131,7 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 		if err != nil {
 			return r, []devserver.Problem{problemOf(err)}
 		}
-		b.replace(&sharedWorker{worker: w, key: key, limits: m.Limits})
+		b.replace(&sharedWorker{worker: w, key: key, limits: m.Limits, until: b.until})
 	}
 	b.running.uses.Add(1)
 	r.Worker, r.Drained = b.running, b.running.release
@@ -181,6 +183,7 @@ func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]strin
 	// Encoding plain data into a hash cannot fail.
 	_ = errors.Join(enc.Encode(m.Bindings), enc.Encode(m.Limits), enc.Encode(m.Runtime), enc.Encode(secrets))
 	h.Write(w.Code)
+	h.Write(w.Map)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -199,10 +202,14 @@ type sharedWorker struct {
 	key    string
 	limits manifest.Limits
 	uses   atomic.Int32
+	until  context.Context // of the dev server: draining ends with it
 }
 
 func (s *sharedWorker) release() {
-	if s.uses.Add(-1) == 0 {
-		s.worker.Close(drainTime)
+	if s.uses.Add(-1) > 0 {
+		return
 	}
+	ctx, cancel := context.WithTimeout(s.until, drainTime)
+	defer cancel()
+	s.worker.Close(ctx)
 }

@@ -186,7 +186,7 @@ var titles = map[pagesruntime.Kind]string{
 
 // problemOf is an error of a Worker in the terms of the dev server's pages.
 func problemOf(err error) devserver.Problem {
-	var f *pagesruntime.Failure
+	var f *pagesruntime.Error
 	if !errors.As(err, &f) {
 		return devserver.Problem{Kind: "internal", Title: titles[pagesruntime.KindInternal], Message: err.Error(), Status: http.StatusInternalServerError}
 	}

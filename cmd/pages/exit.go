@@ -63,32 +63,42 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// exit prints what ended a command and returns the exit code.
+// exit prints what ended a command and returns the exit code. A command that a
+// signal cut short ends with the signal's code, whatever it then failed with.
 func (c *cli) exit(ctx context.Context, err error) int {
-	var (
-		known    *failure
-		file     *refused
-		stop     signalError
-		signaled = errors.As(context.Cause(ctx), &stop)
-	)
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case signaled && (errors.Is(err, context.Canceled) || errors.As(err, new(signalError))):
-		if stop.signal == os.Interrupt {
-			return exitInt
-		}
+	}
+	stop, signaled := errors.AsType[signalError](context.Cause(ctx))
+	if !signaled || !errors.Is(err, context.Canceled) && !errors.Is(err, stop) {
+		c.print(err)
+	}
+	known, ok := errors.AsType[*failure](err)
+	switch {
+	case signaled && stop.signal == os.Interrupt:
+		return exitInt
+	case signaled:
 		return exitTerm
-	case errors.As(err, &file):
+	case ok:
+		return known.code
+	}
+	return exitRefused
+}
+
+// print says what went wrong, unless the command's own report has said it.
+func (c *cli) print(err error) {
+	if errors.Is(err, errShown) {
+		return
+	}
+	if file, ok := errors.AsType[*refused](err); ok {
 		c.printRefused(file)
-		return exitRefused
-	case errors.Is(err, errShown):
-		return exitRefused
-	case !errors.As(err, &known):
-		known = &failure{code: exitRefused, id: "failed", msg: err.Error()}
+		return
+	}
+	known, ok := errors.AsType[*failure](err)
+	if !ok {
+		known = &failure{id: "failed", msg: err.Error()}
 	}
 	c.printFailure(known)
-	return known.code
 }
 
 func (c *cli) printFailure(f *failure) {

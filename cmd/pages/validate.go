@@ -14,7 +14,8 @@ import (
 
 // checked is one manifest and what was found about it.
 type checked struct {
-	report manifest.Report
+	report manifest.Report      // files as the user would name them
+	diags  manifest.Diagnostics // files relative to the site's folder
 	src    []byte
 }
 
@@ -70,7 +71,7 @@ func (c *cli) check(args []string) ([]checked, error) {
 				return nil, fmt.Errorf("read stdin: %w", err)
 			}
 			_, diags := manifest.Parse("stdin", src)
-			results = append(results, checked{manifest.NewReport("stdin", diags), src})
+			results = append(results, checked{report: manifest.NewReport("stdin", diags), src: src})
 			continue
 		}
 		var named []string
@@ -95,7 +96,7 @@ func (c *cli) load(dir string) (*manifest.Manifest, checked) {
 	path := filepath.Join(dir, manifest.FileName)
 	m, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
 	src, _ := os.ReadFile(path) // without it the report has no code frames
-	return m, checked{manifest.NewReport(c.shown(path), diags), src}
+	return m, checked{report: manifest.NewReport(c.shown(path), diags), diags: diags, src: src}
 }
 
 // mustLoad is load for commands that go on only with a valid manifest. Warnings

@@ -25,6 +25,10 @@ func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 		}
 		return
 	}
+	if vm.stopped.Load() {
+		vm.killing = true
+		panic(ErrClosed)
+	}
 	if vm.deadline.IsZero() || vm.engine.now().Before(vm.deadline) {
 		return
 	}
@@ -76,6 +80,16 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 	})
 }
 
+// checkDrain ends a job queue that goes on past the deadline, or past Close.
+func (vm *VM) checkDrain() {
+	if vm.stopped.Load() {
+		panic(broken{ErrClosed})
+	}
+	if !vm.deadline.IsZero() && vm.engine.now().After(vm.deadline) {
+		panic(broken{&KilledError{Scope: vm.scope, Budget: vm.scope.budget}})
+	}
+}
+
 // drain runs the job queue until it is empty. A queue that feeds itself never
 // is; the deadline is looked at every so many jobs, since a job may be shorter
 // than the engine's own period.
@@ -88,8 +102,8 @@ func (vm *VM) drain() {
 		if ran < 0 {
 			vm.dropException()
 		}
-		if n%256 == 0 && !vm.deadline.IsZero() && vm.engine.now().After(vm.deadline) {
-			panic(broken{&KilledError{Scope: vm.scope, Budget: vm.scope.budget}})
+		if n%256 == 0 {
+			vm.checkDrain()
 		}
 	}
 }

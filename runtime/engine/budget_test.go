@@ -100,3 +100,19 @@ func TestBudgetIsOverTurns(t *testing.T) {
 		t.Errorf("after %d turns of 10 ms: %v", turns, err)
 	}
 }
+
+func TestCloseEndsWhatRuns(t *testing.T) {
+	for name, code := range map[string]string{
+		"loop":       `for (;;) {}`,
+		"native":     `Array.prototype.reverse.call({length: 1e9})`,
+		"microtasks": `(function f() { Promise.resolve().then(f) })(); 0`,
+	} {
+		i := start(t, engine.IsolateOptions{})
+		ended := make(chan error, 1)
+		go func() { _, err := run(i, scope(t, 0), code); ended <- err }()
+		i.Close()
+		if err := receive(t, ended); !errors.Is(err, engine.ErrClosed) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -85,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.link(ctx); err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
 	}
-	e.module, err = e.runtime.CompileModule(ctx, wasm)
+	e.module, err = e.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), wasm)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("compile the engine: %w", err), e.Close(ctx))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -73,7 +74,7 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 }
 
 func (e *Engine) newVM(ctx context.Context) (*VM, error) {
-	vm := &VM{engine: e, rejected: map[Value]Value{}, entryFns: map[string]Value{}}
+	vm := &VM{engine: e, stopped: &atomic.Bool{}, rejected: map[Value]Value{}, entryFns: map[string]Value{}}
 	vm.ctx = context.WithValue(context.WithoutCancel(ctx), vmKey{}, vm)
 	mod, err := e.instantiate(vm.ctx)
 	if err != nil {

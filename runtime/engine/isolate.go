@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // IsolateOptions says what an isolate reaches.
@@ -38,6 +39,7 @@ type Isolate struct {
 	tasks  chan task
 	work   sync.WaitGroup // the loop and the Asyncs under way
 	vm     *VM            // the loop's
+	stop   atomic.Bool
 	gone   chan struct{}
 }
 
@@ -67,7 +69,7 @@ func (i *Isolate) renew() error {
 	if err != nil {
 		return err
 	}
-	vm.funcs, vm.mods, vm.onRejection, vm.async = i.o.Funcs, i.o.Modules, i.o.OnRejection, i.startAsync
+	vm.funcs, vm.mods, vm.onRejection, vm.async, vm.stopped = i.o.Funcs, i.o.Modules, i.o.OnRejection, i.startAsync, &i.stop
 	if i.vm != nil {
 		i.vm.close()
 	}
@@ -141,6 +143,9 @@ func (i *Isolate) run(t task) error {
 }
 
 func (i *Isolate) reset(cause error) {
+	if i.stop.Load() {
+		return
+	}
 	if err := i.renew(); err != nil {
 		// Without memory for a new VM nothing can run here any more.
 		cause = fmt.Errorf("%w; and it cannot start over: %w", cause, err)
@@ -200,9 +205,10 @@ func contained(ctx context.Context, work Async) (value any, err error) {
 	return work(ctx)
 }
 
-// Close ends the loop, cancels what is under way and waits for it to stop. Do
-// not call it from a turn.
+// Close ends the loop and the turn that runs, cancels what is under way and waits
+// for it to stop. Do not call it from a turn.
 func (i *Isolate) Close() {
+	i.stop.Store(true)
 	i.cancel()
 	i.work.Wait()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
@@ -30,8 +31,9 @@ type VM struct {
 	entryFns map[string]Value
 	rejected map[Value]Value // promises without a handler so far, and their reasons
 	scope    *Scope
-	deadline time.Time // of the turn that runs; zero for none
-	causes   int       // depth of the chain of causes being read
+	deadline time.Time    // of the turn that runs; zero for none
+	causes   int          // depth of the chain of causes being read
+	stopped  *atomic.Bool // the isolate is closing: what runs must end
 	killing  bool
 	overrun  int
 	async    func(vm *VM, work Async, s settler)

@@ -10,10 +10,10 @@ import (
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
-// Kind says what kind of fault a Failure is.
+// Kind says what kind of fault an Error is.
 type Kind string
 
-// The kinds of Failure.
+// The kinds.
 const (
 	KindLoad        Kind = "load"         // the module could not be evaluated
 	KindException   Kind = "exception"    // the handler threw
@@ -25,8 +25,8 @@ const (
 	KindInternal    Kind = "internal"     // a fault of ours
 )
 
-// Failure is why a Worker did not answer, in terms of the author's own files.
-type Failure struct {
+// Error is why a Worker did not answer, in terms of the author's own files.
+type Error struct {
 	Kind    Kind
 	Name    string // class of the exception: TypeError …
 	Message string
@@ -39,7 +39,7 @@ type Failure struct {
 }
 
 // Error is one line: what happened and where.
-func (f *Failure) Error() string {
+func (f *Error) Error() string {
 	text := f.Message
 	if f.Name != "" {
 		text = strings.TrimSuffix(f.Name+": "+f.Message, ": ")
@@ -51,10 +51,10 @@ func (f *Failure) Error() string {
 }
 
 // Unwrap returns the engine's own error.
-func (f *Failure) Unwrap() error { return f.err }
+func (f *Error) Unwrap() error { return f.err }
 
 // Status is the HTTP status that fits: 503 for a limit or a restart, else 500.
-func (f *Failure) Status() int {
+func (f *Error) Status() int {
 	switch f.Kind {
 	case KindCPU, KindMemory, KindReset:
 		return 503
@@ -63,11 +63,10 @@ func (f *Failure) Status() int {
 	}
 }
 
-// failure turns an error of the engine or of the web room into a Failure; kind
+// errorOf turns an error of the engine or of the web room into an Error; kind
 // is what a plain exception is.
-func (w *Worker) failure(kind Kind, err error) *Failure {
-	var known *Failure
-	if errors.As(err, &known) {
+func (w *Worker) errorOf(kind Kind, err error) *Error {
+	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
 	var (
@@ -77,15 +76,15 @@ func (w *Worker) failure(kind Kind, err error) *Failure {
 	)
 	switch {
 	case errors.As(err, &killed):
-		return w.cpuFailure(killed)
+		return w.cpuError(killed)
 	case errors.As(err, &failed) && failed.Err != nil:
-		return w.thrownFailure(kindOf(failed.Kind, kind), failed.Err)
+		return w.thrownError(kindOf(failed.Kind, kind), failed.Err)
 	case errors.As(err, &thrown):
-		return w.thrownFailure(kind, thrown)
+		return w.thrownError(kind, thrown)
 	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrClosed):
-		return &Failure{Kind: KindReset, Message: "the Worker was restarted while this request was under way", Fix: "send the request again", err: err}
+		return &Error{Kind: KindReset, Message: "the Worker was restarted while this request was under way", Fix: "send the request again", err: err}
 	}
-	return &Failure{Kind: KindInternal, Message: err.Error(), err: err}
+	return &Error{Kind: KindInternal, Message: err.Error(), err: err}
 }
 
 func kindOf(name string, otherwise Kind) Kind {
@@ -97,8 +96,8 @@ func kindOf(name string, otherwise Kind) Kind {
 	}
 }
 
-func (w *Worker) thrownFailure(kind Kind, e *engine.Error) *Failure {
-	f := &Failure{Kind: kind, Name: e.Name, Message: e.Message, Frames: w.sources.frames(e.Stack), err: e}
+func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
+	f := &Error{Kind: kind, Name: e.Name, Message: e.Message, Frames: w.sources.frames(e.Stack), err: e}
 	if e.OutOfMemory() {
 		f.Kind, f.Limit = KindMemory, fmt.Sprintf("memory %d MB", engine.DefaultMemoryLimit>>20)
 		f.Message = fmt.Sprintf("the Worker used more than %d MB of memory", engine.DefaultMemoryLimit>>20)
@@ -124,8 +123,8 @@ func causes(e *engine.Error) (chain []string) {
 	return chain
 }
 
-func (w *Worker) cpuFailure(k *engine.KilledError) *Failure {
-	f := &Failure{
+func (w *Worker) cpuError(k *engine.KilledError) *Error {
+	f := &Error{
 		Kind: KindCPU, Limit: fmt.Sprintf("cpuMs %d", w.o.Limits.CPU.Milliseconds()),
 		Message: fmt.Sprintf("the Worker used more than %d ms of CPU time (limits.cpuMs)", w.o.Limits.CPU.Milliseconds()),
 		Frames:  w.sources.frames(k.Stack),
@@ -140,7 +139,7 @@ func (w *Worker) cpuFailure(k *engine.KilledError) *Failure {
 }
 
 // show adds the source text around the innermost frame.
-func (f *Failure) show(s *sources) {
+func (f *Error) show(s *sources) {
 	if len(f.Frames) > 0 {
 		f.Snippet = s.snippet(f.Frames[0])
 	}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+var shots = flag.String("screenshots", "", "folder to keep screenshots of the pages in")
+
+// browser opens a real Chromium; t fails without one.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal("the browser tests need Chromium: apt-get install chromium")
+	}
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil { // starts the browser, which lives as long as ctx
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// page drives one tab.
+type page struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+func (p page) do(what string, actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// text waits until the page's text contains part.
+func (p page) text(part string) {
+	p.t.Helper()
+	p.holds("document.body && document.body.innerText.includes(" + quoted(part) + ")")
+}
+
+// holds waits until a JavaScript expression is true.
+func (p page) holds(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for {
+		// A page that is being replaced has nothing to evaluate in: asked again.
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if err == nil && ok {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			p.t.Fatalf("never true in %v: %s (%v)", patience, expression, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// evaluate runs JavaScript for its effect.
+func (p page) evaluate(code string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := chromedp.Evaluate[string](code)(ctx, t)
+		return err
+	})
+}
+
+func quoted(s string) string { return "`" + strings.ReplaceAll(s, "`", "\\`") + "`" }
+
+func (p page) shot(name string) {
+	p.t.Helper()
+	if *shots == "" {
+		return
+	}
+	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestBrowser goes through the example site as a visitor, a member and the
+// author do.
+func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the browser has nothing to race with; it runs in the long tests")
+	}
+	d := startDev(t, copyExample(t, "riverside"))
+	p := page{t, browser(t)}
+
+	p.do("home", chromedp.Navigate(d.URL+"/"))
+	p.text("places free")
+	p.shot("home")
+
+	p.do("members page", chromedp.Navigate(d.URL+"/minutes/"))
+	p.holds(`location.pathname === "/__pages/sign-in"`)
+	p.shot("sign-in")
+	p.do("sign in as outsider", chromedp.Click(`button[value="outsider"]`))
+	p.holds(`location.pathname === "/minutes/"`)
+	p.shot("refused")
+	p.do("sign in again", chromedp.Navigate(d.URL+"/__pages/sign-in?next=%2Fminutes%2F"),
+		chromedp.Click(`button[value="member"]`))
+	p.holds(`location.pathname === "/minutes/" && document.title !== ""`)
+	p.text("Minutes")
+	p.shot("minutes")
+	p.do("club", chromedp.Navigate(d.URL+"/club"))
+	p.holds(`document.forms.length > 0`)
+	p.do("a note", chromedp.SendKeys(`textarea[name="body"]`, "See you at six"), chromedp.Submit(`textarea[name="body"]`))
+	p.text("See you at six")
+	p.shot("club")
+
+	p.do("join", chromedp.Navigate(d.URL+"/join"),
+		chromedp.SendKeys(`#name`, "Ada Lovelace"), chromedp.SendKeys(`#email`, "ada@example.org"),
+		chromedp.Click(`main form button`))
+	p.text("Thank you. Tom will write")
+	p.do("dashboard", chromedp.Navigate(d.URL+"/__pages/"))
+	p.text("custom.membership_requested")
+	p.text("ada@example.org")
+	p.shot("dashboard")
+
+	p.do("boom", chromedp.Navigate(d.URL+"/api/boom"))
+	p.text("src/api/boom.ts:11")
+	p.shot("error-page")
+	testLivePage(d, p)
+}
+
+// testLivePage: an open page follows edits.
+func testLivePage(d *devServer, p page) {
+	p.do("about", chromedp.Navigate(d.URL+"/about"), p.evaluate(`window.mark = "still here"`))
+	d.edit("public/css/site.css", "body", "h1 { letter-spacing: 7px !important } body")
+	p.holds(`getComputedStyle(document.querySelector("h1")).letterSpacing === "7px"`)
+	p.holds(`window.mark === "still here"`)
+
+	d.edit("public/about.html", "</main>", "<p>Fresh from the editor</p></main>")
+	p.text("Fresh from the editor")
+
+	d.edit("src/worker.ts", "const app = new Hono<AppEnv>();", "const app = new Hono<AppEnv>(;")
+	p.holds(`document.querySelector("pages-problems")?.shadowRoot.textContent.includes("src/worker.ts")`)
+	p.shot("overlay")
+	d.edit("src/worker.ts", "const app = new Hono<AppEnv>(;", "const app = new Hono<AppEnv>();")
+	p.holds(`!document.querySelector("pages-problems")`)
+	p.text("Fresh from the editor")
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const endless = "CREATE TABLE t (n INTEGER);\nINSERT INTO t WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0;\n"
+
+// interrupted starts the command, waits until it is under way, sends Ctrl-C and
+// returns the exit code and stderr.
+func interrupted(t *testing.T, underWay func() bool, args ...string) (code int, stderr string) {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, args...)
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); !underWay(); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			_ = cmd.Process.Kill()
+			t.Fatalf("never under way: %s", &out)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = cmd.Wait() // the exit code says it
+	return cmd.ProcessState.ExitCode(), out.String()
+}
+
+func exists(path string) func() bool {
+	return func() bool {
+		info, err := os.Stat(path)
+		return err == nil && (info.IsDir() || info.Size() > 0)
+	}
+}
+
+// TestInterrupt presses Ctrl-C in the middle of what may take long.
+func TestInterrupt(t *testing.T) {
+	t.Run("migrate", func(t *testing.T) {
+		dir := copyExample(t, "broken/failing-migration")
+		if err := os.WriteFile(filepath.Join(dir, "migrations", "0002_names.sql"), []byte(endless), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, stderr := interrupted(t, exists(filepath.Join(dir, ".pages/state/site.db-wal")), "migrate", dir)
+		if code != exitInt {
+			t.Errorf("exit code %d\n%s", code, stderr)
+		}
+		var plan struct{ Pending []string }
+		runJSON(t, &plan, "migrate", dir, "--plan", "--json")
+		if n := len(plan.Pending); n == 0 || plan.Pending[n-1] != "0002_names.sql" {
+			t.Errorf("the file that was interrupted is not pending: %+v", plan)
+		}
+	})
+	t.Run("dev during a migration", func(t *testing.T) {
+		dir := copyExample(t, "broken/failing-migration")
+		if err := os.WriteFile(filepath.Join(dir, "migrations", "0002_names.sql"), []byte(endless), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, stderr := interrupted(t, exists(filepath.Join(dir, ".pages/state/dev.json")), "dev", dir, "--port", "0"); code != 0 {
+			t.Errorf("exit code %d\n%s", code, stderr)
+		}
+	})
+	t.Run("dev while the module loads", func(t *testing.T) {
+		dir := copyExample(t, "broken/endless-loop")
+		if err := os.WriteFile(filepath.Join(dir, "worker.js"), []byte("for (;;) {}\nexport default { fetch() {} };\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		code, stderr := interrupted(t, exists(filepath.Join(dir, ".pages/state/dev.json")), "dev", dir, "--port", "0")
+		if took := time.Since(start); code != 0 || took > 8*time.Second {
+			t.Errorf("exit code %d after %v\n%s", code, took, stderr)
+		}
+	})
+	for _, name := range []string{"endless-loop", "memory-bomb"} {
+		t.Run("dev in "+name, func(t *testing.T) {
+			dir := copyExample(t, "broken/"+name)
+			text, err := os.ReadFile(filepath.Join(dir, "pages.deploy.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = []byte(strings.Replace(string(text), `"cpuMs": 100`, `"cpuMs": 30000`, 1))
+			if err := os.WriteFile(filepath.Join(dir, "pages.deploy.json"), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d := startDev(t, dir)
+			go func() {
+				if resp, err := http.Get(d.URL + "/"); err == nil {
+					resp.Body.Close()
+				}
+			}()
+			d.eventually("the request is under way", func() bool { return d.get("/__pages/api/state").StatusCode == 200 })
+			start := time.Now()
+			if code := d.stop(); code != 0 || time.Since(start) > 10*time.Second {
+				t.Errorf("exit code %d after %v\n%s", code, time.Since(start), d.stderr)
+			}
+		})
+	}
+}
