@@ -36,6 +36,7 @@ type Exchange struct {
 	chunks   chan chunk
 
 	subRequests atomic.Int64
+	idle        atomic.Bool // nothing is under way for the scope, nor will be
 	timers      timers
 
 	mu          sync.Mutex

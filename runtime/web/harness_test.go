@@ -185,12 +185,13 @@ func (w *worker) do(r *http.Request) (reply, string) {
 	r.RequestURI = ""
 	resp, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
-		w.t.Fatal(err)
+		w.t.Error(err)
+		return reply{}, ""
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
-		w.t.Fatal(err)
+		w.t.Error(err)
 	}
 	return reply{resp.Status, resp.StatusCode, resp.Header, resp.ContentLength}, string(b)
 }

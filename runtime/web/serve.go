@@ -102,38 +102,55 @@ func (h *Host) GiveUp(x *Exchange) {
 	x.finish()
 }
 
-// Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope,
-// so an answer that is still missing will never come.
+// Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope.
+// An answer that is still missing can then only come from what another request
+// in the same isolate does; when all of them are idle it never will.
 func (h *Host) Idle(s *engine.Scope) {
 	x, ok := s.Value.(*Exchange)
-	if !ok || x.host == nil || isClosed(x.done) {
+	if !ok || x.host != h {
 		return
 	}
-	if !isClosed(x.ended) {
-		x.mu.Lock()
-		failure := hung()
-		failure.PassThrough = x.passThrough
-		x.mu.Unlock()
-		x.fail(failure)
+	x.idle.Store(true)
+	for _, stuck := range h.stuck(x.iso) {
+		stuck.failHung()
+		h.work.Go(func() { h.GiveUp(stuck) })
 	}
-	h.work.Go(func() { h.GiveUp(x) })
+}
+
+// stuck returns the exchanges of an isolate that are not done, if all of them
+// are idle.
+func (h *Host) stuck(iso *engine.Isolate) (all []*Exchange) {
+	for _, x := range h.of(iso) {
+		switch {
+		case isClosed(x.done):
+		case x.idle.Load():
+			all = append(all, x)
+		default:
+			return nil
+		}
+	}
+	return all
+}
+
+// of returns the exchanges of an isolate.
+func (h *Host) of(iso *engine.Isolate) (all []*Exchange) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, x := range h.exchanges {
+		if x.iso == iso {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // Reset is for engine.IsolateOptions.OnReset: the isolate started over, and
 // whatever it had under way is lost. The exchange whose turn used up its budget
 // fails with the cause, the others with engine.ErrReset.
 func (h *Host) Reset(iso *engine.Isolate, cause error) {
-	h.mu.Lock()
-	var lost []*Exchange
-	for _, x := range h.exchanges {
-		if x.iso == iso {
-			lost = append(lost, x)
-		}
-	}
-	h.mu.Unlock()
 	var killed *engine.KilledError
 	byBudget := errors.As(cause, &killed)
-	for _, x := range lost {
+	for _, x := range h.of(iso) {
 		err := fmt.Errorf("%w: %w", engine.ErrReset, cause)
 		if byBudget && killed.Scope == x.scope {
 			err = killed

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -244,6 +246,72 @@ func TestWaitUntil(t *testing.T) {
 	if got := w.lines(); got != "error: waitUntil: Error: lost\n" {
 		t.Errorf("console %q", got)
 	}
+}
+
+// A promise that one request made may settle what another one waits for.
+func TestSharedPromise(t *testing.T) {
+	w := serve(t, `
+		let shared;
+		export default { async fetch(request) {
+			if (request.url.endsWith("/stuck")) await new Promise(() => {});
+			shared ??= new Promise(r => setTimeout(r, 30)).then(() => "made once");
+			return new Response(await shared);
+		} };`, web.Options{})
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			if resp, body := w.get("/"); body != "made once" {
+				t.Errorf("%v %q", resp.Status, body)
+			}
+		})
+	}
+	all.Go(func() {
+		if _, body := w.get("/stuck"); !strings.Contains(body, "never answer") {
+			t.Errorf("stuck: %q", body)
+		}
+	})
+	all.Wait()
+}
+
+// Many requests of all kinds at once, in one isolate.
+func TestConcurrency(t *testing.T) {
+	url, _ := backend(t)
+	w := serve(t, `export default { async fetch(request, env, ctx) {
+		const url = new URL(request.url), n = url.searchParams.get("n");
+		switch (url.pathname) {
+		case "/timer": await new Promise(r => setTimeout(r, n % 7)); return new Response(n);
+		case "/fetch": return new Response(new URLSearchParams((await (await fetch("`+url+`/echo?n=" + n)).text()).split(" ")[1].split("?")[1]).get("n"));
+		case "/stream": return new Response(ReadableStream.from(n).pipeThrough(new TextEncoderStream()));
+		case "/body": return new Response(await request.text());
+		case "/wait": ctx.waitUntil(new Promise(r => setTimeout(r, 3))); return new Response(n);
+		case "/pass": return fetch("`+url+`/none");
+		}
+		throw new Error(n);
+	} };`, web.Options{AllowFetch: []string{"127.0.0.1"}})
+	var all sync.WaitGroup
+	for n := range 210 {
+		all.Go(func() {
+			path := []string{"/timer", "/fetch", "/stream", "/body", "/wait", "/pass", "/throw"}[n%7]
+			want := strconv.Itoa(n)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path+"?n="+want, strings.NewReader(want))
+			resp, body := w.do(r)
+			switch path {
+			case "/pass":
+				if resp.StatusCode != http.StatusNoContent {
+					t.Errorf("%s: %v", path, resp)
+				}
+			case "/throw":
+				if body != "the Worker threw Error: "+want+"\n" {
+					t.Errorf("%s: %q", path, body)
+				}
+			default:
+				if body != want {
+					t.Errorf("%s: %q, want %q", path, body, want)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestEntrypointClass(t *testing.T) {

@@ -154,10 +154,10 @@ func TestEventsAndAbort(t *testing.T) {
 
 func TestTimers(t *testing.T) {
 	try(t, web.Options{}, []snippet{
-		{`const out = []; setTimeout(() => out.push("b"), 2); setTimeout(x => out.push(x), 1, "a"); setTimeout(() => out.push("0"), 0); await new Promise(r => setTimeout(r, 4)); return out`, `["0","a","b"]`},
+		{`const out = []; setTimeout(() => out.push("b"), 60); setTimeout(x => out.push(x), 30, "a"); setTimeout(() => out.push("0"), 0); await new Promise(r => setTimeout(r, 70)); return out`, `["0","a","b"]`},
 		{`const out = []; for (let i = 0; i < 5; i++) setTimeout(() => out.push(i)); await new Promise(r => setTimeout(r)); return out`, `[0,1,2,3,4]`},
 		{`const out = []; setTimeout(() => { Promise.resolve().then(() => out.push("micro")); out.push(1) }); setTimeout(() => out.push(2)); await new Promise(r => setTimeout(r, 1)); return out`, `[1,"micro",2]`},
-		{`let n = 0; const id = setInterval(() => { if (++n === 3) clearInterval(id) }, 1); await new Promise(r => setTimeout(r, 30)); return n`, `3`},
+		{`let n = 0; await new Promise(done => { const id = setInterval(() => { if (++n === 3) { clearInterval(id); setTimeout(done, 5) } }, 1) }); return n`, `3`},
 		{`let hit = false; const id = setTimeout(() => { hit = true }, 1); clearTimeout(id); clearTimeout(undefined); await new Promise(r => setTimeout(r, 5)); return [hit, typeof id]`, `[false,"number"]`},
 		{`setTimeout("code")`, `TypeError: setTimeout: the callback is not a function (code in a string is not run)`},
 		{`setTimeout(() => { throw new Error("later") }); await new Promise(r => setTimeout(r, 2)); return "on"`, `"on"`},
