@@ -111,7 +111,9 @@ func TestAssetsCancelled(t *testing.T) {
 	if _, err := askAsset(ctx, waiting, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
-	<-left
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("the handler saw %v", err)
+	}
 }
 
 func TestHandlesEndWithTheirRequest(t *testing.T) {
