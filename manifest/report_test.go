@@ -32,12 +32,12 @@ func TestReports(t *testing.T) {
 		r := manifest.NewReport("site/pages.deploy.json", diags)
 		stem := strings.TrimSuffix(base, ".json")
 		for ext, text := range map[string]string{
-			"text":    format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, false) }),
-			"color":   format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }),
-			"out":     format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }),
-			"github":  format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }),
-			"summary": format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }),
-			"sarif":   format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) }),
+			"text":     format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, false) }),
+			"color":    format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }),
+			"document": format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }),
+			"github":   format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }),
+			"summary":  format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }),
+			"sarif":    format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) }),
 		} {
 			known[stem+"."+ext] = true
 			golden(t, "report/"+stem+"."+ext, text)
