@@ -134,14 +134,10 @@ type stateDocument struct {
 
 // state is the document as of now. The caller holds the lock.
 func (h *Hub) state() stateDocument {
-	problems := h.problems
-	if problems == nil {
-		problems = []Problem{}
-	}
 	return stateDocument{
 		OK: !h.failed, Version: h.version, Build: h.build,
 		TookMs: float64(h.took.Microseconds()) / 1000, LiveReload: h.mode,
-		Pages: len(h.pages), Watching: h.watching, Problems: problems, Info: h.info,
+		Pages: len(h.pages), Watching: h.watching, Problems: orEmpty(h.problems), Info: h.info,
 	}
 }
 

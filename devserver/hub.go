@@ -90,7 +90,7 @@ func (h *Hub) succeed(build int64, out Outcome, changed []string, took time.Dura
 	}
 	h.version++
 	update.Version = h.version
-	h.build, h.took, h.failed, h.problems, h.info = build, took, false, out.Problems, out.Info
+	h.build, h.took, h.failed, h.problems, h.info = build, took, false, out.Problems, out.Info.withLists()
 	h.viewers.tell(message{event: "state", data: h.state()})
 	if h.mode == Off {
 		return ReloadNone

@@ -48,13 +48,20 @@ type Form struct {
 	Event string `json:"event"`
 }
 
+func orEmpty[T any](some []T) []T {
+	if some == nil {
+		return []T{}
+	}
+	return some
+}
+
 // Describe tells what a manifest says of itself. It names bindings as the
 // platform does by default (DB, PROJECT_DB, IMAGES, ASSETS), since a manifest
 // names only the bucket and the key-value namespace.
 func Describe(m *manifest.Manifest) Info {
-	info := Info{Routes: []Route{}, Bindings: []Binding{}, Limits: []Limit{}, Forms: []Form{}, Flags: []string{}}
+	var info Info
 	if m == nil {
-		return info
+		return info.withLists()
 	}
 	target := "static"
 	if m.Entry != "" {
@@ -68,12 +75,22 @@ func Describe(m *manifest.Manifest) Info {
 		}
 		info.Routes = append(info.Routes, Route{Pattern: r.Pattern, Access: string(access), Target: target})
 	}
-	info.Bindings = append(info.Bindings, bindings(m)...)
+	info.Bindings = bindings(m)
 	for _, f := range m.Forms {
 		info.Forms = append(info.Forms, Form{Name: f.Name, Event: f.Event})
 	}
-	info.Flags = append(info.Flags, m.Runtime.CompatibilityFlags...)
-	return info
+	info.Flags = m.Runtime.CompatibilityFlags
+	return info.withLists()
+}
+
+// withLists makes empty lists of missing ones: JSON has [] for them, never null.
+func (i Info) withLists() Info {
+	i.Routes = orEmpty(i.Routes)
+	i.Bindings = orEmpty(i.Bindings)
+	i.Limits = orEmpty(i.Limits)
+	i.Forms = orEmpty(i.Forms)
+	i.Flags = orEmpty(i.Flags)
+	return i
 }
 
 func limits(l manifest.Limits) []Limit {

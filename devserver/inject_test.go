@@ -68,7 +68,7 @@ func TestInject(t *testing.T) {
 				w.Header().Set("Repr-Digest", "x")
 				w.WriteHeader(test.status)
 				if r.Method != http.MethodHead {
-					io.WriteString(w, page)
+					fmt.Fprint(w, page)
 				}
 			})
 			want := page
@@ -115,7 +115,7 @@ func TestInjectBrokenOff(t *testing.T) {
 	url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Length", "100")
-		io.WriteString(w, "half")
+		fmt.Fprint(w, "half")
 	})
 	res := open(t, "GET", url, asDocument)
 	defer res.Body.Close()
@@ -128,11 +128,15 @@ func TestInjectStream(t *testing.T) {
 	let := make(chan struct{})
 	url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		w.(http.Flusher).Flush()
-		io.WriteString(w, "one ")
+		if flusher, ok := w.(http.Flusher); ok {
+			flusher.Flush()
+		}
+		fmt.Fprint(w, "one ")
 		http.NewResponseController(w).Flush()
 		<-let
-		io.Copy(w, strings.NewReader("two"))
+		if _, err := io.Copy(w, strings.NewReader("two")); err != nil {
+			t.Error(err)
+		}
 	})
 	res := open(t, "GET", url, asDocument)
 	defer res.Body.Close()
@@ -215,10 +219,10 @@ type pageWorker struct{}
 func (pageWorker) Serve(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/html")
 	if strings.HasPrefix(r.URL.Path, "/api/long") {
-		io.WriteString(w, strings.Repeat("<p>long</p>", 10000))
+		fmt.Fprint(w, strings.Repeat("<p>long</p>", 10000))
 		return nil
 	}
-	io.WriteString(w, "<p>short</p>")
+	fmt.Fprint(w, "<p>short</p>")
 	return nil
 }
 
@@ -248,5 +252,22 @@ func TestHeadEqualsGet(t *testing.T) {
 	}
 	if got := r.ask(t, "GET", "/api/long", asDocument); !strings.HasSuffix(got.body, element) {
 		t.Error("a long page of the Worker has no script")
+	}
+}
+
+// strictWorker's page allows scripts by nonce and nothing inline.
+type strictWorker struct{}
+
+func (strictWorker) Serve(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-abc123'; connect-src 'self'; require-trusted-types-for 'script'")
+	_, err := io.WriteString(w, "<!doctype html><p>strict</p>")
+	return err
+}
+
+func TestInjectedNonce(t *testing.T) {
+	r := serve(t, &folderBuilder{dir: siteDir(t), worker: strictWorker{}, routes: []manifest.Route{{Pattern: "/strict"}}}, Hot)
+	if got := r.ask(t, "GET", "/strict", asDocument); !strings.Contains(got.body, ` nonce="abc123"></script>`) {
+		t.Errorf("page: %q", got.body)
 	}
 }

@@ -60,7 +60,7 @@ func pipeServer(t *testing.T, handler http.Handler) *pipeListener {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := s.server(ctx, ctx)
 	pool := &connPool{max: maxConns, now: time.Now}
-	go server.Serve(pool.listener(l))
+	go func() { _ = server.Serve(pool.listener(l)) }() // ends with the test
 	t.Cleanup(func() {
 		cancel()
 		server.Close()
@@ -77,7 +77,9 @@ func lives(t *testing.T, handler http.HandlerFunc, do func(net.Conn)) time.Durat
 		start := time.Now()
 		var writing sync.WaitGroup
 		writing.Go(func() { do(c) })
-		io.Copy(io.Discard, c) // until the server closes
+		if _, err := io.Copy(io.Discard, c); err != nil { // until the server closes
+			t.Error(err)
+		}
 		life = time.Since(start)
 		c.Close()
 		writing.Wait()
@@ -94,10 +96,10 @@ func TestSlowClientsAreEnded(t *testing.T) {
 	ignore := func(w http.ResponseWriter, r *http.Request) {}
 	drip := func(head string) func(net.Conn) {
 		return func(c net.Conn) {
-			io.WriteString(c, head)
+			fmt.Fprint(c, head)
 			for {
 				time.Sleep(time.Second)
-				if _, err := io.WriteString(c, "a"); err != nil {
+				if _, err := fmt.Fprint(c, "a"); err != nil {
 					return
 				}
 			}
@@ -111,12 +113,12 @@ func TestSlowClientsAreEnded(t *testing.T) {
 		want    time.Duration
 	}{
 		{"silent", ignore, func(net.Conn) {}, 10 * time.Second},
-		{"half a head", ignore, func(c net.Conn) { io.WriteString(c, "GET / HT") }, 10 * time.Second},
+		{"half a head", ignore, func(c net.Conn) { fmt.Fprint(c, "GET / HT") }, 10 * time.Second},
 		{"a head of one byte a second", ignore, drip("GET / HTTP/1.1\r\nX: "), 10 * time.Second},
-		{"idle after a request", ignore, func(c net.Conn) { io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") }, 60 * time.Second},
-		{"a body that does not come", read, func(c net.Conn) { io.WriteString(c, post) }, 10 * time.Second},
+		{"idle after a request", ignore, func(c net.Conn) { fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") }, 60 * time.Second},
+		{"a body that does not come", read, func(c net.Conn) { fmt.Fprint(c, post) }, 10 * time.Second},
 		{"a body of one byte a second", read, drip(post), 10 * time.Second},
-		{"a body nobody reads", ignore, func(c net.Conn) { io.WriteString(c, post) }, 10 * time.Second},
+		{"a body nobody reads", ignore, func(c net.Conn) { fmt.Fprint(c, post) }, 10 * time.Second},
 	}
 	for _, test := range tests {
 		got := lives(t, test.handler, test.do)
@@ -150,7 +152,7 @@ func TestSteadyBodyIsRead(t *testing.T) {
 			fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", kib*1024)
 			for range kib {
 				time.Sleep(time.Second)
-				io.WriteString(c, strings.Repeat("x", 1024))
+				fmt.Fprint(c, strings.Repeat("x", 1024))
 			}
 		}()
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -174,7 +176,7 @@ func TestStalledReaderIsEnded(t *testing.T) {
 		}))
 		c := l.dial()
 		defer c.Close()
-		io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		<-done
 		if took := time.Since(start); err == nil || took != stalledWrite {
 			t.Errorf("ended after %v: %v", took, err)
@@ -236,7 +238,7 @@ func TestTooManyRunning(t *testing.T) {
 		for range maxConns {
 			c := l.dial()
 			defer c.Close()
-			io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		}
 		synctest.Wait()
 		c := l.dial()
@@ -247,7 +249,7 @@ func TestTooManyRunning(t *testing.T) {
 		close(let)
 		synctest.Wait()
 		if c = l.dial(); c != nil { // somebody idle makes room
-			io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+			fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 			if reply, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(reply), "HTTP/1.1 200") {
 				t.Errorf("%q, %v", reply, err)
 			}
@@ -265,7 +267,7 @@ func TestLargeFile(t *testing.T) {
 	l := listenFree(t)
 	pool := &connPool{max: maxConns, now: time.Now}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, name) })}
-	go server.Serve(pool.listener(l.V4))
+	go func() { _ = server.Serve(pool.listener(l.V4)) }() // ends with the test
 	defer server.Close()
 	for _, span := range []string{"", "Range: bytes=5-2999999"} {
 		want, header := content, []string{}

@@ -60,7 +60,11 @@ func TestListenPortTakenElsewhere(t *testing.T) {
 			t.Logf("%s: %v", address, err) // a machine without IPv6
 			continue
 		}
-		port := other.Addr().(*net.TCPAddr).Port
+		addr, ok := other.Addr().(*net.TCPAddr)
+		if !ok {
+			t.Fatalf("no TCP address: %v", other.Addr())
+		}
+		port := addr.Port
 		if l, err := Listen(t.Context(), port, true); err == nil {
 			t.Errorf("%s is taken, and yet Listen opened %v", address, l.All())
 			l.Close()

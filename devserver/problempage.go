@@ -83,7 +83,7 @@ func problemHTML(problems []Problem, build int64, nonce string) ([]byte, error) 
 	err = t.Execute(&page, map[string]any{
 		"Problems": problems, "Heading": problems[0].heading(), "Status": problems[0].status(),
 		"Build": build, "Nonce": nonce,
-		"Style": template.CSS(style), //nolint:gosec // our own embedded file
+		"Style": template.CSS(style), // our own embedded file
 	})
 	return page.Bytes(), err
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -206,11 +206,11 @@ func TestBuildsNeverOverlap(t *testing.T) {
 type slowWorker struct{ running, let chan struct{} }
 
 func (s slowWorker) Serve(w http.ResponseWriter, _ *http.Request) error {
-	io.WriteString(w, "first ")
+	fmt.Fprint(w, "first ")
 	http.NewResponseController(w).Flush()
 	close(s.running)
 	<-s.let
-	io.WriteString(w, "second")
+	fmt.Fprint(w, "second")
 	return nil
 }
 

@@ -73,8 +73,8 @@ func (l watchList) parents() []string {
 // walk calls onDir and onFile for what lies in root, in this order: a folder
 // before its content is read. Entries that vanish meanwhile are passed over.
 func walk(root string, onDir func(dir string), onFile func(path string, d fs.DirEntry)) {
-	//nolint:errcheck // the callback returns nothing but SkipDir, which WalkDir keeps to itself
-	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	// The callback returns nothing but SkipDir, which WalkDir keeps to itself.
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // it vanished or may not be read: whoever reads it next says so
 		}

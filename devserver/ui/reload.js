@@ -46,7 +46,7 @@
   async function lookAgain() {
     try {
       const answer = await fetch(script.src, { cache: "no-store" });
-      if (answer.ok && !(await answer.text()).includes(TOKEN)) return reload();
+      if (answer.ok && !(await answer.text()).includes(TOKEN)) return reload("another server");
     } catch { /* not up yet */ }
     connect();
   }
@@ -57,13 +57,13 @@
       version = String(to.version);
       return;
     }
-    reload();
+    reload(`version ${to.version}`);
   }
 
-  // A page that comes back with the version it had (a service worker may do
-  // that) is not reloaded again at once.
-  function reload() {
-    const mine = `${TOKEN.slice(0, 6)} ${version} ${location.pathname}`;
+  // A page that comes back as it was (a service worker may do that) is not
+  // reloaded again at once for the same reason.
+  function reload(reason) {
+    const mine = `${TOKEN.slice(0, 6)} ${version} ${location.pathname} ${reason}`;
     try {
       const [at, which] = JSON.parse(sessionStorage.getItem("__pages_reload") || "[0]");
       if (which === mine && Date.now() - at < 5000) return;
@@ -103,7 +103,7 @@
 
   function show({ build, problems }) {
     if (ownBuild !== undefined && ownBuild !== "0") {
-      if (ownBuild !== String(build)) reload();
+      if (ownBuild !== String(build)) reload(`build ${build}`);
       return;
     }
     hide();

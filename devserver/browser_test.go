@@ -1,0 +1,140 @@
+//go:build browser
+
+package devserver
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// These tests drive a real Chromium, which not every machine has:
+//
+//	go test -tags browser -run Browser ./devserver
+
+// tab opens a browser tab that ends with the test.
+func tab(t *testing.T) context.Context {
+	t.Helper()
+	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)
+	browsers, stopBrowser := chromedp.NewExecAllocator(t.Context(), flags...)
+	t.Cleanup(stopBrowser)
+	ctx, stop := chromedp.NewContext(browsers)
+	t.Cleanup(stop)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+type step = chromedp.Action[chromedp.Void]
+
+func run(ctx context.Context, t *testing.T, what string, steps ...step) {
+	t.Helper()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func script(text string) step { return chromedp.Evaluate[chromedp.Void](text) }
+
+// until waits for a JavaScript expression to be true, across reloads.
+func until(expression string) step {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		bounded, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		pace := time.NewTicker(20 * time.Millisecond)
+		defer pace.Stop()
+		for {
+			is, err := chromedp.Evaluate[bool]("!!("+expression+")")(bounded, target)
+			if err == nil && is {
+				return nil
+			}
+			select {
+			case <-pace.C:
+			case <-bounded.Done():
+				return fmt.Errorf("not true: %s (%v)", expression, err)
+			}
+		}
+	})
+}
+
+const overlayText = `document.querySelector("pages-problems")?.shadowRoot.textContent ?? ""`
+
+func TestBrowserReload(t *testing.T) {
+	dir := siteDir(t)
+	page, css := filepath.Join(dir, "public/index.html"), filepath.Join(dir, "public/css/site.css")
+	const html = `<!doctype html><title>t</title><link rel="stylesheet" href="/css/site.css"><h1>one</h1>`
+	write(t, page, html)
+	write(t, css, "h1 { color: rgb(1, 2, 3) }")
+	r := serve(t, &folderBuilder{dir: dir}, Hot)
+	ctx := tab(t)
+	const colour = `getComputedStyle(document.querySelector("h1")).color`
+	run(ctx, t, "load", chromedp.Navigate(r.url+"/"), until(colour+` === "rgb(1, 2, 3)"`), until(`window.__pagesReload`))
+
+	run(ctx, t, "mark", script(`window.mark = 1`))
+	write(t, css, "h1 { color: rgb(4, 5, 6) }")
+	run(ctx, t, "swap the style", until(colour+` === "rgb(4, 5, 6)" && document.querySelectorAll("link").length === 1 && window.mark === 1`))
+
+	write(t, page, strings.Replace(html, "one", "two", 1))
+	run(ctx, t, "reload", until(`document.querySelector("h1")?.textContent === "two" && !window.mark`))
+
+	run(ctx, t, "mark", script(`window.mark = 2`))
+	write(t, css, "broken <img src=x onerror=alert(1)>")
+	run(ctx, t, "overlay", until(`(`+overlayText+`).includes("public/css/site.css:1:3")`), until(`window.mark === 2 && !document.querySelector("img")`))
+	run(ctx, t, "overlay of a new page", chromedp.Reload(), until(`(`+overlayText+`).includes("unexpected")`))
+	run(ctx, t, "close it", chromedp.KeyEvent("\x1b"), until(`!document.querySelector("pages-problems")`))
+
+	write(t, css, "h1 { color: rgb(7, 8, 9) }")
+	run(ctx, t, "recover", until(colour+` === "rgb(7, 8, 9)" && !document.querySelector("pages-problems")`))
+}
+
+func TestBrowserProblemPageRecovers(t *testing.T) {
+	dir := siteDir(t)
+	page := filepath.Join(dir, "public/index.html")
+	write(t, page, "first broken")
+	r := serve(t, &folderBuilder{dir: dir}, Hot)
+	ctx := tab(t)
+	run(ctx, t, "problem page", chromedp.Navigate(r.url+"/"), until(`document.documentElement.dataset.pagesBuild === "1"`), until(`window.__pagesReload`))
+	write(t, page, "second broken")
+	run(ctx, t, "the next problem", until(`document.documentElement.dataset.pagesBuild === "2" && document.body.textContent.includes("second")`))
+	write(t, page, "<p>mended</p>")
+	run(ctx, t, "recover", until(`document.body.textContent.trim() === "mended"`))
+}
+
+// A page whose policy allows only its own nonce, and inline nothing, still reloads.
+func TestBrowserStrictPolicy(t *testing.T) {
+	dir := siteDir(t)
+	r := serve(t, &folderBuilder{dir: dir, worker: strictWorker{}, routes: []manifest.Route{{Pattern: "/strict"}}}, Hot)
+	ctx := tab(t)
+	run(ctx, t, "load", chromedp.Navigate(r.url+"/strict"), until(`window.__pagesReload`), script(`window.mark = 1`))
+	write(t, filepath.Join(dir, "public/css/site.css"), "broken")
+	run(ctx, t, "overlay", until(`(`+overlayText+`).includes("unexpected")`),
+		until(`getComputedStyle(document.querySelector("pages-problems").shadowRoot.querySelector("section")).position === "relative"`))
+	write(t, filepath.Join(dir, "public/css/site.css"), "good")
+	run(ctx, t, "recover", until(`!window.mark && !document.querySelector("pages-problems")`))
+}
+
+func TestBrowserDashboard(t *testing.T) {
+	dir := siteDir(t)
+	r := serve(t, &folderBuilder{dir: dir, worker: pageWorker{}, routes: []manifest.Route{{Pattern: "/api/*", Access: manifest.Members}}}, Hot)
+	ctx := tab(t)
+	has := func(id, text string) step {
+		return until(`document.getElementById("` + id + `").textContent.includes("` + text + `")`)
+	}
+	run(ctx, t, "load", chromedp.Navigate(r.url+"/__pages/"), has("status", "serving"), has("routes", "/api/*"), has("personas", "member"))
+	r.ask(t, "GET", "/css/site.css?<b>x")
+	run(ctx, t, "a request shows up", has("requests-rows", "/css/site.css"), until(`!document.querySelector("#requests-rows b")`))
+	run(ctx, t, "sign in", script(`document.querySelector("#personas button").click()`), has("member", "member@example.test"), has("personas", "Sign out"))
+	run(ctx, t, "post a form", script(`fetch("/__pages/forms/contact", {method: "POST", headers: {Accept: "application/json"},
+		body: new URLSearchParams({message: "<i>hello</i>"})}).then((r) => r.status)`))
+	run(ctx, t, "a lead shows up", has("leads-list", "<i>hello</i>"), has("events-list", "pages.lead.captured"), until(`!document.querySelector("i")`))
+	write(t, filepath.Join(dir, "public/css/site.css"), "broken")
+	run(ctx, t, "a failed build", has("status", "build failed"), has("problems", "mend it"))
+	run(ctx, t, "fits a phone", chromedp.EmulateViewport(360, 800), until(`document.documentElement.scrollWidth <= 360`))
+}
