@@ -1,6 +1,7 @@
 package binding_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"net/http"
@@ -72,7 +73,11 @@ export default { async fetch(request, env) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.Close(time.Second) })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
+		defer cancel()
+		w.Close(ctx)
+	})
 	return func(script string) string {
 		rec := httptest.NewRecorder()
 		if _, err := w.Serve(rec, httptest.NewRequest(http.MethodGet, "http://site.localhost/?"+url.PathEscape(script), nil)); err != nil {
