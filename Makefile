@@ -61,9 +61,18 @@ cross: artifacts
 bench: build site
 	$(GO) run ./cmd/bench
 
-# The long loops: fuzzers for a minute each and every test many times.
+# The long loops: every fuzzer for FUZZTIME, then all tests over and over with
+# the race detector.
+FUZZTIME ?= 2m
+SOAKS    ?= 20
+
 soak: build site
-	$(GO) test -count=1 -timeout 60m ./... -soak
+	@for package in $$($(GO) list ./...); do \
+	  for fuzzer in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "$$package $$fuzzer"; $(GO) test -run '^$$' -fuzz "^$$fuzzer$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+	  done; \
+	done
+	CGO_ENABLED=1 $(GO) test -race -count $(SOAKS) -timeout 4h ./...
 
 clean:
 	rm -rf bin runtime/engine/node_modules runtime/web/node_modules $(SITE)/node_modules $(SITE)/.pages

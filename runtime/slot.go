@@ -22,6 +22,15 @@ func (w *Worker) webOptions() web.Options {
 	return o
 }
 
+// modules are the sources of what Code imports and the bundler left out.
+func (w *Worker) modules() map[string]string {
+	all := web.Modules()
+	for _, specifier := range w.o.Wasm {
+		all[specifier] = `export default null; throw new Error("this Worker imports a WebAssembly module, which pages cannot run yet")`
+	}
+	return all
+}
+
 // newSlot starts an isolate from the Worker's image.
 func (w *Worker) newSlot() (*slot, error) {
 	s := &slot{}
@@ -29,7 +38,7 @@ func (w *Worker) newSlot() (*slot, error) {
 	maps.Copy(funcs, w.o.Bindings.Funcs())
 	isolate, err := w.runtime.engine.NewIsolate(w.ctx, w.image, engine.IsolateOptions{
 		Funcs:       funcs,
-		Modules:     web.Modules(),
+		Modules:     w.modules(),
 		OnRejection: w.rejected,
 		// Called only for turns, so after s.isolate is set.
 		OnReset: func(cause error) { w.host.Reset(s.isolate, cause) },

@@ -30,6 +30,9 @@ type WorkerOptions struct {
 	Name string
 	Code []byte
 	Map  []byte // source map, version 3; may be empty
+	// Wasm are the specifiers of the WebAssembly modules that Code imports. The
+	// engine cannot run them yet: a Worker that imports one fails to load.
+	Wasm []string
 	// Bindings are what env holds.
 	Bindings *binding.Set
 	Limits   Limits

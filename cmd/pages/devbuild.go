@@ -164,7 +164,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 		return nil, err
 	}
 	return rt.NewWorker(ctx, pagesruntime.WorkerOptions{
-		Name: w.Name, Code: w.Code, Map: w.Map, Bindings: set,
+		Name: w.Name, Code: w.Code, Map: w.Map, Wasm: specifiers(w), Bindings: set,
 		Limits: pagesruntime.Limits{
 			CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests,
 			Mode: pagesruntime.LimitMode(b.flags.limits), CPUScale: b.flags.cpuScale,
@@ -174,6 +174,13 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 		Web:      b.webOptions(m),
 		Logger:   b.console.logger(),
 	})
+}
+
+func specifiers(w *bundler.Worker) (list []string) {
+	for _, m := range w.Modules {
+		list = append(list, m.Specifier)
+	}
+	return list
 }
 
 // workerKey tells Workers apart: of two with the same key, the older can go on.
