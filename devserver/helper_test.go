@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"io"
 	"io/fs"
@@ -25,12 +24,7 @@ import (
 // newSite makes a real site on a real database.
 func newSite(t testing.TB, hub *Hub) *site.Site {
 	t.Helper()
-	const pragmas = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate"
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "platform.db")+pragmas)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
+	db := openDB(t, filepath.Join(t.TempDir(), "platform.db"))
 	s, err := site.New(t.Context(), site.Options{DB: db, Control: hub, DevHints: true})
 	if err != nil {
 		t.Fatal(err)
