@@ -36,7 +36,7 @@ func (c *cli) newBuild() *cobra.Command {
 				return c.refuse(dir, diags)
 			}
 			if len(diags) > 0 {
-				c.printDiagnostics(manifest.NewReport(c.shown(dir), diags), nil)
+				c.printDiagnostics(c.report(dir, diags), nil)
 			}
 			target := filepath.Join(dir, ".pages", "build")
 			if out != "" {
@@ -57,8 +57,13 @@ func (c *cli) newBuild() *cobra.Command {
 
 // refuse is the error of files of the site in dir that were refused.
 func (c *cli) refuse(dir string, diags manifest.Diagnostics) error {
-	report := manifest.NewReport(c.shown(filepath.Join(dir, manifest.FileName)), diags)
-	return &refused{report: report}
+	return &refused{report: c.report(dir, diags)}
+}
+
+// report is diagnostics of the site in dir, with files as the user would name
+// them.
+func (c *cli) report(dir string, diags manifest.Diagnostics) manifest.Report {
+	return manifest.NewReport(c.shown(filepath.Join(dir, manifest.FileName)), diags)
 }
 
 func (c *cli) printBundle(b *bundler.Bundle, target string) {

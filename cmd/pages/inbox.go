@@ -98,7 +98,7 @@ func (c *cli) none(n int, what string) {
 func fieldLine(fields site.Fields) string {
 	var parts []string
 	for _, f := range fields {
-		parts = append(parts, fmt.Sprintf("%s=%q", f.Name, f.Value))
+		parts = append(parts, fmt.Sprintf("%s=%q", f.Name, fields.Text(f.Name)))
 	}
 	return strings.Join(parts, " ")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -15,12 +16,12 @@ import (
 // stores are what the bindings of a site keep things in. Each is opened when a
 // manifest first asks for it, and stays open until the state is closed.
 type stores struct {
-	run     *devRun
-	kv      *binding.KV
-	bucket  *binding.Storage
-	root    *os.Root
-	site    *binding.Database
-	project *sql.DB
+	run       *devRun
+	kv        *binding.KV
+	bucket    *binding.Storage
+	root      *os.Root
+	project   *sql.DB
+	databases []*binding.Database // of all Workers so far
 }
 
 func newStores(r *devRun) *stores { return &stores{run: r} }
@@ -32,10 +33,7 @@ func (s *stores) bindings(ctx context.Context, m *manifest.Manifest, site *sql.D
 		Images: map[string]*binding.Images{}, Assets: map[string]http.Handler{}, Secrets: secrets,
 	}
 	if m.Bindings.Database != nil {
-		if s.site == nil {
-			s.site = binding.NewDatabase(site, binding.DatabaseOptions{Now: s.run.now})
-		}
-		set.Databases[manifest.DatabaseName] = s.site
+		set.Databases[manifest.DatabaseName] = s.database(site, false)
 	}
 	if err := s.addProject(ctx, m, set); err != nil {
 		return nil, err
@@ -76,9 +74,16 @@ func (s *stores) addProject(ctx context.Context, m *manifest.Manifest, set *bind
 		s.run.state.dbs = shared.dbs
 		s.project = db
 	}
-	set.Databases[manifest.ProjectDatabaseName] = binding.NewDatabase(s.project,
-		binding.DatabaseOptions{ReadOnly: access == manifest.ProjectRead, Now: s.run.now})
+	set.Databases[manifest.ProjectDatabaseName] = s.database(s.project, access == manifest.ProjectRead)
 	return nil
+}
+
+// database is a Worker's own connection to db. The Worker before it may still
+// use its own.
+func (s *stores) database(db *sql.DB, readOnly bool) *binding.Database {
+	d := binding.NewDatabase(db, binding.DatabaseOptions{ReadOnly: readOnly, Now: s.run.now})
+	s.databases = append(s.databases, d)
+	return d
 }
 
 func (s *stores) addKV(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
@@ -119,10 +124,15 @@ func (s *stores) addBucket(ctx context.Context, m *manifest.Manifest, set *bindi
 	return nil
 }
 
-// close closes the folder of the bucket; the databases are the state's.
+// close gives back the Workers' connections and the folder of the bucket; the
+// databases are the state's.
 func (s *stores) close() error {
-	if s.root == nil {
-		return nil
+	var errs []error
+	for _, d := range s.databases {
+		errs = append(errs, d.Close())
 	}
-	return s.root.Close()
+	if s.root != nil {
+		errs = append(errs, s.root.Close())
+	}
+	return errors.Join(errs...)
 }
