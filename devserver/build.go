@@ -34,7 +34,8 @@ type Outcome struct {
 	Info Info
 }
 
-// Build tells what one build came to; see [Options.OnBuild].
+// Build tells what one build came to; see [Options.OnBuild]. By the time it is
+// told, the outcome is being served and the files are being watched.
 type Build struct {
 	Number   int64 // from 1
 	OK       bool

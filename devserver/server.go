@@ -69,7 +69,7 @@ type Options struct {
 // Server serves, watches and rebuilds one site.
 type Server struct {
 	Options
-	watcher *watcher
+	watcher *watcher      // while serving
 	first   chan struct{} // closed once the first build is done
 	builds  int64         // of the building goroutine
 	good    bool          // of the building goroutine: some build succeeded
@@ -89,7 +89,7 @@ func New(o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Server{Options: o, watcher: newWatcher(o.Now, o.Logger), first: make(chan struct{})}, nil
+	return &Server{Options: o, first: make(chan struct{})}, nil
 }
 
 // Serve builds, serves and watches until the context ends, and then returns nil
@@ -100,6 +100,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer stop()
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
+	s.watcher = newWatcher(s.Now, s.Logger)
 	server := s.server(work, requests)
 	pool := &connPool{max: maxConns, now: s.Now}
 	var running sync.WaitGroup
@@ -222,12 +223,12 @@ func (s *Server) build(ctx context.Context, changed []string) {
 	if s.builds == 1 {
 		close(s.first)
 	}
-	if s.OnBuild != nil {
-		s.OnBuild(result)
-	}
 	if out.Watch != nil {
 		s.Hub.setWatching(len(out.Watch))
 		s.watcher.watch(ctx, out.Watch, start)
+	}
+	if s.OnBuild != nil {
+		s.OnBuild(result)
 	}
 }
 

@@ -61,6 +61,7 @@ type watcher struct {
 type watchRequest struct {
 	paths []string
 	since time.Time
+	done  chan struct{} // closed once the list is being watched
 }
 
 // newWatcher makes a watcher that watches nothing yet. When the system has no
@@ -81,14 +82,17 @@ func newWatcher(now func() time.Time, logger *slog.Logger) *watcher {
 	return w
 }
 
-// watch replaces the list. What the newly watched folders hold that is younger
+// watch replaces the list, and returns when the new one is being watched. What the newly watched folders hold that is younger
 // than since counts as changed: it was written while the build that reported
 // the list was running.
 func (w *watcher) watch(ctx context.Context, paths []string, since time.Time) {
+	req := watchRequest{paths, since, make(chan struct{})}
 	select {
-	case w.lists <- watchRequest{paths, since}:
+	case w.lists <- req:
 	case <-ctx.Done():
+		return
 	}
+	<-req.done
 }
 
 // changes delivers settled batches. While nobody receives, they grow together.
@@ -119,6 +123,7 @@ func (w *watcher) run(ctx context.Context) {
 			return
 		case req := <-w.lists:
 			w.replace(req)
+			close(req.done)
 		case ev, ok := <-events:
 			w.onEvent(ev, ok)
 		case err := <-failures:

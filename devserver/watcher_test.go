@@ -70,11 +70,8 @@ func startWatcher(t *testing.T, w *watcher, list ...string) {
 		stop()
 		<-done
 	})
-	// The second list is taken when the first has been dealt with. What the test
-	// wrote so far is no change, whatever the clock of the file system.
-	later := time.Now().Add(time.Hour)
-	w.watch(ctx, list, later)
-	w.watch(ctx, list, later)
+	// What the test wrote so far is no change, whatever the clock of the file system.
+	w.watch(ctx, list, time.Now().Add(time.Hour))
 }
 
 func settled(t *testing.T, w *watcher) change {
