@@ -1,12 +1,20 @@
 package web
 
-import "github.com/pages-toolchain/pages/runtime/engine"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// maxConsole is the most text, in bytes, that one line of the console keeps.
+const maxConsole = 64 << 10
 
 func (h *Host) consoleFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// console_log(level, text, stack)
 		"console_log": func(c *engine.Call) (any, error) {
-			h.log(c.Scope(), ConsoleEntry{Level: c.String(0), Text: c.String(1), Stack: c.String(2)})
+			h.log(c.Scope(), ConsoleEntry{Level: c.String(0), Text: cut(c.String(1)), Stack: cut(c.String(2))})
 			return engine.Undefined, nil
 		},
 	}
@@ -16,4 +24,11 @@ func (h *Host) log(s *engine.Scope, e ConsoleEntry) {
 	if h.o.Console != nil {
 		h.o.Console(s, e)
 	}
+}
+
+func cut(text string) string {
+	if len(text) <= maxConsole {
+		return text
+	}
+	return fmt.Sprintf("%s… %d more bytes", strings.ToValidUTF8(text[:maxConsole], ""), len(text)-maxConsole)
 }

@@ -21,6 +21,7 @@ type outbound struct {
 	// The body: at most one of whole and stream. A stream is sent once only.
 	whole  []byte
 	stream io.Reader
+	length int64          // of stream; -1 when nobody knows
 	upload *io.PipeWriter // the other end of stream, when JavaScript fills it
 
 	ctx  context.Context //nolint:containedctx // owned: stop ends it
@@ -35,7 +36,7 @@ var (
 func (h *Host) fetchFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// fetch_start(token, method, url, headers, redirect, text or bytes or null,
-		// handle or -1, streamed) -> a promise of [status, status text, url,
+		// handle or -1, streamed, length of those two or -1) -> a promise of [status, status text, url,
 		// redirected, headers, handle or -1]
 		"fetch_start": h.fetchStart,
 		// fetch_abort(token)
@@ -114,6 +115,7 @@ func (h *Host) fetchStart(c *engine.Call) (any, error) {
 }
 
 func (f *outbound) setBody(x *Exchange, c *engine.Call) error {
+	f.length = c.Int(8)
 	switch handle := c.Int(6); {
 	case c.Bool(7):
 		f.stream, f.upload = io.Pipe()
@@ -211,6 +213,9 @@ func (f *outbound) newRequest() (*http.Request, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if f.stream != nil {
+		r.ContentLength = f.length
 	}
 	for i := 0; i+1 < len(f.header); i += 2 {
 		switch name := http.CanonicalHeaderKey(f.header[i]); {

@@ -340,6 +340,54 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// Work that was under way in an isolate that had to start over is told so.
+func TestOthersAtReset(t *testing.T) {
+	w := serve(t, `export default { async fetch(request) {
+		console.log("in");
+		if (request.url.endsWith("/wait")) { await new Promise(r => setTimeout(r, 60000)); }
+		while (true) {}
+	} };`, web.Options{})
+	w.budget = 50 * time.Millisecond
+	var waiting sync.WaitGroup
+	waiting.Go(func() { w.get("/wait") })
+	if !eventually(t, func() bool { return w.lines() == "log: in\n" }) {
+		t.Fatal("the first request did not begin")
+	}
+	w.get("/spin")
+	waiting.Wait()
+	var killed, reset int
+	for _, err := range w.errs {
+		if errors.Is(err, engine.ErrReset) {
+			reset++
+		} else if _, ok := errors.AsType[*engine.KilledError](err); ok {
+			killed++
+		}
+	}
+	if killed != 1 || reset != 1 {
+		t.Errorf("%v", w.errs)
+	}
+}
+
+func TestGiveUp(t *testing.T) {
+	w, err := start(t, handler(`ctx.waitUntil(new Promise(r => setTimeout(r, 60000))); return new Response("x")`), web.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := web.NewExchange(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	scope := engine.NewScope(t.Context(), time.Second, x)
+	if err := w.host.Serve(w.iso, scope, x); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-x.Done():
+		t.Fatal("waitUntil was not waited for")
+	default:
+	}
+	w.host.GiveUp(x)
+	<-x.Done()
+	scope.End(nil)
+}
+
 func TestContentEncoding(t *testing.T) {
 	w := serve(t, handler(`
 		const headers = { "content-encoding": "gzip" };

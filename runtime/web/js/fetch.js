@@ -6,7 +6,7 @@ import { HostBody, takeBody, unusable } from "./body.js";
 import { expose, need } from "./idl.js";
 import { Request, target } from "./request.js";
 import { fetched } from "./response.js";
-import { pump } from "./streams.js";
+import { lengthOf, pump } from "./streams.js";
 
 let last = 0;
 
@@ -18,10 +18,17 @@ async function fetch(input, init) {
   if (unusable(request)) throw new TypeError("fetch: the request's body has already been used");
   const body = takeBody(request);
   const token = ++last;
-  let source = body, handle = -1, stream = null;
-  if (body instanceof HostBody) source = null, handle = body.handle;
-  else if (body !== null && typeof body === "object" && !(body instanceof Uint8Array)) source = null, stream = body;
-  const answer = host.fetch_start(token, method, url, list, redirect, source, handle, stream !== null);
+  let source = body, handle = -1, length = -1, stream = null;
+  if (body instanceof HostBody) {
+    source = null;
+    handle = body.handle;
+    length = body.length ?? -1;
+  } else if (body !== null && typeof body === "object" && !(body instanceof Uint8Array)) {
+    source = null;
+    stream = body;
+    length = lengthOf(stream);
+  }
+  const answer = host.fetch_start(token, method, url, list, redirect, source, handle, stream !== null, length);
   if (stream !== null) upload(token, stream);
   if (signal !== null) onAbort(signal, () => host.fetch_abort(token));
   try {

@@ -105,6 +105,8 @@ const names = new Map();
 const values = new Set();
 const REMEMBERED = 512;
 
+const isEnumerable = Object.prototype.propertyIsEnumerable;
+
 /** A header's name, checked and in lower case. */
 export function nameOf(name) {
   const known = names.get(name);
@@ -141,8 +143,10 @@ export function listFrom(init) {
     }
     return list;
   }
-  for (const key of Reflect.ownKeys(init)) {
-    if (!Object.getOwnPropertyDescriptor(init, key)?.enumerable) continue;
+  const keys = Reflect.ownKeys(init);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i];
+    if (!isEnumerable.call(init, key)) continue;
     if (typeof key === "symbol") throw new TypeError("Headers constructor: a header's name cannot be a symbol");
     list.push(nameOf(key), valueOf(init[key]));
   }

@@ -83,7 +83,7 @@ function namesContentType(init) {
 function apply(response, init) {
   if (typeof init !== "object" && typeof init !== "function") throw new TypeError("Response constructor: the second argument is not an object");
   const { status, statusText, headers, encodeBody, cf } = init;
-  if (status !== undefined) {
+  if (status !== undefined && status !== 200) {
     const code = unsignedShort(status);
     if (code < 200 || code > 599) throw new RangeError(`Responses may only be constructed with status codes in the range 200 to 599, inclusive; got ${code}.`);
     response[STATUS] = code;

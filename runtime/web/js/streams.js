@@ -23,6 +23,9 @@ export function measured(stream, length) {
   return stream;
 }
 
+/** How many bytes a stream will give; -1 when nobody knows. */
+export function lengthOf(stream) { return stream[LENGTH] ?? -1; }
+
 /** A stream of one piece of bytes, or of none. */
 export function streamOfBytes(bytes) {
   return measured(new ReadableStream({
