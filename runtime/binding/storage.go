@@ -164,7 +164,7 @@ func (s *Storage) Get(ctx context.Context, key string, o GetOptions) (*Object, *
 	}
 	s.live.RLock()
 	defer s.live.RUnlock()
-	object, err := findObject(ctx, s.db, key)
+	object, segments, err := s.look(ctx, key)
 	if err != nil {
 		return nil, nil, internal("get", err)
 	}
@@ -182,11 +182,23 @@ func (s *Storage) Get(ctx context.Context, key string, o GetOptions) (*Object, *
 		return nil, nil, rangeErr.in("get")
 	}
 	object.Range = &span
-	segments, err := findSegments(ctx, s.db, object.id)
-	if err != nil {
-		return nil, nil, internal("get", err)
-	}
 	return object, s.open(ctx, segments, span), nil
+}
+
+// look returns the object at key and its segments, of one moment: a put between
+// the two look-ups would leave the object without its bytes.
+func (s *Storage) look(ctx context.Context, key string) (*Object, []segment, error) {
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	object, err := findObject(ctx, tx, key)
+	if err != nil || object == nil {
+		return nil, nil, err
+	}
+	segments, err := findSegments(ctx, tx, object.id)
+	return object, segments, err
 }
 
 // Delete removes the objects at keys; those that do not exist are no error.

@@ -517,6 +517,34 @@ func TestStorageConcurrency(t *testing.T) {
 	}
 }
 
+// TestStorageReplacedWhileRead: a get meets the old bytes or the new ones.
+func TestStorageReplacedWhileRead(t *testing.T) {
+	s := openStorage(t, t.TempDir())
+	put(t, s, "k", "body 0", PutOptions{})
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if got, ok := read(t, s, "k", GetOptions{}); !ok || !strings.HasPrefix(got, "body ") {
+					t.Errorf("read %q, %v", got, ok)
+					return
+				}
+			}
+		})
+	}
+	for n := range 100 {
+		put(t, s, "k", fmt.Sprintf("body %d", n), PutOptions{})
+	}
+	close(done)
+	readers.Wait()
+}
+
 // TestStorageKilled kills a process that puts, again and again: what it said
 // was stored is there and whole, and nothing is there in part.
 func TestStorageKilled(t *testing.T) {
