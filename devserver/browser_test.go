@@ -58,7 +58,7 @@ func until(expression string) step {
 			select {
 			case <-pace.C:
 			case <-bounded.Done():
-				return fmt.Errorf("not true: %s (%v)", expression, err)
+				return fmt.Errorf("not true: %s (%w)", expression, err)
 			}
 		}
 	})

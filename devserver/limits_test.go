@@ -93,7 +93,7 @@ func TestSlowClientsAreEnded(t *testing.T) {
 			http.Error(w, "slow", http.StatusRequestTimeout)
 		}
 	}
-	ignore := func(w http.ResponseWriter, r *http.Request) {}
+	ignore := func(http.ResponseWriter, *http.Request) {}
 	drip := func(head string) func(net.Conn) {
 		return func(c net.Conn) {
 			fmt.Fprint(c, head)
@@ -132,7 +132,7 @@ func TestSlowClientsAreEnded(t *testing.T) {
 func TestSteadyBodyIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got int64
-		l := pipeServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l := pipeServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			buffer := make([]byte, 2048)
 			for {
 				n, err := r.Body.Read(buffer)
@@ -168,7 +168,7 @@ func TestStalledReaderIsEnded(t *testing.T) {
 		var err error
 		start := time.Now()
 		done := make(chan struct{})
-		l := pipeServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l := pipeServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			defer close(done)
 			for err == nil {
 				_, err = w.Write(make([]byte, 64<<10))

@@ -117,13 +117,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	stop()
 	s.Hub.close()
-	s.shutDown(server, requests, endRequests)
+	s.shutDown(requests, server, endRequests)
 	running.Wait()
 	return err
 }
 
 // shutDown lets running requests finish, for a bounded time.
-func (s *Server) shutDown(server *http.Server, requests context.Context, endRequests func()) {
+func (s *Server) shutDown(requests context.Context, server *http.Server, endRequests func()) {
 	bounded, cancel := context.WithTimeout(requests, s.Grace)
 	defer cancel()
 	if server.Shutdown(bounded) == nil {

@@ -324,7 +324,8 @@ func TestMissingFolderThenThere(t *testing.T) {
 		t.Errorf("without its folder: %s", got.Status)
 	}
 	write(t, filepath.Join(public, "index.html"), "there")
-	for !r.next(t).OK {
+	for ok := false; !ok; {
+		ok = r.next(t).OK
 	}
 	if got := r.ask(t, "GET", "/"); got.body != "there" {
 		t.Errorf("served %q", got.body)

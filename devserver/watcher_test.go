@@ -27,6 +27,14 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
+// settles waits for a batch with path in it.
+func settles(t *testing.T, w *watcher, path string) {
+	t.Helper()
+	for found := false; !found; {
+		found = slices.Contains(settled(t, w).paths, path)
+	}
+}
+
 func rename(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.Rename(from, to); err != nil {
@@ -48,12 +56,19 @@ func siteDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "pages.deploy.json"), "{}")
-	write(t, filepath.Join(dir, "src/worker.js"), "1")
-	write(t, filepath.Join(dir, "public/index.html"), "1")
-	write(t, filepath.Join(dir, "public/css/site.css"), "1")
-	write(t, filepath.Join(dir, "public/node_modules/x.js"), "1")
-	write(t, filepath.Join(dir, "node_modules/dep/index.js"), "1")
+	// As old as the files of a site are when its dev server starts: what is
+	// written a moment before counts as changed.
+	old := time.Now().Add(-time.Hour)
+	for name, content := range map[string]string{
+		"pages.deploy.json": "{}", "src/worker.js": "1", "public/index.html": "1", "public/css/site.css": "1",
+		"public/node_modules/x.js": "1", "node_modules/dep/index.js": "1",
+	} {
+		path := filepath.Join(dir, name)
+		write(t, path, content)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return dir
 }
 
@@ -217,16 +232,13 @@ func TestWatcherFollowsRecreatedFolder(t *testing.T) {
 	for round := range 5 {
 		remove(t, public)
 		write(t, page, fmt.Sprint("round ", round))
-		for !slices.Contains(settled(t, w).paths, page) {
-		}
+		settles(t, w, page)
 	}
 	nested := filepath.Join(public, "deep/er/page.html")
 	write(t, nested, "1")
-	for !slices.Contains(settled(t, w).paths, nested) {
-	}
+	settles(t, w, nested)
 	write(t, nested, "22")
-	for !slices.Contains(settled(t, w).paths, nested) {
-	}
+	settles(t, w, nested)
 }
 
 func TestWatcherStormIsOneBatch(t *testing.T) {

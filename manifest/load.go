@@ -75,7 +75,7 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	if wantDir {
 		want = "a directory"
 	}
-	real, info, err := follow(b.fsys, name)
+	target, info, err := follow(b.fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		fix := cmp.Or(b.nearPath(name), "create it, or correct the path")
@@ -87,7 +87,7 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is not %s", label, quote(declared), want), "name "+want)
 	default:
-		return real, true
+		return target, true
 	}
 	return "", false
 }
@@ -125,8 +125,7 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 
 // reason is an error without the path that the message names already.
 func reason(err error) string {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err.Error()
 	}
 	return err.Error()

@@ -258,7 +258,10 @@ func (p *parser) key() (*node, bool) {
 	return &node{span: at, kind: stringNode, text: text}, true
 }
 
-// unexpected reports the fault nothing can be read past. It returns false.
+// unexpected reports the fault nothing can be read past. It returns false, for
+// the caller to return.
+//
+//nolint:unparam // always false, by intent
 func (p *parser) unexpected(want, fix string) bool {
 	if p.pos == len(p.src) {
 		p.fault(span{p.pos, p.pos}, "the file ends where "+want+" was expected", fix)

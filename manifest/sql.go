@@ -93,7 +93,7 @@ func (s *sqlWords) quoted(closing byte) string {
 func (s *sqlWords) skip() {
 	for s.pos < len(s.src) {
 		rest := s.src[s.pos:]
-		end := -1
+		var end int
 		switch {
 		case strings.IndexByte(" \t\r\n\f", rest[0]) >= 0:
 			end = 1

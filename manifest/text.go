@@ -121,7 +121,7 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 
 func (t *textWriter) summary(r Report) {
 	if r.Omitted > 0 {
-		t.b.WriteString(fmt.Sprintf("and %s more\n", plural(r.Omitted, "problem")))
+		fmt.Fprintf(&t.b, "and %s more\n", plural(r.Omitted, "problem"))
 	}
 	errors, warnings := r.errors, r.warnings
 	if errors+warnings == 0 {

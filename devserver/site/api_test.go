@@ -22,7 +22,7 @@ func (f *fixture) stream(t *testing.T, headers ...string) (lines *bufio.Scanner,
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	response, err := http.DefaultClient.Do(r) //nolint:bodyclose // stop closes it
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
