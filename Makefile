@@ -3,13 +3,13 @@
 GO      ?= go
 BIN     := bin/pages
 SITE    := testdata/sites/riverside
-LINT    := bin/golangci-lint-$(LINTV)
 LINTV   := v2.15.0
+LINT    := bin/golangci-lint-$(LINTV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts cross site lint race goldens tidy
+.PHONY: dev build test check bench soak clean artifacts cross site lint race goldens browser tidy
 
 dev: build site
 	$(BIN) dev $(SITE)
@@ -32,7 +32,7 @@ $(SITE)/node_modules/.package-lock.json: $(SITE)/package-lock.json
 test: build site
 	$(GO) test ./...
 
-check: build lint tidy race goldens cross
+check: build lint tidy race goldens browser cross
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -52,6 +52,10 @@ race: build site
 goldens: build site
 	$(GO) test ./cmd/pages -run TestScripts -update
 	git diff --exit-code -- testdata cmd
+
+# The pages in a real Chromium; `make test` passes without one.
+browser: build site
+	$(GO) test -tags browser -run Browser ./cmd/pages ./devserver
 
 cross: artifacts
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \

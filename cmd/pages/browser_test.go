@@ -1,3 +1,5 @@
+//go:build browser
+
 package main
 
 import (
@@ -101,9 +103,6 @@ func (p page) shot(name string) {
 // TestBrowser goes through the example site as a visitor, a member and the
 // author do.
 func TestBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the browser has nothing to race with; it runs in the long tests")
-	}
 	d := startDev(t, copyExample(t, "riverside"))
 	p := page{t, browser(t)}
 

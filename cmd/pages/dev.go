@@ -96,9 +96,9 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	m, err := c.mustLoad(dir)
-	if err != nil {
-		return err
+	m, found := c.load(dir) // warnings are told by the first build
+	if m == nil {
+		return &refused{report: found.report, src: found.src}
 	}
 	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now})
 	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
