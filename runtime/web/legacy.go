@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/transform"
 
@@ -59,6 +61,9 @@ func decodeLegacy(name string, b []byte, stream bool) (text string, rest []byte,
 	if err != nil {
 		return "", nil, errLabel(name)
 	}
+	if table, ok := e.(*charmap.Charmap); ok {
+		return decodeSingle(table, b), nil, nil
+	}
 	decoder := e.NewDecoder()
 	var out bytes.Buffer
 	dst := make([]byte, 4096)
@@ -76,6 +81,22 @@ func decodeLegacy(name string, b []byte, stream bool) (text string, rest []byte,
 		return out.String(), nil, nil
 	}
 	return out.String(), carry(name, b[:len(b)-len(left)], left), nil
+}
+
+// decodeSingle decodes an encoding of one byte a character. The bytes 0x80 to
+// 0x9f that a table has nothing for are the controls of the same number in all
+// tables of the standard, which golang.org/x/text leaves out.
+func decodeSingle(table *charmap.Charmap, b []byte) string {
+	var out strings.Builder
+	out.Grow(len(b))
+	for _, c := range b {
+		r := table.DecodeByte(c)
+		if r == utf8.RuneError && c >= 0x80 && c <= 0x9f {
+			r = rune(c)
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
 }
 
 // carry is what the next piece must begin with: the bytes left over and, where

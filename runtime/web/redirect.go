@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	whatwg "github.com/nlnwa/whatwg-url/url"
-
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -17,6 +15,10 @@ const maxRedirects = 20
 // follow makes the requests of a fetch until one is answered by something else
 // than a redirect that is to be followed.
 func (h *Host) follow(x *Exchange, f *outbound) (resp *http.Response, redirected bool, err error) {
+	if strings.HasPrefix(f.url, "data:") {
+		resp, err = fetchData(f)
+		return resp, false, err
+	}
 	for hops := 0; ; hops++ {
 		if err := h.count(x); err != nil {
 			return nil, false, err
@@ -90,7 +92,7 @@ func redirectTo(resp *http.Response) (location string, ok bool) {
 
 // moveTo turns the fetch to a redirect's target (Fetch standard, 4.5).
 func (f *outbound) moveTo(status int, location string) error {
-	from, err := whatwg.Parse(f.url)
+	from, err := urls.Parse(f.url)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,10 @@ import (
 // A URL goes to JavaScript packed: eleven lines, in the order of js/url.js. No
 // part of a serialised URL holds a line feed.
 
+// urls parses as the standard of today: ^ is encoded in paths, which the package
+// does not do by itself.
+var urls = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')))
+
 func (h *Host) urlFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// url_parse(url, base?) -> packed
@@ -32,7 +36,7 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 		},
 		// url_set(href, part, value) -> packed
 		"url_set": func(c *engine.Call) (any, error) {
-			u, err := whatwg.Parse(c.String(0))
+			u, err := urls.Parse(c.String(0))
 			if err != nil {
 				return nil, invalidURL(c.String(0))
 			}
@@ -56,13 +60,13 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 func parseURL(c *engine.Call) (*whatwg.Url, error) {
 	raw := c.String(0)
 	if c.IsNullish(1) {
-		u, err := whatwg.Parse(raw)
+		u, err := urls.Parse(raw)
 		if err != nil {
 			return nil, invalidURL(raw)
 		}
 		return u, nil
 	}
-	u, err := whatwg.ParseRef(c.String(1), raw)
+	u, err := urls.ParseRef(c.String(1), raw)
 	if err != nil {
 		return nil, invalidURL(raw)
 	}
@@ -138,21 +142,9 @@ func decodeForm(s string) []string {
 
 func percentDecode(s string) string {
 	if !strings.ContainsAny(s, "%+") {
-		return decodeUTF8([]byte(s))
+		return decodeUTF8Exactly([]byte(s))
 	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '+':
-			b = append(b, ' ')
-		case s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0:
-			b = append(b, byte(hexDigit(s[i+1])<<4|hexDigit(s[i+2])))
-			i += 2
-		default:
-			b = append(b, s[i])
-		}
-	}
-	return decodeUTF8(b)
+	return decodeUTF8Exactly([]byte(unescapePercent(strings.ReplaceAll(s, "+", " "))))
 }
 
 func hexDigit(c byte) int {

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
 // maxOrigins is how many Host headers are remembered with their origins.
@@ -37,7 +35,7 @@ func (h *Host) visitorOrigin(r *http.Request) string {
 		return origin
 	}
 	if isHost(r.Host) {
-		if u, err := whatwg.Parse(key); err == nil {
+		if u, err := urls.Parse(key); err == nil {
 			origin = originOf(u)
 		}
 	}
@@ -70,7 +68,7 @@ func schemeOf(r *http.Request) string {
 func parsedURL(r *http.Request, u url.URL) string {
 	u.Scheme, u.Host = schemeOf(r), r.Host
 	raw := u.String()
-	if parsed, err := whatwg.Parse(raw); err == nil {
+	if parsed, err := urls.Parse(raw); err == nil {
 		return parsed.Href(false)
 	}
 	return raw

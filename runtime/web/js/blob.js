@@ -7,7 +7,11 @@ const BYTES = Symbol("bytes");
 const TYPE = Symbol("type");
 
 export class Blob {
-  constructor(parts, options) {
+  constructor() {
+    const parts = arguments[0], options = arguments[1]; // both optional: the length is 0
+    if (options !== undefined && options !== null && typeof options !== "object" && typeof options !== "function") {
+      throw new TypeError("Blob constructor: the second argument is not an object");
+    }
     this[BYTES] = parts === undefined ? new Uint8Array(0) : join(parts, options?.endings);
     const type = options?.type === undefined ? "" : `${options.type}`;
     this[TYPE] = /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : "";
@@ -46,8 +50,15 @@ function settle(f) {
 }
 
 function bound(at, size) {
-  const n = Math.trunc(Number(at)) || 0;
+  const n = toEven(Number(at));
   return n < 0 ? Math.max(size + n, 0) : Math.min(n, size);
+}
+
+// https://webidl.spec.whatwg.org/#Clamp
+function toEven(x) {
+  if (Number.isNaN(x)) return 0;
+  const floor = Math.floor(x), rest = x - floor;
+  return rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1;
 }
 
 function join(parts, endings) {

@@ -27,10 +27,10 @@ export class HostBody {
   }
   /** Calls one of the host's readers; an abort gives its own reason. */
   read(op) {
-    const promise = op(this.handle);
     const signal = this.signal;
-    if (signal === null) return promise;
-    return promise.catch((error) => { throw signal.aborted ? signal.reason : error; });
+    if (signal === null) return op(this.handle);
+    if (signal.aborted) return Promise.reject(signal.reason);
+    return op(this.handle).catch((error) => { throw signal.aborted ? signal.reason : error; });
   }
   stream() {
     return measured(streamOf(() => this.read(host.body_read), () => { host.body_cancel(this.handle); }), this.length);

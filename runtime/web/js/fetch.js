@@ -4,7 +4,7 @@ import { host } from "./host.js";
 import { onAbort } from "./abort.js";
 import { HostBody, takeBody, unusable } from "./body.js";
 import { expose, need } from "./idl.js";
-import { Request, target } from "./request.js";
+import { Request, isRequest, target } from "./request.js";
 import { fetched } from "./response.js";
 import { lengthOf, pump } from "./streams.js";
 
@@ -12,7 +12,7 @@ let last = 0;
 
 async function fetch(input, init) {
   need(arguments.length, 1, "fetch");
-  const request = new Request(input, init);
+  const request = init === undefined && isRequest(input) ? input : new Request(input, init);
   const { method, url, list, redirect, signal } = target(request);
   signal?.throwIfAborted();
   if (unusable(request)) throw new TypeError("fetch: the request's body has already been used");

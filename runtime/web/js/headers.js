@@ -7,7 +7,11 @@ const LIST = Symbol("list");
 const SORTED = Symbol("sorted");
 const IMMUTABLE = Symbol("immutable");
 
+let isHeaders;
+
 export class Headers {
+  #brand; // tells a Headers without a look at properties, which code may watch
+  static { isHeaders = (value) => #brand in value; }
   constructor(init) {
     this[LIST] = init === undefined ? [] : listFrom(init);
     this[SORTED] = null;
@@ -38,7 +42,7 @@ export class Headers {
   }
   has(name) {
     need(arguments.length, 1, "Headers.has");
-    return listOf(this).length > 0 && get(this[LIST], nameOf(name)) !== null;
+    return get(listOf(this), nameOf(name)) !== null;
   }
   set(name, value) {
     need(arguments.length, 2, "Headers.set");
@@ -132,9 +136,9 @@ export function listFrom(init) {
   if (init === null || (typeof init !== "object" && typeof init !== "function")) {
     throw new TypeError("Headers constructor: the argument is neither an object nor a sequence");
   }
-  if (init[LIST] !== undefined && init[Symbol.iterator] === Headers.prototype.entries) return init[LIST].slice();
-  const list = [];
   const iterator = init[Symbol.iterator];
+  if (iterator === Headers.prototype.entries && isHeaders(init)) return init[LIST].slice();
+  const list = [];
   if (iterator !== undefined && iterator !== null) {
     for (const pair of init) {
       const items = typeof pair === "object" && pair !== null ? [...pair] : undefined;

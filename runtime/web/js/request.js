@@ -4,7 +4,7 @@ import { AbortSignal, abort, abortError, follow, isSignal, newSignal } from "./a
 import { Body, HEADERS, LIST, HostBody, SOURCE, STREAM, USED, extract, hasBody, initBody, teeBody, unusable } from "./body.js";
 import { get, headersOver, listFrom } from "./headers.js";
 import { define, illegal, include, need } from "./idl.js";
-import { spentStream } from "./streams.js";
+import { through } from "./streams.js";
 
 const METHOD = Symbol("method");
 const HREF = Symbol("url");
@@ -111,13 +111,13 @@ function mode(redirect) {
 // The new request takes the body of the one it was made from, which is used then.
 function takeOver(to, from) {
   if (unusable(from)) throw new TypeError("Cannot construct a Request with a Request object that has already been used.");
-  to[SOURCE] = from[SOURCE];
-  to[STREAM] = from[STREAM];
   from[USED] = true;
-  if (from[STREAM] !== null) {
-    from[STREAM] = spentStream();
-    from[SOURCE] = null;
+  if (from[STREAM] === null) {
+    to[SOURCE] = from[SOURCE];
+    return;
   }
+  // Somebody may hold the stream: it stays the old request's, locked from now on.
+  to[STREAM] = through(from[STREAM]);
 }
 
 /** The Request of a visitor. handle is the body's, or -1 for none. */

@@ -23,6 +23,11 @@ export function measured(stream, length) {
   return stream;
 }
 
+/** A stream that gives what another one gives, which is locked from now on. */
+export function through(stream) {
+  return measured(stream.pipeThrough(new TransformStream()), stream[LENGTH]);
+}
+
 /** How many bytes a stream will give; -1 when nobody knows. */
 export function lengthOf(stream) { return stream[LENGTH] ?? -1; }
 
@@ -53,10 +58,11 @@ export function streamOf(next, cancel) {
   }, { highWaterMark: 0 });
 }
 
-/** A stream that is read to its end, for a body that was used without one. */
+/** A stream that is read to its end by somebody who keeps it locked: that of a body used without one. */
 export function spentStream() {
   const stream = new ReadableStream({ start(controller) { controller.close(); } });
   stream._disturbed = true;
+  stream.getReader();
   return stream;
 }
 

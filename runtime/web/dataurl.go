@@ -1,0 +1,86 @@
+package web
+
+import (
+	"encoding/base64"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// fetchData answers a data: URL (Fetch standard, 6). It is no outbound request.
+func fetchData(f *outbound) (*http.Response, error) {
+	kind, body, ok := dataURL(f.url)
+	if !ok {
+		return nil, engine.TypeError("Fetch API cannot load: %.80s (the data: URL is malformed)", f.url)
+	}
+	return &http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK,
+		Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body)),
+	}, nil
+}
+
+// dataURL splits a data: URL into its media type and its decoded body.
+func dataURL(u string) (kind, body string, ok bool) {
+	u, _, _ = strings.Cut(strings.TrimPrefix(u, "data:"), "#")
+	kind, body, ok = strings.Cut(u, ",")
+	if !ok {
+		return "", "", false
+	}
+	body = unescapePercent(body)
+	kind = strings.Trim(kind, " ")
+	if head, found := cutBase64(kind); found {
+		kind = head
+		if body, ok = forgivingBase64(body); !ok {
+			return "", "", false
+		}
+	}
+	if strings.HasPrefix(kind, ";") {
+		kind = "text/plain" + kind
+	}
+	essence, params, err := mime.ParseMediaType(kind)
+	if err != nil || !strings.Contains(essence, "/") {
+		return "text/plain;charset=US-ASCII", body, true
+	}
+	// The standard writes no space between parameters; Go writes one.
+	return strings.ReplaceAll(mime.FormatMediaType(essence, params), "; ", ";"), body, true
+}
+
+// cutBase64 cuts ";base64" off the end.
+func cutBase64(kind string) (string, bool) {
+	const suffix = "base64"
+	if len(kind) < len(suffix) || !strings.EqualFold(kind[len(kind)-len(suffix):], suffix) {
+		return kind, false
+	}
+	return strings.CutSuffix(strings.TrimRight(kind[:len(kind)-len(suffix)], " "), ";")
+}
+
+// forgivingBase64 decodes as the Infra standard does: white space is no matter,
+// and padding may be missing, but not wrong.
+func forgivingBase64(s string) (string, bool) {
+	s = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\f", "", "\r", "").Replace(s)
+	if len(s)%4 == 0 {
+		s = strings.TrimSuffix(strings.TrimSuffix(s, "="), "=")
+	}
+	b, err := base64.RawStdEncoding.DecodeString(s)
+	return string(b), err == nil
+}
+
+// unescapePercent decodes %XX and leaves what is none.
+func unescapePercent(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0 {
+			b = append(b, byte(hexDigit(s[i+1])<<4|hexDigit(s[i+2])))
+			i += 2
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
