@@ -159,7 +159,7 @@ func (h *Host) run(x *Exchange, f *outbound) (any, error) {
 		return nil, err
 	}
 	handle := int64(-1)
-	if f.method != http.MethodHead && bodyAllowed(f.method, resp.StatusCode) && resp.Body != http.NoBody {
+	if f.method != http.MethodHead && bodyAllowed(f.method, resp.StatusCode) {
 		b := &body{
 			r:      decoded(resp.Body, resp.Header.Get("Content-Encoding")),
 			closer: func() { f.stop(errRequestOver) },

@@ -29,7 +29,6 @@ export class HostBody {
   read(op) {
     const signal = this.signal;
     if (signal === null) return op(this.handle);
-    if (signal.aborted) return Promise.reject(signal.reason);
     return op(this.handle).catch((error) => { throw signal.aborted ? signal.reason : error; });
   }
   stream() {
@@ -94,9 +93,10 @@ export function takeBody(o) {
 
 function refusal(o) {
   if (o[SOURCE] === undefined) return new TypeError("Illegal invocation: this is neither a Request nor a Response");
+  if (o[SOURCE] instanceof HostBody && o[SOURCE].signal?.aborted) return o[SOURCE].signal.reason;
   if (bodyUsed(o)) return new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice.");
   if (o[STREAM]?.locked) return new TypeError("This ReadableStream is currently locked to a reader.");
-  return null;
+  return undefined;
 }
 
 function readText(o) {
@@ -120,10 +120,10 @@ function readBytes(o) {
 }
 
 function consume(o, read, convert) {
-  let error = null;
+  let error;
   try {
     error = refusal(o);
-    if (error === null) {
+    if (error === undefined) {
       const all = read(o);
       return convert === undefined ? all : all.then(convert);
     }

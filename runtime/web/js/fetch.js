@@ -14,9 +14,9 @@ async function fetch(input, init) {
   need(arguments.length, 1, "fetch");
   const request = init === undefined && isRequest(input) ? input : new Request(input, init);
   const { method, url, list, redirect, signal } = target(request);
-  signal?.throwIfAborted();
   if (unusable(request)) throw new TypeError("fetch: the request's body has already been used");
   const body = takeBody(request);
+  signal?.throwIfAborted();
   const token = ++last;
   let source = body, handle = -1, length = -1, stream = null;
   if (body instanceof HostBody) {
