@@ -125,6 +125,22 @@ func TestAnswerHeaders(t *testing.T) {
 	}
 }
 
+// Nobody reads the body of an answer to HEAD: its stream is cancelled.
+func TestHeadOfStream(t *testing.T) {
+	w := serve(t, `
+		let cancelled = 0;
+		export default { fetch(request) {
+			if (request.method === "GET") return new Response(cancelled);
+			return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1)); }, cancel() { cancelled++; } }), { headers: { "x-a": "b" } });
+		} };`, web.Options{})
+	if resp, body := w.do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, w.url, nil)); body != "" || resp.Header.Get("X-A") != "b" {
+		t.Errorf("%v %q", resp, body)
+	}
+	if !eventually(t, func() bool { _, body := w.get("/"); return body == "1" }) {
+		t.Error("the stream goes on")
+	}
+}
+
 func TestRequestSeen(t *testing.T) {
 	w := serve(t, handler(`return Response.json([request.url, request.headers.get("host"), request.headers.get("x-a"), request.headers.get("connection"), request.body, ctx.member, ctx.props])`), web.Options{})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/a%20b/%C3%A9?x=%20y&z", nil)
