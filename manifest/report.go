@@ -28,6 +28,10 @@ func NewReport(file string, diags Diagnostics) Report {
 	sorted.Sort()
 	root := path.Dir(filepath.ToSlash(file))
 	for i, d := range sorted {
+		if d.Line == 0 { // a whole file: its start stands for it
+			d.Line, d.Column, d.EndLine, d.EndColumn = 1, 1, 1, 1
+			sorted[i] = d
+		}
 		if d.File != "" && !path.IsAbs(d.File) && !filepath.IsAbs(d.File) {
 			sorted[i].File = path.Join(root, d.File)
 		}

@@ -75,6 +75,7 @@ type Worker struct {
 	cancel  context.CancelFunc
 	image   *engine.Image
 
+	closed   sync.Once
 	mu       sync.Mutex
 	slots    []*slot
 	closing  bool
@@ -235,8 +236,12 @@ func (w *Worker) warnOver(r *http.Request, u Usage) {
 }
 
 // Close waits for the requests under way until ctx ends, then ends the isolates
-// and what still runs in them.
+// and what still runs in them. Every call returns when that is done.
 func (w *Worker) Close(ctx context.Context) {
+	w.closed.Do(func() { w.close(ctx) })
+}
+
+func (w *Worker) close(ctx context.Context) {
 	w.mu.Lock()
 	w.closing = true
 	w.mu.Unlock()

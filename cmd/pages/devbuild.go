@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/bundler"
@@ -20,9 +19,6 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
-
-// drainTime is how long requests may go on in a Worker that was replaced.
-const drainTime = 30 * time.Second
 
 // siteBuilder makes what is served of the site's folder: it implements
 // devserver.Builder.
@@ -35,7 +31,8 @@ type siteBuilder struct {
 	front   *site.Site
 	until   context.Context // ends with the dev server
 	running *sharedWorker   // what the newest revision runs; nil for none
-	warned  string          // the warnings about secrets that were last shown
+	live    workerSet
+	warned  string // the warnings about secrets that were last shown
 }
 
 func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, error) {
@@ -51,9 +48,10 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 
 func (b *siteBuilder) close() {
 	b.bundler.Close()
-	if b.running != nil {
-		b.running.release()
-		b.running = nil
+	// A request that would not end may still hold its revision: its Worker ends
+	// all the same, since what it runs on is about to go.
+	for _, w := range b.live.all() {
+		w.close()
 	}
 	if err := b.stores.close(); err != nil {
 		b.console.logger().Warn("close the bucket", "error", err)
@@ -63,8 +61,11 @@ func (b *siteBuilder) close() {
 // Build implements devserver.Builder.
 func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	m, checked := b.load(b.dir)
-	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName), b.dir)
+	// Never the site's folder as such: what a site does not consist of (a log,
+	// an editor's files) must not rebuild it.
+	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName))
 	if m == nil {
+		watch = append(watch, b.bundler.Inputs()...)
 		return devserver.Outcome{Problems: b.problems(checked.diags, "The manifest was refused"), Watch: watch}
 	}
 	bundle, diags := b.bundler.Build(ctx, m)
@@ -131,7 +132,8 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 		if err != nil {
 			return r, []devserver.Problem{problemOf(err)}
 		}
-		b.replace(&sharedWorker{worker: w, key: key, limits: m.Limits, until: b.until})
+		w.key = key
+		b.replace(w)
 	}
 	b.running.uses.Add(1)
 	r.Worker, r.Drained = b.running, b.running.release
@@ -154,7 +156,7 @@ func (b *siteBuilder) replace(w *sharedWorker) {
 	}
 }
 
-func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*pagesruntime.Worker, error) {
+func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*sharedWorker, error) {
 	rt, err := b.runtimes.wait()
 	if err != nil {
 		return nil, err
@@ -163,7 +165,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	if err != nil {
 		return nil, err
 	}
-	return rt.NewWorker(ctx, pagesruntime.WorkerOptions{
+	worker, err := rt.NewWorker(ctx, pagesruntime.WorkerOptions{
 		Name: w.Name, Code: w.Code, Map: w.Map, Wasm: specifiers(w), Bindings: set,
 		Limits: pagesruntime.Limits{
 			CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests,
@@ -174,6 +176,10 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 		Web:      b.webOptions(m),
 		Logger:   b.console.logger(),
 	})
+	if err != nil {
+		return nil, errors.Join(err, closeDatabases(set))
+	}
+	return b.live.add(b.until, worker, set, m.Limits), nil
 }
 
 func specifiers(w *bundler.Worker) (list []string) {
@@ -200,23 +206,4 @@ func assets(b *bundler.Bundle) []site.Asset {
 		list[i] = site.Asset(a)
 	}
 	return list
-}
-
-// sharedWorker is a Worker that several revisions may use: it is closed after
-// the last of them.
-type sharedWorker struct {
-	worker *pagesruntime.Worker
-	key    string
-	limits manifest.Limits
-	uses   atomic.Int32
-	until  context.Context // of the dev server: draining ends with it
-}
-
-func (s *sharedWorker) release() {
-	if s.uses.Add(-1) > 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(s.until, drainTime)
-	defer cancel()
-	s.worker.Close(ctx)
 }

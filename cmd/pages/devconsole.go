@@ -18,8 +18,9 @@ import (
 // console is what `pages dev` says: the ready line and, with --json, every
 // event on stdout, one JSON document a line; prose for people on stderr.
 type console struct {
-	cli *cli
-	mu  sync.Mutex // lines come from many goroutines
+	cli    *cli
+	warned string     // the warnings told last; of the goroutine that builds
+	mu     sync.Mutex // lines come from many goroutines
 }
 
 func newConsole(c *cli) *console { return &console{cli: c} }
@@ -102,18 +103,31 @@ func (k *console) build(b devserver.Build) {
 		}{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
 		return
 	}
-	for _, p := range b.Problems {
-		style, word := "31;1", "error"
-		if b.OK {
-			style, word = "33", "warning"
-		}
-		k.line("%s %s", k.cli.paint(style, word+":"), strings.TrimSpace(p.Text()))
-	}
+	k.problems(b)
 	switch {
 	case !b.OK:
 		k.line("the build failed; what was good before is still served")
 	case b.Number > 1:
 		k.line("rebuilt in %s", b.Took.Round(time.Millisecond/10))
+	}
+}
+
+// problems prints what is wrong, warnings only when they are not those of the
+// build before.
+func (k *console) problems(b devserver.Build) {
+	said := fmt.Sprint(b.Problems)
+	if b.OK && said == k.warned {
+		return
+	}
+	if b.OK {
+		k.warned = said
+	}
+	for _, p := range b.Problems {
+		if b.OK {
+			k.line("%s %s: %s", k.cli.paint("33", "warning:"), p.Place(), p.Message)
+			continue
+		}
+		k.line("%s %s", k.cli.paint("31;1", "error:"), strings.TrimSpace(p.Text()))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -69,14 +68,12 @@ func readSecrets(dir string) (values map[string]string, found string, err error)
 	return values, "", nil
 }
 
-// secretPaths are the files that a change of secrets may touch.
+// secretPaths are the files that may hold secrets, there or not.
 func secretPaths(dir string) []string {
 	var paths []string
 	for _, set := range secretFiles {
 		for _, name := range set {
-			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-				paths = append(paths, filepath.Join(dir, name))
-			}
+			paths = append(paths, filepath.Join(dir, name))
 		}
 	}
 	return paths

@@ -51,6 +51,9 @@ func (c *cli) openState(dir string) (*state, error) {
 	if err := os.MkdirAll(filepath.Join(s.dir, storageDir), 0o700); err != nil {
 		return nil, s.unusable(err)
 	}
+	if err := s.ignore(); err != nil {
+		return nil, s.unusable(err)
+	}
 	probe, err := os.CreateTemp(s.dir, ".probe-*")
 	if err != nil {
 		return nil, s.unusable(err)
@@ -59,6 +62,16 @@ func (c *cli) openState(dir string) (*state, error) {
 		return nil, s.unusable(err)
 	}
 	return s, nil
+}
+
+// ignore keeps the state out of version control: sessions and leads are nobody
+// else's business.
+func (s *state) ignore() error {
+	name := filepath.Join(s.dir, ".gitignore")
+	if isFile(name) {
+		return nil
+	}
+	return os.WriteFile(name, []byte("*\n"), 0o600)
 }
 
 func (s *state) unusable(err error) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -16,12 +15,11 @@ import (
 // stores are what the bindings of a site keep things in. Each is opened when a
 // manifest first asks for it, and stays open until the state is closed.
 type stores struct {
-	run       *devRun
-	kv        *binding.KV
-	bucket    *binding.Storage
-	root      *os.Root
-	project   *sql.DB
-	databases []*binding.Database // of all Workers so far
+	run     *devRun
+	kv      *binding.KV
+	bucket  *binding.Storage
+	root    *os.Root
+	project *sql.DB
 }
 
 func newStores(r *devRun) *stores { return &stores{run: r} }
@@ -78,12 +76,9 @@ func (s *stores) addProject(ctx context.Context, m *manifest.Manifest, set *bind
 	return nil
 }
 
-// database is a Worker's own connection to db. The Worker before it may still
-// use its own.
+// database is a Worker's own connection to db, closed with it.
 func (s *stores) database(db *sql.DB, readOnly bool) *binding.Database {
-	d := binding.NewDatabase(db, binding.DatabaseOptions{ReadOnly: readOnly, Now: s.run.now})
-	s.databases = append(s.databases, d)
-	return d
+	return binding.NewDatabase(db, binding.DatabaseOptions{ReadOnly: readOnly, Now: s.run.now})
 }
 
 func (s *stores) addKV(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
@@ -124,15 +119,10 @@ func (s *stores) addBucket(ctx context.Context, m *manifest.Manifest, set *bindi
 	return nil
 }
 
-// close gives back the Workers' connections and the folder of the bucket; the
-// databases are the state's.
+// close closes the folder of the bucket; the databases are the state's.
 func (s *stores) close() error {
-	var errs []error
-	for _, d := range s.databases {
-		errs = append(errs, d.Close())
+	if s.root == nil {
+		return nil
 	}
-	if s.root != nil {
-		errs = append(errs, s.root.Close())
-	}
-	return errors.Join(errs...)
+	return s.root.Close()
 }

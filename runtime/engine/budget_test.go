@@ -116,3 +116,34 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestEngineCloseEndsItsIsolates: code and memory go only once nothing runs.
+func TestEngineCloseEndsItsIsolates(t *testing.T) {
+	e, err := engine.Open(t.Context(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := e.Boot(t.Context(), prelude, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 4)
+	for range cap(ended) {
+		i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, err := run(i, scope(t, 0), `for (;;) {}`); ended <- err }()
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range cap(ended) {
+		if err := receive(t, ended); !errors.Is(err, engine.ErrClosed) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{}); !errors.Is(err, engine.ErrClosed) {
+		t.Errorf("an isolate of a closed engine: %v", err)
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -53,12 +54,15 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Engine is the compiled module. Close it after its isolates.
+// Engine is the compiled module.
 type Engine struct {
 	now     func() time.Time
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
 	module  wazero.CompiledModule
+
+	mu       sync.Mutex
+	isolates map[*Isolate]struct{} // those not closed yet; nil once Close was called
 }
 
 // Open compiles the embedded engine or takes it from the cache. Errors:
@@ -68,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{now: o.Now}
+	e := &Engine{now: o.Now, isolates: map[*Isolate]struct{}{}}
 	if e.now == nil {
 		e.now = time.Now
 	}
@@ -93,13 +97,42 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Close frees the machine code. No isolate may be in use.
+// Close ends the isolates that are still open, then frees the machine code: no
+// isolate may run on code and memory that are gone.
 func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	open := e.isolates
+	e.isolates = nil
+	e.mu.Unlock()
+	for i := range open {
+		i.Close()
+	}
 	err := e.runtime.Close(ctx)
 	if e.cache != nil {
 		err = errors.Join(err, e.cache.Close(ctx))
 	}
 	return err
+}
+
+// adopt starts an isolate that Close will end. After Close there are none.
+func (e *Engine) adopt(i *Isolate) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.isolates == nil {
+		return ErrClosed
+	}
+	if err := i.renew(); err != nil {
+		return err
+	}
+	e.isolates[i] = struct{}{}
+	i.work.Go(i.loop)
+	return nil
+}
+
+func (e *Engine) disown(i *Isolate) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.isolates, i)
 }
 
 // instantiate makes a module instance; its host functions reach the VM in ctx.

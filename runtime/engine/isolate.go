@@ -55,11 +55,10 @@ type task struct {
 func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions) (*Isolate, error) {
 	i := &Isolate{engine: e, image: image, o: o, tasks: make(chan task, 64), gone: make(chan struct{})}
 	i.ctx, i.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if err := i.renew(); err != nil {
+	if err := e.adopt(i); err != nil {
 		i.cancel()
 		return nil, err
 	}
-	i.work.Go(i.loop)
 	return i, nil
 }
 
@@ -211,4 +210,5 @@ func (i *Isolate) Close() {
 	i.stop.Store(true)
 	i.cancel()
 	i.work.Wait()
+	i.engine.disown(i)
 }

@@ -1,25 +1,12 @@
 package main
 
 import (
-	"net/http"
 	"slices"
-	"time"
 
 	"github.com/pages-toolchain/pages/devserver"
-	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
-
-// Serve implements site.Worker.
-func (s *sharedWorker) Serve(w http.ResponseWriter, r *http.Request) error {
-	usage, err := s.worker.Serve(w, r)
-	site.SetMeter(r.Context(), site.Meter{
-		CPUMs: float64(usage.CPU) / float64(time.Millisecond), CPULimitMs: s.limits.CPUMs,
-		SubRequests: usage.SubRequests, SubRequestsMax: s.limits.SubRequests,
-	})
-	return err
-}
 
 // webOptions is what the Worker's fetch may reach.
 func (b *siteBuilder) webOptions(m *manifest.Manifest) web.Options {
@@ -48,6 +35,10 @@ func (b *siteBuilder) isSelf(host string) bool {
 func (b *siteBuilder) problems(diags manifest.Diagnostics, title string) []devserver.Problem {
 	var list []devserver.Problem
 	for _, d := range diags {
+		title := title
+		if d.Severity == manifest.Warning {
+			title = "Worth a look"
+		}
 		p := devserver.Problem{
 			Kind: d.Code, Title: title, Message: d.Message, Fix: d.Fix,
 			File: d.File, Line: d.Line, Column: d.Column,

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// drainTime is how long requests may go on in a Worker that was replaced.
+const drainTime = 30 * time.Second
+
+// sharedWorker is a Worker that several revisions may use: it is closed after
+// the last of them.
+type sharedWorker struct {
+	worker *pagesruntime.Worker
+	set    *binding.Set
+	key    string
+	limits manifest.Limits
+	uses   atomic.Int32
+	until  context.Context // of the dev server: draining ends with it
+	closed sync.Once
+	from   *workerSet
+}
+
+// Serve implements site.Worker.
+func (s *sharedWorker) Serve(w http.ResponseWriter, r *http.Request) error {
+	usage, err := s.worker.Serve(w, r)
+	site.SetMeter(r.Context(), site.Meter{
+		CPUMs: float64(usage.CPU) / float64(time.Millisecond), CPULimitMs: s.limits.CPUMs,
+		SubRequests: usage.SubRequests, SubRequestsMax: s.limits.SubRequests,
+	})
+	return err
+}
+
+func (s *sharedWorker) release() {
+	if s.uses.Add(-1) == 0 {
+		s.close()
+	}
+}
+
+// close lets requests finish, for a bounded time, and gives back what the Worker
+// held.
+func (s *sharedWorker) close() {
+	s.closed.Do(func() {
+		ctx, cancel := context.WithTimeout(s.until, drainTime)
+		defer cancel()
+		s.worker.Close(ctx)
+		// Giving back a connection fails only when it is gone already.
+		_ = closeDatabases(s.set)
+		s.from.remove(s)
+	})
+}
+
+func closeDatabases(set *binding.Set) error {
+	var errs []error
+	for _, d := range set.Databases {
+		errs = append(errs, d.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// workerSet are the Workers that are not closed yet. The zero value is empty.
+type workerSet struct {
+	mu      sync.Mutex
+	workers map[*sharedWorker]struct{}
+}
+
+func (l *workerSet) add(until context.Context, w *pagesruntime.Worker, set *binding.Set, limits manifest.Limits) *sharedWorker {
+	s := &sharedWorker{worker: w, set: set, limits: limits, until: until, from: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.workers == nil {
+		l.workers = map[*sharedWorker]struct{}{}
+	}
+	l.workers[s] = struct{}{}
+	return s
+}
+
+func (l *workerSet) remove(s *sharedWorker) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.workers, s)
+}
+
+func (l *workerSet) all() []*sharedWorker {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.workers))
+}
