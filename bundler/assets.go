@@ -161,7 +161,7 @@ func (w *walker) leadsToPrivate(link string) bool {
 func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, found manifest.Diagnostics) {
 	code := sourcesAmong(m, sources)
 	served := map[string]string{} // folded path -> file
-	var decomposed, large tally
+	var decomposed, large, unreachable tally
 	var total int64
 	for _, c := range w.files {
 		if code[c.file] {
@@ -181,6 +181,7 @@ func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, f
 		served[folded] = c.file
 		decomposed.addIf(!strings.HasSuffix(c.file, c.path), c.file)
 		large.addIf(c.info.Size() > maxAssetBytes, c.file)
+		unreachable.addIf(strings.Contains(c.path, "%"), c.file)
 		total += c.info.Size()
 		assets = append(assets, Asset{
 			Path: "/" + c.path, File: filepath.Join(w.dir, filepath.FromSlash(c.file)),
@@ -190,6 +191,7 @@ func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, f
 	slices.SortFunc(assets, func(a, b Asset) int { return cmp.Compare(a.Path, b.Path) })
 	found = append(found, w.leftOut(m)...)
 	found = append(found, decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name")...)
+	found = append(found, unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`)...)
 	found = append(found, large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(maxAssetBytes)+" that an upload takes")...)
 	if len(assets) > maxAssets || total > maxTotalBytes {
 		found = append(found, warning("assets-too-many", m.Assets, "serve large collections from storage",

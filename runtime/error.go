@@ -75,16 +75,26 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 		failed *web.Failure
 	)
 	switch {
+	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrClosed):
+		return resetError(err)
 	case errors.As(err, &killed):
 		return w.cpuError(killed)
 	case errors.As(err, &failed) && failed.Err != nil:
 		return w.thrownError(kindOf(failed.Kind, kind), failed.Err)
 	case errors.As(err, &thrown):
 		return w.thrownError(kind, thrown)
-	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrClosed):
-		return &Error{Kind: KindReset, Message: "the Worker was restarted while this request was under way", Fix: "send the request again", err: err}
 	}
 	return &Error{Kind: KindInternal, Message: err.Error(), err: err}
+}
+
+// resetError is that of a request that did nothing wrong: another one in the same
+// isolate did, or the Worker was replaced.
+func resetError(err error) *Error {
+	e := &Error{Kind: KindReset, Message: "the Worker was restarted while this request was under way", Fix: "send the request again", err: err}
+	if _, killed := errors.AsType[*engine.KilledError](err); killed {
+		e.Message = "another request ran over limits.cpuMs, and the isolate that it shared with this one was restarted"
+	}
+	return e
 }
 
 func kindOf(name string, otherwise Kind) Kind {

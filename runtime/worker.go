@@ -19,6 +19,8 @@ const (
 	// waitUntilTime bounds what ctx.waitUntil may go on for after the response,
 	// as on the platform.
 	waitUntilTime = 30 * time.Second
+	// statusClientGone is what logs call an answer that nobody waited for.
+	statusClientGone = 499
 	// loadBudget is the CPU time for evaluating the module, where no limit of
 	// the site's applies.
 	loadBudget = 10 * time.Second
@@ -171,6 +173,9 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	err = w.host.Serve(s.isolate, scope, x)
 	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests()}
 	w.linger(s, scope, x)
+	if errors.Is(err, web.ErrClientGone) && !m.wrote {
+		rw.WriteHeader(statusClientGone)
+	}
 	if err = w.begun(err); err != nil {
 		f := w.errorOf(KindException, err)
 		if f.Kind == KindMemory {

@@ -35,6 +35,7 @@ type Exchange struct {
 	done     chan struct{} // closed when all work of the request has ended
 	chunks   chan chunk
 
+	begun       atomic.Bool // the isolate has seen it
 	subRequests atomic.Int64
 	idle        atomic.Bool // nothing is under way for the scope, nor will be
 	timers      timers

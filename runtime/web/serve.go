@@ -34,6 +34,7 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) erro
 }
 
 func (x *Exchange) dispatch(vm *engine.VM, handle int64) error {
+	x.begun.Store(true)
 	v, err := vm.Call("dispatch", x.id, x.r.Method, x.host.visitorURL(x.r), headerList(x.r), handle, x.member())
 	if err == nil {
 		vm.Free(v)
@@ -151,6 +152,9 @@ func (h *Host) Reset(iso *engine.Isolate, cause error) {
 	var killed *engine.KilledError
 	byBudget := errors.As(cause, &killed)
 	for _, x := range h.of(iso) {
+		if !x.begun.Load() {
+			continue // still waiting for its turn: it meets the new isolate
+		}
 		err := fmt.Errorf("%w: %w", engine.ErrReset, cause)
 		if byBudget && killed.Scope == x.scope {
 			err = killed
