@@ -25,6 +25,9 @@ func (c *cli) newLeads() *cobra.Command {
 		Example: "  pages leads list\n  pages leads list --form join --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if filter.Limit < 0 {
+				return usageError("--limit is %d; it is 0 for all, or more", filter.Limit)
+			}
 			leads := []site.Lead{}
 			err := c.withStore(cmd.Context(), args, func(ctx context.Context, s *site.Store) (err error) {
 				leads, err = s.Leads(ctx, filter)
@@ -60,6 +63,9 @@ func (c *cli) newEvents() *cobra.Command {
 		Example: "  pages events list\n  pages events list --name pages.lead.captured --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if filter.Limit < 0 {
+				return usageError("--limit is %d; it is 0 for all, or more", filter.Limit)
+			}
 			events := []site.Event{}
 			err := c.withStore(cmd.Context(), args, func(ctx context.Context, s *site.Store) (err error) {
 				events, err = s.Events(ctx, filter)

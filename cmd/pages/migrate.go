@@ -38,24 +38,17 @@ func (c *cli) newMigrate() *cobra.Command {
 			if m.Bindings.Database == nil {
 				return &failure{code: exitRefused, id: "no-database", msg: "the site declares no database", fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}
 			}
-			s, err := c.openState(dir)
-			if err != nil {
-				return err
-			}
-			db, err := s.open(cmd.Context(), siteFile)
-			if err != nil {
-				return errors.Join(err, s.Close())
-			}
-			run := c.applyMigrations
-			switch {
-			case plan:
-				run = c.planMigrations
-			case rehearse:
-				run = c.rehearseMigrations
-			}
 			o := c.migrateOptions(m)
 			o.AllowOutOfOrder = outOfOrder
-			return errors.Join(run(cmd.Context(), s, db, dir, m, o), s.Close())
+			switch {
+			case plan && rehearse:
+				return usageError("--plan and --rehearse ask for two things")
+			case plan:
+				return c.planMigrations(cmd.Context(), dir, m, o)
+			case rehearse:
+				return c.runMigrations(cmd.Context(), dir, m, o, migrate.Rehearse, "would apply")
+			}
+			return c.runMigrations(cmd.Context(), dir, m, o, migrate.Apply, "applied")
 		},
 	}
 	cmd.Flags().BoolVar(&plan, "plan", false, "say what would be applied, and write nothing")
@@ -82,14 +75,6 @@ func readMigrations(dir string, m *manifest.Manifest) ([]migrate.File, []migrate
 
 type migrationRun func(context.Context, *sql.DB, []migrate.File, migrate.Options) (migrate.Result, error)
 
-func (c *cli) applyMigrations(ctx context.Context, s *state, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) error {
-	return c.runMigrations(ctx, s, db, dir, m, o, migrate.Apply, "applied")
-}
-
-func (c *cli) rehearseMigrations(ctx context.Context, s *state, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) error {
-	return c.runMigrations(ctx, s, db, dir, m, o, migrate.Rehearse, "would apply")
-}
-
 // migrationDoc is what `pages migrate --json` prints.
 type migrationDoc struct {
 	OK       bool            `json:"ok"`
@@ -105,7 +90,16 @@ type migrationItem struct {
 	DurationMS float64 `json:"duration_ms,omitempty"`
 }
 
-func (c *cli) runMigrations(ctx context.Context, s *state, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options, run migrationRun, verb string) error {
+func (c *cli) runMigrations(ctx context.Context, dir string, m *manifest.Manifest, o migrate.Options, run migrationRun, verb string) (err error) {
+	s, err := c.openState(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	db, err := s.open(ctx, siteFile)
+	if err != nil {
+		return err
+	}
 	unlock, err := s.lockMigrations(ctx)
 	if err != nil {
 		return err
@@ -153,7 +147,14 @@ func items(entries []migrate.Entry) []migrationItem {
 	return list
 }
 
-func (c *cli) planMigrations(ctx context.Context, s *state, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) error {
+// planMigrations writes nothing, not even a state folder.
+func (c *cli) planMigrations(ctx context.Context, dir string, m *manifest.Manifest, o migrate.Options) (err error) {
+	s := &state{dir: c.statePath(dir)}
+	db, err := s.openToRead(ctx, siteFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
 	files, notices, err := readMigrations(dir, m)
 	if err != nil {
 		return c.migrationError(dir, err)

@@ -59,6 +59,10 @@ func (c *cli) newRoot() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		text, _, _ := strings.Cut(err.Error(), ": strconv.") // how Go said it is no help
+		return usageError("%s", text)
+	})
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	f := root.PersistentFlags()

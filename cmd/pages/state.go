@@ -83,11 +83,29 @@ func (s *state) unusable(err error) error {
 func (s *state) open(ctx context.Context, name string) (*sql.DB, error) {
 	db, err := openSQLite(ctx, filepath.Join(s.dir, name), false)
 	if err != nil {
-		return nil, resourceError("database-unusable", fmt.Sprintf("the database %q cannot be opened", filepath.Join(s.dir, name)),
-			"if the file is damaged, move it away: a new one is made, and the migrations run again", err)
+		return nil, s.unopened(name, err)
 	}
 	s.dbs = append(s.dbs, db)
 	return db, nil
+}
+
+// openToRead opens a database that is only read, which the caller closes; one
+// that is not there is empty.
+func (s *state) openToRead(ctx context.Context, name string) (*sql.DB, error) {
+	path := filepath.Join(s.dir, name)
+	if !isFile(path) {
+		return sql.Open("sqlite", ":memory:")
+	}
+	db, err := openSQLite(ctx, path, true)
+	if err != nil {
+		return nil, s.unopened(name, err)
+	}
+	return db, nil
+}
+
+func (s *state) unopened(name string, err error) error {
+	return resourceError("database-unusable", fmt.Sprintf("the database %q cannot be opened", filepath.Join(s.dir, name)),
+		"if the file is damaged, move it away: a new one is made, and the migrations run again", err)
 }
 
 // Close closes the databases.

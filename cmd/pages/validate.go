@@ -28,7 +28,10 @@ func (c *cli) newValidate() *cobra.Command {
 			"All problems are reported, each at its own line and column. With - the\nmanifest is read from stdin, and the files it names are not looked at.\n\n" +
 			"Exit codes: 0 valid (warnings allowed), 1 refused, 2 wrong usage.",
 		Example: "  pages validate\n  pages validate sites/club --format github\n  pages validate --json < /dev/null -",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.json && cmd.Flags().Changed("format") && format != "json" {
+				return usageError("--json and --format %s ask for two forms", format)
+			}
 			if c.json {
 				format = "json"
 			}
