@@ -163,7 +163,7 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 		ErrorPage: console.errorPage, OnRequest: console.request,
 	})
 	if err != nil {
-		return errors.Join(err, r.sockets.Close())
+		return errors.Join(r.state.unopened(platformFile, err), r.sockets.Close())
 	}
 	b.front = front
 	defer func() { err = errors.Join(err, front.Close()); b.close() }()

@@ -105,7 +105,7 @@ func (s *state) openToRead(ctx context.Context, name string) (*sql.DB, error) {
 
 func (s *state) unopened(name string, err error) error {
 	return resourceError("database-unusable", fmt.Sprintf("the database %q cannot be opened", filepath.Join(s.dir, name)),
-		"if the file is damaged, move it away: a new one is made, and the migrations run again", err)
+		"free some disk if it is full; if the file is damaged, move it away: a new one is made, and the migrations run again", err)
 }
 
 // Close closes the databases.
