@@ -27,7 +27,7 @@ artifacts:
 site: $(SITE)/node_modules/.package-lock.json
 
 $(SITE)/node_modules/.package-lock.json: $(SITE)/package-lock.json
-	npm ci --prefix $(SITE) --no-audit --no-fund
+	npm ci --prefix $(SITE) --omit=dev --no-audit --no-fund
 
 test: build site
 	$(GO) test ./...
