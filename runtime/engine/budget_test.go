@@ -64,7 +64,7 @@ func TestBombs(t *testing.T) {
 			}
 			if isKill {
 				_ = receive(t, resets)
-				if used := s.CPU(); used < budget || used > 20*budget {
+				if used := s.CPU(); used < budget || used > 200*budget {
 					t.Errorf("killed after %v of a budget of %v", used, budget)
 				}
 			}
