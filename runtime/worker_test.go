@@ -3,7 +3,9 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -231,5 +233,25 @@ func TestKillSparesNobodyElseForLong(t *testing.T) {
 	wg.Wait()
 	if _, got := get(t, s, "/wait"); got != "ok" {
 		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// TestClientGone: a client that stops sending counts as gone, and must never
+// read a 200 that the Worker did not give.
+func TestClientGone(t *testing.T) {
+	w := mustStart(t, `export default { async fetch(r) { await new Promise(f => setTimeout(f, 200)); return new Response("late") } }`, pagesruntime.WorkerOptions{})
+	s := serve(t, w)
+	c, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if half, ok := c.(*net.TCPConn); !ok || half.CloseWrite() != nil {
+		t.Fatal("cannot close one half")
+	}
+	answer, err := io.ReadAll(c)
+	if err != nil || strings.HasPrefix(string(answer), "HTTP/1.1 200") && !strings.HasSuffix(string(answer), "late") {
+		t.Errorf("got %q, %v", answer, err)
 	}
 }
