@@ -98,6 +98,7 @@ func TestBrowserProblemPageRecovers(t *testing.T) {
 	dir := siteDir(t)
 	page := filepath.Join(dir, "public/index.html")
 	write(t, page, "first broken")
+	age(t, page)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
 	ctx := tab(t)
 	run(ctx, t, "problem page", chromedp.Navigate(r.url+"/"), until(`document.documentElement.dataset.pagesBuild === "1"`), until(`window.__pagesReload`))

@@ -50,24 +50,29 @@ func remove(t *testing.T, path string) {
 }
 
 // siteDir makes a site folder with a manifest, a source file and some assets.
+// age makes a file as old as those of a site are when its dev server starts:
+// what is written a moment before counts as changed.
+func age(t *testing.T, path string) {
+	t.Helper()
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func siteDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As old as the files of a site are when its dev server starts: what is
-	// written a moment before counts as changed.
-	old := time.Now().Add(-time.Hour)
 	for name, content := range map[string]string{
 		"pages.deploy.json": "{}", "src/worker.js": "1", "public/index.html": "1", "public/css/site.css": "1",
 		"public/node_modules/x.js": "1", "node_modules/dep/index.js": "1",
 	} {
 		path := filepath.Join(dir, name)
 		write(t, path, content)
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
+		age(t, path)
 	}
 	return dir
 }
