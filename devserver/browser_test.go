@@ -72,6 +72,8 @@ func TestBrowserReload(t *testing.T) {
 	const html = `<!doctype html><title>t</title><link rel="stylesheet" href="/css/site.css"><h1>one</h1>`
 	write(t, page, html)
 	write(t, css, "h1 { color: rgb(1, 2, 3) }")
+	age(t, page)
+	age(t, css)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
 	ctx := tab(t)
 	const colour = `getComputedStyle(document.querySelector("h1")).color`

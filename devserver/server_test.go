@@ -128,6 +128,7 @@ func TestFirstBuildFails(t *testing.T) {
 	dir := siteDir(t)
 	page := filepath.Join(dir, "public/index.html")
 	write(t, page, "<p>broken</p>")
+	age(t, page)
 	r := serve(t, &folderBuilder{dir: dir}, Hot)
 	got := r.ask(t, "GET", "/any/where", asDocument, "Accept: text/html")
 	if got.StatusCode != 500 || !strings.Contains(got.body, "public/index.html:1:3") || !strings.Contains(got.body, `data-pages-build="1"`) ||

@@ -49,7 +49,6 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// siteDir makes a site folder with a manifest, a source file and some assets.
 // age makes a file as old as those of a site are when its dev server starts:
 // what is written a moment before counts as changed.
 func age(t *testing.T, path string) {
@@ -60,6 +59,7 @@ func age(t *testing.T, path string) {
 	}
 }
 
+// siteDir makes a site folder with a manifest, a source file and some assets.
 func siteDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
