@@ -51,7 +51,8 @@ race: build site
 # Goldens written anew must be the goldens that are committed.
 goldens: build site
 	$(GO) test ./cmd/pages -run TestScripts -update
-	git diff --exit-code -- testdata cmd
+	$(GO) test ./manifest ./bundler -update
+	git diff --exit-code -- testdata manifest bundler
 
 # The pages in a real Chromium; `make test` passes without one.
 browser: build site

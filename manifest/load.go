@@ -20,7 +20,7 @@ func Load(fsys fs.FS, name string) (*Manifest, Diagnostics) {
 	src, err := readFile(fsys, name, maxManifestBytes+1)
 	if err != nil {
 		d := newDocument("")
-		msg, fix := fmt.Sprintf("there is no %s here", quote(name)), "create one (pages init), or name the site's folder"
+		msg, fix := fmt.Sprintf("there is no %s here", quote(name)), "create one ({} is enough), or name the site's folder"
 		if !errors.Is(err, fs.ErrNotExist) {
 			msg, fix = fmt.Sprintf("%s cannot be read: %s", quote(name), reason(err)), ""
 		}

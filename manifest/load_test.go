@@ -51,7 +51,7 @@ func TestLoad(t *testing.T) {
 		},
 		"no manifest": {
 			files: map[string]string{"x": ""},
-			want:  `error file-missing :1:1 : there is no "pages.deploy.json" here; create one (pages init), or name the site's folder`,
+			want:  `error file-missing :1:1 : there is no "pages.deploy.json" here; create one ({} is enough), or name the site's folder`,
 		},
 		"nothing it names exists": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"w.js","assets":"pubic","bindings":{"database":{"migrations":"m"}},"limits":{"cpuMs":0}}`, "public/": "", "w.ts": ""},

@@ -13,7 +13,7 @@ func (d *document) explainUnknownKey(p pointer, n *node, key string) {
 	switch key {
 	case "$schema":
 		d.add(Error, codeSchemaKey, p, at, `the platform refuses the key "$schema"`,
-			"remove it and let the editor map the schema to "+FileName+": pages init --editor vscode")
+			"remove it and let the editor map the schema to "+FileName+": pages schema prints it")
 	case "stagedMigrationsPrefix":
 		d.add(Error, codeStagedPrefix, p, at, `"stagedMigrationsPrefix" is written by the platform only`, "remove it")
 	default:
