@@ -4,10 +4,9 @@ package binding
 // platform document (section 2.9 declares the bindings) leaves open. Each may
 // change without a change of the API.
 //
-// Storage. The service is taken to be R2: its limits, codes and sentences. A
-// stream of unknown length is stored, where R2 refuses it. Objects cannot be
-// encrypted with a key of the Worker's own. Multipart uploads that nobody
-// finished are dropped after seven days.
+// Storage. The service is taken to be R2: its limits, codes and sentences.
+// Objects cannot be encrypted with a key of the Worker's own. Multipart uploads
+// that nobody finished are dropped after seven days.
 //
 // Images. The service is taken to be Cloudflare Images. SVG, AVIF and HEIC are
 // not transformed, animations become stills, AVIF is not written; text() and

@@ -38,6 +38,20 @@ type script struct {
 // answers "/?name" and the lines the Worker logged.
 func worker(t testing.TB, rt *pagesruntime.Runtime, scripts []script) (ask func(name string, body io.Reader) string, logged func() []string) {
 	t.Helper()
+	answer, logged := answering(t, rt, scripts)
+	ask = func(name string, body io.Reader) string {
+		rec, err := answer(name, body)
+		if err != nil {
+			return "failed: " + err.Error()
+		}
+		return rec.Body.String()
+	}
+	return ask, logged
+}
+
+// answering is worker with whole answers.
+func answering(t testing.TB, rt *pagesruntime.Runtime, scripts []script) (answer func(name string, body io.Reader) (*httptest.ResponseRecorder, error), logged func() []string) {
+	t.Helper()
 	var code strings.Builder
 	code.WriteString("const scripts = {\n")
 	for _, s := range scripts {
@@ -72,23 +86,21 @@ export default { async fetch(request, env) {
 		defer cancel()
 		w.Close(ctx)
 	})
-	ask = func(name string, body io.Reader) string {
+	answer = func(name string, body io.Reader) (*httptest.ResponseRecorder, error) {
 		r := httptest.NewRequest(http.MethodPost, "http://site.localhost/?"+url.PathEscape(name), body)
 		if r.ContentLength > 0 {
 			r.Header.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // as a server leaves it
 		}
 		rec := httptest.NewRecorder()
-		if _, err := w.Serve(rec, r); err != nil {
-			return "failed: " + err.Error()
-		}
-		return rec.Body.String()
+		_, err := w.Serve(rec, r)
+		return rec, err
 	}
 	logged = func() []string {
 		mu.Lock()
 		defer mu.Unlock()
 		return append([]string(nil), lines...)
 	}
-	return ask, logged
+	return answer, logged
 }
 
 // bindings are real ones, in a temporary folder.
@@ -134,6 +146,9 @@ func assets(w http.ResponseWriter, r *http.Request) {
 		for range 300 {
 			_, _ = w.Write(bytes.Repeat([]byte("x"), 1000))
 		}
+	case "/measured.txt":
+		w.Header().Set("Content-Length", "8")
+		_, _ = io.WriteString(w, "measured")
 	case "/page.html":
 		http.Redirect(w, r, "/page?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
 	case "/page":
@@ -162,7 +177,7 @@ func TestWorker(t *testing.T) {
 	}()
 	t.Run("secrets", func(t *testing.T) { answers(t, rt, secretScripts) })
 	t.Run("storage", func(t *testing.T) { answers(t, rt, storageScripts) })
-	t.Run("streams", func(t *testing.T) { testStreams(t, rt) })
+	t.Run("lengths", func(t *testing.T) { testLengths(t, rt) })
 	t.Run("assets", func(t *testing.T) { answers(t, rt, assetScripts) })
 	t.Run("images", func(t *testing.T) { testImages(t, rt) })
 }
@@ -305,8 +320,9 @@ var storageScripts = []script{
 		"broken stream", `
 			await env.BUCKET.put("bs", "before");
 			let n = 0;
-			const stream = new ReadableStream({ pull(c) { if (n++ < 2) c.enqueue(new Uint8Array(10)); else c.error(new Error("cut off")); } });
-			return [await refused(env.BUCKET.put("bs", stream)), await (await env.BUCKET.get("bs")).text()]`,
+			const fixed = new FixedLengthStream(30);
+			new ReadableStream({ pull(c) { if (n++ < 2) c.enqueue(new Uint8Array(10)); else c.error(new Error("cut off")); } }).pipeTo(fixed.writable).catch(() => {});
+			return [await refused(env.BUCKET.put("bs", fixed.readable)), await (await env.BUCKET.get("bs")).text()]`,
 		`["Error: cut off","before"]`,
 	},
 	{
@@ -314,9 +330,25 @@ var storageScripts = []script{
 			await env.BUCKET.put("len", "0123456789");
 			const part = await env.BUCKET.get("len", { range: { length: 4 } });
 			const copy = await env.BUCKET.put("copy", part.body);
-			const stream = (value) => Object.defineProperty(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); c.close(); } }), Symbol.for("pages.stream.length"), { value });
-			return [copy.size, (await env.BUCKET.put("k", new Response("abcd").body)).size, (await env.BUCKET.put("k", stream(3))).size, await refused(env.BUCKET.put("k", stream(4))), await refused(env.BUCKET.put("k", stream(null)))]`,
-		`[4,4,3,"TypeError: The stream gave 3 bytes, not the 4 it was said to have","TypeError: Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)"]`,
+			const asset = (await env.ASSETS.fetch("http://x/measured.txt")).body;
+			const fixed = (length, bytes) => {
+				const { readable, writable } = new FixedLengthStream(length), writer = writable.getWriter();
+				writer.write(new Uint8Array(bytes)).then(() => writer.close()).catch(() => {});
+				return readable;
+			};
+			return [copy.size, (await env.BUCKET.put("k", new Response("abcd").body)).size, (await env.BUCKET.put("k", asset)).size,
+				(await env.BUCKET.put("k", fixed(3, 3))).size, await refused(env.BUCKET.put("k", fixed(4, 3))), (await env.BUCKET.head("k")).size]`,
+		`[4,4,8,3,"TypeError: FixedLengthStream did not see all expected bytes before close().",3]`,
+	},
+	{
+		"unknown lengths", `
+			await env.BUCKET.put("un", "before");
+			const own = () => new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); c.close(); } });
+			const all = [own(), new Response(own()).body, new Response("a").body.pipeThrough(new IdentityTransformStream())];
+			const up = await env.BUCKET.createMultipartUpload("un");
+			const errors = await Promise.all([...all.map((stream) => refused(env.BUCKET.put("un", stream))), refused(up.uploadPart(1, own()))]);
+			return [errors.length, [...new Set(errors)], await (await env.BUCKET.get("un")).text()]`,
+		`[4,["TypeError: Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)"],"before"]`,
 	},
 	{"errors", `await env.BUCKET.put("", "x")`, `"thrown Error: put: The specified object name is not valid. (10020) [10020]"`},
 	{"encryption", `await env.BUCKET.get("x", { ssecKey: "00" })`, `"thrown TypeError: ssecKey is not supported by this runtime: objects cannot be encrypted with a key of your own"`},
@@ -325,21 +357,29 @@ var storageScripts = []script{
 			return new Response((await env.BUCKET.get("served")).body)`, `served body`},
 }
 
-// testStreams puts a request's body whose length was not said, and a stream the
-// Worker made: the platform knows the length of neither.
-func testStreams(t *testing.T, rt *pagesruntime.Runtime) {
-	ask, logged := worker(t, rt, []script{
-		{name: "body", code: `return refused(env.BUCKET.put("k", request.body))`},
-		{name: "own", code: `return (await env.BUCKET.put("k", new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); c.close(); } }))).size`},
+// testLengths answers with bodies that come from bindings: how long they are is
+// known.
+func testLengths(t *testing.T, rt *pagesruntime.Runtime) {
+	answer, _ := answering(t, rt, []script{
+		{name: "storage", code: `await env.BUCKET.put("k", "0123456789"); return new Response((await env.BUCKET.get("k")).body)`},
+		{name: "range", code: `await env.BUCKET.put("k", "0123456789"); return new Response((await env.BUCKET.get("k", { range: { suffix: 3 } })).body)`},
+		{name: "large", code: `await env.BUCKET.put("k", new Uint8Array(300000)); return new Response((await env.BUCKET.get("k")).body)`},
+		{name: "asset", code: `return new Response((await env.ASSETS.fetch("http://x/measured.txt")).body)`},
+		{name: "chunked", code: `return refused(env.BUCKET.put("k", request.body))`},
+		{name: "unknown", code: `return new Response((await env.ASSETS.fetch("http://x/large.bin")).body)`},
 	})
-	if got := ask("body", io.MultiReader(strings.NewReader("chunked"))); got != `"TypeError: Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)"` {
-		t.Errorf("body: %s", got)
+	for name, want := range map[string]string{"storage": "10", "range": "3", "large": "300000", "asset": "8", "unknown": ""} {
+		rec, err := answer(name, nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := rec.Header().Get("Content-Length"); got != want || (want != "" && strconv.Itoa(rec.Body.Len()) != want) {
+			t.Errorf("%s: Content-Length %q of %d bytes, want %q", name, got, rec.Body.Len(), want)
+		}
 	}
-	if got := ask("own", nil); got != "3" {
-		t.Errorf("own: %s", got)
-	}
-	if lines := logged(); len(lines) != 1 || !strings.HasPrefix(lines[0], "warn storage: the stream does not say how many bytes it gives") {
-		t.Errorf("logged %q", lines)
+	rec, err := answer("chunked", io.MultiReader(strings.NewReader("chunked")))
+	if err != nil || !strings.HasPrefix(rec.Body.String(), `"TypeError: Provided readable stream must have a known length`) {
+		t.Errorf("chunked: %s %v", rec.Body, err)
 	}
 }
 
@@ -358,9 +398,10 @@ var assetScripts = []script{
 		"redirects", `
 			const followed = await env.ASSETS.fetch("http://x/page.html?q=1");
 			const manual = await env.ASSETS.fetch("http://x/page.html", { redirect: "manual" });
-			const passed = await env.ASSETS.fetch(new Request("http://x/page.html"));
-			return [await followed.text(), manual.status, manual.headers.get("location"), passed.status, await refused(env.ASSETS.fetch("http://x/loop")), await refused(env.ASSETS.fetch("http://x/loop", { redirect: "error" }))]`,
-		`["page q=1",307,"/page?",307,"TypeError: ASSETS.fetch: too many redirects","TypeError: ASSETS.fetch: there was a redirect and the request's redirect mode is \"error\""]`,
+			const passed = await env.ASSETS.fetch(new Request(new Request("http://x/page.html", request), { method: "GET", body: null }));
+			const made = await env.ASSETS.fetch(new Request("http://x/page.html"));
+			return [await followed.text(), manual.status, manual.headers.get("location"), passed.status, made.status, await refused(env.ASSETS.fetch("http://x/loop")), await refused(env.ASSETS.fetch("http://x/loop", { redirect: "error" }))]`,
+		`["page q=1",307,"/page?",307,200,"TypeError: ASSETS.fetch: too many redirects","TypeError: ASSETS.fetch: there was a redirect and the request's redirect mode is \"error\""]`,
 	},
 	{"not found", `return (await env.ASSETS.fetch("http://x/none")).status`, `404`},
 	{"not modified", `const r = await env.ASSETS.fetch("http://x/same"); return [r.status, r.body]`, `[304,null]`},

@@ -3,6 +3,7 @@ package web
 import (
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,20 +20,37 @@ func isHopByHop(canonical string) bool {
 	return false
 }
 
+// visitorAddress is the header that tells the Worker its visitor's address. No
+// one else may set it, and it stays here.
+const visitorAddress = "Cf-Connecting-Ip"
+
 // headerList is the headers of a visitor's request as JavaScript takes them:
-// lower-case names and values in turn, sorted by name.
+// lower-case names and values in turn, sorted by name but for the last two.
 func headerList(r *http.Request) []string {
-	list := flatten(r.Header)
+	list := flatten(r.Header, visitorAddress)
+	if address := addressOf(r.RemoteAddr); address != "" {
+		list = append(list, "cf-connecting-ip", address)
+	}
 	if r.Host != "" {
 		list = append(list, "host", r.Host)
 	}
 	return list
 }
 
-func flatten(header http.Header) []string {
-	list := make([]string, 0, 2*len(header)+2)
+// addressOf is the address without its port and zone; "" when there is none.
+func addressOf(remote string) string {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return ""
+	}
+	return at.Addr().Unmap().WithZone("").String()
+}
+
+func flatten(header http.Header, without string) []string {
+	const more = 4 // what headerList adds
+	list := make([]string, 0, 2*len(header)+more)
 	for _, name := range slices.Sorted(maps.Keys(header)) {
-		if isHopByHop(name) {
+		if isHopByHop(name) || name == without {
 			continue
 		}
 		lower := strings.ToLower(name)

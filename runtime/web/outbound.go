@@ -174,7 +174,7 @@ func (h *Host) run(x *Exchange, f *outbound) (any, error) {
 		f.stop(nil)
 	}
 	_, text, _ := strings.Cut(resp.Status, " ")
-	return []any{resp.StatusCode, wireText(text), f.url, redirected, flatten(resp.Header), handle}, nil
+	return []any{resp.StatusCode, wireText(text), f.url, redirected, flatten(resp.Header, ""), handle}, nil
 }
 
 // closeQuietly closes a response body; what is lost with it nobody wanted.
@@ -219,7 +219,7 @@ func (f *outbound) newRequest() (*http.Request, error) {
 	}
 	for i := 0; i+1 < len(f.header); i += 2 {
 		switch name := http.CanonicalHeaderKey(f.header[i]); {
-		case isHopByHop(name), name == "Host", name == "Content-Length", name == "Expect":
+		case isHopByHop(name), name == "Host", name == "Content-Length", name == "Expect", name == visitorAddress:
 		default:
 			r.Header[name] = append(r.Header[name], f.header[i+1])
 		}

@@ -155,6 +155,58 @@ func TestRequestSeen(t *testing.T) {
 	}
 }
 
+// What the platform adds to a visitor's request.
+func TestVisitor(t *testing.T) {
+	w := serve(t, handler(`
+		const cf = request.cf, copy = new Request(request), made = new Request("https://a.test");
+		return Response.json([request.headers.get("cf-connecting-ip"), request.redirect, copy.redirect, request.clone().redirect, made.redirect,
+			cf.country, cf.city, cf.colo, cf.timezone, typeof cf.asn, cf.httpProtocol, cf.tlsVersion, cf === request.cf, copy.cf.colo, typeof made.cf])`), web.Options{})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url, nil)
+	r.Header.Set("Cf-Connecting-Ip", "203.0.113.7")
+	_, body := w.do(r)
+	if want := `["127.0.0.1","manual","manual","manual","follow","US","San Francisco","SFO","America/Los_Angeles","number","HTTP/1.1","TLSv1.3",true,"SFO","undefined"]`; body != want {
+		t.Errorf("\n got %s\nwant %s", body, want)
+	}
+}
+
+// The visitor's address is not told to others.
+func TestVisitorAddressStays(t *testing.T) {
+	seen := make(chan []string, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header["Cf-Connecting-Ip"] }))
+	defer other.Close()
+	w := serve(t, handler(`return fetch("`+other.URL+`", { headers: request.headers })`), web.Options{AllowFetch: []string{"127.0.0.1"}})
+	w.get("/")
+	if got := <-seen; got != nil {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// A stream that knows how many bytes it gives is sent with that length.
+func TestLengthOfStream(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "from afar") }))
+	defer other.Close()
+	w := serve(t, `export default { async fetch(request) {
+		switch (new URL(request.url).pathname) {
+		case "/text": return new Response(new Response("é").body);
+		case "/fetched": return new Response((await fetch("`+other.URL+`")).body);
+		case "/echo": return new Response(request.body);
+		case "/fixed": { const { readable, writable } = new FixedLengthStream(3), w = writable.getWriter(); w.write(new Uint8Array(3)).then(() => w.close()); return new Response(readable); }
+		case "/own": return new Response(new Response("abc").body, { headers: { "content-length": "3" } });
+		case "/unknown": return new Response(ReadableStream.from([new Uint8Array(5)]));
+		case "/generator": return new Response((async function* () { yield new Uint8Array(2); yield new Uint8Array(4); })());
+		}
+	} };`, web.Options{AllowFetch: []string{"127.0.0.1"}})
+	for _, c := range []struct {
+		path         string
+		length, size int64
+	}{{"/text", 2, 2}, {"/fetched", 9, 9}, {"/echo", 7, 7}, {"/fixed", 3, 3}, {"/own", 3, 3}, {"/unknown", -1, 5}, {"/generator", -1, 6}} {
+		resp, body := w.do(httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.url+c.path, strings.NewReader("request")))
+		if resp.ContentLength != c.length || int64(len(body)) != c.size {
+			t.Errorf("%s: Content-Length %d of %d bytes", c.path, resp.ContentLength, len(body))
+		}
+	}
+}
+
 func TestStreamedAnswer(t *testing.T) {
 	w := serve(t, handler(`
 		const { readable, writable } = new TransformStream();

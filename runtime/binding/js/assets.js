@@ -14,9 +14,7 @@ export class Assets {
     if (request.method !== "GET" && request.method !== "HEAD") {
       return new Response("Method Not Allowed", { status: 405, headers: { allow: "GET, HEAD" } });
     }
-    // The request that came in is passed on as a browser's, which follows by
-    // itself: relative links of a page count from where it was led.
-    const redirect = init?.redirect ?? (input instanceof Request && input.redirect !== "error" ? "manual" : request.redirect);
+    const { redirect } = request; // "manual" of a visitor's own: their browser follows
     const headers = [...request.headers].flat();
     let url = request.url;
     for (let hops = 0; hops <= 20; hops++) {
@@ -38,6 +36,6 @@ function responseOf({ status, headers, body }, method) {
   for (let i = 0; i < headers.length; i += 2) list.append(headers[i], headers[i + 1]);
   const none = method === "HEAD" || EMPTY.includes(status);
   if (none && typeof body === "number") host.binding_close(body);
-  const length = list.has("content-encoding") || !list.has("content-length") ? undefined : Number(list.get("content-length"));
+  const length = list.has("content-encoding") || !list.has("content-length") ? null : Number(list.get("content-length"));
   return new Response(none ? null : typeof body === "number" ? streamOf(body, length) : body, { status, headers: list });
 }

@@ -1,33 +1,27 @@
 // A body that the host handed over: all of its bytes, or the handle of a stream
-// that it holds until the end of the request.
+// that it holds until the end of the request. And bodies on their way to it.
+import { bytesOf as viewOf } from "../../web/js/encoding.js";
 import { host } from "../../web/js/host.js";
+import * as streams from "../../web/js/streams.js";
 
-/**
- * The key of a stream's property that says how many bytes it gives: a number,
- * null for a stream that cannot say, or absent where nobody has said anything.
- */
-export const LENGTH = Symbol.for("pages.stream.length");
+export { viewOf };
+export { lengthOf } from "../../web/js/streams.js";
 
-/** The stream of a body; used is called when it is first read or cancelled. */
+/** The stream of a body of length bytes (null: unknown); used is called when it is first read or cancelled. */
 export function streamOf(body, length, used = () => {}) {
-  let bytes = typeof body === "number" ? null : body;
-  const stream = new ReadableStream({
-    type: "bytes",
-    async pull(controller) {
-      used();
-      const piece = bytes === null ? await host.binding_read(body) : bytes.byteLength > 0 ? bytes : null;
-      if (bytes !== null) bytes = new Uint8Array(0);
-      if (piece !== null) return controller.enqueue(piece);
-      controller.close();
-      controller.byobRequest?.respond(0);
-    },
-    cancel() {
-      used();
-      if (typeof body === "number") host.binding_close(body);
-    },
-  }, { highWaterMark: 0 });
-  if (length !== undefined) Object.defineProperty(stream, LENGTH, { value: length });
-  return stream;
+  let rest = body;
+  const next = async () => {
+    used();
+    if (typeof rest === "number") return host.binding_read(rest);
+    const piece = rest;
+    rest = null;
+    return piece !== null && piece.byteLength > 0 ? piece : null;
+  };
+  const cancel = () => {
+    used();
+    if (typeof body === "number") host.binding_close(body);
+  };
+  return streams.measured(streams.streamOf(next, cancel), length);
 }
 
 /** All bytes of a body. */
@@ -35,40 +29,14 @@ export async function bytesOf(body) {
   return typeof body === "number" ? host.binding_read_all(body) : body;
 }
 
-/** The bytes of an ArrayBuffer or a view of one, in place; undefined for all else. */
-export function viewOf(value) {
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  return undefined;
+function bytesIn(value) {
+  const bytes = viewOf(value);
+  if (bytes === undefined) throw new TypeError("The stream holds something that is not bytes");
+  return bytes;
 }
 
 /** Gives each piece of a stream to put, in turn, and returns how many bytes there were. */
-export async function pump(stream, put) {
-  const reader = stream.getReader();
-  let size = 0;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return size;
-      const bytes = viewOf(value);
-      if (bytes === undefined) throw new TypeError("The stream holds something that is not bytes");
-      size += bytes.byteLength;
-      await put(bytes);
-    }
-  } catch (error) {
-    reader.cancel(error).catch(() => {});
-    throw error;
-  }
-}
+export function pump(stream, put) { return streams.pump(stream, put, bytesIn); }
 
 /** All bytes of a stream. */
-export async function drain(stream) {
-  const pieces = [];
-  const all = new Uint8Array(await pump(stream, (bytes) => { pieces.push(bytes.slice()); }));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.byteLength;
-  }
-  return all;
-}
+export function drain(stream) { return streams.readAll(stream, bytesIn); }

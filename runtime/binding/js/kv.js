@@ -45,7 +45,7 @@ export class KVNamespace {
 
 function bodyOf(kind, bytes) {
   if (bytes === null) return null;
-  return kind === "stream" ? streamOf(bytes) : bytes.buffer;
+  return kind === "stream" ? streamOf(bytes, bytes.byteLength) : bytes.buffer;
 }
 
 function mapOf(list) {

@@ -1,7 +1,7 @@
 // Object storage with the shape of R2. This file checks shapes and makes plain
 // documents of options; limits, conditions and ranges are judged by the host.
 import { host } from "../../web/js/host.js";
-import { LENGTH, bytesOf, drain, pump, streamOf, viewOf } from "./body.js";
+import { bytesOf, drain, lengthOf, pump, streamOf, viewOf } from "./body.js";
 
 /** A Blob over this size is stored piece by piece. */
 const LARGE = 1 << 20;
@@ -159,7 +159,7 @@ async function send(id, key, value, target) {
     if (value.size <= LARGE) return host.r2_put(id, key, await value.bytes(), JSON.stringify(target));
     return sendStream(id, key, value.stream(), value.size, target);
   }
-  if (value instanceof ReadableStream) return sendStream(id, key, value, value[LENGTH], target);
+  if (value instanceof ReadableStream) return sendStream(id, key, value, lengthOf(value), target);
   throw new TypeError("The value must be a string, an ArrayBuffer, a view of one, a Blob, a ReadableStream or null");
 }
 
@@ -167,13 +167,10 @@ async function sendStream(id, key, stream, length, target) {
   if (length === null) {
     throw new TypeError("Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)");
   }
-  if (length === undefined) {
-    console.warn("storage: the stream does not say how many bytes it gives; the platform refuses a stream of unknown length, so pass a request's or response's body, or bytes");
-  }
   const upload = await host.r2_put_begin(id, key, JSON.stringify(target));
   try {
     const size = await pump(stream, (bytes) => host.r2_put_chunk(upload, bytes));
-    if (length !== undefined && size !== length) throw new TypeError(`The stream gave ${size} bytes, not the ${length} it was said to have`);
+    if (size !== length) throw new TypeError(`The stream gave ${size} bytes, not the ${length} it was said to have`);
     return await host.r2_put_commit(upload);
   } finally {
     host.r2_put_abort(upload);

@@ -1,24 +1,41 @@
-import { define } from "./idl.js";
+import { define, illegal } from "./idl.js";
 import { Event, EventTarget, fire, handlerAttribute, heard } from "./event.js";
 
-const SIGNAL = Symbol("signal");
 const token = {};
+
+let stateOf;
+
+/** Reports whether value is an AbortSignal. */
+export let isSignal;
 
 /** https://dom.spec.whatwg.org/#interface-AbortSignal */
 export class AbortSignal extends EventTarget {
+  #state = { aborted: false, reason: undefined, algorithms: null, sources: null, dependents: null };
+  static {
+    stateOf = (signal) => {
+      try {
+        return signal.#state;
+      } catch {
+        throw illegal("AbortSignal");
+      }
+    };
+    isSignal = (value) => typeof value === "object" && value !== null && #state in value;
+  }
   constructor(key) {
     if (key !== token) throw new TypeError("Illegal constructor");
     super();
-    this[SIGNAL] = { aborted: false, reason: undefined, algorithms: null, sources: null, dependents: null };
   }
-  get aborted() { return this[SIGNAL].aborted; }
-  get reason() { return this[SIGNAL].reason; }
-  throwIfAborted() { if (this[SIGNAL].aborted) throw this[SIGNAL].reason; }
+  get aborted() { return stateOf(this).aborted; }
+  get reason() { return stateOf(this).reason; }
+  throwIfAborted() {
+    const { aborted, reason } = stateOf(this);
+    if (aborted) throw reason;
+  }
 
   static abort(reason) {
     const signal = new AbortSignal(token);
-    signal[SIGNAL].aborted = true;
-    signal[SIGNAL].reason = reason === undefined ? abortError() : reason;
+    stateOf(signal).aborted = true;
+    stateOf(signal).reason = reason === undefined ? abortError() : reason;
     return signal;
   }
   static timeout(milliseconds) {
@@ -35,20 +52,20 @@ export class AbortSignal extends EventTarget {
     for (const s of list) if (!isSignal(s)) throw new TypeError("AbortSignal.any: an item is not an AbortSignal");
     const signal = new AbortSignal(token);
     for (const s of list) {
-      if (!s[SIGNAL].aborted) continue;
-      signal[SIGNAL].aborted = true;
-      signal[SIGNAL].reason = s[SIGNAL].reason;
+      if (!stateOf(s).aborted) continue;
+      stateOf(signal).aborted = true;
+      stateOf(signal).reason = stateOf(s).reason;
       return signal;
     }
-    signal[SIGNAL].sources = new Set();
-    for (const s of list) for (const source of s[SIGNAL].sources ?? [s]) depend(signal, source);
+    stateOf(signal).sources = new Set();
+    for (const s of list) for (const source of stateOf(s).sources ?? [s]) depend(signal, source);
     return signal;
   }
 }
 
 function depend(signal, source) {
-  signal[SIGNAL].sources.add(source);
-  (source[SIGNAL].dependents ??= new Set()).add(signal);
+  stateOf(signal).sources.add(source);
+  (stateOf(source).dependents ??= new Set()).add(signal);
 }
 
 /** https://dom.spec.whatwg.org/#interface-abortcontroller */
@@ -62,24 +79,20 @@ export function abortError(message = "The operation was aborted") {
   return new DOMException(message, "AbortError");
 }
 
-export function isSignal(value) {
-  return typeof value === "object" && value !== null && value[SIGNAL] !== undefined;
-}
-
 export function newSignal() { return new AbortSignal(token); }
 
 /** https://dom.spec.whatwg.org/#abortsignal-signal-abort */
 export function abort(signal, reason) {
-  if (signal[SIGNAL].aborted) return;
+  if (stateOf(signal).aborted) return;
   const all = [signal];
-  for (const d of signal[SIGNAL].dependents ?? []) if (!d[SIGNAL].aborted) all.push(d);
+  for (const d of stateOf(signal).dependents ?? []) if (!stateOf(d).aborted) all.push(d);
   for (const s of all) {
-    s[SIGNAL].aborted = true;
-    s[SIGNAL].reason = reason;
+    stateOf(s).aborted = true;
+    stateOf(s).reason = reason;
   }
   for (const s of all) {
-    const algorithms = s[SIGNAL].algorithms;
-    s[SIGNAL].algorithms = s[SIGNAL].dependents = null;
+    const algorithms = stateOf(s).algorithms;
+    stateOf(s).algorithms = stateOf(s).dependents = null;
     for (const f of algorithms ?? []) f(reason);
     if (heard(s, "abort")) fire(s, new Event("abort"));
   }
@@ -87,7 +100,7 @@ export function abort(signal, reason) {
 
 /** Calls f(reason) when signal is aborted, before its listeners; returns how to forget f. */
 export function onAbort(signal, f) {
-  const s = signal[SIGNAL];
+  const s = stateOf(signal);
   (s.algorithms ??= new Set()).add(f);
   return () => s.algorithms?.delete(f);
 }

@@ -3,28 +3,40 @@ import { bytesOf, concat, decode, encode } from "./encoding.js";
 import { define, need } from "./idl.js";
 import { streamOfBytes } from "./streams.js";
 
-const BYTES = Symbol("bytes");
-const TYPE = Symbol("type");
+/** The bytes of a blob, not a copy. */
+export let blobBytes;
+
+/** Reports whether value is a Blob. */
+export let isBlob;
+
+let setBytes;
 
 export class Blob {
+  #bytes;
+  #type;
+  static {
+    blobBytes = (blob) => blob.#bytes;
+    setBytes = (blob, bytes) => { blob.#bytes = bytes; };
+    isBlob = (value) => typeof value === "object" && value !== null && #bytes in value;
+  }
   constructor() {
     const parts = arguments[0], options = arguments[1]; // both optional: the length is 0
     if (options !== undefined && options !== null && typeof options !== "object" && typeof options !== "function") {
       throw new TypeError("Blob constructor: the second argument is not an object");
     }
-    this[BYTES] = parts === undefined ? new Uint8Array(0) : join(parts, options?.endings);
+    this.#bytes = parts === undefined ? new Uint8Array(0) : join(parts, options?.endings);
     const type = options?.type === undefined ? "" : `${options.type}`;
-    this[TYPE] = /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : "";
+    this.#type = /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : "";
   }
-  get size() { return this[BYTES].byteLength; }
-  get type() { return this[TYPE]; }
+  get size() { return this.#bytes.byteLength; }
+  get type() { return this.#type; }
   slice(start = 0, end = this.size, contentType = "") {
-    return blobOf(this[BYTES].subarray(bound(start, this.size), Math.max(bound(start, this.size), bound(end, this.size))), contentType);
+    return blobOf(this.#bytes.subarray(bound(start, this.size), Math.max(bound(start, this.size), bound(end, this.size))), contentType);
   }
-  text() { return settle(() => decode(this[BYTES])); }
-  bytes() { return settle(() => this[BYTES].slice()); }
-  arrayBuffer() { return settle(() => this[BYTES].slice().buffer); }
-  stream() { return streamOfBytes(this[BYTES]); }
+  text() { return settle(() => decode(this.#bytes)); }
+  bytes() { return settle(() => this.#bytes.slice()); }
+  arrayBuffer() { return settle(() => this.#bytes.slice().buffer); }
+  stream() { return streamOfBytes(this.#bytes); }
 }
 
 export class File extends Blob {
@@ -70,30 +82,23 @@ function join(parts, endings) {
   }
   const pieces = [];
   for (const part of parts) {
-    if (isBlob(part)) pieces.push(part[BYTES]);
+    if (isBlob(part)) pieces.push(blobBytes(part));
     else pieces.push(bytesOf(part) ?? encode(endings === "native" ? `${part}`.replace(/\r\n?/g, "\n") : `${part}`));
   }
   return concat(pieces.length === 0 ? [new Uint8Array(0)] : pieces).slice();
 }
 
-export function isBlob(value) {
-  return typeof value === "object" && value !== null && value[BYTES] !== undefined;
-}
-
-/** The bytes of a blob, not a copy. */
-export function blobBytes(blob) { return blob[BYTES]; }
-
 /** A blob over bytes that nobody else changes. */
 export function blobOf(bytes, type = "") {
   const blob = new Blob(undefined, { type });
-  blob[BYTES] = bytes;
+  setBytes(blob, bytes);
   return blob;
 }
 
 /** A file over bytes that nobody else changes. */
 export function fileOf(bytes, name, type, lastModified = Date.now()) {
   const file = new File([], name, { type, lastModified });
-  file[BYTES] = bytes;
+  setBytes(file, bytes);
   return file;
 }
 

@@ -1,18 +1,20 @@
 // https://fetch.spec.whatwg.org/#body-mixin A body stays what it was made from
 // (text, bytes, or a handle of Go's) until somebody asks for its stream.
+//
+// The functions here work on the state that a Request or Response keeps in a
+// private field. These fields of it are the body's:
+//   source   null, a string, a Uint8Array or a HostBody
+//   stream   null until there is one
+//   used     whether it was read or sent
+//   list     the headers, flat
 import { host } from "./host.js";
 import { blobBytes, blobOf, isBlob } from "./blob.js";
 import { bytesOf, decode, encode } from "./encoding.js";
 import { decodeForm, encodeForm, isFormData } from "./formdata.js";
 import { get } from "./headers.js";
-import { disturbed, isStream, measured, readAll, spentStream, streamOf, streamOfBytes } from "./streams.js";
+import { include } from "./idl.js";
+import { ReadableStream, disturbed, isStream, measured, readAll, spentStream, streamOf, streamOfBytes } from "./streams.js";
 import { URLSearchParams } from "./url.js";
-
-export const SOURCE = Symbol("source");   // null, string, Uint8Array or HostBody
-export const STREAM = Symbol("stream");   // null until there is one
-export const USED = Symbol("used");
-export const HEADERS = Symbol("headers"); // a flat list, or the Headers over it
-export const LIST = Symbol("list");
 
 /** The content type of a body made from text. */
 export const TEXT_TYPE = "text/plain;charset=UTF-8";
@@ -49,83 +51,92 @@ export function extract(init) {
     if (init.locked) throw new TypeError("This ReadableStream is currently locked to a reader, and cannot be used as a body.");
     return [init, null];
   }
+  if (isIterable(init)) return [ReadableStream.from(init), null];
   return [`${init}`.toWellFormed(), TEXT_TYPE];
 }
 
-/** Sets up the fields of a body; source may also be a stream. */
-export function initBody(o, source) {
-  const stream = source !== null && typeof source === "object" && isStream(source);
-  o[SOURCE] = stream ? null : source;
-  o[STREAM] = stream ? source : null;
-  o[USED] = false;
+// What is iterable is streamed, unless it says by itself what text it is.
+function isIterable(value) {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  if (typeof value[Symbol.asyncIterator] === "function") return true;
+  if (typeof value[Symbol.iterator] !== "function" || value[Symbol.toPrimitive] !== undefined) return false;
+  return value.toString === Object.prototype.toString || value.toString === Array.prototype.toString;
 }
 
-export function hasBody(o) { return o[SOURCE] !== null || o[STREAM] !== null; }
+/** Sets up the fields of a body; source may also be a stream. */
+export function initBody(b, source) {
+  const stream = source !== null && typeof source === "object" && isStream(source);
+  b.source = stream ? null : source;
+  b.stream = stream ? source : null;
+  b.used = false;
+}
 
-export function bodyUsed(o) { return o[USED] || (o[STREAM] !== null && disturbed(o[STREAM])); }
+export function hasBody(b) { return b.source !== null || b.stream !== null; }
 
-export function unusable(o) { return bodyUsed(o) || (o[STREAM] !== null && o[STREAM].locked); }
+function bodyUsed(b) { return b.used || (b.stream !== null && disturbed(b.stream)); }
+
+export function unusable(b) { return bodyUsed(b) || (b.stream !== null && b.stream.locked); }
 
 /** The body's stream, made when there is none yet; null without a body. */
-export function bodyStream(o) {
-  if (o[STREAM] !== null || o[SOURCE] === null) return o[STREAM];
-  const source = o[SOURCE];
-  o[STREAM] = o[USED] ? spentStream() : source instanceof HostBody ? source.stream()
+function bodyStream(b) {
+  if (b.stream !== null || b.source === null) return b.stream;
+  const { source } = b;
+  b.stream = b.used ? spentStream() : source instanceof HostBody ? source.stream()
     : streamOfBytes(typeof source === "string" ? encode(source) : source);
-  return o[STREAM];
+  return b.stream;
 }
 
 /** Splits a body in two; for clone(). */
 export function teeBody(from, to) {
-  if (from[STREAM] === null && !(from[SOURCE] instanceof HostBody)) return initBody(to, from[SOURCE]);
+  if (from.stream === null && !(from.source instanceof HostBody)) return initBody(to, from.source);
   const [a, b] = bodyStream(from).tee();
-  from[SOURCE] = null;
-  from[STREAM] = a;
+  from.source = null;
+  from.stream = a;
   initBody(to, b);
 }
 
 /** Takes the body as it is, for sending: null, string, Uint8Array, HostBody or stream. */
-export function takeBody(o) {
-  const body = o[STREAM] ?? o[SOURCE];
-  if (body !== null) o[USED] = true;
+export function takeBody(b) {
+  const body = b.stream ?? b.source;
+  if (body !== null) b.used = true;
   return body;
 }
 
-function refusal(o) {
-  if (o[SOURCE] === undefined) return new TypeError("Illegal invocation: this is neither a Request nor a Response");
-  if (o[SOURCE] instanceof HostBody && o[SOURCE].signal?.aborted) return o[SOURCE].signal.reason;
-  if (bodyUsed(o)) return new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice.");
-  if (o[STREAM]?.locked) return new TypeError("This ReadableStream is currently locked to a reader.");
+function refusal(b) {
+  if (b.source instanceof HostBody && b.source.signal?.aborted) return b.source.signal.reason;
+  if (bodyUsed(b)) return new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice.");
+  if (b.stream?.locked) return new TypeError("This ReadableStream is currently locked to a reader.");
   return undefined;
 }
 
-function readText(o) {
-  const source = o[SOURCE];
-  if (o[STREAM] !== null) return readAll(o[STREAM]).then(decode);
-  o[USED] = source !== null;
+function readText(b) {
+  const { source } = b;
+  if (b.stream !== null) return readAll(b.stream).then(decode);
+  b.used = source !== null;
   if (source === null) return Promise.resolve("");
   if (typeof source === "string") return Promise.resolve(source.charCodeAt(0) === 0xfeff ? source.slice(1) : source);
   if (source instanceof HostBody) return source.read(host.body_text);
   return Promise.resolve(decode(source));
 }
 
-function readBytes(o) {
-  const source = o[SOURCE];
-  if (o[STREAM] !== null) return readAll(o[STREAM]);
-  o[USED] = source !== null;
+function readBytes(b) {
+  const { source } = b;
+  if (b.stream !== null) return readAll(b.stream);
+  b.used = source !== null;
   if (source === null) return Promise.resolve(new Uint8Array(0));
   if (typeof source === "string") return Promise.resolve(encode(source));
   if (source instanceof HostBody) return source.read(host.body_bytes);
   return Promise.resolve(source.slice());
 }
 
-function consume(o, read, convert) {
+function consume(stateOf, o, read, convert) {
   let error;
   try {
-    error = refusal(o);
+    const state = stateOf(o);
+    error = refusal(state);
     if (error === undefined) {
-      const all = read(o);
-      return convert === undefined ? all : all.then(convert);
+      const all = read(state);
+      return convert === undefined ? all : all.then((value) => convert(value, state));
     }
   } catch (thrown) {
     error = thrown;
@@ -133,19 +144,23 @@ function consume(o, read, convert) {
   return Promise.reject(error);
 }
 
-/** The members that Request and Response share. */
-export class Body {
-  get body() { return bodyStream(this); }
-  get bodyUsed() { return bodyUsed(this); }
-  text() { return consume(this, readText); }
-  json() { return consume(this, readText, JSON.parse); }
-  bytes() { return consume(this, readBytes); }
-  arrayBuffer() { return consume(this, readBytes, exactBuffer); }
-  blob() { return consume(this, readBytes, (bytes) => blobOf(bytes, contentType(this))); }
-  formData() { return consume(this, readBytes, (bytes) => decodeForm(bytes, contentType(this))); }
+/** Gives cls the members that Request and Response share; stateOf refuses a foreign this. */
+export function mixBody(cls, stateOf) {
+  include(cls, class {
+    get body() { return bodyStream(stateOf(this)); }
+    get bodyUsed() { return bodyUsed(stateOf(this)); }
+    text() { return consume(stateOf, this, readText); }
+    json() { return consume(stateOf, this, readText, parseJSON); }
+    bytes() { return consume(stateOf, this, readBytes); }
+    arrayBuffer() { return consume(stateOf, this, readBytes, exactBuffer); }
+    blob() { return consume(stateOf, this, readBytes, (bytes, b) => blobOf(bytes, contentType(b))); }
+    formData() { return consume(stateOf, this, readBytes, (bytes, b) => decodeForm(bytes, contentType(b))); }
+  });
 }
 
-function contentType(o) { return get(o[LIST], "content-type") ?? ""; }
+function parseJSON(text) { return JSON.parse(text); }
+
+function contentType(b) { return get(b.list, "content-type") ?? ""; }
 
 function exactBuffer(bytes) {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;

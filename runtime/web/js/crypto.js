@@ -4,7 +4,6 @@ import { bytesOf } from "./encoding.js";
 import { define, expose, need } from "./idl.js";
 
 const token = {};
-const KEY = Symbol("key");
 const BLOCK = { "SHA-1": 64, "SHA-256": 64, "SHA-384": 128, "SHA-512": 128 };
 const USAGES = ["sign", "verify"];
 
@@ -25,15 +24,27 @@ class Crypto {
   randomUUID() { return host.random_uuid(); }
 }
 
+let fieldsOf;
+
 class CryptoKey {
+  #fields;
+  static {
+    fieldsOf = (key) => {
+      try {
+        return key.#fields;
+      } catch {
+        throw new TypeError("The key is not a CryptoKey");
+      }
+    };
+  }
   constructor(key, fields) {
     if (key !== token) throw new TypeError("Illegal constructor");
-    this[KEY] = fields;
+    this.#fields = fields;
   }
-  get type() { return this[KEY].type; }
-  get extractable() { return this[KEY].extractable; }
-  get algorithm() { return this[KEY].algorithm; }
-  get usages() { return this[KEY].usages; }
+  get type() { return fieldsOf(this).type; }
+  get extractable() { return fieldsOf(this).extractable; }
+  get algorithm() { return fieldsOf(this).algorithm; }
+  get usages() { return fieldsOf(this).usages; }
 }
 
 class SubtleCrypto {
@@ -136,12 +147,6 @@ function hmacKey(bytes, hash, extractable, usages, length) {
     type: "secret", extractable: !!extractable, usages: USAGES.filter((usage) => list.includes(usage)), bytes,
     algorithm: { name: "HMAC", hash: { name: hash }, length: bytes.byteLength * 8 },
   });
-}
-
-function fieldsOf(key) {
-  const fields = key?.[KEY];
-  if (fields === undefined) throw new TypeError("The key is not a CryptoKey");
-  return fields;
 }
 
 function keyFor(algorithm, key, usage) {

@@ -1,48 +1,52 @@
 import { host } from "./host.js";
-import { define, need } from "./idl.js";
+import { define, illegal, need } from "./idl.js";
 import { report } from "./report.js";
 
-const EVENT = Symbol("event");
-const LISTENERS = Symbol("listeners");
+let eventOf, isEvent;
 
 /** https://dom.spec.whatwg.org/#event */
 export class Event {
+  #event;
+  static {
+    eventOf = (event) => event.#event;
+    isEvent = (value) => typeof value === "object" && value !== null && #event in value;
+  }
   constructor(type, init) {
     need(arguments.length, 1, "Event constructor");
     if (init !== undefined && init !== null && typeof init !== "object" && typeof init !== "function") {
       throw new TypeError("Event constructor: the second argument is not an object");
     }
-    this[EVENT] = {
+    this.#event = {
       type: `${type}`, bubbles: !!init?.bubbles, cancelable: !!init?.cancelable, composed: !!init?.composed,
       target: null, current: null, phase: 0, stop: false, stopNow: false, canceled: false, passive: false,
       dispatching: false, trusted: false, time: host.clock_now(),
     };
   }
-  get type() { return this[EVENT].type; }
-  get target() { return this[EVENT].target; }
-  get srcElement() { return this[EVENT].target; }
-  get currentTarget() { return this[EVENT].current; }
-  get eventPhase() { return this[EVENT].phase; }
-  get bubbles() { return this[EVENT].bubbles; }
-  get cancelable() { return this[EVENT].cancelable; }
-  get composed() { return this[EVENT].composed; }
-  get defaultPrevented() { return this[EVENT].canceled; }
-  get isTrusted() { return this[EVENT].trusted; }
-  get timeStamp() { return this[EVENT].time; }
-  get returnValue() { return !this[EVENT].canceled; }
+  get type() { return this.#event.type; }
+  get target() { return this.#event.target; }
+  get srcElement() { return this.#event.target; }
+  get currentTarget() { return this.#event.current; }
+  get eventPhase() { return this.#event.phase; }
+  get bubbles() { return this.#event.bubbles; }
+  get cancelable() { return this.#event.cancelable; }
+  get composed() { return this.#event.composed; }
+  get defaultPrevented() { return this.#event.canceled; }
+  get isTrusted() { return this.#event.trusted; }
+  get timeStamp() { return this.#event.time; }
+  get returnValue() { return !this.#event.canceled; }
   set returnValue(value) { if (!value) this.preventDefault(); }
-  get cancelBubble() { return this[EVENT].stop; }
-  set cancelBubble(value) { if (value) this[EVENT].stop = true; }
-  composedPath() { return this[EVENT].current === null ? [] : [this[EVENT].current]; }
-  stopPropagation() { this[EVENT].stop = true; }
-  stopImmediatePropagation() { this[EVENT].stop = this[EVENT].stopNow = true; }
+  get cancelBubble() { return this.#event.stop; }
+  set cancelBubble(value) { if (value) this.#event.stop = true; }
+  composedPath() { return this.#event.current === null ? [] : [this.#event.current]; }
+  stopPropagation() { this.#event.stop = true; }
+  stopImmediatePropagation() { this.#event.stop = this.#event.stopNow = true; }
   preventDefault() {
-    const e = this[EVENT];
+    const e = this.#event;
     if (e.cancelable && !e.passive) e.canceled = true;
   }
   initEvent(type, bubbles = false, cancelable = false) {
     need(arguments.length, 1, "Event.initEvent");
-    const e = this[EVENT];
+    const e = this.#event;
     if (e.dispatching) return;
     e.type = `${type}`;
     e.bubbles = !!bubbles;
@@ -67,8 +71,32 @@ export class CustomEvent extends Event {
   get detail() { return this.#detail; }
 }
 
+let listenersOf, handlersOf;
+
+/** Reports whether target has anyone to tell of such an event. */
+export let heard;
+
 /** https://dom.spec.whatwg.org/#interface-eventtarget */
 export class EventTarget {
+  #listeners = null; // made when the first one comes, as is #handlers
+  #handlers = null;
+  static {
+    listenersOf = (target) => {
+      try {
+        return (target.#listeners ??= []);
+      } catch {
+        throw illegal("EventTarget");
+      }
+    };
+    handlersOf = (target) => {
+      try {
+        return (target.#handlers ??= new Map());
+      } catch {
+        throw illegal("EventTarget");
+      }
+    };
+    heard = (target, type) => target.#listeners?.some((l) => l.type === type) ?? false;
+  }
   addEventListener(type, callback, options) {
     need(arguments.length, 2, "EventTarget.addEventListener");
     const flags = options !== null && typeof options === "object" ? options : { capture: !!options };
@@ -97,32 +125,21 @@ export class EventTarget {
   }
   dispatchEvent(event) {
     need(arguments.length, 1, "EventTarget.dispatchEvent");
-    if (!event?.[EVENT]) throw new TypeError("EventTarget.dispatchEvent: the argument is not an Event");
-    if (event[EVENT].dispatching) throw new DOMException("The event is already being dispatched", "InvalidStateError");
-    event[EVENT].trusted = false;
+    if (!isEvent(event)) throw new TypeError("EventTarget.dispatchEvent: the argument is not an Event");
+    if (eventOf(event).dispatching) throw new DOMException("The event is already being dispatched", "InvalidStateError");
+    eventOf(event).trusted = false;
     return dispatch(this, event);
   }
 }
 
-function listenersOf(target) {
-  const self = target ?? globalThis;
-  if (self[LISTENERS] === undefined) Object.defineProperty(self, LISTENERS, { value: [] });
-  return self[LISTENERS];
-}
-
 /** Fires a trusted event at target. */
 export function fire(target, event) {
-  event[EVENT].trusted = true;
+  eventOf(event).trusted = true;
   return dispatch(target, event);
 }
 
-/** Reports whether target has anyone to tell of such an event. */
-export function heard(target, type) {
-  return target[LISTENERS]?.some((l) => l.type === type) ?? false;
-}
-
 function dispatch(target, event) {
-  const e = event[EVENT];
+  const e = eventOf(event);
   e.dispatching = true;
   e.target = e.current = target;
   e.phase = 2;
@@ -158,21 +175,21 @@ function invoke(callback, target, event) {
 
 /** Adds the attribute on<type> to a class of event targets. */
 export function handlerAttribute(cls, type) {
-  const key = Symbol(`on${type}`);
   Object.defineProperty(cls.prototype, `on${type}`, {
-    get() { return this[key]?.handler ?? null; },
+    get() { return handlersOf(this).get(type)?.handler ?? null; },
     set(value) {
       const handler = typeof value === "function" || (typeof value === "object" && value !== null) ? value : null;
-      if (this[key] === undefined) {
-        if (handler === null) return;
-        const slot = { handler };
-        Object.defineProperty(this, key, { value: slot });
-        this.addEventListener(type, function (event) {
-          if (typeof slot.handler === "function" && slot.handler.call(this, event) === false) event.preventDefault();
-        });
+      const handlers = handlersOf(this), known = handlers.get(type);
+      if (known !== undefined) {
+        known.handler = handler;
         return;
       }
-      this[key].handler = handler;
+      if (handler === null) return;
+      const slot = { handler };
+      handlers.set(type, slot);
+      this.addEventListener(type, function (event) {
+        if (typeof slot.handler === "function" && slot.handler.call(this, event) === false) event.preventDefault();
+      });
     },
     enumerable: true, configurable: true,
   });

@@ -13,9 +13,9 @@ let last = 0;
 async function fetch(input, init) {
   need(arguments.length, 1, "fetch");
   const request = init === undefined && isRequest(input) ? input : new Request(input, init);
-  const { method, url, list, redirect, signal } = target(request);
-  if (unusable(request)) throw new TypeError("fetch: the request's body has already been used");
-  const body = takeBody(request);
+  const state = target(request), { method, url, list, redirect, signal } = state;
+  if (unusable(state)) throw new TypeError("fetch: the request's body has already been used");
+  const body = takeBody(state);
   signal?.throwIfAborted();
   const token = ++last;
   let source = body, handle = -1, length = -1, stream = null;
@@ -26,7 +26,7 @@ async function fetch(input, init) {
   } else if (body !== null && typeof body === "object" && !(body instanceof Uint8Array)) {
     source = null;
     stream = body;
-    length = lengthOf(stream);
+    length = lengthOf(stream) ?? -1;
   }
   const answer = host.fetch_start(token, method, url, list, redirect, source, handle, stream !== null, length);
   if (stream !== null) upload(token, stream);

@@ -3,12 +3,26 @@ import { host } from "./host.js";
 import { File, blobBytes, fileOf, isBlob } from "./blob.js";
 import { define, illegal, iterable, need } from "./idl.js";
 
-const LIST = Symbol("list");
+let listOf, setList;
+
+/** Reports whether value is a FormData. */
+export let isFormData;
 
 export class FormData {
+  #list = [];
+  static {
+    listOf = (form) => {
+      try {
+        return form.#list;
+      } catch {
+        throw illegal("FormData");
+      }
+    };
+    setList = (form, list) => { form.#list = list; };
+    isFormData = (value) => typeof value === "object" && value !== null && #list in value;
+  }
   constructor(form) {
     if (form !== undefined) throw new TypeError("FormData constructor: there are no form elements here; call append for each field");
-    this[LIST] = [];
   }
   append(name, value, filename) {
     need(arguments.length, 2, "FormData.append");
@@ -17,7 +31,7 @@ export class FormData {
   delete(name) {
     need(arguments.length, 1, "FormData.delete");
     const key = usv(name);
-    this[LIST] = filter(listOf(this), (k) => k !== key);
+    setList(this, filter(listOf(this), (k) => k !== key));
   }
   get(name) {
     need(arguments.length, 1, "FormData.get");
@@ -45,14 +59,8 @@ export class FormData {
       else if (!done) list.push(key, item), done = true;
     }
     if (!done) list.push(key, item);
-    this[LIST] = list;
+    this.#list = list;
   }
-}
-
-function listOf(form) {
-  const list = form[LIST];
-  if (list === undefined) throw illegal("FormData");
-  return list;
 }
 
 function usv(value) { return `${value}`.toWellFormed(); }
@@ -72,10 +80,6 @@ function entry(value, filename, named) {
   return fileOf(blobBytes(value), named ? usv(filename) : "blob", value.type, value instanceof File ? value.lastModified : undefined);
 }
 
-export function isFormData(value) {
-  return typeof value === "object" && value !== null && value[LIST] !== undefined && value instanceof FormData;
-}
-
 /** The multipart body of a form: its bytes and its content type. */
 export function encodeForm(form) {
   const boundary = `----pages-${host.random_id()}`;
@@ -93,16 +97,16 @@ export function decodeForm(bytes, contentType) {
   const form = new FormData();
   const essence = contentType.split(";")[0].trim().toLowerCase();
   if (essence === "application/x-www-form-urlencoded") {
-    form[LIST] = host.form_decode(bytes);
+    setList(form, host.form_decode(bytes));
     return form;
   }
   if (essence !== "multipart/form-data") {
     throw new TypeError(`The body is not a form: its content type is ${contentType === "" ? "missing" : JSON.stringify(contentType)}`);
   }
-  const flat = host.multipart_decode(contentType, bytes);
+  const flat = host.multipart_decode(contentType, bytes), list = listOf(form);
   for (let i = 0; i < flat.length; i += 4) {
     const [name, value, filename, type] = [flat[i], flat[i + 1], flat[i + 2], flat[i + 3]];
-    form[LIST].push(name, filename === null ? value : fileOf(value, filename, type));
+    list.push(name, filename === null ? value : fileOf(value, filename, type));
   }
   return form;
 }

@@ -3,19 +3,22 @@
 // Values may hold any Unicode text: Workers' code relies on it.
 import { define, illegal, iterable, need } from "./idl.js";
 
-const LIST = Symbol("list");
-const SORTED = Symbol("sorted");
-const IMMUTABLE = Symbol("immutable");
-
-let isHeaders;
+let stateOf, isHeaders;
 
 export class Headers {
-  #brand; // tells a Headers without a look at properties, which code may watch
-  static { isHeaders = (value) => #brand in value; }
+  #state;
+  static {
+    stateOf = (headers) => {
+      try {
+        return headers.#state;
+      } catch {
+        throw illegal("Headers");
+      }
+    };
+    isHeaders = (value) => #state in value;
+  }
   constructor(init) {
-    this[LIST] = init === undefined ? [] : listFrom(init);
-    this[SORTED] = null;
-    this[IMMUTABLE] = false;
+    this.#state = { list: init === undefined ? [] : listFrom(init), sorted: null, immutable: false };
   }
   append(name, value) {
     need(arguments.length, 2, "Headers.append");
@@ -51,24 +54,20 @@ export class Headers {
   }
 }
 
-function listOf(headers) {
-  const list = headers[LIST];
-  if (list === undefined) throw illegal("Headers");
-  return list;
-}
+function listOf(headers) { return stateOf(headers).list; }
 
 function mutable(headers) {
-  const list = listOf(headers);
-  if (headers[IMMUTABLE]) throw new TypeError("Can't modify immutable headers.");
-  headers[SORTED] = null;
-  return list;
+  const state = stateOf(headers);
+  if (state.immutable) throw new TypeError("Can't modify immutable headers.");
+  state.sorted = null;
+  return state.list;
 }
 
 /** A Headers over a list that is already clean: it shares the array. */
 export function headersOver(list, immutable) {
-  const headers = new Headers();
-  headers[LIST] = list;
-  headers[IMMUTABLE] = immutable;
+  const headers = new Headers(), state = stateOf(headers);
+  state.list = list;
+  state.immutable = immutable;
   return headers;
 }
 
@@ -137,7 +136,7 @@ export function listFrom(init) {
     throw new TypeError("Headers constructor: the argument is neither an object nor a sequence");
   }
   const iterator = init[Symbol.iterator];
-  if (iterator === Headers.prototype.entries && isHeaders(init)) return init[LIST].slice();
+  if (iterator === Headers.prototype.entries && isHeaders(init)) return listOf(init).slice();
   const list = [];
   if (iterator !== undefined && iterator !== null) {
     for (const pair of init) {
@@ -159,8 +158,9 @@ export function listFrom(init) {
 
 // https://fetch.spec.whatwg.org/#concept-header-list-sort-and-combine
 function sorted(headers) {
-  const list = listOf(headers);
-  if (headers[SORTED] !== null) return headers[SORTED];
+  const state = stateOf(headers);
+  if (state.sorted !== null) return state.sorted;
+  const { list } = state;
   const all = new Set();
   for (let i = 0; i < list.length; i += 2) all.add(list[i]);
   const out = [];
@@ -168,10 +168,8 @@ function sorted(headers) {
     if (name !== "set-cookie") out.push(name, get(list, name));
     else for (let i = 0; i < list.length; i += 2) if (list[i] === name) out.push(name, list[i + 1]);
   }
-  return (headers[SORTED] = out);
+  return (state.sorted = out);
 }
-
-export function rawList(headers) { return listOf(headers); }
 
 export function install() {
   iterable(Headers, "Headers", sorted);

@@ -42,38 +42,38 @@ export function illegal(name) {
 }
 
 const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
-const CURSOR = Symbol("cursor");
 
 /**
  * Gives cls entries, keys, values, forEach and iteration over the flat list
  * (name, value, name, value, …) that pairs(object) returns at each step.
  */
 export function iterable(cls, name, pairs) {
-  const proto = Object.create(IteratorPrototype, {
-    next: {
-      value: function next() {
-        const cursor = this?.[CURSOR];
-        if (cursor === undefined) throw illegal(`${name} Iterator`);
-        const list = pairs(cursor.of);
-        if (cursor.at >= list.length) return { value: undefined, done: true };
-        const key = list[cursor.at], value = list[cursor.at + 1];
-        cursor.at += 2;
-        return { value: cursor.kind === 0 ? key : cursor.kind === 1 ? value : [key, value], done: false };
-      },
-      writable: true, enumerable: true, configurable: true,
-    },
-    [Symbol.toStringTag]: { value: `${name} Iterator`, configurable: true },
-  });
-  const iterator = (of, kind) => {
-    pairs(of); // refuses a foreign this
-    const it = Object.create(proto);
-    Object.defineProperty(it, CURSOR, { value: { of, kind, at: 0 } });
-    return it;
-  };
+  class Cursor {
+    #of;
+    #kind;
+    #at = 0;
+    constructor(of, kind) {
+      pairs(of); // refuses a foreign this
+      this.#of = of;
+      this.#kind = kind;
+    }
+    next() {
+      if (typeof this !== "object" || this === null || !(#at in this)) throw illegal(`${name} Iterator`);
+      const list = pairs(this.#of), at = this.#at;
+      if (at >= list.length) return { value: undefined, done: true };
+      this.#at = at + 2;
+      const key = list[at], value = list[at + 1];
+      return { value: this.#kind === 0 ? key : this.#kind === 1 ? value : [key, value], done: false };
+    }
+  }
+  delete Cursor.prototype.constructor;
+  Object.setPrototypeOf(Cursor.prototype, IteratorPrototype);
+  Object.defineProperty(Cursor.prototype, "next", { enumerable: true });
+  Object.defineProperty(Cursor.prototype, Symbol.toStringTag, { value: `${name} Iterator`, configurable: true });
   const members = {
-    entries() { return iterator(this, 2); },
-    keys() { return iterator(this, 0); },
-    values() { return iterator(this, 1); },
+    entries() { return new Cursor(this, 2); },
+    keys() { return new Cursor(this, 0); },
+    values() { return new Cursor(this, 1); },
     forEach(callback, thisArg) {
       need(arguments.length, 1, `${name}.forEach`);
       if (typeof callback !== "function") throw new TypeError(`${name}.forEach: the callback is not a function`);

@@ -1,65 +1,93 @@
 // https://fetch.spec.whatwg.org/#request-class
 import { host } from "./host.js";
 import { AbortSignal, abort, abortError, follow, isSignal, newSignal } from "./abort.js";
-import { Body, HEADERS, LIST, HostBody, SOURCE, STREAM, USED, extract, hasBody, initBody, teeBody, unusable } from "./body.js";
+import { HostBody, extract, hasBody, initBody, mixBody, teeBody, unusable } from "./body.js";
 import { get, headersOver, listFrom } from "./headers.js";
-import { define, illegal, include, need } from "./idl.js";
+import { define, illegal, need } from "./idl.js";
 import { through } from "./streams.js";
 
-const METHOD = Symbol("method");
-const HREF = Symbol("url");
-const SIGNAL = Symbol("signal"); // null until somebody asks
-const EXTRA = Symbol("extra");   // { redirect, cf, immutable, cancelled }
+const token = {};
 
-const NOTHING = Object.freeze({ redirect: "follow", cf: undefined, immutable: false });
+// What fills the cf of a visitor's request when somebody asks for it.
+const VISITOR = {};
+
+let stateOf;
+
+/** Reports whether value is a Request. */
+export let isRequest;
 
 export class Request {
+  // Besides the body's fields: method, url, headers (null, or the Headers over
+  // list), signal (null until somebody asks), redirect, cf, immutable, cancelled.
+  #state;
+  static {
+    stateOf = (request) => {
+      try {
+        return request.#state;
+      } catch {
+        throw illegal("Request");
+      }
+    };
+    isRequest = (value) => typeof value === "object" && value !== null && #state in value;
+  }
   constructor(input, init) {
+    if (input === token) {
+      this.#state = init;
+      return;
+    }
     need(arguments.length, 1, "Request constructor");
     if (init !== undefined && init !== null && typeof init !== "object" && typeof init !== "function") {
       throw new TypeError("Request constructor: the second argument is not an object");
     }
-    const from = isRequest(input) ? input : null;
-    this[METHOD] = from === null ? "GET" : from[METHOD];
-    this[HREF] = from === null ? parse(input) : from[HREF];
-    this[HEADERS] = null;
-    this[LIST] = from === null ? [] : from[LIST].slice();
-    this[EXTRA] = from === null ? NOTHING : { ...from[EXTRA], immutable: false };
-    this[SIGNAL] = from === null ? null : follow(from.signal);
-    initBody(this, null);
-    if (init !== undefined && init !== null) apply(this, init, from);
-    if (from !== null && hasBody(from) && !hasBody(this) && !(init?.body !== undefined && init?.body !== null)) {
-      takeOver(this, from);
+    const from = isRequest(input) ? stateOf(input) : null;
+    const state = (this.#state = from === null ? blank("GET", parse(input), []) : copyOf(from));
+    if (init !== undefined && init !== null) apply(state, init, from);
+    if (from !== null && hasBody(from) && !hasBody(state) && !(init?.body !== undefined && init?.body !== null)) {
+      takeOver(state, from);
     }
   }
-  get method() { return own(this)[METHOD]; }
-  get url() { return own(this)[HREF]; }
-  get headers() { return (own(this)[HEADERS] ??= headersOver(this[LIST], this[EXTRA].immutable)); }
-  get redirect() { return own(this)[EXTRA].redirect; }
-  get signal() { return (own(this)[SIGNAL] ??= this[EXTRA].cancelled ? AbortSignal.abort(clientGone()) : newSignal()); }
-  get cf() { return own(this)[EXTRA].cf; }
-  get integrity() { own(this); return ""; }
-  get keepalive() { own(this); return false; }
+  get method() { return stateOf(this).method; }
+  get url() { return stateOf(this).url; }
+  get headers() {
+    const state = stateOf(this);
+    return (state.headers ??= headersOver(state.list, state.immutable));
+  }
+  get redirect() { return stateOf(this).redirect; }
+  get signal() { return signalOf(stateOf(this)); }
+  get cf() {
+    const state = stateOf(this);
+    if (state.cf === VISITOR) state.cf = visitorCf();
+    return state.cf;
+  }
+  get integrity() { stateOf(this); return ""; }
+  get keepalive() { stateOf(this); return false; }
   clone() {
-    if (unusable(own(this))) throw new TypeError("Request.clone: the body has already been used or is locked");
-    const copy = new Request(this[HREF]);
-    copy[METHOD] = this[METHOD];
-    copy[LIST] = this[LIST].slice();
-    copy[EXTRA] = { ...this[EXTRA] };
-    copy[SIGNAL] = follow(this.signal);
-    teeBody(this, copy);
-    return copy;
+    const state = stateOf(this);
+    if (unusable(state)) throw new TypeError("Request.clone: the body has already been used or is locked");
+    const copy = copyOf(state);
+    copy.immutable = state.immutable;
+    teeBody(state, copy);
+    return new Request(token, copy);
   }
 }
 
-function own(request) {
-  if (request[METHOD] === undefined) throw illegal("Request");
-  return request;
+function blank(method, url, list) {
+  return {
+    method, url, list, headers: null, signal: null, redirect: "follow", cf: undefined, immutable: false, cancelled: false,
+    source: null, stream: null, used: false,
+  };
 }
 
-export function isRequest(value) {
-  return typeof value === "object" && value !== null && value[METHOD] !== undefined && value[HREF] !== undefined;
+// The state of a request made from another one, without its body.
+function copyOf(from) {
+  const state = blank(from.method, from.url, from.list.slice());
+  state.redirect = from.redirect;
+  state.cf = from.cf;
+  state.signal = follow(signalOf(from));
+  return state;
 }
+
+function signalOf(state) { return (state.signal ??= state.cancelled ? AbortSignal.abort(clientGone()) : newSignal()); }
 
 function parse(input) {
   const href = host.url_href(`${input}`.toWellFormed());
@@ -69,19 +97,18 @@ function parse(input) {
 
 function apply(request, init, from) {
   const { method, headers, body, redirect, signal, cf, cache } = init;
-  if (method !== undefined) request[METHOD] = normalise(`${method}`);
-  if (headers !== undefined && headers !== null) request[LIST] = listFrom(headers);
-  if (redirect !== undefined || cf !== undefined) request[EXTRA] = { ...request[EXTRA] };
-  if (redirect !== undefined) request[EXTRA].redirect = mode(`${redirect}`);
-  if (cf !== undefined) request[EXTRA].cf = cf;
+  if (method !== undefined) request.method = normalise(`${method}`);
+  if (headers !== undefined && headers !== null) request.list = listFrom(headers);
+  if (redirect !== undefined) request.redirect = mode(`${redirect}`);
+  if (cf !== undefined) request.cf = cf;
   if (cache !== undefined && cache !== "no-store" && cache !== "no-cache" && cache !== "default" && cache !== "reload") {
     throw new TypeError(`Unsupported cache mode: ${cache}`);
   }
   if (signal !== undefined) {
     if (signal !== null && !isSignal(signal)) throw new TypeError("Request constructor: the signal is not an AbortSignal");
-    request[SIGNAL] = signal === null ? null : follow(signal);
+    request.signal = signal === null ? null : follow(signal);
   }
-  const bodiless = request[METHOD] === "GET" || request[METHOD] === "HEAD";
+  const bodiless = request.method === "GET" || request.method === "HEAD";
   const given = body !== undefined && body !== null;
   if (bodiless && (given || (from !== null && body === undefined && hasBody(from)))) {
     throw new TypeError("Request with a GET or HEAD method cannot have a body.");
@@ -89,7 +116,7 @@ function apply(request, init, from) {
   if (!given) return;
   const [source, type] = extract(body);
   initBody(request, source);
-  if (type !== null && get(request[LIST], "content-type") === null) request[LIST].push("content-type", type);
+  if (type !== null && get(request.list, "content-type") === null) request.list.push("content-type", type);
 }
 
 // https://fetch.spec.whatwg.org/#concept-method-normalize
@@ -111,41 +138,44 @@ function mode(redirect) {
 // The new request takes the body of the one it was made from, which is used then.
 function takeOver(to, from) {
   if (unusable(from)) throw new TypeError("Cannot construct a Request with a Request object that has already been used.");
-  from[USED] = true;
-  if (from[STREAM] === null) {
-    to[SOURCE] = from[SOURCE];
-    return;
-  }
+  from.used = true;
+  if (from.stream === null) to.source = from.source;
   // Somebody may hold the stream: it stays the old request's, locked from now on.
-  to[STREAM] = through(from[STREAM]);
+  else to.stream = through(from.stream);
 }
 
 /** The Request of a visitor. handle is the body's, or -1 for none. */
 export function incoming(method, url, list, handle) {
-  const request = Object.create(Request.prototype);
-  request[METHOD] = method;
-  request[HREF] = url;
-  request[LIST] = list;
-  request[HEADERS] = request[SIGNAL] = null;
-  request[EXTRA] = { redirect: "manual", cf: undefined, immutable: true, cancelled: false };
-  initBody(request, handle < 0 ? null : new HostBody(handle, list));
-  return request;
+  const state = blank(method, url, list);
+  state.redirect = "manual";
+  state.cf = VISITOR;
+  state.immutable = true;
+  if (handle >= 0) state.source = new HostBody(handle, list);
+  return new Request(token, state);
+}
+
+// The same for everybody: on one machine nobody comes from anywhere.
+function visitorCf() {
+  return {
+    asOrganization: "Example Network", asn: 64496, colo: "SFO", continent: "NA", country: "US", region: "California", regionCode: "CA",
+    city: "San Francisco", postalCode: "94107", latitude: "37.77490", longitude: "-122.41940", timezone: "America/Los_Angeles",
+    httpProtocol: "HTTP/1.1", tlsVersion: "TLSv1.3", tlsCipher: "AEAD-AES128-GCM-SHA256", clientTcpRtt: 1,
+  };
 }
 
 function clientGone() { return abortError("The client disconnected"); }
 
 /** Tells a visitor's request that nobody waits for its answer. */
 export function disconnect(request) {
-  request[EXTRA].cancelled = true;
-  if (request[SIGNAL] !== null) abort(request[SIGNAL], clientGone());
+  const state = stateOf(request);
+  state.cancelled = true;
+  if (state.signal !== null) abort(state.signal, clientGone());
 }
 
-/** What fetch needs of a request. */
-export function target(request) {
-  return { method: request[METHOD], url: request[HREF], list: request[LIST], redirect: request[EXTRA].redirect, signal: request[SIGNAL] };
-}
+/** The state of a request: what fetch needs of it. */
+export function target(request) { return stateOf(request); }
 
 export function install() {
-  include(Request, Body);
+  mixBody(Request, stateOf);
   define("Request", Request);
 }

@@ -8,28 +8,28 @@ import {
 import { bytesOf, concat, TextDecoder, encode } from "./encoding.js";
 import { define, expose, platform } from "./idl.js";
 
+export { ReadableStream };
+
 /** Reports whether any of the stream was read or cancelled. */
 export function disturbed(stream) { return stream._disturbed === true; }
 
 export function isStream(value) { return value instanceof ReadableStream; }
 
-// Says how many bytes a stream will give; null when nobody knows. The storage
-// binding asks.
-const LENGTH = Symbol.for("pages.stream.length");
+const lengths = new WeakMap();
 
-/** Notes the length of a stream on it. */
+/** Notes how many bytes a stream will give; null when nobody knows. */
 export function measured(stream, length) {
-  Object.defineProperty(stream, LENGTH, { value: length });
+  if (length !== null) lengths.set(stream, length);
   return stream;
 }
 
 /** A stream that gives what another one gives, which is locked from now on. */
 export function through(stream) {
-  return measured(stream.pipeThrough(new TransformStream()), stream[LENGTH]);
+  return measured(stream.pipeThrough(new TransformStream()), lengthOf(stream));
 }
 
-/** How many bytes a stream will give; -1 when nobody knows. */
-export function lengthOf(stream) { return stream[LENGTH] ?? -1; }
+/** How many bytes a stream will give; null when nobody knows. */
+export function lengthOf(stream) { return lengths.get(stream) ?? null; }
 
 /** A stream of one piece of bytes, or of none. */
 export function streamOfBytes(bytes) {
@@ -66,14 +66,21 @@ export function spentStream() {
   return stream;
 }
 
-/** Gives each piece of the stream to put, in turn; the stream is cancelled when put fails. */
-export async function pump(stream, put) {
+/**
+ * Gives each piece of the stream to put, in turn, and returns how many bytes
+ * there were; the stream is cancelled when put fails. bytes(value) makes bytes
+ * of what the stream holds, or throws.
+ */
+export async function pump(stream, put, bytes = piece) {
   const reader = stream.getReader();
+  let size = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
-      await put(piece(value));
+      if (done) return size;
+      const part = bytes(value);
+      size += part.byteLength;
+      await put(part);
     }
   } catch (error) {
     reader.cancel(error).catch(() => {});
@@ -86,26 +93,11 @@ function piece(value) {
   throw new TypeError("The body's stream holds something that is not a Uint8Array");
 }
 
-/** The whole of a stream. */
-export async function readAll(stream) {
+/** The whole of a stream; bytes is as for pump. */
+export async function readAll(stream, bytes) {
   const pieces = [];
-  await pump(stream, (bytes) => { pieces.push(bytes); });
+  await pump(stream, (part) => { pieces.push(part); }, bytes);
   return concat(pieces);
-}
-
-// https://streams.spec.whatwg.org/#rs-from, which the package leaves out of some builds
-function from(iterable) {
-  const method = iterable?.[Symbol.asyncIterator] ?? iterable?.[Symbol.iterator];
-  if (typeof method !== "function") throw new TypeError("ReadableStream.from: the argument is not iterable");
-  const iterator = method.call(iterable);
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel(reason) { await iterator.return?.(reason); },
-  }, { highWaterMark: 0 });
 }
 
 // https://encoding.spec.whatwg.org/#interface-textencoderstream
@@ -158,7 +150,6 @@ class TextDecoderStream {
 class IdentityTransformStream extends TransformStream {
   constructor() {
     super({ transform(chunk, controller) { controller.enqueue(passed(chunk)); } });
-    measured(this.readable, null);
   }
 }
 
@@ -199,7 +190,6 @@ export function install() {
     expose(name, cls);
     platform.add(cls.prototype);
   }
-  if (ReadableStream.from === undefined) Object.defineProperty(ReadableStream, "from", { value: from, writable: true, enumerable: true, configurable: true });
   define("TextEncoderStream", TextEncoderStream);
   define("TextDecoderStream", TextDecoderStream);
   define("IdentityTransformStream", IdentityTransformStream);

@@ -1,10 +1,8 @@
 // https://url.spec.whatwg.org/ Go parses and serialises; a URL here is one
 // string of eleven lines, cut up when a part is first asked for.
 import { host } from "./host.js";
-import { define, iterable, need } from "./idl.js";
+import { define, illegal, iterable, need } from "./idl.js";
 
-const LIST = Symbol("list");
-const OWNER = Symbol("owner");
 const HREF = 0, PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOST = 4, HOSTNAME = 5, PORT = 6, PATHNAME = 7, SEARCH = 8, HASH = 9, ORIGIN = 10;
 
 export class URL {
@@ -36,7 +34,7 @@ export class URL {
     this.#parts = null;
   }
   #refresh() {
-    if (this.#params !== null) this.#params[LIST] = host.form_decode(this.#part(SEARCH).slice(1));
+    if (this.#params !== null) setList(this.#params, host.form_decode(this.#part(SEARCH).slice(1)));
   }
   get href() { return this.#part(HREF); }
   set href(value) {
@@ -67,8 +65,8 @@ export class URL {
   get searchParams() {
     if (this.#params === null) {
       this.#params = new URLSearchParams();
-      this.#params[LIST] = host.form_decode(this.#part(SEARCH).slice(1));
-      this.#params[OWNER] = (query) => this.#set("search", query);
+      setList(this.#params, host.form_decode(this.#part(SEARCH).slice(1)));
+      setOwner(this.#params, (query) => this.#set("search", query));
     }
     return this.#params;
   }
@@ -78,69 +76,87 @@ export class URL {
   toJSON() { return this.#part(HREF); }
 }
 
+let listOf, setList, setOwner;
+
 export class URLSearchParams {
+  #list;
+  #owner = null; // told of each change
+  static {
+    listOf = (params) => {
+      try {
+        return params.#list;
+      } catch {
+        throw illegal("URLSearchParams");
+      }
+    };
+    setList = (params, list) => { params.#list = list; };
+    setOwner = (params, owner) => { params.#owner = owner; };
+  }
   constructor(init = "") {
     if (typeof init === "object" && init !== null || typeof init === "function") {
-      this[LIST] = pairsOf(init);
+      this.#list = pairsOf(init);
     } else if (init === "") {
-      this[LIST] = [];
+      this.#list = [];
     } else {
       const text = `${init}`.toWellFormed();
-      this[LIST] = host.form_decode(text.startsWith("?") ? text.slice(1) : text);
+      this.#list = host.form_decode(text.startsWith("?") ? text.slice(1) : text);
     }
   }
-  get size() { return this[LIST].length / 2; }
+  get size() { return this.#list.length / 2; }
   append(name, value) {
     need(arguments.length, 2, "URLSearchParams.append");
-    this[LIST].push(usv(name), usv(value));
-    changed(this);
+    this.#list.push(usv(name), usv(value));
+    this.#changed();
   }
   delete(name, value) {
     need(arguments.length, 1, "URLSearchParams.delete");
     const key = usv(name), only = value === undefined ? undefined : usv(value);
-    const kept = [], list = this[LIST];
+    const kept = [], list = this.#list;
     for (let i = 0; i < list.length; i += 2) {
       if (list[i] !== key || (only !== undefined && list[i + 1] !== only)) kept.push(list[i], list[i + 1]);
     }
-    this[LIST] = kept;
-    changed(this);
+    this.#list = kept;
+    this.#changed();
   }
   get(name) {
     need(arguments.length, 1, "URLSearchParams.get");
-    const at = find(this[LIST], usv(name), undefined);
-    return at < 0 ? null : this[LIST][at + 1];
+    const at = find(this.#list, usv(name), undefined);
+    return at < 0 ? null : this.#list[at + 1];
   }
   getAll(name) {
     need(arguments.length, 1, "URLSearchParams.getAll");
-    const key = usv(name), out = [], list = this[LIST];
+    const key = usv(name), out = [], list = this.#list;
     for (let i = 0; i < list.length; i += 2) if (list[i] === key) out.push(list[i + 1]);
     return out;
   }
   has(name, value) {
     need(arguments.length, 1, "URLSearchParams.has");
-    return find(this[LIST], usv(name), value === undefined ? undefined : usv(value)) >= 0;
+    return find(this.#list, usv(name), value === undefined ? undefined : usv(value)) >= 0;
   }
   set(name, value) {
     need(arguments.length, 2, "URLSearchParams.set");
     const key = usv(name), text = usv(value);
-    const kept = [], list = this[LIST];
+    const kept = [], list = this.#list;
     let done = false;
     for (let i = 0; i < list.length; i += 2) {
       if (list[i] !== key) kept.push(list[i], list[i + 1]);
       else if (!done) kept.push(key, text), done = true;
     }
     if (!done) kept.push(key, text);
-    this[LIST] = kept;
-    changed(this);
+    this.#list = kept;
+    this.#changed();
   }
   sort() {
-    const list = this[LIST], pairs = [];
+    const list = this.#list, pairs = [];
     for (let i = 0; i < list.length; i += 2) pairs.push([list[i], list[i + 1]]);
     pairs.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
-    this[LIST] = pairs.flat();
-    changed(this);
+    this.#list = pairs.flat();
+    this.#changed();
   }
-  toString() { return host.form_encode(this[LIST]); }
+  toString() { return host.form_encode(this.#list); }
+  #changed() {
+    if (this.#owner !== null) this.#owner(host.form_encode(this.#list));
+  }
 }
 
 function usv(value) { return `${value}`.toWellFormed(); }
@@ -150,10 +166,6 @@ function find(list, name, value) {
     if (list[i] === name && (value === undefined || list[i + 1] === value)) return i;
   }
   return -1;
-}
-
-function changed(params) {
-  params[OWNER]?.(host.form_encode(params[LIST]));
 }
 
 function pairsOf(init) {
@@ -178,6 +190,6 @@ function pairsOf(init) {
 
 export function install() {
   define("URL", URL);
-  iterable(URLSearchParams, "URLSearchParams", (params) => params[LIST]);
+  iterable(URLSearchParams, "URLSearchParams", listOf);
   define("URLSearchParams", URLSearchParams);
 }

@@ -2,10 +2,11 @@
 // in it. Go calls the functions that this file exports to the entry script.
 import { host } from "./host.js";
 import { HostBody, takeBody, unusable } from "./body.js";
+import { get } from "./headers.js";
 import { describe, report } from "./report.js";
 import { disconnect, incoming } from "./request.js";
 import { head, isResponse } from "./response.js";
-import { pump } from "./streams.js";
+import { lengthOf, pump } from "./streams.js";
 import { forgetTimers } from "./timers.js";
 
 const env = {};
@@ -13,16 +14,15 @@ const requests = new Map(); // by id, until all work of the request is done
 let handler = null;         // (request, ctx) => Response or a promise of one
 let environment = null;     // the specification that env was filled from
 
-const ID = Symbol("id");
-
 class ExecutionContext {
+  #id;
   constructor(id, member) {
-    this[ID] = id;
+    this.#id = id;
     this.props = {};
     this.member = member;
   }
-  waitUntil(promise) { wait(this[ID], promise); }
-  passThroughOnException() { host.pass_through(this[ID]); }
+  waitUntil(promise) { wait(this.#id, promise); }
+  passThroughOnException() { host.pass_through(this.#id); }
 }
 
 class WorkerEntrypoint {
@@ -90,13 +90,14 @@ function answer(id, response) {
     host.respond_fail(id, "not-response", "TypeError", `the fetch handler of the default export returned ${kind(response)}, not a Response`, "", []);
     return close(id);
   }
-  if (unusable(response)) {
+  const state = head(response);
+  if (unusable(state)) {
     return fail(id, new TypeError("The Response's body has already been used or is locked to a reader; clone() the Response before reading it"));
   }
-  const { status, text, list, manual } = head(response);
+  const { status, text, list } = state;
   if (status === 0) return fail(id, new TypeError("The handler answered with Response.error()"));
-  const flag = manual ? MANUAL : 0;
-  const body = takeBody(response);
+  const flag = state.extra?.manual ? MANUAL : 0;
+  const body = takeBody(state);
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
     host.respond(id, status, text, list, body, COMPLETE | flag);
     return close(id);
@@ -105,11 +106,17 @@ function answer(id, response) {
     host.respond(id, status, text, list, body.handle, HANDLE | flag);
     return close(id);
   }
-  host.respond(id, status, text, list, null, STREAMED | flag);
+  host.respond(id, status, text, withLength(list, body), null, STREAMED | flag);
   pump(body, (bytes) => host.respond_chunk(id, bytes)).then(() => {
     host.respond_end(id);
     close(id);
   }, (error) => fail(id, error));
+}
+
+// The headers of an answer that is streamed; some streams know how long they are.
+function withLength(list, stream) {
+  const length = lengthOf(stream);
+  return length === null || get(list, "content-length") !== null ? list : [...list, "content-length", `${length}`];
 }
 
 function kind(value) {

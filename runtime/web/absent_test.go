@@ -1,0 +1,56 @@
+package web_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+func TestAbsent(t *testing.T) {
+	names := strings.Fields(`Cache CacheStorage CloseEvent CompressionStream DecompressionStream ErrorEvent EventSource FetchEvent HTMLRewriter Intl
+		MessageChannel MessageEvent MessagePort PromiseRejectionEvent ScheduledEvent URLPattern WebAssembly WebSocket WebSocketPair addEventListener
+		caches dispatchEvent removeEventListener scheduler`)
+	w := serve(t, handler(`return new Response([typeof Response, ...["`+strings.Join(names, `","`)+`"].map((name) => typeof globalThis[name])].join())`), web.Options{})
+	if _, got := w.get("/"); got != "function"+strings.Repeat(",undefined", len(names)) {
+		t.Errorf("some of what is said to be absent is there: %s", got)
+	}
+	for _, name := range names {
+		if !web.Absent(name) {
+			t.Errorf("%s is absent", name)
+		}
+	}
+	for _, name := range []string{"", "Response", "document", "myVariable"} {
+		if web.Absent(name) {
+			t.Errorf("%q is no absent global of the platform", name)
+		}
+	}
+}
+
+// What the engine throws is taken for what it is.
+func TestAbsentIn(t *testing.T) {
+	for code, want := range map[string]string{
+		`new HTMLRewriter()`:                       "HTMLRewriter",
+		`await caches.open("x")`:                   "caches",
+		`new CompressionStream("gzip")`:            "CompressionStream",
+		`mine()`:                                   "",
+		`throw new Error("caches is not defined")`: "",
+	} {
+		w := serve(t, handler(code), web.Options{})
+		w.get("/")
+		failure, ok := errors.AsType[*web.Failure](w.errs[0])
+		if !ok {
+			t.Fatalf("%s: %v", code, w.errs)
+		}
+		if got := web.AbsentIn(failure.Err); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+	_, err := start(t, `const number = new Intl.NumberFormat("de"); export default { fetch() {} };`, web.Options{})
+	thrown, ok := errors.AsType[*engine.Error](err)
+	if !ok || web.AbsentIn(thrown) != "Intl" {
+		t.Errorf("while loading: %v", err)
+	}
+}
