@@ -21,11 +21,7 @@ func (c *cli) newBuild() *cobra.Command {
 		Example: "  pages build\n  pages build --minify --outdir /tmp/site\n  pages build --json | jq .digest",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := c.find(args)
-			if err != nil {
-				return err
-			}
-			m, err := c.mustLoad(dir)
+			dir, m, err := c.loadSite(args)
 			if err != nil {
 				return err
 			}

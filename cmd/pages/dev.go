@@ -116,7 +116,14 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 	if err != nil {
 		return c.portError(err)
 	}
-	return c.serve(ctx, &devRun{cli: c, flags: f, dir: dir, manifest: m, state: s, sockets: sockets, runtimes: runtimes})
+	guarded, gone := context.WithCancelCause(ctx)
+	defer gone(nil)
+	go s.guard(guarded, gone)
+	err = c.serve(guarded, &devRun{cli: c, flags: f, dir: dir, manifest: m, state: s, sockets: sockets, runtimes: runtimes})
+	if lost, ok := errors.AsType[*failure](context.Cause(guarded)); ok && err == nil {
+		return lost
+	}
+	return err
 }
 
 func (c *cli) portError(err error) error {

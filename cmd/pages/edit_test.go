@@ -17,6 +17,11 @@ func TestEdit(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
 	events := d.stream()
 
+	// A file that the site does not consist of is nobody's edit: with it in the
+	// batch, the page would be reloaded whole.
+	if err := os.WriteFile(filepath.Join(d.dir, "dev.log"), []byte("rebuilt\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	d.edit("public/css/site.css", "body", "body /* new */")
 	d.eventually("the style sheet is new", func() bool { return strings.Contains(d.get("/css/site.css").body, "/* new */") })
 	wait(t, events, "event: update", `"type":"css"`)

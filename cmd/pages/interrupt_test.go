@@ -112,3 +112,18 @@ func TestInterrupt(t *testing.T) {
 		})
 	}
 }
+
+// TestStateRemoved: what is written to removed files would be lost.
+func TestStateRemoved(t *testing.T) {
+	d := startDev(t, copyExample(t, "static"))
+	if err := os.RemoveAll(filepath.Join(d.dir, ".pages")); err != nil {
+		t.Fatal(err)
+	}
+	d.eventually("the server notices", func() bool { return strings.Contains(d.stderr.String(), "was removed while the site ran") })
+	timer := time.AfterFunc(patience, func() { _ = d.cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = d.cmd.Wait() // the exit code says it
+	if code := d.cmd.ProcessState.ExitCode(); code != exitResource {
+		t.Errorf("exit code %d", code)
+	}
+}

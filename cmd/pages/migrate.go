@@ -27,11 +27,7 @@ func (c *cli) newMigrate() *cobra.Command {
 		Example: "  pages migrate\n  pages migrate --plan\n  pages migrate --rehearse --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := c.find(args)
-			if err != nil {
-				return err
-			}
-			m, err := c.mustLoad(dir)
+			dir, m, err := c.loadSite(args)
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,8 @@ const (
 	devFile      = "dev.json"
 	migrateLock  = "migrate.lock"
 
-	lockPoll = 20 * time.Millisecond
+	lockPoll  = 20 * time.Millisecond
+	guardPoll = 500 * time.Millisecond
 )
 
 // state is a site's local state: .pages/state beside the manifest, or the
@@ -164,6 +165,30 @@ func (s *state) lockDev() (unlock func(), err error) {
 		_ = lock.Unlock()
 	}, nil
 }
+
+// guard looks whether the state folder is still the one that was opened, and
+// calls gone when it is not: what is written to removed files nobody finds
+// again, so nothing more may be acknowledged.
+func (s *state) guard(ctx context.Context, gone func(error)) {
+	lock := filepath.Join(s.dir, devLock)
+	opened, err := os.Stat(lock)
+	ticker := time.NewTicker(guardPoll)
+	defer ticker.Stop()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		var now os.FileInfo
+		if now, err = os.Stat(lock); err == nil && !os.SameFile(opened, now) {
+			err = errReplaced
+		}
+	}
+	gone(resourceError("state-gone", fmt.Sprintf("the state folder %q was removed while the site ran", s.dir), "start pages dev again", err))
+}
+
+var errReplaced = errors.New("another one is in its place")
 
 func (s *state) whoRuns() string {
 	var r running

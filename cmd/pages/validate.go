@@ -102,17 +102,21 @@ func (c *cli) load(dir string) (*manifest.Manifest, checked) {
 	return m, checked{report: manifest.NewReport(c.shown(path), diags), diags: diags, src: src}
 }
 
-// mustLoad is load for commands that go on only with a valid manifest. Warnings
+// loadSite finds a command's site and its manifest, which must be valid. Warnings
 // are printed.
-func (c *cli) mustLoad(dir string) (*manifest.Manifest, error) {
+func (c *cli) loadSite(args []string) (string, *manifest.Manifest, error) {
+	dir, err := c.find(args)
+	if err != nil {
+		return "", nil, err
+	}
 	m, r := c.load(dir)
-	if m == nil || !r.report.OK {
-		return nil, &refused{report: r.report, src: r.src}
+	if m == nil {
+		return "", nil, &refused{report: r.report, src: r.src}
 	}
 	if len(r.report.Diagnostics) > 0 && !c.quiet && !c.json {
 		c.printDiagnostics(r.report, r.src)
 	}
-	return m, nil
+	return dir, m, nil
 }
 
 func (c *cli) writeReports(format string, results []checked) error {
