@@ -13,14 +13,22 @@ import (
 )
 
 // This file bounds what strangers can hold open: how many connections there
-// are, and how long one may refuse to read what it asked for.
+// are, and how long one may refuse to read what it asked for. What a connection
+// brings is read under the rules of the file of framing.
 
 const (
-	maxConns = 256 // reliability.md 5.6
+	maxConns = 256 // of all listeners together
 	// stalledWrite is how long a client may leave a write unread.
 	stalledWrite = 30 * time.Second
 	// sendChunk is how much of a file is sent under one write deadline.
 	sendChunk = 1 << 20
+	// A refused client gets lingerTime to read why; what it still sends, up to
+	// lingerBytes, is thrown away. Closing at once would take the answer back.
+	lingerTime  = 250 * time.Millisecond
+	lingerBytes = 256 << 10
+	// spoil spoils whatever is unfinished: it ends no request line, header, chunk
+	// or trailer well, and what is left of it then is too short for a request.
+	spoil = "\x00\r\n\r\n"
 
 	busyReply = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n" +
 		"Content-Type: text/plain; charset=utf-8\r\nContent-Length: 21\r\n\r\ntoo many connections\n"
@@ -111,6 +119,34 @@ type conn struct {
 	pool    *connPool
 	place   *list.Element // under pool.mu; nil once dropped
 	running atomic.Int32  // requests in a handler
+	framing framing       // of the one goroutine that reads
+	refused atomic.Bool   // the framing was broken
+	spoil   string        // what is left to read then
+}
+
+// Read reads for net/http. Where one request could be taken for two it goes on
+// with spoil, and ends. An error instead would also reach the handler of an
+// earlier request that is still running, as if its client had gone away.
+func (c *conn) Read(p []byte) (int, error) {
+	if c.refused.Load() {
+		if c.spoil == "" {
+			return 0, io.EOF
+		}
+		n := copy(p, c.spoil)
+		c.spoil = c.spoil[n:]
+		return n, nil
+	}
+	n, err := c.Conn.Read(p)
+	n, broken := c.framing.follow(p[:n])
+	if broken == nil {
+		return n, err
+	}
+	c.spoil = spoil
+	c.refused.Store(true)
+	if n == 0 {
+		return c.Read(p)
+	}
+	return n, nil
 }
 
 func (c *conn) Write(b []byte) (int, error) {
@@ -159,7 +195,25 @@ func (c *conn) Close() error {
 	c.pool.mu.Lock()
 	c.pool.drop(c)
 	c.pool.mu.Unlock()
+	if c.refused.Load() {
+		c.linger()
+	}
 	return c.Conn.Close()
+}
+
+// linger ends a refused connection so that the client still reads the answer.
+func (c *conn) linger() {
+	if c.CloseWrite() == nil && c.SetReadDeadline(c.pool.now().Add(lingerTime)) == nil {
+		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // nobody is left to hear of an error
+	}
+}
+
+// unframe lets a connection through as it is once a handler has taken it over.
+// It is the server's ConnState: net/http reads no more by then.
+func unframe(c net.Conn, state http.ConnState) {
+	if taken, ok := c.(*conn); ok && state == http.StateHijacked {
+		taken.framing.part = unframed
+	}
 }
 
 // writeOnly hides ReadFrom, which io.Copy would otherwise call again.

@@ -11,7 +11,7 @@ import (
 )
 
 // The reload stream opens to a page of this site that has the token of this
-// run, and to nobody else (reliability.md 5.4).
+// run, and to nobody else.
 func TestReloadStreamIsGuarded(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
 	host := strings.TrimPrefix(r.url, "http://")

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// This file holds the bounds of one request (reliability.md 5.6), beside those
-// that net/http enforces itself.
+// This file holds the bounds of one request, beside those that net/http
+// enforces itself.
 
 const (
 	readHeaderTimeout = 10 * time.Second

@@ -147,6 +147,7 @@ func (s *Server) server(work, requests context.Context) *http.Server {
 		MaxHeaderBytes:               maxHeaderBytes - maxHeaderSlop,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" is the site's to refuse
 		ConnContext:                  withConn,
+		ConnState:                    unframe,
 		BaseContext:                  func(net.Listener) context.Context { return requests },
 		ErrorLog:                     slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
 	}

@@ -17,7 +17,7 @@ const keepAlive = 15 * time.Second
 
 // serveStream is GET /__pages/reload?token=…&v=N: server-sent events for one
 // open page that holds version N. It takes the token of this run and proof that
-// a page of this site asks (reliability.md 5.4).
+// a page of this site asks.
 func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if !ownPage(r) || subtle.ConstantTimeCompare([]byte(query.Get("token")), []byte(h.token)) != 1 {
