@@ -196,11 +196,16 @@ func TestErrorsBothWays(t *testing.T) {
 		},
 	}})
 	for code, want := range map[string]string{
-		`try { host.fail("plain") } catch (e) { String(e) + (e instanceof Error) }`:                      `"Error: plain texttrue"`,
-		`try { host.fail("TypeError") } catch (e) { String(e) + (e instanceof TypeError) + e.code }`:     `"TypeError: mtrue42"`,
-		`try { host.fail("AbortError") } catch (e) { e.name + e.message + (e instanceof DOMException) }`: `"AbortErrormtrue"`,
-		`try { host.fail("RangeError") } catch (e) { e.constructor.name }`:                               `"RangeError"`,
-		`try { null.x } catch (e) { e.constructor.name }`:                                                `"TypeError"`,
+		`try { host.fail("plain") } catch (e) { String(e) + (e instanceof Error) }`:                                                      `"Error: plain texttrue"`,
+		`try { host.fail("TypeError") } catch (e) { String(e) + (e instanceof TypeError) + e.code }`:                                     `"TypeError: mtrue42"`,
+		`try { host.fail("AbortError") } catch (e) { e.name + e.message + (e instanceof DOMException) }`:                                 `"AbortErrormtrue"`,
+		`try { host.fail("SyntaxError") } catch (e) { [e instanceof SyntaxError, e instanceof DOMException] }`:                           `[true,false]`,
+		`try { host.fail("QuotaExceededError") } catch (e) { [e.name, e instanceof DOMException] }`:                                      `["QuotaExceededError",true]`,
+		`try { host.fail("ImagesError") } catch (e) { [e.name, e instanceof DOMException, e.constructor === Error, String(e), e.code] }`: `["ImagesError",false,true,"ImagesError: m",42]`,
+		`try { host.fail("Mine") } catch (e) { [String(e), e.constructor === Error] }`:                                                   `["Mine: m",true]`,
+		`try { host.fail("InternalError") } catch (e) { [e.name, e.constructor === Error] }`:                                             `["Error",true]`,
+		`try { host.fail("RangeError") } catch (e) { e.constructor.name }`:                                                               `"RangeError"`,
+		`try { null.x } catch (e) { e.constructor.name }`:                                                                                `"TypeError"`,
 	} {
 		if got, err := run(i, scope(t, 0), code); err != nil || got != want {
 			t.Errorf("%s: got %s, %v; want %s", code, got, err, want)

@@ -1,7 +1,5 @@
 package engine
 
-import "strings"
-
 // exception takes the pending exception out of the VM.
 func (vm *VM) exception() error {
 	v := Value(vm.call(fnGetException, uint64(vm.js)))
@@ -78,29 +76,45 @@ func (vm *VM) textProperty(v Value, name string) string {
 }
 
 // newError makes the error object of e: of the global class that e.Name names,
-// else a DOMException of that name.
+// a DOMException if the name is one of those, else an Error that goes by it.
 func (vm *VM) newError(e *Error) (Value, error) {
-	class, args := e.Name, []any{e.Message}
+	class, args, fields := "Error", []any{e.Message}, e.Props
 	switch e.Name {
 	case "", "Error", "InternalError":
-		class = "Error"
 	case "TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError":
+		class = e.Name
 	default:
-		if strings.HasSuffix(e.Name, "Error") || e.Name == "AbortError" {
+		if isDOMException(e.Name) {
 			class, args = "DOMException", []any{e.Message, e.Name}
 		} else {
-			class = "Error"
+			fields = append([]Field{{"name", e.Name}}, fields...)
 		}
 	}
 	object, err := vm.construct(class, args...)
 	if err != nil {
 		return 0, err
 	}
-	if err := vm.setFields(object, e.Props); err != nil {
+	if err := vm.setFields(object, fields); err != nil {
 		vm.Free(object)
 		return 0, err
 	}
 	return object, nil
+}
+
+// isDOMException reports whether name is in the table of
+// https://webidl.spec.whatwg.org/#idl-DOMException-error-names, without
+// SyntaxError, which is also a class of the language.
+func isDOMException(name string) bool {
+	switch name {
+	case "HierarchyRequestError", "WrongDocumentError", "InvalidCharacterError", "NoModificationAllowedError", "NotFoundError",
+		"NotSupportedError", "InUseAttributeError", "InvalidStateError", "InvalidModificationError", "NamespaceError",
+		"InvalidAccessError", "TypeMismatchError", "SecurityError", "NetworkError", "AbortError", "URLMismatchError",
+		"QuotaExceededError", "TimeoutError", "InvalidNodeTypeError", "DataCloneError", "EncodingError", "NotReadableError",
+		"UnknownError", "ConstraintError", "DataError", "TransactionInactiveError", "ReadOnlyError", "VersionError",
+		"OperationError", "NotAllowedError", "OptOutError":
+		return true
+	}
+	return false
 }
 
 // construct calls new class(args…) for a class of the global object.
