@@ -68,19 +68,18 @@ export function spentStream() {
 
 /**
  * Gives each piece of the stream to put, in turn, and returns how many bytes
- * there were; the stream is cancelled when put fails. bytes(value) makes bytes
- * of what the stream holds, or throws.
+ * there were; the stream is cancelled when put fails.
  */
-export async function pump(stream, put, bytes = piece) {
+export async function pump(stream, put) {
   const reader = stream.getReader();
   let size = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return size;
-      const part = bytes(value);
-      size += part.byteLength;
-      await put(part);
+      const bytes = piece(value);
+      size += bytes.byteLength;
+      await put(bytes);
     }
   } catch (error) {
     reader.cancel(error).catch(() => {});
@@ -88,15 +87,17 @@ export async function pump(stream, put, bytes = piece) {
   }
 }
 
+// As the platform: any ArrayBuffer or view, and no text.
 function piece(value) {
-  if (value instanceof Uint8Array) return value;
-  throw new TypeError("The body's stream holds something that is not a Uint8Array");
+  const bytes = bytesOf(value);
+  if (bytes !== undefined) return bytes;
+  throw new TypeError(`This ReadableStream did not return bytes.${typeof value === "string" ? " A piece is a string: encode text, with a TextEncoder or a TextEncoderStream." : ""}`);
 }
 
-/** The whole of a stream; bytes is as for pump. */
-export async function readAll(stream, bytes) {
+/** The whole of a stream. */
+export async function readAll(stream) {
   const pieces = [];
-  await pump(stream, (part) => { pieces.push(part); }, bytes);
+  await pump(stream, (bytes) => { pieces.push(bytes); });
   return concat(pieces);
 }
 
