@@ -19,7 +19,10 @@ import "time"
 // Sign-in. Any email can be signed in with while there are personas; an email
 // that is no persona's is a member's.
 //
-// Forms. Of an uploaded file the lead keeps name, media type, size and SHA-256;
+// Forms. The fields "form", "_next" (where to go afterwards) and "_token" (an
+// idempotency key) are for the platform and are not stored; every other name,
+// whatever it looks like, is the author's. A post without a single answer and
+// without a form's name says nothing and is refused. Of an uploaded file the lead keeps name, media type, size and SHA-256;
 // the bytes are not kept. A submissions row gets the fields whose names are
 // columns of the table, except generated columns and the rowid, and the
 // columns "form", "lead_id", "created_at" and "fields" where the table has them.
@@ -32,15 +35,16 @@ const (
 
 	// Limits of a form post.
 	maxFormBytes  = 1 << 20  // of all text together, and of a urlencoded or JSON body
-	maxFormFields = 100      // values, not counting "form" and the names that begin with "_"
-	maxFieldBytes = 64 << 10 // of one name and value
+	maxFormFields = 100      // values, not counting "form", "_next" and "_token"
+	maxFieldBytes = 64 << 10 // of one value
+	maxFieldName  = 16 << 10 // bytes of one name
 	maxFormFiles  = 5        // non-empty ones
 	maxFileBytes  = 5 << 20  // each
 	maxJSONDepth  = 64       // objects and arrays in each other
 	maxFormName   = 64       // characters
 	maxTokenBytes = 200      // of an idempotency key
 	maxPathBytes  = 8 << 10  // of the request target
-	maxHeaderRows = 100      // header lines
+	maxHeaderRows = 100      // header lines, of a request and of a part of a form
 	maxFileName   = 255      // bytes kept of the name of an uploaded file
 
 	// Sessions end after so long without use, and after so long altogether.

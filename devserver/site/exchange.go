@@ -92,14 +92,19 @@ func (x *exchange) enter() error {
 		return err
 	}
 	x.path = path
-	lines := 0
-	for _, values := range x.r.Header {
-		lines += len(values)
-	}
-	if lines > maxHeaderRows {
+	if tooManyRows(x.r.Header) {
 		return refuse(http.StatusRequestHeaderFieldsTooLarge, "too_many_headers", "the request has more than 100 header lines")
 	}
 	return x.checkHost()
+}
+
+// tooManyRows counts header lines.
+func tooManyRows(header map[string][]string) bool {
+	rows := 0
+	for _, values := range header {
+		rows += len(values)
+	}
+	return rows > maxHeaderRows
 }
 
 func (x *exchange) checkHost() error {

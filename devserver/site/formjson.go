@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 )
 
 // json reads one object whose keys are the fields. Every value is kept as it is.
@@ -31,21 +30,22 @@ func (f *formReader) json(body io.Reader) error {
 }
 
 func (f *formReader) addJSON(each Field) error {
-	if each.Name == "form" || strings.HasPrefix(each.Name, "_") {
+	if reserved(each.Name) {
 		var value string
 		if err := json.Unmarshal(each.Value, &value); err != nil {
 			return refuse(http.StatusBadRequest, "form_malformed", "\""+each.Name+"\" is no text")
 		}
 		return f.add(each.Name, value)
 	}
-	if len(each.Name)+len(each.Value) > maxFieldBytes {
-		return errFieldTooLarge
-	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, each.Value); err != nil {
 		return errJSONObject
 	}
-	return f.addRaw(each.Name, compact.Bytes())
+	each.Value = compact.Bytes()
+	if err := checkField(each.Name, len(each.text())); err != nil {
+		return err
+	}
+	return f.addRaw(each.Name, each.Value)
 }
 
 var (

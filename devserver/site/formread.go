@@ -29,7 +29,7 @@ type File struct {
 // formReader collects the answers of one post and keeps to the limits.
 type formReader struct {
 	answers []answer
-	control map[string]string // "form" and the names that begin with "_"
+	control map[string]string // what is for the platform, see reserved
 	text    int               // bytes of names and values so far
 	files   int
 }
@@ -42,10 +42,12 @@ type answer struct {
 
 var (
 	errFormTooLarge  = refuse(http.StatusRequestEntityTooLarge, "form_too_large", "the form holds more than 1 MiB of text")
+	errNameTooLong   = refuse(http.StatusRequestEntityTooLarge, "field_name_too_long", "the name of one answer is longer than 16 KiB")
 	errFieldTooLarge = refuse(http.StatusRequestEntityTooLarge, "field_too_large", "one answer is longer than 64 KiB")
 	errFileTooLarge  = refuse(http.StatusRequestEntityTooLarge, "file_too_large", "one file is larger than 5 MiB")
 	errTooManyFields = refuse(http.StatusUnprocessableEntity, "too_many_fields", "the form has more than 100 answers")
 	errTooManyFiles  = refuse(http.StatusUnprocessableEntity, "too_many_files", "the form has more than 5 files")
+	errFormEmpty     = refuse(http.StatusUnprocessableEntity, "form_empty", "the form was sent without a single field")
 	errFormMalformed = refuse(http.StatusBadRequest, "form_malformed", "the form data is malformed")
 	errFormType      = refuse(http.StatusUnsupportedMediaType, "form_type_unknown",
 		"a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8")
@@ -77,8 +79,21 @@ func readForm(w http.ResponseWriter, r *http.Request) (*formReader, error) {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err = errFormTooLarge
 	}
+	if _, named := f.control[fieldForm]; err == nil && !named && len(f.answers) == 0 {
+		err = errFormEmpty
+	}
 	return f, err
 }
+
+// The fields of a post that are for the platform.
+const (
+	fieldForm  = "form"
+	fieldNext  = "_next"
+	fieldToken = "_token"
+)
+
+// reserved reports whether a field is for the platform. Every other one is the author's.
+func reserved(name string) bool { return name == fieldForm || name == fieldNext || name == fieldToken }
 
 // add notes one answer that is text.
 func (f *formReader) add(name, value string) error {
@@ -86,10 +101,10 @@ func (f *formReader) add(name, value string) error {
 	if f.text += len(name) + len(value); f.text > maxFormBytes {
 		return errFormTooLarge
 	}
-	if len(name)+len(value) > maxFieldBytes {
-		return errFieldTooLarge
+	if err := checkField(name, len(value)); err != nil {
+		return err
 	}
-	if name == "form" || strings.HasPrefix(name, "_") {
+	if reserved(name) {
 		return f.addControl(name, value)
 	}
 	raw, err := marshal(value)
@@ -99,14 +114,22 @@ func (f *formReader) add(name, value string) error {
 	return f.addRaw(name, raw)
 }
 
+// checkField keeps to the limits of one answer.
+func checkField(name string, size int) error {
+	switch {
+	case len(name) > maxFieldName:
+		return errNameTooLong
+	case size > maxFieldBytes:
+		return errFieldTooLarge
+	}
+	return nil
+}
+
 // addControl notes what is for the platform. A name that comes twice with two
 // values could mean either.
 func (f *formReader) addControl(name, value string) error {
-	if before, ok := f.control[name]; ok && before != value && name == "form" {
+	if before, ok := f.control[name]; ok && before != value && name == fieldForm {
 		return refuse(http.StatusUnprocessableEntity, "form_ambiguous", "the post names two forms")
-	}
-	if len(f.control) >= maxFormFields {
-		return errTooManyFields
 	}
 	f.control[name] = value
 	return nil
@@ -202,6 +225,9 @@ func partError(err error) error {
 }
 
 func (f *formReader) part(part *multipart.Part) error {
+	if tooManyRows(part.Header) {
+		return errFormMalformed
+	}
 	kind := part.Header.Get("Content-Type")
 	if name := part.FormName(); name == "" || strings.HasPrefix(strings.ToLower(kind), "multipart/") {
 		return errFormMalformed
@@ -239,8 +265,11 @@ func (f *formReader) file(part *multipart.Part, filename, kind string) error {
 		kind = ""
 	}
 	name := strings.ToValidUTF8(part.FormName(), "\uFFFD")
-	if len(name) > maxFieldBytes || name == "form" || strings.HasPrefix(name, "_") {
+	if reserved(name) {
 		return errFormMalformed
+	}
+	if err := checkField(name, 0); err != nil {
+		return err
 	}
 	raw, err := marshal(File{
 		Filename: cleanFilename(filename), Size: size, ContentType: strings.ToValidUTF8(kind, "\uFFFD"),

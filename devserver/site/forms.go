@@ -44,7 +44,7 @@ func (x *exchange) takePost(name string) {
 	case wantsJSON(x.r):
 		x.writeJSON(http.StatusCreated, captured{OK: true, Lead: lead})
 	default:
-		x.seeOther(thanksTarget(form.control["_next"], lead.Form))
+		x.seeOther(thanksTarget(form.control[fieldNext], lead.Form))
 	}
 }
 
@@ -64,7 +64,7 @@ func thanksTarget(next, form string) string {
 
 // post makes a lead of what was read: which form it is, what it raises, where it goes.
 func (x *exchange) post(f *formReader, name string) (post, error) {
-	given, named := f.control["form"]
+	given, named := f.control[fieldForm]
 	switch {
 	case name == "" && !named:
 		name = defaultForm
@@ -77,7 +77,7 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 		return post{}, refuse(http.StatusUnprocessableEntity, "form_name_invalid",
 			"a form's name is 1 to 64 lower-case letters, digits, \"-\" and \"_\"")
 	}
-	token := f.control["_token"]
+	token := f.control[fieldToken]
 	if header := x.r.Header.Get("Idempotency-Key"); header != "" {
 		token = header
 	}

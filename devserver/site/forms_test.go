@@ -120,14 +120,16 @@ func TestFormEncodings(t *testing.T) {
 		{"no fields", "application/x-www-form-urlencoded", "form=contact", `{}`},
 		{
 			"strange names", "application/x-www-form-urlencoded",
-			"form=contact&form=contact&__proto__x=0&constructor=1&x%27);DROP TABLE leads;--=2&a=%3Dcmd()&=nameless&toString=3",
-			`{"constructor":"1","x');DROP TABLE leads;--":"2","a":"=cmd()","":"nameless","toString":"3"}`,
+			"form=contact&form=contact&_next=/&_token=t&__proto__=0&_subject=s&_=u&constructor=1&x%27);DROP TABLE leads;--=2&a=%3Dcmd()&=nameless&toString=3",
+			`{"__proto__":"0","_subject":"s","_":"u","constructor":"1","x');DROP TABLE leads;--":"2","a":"=cmd()","":"nameless","toString":"3"}`,
 		},
 		{
 			"multipart", multiType, multi,
 			`{"name":"Kim","cv":{"filename":"kim.pdf","size":5,"content_type":"application/pdf","sha256":"5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"},"empty":""}`,
 		},
 		{"json", "application/json", `{"form":"contact","name":"Kim","n":1.50,"ok":true,"none":null,"list":[1,{"a":2}]}`, `{"name":"Kim","n":1.50,"ok":true,"none":null,"list":[1,{"a":2}]}`},
+		{"json names", "application/json", `{"form":"contact","_next":"/","__proto__":{"a":1},"_x":2}`, `{"__proto__":{"a":1},"_x":2}`},
+		{"a name of 10 KiB", "application/x-www-form-urlencoded", "form=contact&" + strings.Repeat("n", 10<<10) + "=1", `{"` + strings.Repeat("n", 10<<10) + `":"1"}`},
 		{"json order", "application/json; charset=utf-8", `{"z":"1","form":"contact","a":"2"}`, `{"z":"1","a":"2"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,11 +177,21 @@ func multipartBody(t *testing.T, parts [][3]string) (body, kind string) {
 
 func TestFormRefusals(t *testing.T) {
 	many := func(n int) string { return "form=contact" + strings.Repeat("&a=b", n) }
-	long := func(n int) string { return "form=contact&a=" + strings.Repeat("x", n-1) }
+	long := func(n int) string { return "form=contact&some_name=" + strings.Repeat("x", n) }
+	named := func(n int) string {
+		return "form=contact&" + strings.Repeat("n", n) + "=" + strings.Repeat("x", 64<<10)
+	}
+	one := func(n int) [2]string {
+		body, kind := multipartBody(t, [][3]string{{"form", "", "contact"}, {"some_name", "", strings.Repeat("x", n)}})
+		return [2]string{body, kind}
+	}
+	rows := func(n int) string {
+		return "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n" + strings.Repeat("A: b\r\n", n-1) + "\r\nb\r\n--x--\r\n"
+	}
 	total := func(n int) string { // n bytes in all
 		pair := "&a=" + strings.Repeat("x", 50000)
 		body := "form=contact" + strings.Repeat(pair, n/len(pair))
-		return body + "&" + strings.Repeat("y", n-len(body)-1)
+		return body + "&b=" + strings.Repeat("y", n-len(body)-3)
 	}
 	files := func(n, size int) [2]string {
 		parts := [][3]string{{"form", "", "contact"}}
@@ -214,6 +226,22 @@ func TestFormRefusals(t *testing.T) {
 		{"10,001 fields", form(many(10001)), 422},
 		{"64 KiB field", form(long(64 << 10)), 303},
 		{"64 KiB + 1 field", form(long(64<<10 + 1)), 413},
+		{"64 KiB part", one(64 << 10), 303},
+		{"64 KiB + 1 part", one(64<<10 + 1), 413},
+		{"64 KiB of JSON text", asJSON(`{"some_name":"` + strings.Repeat(`\n`, 64<<10) + `"}`), 201},
+		{"64 KiB + 1 of JSON text", asJSON(`{"some_name":"` + strings.Repeat("x", 64<<10+1) + `"}`), 413},
+		{"64 KiB + 1 of JSON list", asJSON(`{"a":["` + strings.Repeat("x", 64<<10-3) + `"]}`), 413},
+		{"name of 16 KiB", form(named(16 << 10)), 303},
+		{"name of 16 KiB + 1", form(named(16<<10 + 1)), 413},
+		{"nothing", form(""), 422},
+		{"nothing but where to go", form("_next=/&_token=t"), 422},
+		{"nothing in parts", multi("--x--\r\n", "x"), 400},
+		{"no file chosen", multi("--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--x--\r\n", "x"), 422},
+		{"no key", asJSON("{}"), 422},
+		{"form name alone", form("form=contact"), 303},
+		{"100 lines in a part", multi(rows(100), "x"), 303},
+		{"101 lines in a part", multi(rows(101), "x"), 400},
+		{"5,000 lines in a part", multi(rows(5000), "x"), 400},
 		{"1 MiB", form(total(1 << 20)), 303},
 		{"1 MiB + 1", form(total(1<<20 + 1)), 413},
 		{"malformed escape", form("form=contact&a=%zz"), 400},

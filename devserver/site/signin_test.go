@@ -137,7 +137,7 @@ func TestNextStaysOnTheSite(t *testing.T) {
 		if got.status != 303 || got.header.Get("Location") != "/" {
 			t.Errorf("next=%q leads to %q (%d)", next, got.header.Get("Location"), got.status)
 		}
-		got = f.do(t, nil, "POST", "/__pages/forms/contact", url.Values{"_next": {next}}.Encode(), formType)
+		got = f.do(t, nil, "POST", "/__pages/forms/contact", url.Values{"name": {"Kim"}, "_next": {next}}.Encode(), formType)
 		if got.status != 303 || got.header.Get("Location") != "/__pages/forms/thanks?form=contact" {
 			t.Errorf("_next=%q leads to %q (%d)", next, got.header.Get("Location"), got.status)
 		}
