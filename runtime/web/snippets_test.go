@@ -73,6 +73,34 @@ func TestNoOwnProperties(t *testing.T) {
 				new TextEncoderStream(), new TextDecoderStream(),
 			];
 			return all.filter((o) => Reflect.ownKeys(o).length > 0).map((o) => [o.constructor?.name, Reflect.ownKeys(o).map(String)])`, `[]`},
+		{`
+			const parts = [];
+			const readable = new ReadableStream({ start(c) { parts.push(c); c.enqueue(1); } });
+			const bytes = new ReadableStream({ type: "bytes", start(c) { parts.push(c); }, pull(c) { const r = c.byobRequest; if (r === null) return c.enqueue(new Uint8Array(1)); parts.push(r); r.view[0] = 1; r.respond(1); } });
+			const writable = new WritableStream({ start(c) { parts.push(c); }, write(chunk) { if (chunk === 2) throw new Error("full"); } });
+			const transform = new TransformStream({ start(c) { parts.push(c); } });
+			const [left, right] = readable.tee(), reader = left.getReader();
+			await reader.read();
+			const byob = bytes.getReader({ mode: "byob" });
+			await byob.read(new Uint8Array(4));
+			byob.releaseLock();
+			const again = bytes.getReader();
+			await again.read();
+			const writer = writable.getWriter();
+			await writer.write(1);
+			writer.write(2).catch(() => {});
+			writer.write(3).catch(() => {});
+			await writer.closed.catch(() => {});
+			const into = transform.writable.getWriter(), out = transform.readable.getReader();
+			into.write(5);
+			await out.read();
+			const aborted = into.abort(new Error("enough")).catch(() => {});
+			await out.closed.catch(() => {});
+			await aborted;
+			parts[0].error(new Error("broken"));
+			const all = [...parts, readable, left, right, reader, bytes, byob, again, writable, writer, transform, transform.readable, transform.writable, into, out,
+				new FixedLengthStream(1), new IdentityTransformStream(), new ByteLengthQueuingStrategy({ highWaterMark: 1 }), new CountQueuingStrategy({ highWaterMark: 1 }), request.body];
+			return all.filter((o) => Object.keys(o).length > 0 || Object.getOwnPropertySymbols(o).length > 0 || JSON.stringify(o) !== "{}").map((o) => [o.constructor.name, Object.keys(o)])`, `[]`},
 		{`return [{ ...request }, Object.assign({}, new Response("x")), { ...new Proxy(request, {}) }]`, `[{},{},{}]`},
 		{`structuredClone(request)`, `DataCloneError: [object Request] could not be cloned.`},
 		{`

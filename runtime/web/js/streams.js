@@ -181,6 +181,49 @@ function passed(chunk) {
   return bytes;
 }
 
+// The package keeps state in properties of these names. The first assignment of
+// each finds a setter here, which makes the property one that no copy, loop or
+// JSON shows.
+const FIELDS = {
+  ReadableStream: "state reader storedError disturbed readableStreamController",
+  ReadableStreamDefaultReader: "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readRequests",
+  ReadableStreamBYOBReader: "ownerReadableStream closedPromise closedPromise_resolve closedPromise_reject readIntoRequests",
+  ReadableStreamDefaultController: `controlledReadableStream queue queueTotalSize started closeRequested pullAgain pulling
+    strategySizeAlgorithm strategyHWM pullAlgorithm cancelAlgorithm`,
+  ReadableByteStreamController: `controlledReadableByteStream queue queueTotalSize started closeRequested pullAgain pulling
+    byobRequest strategyHWM pullAlgorithm cancelAlgorithm autoAllocateChunkSize pendingPullIntos`,
+  ReadableStreamBYOBRequest: "associatedReadableByteStreamController view",
+  WritableStream: `state storedError writer writableStreamController writeRequests inFlightWriteRequest closeRequest
+    inFlightCloseRequest pendingAbortRequest backpressure`,
+  WritableStreamDefaultWriter: `ownerWritableStream readyPromise readyPromise_resolve readyPromise_reject readyPromiseState
+    closedPromise closedPromise_resolve closedPromise_reject closedPromiseState`,
+  WritableStreamDefaultController: `controlledWritableStream queue queueTotalSize abortReason abortController started
+    strategySizeAlgorithm strategyHWM writeAlgorithm closeAlgorithm abortAlgorithm`,
+  TransformStream: `writable readable backpressure backpressureChangePromise backpressureChangePromise_resolve
+    transformStreamController`,
+  TransformStreamDefaultController: `controlledTransformStream transformAlgorithm flushAlgorithm cancelAlgorithm finishPromise
+    finishPromise_resolve finishPromise_reject`,
+  ByteLengthQueuingStrategy: "byteLengthQueuingStrategyHighWaterMark",
+  CountQueuingStrategy: "countQueuingStrategyHighWaterMark",
+};
+
+const { defineProperty } = Object;
+const hidden = { __proto__: null, value: undefined, writable: true, enumerable: false, configurable: true };
+
+function hideFields(cls, names) {
+  for (const name of names.split(/\s+/)) {
+    const key = `_${name}`;
+    Object.defineProperty(cls.prototype, key, {
+      set(value) {
+        hidden.value = value;
+        defineProperty(this, key, hidden);
+        hidden.value = undefined;
+      },
+      configurable: true,
+    });
+  }
+}
+
 export function install() {
   const classes = {
     ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableByteStreamController, ReadableStream,
@@ -190,6 +233,7 @@ export function install() {
   for (const [name, cls] of Object.entries(classes)) {
     expose(name, cls);
     platform.add(cls.prototype);
+    hideFields(cls, FIELDS[name]);
   }
   define("TextEncoderStream", TextEncoderStream);
   define("TextDecoderStream", TextDecoderStream);
