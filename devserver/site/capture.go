@@ -33,7 +33,7 @@ func (s *Store) capture(ctx context.Context, p post) (Lead, []Event, error) {
 		return Lead{}, nil, err
 	}
 	lead := Lead{
-		ID: newID("lead_"), Form: p.form, Fields: p.fields, CreatedAt: s.now().UTC().Truncate(time.Millisecond),
+		ID: newID("lead_"), Form: p.form, Fields: p.fields, CreatedAt: Stamp{s.now().UTC().Truncate(time.Millisecond)},
 		Preview: p.preview, Submission: Submission{Table: p.table, Status: SubmissionPending}, Events: p.events,
 	}
 	if p.table == "" {

@@ -1,19 +1,17 @@
 package site
 
-import "time"
-
 // EventLeadCaptured is raised by every lead (platform document, section 6).
 const EventLeadCaptured = "pages.lead.captured"
 
 // Event is one automation event. It was stored together with its lead, in one
 // transaction, so there is never one without the other.
 type Event struct {
-	ID        string    `json:"id"`   // "evt_…", the same at every delivery
-	Name      string    `json:"name"` // EventLeadCaptured or "custom.…"
-	LeadID    string    `json:"lead_id"`
-	Form      string    `json:"form"`
-	Fields    Fields    `json:"fields"` // of the lead
-	CreatedAt time.Time `json:"created_at"`
+	ID        string `json:"id"`   // "evt_…", the same at every delivery
+	Name      string `json:"name"` // EventLeadCaptured or "custom.…"
+	LeadID    string `json:"lead_id"`
+	Form      string `json:"form"`
+	Fields    Fields `json:"fields"` // of the lead
+	CreatedAt Stamp  `json:"created_at"`
 	// Sequence grows by every event of the store. It is the id of the SSE stream.
 	Sequence int64 `json:"sequence"`
 }

@@ -140,7 +140,7 @@ func (x *exchange) finish() {
 	s := x.site
 	elapsed := s.options.Now().Sub(x.began)
 	record := RequestRecord{
-		At: x.began, Method: x.r.Method, Path: x.path.escaped, Query: x.path.query, Status: x.out.status, Bytes: x.out.bytes,
+		At: Stamp{x.began}, Method: x.r.Method, Path: x.path.escaped, Query: x.path.query, Status: x.out.status, Bytes: x.out.bytes,
 		Millis: float64(elapsed.Microseconds()) / 1000, Source: x.source, Route: x.route, Member: x.member.Email,
 		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure,
 	}

@@ -1,7 +1,5 @@
 package site
 
-import "time"
-
 // SubmissionStatus says how far the copy of a lead in the site's own table got.
 type SubmissionStatus string
 
@@ -24,9 +22,9 @@ type Submission struct {
 type Lead struct {
 	ID string `json:"id"` // "lead_…"
 	// Form is the name in the field "form": 1-64 lower-case letters, digits, "-", "_".
-	Form      string    `json:"form"`
-	Fields    Fields    `json:"fields"`
-	CreatedAt time.Time `json:"created_at"` // UTC, milliseconds
+	Form      string `json:"form"`
+	Fields    Fields `json:"fields"`
+	CreatedAt Stamp  `json:"created_at"`
 	// Preview is true for a post to a preview; it raises no events.
 	Preview    bool       `json:"preview"`
 	Submission Submission `json:"submission"`

@@ -64,7 +64,7 @@ func scanLead(row scanner) (Lead, error) {
 	if err != nil {
 		return Lead{}, err
 	}
-	l.CreatedAt = time.UnixMilli(created).UTC()
+	l.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
 	return l, errors.Join(json.Unmarshal([]byte(fields), &l.Fields), json.Unmarshal([]byte(events), &l.Events))
 }
 
@@ -75,7 +75,7 @@ func scanEvent(row scanner) (Event, error) {
 	if err := row.Scan(&e.Sequence, &e.ID, &e.Name, &e.LeadID, &created, &e.Form, &fields); err != nil {
 		return Event{}, err
 	}
-	e.CreatedAt = time.UnixMilli(created).UTC()
+	e.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
 	return e, json.Unmarshal([]byte(fields), &e.Fields)
 }
 

@@ -1,9 +1,6 @@
 package site
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Source says which part of the front door answered a request.
 type Source string
@@ -30,9 +27,9 @@ type Meter struct {
 // last 500 are kept.
 type RequestRecord struct {
 	// Number counts from 1 since the site was made; 0 for requests of FromControl, which are not kept.
-	Number uint64    `json:"number"`
-	At     time.Time `json:"at"`
-	Method string    `json:"method"`
+	Number uint64 `json:"number"`
+	At     Stamp  `json:"at"`
+	Method string `json:"method"`
 	// Path is the canonical path, percent-encoded, or what the client sent when that is malformed.
 	Path     string  `json:"path"`
 	Query    string  `json:"query,omitempty"`

@@ -18,9 +18,6 @@ const submissionsLedger = `CREATE TABLE IF NOT EXISTS _pages_submissions (
   created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID`
 
-// timeLayout is how times stand in the site's own table.
-const timeLayout = "2006-01-02T15:04:05.000Z"
-
 // submit copies a lead into the site's own table and notes on the lead how that
 // went. The lead is safe whatever happens here.
 func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, error) {
@@ -143,7 +140,7 @@ func submissionRow(columns map[string]column, l Lead) (names []string, values []
 		}
 	}
 	row["form"], row["lead_id"] = l.Form, l.ID
-	row["created_at"] = columns["created_at"].time(l.CreatedAt)
+	row["created_at"] = columns["created_at"].time(l.CreatedAt.Time)
 	if all, err := marshal(l.Fields); err == nil {
 		row["fields"] = string(all)
 	}
