@@ -13,7 +13,7 @@ import { bytesOf, decode, encode } from "./encoding.js";
 import { decodeForm, encodeForm, isFormData } from "./formdata.js";
 import { get } from "./headers.js";
 import { include } from "./idl.js";
-import { ReadableStream, disturbed, isStream, measured, readAll, spentStream, streamOf, streamOfBytes } from "./streams.js";
+import { ReadableStream, disturbed, isStream, measured, readAll, spend, spentStream, streamOf, streamOfBytes } from "./streams.js";
 import { URLSearchParams } from "./url.js";
 
 /** The content type of a body made from text. */
@@ -81,9 +81,31 @@ export function unusable(b) { return bodyUsed(b) || (b.stream !== null && b.stre
 function bodyStream(b) {
   if (b.stream !== null || b.source === null) return b.stream;
   const { source } = b;
-  b.stream = b.used ? spentStream() : source instanceof HostBody ? source.stream()
-    : streamOfBytes(typeof source === "string" ? encode(source) : source);
+  if (b.used) return (b.stream = spentStream());
+  b.stream = source instanceof HostBody ? source.stream() : streamOfBytes(typeof source === "string" ? encode(source) : source);
+  origins.set(b.stream, source);
   return b.stream;
+}
+
+// What streams were made from. Frameworks pass a body's stream on to another
+// Response without a look at it; then the way back spares all the reading.
+const origins = new WeakMap();
+
+/** Takes the body, to be read by nobody else: null, string, Uint8Array, HostBody or stream. */
+export function takeBody(b) {
+  const body = takeAsIs(b), stream = b.stream;
+  if (stream === null) return body;
+  const origin = origins.get(stream);
+  if (origin === undefined || disturbed(stream) || stream.locked) return stream;
+  spend(stream);
+  return origin;
+}
+
+/** takeBody, but what was given as a stream comes as one: it can be sent but once. */
+export function takeAsIs(b) {
+  const body = b.stream ?? b.source;
+  if (body !== null) b.used = true;
+  return body;
 }
 
 /** Splits a body in two; for clone(). */
@@ -95,13 +117,6 @@ export function teeBody(from, to) {
   initBody(to, b);
 }
 
-/** Takes the body as it is, for sending: null, string, Uint8Array, HostBody or stream. */
-export function takeBody(b) {
-  const body = b.stream ?? b.source;
-  if (body !== null) b.used = true;
-  return body;
-}
-
 function refusal(b) {
   if (b.source instanceof HostBody && b.source.signal?.aborted) return b.source.signal.reason;
   if (bodyUsed(b)) return new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice.");
@@ -110,23 +125,19 @@ function refusal(b) {
 }
 
 function readText(b) {
-  const { source } = b;
-  if (b.stream !== null) return readAll(b.stream).then(decode);
-  b.used = source !== null;
+  const source = takeBody(b);
   if (source === null) return Promise.resolve("");
   if (typeof source === "string") return Promise.resolve(source.charCodeAt(0) === 0xfeff ? source.slice(1) : source);
   if (source instanceof HostBody) return source.read(host.body_text);
-  return Promise.resolve(decode(source));
+  return source instanceof Uint8Array ? Promise.resolve(decode(source)) : readAll(source).then(decode);
 }
 
 function readBytes(b) {
-  const { source } = b;
-  if (b.stream !== null) return readAll(b.stream);
-  b.used = source !== null;
+  const source = takeBody(b);
   if (source === null) return Promise.resolve(new Uint8Array(0));
   if (typeof source === "string") return Promise.resolve(encode(source));
   if (source instanceof HostBody) return source.read(host.body_bytes);
-  return Promise.resolve(source.slice());
+  return source instanceof Uint8Array ? Promise.resolve(source.slice()) : readAll(source);
 }
 
 function consume(stateOf, o, read, convert) {

@@ -2,7 +2,7 @@
 // only JavaScript can read is pushed to it piece by piece.
 import { host } from "./host.js";
 import { onAbort } from "./abort.js";
-import { HostBody, takeBody, unusable } from "./body.js";
+import { HostBody, takeAsIs, unusable } from "./body.js";
 import { expose, need } from "./idl.js";
 import { Request, isRequest, target } from "./request.js";
 import { fetched } from "./response.js";
@@ -15,7 +15,7 @@ async function fetch(input, init) {
   const request = init === undefined && isRequest(input) ? input : new Request(input, init);
   const state = target(request), { method, url, list, redirect, signal } = state;
   if (unusable(state)) throw new TypeError("fetch: the request's body has already been used");
-  const body = takeBody(state);
+  const body = takeAsIs(state);
   signal?.throwIfAborted();
   const token = ++last;
   let source = body, handle = -1, length = -1, stream = null;

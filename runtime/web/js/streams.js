@@ -61,9 +61,14 @@ export function streamOf(next, cancel) {
 /** A stream that is read to its end by somebody who keeps it locked: that of a body used without one. */
 export function spentStream() {
   const stream = new ReadableStream({ start(controller) { controller.close(); } });
+  spend(stream);
+  return stream;
+}
+
+/** Makes a stream one that somebody else is reading. */
+export function spend(stream) {
   stream._disturbed = true;
   stream.getReader();
-  return stream;
 }
 
 /**

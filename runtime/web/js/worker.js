@@ -103,19 +103,18 @@ function answer(id, response) {
     return close(id);
   }
   if (body instanceof HostBody) {
-    host.respond(id, status, text, list, body.handle, HANDLE | flag);
+    host.respond(id, status, text, withLength(list, body.length), body.handle, HANDLE | flag);
     return close(id);
   }
-  host.respond(id, status, text, withLength(list, body), null, STREAMED | flag);
+  host.respond(id, status, text, withLength(list, lengthOf(body)), null, STREAMED | flag);
   pump(body, (bytes) => host.respond_chunk(id, bytes)).then(() => {
     host.respond_end(id);
     close(id);
   }, (error) => fail(id, error));
 }
 
-// The headers of an answer that is streamed; some streams know how long they are.
-function withLength(list, stream) {
-  const length = lengthOf(stream);
+// The headers of an answer of so many bytes; null is unknown.
+function withLength(list, length) {
   return length === null || get(list, "content-length") !== null ? list : [...list, "content-length", `${length}`];
 }
 
