@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // The paths a Hub answers. None of them is ever the site's own.
@@ -36,7 +38,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		head.Set("Allow", "GET, HEAD")
-		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+		site.Refuse(w, r, &site.RefusalError{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "this address takes GET and HEAD only"})
 		return
 	}
 	switch p := r.URL.Path; {
@@ -45,7 +47,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case p == controlRoot:
 		h.serveUI(w, r, "index.html")
 	case foreign(r):
-		http.Error(w, "only this site's own pages may ask", http.StatusForbidden)
+		refuseForeign(w, r, "only the site's own pages may ask for this")
 	case p == scriptPath:
 		h.serveScript(w, r)
 	case p == streamPath:
@@ -57,8 +59,16 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(p, uiPath) && path.Dir(p)+"/" == uiPath:
 		h.serveUI(w, r, path.Base(p))
 	default:
-		http.NotFound(w, r)
+		notFound(w, r)
 	}
+}
+
+func notFound(w http.ResponseWriter, r *http.Request) {
+	site.Refuse(w, r, &site.RefusalError{Status: http.StatusNotFound, Code: "not_found", Message: "there is no page at this address"})
+}
+
+func refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
+	site.Refuse(w, r, &site.RefusalError{Status: http.StatusForbidden, Code: "foreign_origin", Message: why})
 }
 
 // foreign reports whether another site's page makes the request. Clients that
@@ -94,7 +104,7 @@ func sameHost(address, host string) bool {
 // serveUI sends one embedded file.
 func (h *Hub) serveUI(w http.ResponseWriter, r *http.Request, name string) {
 	if name == "problem.html" || name == "problem.css" || name == "reload.js" {
-		http.NotFound(w, r) // parts of other answers
+		notFound(w, r) // parts of other answers
 		return
 	}
 	h.serveEmbedded(w, r, name, nil)
@@ -110,7 +120,7 @@ func (h *Hub) serveScript(w http.ResponseWriter, r *http.Request) {
 func (h *Hub) serveEmbedded(w http.ResponseWriter, r *http.Request, name string, fill *strings.Replacer) {
 	data, err := ui.ReadFile("ui/" + name)
 	if err != nil {
-		http.NotFound(w, r)
+		notFound(w, r)
 		return
 	}
 	if fill != nil {
@@ -147,7 +157,7 @@ func (h *Hub) serveState(w http.ResponseWriter, r *http.Request) {
 	h.mu.Unlock()
 	data, err := json.Marshal(state)
 	if err != nil {
-		http.Error(w, "the state has no JSON form", http.StatusInternalServerError)
+		site.Refuse(w, r, &site.RefusalError{Status: http.StatusInternalServerError, Code: "internal", Message: "the state has no JSON form"})
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -74,7 +74,16 @@ func TestControlPaths(t *testing.T) {
 		{"GET", "/__pages/ui/problem.html", nil, 404, ""},
 		{"GET", "/__pages/ui/", nil, 404, ""},
 		{"GET", "/__pages/ui/no.js", nil, 404, ""},
-		{"GET", "/__pages/nothing", nil, 404, ""},
+		{"GET", "/__pages/nothing", nil, 404, "application/json; charset=utf-8"},
+		{"HEAD", "/__pages/nothing", nil, 404, "application/json; charset=utf-8"},
+		{"GET", "/__pages/nothing", []string{"Accept: application/json"}, 404, "application/json; charset=utf-8"},
+		{"GET", "/__pages/nothing", []string{"Accept: text/html"}, 404, "text/html; charset=utf-8"},
+		{"GET", "/__pages/nothing", []string{"Sec-Fetch-Mode: navigate"}, 404, "text/html; charset=utf-8"},
+		{"GET", "/__pages/nothing", []string{"Sec-Fetch-Mode: cors"}, 404, "application/json; charset=utf-8"},
+		{"GET", "/__pages/api/nothing", nil, 404, "application/json; charset=utf-8"},
+		{"GET", "/__pages/api/nothing", []string{"Accept: text/html"}, 404, "text/html; charset=utf-8"},
+		{"GET", "/__PAGES/nothing", nil, 404, "application/json; charset=utf-8"},
+		{"GET", "/" + strings.Repeat("a", 9000), nil, 414, "application/json; charset=utf-8"},
 		{"GET", "/__pages/reload.js", nil, 200, "text/javascript; charset=utf-8"},
 		{"GET", "/__pages/reload.js", []string{foreign}, 403, ""},
 		{"GET", "/__pages/reload.js", []string{"Referer: http://evil.example/"}, 403, ""},
@@ -91,6 +100,15 @@ func TestControlPaths(t *testing.T) {
 		h := got.Header
 		if got.StatusCode != test.want || (test.kind != "" && h.Get("Content-Type") != test.kind) {
 			t.Errorf("%s %s %v: %s, %s", test.method, test.path, test.header, got.Status, h.Get("Content-Type"))
+		}
+		if kind := h.Get("Content-Type"); got.StatusCode >= 400 && kind != "text/html; charset=utf-8" && test.method != "HEAD" {
+			var answer struct {
+				OK    *bool
+				Error struct{ Code, Message string }
+			}
+			if err := json.Unmarshal([]byte(got.body), &answer); err != nil || answer.OK == nil || *answer.OK || answer.Error.Code == "" || answer.Error.Message == "" {
+				t.Errorf("%s %s: %s %s %q", test.method, test.path, got.Status, kind, got.body)
+			}
 		}
 		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" || h.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%s %s: unguarded: %v", test.method, test.path, h)
@@ -163,7 +181,7 @@ func TestReconnectedPage(t *testing.T) {
 	if _, more := <-current; more {
 		t.Error("the stream outlives the hub")
 	}
-	if res := open(t, "GET", address, asPage); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+	if res := open(t, "GET", address, asPage); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Content-Type") != "application/json; charset=utf-8" {
 		t.Errorf("after the end: %s, %s", res.Status, res.Header.Get("Content-Type"))
 	}
 }

@@ -232,7 +232,9 @@ func TestHeadEqualsGet(t *testing.T) {
 	var paths []string
 	for i := range 50 {
 		name := fmt.Sprintf("f%02d%s", i, []string{".html", ".css", ".svg", ".txt", ".bin"}[i%5])
-		write(t, filepath.Join(dir, "public", name), strings.Repeat("x", i*100))
+		file := filepath.Join(dir, "public", name)
+		write(t, file, strings.Repeat("x", i*100))
+		age(t, file)
 		paths = append(paths, "/"+strings.TrimSuffix(name, ".html"))
 	}
 	paths = append(paths, "/", "/missing", "/api/short")
@@ -251,7 +253,7 @@ func TestHeadEqualsGet(t *testing.T) {
 		}
 	}
 	if got := r.ask(t, "GET", "/api/long", asDocument); !strings.HasSuffix(got.body, element) {
-		t.Error("a long page of the Worker has no script")
+		t.Errorf("a long page of the Worker has no script: %s, %d bytes", got.Status, len(got.body))
 	}
 }
 

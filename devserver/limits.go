@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // This file holds the bounds of one request, beside those that net/http
@@ -30,10 +32,10 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case requestLine(r) > maxRequestLine:
-			refuse(w, http.StatusRequestURITooLong, "the request line is over "+strconv.Itoa(maxRequestLine)+" bytes")
+			refuse(w, r, http.StatusRequestURITooLong, "path_too_long", "the request line is over "+strconv.Itoa(maxRequestLine)+" bytes")
 			return
 		case headerLines(r.Header) > maxHeaderLines:
-			refuse(w, http.StatusRequestHeaderFieldsTooLarge, "more than "+strconv.Itoa(maxHeaderLines)+" header lines")
+			refuse(w, r, http.StatusRequestHeaderFieldsTooLarge, "too_many_headers", "the request has more than "+strconv.Itoa(maxHeaderLines)+" header lines")
 			return
 		}
 		if r.Body != nil && r.Body != http.NoBody {
@@ -58,12 +60,10 @@ func headerLines(h http.Header) int {
 	return lines
 }
 
-func refuse(w http.ResponseWriter, status int, why string) {
-	h := w.Header()
-	h.Set("Connection", "close")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	http.Error(w, why, status)
+// refuse answers and ends the connection.
+func refuse(w http.ResponseWriter, r *http.Request, status int, code, why string) {
+	w.Header().Set("Connection", "close")
+	site.Refuse(w, r, &site.RefusalError{Status: status, Code: code, Message: why})
 }
 
 // pacedBody ends a body that comes too slowly. Only time spent waiting for the

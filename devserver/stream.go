@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // keepAlive is how often a quiet stream shows that it is alive, which is also
@@ -21,7 +23,7 @@ const keepAlive = 15 * time.Second
 func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if !ownPage(r) || subtle.ConstantTimeCompare([]byte(query.Get("token")), []byte(h.token)) != 1 {
-		http.Error(w, "the reload stream is for this site's own pages", http.StatusForbidden)
+		refuseForeign(w, r, "the reload stream is for this site's own pages")
 		return
 	}
 	held := r.Header.Get("Last-Event-ID") // of a page that reconnects
@@ -30,7 +32,7 @@ func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 	}
 	version, err := strconv.ParseInt(held, 10, 64)
 	if err != nil {
-		http.Error(w, "v is not a version number", http.StatusBadRequest)
+		site.Refuse(w, r, &site.RefusalError{Status: http.StatusBadRequest, Code: "version_malformed", Message: "v is not a version number"})
 		return
 	}
 	serveEvents(w, r, func() *subscriber { return h.join(version) }, h.leave)
@@ -40,7 +42,7 @@ func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 // each a "state" with the document of /__pages/api/dev, now and after each build.
 func (h *Hub) serveFeed(w http.ResponseWriter, r *http.Request) {
 	if !ownPage(r) {
-		http.Error(w, "the stream is for the dashboard", http.StatusForbidden)
+		refuseForeign(w, r, "the stream is for the dashboard")
 		return
 	}
 	serveEvents(w, r, h.view, h.unview)
@@ -55,7 +57,7 @@ func serveEvents(w http.ResponseWriter, r *http.Request, join func() *subscriber
 	page := join()
 	if page == nil {
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, "no room for another page", http.StatusServiceUnavailable)
+		site.Refuse(w, r, &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "too_many_pages", Message: "no room for another page"})
 		return
 	}
 	defer leave(page)

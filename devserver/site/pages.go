@@ -78,9 +78,22 @@ func (x *exchange) showThanks() {
 	})
 }
 
+// Refuse answers as the site itself refuses: with a page for who looks at one,
+// and with JSON for others. It is for the handlers around a site, such as
+// [Options.Control]; before the site has seen a request, the answer is JSON.
+func Refuse(w http.ResponseWriter, r *http.Request, e *RefusalError) {
+	if x := exchangeFrom(r.Context()); x != nil {
+		x.refuse(e)
+		return
+	}
+	x := &exchange{site: &Site{}, r: r}
+	x.out.ResponseWriter = w
+	x.refuseJSON(e)
+}
+
 // refuse answers with a page for browsers and with JSON for others.
 func (x *exchange) refuse(e *RefusalError) {
-	if wantsJSON(x.r) || !strings.Contains(x.r.Header.Get("Accept"), "text/html") {
+	if !wantsPage(x.r) {
 		x.refuseJSON(e)
 		return
 	}
@@ -148,6 +161,11 @@ func (x *exchange) databaseFailed(what string, err error) {
 		x.out.Header().Set("Retry-After", "5")
 	}
 	x.refuse(refuse(status, "storage_failed", "the site could not store or read its data, try again later"))
+}
+
+// wantsPage reports whether somebody looks at the answer.
+func wantsPage(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/html") || navigation(r) && !wantsJSON(r)
 }
 
 // wantsJSON reports whether a program asks, not a browser for a page.
