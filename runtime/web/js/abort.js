@@ -1,4 +1,4 @@
-import { define, illegal } from "./idl.js";
+import { define, guarded } from "./idl.js";
 import { Event, EventTarget, fire, handlerAttribute, heard } from "./event.js";
 
 const token = {};
@@ -12,13 +12,7 @@ export let isSignal;
 export class AbortSignal extends EventTarget {
   #state = { aborted: false, reason: undefined, algorithms: null, sources: null, dependents: null };
   static {
-    stateOf = (signal) => {
-      try {
-        return signal.#state;
-      } catch {
-        throw illegal("AbortSignal");
-      }
-    };
+    stateOf = guarded("AbortSignal", (signal) => signal.#state);
     isSignal = (value) => typeof value === "object" && value !== null && #state in value;
   }
   constructor(key) {

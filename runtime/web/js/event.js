@@ -1,5 +1,5 @@
 import { host } from "./host.js";
-import { define, illegal, need } from "./idl.js";
+import { define, guarded, need } from "./idl.js";
 import { report } from "./report.js";
 
 let eventOf, isEvent;
@@ -81,20 +81,8 @@ export class EventTarget {
   #listeners = null; // made when the first one comes, as is #handlers
   #handlers = null;
   static {
-    listenersOf = (target) => {
-      try {
-        return (target.#listeners ??= []);
-      } catch {
-        throw illegal("EventTarget");
-      }
-    };
-    handlersOf = (target) => {
-      try {
-        return (target.#handlers ??= new Map());
-      } catch {
-        throw illegal("EventTarget");
-      }
-    };
+    listenersOf = guarded("EventTarget", (target) => (target.#listeners ??= []));
+    handlersOf = guarded("EventTarget", (target) => (target.#handlers ??= new Map()));
     heard = (target, type) => target.#listeners?.some((l) => l.type === type) ?? false;
   }
   addEventListener(type, callback, options) {

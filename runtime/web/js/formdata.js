@@ -1,7 +1,7 @@
 // https://xhr.spec.whatwg.org/#interface-formdata
 import { host } from "./host.js";
 import { File, blobBytes, fileOf, isBlob } from "./blob.js";
-import { define, illegal, iterable, need } from "./idl.js";
+import { define, guarded, iterable, need } from "./idl.js";
 
 let listOf, setList;
 
@@ -11,13 +11,7 @@ export let isFormData;
 export class FormData {
   #list = [];
   static {
-    listOf = (form) => {
-      try {
-        return form.#list;
-      } catch {
-        throw illegal("FormData");
-      }
-    };
+    listOf = guarded("FormData", (form) => form.#list);
     setList = (form, list) => { form.#list = list; };
     isFormData = (value) => typeof value === "object" && value !== null && #list in value;
   }

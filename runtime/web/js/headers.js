@@ -1,20 +1,14 @@
 // https://fetch.spec.whatwg.org/#headers-class A header list is one flat array
 // of lower-case names and values, which is also how it goes to and from Go.
 // Values may hold any Unicode text: Workers' code relies on it.
-import { define, illegal, iterable, need } from "./idl.js";
+import { define, guarded, iterable, need } from "./idl.js";
 
 let stateOf, isHeaders;
 
 export class Headers {
   #state;
   static {
-    stateOf = (headers) => {
-      try {
-        return headers.#state;
-      } catch {
-        throw illegal("Headers");
-      }
-    };
+    stateOf = guarded("Headers", (headers) => headers.#state);
     isHeaders = (value) => #state in value;
   }
   constructor(init) {

@@ -41,6 +41,17 @@ export function illegal(name) {
   return new TypeError(`Illegal invocation: this is not a ${name}`);
 }
 
+/** read, a look at a private field, with the error of illegal for objects of other classes. */
+export function guarded(name, read) {
+  return (object) => {
+    try {
+      return read(object);
+    } catch {
+      throw illegal(name);
+    }
+  };
+}
+
 const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
 
 /**

@@ -3,7 +3,7 @@ import { host } from "./host.js";
 import { AbortSignal, abort, abortError, follow, isSignal, newSignal } from "./abort.js";
 import { HostBody, extract, hasBody, initBody, mixBody, teeBody, unusable } from "./body.js";
 import { get, headersOver, listFrom } from "./headers.js";
-import { define, illegal, need } from "./idl.js";
+import { define, guarded, need } from "./idl.js";
 import { through } from "./streams.js";
 
 const token = {};
@@ -21,13 +21,7 @@ export class Request {
   // list), signal (null until somebody asks), redirect, cf, immutable, cancelled.
   #state;
   static {
-    stateOf = (request) => {
-      try {
-        return request.#state;
-      } catch {
-        throw illegal("Request");
-      }
-    };
+    stateOf = guarded("Request", (request) => request.#state);
     isRequest = (value) => typeof value === "object" && value !== null && #state in value;
   }
   constructor(input, init) {

@@ -2,7 +2,7 @@
 import { host } from "./host.js";
 import { HostBody, TEXT_TYPE, extract, initBody, mixBody, teeBody, unusable } from "./body.js";
 import { get, headersOver, listFrom } from "./headers.js";
-import { define, illegal, need } from "./idl.js";
+import { define, guarded, need } from "./idl.js";
 
 let stateOf;
 
@@ -15,13 +15,7 @@ export class Response {
   // type, redirected, immutable, manual, cf).
   #state;
   static {
-    stateOf = (response) => {
-      try {
-        return response.#state;
-      } catch {
-        throw illegal("Response");
-      }
-    };
+    stateOf = guarded("Response", (response) => response.#state);
     isResponse = (value) => typeof value === "object" && value !== null && #state in value;
   }
   constructor(body = null, init) {

@@ -1,7 +1,7 @@
 // https://url.spec.whatwg.org/ Go parses and serialises; a URL here is one
 // string of eleven lines, cut up when a part is first asked for.
 import { host } from "./host.js";
-import { define, illegal, iterable, need } from "./idl.js";
+import { define, guarded, iterable, need } from "./idl.js";
 
 const HREF = 0, PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOST = 4, HOSTNAME = 5, PORT = 6, PATHNAME = 7, SEARCH = 8, HASH = 9, ORIGIN = 10;
 
@@ -82,13 +82,7 @@ export class URLSearchParams {
   #list;
   #owner = null; // told of each change
   static {
-    listOf = (params) => {
-      try {
-        return params.#list;
-      } catch {
-        throw illegal("URLSearchParams");
-      }
-    };
+    listOf = guarded("URLSearchParams", (params) => params.#list);
     setList = (params, list) => { params.#list = list; };
     setOwner = (params, owner) => { params.#owner = owner; };
   }
