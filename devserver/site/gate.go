@@ -17,7 +17,7 @@ func (x *exchange) passGate(hit found) bool {
 	if !v.gated() {
 		return true
 	}
-	x.source = FromGate
+	x.source, x.out.members = FromGate, true
 	who, err := x.site.sessions.find(x.r)
 	switch {
 	case err != nil:

@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -223,6 +226,107 @@ func TestGateAnswersAlike(t *testing.T) {
 		}
 		if there.status != missing.status || there.body != missing.body || fmt.Sprint(there.header) != fmt.Sprint(missing.header) {
 			t.Errorf("%s: %+v is not %+v", header, there, missing)
+		}
+	}
+}
+
+// rawAnswer returns every byte of an answer, with the time taken out.
+func rawAnswer(t *testing.T, f *fixture, method, path string, headers ...string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", f.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	head := append([]string{method + " " + path + " HTTP/1.1", "Host: localhost", "Connection: close"}, headers...)
+	if _, err := io.WriteString(conn, strings.Join(head, "\r\n")+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`Date: [^\r]*`).ReplaceAllString(string(answer), "Date")
+}
+
+// Not one byte tells a stranger whether there is a file.
+func TestGateAnswersToTheByte(t *testing.T) {
+	dir, assets := folder(t, privateFiles)
+	for _, c := range []struct {
+		hints  bool
+		worker Worker
+	}{{}, {hints: true}, {hints: true, worker: echo{}}} {
+		m := &manifest.Manifest{Routes: routes("members /private/*")}
+		if c.worker != nil {
+			m.Entry = "w.js"
+		}
+		f := start(t, Options{DevHints: c.hints}, Revision{Assets: assets, AssetsDir: dir, Manifest: m, Worker: c.worker})
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "OPTIONS", "TRACE", "BREW"} {
+			for _, header := range []string{
+				"Accept: */*", "Accept: application/json", "Accept: text/html", "Range: bytes=0-2", "If-None-Match: *", "Upgrade: websocket",
+				"Sec-Fetch-Mode: navigate", "Cookie: a=b",
+			} {
+				there := rawAnswer(t, f, method, "/private/a", header)
+				for _, other := range []string{"/private/b", "/private/a.html", "/private/deep/b.txt"} {
+					missing := strings.ReplaceAll(rawAnswer(t, f, method, other, header), url.QueryEscape(other), "%2Fprivate%2Fa")
+					if there != missing {
+						t.Errorf("%s with %s: %s gets\n%s\nand a file gets\n%s", method, header, other, missing, there)
+					}
+				}
+				if !strings.Contains(there, "\r\nCache-Control: no-store\r\n") || !strings.Contains(there, "\r\nVary: Cookie\r\n") {
+					t.Errorf("%s with %s may be cached:\n%s", method, header, there)
+				}
+			}
+		}
+	}
+}
+
+// cacheable is a Worker that answers as it is told to.
+type cacheable struct{}
+
+func (cacheable) Serve(w http.ResponseWriter, r *http.Request) error {
+	maps.Copy(w.Header(), r.URL.Query())
+	if r.Method == http.MethodDelete {
+		return nil
+	}
+	_, err := io.WriteString(w, "x")
+	return err
+}
+
+// What members get is nobody else's, and every cache hears so.
+func TestMembersAnswersAreKeptApart(t *testing.T) {
+	dir, assets := folder(t, privateFiles)
+	f := start(t, Options{}, Revision{
+		Assets: assets, AssetsDir: dir, Worker: cacheable{},
+		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /private/*", "members /report", "public /open")},
+	})
+	member, outsider := f.as(t, "member"), f.as(t, "outsider")
+	for _, c := range []struct {
+		client        *http.Client
+		method, path  string
+		status        int
+		control, vary string
+	}{
+		{member, "GET", "/private/a", 200, "private, no-cache", "Cookie"},
+		{member, "HEAD", "/private/a", 200, "private, no-cache", "Cookie"},
+		{member, "GET", "/private/a.html", 307, "private, no-cache", "Cookie"},
+		{member, "GET", "/private/api", 200, "no-store", "Cookie"},
+		{member, "DELETE", "/private/api", 200, "no-store", "Cookie"},
+		{member, "POST", "/private/api", 200, "no-store", "Cookie"},
+		{member, "GET", "/private/api?Cache-Control=private,max-age%3D60&Vary=Accept", 200, "private,max-age=60", "Accept, Cookie"},
+		{member, "GET", "/private/api?Vary=accept,COOKIE", 200, "no-store", "accept,COOKIE"},
+		{member, "BREW", "/private/a", 501, "no-store", "Cookie"},
+		{outsider, "GET", "/private/a", 403, "no-store", "Cookie"},
+		{nil, "GET", "/private/a", 401, "no-store", "Cookie"},
+		{nil, "GET", "/open", 200, "", ""},
+	} {
+		got := f.do(t, c.client, c.method, c.path, "")
+		vary := strings.Join(got.header.Values("Vary"), ", ")
+		if got.status != c.status || got.header.Get("Cache-Control") != c.control || vary != c.vary {
+			t.Errorf("%s %s: %d, Cache-Control %q, Vary %q", c.method, c.path, got.status, got.header.Get("Cache-Control"), vary)
 		}
 	}
 }

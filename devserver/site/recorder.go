@@ -5,22 +5,40 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 )
 
 // recorder passes a response on and remembers its status and length.
 type recorder struct {
 	http.ResponseWriter
 
-	status int
-	bytes  int64
+	status  int
+	bytes   int64
+	members bool // the address is for members, whoever asks
 }
 
 // WriteHeader notes the final status.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		w.status = status
+		w.keepApart()
 	}
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// keepApart tells caches that an answer of a members address is for one visitor.
+func (w *recorder) keepApart() {
+	if !w.members {
+		return
+	}
+	h := w.Header()
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = cacheNever
+	}
+	if !slices.ContainsFunc(h["Vary"], func(line string) bool { return line == "*" || strings.Contains(strings.ToLower(line), "cookie") }) {
+		h["Vary"] = append(slices.Clip(h["Vary"]), "Cookie")
+	}
 }
 
 // Write notes the length.
@@ -64,5 +82,6 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *recorder) begin() {
 	if w.status == 0 {
 		w.status = http.StatusOK
+		w.keepApart()
 	}
 }

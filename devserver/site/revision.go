@@ -27,7 +27,7 @@ type Asset struct {
 	Size int64
 	// SHA256 is the hash of the bytes in lower-case hexadecimal. It makes the strong ETag.
 	SHA256 string
-	// ContentType is the media type; empty derives it from the extension of Path.
+	// ContentType is the media type as it is sent; empty means "application/octet-stream".
 	ContentType string
 }
 

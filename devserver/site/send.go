@@ -14,7 +14,7 @@ import (
 var (
 	cachePublic  = []string{"public, max-age=0, must-revalidate"}
 	cachePrivate = []string{"private, no-cache"}
-	varyCookie   = []string{"Cookie"}
+	cacheNever   = []string{"no-store"}
 	nosniff      = []string{"nosniff"}
 	acceptBytes  = []string{"bytes"}
 )
@@ -121,9 +121,6 @@ func (x *exchange) fileHeaders(f *file) {
 	h["Content-Type"] = f.kind
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = x.cacheControl()
-	if x.gated {
-		h["Vary"] = varyCookie
-	}
 }
 
 // cacheControl keeps members pages out of shared caches.
@@ -151,9 +148,11 @@ func (x *exchange) fileFailed(f *file, err error) {
 }
 
 func (x *exchange) writeBody(body []byte) {
-	if x.r.Method != http.MethodHead {
-		x.out.write(body)
+	if x.r.Method == http.MethodHead {
+		x.out.begin()
+		return
 	}
+	x.out.write(body)
 }
 
 // AssetsHandler serves the static files without the gate, the route table and
@@ -167,7 +166,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) {
 	defer v.release()
 	x := &exchange{site: s, serving: v, r: r}
 	if outer := exchangeFrom(r.Context()); outer != nil {
-		x.serving, x.gated, x.member = outer.serving, outer.gated, outer.member
+		x.serving, x.gated, x.member, x.out.members = outer.serving, outer.gated, outer.member, outer.gated
 	}
 	x.out.ResponseWriter = w
 	path, err := Canonical(assetTarget(r.URL))

@@ -414,3 +414,16 @@ func (w *blackHole) Write(p []byte) (int, error) {
 	w.bytes += len(p)
 	return len(p), nil
 }
+
+func TestAssetWithoutAType(t *testing.T) {
+	dir, assets := folder(t, map[string]string{"/a.html": "x", "/b": "y"})
+	for i := range assets {
+		assets[i].ContentType = ""
+	}
+	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})
+	for _, path := range []string{"/a", "/b"} {
+		if got := f.get(t, path); got.status != 200 || got.header.Get("Content-Type") != "application/octet-stream" {
+			t.Errorf("%s: %d %v", path, got.status, got.header)
+		}
+	}
+}

@@ -38,6 +38,7 @@ func (x *exchange) callWorker() {
 		err = worker.Serve(&x.out, r)
 	}
 	if err == nil {
+		x.out.begin() // for an answer without a body
 		return
 	}
 	x.failure = err.Error()
