@@ -1,7 +1,6 @@
 package binding_test
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"testing"
-	"time"
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -63,20 +61,12 @@ export default { async fetch(request, env) {
   try { return Response.json((await script(env)) ?? "undefined"); }
   catch (e) { return new Response(e.name + ": " + e.message + (e.cause ? " <" + e.cause.message + ">" : "")); }
 } };`
-	w, err := rt.NewWorker(t.Context(), pagesruntime.WorkerOptions{
+	w := open(t, rt, pagesruntime.WorkerOptions{
 		Name: "worker.js", Code: []byte(code),
 		Bindings: &binding.Set{
 			Databases: map[string]*binding.Database{"DB": db, "PROJECT_DB": readOnly},
 			KV:        map[string]*binding.KV{"KV": kv},
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
-		defer cancel()
-		w.Close(ctx)
 	})
 	return func(script string) string {
 		rec := httptest.NewRecorder()

@@ -3,9 +3,7 @@ package binding_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -14,15 +12,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	_ "modernc.org/sqlite"
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -70,21 +64,13 @@ export default { async fetch(request, env) {
 		mu    sync.Mutex
 		lines []string
 	)
-	w, err := rt.NewWorker(t.Context(), pagesruntime.WorkerOptions{
+	w := open(t, rt, pagesruntime.WorkerOptions{
 		Name: "worker.js", Code: []byte(code.String()), Bindings: bindings(t),
 		Console: func(l pagesruntime.Line) {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, l.Level+" "+l.Text)
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
-		defer cancel()
-		w.Close(ctx)
 	})
 	answer = func(name string, body io.Reader) (*httptest.ResponseRecorder, error) {
 		r := httptest.NewRequest(http.MethodPost, "http://site.localhost/?"+url.PathEscape(name), body)
@@ -103,29 +89,26 @@ export default { async fetch(request, env) {
 	return answer, logged
 }
 
-// bindings are real ones, in a temporary folder.
-func bindings(t testing.TB) *binding.Set {
+// open starts a Worker that is closed when the test ends.
+func open(t testing.TB, rt *pagesruntime.Runtime, o pagesruntime.WorkerOptions) *pagesruntime.Worker {
 	t.Helper()
-	dir := t.TempDir()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "storage.db")+
-		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := os.OpenRoot(dir)
+	w, err := rt.NewWorker(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(db.Close(), root.Close()); err != nil {
-			t.Error(err)
-		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
+		defer cancel()
+		w.Close(ctx)
 	})
+	return w
+}
+
+// bindings are real ones, in a temporary folder.
+func bindings(t testing.TB) *binding.Set {
+	t.Helper()
 	clock := func() time.Time { return time.UnixMilli(1_700_000_000_000) }
-	storage, err := binding.NewStorage(t.Context(), db, root, clock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	storage := binding.OpenStorage(t, t.TempDir(), clock)
 	return &binding.Set{
 		Storage: map[string]*binding.Storage{"BUCKET": storage},
 		Images:  map[string]*binding.Images{"IMAGES": binding.NewImages(binding.ImagesOptions{})},

@@ -108,8 +108,10 @@ func TestNoOwnProperties(t *testing.T) {
 			return [proxy.method, proxy.headers.get("content-type"), await proxy.text()]`, `["POST","application/json","{\"sent\":true}"]`},
 		{`const proxy = new Proxy(request, {}); return proxy.url`, `TypeError: Illegal invocation: this is not a Request`},
 		{`class Own extends Request { get upper() { return this.method + this.url.length; } } return new Own("https://a.test", { method: "PUT" }).upper`, `"PUT15"`},
-		{`return [Blob, FormData, URLSearchParams, AbortSignal, Event, EventTarget].map((c) => { try { Object.getOwnPropertyNames(c.prototype).forEach((k) => { Object.getOwnPropertyDescriptor(c.prototype, k).get?.call({}); }); c.prototype.append?.call({}, "a", "b"); c.prototype.addEventListener?.call({}, "a", () => {}); return c.name + " took it"; } catch (e) { return e.name; } })`,
-			`["TypeError","TypeError","TypeError","TypeError","TypeError","TypeError"]`},
+		{
+			`return [Blob, FormData, URLSearchParams, AbortSignal, Event, EventTarget].map((c) => { try { Object.getOwnPropertyNames(c.prototype).forEach((k) => { Object.getOwnPropertyDescriptor(c.prototype, k).get?.call({}); }); c.prototype.append?.call({}, "a", "b"); c.prototype.addEventListener?.call({}, "a", () => {}); return c.name + " took it"; } catch (e) { return e.name; } })`,
+			`["TypeError","TypeError","TypeError","TypeError","TypeError","TypeError"]`,
+		},
 	})
 }
 
