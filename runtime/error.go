@@ -114,6 +114,9 @@ func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
 		f.Name = ""
 		f.Fix = "keep less at a time: stream bodies, page through results, drop what is done with"
 	}
+	if name := web.AbsentIn(e); name != "" {
+		f.Fix = "pages does not provide " + name + " yet: do without it, or test this part on the platform"
+	}
 	f.Causes = causes(e)
 	f.show(w.sources)
 	return f

@@ -236,6 +236,15 @@ func TestKillSparesNobodyElseForLong(t *testing.T) {
 	}
 }
 
+// TestAbsent: what pages does not provide is said to be so.
+func TestAbsent(t *testing.T) {
+	w := mustStart(t, `export default { fetch: () => new HTMLRewriter() }`, pagesruntime.WorkerOptions{})
+	_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	if f, ok := errors.AsType[*pagesruntime.Error](err); !ok || !strings.Contains(f.Fix, "does not provide HTMLRewriter yet") {
+		t.Errorf("got %+v", err)
+	}
+}
+
 // TestClientGone: a client that stops sending counts as gone, and must never
 // read a 200 that the Worker did not give.
 func TestClientGone(t *testing.T) {
