@@ -120,10 +120,12 @@ func (s *Site) take(ctx context.Context, p post) (Lead, error) {
 		if err != nil {
 			// The lead is stored, and its row will be noted as written later.
 			s.options.Logger.Error("submission not noted", "lead", lead.ID, "error", err)
+			s.retrier.note(SubmissionPending)
 		}
 		if lead.Submission.Error != "" {
 			s.options.Logger.Warn("submission row not written", "lead", lead.ID, "table", lead.Submission.Table, "error", lead.Submission.Error)
 		}
+		s.retrier.note(lead.Submission.Status)
 	}
 	for _, e := range events {
 		s.events.publish(e)

@@ -3,7 +3,8 @@ package site
 // SubmissionStatus says how far the copy of a lead in the site's own table got.
 type SubmissionStatus string
 
-// The states of that copy. A pending one is tried again when the site is next made.
+// The states of that copy. A pending one is tried again when the site is made or
+// swapped, and after the next one that is written; a failed one when the site is swapped.
 const (
 	SubmissionNone    SubmissionStatus = "none"    // the manifest names no table
 	SubmissionPending SubmissionStatus = "pending" // not tried yet, or the database was busy

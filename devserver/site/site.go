@@ -80,9 +80,13 @@ type Site struct {
 	requests *ring
 	reserved map[string]func(*exchange)
 
+	retrier *retrier
+	work    context.Context // of what goes on beside the requests, until Close
+	stop    context.CancelFunc
+
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another
-	drains  sync.WaitGroup // of the goroutines that run Revision.Drained
+	drains  sync.WaitGroup // of the goroutines that run Revision.Drained, and of the retrier's
 }
 
 var errNoDatabase = errors.New("site: Options.DB is nil")
@@ -108,11 +112,13 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	}
 	s.reserved = reservedHandlers()
 	s.current.Store(s.newServing(Revision{}))
+	s.retrier = &retrier{store: store, site: s}
 	if options.SubmissionsDB != nil {
-		if err := store.retrySubmissions(ctx, options.SubmissionsDB); err != nil {
+		if s.retrier.unfinished, err = store.retrySubmissions(ctx, options.SubmissionsDB, false); err != nil {
 			return nil, err
 		}
 	}
+	s.work, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil
 }
 
@@ -146,7 +152,14 @@ func (s *Site) Revision() Revision { return s.current.Load().revision }
 
 // Swap puts the next revision in place of the present one, which it returns.
 // Requests that began earlier finish on the old one; [Revision.Drained] tells when.
+// Submissions that were not written are tried again: the table may be another now.
 func (s *Site) Swap(next Revision) (previous Revision) {
+	previous = s.replace(next)
+	s.retrier.everything()
+	return previous
+}
+
+func (s *Site) replace(next Revision) (previous Revision) {
 	s.swap.Lock()
 	defer s.swap.Unlock()
 	old := s.current.Load()
@@ -157,11 +170,12 @@ func (s *Site) Swap(next Revision) (previous Revision) {
 	return old.revision
 }
 
-// Close ends the event streams and the revision that is served, and waits until
-// every Drained has returned. It must come after the server has stopped.
+// Close ends the event streams, the retries and the revision that is served, and
+// waits until every Drained has returned. It must come after the server has stopped.
 func (s *Site) Close() error {
 	s.events.close()
-	s.Swap(Revision{})
+	s.stop()
+	s.replace(Revision{})
 	s.drains.Wait()
 	return nil
 }

@@ -73,16 +73,23 @@ func TestSubmissionsAreFinishedLater(t *testing.T) {
 	}
 }
 
+// openImpatient opens a database without waiting for whoever writes to it.
+func openImpatient(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(1)&_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
 // A busy table costs nothing: the row follows later.
 func TestSubmissionWaitsForABusyTable(t *testing.T) {
 	dir := t.TempDir()
 	store, platform := openStore(t, filepath.Join(dir, "platform.db"))
 	own := openDB(t, filepath.Join(dir, "site.db"))
-	impatient, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "site.db")+"?_pragma=busy_timeout(1)&_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer impatient.Close()
+	impatient := openImpatient(t, filepath.Join(dir, "site.db"))
 	if _, err := own.Exec(enquiries); err != nil {
 		t.Fatal(err)
 	}

@@ -21,9 +21,6 @@ const submissionsLedger = `CREATE TABLE IF NOT EXISTS _pages_submissions (
 // submit copies a lead into the site's own table and notes on the lead how that
 // went. The lead is safe whatever happens here.
 func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, error) {
-	if l.Submission.Status != SubmissionPending {
-		return l.Submission, nil
-	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	result := Submission{Table: l.Submission.Table, Status: SubmissionWritten}
@@ -32,6 +29,9 @@ func (s *Store) submit(ctx context.Context, db *sql.DB, l Lead) (Submission, err
 		if transient(ctx, err) {
 			result.Status = SubmissionPending
 		}
+	}
+	if result == l.Submission {
+		return result, nil
 	}
 	const note = `UPDATE leads SET submission_status = ?, submission_error = ? WHERE id = ?`
 	_, err := s.db.ExecContext(ctx, note, string(result.Status), result.Error, l.ID)
@@ -48,22 +48,27 @@ func transient(ctx context.Context, err error) bool {
 	return ctx.Err() != nil
 }
 
-// retrySubmissions finishes what a crash or a busy database left undone.
-func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB) error {
-	rows, err := s.db.QueryContext(ctx, selectLeads+` WHERE l.submission_status = 'pending' ORDER BY l.seq`)
+// retrySubmissions finishes what a crash or a busy database left undone, and
+// with failed also tries the rows that the table refused, which changes nothing
+// as long as it refuses them. It gives up, with some left, when the database is
+// still busy.
+func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (left bool, err error) {
+	const query = selectLeads + ` WHERE l.submission_status = 'pending' OR ? AND l.submission_status = 'failed' ORDER BY l.seq`
+	rows, err := s.db.QueryContext(ctx, query, failed)
 	if err != nil {
-		return err
+		return true, err
 	}
 	leads, err := collect(rows, scanLead)
 	if err != nil {
-		return err
+		return true, err
 	}
 	for _, l := range leads {
-		if _, err := s.submit(ctx, db, l); err != nil {
-			return err
+		result, err := s.submit(ctx, db, l)
+		if err != nil || result.Status == SubmissionPending {
+			return true, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
