@@ -78,13 +78,9 @@ func (f *Fields) UnmarshalJSON(src []byte) error {
 	}
 	*f = Fields{}
 	for d.More() {
-		t, err := d.Token()
+		name, err := nextKey(d)
 		if err != nil {
 			return err
-		}
-		name, ok := t.(string)
-		if !ok {
-			return errNoObject
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
@@ -93,4 +89,17 @@ func (f *Fields) UnmarshalJSON(src []byte) error {
 		*f = append(*f, Field{Name: name, Value: value})
 	}
 	return nil
+}
+
+// nextKey reads the key of the next member of an object.
+func nextKey(d *json.Decoder) (string, error) {
+	t, err := d.Token()
+	if err != nil {
+		return "", err
+	}
+	key, ok := t.(string)
+	if !ok {
+		return "", errNoObject
+	}
+	return key, nil
 }

@@ -97,13 +97,9 @@ func checkValue(d *json.Decoder, depth int) error {
 }
 
 func checkKey(d *json.Decoder, seen map[string]bool) error {
-	t, err := d.Token()
+	key, err := nextKey(d)
 	if err != nil {
 		return err
-	}
-	key, ok := t.(string)
-	if !ok {
-		return errJSONObject
 	}
 	if seen[key] {
 		return errFieldTwice
