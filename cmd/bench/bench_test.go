@@ -188,6 +188,7 @@ func TestParseWrk(t *testing.T) {
 	}{
 		{"Running 5s test\n  2 requests in 5s\nRequests/sec:  13271.52\nTransfer/sec: 1MB\n", 13271.52, ""},
 		{"  Non-2xx or 3xx responses: 7\nRequests/sec: 5.0\n", 0, "Non-2xx or 3xx responses: 7"},
+		{"  Socket errors: connect 0, read 0, write 0, timeout 7\nRequests/sec: 5.0\n", 5, ""},
 		{"  Socket errors: connect 0, read 3, write 0, timeout 0\nRequests/sec: 5.0\n", 0, "Socket errors"},
 		{"nothing", 0, "no rate"},
 	} {
