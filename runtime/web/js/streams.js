@@ -33,19 +33,19 @@ export function lengthOf(stream) { return lengths.get(stream) ?? null; }
 
 /** A stream of one piece of bytes, or of none. */
 export function streamOfBytes(bytes) {
-  return measured(new ReadableStream({
+  return measured(lazy({
     type: "bytes",
     pull(controller) {
       if (bytes.byteLength > 0) controller.enqueue(bytes.slice());
       controller.close();
       controller.byobRequest?.respond(0);
     },
-  }, { highWaterMark: 0 }), bytes.byteLength);
+  }), bytes.byteLength);
 }
 
 /** A stream that asks next() for each piece; null ends it. */
 export function streamOf(next, cancel) {
-  return new ReadableStream({
+  return lazy({
     type: "bytes",
     pull(controller) {
       return next().then((piece) => {
@@ -55,7 +55,24 @@ export function streamOf(next, cancel) {
       });
     },
     cancel,
-  }, { highWaterMark: 0 });
+  });
+}
+
+const CONTROLLER = "_readableStreamController";
+
+// A stream of bytes whose controller is made when somebody first reads, tees or
+// cancels it. Most bodies' streams are only handed from one Response to the
+// next, and a controller is the dear part of a stream.
+function lazy(source) {
+  return defineProperty(Object.create(ReadableStream.prototype), CONTROLLER, {
+    get() {
+      const controller = new ReadableStream(source, { highWaterMark: 0 })[CONTROLLER];
+      controller._controlledReadableByteStream = this;
+      defineProperty(this, CONTROLLER, { value: controller, writable: true, enumerable: false, configurable: true });
+      return controller;
+    },
+    configurable: true,
+  });
 }
 
 /** A stream that is read to its end by somebody who keeps it locked: that of a body used without one. */
@@ -215,10 +232,14 @@ const FIELDS = {
 const { defineProperty } = Object;
 const hidden = { __proto__: null, value: undefined, writable: true, enumerable: false, configurable: true };
 
+// What a lazy stream is until it is used.
+const UNUSED = { _state: "readable", _reader: undefined, _storedError: undefined, _disturbed: false };
+
 function hideFields(cls, names) {
   for (const name of names.split(/\s+/)) {
     const key = `_${name}`;
     Object.defineProperty(cls.prototype, key, {
+      get: cls === ReadableStream && key in UNUSED ? () => UNUSED[key] : undefined,
       set(value) {
         hidden.value = value;
         defineProperty(this, key, hidden);
