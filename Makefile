@@ -7,6 +7,7 @@ LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
+BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/binding/*.go))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
 .PHONY: dev build test check bench soak clean artifacts cross site lint race goldens browser tidy
@@ -19,9 +20,14 @@ build: $(BIN)
 $(BIN): artifacts $(GOFILES)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
 
-# quickjs.wasm and the prelude, from npm packages; left alone when up to date.
+# quickjs.wasm and the prelude, from npm packages, and the image of the one with
+# the other evaluated; left alone when up to date.
 artifacts:
 	@$(GO) run ./cmd/artifacts
+	@$(MAKE) --no-print-directory runtime/artifact/boot.image
+
+runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/artifact/quickjs.wasm $(BOOTED)
+	@$(GO) run ./cmd/artifacts/bootimage $@
 
 # What the example sites import from npm.
 site: $(SITE)/node_modules/.package-lock.json
@@ -81,5 +87,5 @@ soak: build site
 
 clean:
 	rm -rf bin runtime/engine/node_modules runtime/web/node_modules $(SITE)/node_modules $(SITE)/.pages
-	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js
+	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image
 	find runtime -name '*.stamp' -delete

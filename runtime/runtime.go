@@ -47,7 +47,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	image, err := e.Boot(ctx, source, hostNames())
+	image, err := boot(ctx, e, source)
 	if err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
 	}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"fmt"
+)
+
+// imageFile is an Image as it is stored.
+type imageFile struct {
+	Size     uint32
+	At       []uint32
+	Bytes    [][]byte
+	StackPtr uint64
+	RT, JS   uint32
+	Scratch  uint32
+	Entries  Value
+	EntryFns map[string]Value
+}
+
+// Fingerprint tells engines apart whose images do not fit each other: it is the
+// SHA-256 of the embedded module. Error: ErrNoArtifact.
+func Fingerprint() ([sha256.Size]byte, error) {
+	wasm, err := artifact()
+	if err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	return sha256.Sum256(wasm), nil
+}
+
+// MarshalBinary implements encoding.BinaryMarshaler. What it returns is memory of
+// a virtual machine: store it only where machine code could be stored as well.
+func (im *Image) MarshalBinary() ([]byte, error) {
+	f := imageFile{
+		Size: im.size, StackPtr: im.stackPtr, RT: im.rt, JS: im.js, Scratch: im.scratch,
+		Entries: im.entries, EntryFns: im.entryFns,
+	}
+	for _, r := range im.runs {
+		f.At, f.Bytes = append(f.At, r.at), append(f.Bytes, r.b)
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(f); err != nil {
+		return nil, fmt.Errorf("store an image: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. The image fits only an
+// engine with the Fingerprint, and host functions with the names, that it was
+// booted with; the caller sees to that.
+func (im *Image) UnmarshalBinary(data []byte) error {
+	var f imageFile
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&f); err != nil {
+		return fmt.Errorf("read an image: %w", err)
+	}
+	if len(f.At) != len(f.Bytes) {
+		return fmt.Errorf("read an image: %d places for %d runs", len(f.At), len(f.Bytes))
+	}
+	*im = Image{
+		size: f.Size, stackPtr: f.StackPtr, rt: f.RT, js: f.JS, scratch: f.Scratch,
+		entries: f.Entries, entryFns: f.EntryFns,
+	}
+	for i, at := range f.At {
+		if uint64(at)+uint64(len(f.Bytes[i])) > uint64(f.Size) {
+			return fmt.Errorf("read an image: a run ends outside its memory")
+		}
+		im.runs = append(im.runs, run{at, f.Bytes[i]})
+	}
+	return nil
+}
