@@ -46,6 +46,7 @@ func fakeDev(args []string) int {
 		}
 		fmt.Fprintf(w, `{"hello":"world","version":%s}`, version.FindSubmatch(source)[1])
 	})
+	mux.HandleFunc(chainPath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })
 	mux.HandleFunc(staticPath, func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFile(w, r, filepath.Join(args[1], "public", staticPath))
 	})
@@ -129,7 +130,7 @@ func TestCompare(t *testing.T) {
 	r.add("pages", jsonRate, 9000)
 	r.add("wrangler", jsonRate, 1000)
 	rows := r.compare(true)
-	want := []string{"20.0 true", "2.2 false", "9.0 false", "0.0 -", "0.0 -", "0.0 -"}
+	want := []string{"20.0 true", "2.2 false", "9.0 false", "0.0 -", "0.0 -", "0.0 -", "0.0 -"}
 	var got []string
 	for _, row := range rows {
 		kept := "-"
@@ -164,13 +165,14 @@ func TestTable(t *testing.T) {
 	r.add("pages", staticRate, 100)
 	r.add("wrangler", staticRate, 90)
 	var out bytes.Buffer
-	if err := writeTable(&out, r.compare(true)[:4], "wrk"); err != nil {
+	if err := writeTable(&out, r.compare(true)[:5], "wrk"); err != nil {
 		t.Fatal(err)
 	}
 	const want = `measure                    pages dev  wrangler dev  times better  promise  
 start, warm cache          50 ms      1200 ms       24.0          15       kept
 start, cold compile cache  -          -             -             5        not compared
 Hono JSON route            -          -             -             10       not compared
+Hono with middleware       -          -             -             -        
 static file                100 req/s  90 req/s      1.1           20       BROKEN
 
 Medians. Load: wrk. Memory: sum over all processes of a side.

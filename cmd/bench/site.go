@@ -10,6 +10,7 @@ import (
 // The paths that are measured. Neither tool redirects them.
 const (
 	jsonPath   = "/api/hello"
+	chainPath  = "/api/chain" // the same behind a middleware that sets a header on the way out
 	staticPath = "/site.css"
 )
 
@@ -17,11 +18,12 @@ const (
 const workerSource = `import { Hono } from 'hono';
 
 const app = new Hono();
-app.use('*', async (c, next) => {
+app.get('/api/hello', (c) => c.json({ hello: 'world', version: %d }));
+app.use('/api/chain', async (c, next) => {
   await next();
   c.header('x-bench', 'hono');
 });
-app.get('/api/hello', (c) => c.json({ hello: 'world', version: %d }));
+app.get('/api/chain', (c) => c.json({ hello: 'world' }));
 app.get('/api/crews/:id', (c) => c.json({ id: c.req.param('id') }));
 app.post('/api/crews', async (c) => c.json(await c.req.json(), 201));
 

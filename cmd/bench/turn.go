@@ -58,7 +58,7 @@ func (b *bench) loaded(ctx context.Context, s *side, srv *server) error {
 	for _, c := range []struct {
 		measure measure
 		path    string
-	}{{jsonRate, jsonPath}, {staticRate, staticPath}} {
+	}{{jsonRate, jsonPath}, {chainRate, chainPath}, {staticRate, staticPath}} {
 		if _, err := b.load.rate(ctx, srv.url+c.path, time.Second); err != nil { // warms up
 			return err
 		}
