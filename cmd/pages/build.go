@@ -28,6 +28,9 @@ func (c *cli) newBuild() *cobra.Command {
 			b := bundler.New(dir, bundler.Options{Minify: minify, Now: c.now})
 			defer b.Close()
 			bundle, diags := b.Build(cmd.Context(), m)
+			if err := cmd.Context().Err(); err != nil {
+				return err // what it could not read any more is no fault of the files
+			}
 			if bundle == nil || diags.HasErrors() {
 				return c.refuse(dir, diags)
 			}

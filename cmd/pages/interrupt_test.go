@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,22 +16,22 @@ const endless = "CREATE TABLE t (n INTEGER);\nINSERT INTO t WITH RECURSIVE c(n) 
 
 // interrupted starts the command, waits until it is under way, sends Ctrl-C and
 // returns the exit code and stderr.
-func interrupted(t *testing.T, underWay func() bool, args ...string) (code int, stderr string) {
+func interrupted(t *testing.T, underWay func(stderr string) bool, args ...string) (code int, stderr string) {
 	t.Helper()
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(path, args...)
-	var out bytes.Buffer
-	cmd.Stderr = &out
+	out := &lockedBuffer{}
+	cmd.Stderr = out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(patience); !underWay(); <-time.After(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !underWay(out.String()); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			_ = cmd.Process.Kill()
-			t.Fatalf("never under way: %s", &out)
+			t.Fatalf("never under way: %s", out)
 		}
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -43,8 +43,18 @@ func interrupted(t *testing.T, underWay func() bool, args ...string) (code int, 
 	return cmd.ProcessState.ExitCode(), out.String()
 }
 
-func exists(path string) func() bool {
-	return func() bool {
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exists(path string) func(string) bool {
+	return func(string) bool {
 		info, err := os.Stat(path)
 		return err == nil && (info.IsDir() || info.Size() > 0)
 	}
@@ -65,6 +75,27 @@ func TestInterrupt(t *testing.T) {
 		runJSON(t, &plan, "migrate", dir, "--plan", "--json")
 		if n := len(plan.Pending); n == 0 || plan.Pending[n-1] != "0002_names.sql" {
 			t.Errorf("the file that was interrupted is not pending: %+v", plan)
+		}
+	})
+	t.Run("build", func(t *testing.T) {
+		dir := t.TempDir()
+		// The old date is a warning, printed before the build begins; the holes take
+		// long to hash and no disk.
+		put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public", "runtime": {"compatibilityDate": "2020-01-01"}}`)
+		for n := range 80 {
+			file := filepath.Join(dir, "public", fmt.Sprint(n, ".bin"))
+			put(t, file, "x")
+			if err := os.Truncate(file, 1<<28+int64(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		warned := func(stderr string) bool { return strings.Contains(stderr, "1 warning") }
+		code, stderr := interrupted(t, warned, "build", dir)
+		if code != exitInt || strings.Contains(stderr, "error:") {
+			t.Errorf("exit code %d\n%s", code, stderr)
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".pages", "build")); err == nil {
+			t.Error("a build that was stopped has written its folder")
 		}
 	})
 	t.Run("dev during a migration", func(t *testing.T) {
