@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 )
 
@@ -38,6 +39,11 @@ type Diagnostic struct {
 
 // Diagnostics is a list of problems. The functions of this package return it sorted.
 type Diagnostics []Diagnostic
+
+// MarshalJSON writes an empty list for a nil one, never null.
+func (ds Diagnostics) MarshalJSON() ([]byte, error) {
+	return json.Marshal(append([]Diagnostic{}, ds...))
+}
 
 // HasErrors reports whether any of them is an error.
 func (ds Diagnostics) HasErrors() bool {

@@ -53,13 +53,24 @@ func (r Report) file(d Diagnostic) string {
 	return r.File
 }
 
-// WriteJSON writes the report as one indented JSON document and a newline.
-func WriteJSON(w io.Writer, r Report) error {
-	if r.Diagnostics == nil {
-		r.Diagnostics = Diagnostics{}
-	}
+// several is the document of more than one report.
+type several struct {
+	OK      bool     `json:"ok"`
+	Reports []Report `json:"reports"`
+}
+
+// WriteJSON writes one indented JSON document and a newline: the report itself when there is one, else
+// {"ok", "reports"} with all of them, ok when each is.
+func WriteJSON(w io.Writer, reports ...Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	if len(reports) == 1 {
+		return enc.Encode(reports[0])
+	}
+	all := several{OK: true, Reports: append([]Report{}, reports...)}
+	for _, r := range reports {
+		all.OK = all.OK && r.OK
+	}
+	return enc.Encode(all)
 }

@@ -5,142 +5,126 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// checked is one manifest and what was found about it.
-type checked struct {
-	report manifest.Report      // files as the user would name them
-	diags  manifest.Diagnostics // files relative to the site's folder
-	src    []byte
+// validateFlags are the flags of `pages validate`.
+type validateFlags struct {
+	format string
+	failOn string
+	alone  bool
+	watch  bool
 }
 
 func (c *cli) newValidate() *cobra.Command {
-	var format, failOn string
+	var f validateFlags
 	cmd := &cobra.Command{
 		Use:   "validate [DIR | MANIFEST | -]…",
 		Short: "Check pages.deploy.json against every rule and ceiling of the platform",
 		Long: "Check pages.deploy.json against every rule and ceiling of the platform.\n\n" +
-			"All problems are reported, each at its own line and column. With - the\nmanifest is read from stdin, and the files it names are not looked at.\n\n" +
+			"All problems are reported, each at its own line and column: those of the\nmanifest, and those of the files it names. With - the manifest is read from\nstdin, and with --manifest-only from its file: the other files are not looked\nat then. Several sites are checked in one go.\n\n" +
 			"Exit codes: 0 valid (warnings allowed), 1 refused, 2 wrong usage.",
-		Example: "  pages validate\n  pages validate sites/club --format github\n  pages validate --json < /dev/null -",
+		Example: "  pages validate\n  pages validate --watch\n  pages validate sites/* --format github\n  git show HEAD:pages.deploy.json | pages validate -",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.json && cmd.Flags().Changed("format") && format != "json" {
-				return usageError("--json and --format %s ask for two forms", format)
+			if err := c.settle(&f, cmd.Flags().Changed("format"), args); err != nil {
+				return err
 			}
-			if c.json {
-				format = "json"
+			if f.watch {
+				return c.validateOnChange(cmd.Context(), f, args)
 			}
-			if failOn != "error" && failOn != "warning" {
-				return usageError("--fail-on is %q; it is error or warning", failOn)
-			}
-			results, err := c.check(args)
+			results, err := c.check(args, f.alone)
 			if err != nil {
 				return err
 			}
-			if err := c.writeReports(format, results); err != nil {
+			if err := c.writeReports(f.format, results); err != nil {
 				return err
 			}
-			for _, r := range results {
-				if !r.report.OK || failOn == "warning" && len(r.report.Diagnostics) > 0 {
-					return errShown
-				}
+			if refusedBy(f.failOn, results) {
+				return errShown
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "`form` of the report: text, json, github, sarif")
-	cmd.Flags().StringVar(&failOn, "fail-on", "error", "`severity` that makes the exit code 1: error, warning")
+	cmd.Flags().StringVar(&f.format, "format", "text", "`form` of the report: text, json, github, sarif")
+	cmd.Flags().StringVar(&f.failOn, "fail-on", "error", "`severity` that makes the exit code 1: error, warning")
+	cmd.Flags().BoolVar(&f.alone, "manifest-only", false, "do not look at the files that the manifest names")
+	cmd.Flags().BoolVar(&f.watch, "watch", false, "check again whenever a file changes")
 	return cmd
+}
+
+// settle checks the flags against each other.
+func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
+	if c.json && formatGiven && f.format != "json" {
+		return usageError("--json and --format %s ask for two forms", f.format)
+	}
+	if c.json {
+		f.format = "json"
+	}
+	stdin := 0
+	for _, arg := range args {
+		if arg == "-" {
+			stdin++
+		}
+	}
+	switch {
+	case !slices.Contains([]string{"text", "json", "github", "sarif"}, f.format):
+		return usageError("--format is %q; it is one of text, json, github, sarif", f.format)
+	case f.failOn != "error" && f.failOn != "warning":
+		return usageError("--fail-on is %q; it is error or warning", f.failOn)
+	case stdin > 1:
+		return usageError("stdin (-) can be read only once")
+	case f.watch && stdin > 0:
+		return usageError("--watch needs files, and - is stdin")
+	case f.watch && f.format != "text" && f.format != "json":
+		return usageError("--watch reports as text or json, not as %s", f.format)
+	}
+	return nil
 }
 
 // errShown ends a command whose report has said everything.
 var errShown = errors.New("refused")
 
-// check validates every site named, or the one found by walking up.
-func (c *cli) check(args []string) ([]checked, error) {
-	if len(args) == 0 {
-		args = []string{""}
-	}
-	var results []checked
-	for _, arg := range args {
-		if arg == "-" {
-			src, err := io.ReadAll(io.LimitReader(c.stdin, maxStdin))
-			if err != nil {
-				return nil, fmt.Errorf("read stdin: %w", err)
-			}
-			_, diags := manifest.Parse("stdin", src)
-			results = append(results, checked{report: manifest.NewReport("stdin", diags), src: src})
-			continue
-		}
-		var named []string
-		if arg != "" {
-			named = []string{arg}
-		}
-		dir, err := c.find(named)
-		if err != nil {
-			return nil, err
-		}
-		_, r := c.load(dir)
-		results = append(results, r)
-	}
-	return results, nil
-}
-
-const maxStdin = 64 << 20
-
-// load reads and checks the manifest of the site in dir; it is nil when it was
-// refused.
-func (c *cli) load(dir string) (*manifest.Manifest, checked) {
-	path := filepath.Join(dir, manifest.FileName)
-	m, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
-	src, _ := os.ReadFile(path) // without it the report has no code frames
-	return m, checked{report: manifest.NewReport(c.shown(path), diags), diags: diags, src: src}
-}
-
-// loadSite finds a command's site and its manifest, which must be valid. Warnings
-// are printed.
-func (c *cli) loadSite(args []string) (string, *manifest.Manifest, error) {
-	dir, err := c.find(args)
-	if err != nil {
-		return "", nil, err
-	}
-	m, r := c.load(dir)
-	if m == nil {
-		return "", nil, &refused{report: r.report, src: r.src}
-	}
-	if len(r.report.Diagnostics) > 0 && !c.quiet && !c.json {
-		c.printDiagnostics(r.report, r.src)
-	}
-	return dir, m, nil
+func refusedBy(severity string, results []checked) bool {
+	return slices.ContainsFunc(results, func(r checked) bool {
+		return !r.report.OK || severity == "warning" && len(r.report.Diagnostics) > 0
+	})
 }
 
 func (c *cli) writeReports(format string, results []checked) error {
+	list := reports(results)
 	switch format {
-	case "text":
-		for _, r := range results {
-			if err := manifest.WriteText(c.stdout, r.report, r.src, c.colored(c.stdout)); err != nil {
-				return err
-			}
-		}
-		return nil
 	case "json":
-		for _, r := range results {
-			if err := manifest.WriteJSON(c.stdout, r.report); err != nil {
-				return err
-			}
-		}
-		return nil
+		return manifest.WriteJSON(c.stdout, list...)
 	case "github":
-		return c.writeGitHub(reports(results))
+		return c.writeGitHub(list)
 	case "sarif":
-		return manifest.WriteSARIF(c.stdout, reports(results)...)
+		return manifest.WriteSARIF(c.stdout, list...)
 	}
-	return usageError("--format is %q; it is one of text, json, github, sarif", format)
+	return c.writeText(c.stdout, results)
+}
+
+// writeText writes the reports one below the other, and a count below several.
+func (c *cli) writeText(w io.Writer, results []checked) error {
+	bad := 0
+	for i, r := range results {
+		if i > 0 && len(r.report.Diagnostics) > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := manifest.WriteText(w, r.report, r.src, c.colored(c.stdout)); err != nil {
+			return err
+		}
+		if !r.report.OK {
+			bad++
+		}
+	}
+	if len(results) > 1 && bad > 0 {
+		fmt.Fprintf(w, "\n%d of %d manifests were refused\n", bad, len(results))
+	}
+	return nil
 }
 
 func reports(results []checked) []manifest.Report {

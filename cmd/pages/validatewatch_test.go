@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// TestValidateWatch edits a site under `pages validate --watch` and reads what it
+// says of each state: of the manifest, of the files it names, and of those that
+// were missing.
+func TestValidateWatch(t *testing.T) {
+	dir := copyExample(t, "static")
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "validate", "--watch", "--json", dir)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	lines := bufio.NewScanner(stdout)
+	expect := func(when string, codes ...string) {
+		t.Helper()
+		if !lines.Scan() {
+			t.Fatalf("%s: no report: %v", when, lines.Err())
+		}
+		var r manifest.Report
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatalf("%s: %v in %s", when, err, lines.Text())
+		}
+		var got []string
+		for _, d := range r.Diagnostics {
+			got = append(got, d.Code)
+		}
+		if len(got) != len(codes) || len(got) > 0 && got[0] != codes[0] {
+			t.Fatalf("%s: %v, want %v", when, got, codes)
+		}
+	}
+	file := filepath.Join(dir, manifest.FileName)
+	valid, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect("at the start")
+	put(t, file, `{"entry": "src/late.js"}`)
+	expect("an entry that is not there", "path-not-found")
+	put(t, filepath.Join(dir, "src", "late.js"), "export default {}")
+	expect("the entry was written")
+	put(t, file, `{"entry": 1}`)
+	expect("a wrong type", "wrong-type")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	expect("the manifest went away", "file-missing")
+	put(t, file, string(valid))
+	expect("it came back")
+	put(t, filepath.Join(dir, "public", ".env"), "KEY=1")
+	expect("a secret among the assets", "asset-secret")
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if lines.Scan() {
+		t.Errorf("one more line: %s", lines.Text())
+	}
+	_ = cmd.Wait() // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != exitInt {
+		t.Errorf("exit code %d", code)
+	}
+}
