@@ -54,9 +54,10 @@ func runtimeConfigs() []string { return []string{"wrangler.json", "wrangler.json
 // Both fields of a form are required, although the document marks neither: a declaration without a name
 // matches no lead, and one without an event raises none.
 //
-// A number with an integral value is an integer however it is written (1e3, 20.0), as in draft-07.
+// A number counts by its exact decimal value, however it is written and whether or not a double could hold it:
+// 1e3, 0.1e1 and 20.0 are integers, as in draft-07, 1e-400 is none, and 1e400 is over a ceiling.
 //
-// A number too large for a double (1e400) is refused as unreadable, a lone surrogate escape likewise.
+// A lone surrogate escape is refused as unreadable: no UTF-8 text can hold it.
 //
 // ".." is refused everywhere in a path, also where it would not leave the bundle; "./" and a trailing slash
 // are dropped.

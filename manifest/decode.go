@@ -66,7 +66,7 @@ func decodeName(n *node, def string) string {
 
 func decodeInt(n *node, def int) int {
 	if i, ok := n.integer(); ok {
-		return i
+		return int(i)
 	}
 	return def
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -42,7 +43,11 @@ type Diagnostics []Diagnostic
 
 // MarshalJSON writes an empty list for a nil one, never null.
 func (ds Diagnostics) MarshalJSON() ([]byte, error) {
-	return json.Marshal(append([]Diagnostic{}, ds...))
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // the outer encoder decides
+	err := enc.Encode(append([]Diagnostic{}, ds...))
+	return b.Bytes(), err
 }
 
 // HasErrors reports whether any of them is an error.

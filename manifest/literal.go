@@ -2,8 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 )
 
@@ -11,9 +9,6 @@ import (
 // message means that it is a number.
 func literalFault(word string) (msg, fix string) {
 	if isNumber(word) {
-		if f, err := strconv.ParseFloat(word, 64); err != nil || math.IsInf(f, 0) {
-			return fmt.Sprintf("the number %s is too large to be read", clip(word)), "write a smaller number"
-		}
 		return "", ""
 	}
 	switch strings.ToLower(strings.TrimLeft(word, "+-")) {

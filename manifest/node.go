@@ -1,8 +1,6 @@
 package manifest
 
 import (
-	"encoding/json"
-	"math/big"
 	"strconv"
 	"strings"
 )
@@ -145,35 +143,7 @@ func (n *node) list() []*node {
 	return n.items
 }
 
-// integer is the value of a number node that is integral and fits, however it is written.
-func (n *node) integer() (int, bool) {
-	if n == nil || n.kind != numberNode {
-		return 0, false
-	}
-	i, err := strconv.Atoi(n.text)
-	if err == nil {
-		return i, true
-	}
-	f, err := strconv.ParseFloat(n.text, 64)
-	if err != nil || f > 1<<53 || f < -1<<53 || f != float64(int64(f)) {
-		return 0, false
-	}
-	return int(f), exact(n.text, int64(f))
-}
-
-// exact reports whether a literal near an integer really is that integer, which 20.00000000000000000001 is
-// not. The literal is known to fit a double, so its size bounds the work.
-func exact(literal string, want int64) bool {
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
-	if exp, err := strconv.Atoi(exponent); exponent != "" && (err != nil || exp < -400 || exp > 400) {
-		return strings.Trim(mantissa, "-0.") == "" && want == 0
-	}
-	r, ok := new(big.Rat).SetString(literal)
-	return ok && r.IsInt() && r.Num().IsInt64() && r.Num().Int64() == want
-}
-
-// value is n as the schema validator wants it. A number keeps only what the rules look at, so that a literal
-// of a million digits costs nothing there.
+// value is n as the schema validator wants it.
 func (n *node) value() any {
 	switch n.kind {
 	case boolNode:
@@ -196,22 +166,5 @@ func (n *node) value() any {
 		return object
 	default:
 		return nil
-	}
-}
-
-func (n *node) number() json.Number {
-	if i, ok := n.integer(); ok {
-		return json.Number(strconv.Itoa(i))
-	}
-	f, err := strconv.ParseFloat(n.text, 64)
-	switch {
-	case err != nil:
-		return "0.5"
-	case f > 1<<53:
-		return "9007199254740993"
-	case f < -1<<53:
-		return "-9007199254740993"
-	default:
-		return "0.5"
 	}
 }
