@@ -69,8 +69,9 @@ cross: artifacts
 	  echo "$$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./cmd/pages || exit 1; \
 	done; done
 
+# Peers that are not in PATH are named: BENCH='--wrangler … --node … --ajv …'.
 bench: build site
-	$(GO) run ./cmd/bench
+	$(GO) run ./cmd/bench $(BENCH)
 
 # The long loops: every fuzzer for FUZZTIME, then all tests over and over with
 # the race detector.

@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 	b := &bench{environ: append(os.Environ(), "BENCH_FAKE=1"), stdout: &stdout, stderr: &stderr, now: time.Now}
 	code := b.run(t.Context(), []string{
 		"--pages", self, "--node", "/none", "--wrk", "/none", "--modules", modules,
-		"--rounds", "1", "--saves", "2", "--duration", "1s", "--json",
+		"--rounds", "1", "--saves", "2", "--duration", "1s", "--json", "dev",
 	})
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, &stderr)
@@ -90,7 +90,7 @@ func TestRun(t *testing.T) {
 		OK   bool
 		Rows []row
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil || !report.OK || len(report.Rows) != len(promises) {
+	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil || !report.OK || len(report.Rows) != len(devPromises) {
 		t.Fatalf("%v: %s", err, &stdout)
 	}
 	for _, r := range report.Rows {
@@ -109,8 +109,8 @@ func TestRefusals(t *testing.T) {
 		{"--none", 2, "-none"},
 		{"--rounds 0", 2, "usage"},
 		{"--duration 1ms", 2, "usage"},
-		{"word", 2, "usage"},
-		{"--modules /none", 1, "there is no hono in /none"},
+		{"word", 2, `"word" is no part`},
+		{"--modules /none dev", 1, "there is no hono in /none"},
 	} {
 		var stderr bytes.Buffer
 		b := &bench{stdout: &bytes.Buffer{}, stderr: &stderr, now: time.Now}
@@ -123,13 +123,13 @@ func TestRefusals(t *testing.T) {
 func TestCompare(t *testing.T) {
 	r := results{}
 	for _, v := range []float64{100, 900, 110} {
-		r.add("pages", startWarm, v)
-		r.add("wrangler", startWarm, v*20)
+		r.add(us, startWarm, v)
+		r.add(wranglerDev, startWarm, v*20)
 	}
-	r.add("pages", startCold, 1000)
-	r.add("pages", jsonRate, 9000)
-	r.add("wrangler", jsonRate, 1000)
-	rows := r.compare(true)
+	r.add(us, startCold, 1000)
+	r.add(us, jsonRate, 9000)
+	r.add(wranglerDev, jsonRate, 1000)
+	rows := r.compare(devPromises)
 	want := []string{"20.0 true", "2.2 false", "9.0 false", "0.0 -", "0.0 -", "0.0 -", "0.0 -"}
 	var got []string
 	for _, row := range rows {
@@ -142,7 +142,7 @@ func TestCompare(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if allKept(rows) || !allKept(rows[:1]) || !allKept(r.compare(false)) {
+	if allKept(rows) || !allKept(rows[:1]) || !allKept(results{us: r[us]}.compare(devPromises)) {
 		t.Error("allKept is wrong")
 	}
 }
@@ -160,20 +160,20 @@ func TestMedian(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	r := results{}
-	r.add("pages", startWarm, 50)
-	r.add("wrangler", startWarm, 1200)
-	r.add("pages", staticRate, 100)
-	r.add("wrangler", staticRate, 90)
+	r.add(us, startWarm, 50)
+	r.add(wranglerDev, startWarm, 1200)
+	r.add(us, staticRate, 100)
+	r.add(wranglerDev, staticRate, 90)
 	var out bytes.Buffer
-	if err := writeTable(&out, r.compare(true)[:5], "wrk"); err != nil {
+	if err := writeTable(&out, r.compare(devPromises)[:5], "wrk"); err != nil {
 		t.Fatal(err)
 	}
-	const want = `measure                    pages dev  wrangler dev  times better  promise  
-start, warm cache          50 ms      1200 ms       24.0          15       kept
-start, cold compile cache  -          -             -             5        not compared
-Hono JSON route            -          -             -             10       not compared
-Hono with middleware       -          -             -             -        
-static file                100 req/s  90 req/s      1.1           20       BROKEN
+	const want = `measure                    pages      peer          its figure  times better  promise  
+start, warm cache          50 ms      wrangler dev  1200 ms     24            15       kept
+start, cold compile cache  -          wrangler dev  -           -             5        not compared
+Hono JSON route            -          wrangler dev  -           -             10       not compared
+Hono with middleware       -          wrangler dev  -           -             -        
+static file                100 req/s  wrangler dev  90 req/s    1.1           20       BROKEN
 
 Medians. Load: wrk. Memory: sum over all processes of a side.
 `

@@ -8,13 +8,20 @@
 //	memory  the peak of all processes together, while they start and are loaded
 //	save    from writing the source to the first answer that shows it
 //
-// Both sides take turns, round by round, and medians are compared, so that a
-// noisy minute hits both. Standard output is the table, or JSON; standard error
+// and `pages validate` against what else checks JSON:
+//
+//	manifest     one site's manifest as a whole process, against `jq . file`
+//	manifests    1,000 manifests of 2 kB in one process, against ajv-cli with a
+//	             process for each, and against ajv in one process of Node.js, with
+//	             and without the start of the process
+//
+// All sides take turns, round by round, and medians are compared, so that a
+// noisy minute hits all. Standard output is the table, or JSON; standard error
 // tells what goes on and which tool is missing. Exit code 0 when every promise
 // that could be measured was kept, 1 when one was broken or nothing could be
 // measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--rounds N]
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--ajv FOLDER] [--rounds N] [dev] [validate]
 package main
 
 import (

@@ -21,25 +21,29 @@ const (
 	saveToAnswer measure = "save to fresh answer"
 )
 
-// promise is what we hold ourselves to, against wrangler's median of the
-// measure `against`: at least so many times its rate, or at most that part of
-// its time or memory. 0 times is no promise: it is only told.
+// promise is what we hold ourselves to, against a peer's median of the measure
+// `against`: at least so many times its rate, or at most that part of its time
+// or memory. 0 times is no promise: it is only told.
 type promise struct {
 	measure measure
+	peer    string
 	against measure
 	unit    string
 	rate    bool // more is better
 	times   float64
 }
 
-var promises = []promise{
-	{startWarm, startWarm, "ms", false, 15},
-	{startCold, startWarm, "ms", false, 5},
-	{jsonRate, jsonRate, "req/s", true, 10},
-	{chainRate, chainRate, "req/s", true, 0},
-	{staticRate, staticRate, "req/s", true, 20},
-	{peakMemory, peakMemory, "MiB", false, 5},
-	{saveToAnswer, saveToAnswer, "ms", false, 5},
+// us is the name of our side; the others are the peers.
+const us = "pages"
+
+var devPromises = []promise{
+	{startWarm, wranglerDev, startWarm, "ms", false, 15},
+	{startCold, wranglerDev, startWarm, "ms", false, 5},
+	{jsonRate, wranglerDev, jsonRate, "req/s", true, 10},
+	{chainRate, wranglerDev, chainRate, "req/s", true, 0},
+	{staticRate, wranglerDev, staticRate, "req/s", true, 20},
+	{peakMemory, wranglerDev, peakMemory, "MiB", false, 5},
+	{saveToAnswer, wranglerDev, saveToAnswer, "ms", false, 5},
 }
 
 // results are all values of a side's measure.
@@ -70,31 +74,32 @@ type row struct {
 	Measure measure `json:"measure"`
 	Unit    string  `json:"unit"`
 	Pages   float64 `json:"pages"`
-	// Wrangler and Times are 0 when there was nothing to compare with.
-	Wrangler float64 `json:"wrangler"`
+	Peer    string  `json:"peer"`
+	// PeerMedian and Times are 0 when there was nothing to compare with.
+	PeerMedian float64 `json:"peer_median"`
 	// Times is how many times better we are.
 	Times   float64 `json:"times"`
 	Promise float64 `json:"promise"`
 	// Kept is null when it could not be told.
 	Kept *bool `json:"kept"`
-	// PagesValues and WranglerValues are all rounds'.
-	PagesValues    []float64 `json:"pages_values"`
-	WranglerValues []float64 `json:"wrangler_values"`
+	// PagesValues and PeerValues are all rounds'.
+	PagesValues []float64 `json:"pages_values"`
+	PeerValues  []float64 `json:"peer_values"`
 }
 
 // compare makes the report of the medians.
-func (r results) compare(both bool) []row {
+func (r results) compare(promises []promise) []row {
 	var rows []row
 	for _, p := range promises {
 		line := row{
-			Measure: p.measure, Unit: p.unit, Promise: p.times,
-			PagesValues: r["pages"][p.measure], WranglerValues: r["wrangler"][p.against],
+			Measure: p.measure, Unit: p.unit, Peer: p.peer, Promise: p.times,
+			PagesValues: r[us][p.measure], PeerValues: r[p.peer][p.against],
 		}
-		line.Pages, line.Wrangler = median(line.PagesValues), median(line.WranglerValues)
-		if both && line.Pages > 0 && line.Wrangler > 0 {
-			line.Times = line.Wrangler / line.Pages
+		line.Pages, line.PeerMedian = median(line.PagesValues), median(line.PeerValues)
+		if line.Pages > 0 && line.PeerMedian > 0 {
+			line.Times = line.PeerMedian / line.Pages
 			if p.rate {
-				line.Times = line.Pages / line.Wrangler
+				line.Times = line.Pages / line.PeerMedian
 			}
 			kept := line.Times >= p.times
 			line.Kept = &kept
@@ -117,29 +122,40 @@ func writeJSON(w io.Writer, rows []row, load string) error {
 
 func writeTable(w io.Writer, rows []row, load string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "measure\tpages dev\twrangler dev\ttimes better\tpromise\t")
+	fmt.Fprintln(t, "measure\tpages\tpeer\tits figure\ttimes better\tpromise\t")
 	for _, r := range rows {
 		theirs, times, verdict := "-", "-", "not compared"
 		if r.Kept != nil {
-			theirs, times, verdict = quantity(r.Wrangler, r.Unit), fmt.Sprintf("%.1f", r.Times), "kept"
+			theirs, times, verdict = quantity(r.PeerMedian, r.Unit), factor(r.Times), "kept"
 			if !*r.Kept {
 				verdict = "BROKEN"
 			}
 		}
-		promised := fmt.Sprintf("%.0f", r.Promise)
+		promised := factor(r.Promise)
 		if r.Promise == 0 {
 			promised, verdict = "-", ""
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Measure, quantity(r.Pages, r.Unit), theirs, times, promised, verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Measure, quantity(r.Pages, r.Unit), r.Peer, theirs, times, promised, verdict)
 	}
 	fmt.Fprintf(t, "\nMedians. Load: %s. Memory: sum over all processes of a side.\n", load)
 	return t.Flush()
+}
+
+// factor writes a ratio with what matters of it.
+func factor(times float64) string {
+	if times < 10 {
+		return fmt.Sprintf("%.2g", times)
+	}
+	return fmt.Sprintf("%.0f", times)
 }
 
 // quantity writes a value, or that there is none.
 func quantity(v float64, unit string) string {
 	if v == 0 {
 		return "-"
+	}
+	if v < 10 {
+		return fmt.Sprintf("%.2g %s", v, unit)
 	}
 	return fmt.Sprintf("%.0f %s", v, unit)
 }

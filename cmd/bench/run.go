@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,9 +30,11 @@ type bench struct {
 // options are the command line's.
 type options struct {
 	pages, wrangler, node, wrk, modules string
+	jq, ajv                             string
 	rounds, saves                       int
 	duration                            time.Duration
 	json                                bool
+	parts                               []string
 }
 
 func (b *bench) parse(args []string) error {
@@ -42,6 +45,8 @@ func (b *bench) parse(args []string) error {
 	f.StringVar(&b.node, "node", "", "Node.js 22 or newer, a `program` (default: node in PATH)")
 	f.StringVar(&b.wrk, "wrk", "", "the load generator wrk, a `program` (default: wrk in PATH, else our own)")
 	f.StringVar(&b.modules, "modules", "testdata/sites/riverside/node_modules", "a node_modules `folder` that has hono")
+	f.StringVar(&b.jq, "jq", "", "jq, a `program` (default: jq in PATH)")
+	f.StringVar(&b.ajv, "ajv", "", "a node_modules `folder` that has ajv-cli, ajv and ajv-formats")
 	f.IntVar(&b.rounds, "rounds", 5, "how many `times` each side takes its turn")
 	f.IntVar(&b.saves, "saves", 5, "how many `times` a file is saved in each turn")
 	f.DurationVar(&b.duration, "duration", 5*time.Second, "how long each load lasts")
@@ -49,9 +54,15 @@ func (b *bench) parse(args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if f.NArg() > 0 || b.rounds < 1 || b.saves < 1 || b.duration < time.Second {
+	if b.rounds < 1 || b.saves < 1 || b.duration < time.Second {
 		return errors.New("usage: bench [flags], with at least one round, one save and one second of load")
 	}
+	for _, part := range f.Args() {
+		if part != "dev" && part != "validate" {
+			return fmt.Errorf("usage: bench [flags] [dev] [validate]: %q is no part", part)
+		}
+	}
+	b.parts = f.Args()
 	return nil
 }
 
@@ -89,28 +100,21 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 	if load, processors := busy(), runtime.NumCPU(); load > float64(processors)/2 {
 		b.say("the machine is busy (load %.1f on %d processors): repeat this in a quiet minute before you believe it", load, processors)
 	}
-	b.load = b.chooseLoader()
-	sides, err := b.sides(ctx, dir)
-	if err != nil {
-		return false, err
-	}
 	b.results = results{}
-	for _, s := range sides {
-		b.say("warming up %s", s.name)
-		if err := b.warmUp(ctx, s); err != nil {
-			return false, fmt.Errorf("%s: %w", s.name, err)
+	b.load = b.chooseLoader()
+	var rows []row
+	if b.has("validate") {
+		if err := b.measureValidate(ctx, filepath.Join(dir, "validate")); err != nil {
+			return false, err
 		}
+		rows = append(rows, b.results.compare(validatePromises)...)
 	}
-	for round := range b.rounds {
-		for turn := range sides {
-			s := sides[(round+turn)%len(sides)]
-			b.say("round %d of %d: %s", round+1, b.rounds, s.name)
-			if err := b.turn(ctx, s); err != nil {
-				return false, fmt.Errorf("%s: %w", s.name, err)
-			}
+	if b.has("dev") {
+		if err := b.measureDev(ctx, dir); err != nil {
+			return false, err
 		}
+		rows = append(rows, b.results.compare(devPromises)...)
 	}
-	rows := b.results.compare(len(sides) == 2)
 	if b.json {
 		err = writeJSON(b.stdout, rows, b.load.name())
 	} else {
@@ -118,6 +122,50 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 	}
 	return allKept(rows), err
 }
+
+// has reports whether a part is to be measured: all are, unless some are named.
+func (b *bench) has(part string) bool {
+	return len(b.parts) == 0 || slices.Contains(b.parts, part)
+}
+
+// measureDev takes all rounds of the dev servers.
+func (b *bench) measureDev(ctx context.Context, dir string) error {
+	sides, err := b.sides(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range sides {
+		b.say("warming up %s", s.name)
+		if err := b.warmUp(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	for round := range b.rounds {
+		for turn := range sides {
+			s := sides[(round+turn)%len(sides)]
+			b.say("round %d of %d: %s", round+1, b.rounds, s.name)
+			if err := b.turn(ctx, s); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// ourProgram is the binary that is measured.
+func (b *bench) ourProgram() (string, error) {
+	pages, err := exec.LookPath(b.pages)
+	if err == nil {
+		pages, err = filepath.Abs(pages)
+	}
+	if err != nil {
+		return "", fmt.Errorf("there is no %s: run \"make build\" first, or give --pages", b.pages)
+	}
+	return pages, nil
+}
+
+// wranglerDev is the peer of `pages dev`.
+const wranglerDev = "wrangler dev"
 
 // sides are ours, and wrangler's when it can be had.
 func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
@@ -128,14 +176,11 @@ func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 	if _, err := os.Stat(filepath.Join(modules, "hono", "package.json")); err != nil {
 		return nil, fmt.Errorf("there is no hono in %s: run \"make build\" first, or give --modules", modules)
 	}
-	pages, err := exec.LookPath(b.pages)
-	if err == nil {
-		pages, err = filepath.Abs(pages)
-	}
+	pages, err := b.ourProgram()
 	if err != nil {
-		return nil, fmt.Errorf("there is no %s: run \"make build\" first, or give --pages", b.pages)
+		return nil, err
 	}
-	ours, err := newSide("pages", filepath.Join(dir, "pages"), modules)
+	ours, err := newSide(us, filepath.Join(dir, "pages"), modules)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +192,7 @@ func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 		b.say("wrangler is not measured: %v", err)
 		return []*side{ours}, nil
 	}
-	theirs, err := newSide("wrangler", filepath.Join(dir, "wrangler"), modules)
+	theirs, err := newSide(wranglerDev, filepath.Join(dir, "wrangler"), modules)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,8 @@ func (c *cli) newValidate() *cobra.Command {
 			if f.watch {
 				return c.validateOnChange(cmd.Context(), f, args)
 			}
+			// The process ends before its garbage is worth collecting often.
+			debug.SetGCPercent(startGCPercent)
 			results, err := c.check(args, f.alone)
 			if err != nil {
 				return err
