@@ -1,0 +1,153 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+)
+
+// This file writes code frames: the line a diagnostic is on, and carets under its span.
+
+// What a frame shows of a long line, in terminal cells: so many in all, and so many before the span when the
+// span would otherwise come after three quarters of them.
+const (
+	maxFrame  = 100
+	maxBefore = maxFrame * 3 / 4
+	lead      = maxFrame / 4
+)
+
+// masks collects where secrets were pasted, so that no frame shows them, their own or another's.
+func masks(diags Diagnostics) map[int][]span {
+	m := map[int][]span{}
+	for _, d := range diags {
+		if d.Code == codeSecretPasted {
+			m[d.Line] = append(m[d.Line], span{d.Column, d.EndColumn - 2})
+		}
+	}
+	return m
+}
+
+// frame shows the line of a diagnostic, cut to a width that fits a terminal, and marks the span. The carets
+// start under the span's first character and end with the text shown, or one cell after it.
+func (t *textWriter) frame(d Diagnostic, line string) {
+	runes := []rune(strings.TrimPrefix(line, byteOrderMark))
+	from := min(max(d.Column-1, 0), len(runes))
+	to := len(runes)
+	if d.EndLine == d.Line {
+		to = min(max(d.EndColumn-1, from), len(runes))
+	}
+	if d.File == "" {
+		for _, m := range t.masks[d.Line] {
+			for i := m.start; i < min(m.end, len(runes)); i++ {
+				runes[i] = '*'
+			}
+		}
+	}
+	w := newWindow(runes, from, to)
+	head, tail := "", ""
+	if w.left > 0 {
+		head = "…"
+	}
+	if w.right < len(runes) {
+		tail = "…"
+	}
+	before, marked, after := head+visible(runes[w.left:w.from]), visible(runes[w.from:w.to]), visible(runes[w.to:w.right])
+	number := fmt.Sprintf("%5d", d.Line)
+	t.styled("dim", number+" |")
+	t.b.WriteString(" " + before + marked + strings.TrimRight(after+tail, " \t") + "\n")
+	t.styled("dim", strings.Repeat(" ", len(number))+" |")
+	t.b.WriteString(" " + blank(before))
+	t.styled(string(d.Severity), strings.Repeat("^", max(cells(marked), 1)))
+	t.b.WriteByte('\n')
+}
+
+// window is what a frame shows of a line, as indexes of its characters: those from left to right, and marked
+// those from from to to.
+type window struct{ left, from, to, right int }
+
+// newWindow cuts a line around a span. A span that starts with a combining mark is marked from the character
+// that the mark is drawn on.
+func newWindow(line []rune, from, to int) window {
+	for from > 0 && from < len(line) && runeCells(line[from]) == 0 {
+		from--
+	}
+	w := window{left: from, from: from, to: to}
+	used := 0
+	for w.left > 0 && used <= maxBefore {
+		w.left--
+		used += cost(line[w.left])
+	}
+	if used > maxBefore {
+		for used > lead {
+			used -= cost(line[w.left])
+			w.left++
+		}
+	}
+	for w.right = from; w.right < len(line) && used+cost(line[w.right]) <= maxFrame; w.right++ {
+		used += cost(line[w.right])
+	}
+	w.to = min(to, w.right)
+	return w
+}
+
+// cost is what a character counts for in a frame. A combining mark takes no cell, but a line of a million of
+// them is long too.
+func cost(r rune) int { return max(runeCells(r), 1) }
+
+// visible replaces what could drive a terminal or hide text: control characters, invisible formatting and
+// other line ends. Tabs stay, because the caret line repeats them.
+func visible[T string | []rune](s T) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && hides(r) {
+			return '\u00b7'
+		}
+		return r
+	}, string(s))
+}
+
+// hides reports whether a character is one that a terminal obeys or does not show.
+func hides(r rune) bool {
+	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// blank is white space as wide as s is on a terminal.
+func blank(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '\t' {
+			b.WriteByte('\t')
+			continue
+		}
+		b.WriteString("  "[:runeCells(r)])
+	}
+	return b.String()
+}
+
+// cells counts the terminal cells of a text. A tab counts as one, the least it takes.
+func cells(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeCells(r)
+	}
+	return n
+}
+
+// runeCells is the number of terminal cells of a character: none for combining marks, two for East Asian wide
+// characters and emoji (Unicode Annex 11).
+func runeCells(r rune) int {
+	switch {
+	case r < 0x300 || hides(r):
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}
