@@ -17,7 +17,7 @@ const module = "github.com/pages-toolchain/pages/"
 var mayImport = map[string][]string{
 	"manifest":                nil,
 	"bundler":                 {"manifest"},
-	"runtime/engine":          nil,
+	"runtime/engine":          {"runtime/engine/fuel"},
 	"runtime/engine/fuel":     nil,
 	"runtime/web":             {"runtime/engine"},
 	"runtime/binding":         {"runtime/engine"},

@@ -74,6 +74,7 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 	}()
 	return vm.guard(func() error {
 		err := fn()
+		vm.leave()
 		vm.drain()
 		vm.reportRejections()
 		return err
@@ -102,6 +103,7 @@ func (vm *VM) drain() {
 		if ran < 0 {
 			vm.dropException()
 		}
+		vm.leave()
 		if n%256 == 0 {
 			vm.checkDrain()
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine/fuel"
 )
 
 // Func is a host function: JavaScript calls it synchronously, on the isolate's
@@ -210,7 +212,16 @@ func (vm *VM) goArray(v Value, depth int) []any {
 
 // hostCall is env.host_call(name, name length, this, argc, argv) -> box. The
 // arguments stay the caller's; the returned box and what is in it become its.
+// In place of the name's length may stand a mark of follow.go.
 func hostCall(vm *VM, _ api.Module, stack []uint64) {
+	switch uint32(stack[1]) {
+	case fuel.MarkThen:
+		vm.nested(func() { followThen(vm, stack) })
+		return
+	case fuel.MarkJob:
+		vm.nested(func() { followJob(vm, stack) })
+		return
+	}
 	name := vm.read(uint32(stack[0]), uint32(stack[1]))
 	f := vm.funcs[string(name)]
 	argc, argv := int(int32(stack[3])), uint32(stack[4])

@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/pages-toolchain/pages/runtime/engine/fuel"
+
 // fnID names an exported function of quickjs.wasm.
 type fnID int
 
@@ -52,6 +54,8 @@ const (
 	fnToBool
 	fnGlobal
 	fnRunGC
+	fnPerformThen
+	fnEnqueueJob
 	fnCount
 )
 
@@ -106,4 +110,6 @@ var fnNames = [fnCount]string{
 	fnToBool:              "JS_ToBool",
 	fnGlobal:              "JS_GetGlobalObject",
 	fnRunGC:               "JS_RunGC",
+	fnPerformThen:         fuel.PerformThen,
+	fnEnqueueJob:          "JS_EnqueueJob",
 }

@@ -29,6 +29,18 @@ func (vm *VM) Text(v Value) (string, error) { return vm.text(v) }
 // top-level await that is still pending when the queue is empty. The caller
 // frees the value.
 func (vm *VM) Import(module Source) (Value, error) {
+	promise, err := vm.evalModule(module)
+	if err != nil {
+		return 0, err
+	}
+	defer vm.Free(promise)
+	vm.drain()
+	return vm.settled(promise)
+}
+
+// evalModule begins to evaluate a module and returns the promise of its
+// namespace.
+func (vm *VM) evalModule(module Source) (Value, error) {
 	code, free := vm.write(module.Code)
 	name := vm.malloc(uint32(len(module.Name)) + 1)
 	vm.mem.WriteString(name, module.Name+"\x00")
@@ -43,8 +55,28 @@ func (vm *VM) Import(module Source) (Value, error) {
 	if promise.tag() == tagException {
 		return 0, vm.exception()
 	}
+	return promise, nil
+}
+
+// Loaded is the specifier of a module that the host provides; as a value for
+// VM.New it is the module's namespace. The module is evaluated at once, unless
+// it has been, so it must not await at its top level. Its default export must
+// exist.
+type Loaded string
+
+// load returns the namespace of a module that the host provides.
+func (vm *VM) load(specifier string) (Value, error) {
+	if _, ok := vm.mods[specifier]; !ok {
+		return 0, &Error{Name: "Error", Message: fmt.Sprintf("no such module %q", specifier)}
+	}
+	promise, err := vm.evalModule(Source{
+		Name: "load:" + specifier,
+		Code: fmt.Sprintf("export * from %[1]q; export { default } from %[1]q", specifier),
+	})
+	if err != nil {
+		return 0, err
+	}
 	defer vm.Free(promise)
-	vm.drain()
 	return vm.settled(promise)
 }
 

@@ -79,8 +79,8 @@ type Unsupported struct {
 // New converts a Go value: nil is null; Undefined, bool, int, int64, float64
 // and string are themselves; []byte is a Uint8Array; []string and []any are
 // arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage
-// is what JSON.parse makes of it; *Error is an error object; Value is moved. An
-// unknown type is an error.
+// is what JSON.parse makes of it; *Error is an error object; Loaded is a
+// namespace; Value is moved. An unknown type is an error.
 func (vm *VM) New(value any) (Value, error) {
 	switch v := value.(type) {
 	case nil:
@@ -104,6 +104,8 @@ func (vm *VM) New(value any) (Value, error) {
 		return vm.newBytes(v)
 	case Value:
 		return v, nil
+	case Loaded:
+		return vm.load(string(v))
 	case Async:
 		return vm.startAsync(v)
 	case *Error:

@@ -35,8 +35,11 @@ type VM struct {
 	causes   int          // depth of the chain of causes being read
 	stopped  *atomic.Bool // the isolate is closing: what runs must end
 	killing  bool
-	overrun  int
-	async    func(vm *VM, work Async, s settler)
+	// following is whether functions of later jobs are given to the prelude
+	// first: follow.go.
+	following bool
+	overrun   int
+	async     func(vm *VM, work Async, s settler)
 	// onRejection hears of promises rejected without a handler.
 	onRejection func(*Scope, *Error)
 }

@@ -7,14 +7,21 @@ const (
 	opBlock     = 0x02
 	opLoop      = 0x03
 	opIf        = 0x04
+	opElse      = 0x05
 	opEnd       = 0x0b
 	opCall      = 0x10
 	opDrop      = 0x1a
+	opLocalGet  = 0x20
 	opGlobalGet = 0x23
 	opGlobalSet = 0x24
 	opI32Const  = 0x41
+	opI64Const  = 0x42
 	opI32Eqz    = 0x45
+	opI32LtU    = 0x49
 	opI32Sub    = 0x6b
+	opI32And    = 0x71
+	opI64ShrU   = 0x88
+	opWrap      = 0xa7
 	blockEmpty  = 0x40
 )
 
@@ -34,12 +41,17 @@ func (p probe) append(out []byte) []byte {
 	return append(out, opEnd)
 }
 
-func instrumentCode(body []byte, p probe) ([]byte, error) {
+// instrumentCode puts the probe into every function and appends those of f.
+func instrumentCode(body []byte, p probe, f *follower) ([]byte, error) {
 	r := &reader{b: body}
 	n := r.u32()
-	out := appendU32(nil, n)
+	var added [][]byte
+	if f != nil {
+		added = f.functions()
+	}
+	out := appendU32(nil, n+uint32(len(added)))
 	for i := range n {
-		code, err := instrumentFunc(r.vector(), p)
+		code, err := instrumentFunc(r.vector(), p, f)
 		if r.err != nil {
 			return nil, r.err
 		}
@@ -49,26 +61,43 @@ func instrumentCode(body []byte, p probe) ([]byte, error) {
 		out = appendU32(out, uint32(len(code)))
 		out = append(out, code...)
 	}
-	return out, nil
+	for _, code := range added {
+		out = appendU32(out, uint32(len(code)))
+		out = append(out, code...)
+	}
+	return out, r.err
 }
 
-func instrumentFunc(code []byte, p probe) ([]byte, error) {
+func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
 	r := &reader{b: code}
-	for n := r.u32(); n > 0 && r.err == nil; n-- { // local declarations
-		r.u32()
-		r.byte()
-	}
+	r.locals()
 	out := make([]byte, 0, len(code)+len(code)/8)
 	kept := 0
 	for !r.done() && r.err == nil {
 		op := r.byte()
+		start := r.at
 		r.immediates(op)
-		if op == opLoop {
+		switch op {
+		case opLoop:
 			out = p.append(append(out, code[kept:r.at]...))
 			kept = r.at
+		case opCall:
+			callee := (&reader{b: code, at: start}).u32()
+			if to := f.target(callee); to != callee {
+				out = appendU32(append(out, code[kept:start]...), to)
+				kept = r.at
+			}
 		}
 	}
 	return append(out, code[kept:]...), r.err
+}
+
+// locals steps over a function's declarations of locals.
+func (r *reader) locals() {
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		r.u32()
+		r.byte()
+	}
 }
 
 // immediates steps over what follows the opcode op.

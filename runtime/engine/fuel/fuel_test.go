@@ -100,7 +100,7 @@ func TestRefuses(t *testing.T) {
 		"no interrupt":   {noImport, "does not import env.host_interrupt"},
 		"no code":        {spin[:8], "has no code"},
 		"cut off":        {spin[:len(spin)-3], "unexpected end"},
-		"unknown opcode": {append(head(), section(10, 1, 4, 0, 0xfe, 0, 0x0b)...), "unknown instruction 0xfe"},
+		"unknown opcode": {append(head(), section(10, 2, 2, 0, 0x0b, 4, 0, 0xfe, 0, 0x0b)...), "unknown instruction 0xfe"},
 	} {
 		_, err := fuel.Instrument(c.in)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

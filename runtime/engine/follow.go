@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+)
+
+// This file lets JavaScript keep a context across await: while it follows, each
+// function that is to run in a later job is first given to the prelude's entry
+// point "follow", and what that returns runs in its place; when a job ends the
+// entry point "leave" is called, which ends what the job followed.
+
+// Follow says whether functions are to be followed from now on, until the job
+// or the call into the virtual machine ends.
+func (c *Call) Follow(on bool) {
+	if c.vm.following == on {
+		return
+	}
+	var flag uint64
+	if on {
+		flag = 1
+	}
+	if g, ok := c.vm.mod.ExportedGlobal(fuel.FollowGlobal).(api.MutableGlobal); ok {
+		g.Set(flag)
+		c.vm.following = on
+	}
+}
+
+// nested runs f, which calls the module from within a call of the module.
+func (vm *VM) nested(f func()) {
+	vm.depth++
+	defer func() { vm.depth-- }()
+	f()
+}
+
+// leave ends the following at the end of a job.
+func (vm *VM) leave() {
+	if !vm.following {
+		return
+	}
+	result, err := vm.apply(vm.entryFns["leave"], nil)
+	if err == nil {
+		vm.Free(result)
+	}
+}
+
+// followThen is perform_promise_then with handlers that are followed.
+func followThen(vm *VM, stack []uint64) {
+	handlers, functions := uint32(stack[0]), uint32(stack[4])
+	promise := uint64(uint32(stack[2])) | uint64(uint32(stack[3]))<<32
+	block := vm.malloc(16)
+	for at := uint32(0); at < 16; at += 8 {
+		vm.mem.WriteUint64Le(block+at, uint64(vm.followed(Value(vm.readU64(handlers+at)))))
+	}
+	stack[0] = uint64(vm.call32(fnPerformThen, uint64(vm.js), promise, uint64(block), uint64(functions)))
+	vm.Free(Value(vm.readU64(block)))
+	vm.Free(Value(vm.readU64(block + 8)))
+	vm.call(fnFree, uint64(block))
+}
+
+// followJob is JS_EnqueueJob for a microtask, whose only argument is a function,
+// and for the call of a foreign thenable, whose last argument is its then. It
+// leaves other jobs alone.
+func followJob(vm *VM, stack []uint64) {
+	const microtask, thenable = 1, 3
+	arguments, job, n := uint32(stack[0]), uint32(stack[2]), uint32(stack[3])
+	if n != microtask && n != thenable {
+		stack[0] = uint64(vm.call32(fnEnqueueJob, uint64(vm.js), uint64(job), uint64(n), uint64(arguments)))
+		return
+	}
+	block := vm.malloc(n * 8)
+	for at := uint32(0); at < n*8; at += 8 {
+		vm.mem.WriteUint64Le(block+at, vm.readU64(arguments+at))
+	}
+	last := block + (n-1)*8
+	f := vm.followed(Value(vm.readU64(last)))
+	vm.mem.WriteUint64Le(last, uint64(f))
+	stack[0] = uint64(vm.call32(fnEnqueueJob, uint64(vm.js), uint64(job), uint64(n), uint64(block)))
+	vm.Free(f)
+	vm.call(fnFree, uint64(block))
+}
+
+// followed is what runs in place of f; undefined when f is no function. The
+// caller frees it.
+func (vm *VM) followed(f Value) Value {
+	if f.tag() != tagObject || vm.call32(fnIsFunction, uint64(vm.js), uint64(f)) == 0 {
+		return tagged(tagUndefined, 0)
+	}
+	bound, err := vm.apply(vm.entryFns["follow"], []Value{f})
+	if err != nil { // out of memory
+		panic(broken{err})
+	}
+	return bound
+}
