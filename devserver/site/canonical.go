@@ -35,6 +35,11 @@ func (p Path) Target() string {
 	return p.escaped + "?" + p.query
 }
 
+// sibling returns the canonical target of another decoded path, with the same query.
+func (p Path) sibling(decoded string) string {
+	return Path{escaped: escapePath(decoded), query: p.query, hasQuery: p.hasQuery}.Target()
+}
+
 // Canonical reads a request target in origin form ("/a?b") or absolute form
 // ("http://host/a?b"). Whatever two programs could read in two ways is an
 // error: dot segments, empty segments, encoded slashes, backslashes, "%" and

@@ -61,24 +61,24 @@ func (x *exchange) answer() {
 		x.refuseError(err)
 		return
 	}
-	if name, ok := cutReserved(x.path.decoded); ok {
-		x.serveReserved(name)
+	a := x.serving.admit(x.path.decoded)
+	if a.reserved {
+		x.serveReserved(a.name)
 		return
 	}
-	hit := x.serving.static.resolve(x.path.decoded)
-	if !x.passGate(hit) {
+	if !x.passGate(a) {
 		return
 	}
-	if err := checkMethod(x.r.Method); err != nil {
-		x.refuseError(err)
-		return
-	}
-	x.route, _ = x.serving.routes.listed.match(x.path.decoded)
-	if x.forWorker(hit) {
+	d := x.serving.decide(x.path.decoded, x.r.Method, a)
+	x.route = d.route
+	switch {
+	case d.refusal != nil:
+		x.refuse(d.refusal)
+	case d.answer == AnswerWorker:
 		x.callWorker()
-		return
+	default:
+		x.serveStatic(d)
 	}
-	x.serveStatic(hit)
 }
 
 // enter checks the target, the host and the size of the head.
@@ -122,17 +122,6 @@ func (x *exchange) checkHost() error {
 		}
 	}
 	return nil
-}
-
-// checkMethod refuses what is no method, or none of a site.
-func checkMethod(method string) error {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
-		return nil
-	case http.MethodTrace, http.MethodConnect:
-		return refuse(http.StatusMethodNotAllowed, "method_not_allowed", "a site does not answer this method")
-	}
-	return refuse(http.StatusNotImplemented, "method_unknown", "the request method is not known")
 }
 
 // finish records the request. The writer has its bytes by now.

@@ -9,25 +9,23 @@ import (
 // passGate lets a request through, or answers it: with the way to sign in, or
 // with a no. It comes before method, cache, range and Worker, and looks the same
 // whether or not there is anything at the path.
-func (x *exchange) passGate(hit found) bool {
-	v := x.serving.routes.judge(x.path.decoded)
-	if hit.file != nil {
-		v = v.or(hit.file.verdict)
-	}
-	if !v.gated() {
+func (x *exchange) passGate(a admission) bool {
+	if !a.gated {
 		return true
 	}
 	x.source, x.out.members = FromGate, true
 	who, err := x.site.sessions.find(x.r)
-	switch {
-	case err != nil:
+	if err != nil {
 		x.databaseFailed("session not read", err)
-	case who == nil:
-		x.askToSignIn()
-	case !x.site.isMember(x.r.Context(), *who):
+		return false
+	}
+	switch gate := a.gate(x.visitor(who)); {
+	case gate == GateForbidden:
 		x.refuse(refuse(http.StatusForbidden, "not_a_member",
 			"you are signed in as "+who.Email+", who is not a member of the workspace "+x.site.options.Workspace).
 			fix("sign in as somebody else"))
+	case gate != GatePassed:
+		x.askToSignIn()
 	case x.r.Header.Get("Upgrade") != "" && foreignOrigin(x.r):
 		x.refuse(refuse(http.StatusForbidden, "foreign_origin", "another site may not open a connection to a members page"))
 	default:
@@ -37,6 +35,17 @@ func (x *exchange) passGate(hit found) bool {
 	return false
 }
 
+// visitor says what the gate makes of who is signed in, nil for nobody.
+func (x *exchange) visitor(who *Member) Visitor {
+	switch {
+	case who == nil:
+		return VisitorSignedOut
+	case x.site.isMember(x.r.Context(), *who):
+		return VisitorMember
+	}
+	return VisitorOutsider
+}
+
 func (x *exchange) askToSignIn() {
 	if !navigation(x.r) {
 		x.out.Header().Set("WWW-Authenticate", "Pages-Session")
@@ -44,13 +53,18 @@ func (x *exchange) askToSignIn() {
 		return
 	}
 	x.out.Header().Set("Cache-Control", "no-store")
-	x.seeOther(reservedPrefix + "/sign-in?next=" + url.QueryEscape(x.path.Target()))
+	x.seeOther(signInTarget(x.path))
+}
+
+// signInTarget is where to sign in, and come back from.
+func signInTarget(path Path) string {
+	return reservedPrefix + "/sign-in?next=" + url.QueryEscape(path.Target())
 }
 
 // navigation reports whether a browser asks for a page to show. Browsers say so
 // themselves; older ones ask for HTML.
 func navigation(r *http.Request) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.Header.Get("Upgrade") != "" {
+	if !readOnly(r.Method) || r.Header.Get("Upgrade") != "" {
 		return false
 	}
 	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {

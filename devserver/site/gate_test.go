@@ -81,6 +81,12 @@ func corpus(t testing.TB) []string {
 // send writes a request head to a connection of its own and reads the answer.
 func send(t testing.TB, address, head string) (status int, answer string) {
 	t.Helper()
+	got := exchangeRaw(t, address, head)
+	return got.status, fmt.Sprint(got.header, got.body)
+}
+
+func exchangeRaw(t testing.TB, address, head string) reply {
+	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +108,7 @@ func send(t testing.TB, address, head string) (status int, answer string) {
 	if err != nil && method != "CONNECT" {
 		t.Fatalf("%q: %v", head, err)
 	}
-	return response.StatusCode, fmt.Sprint(response.Header, string(body))
+	return reply{status: response.StatusCode, header: response.Header, body: string(body)}
 }
 
 func TestGateKeepsTheCorpusOut(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -106,7 +105,7 @@ func (x *exchange) refuse(e *RefusalError) {
 		page.Fix = sentence(e.Fix)
 	}
 	if e.Code == "not_a_member" {
-		page.Link, page.LinkText = reservedPrefix+"/sign-in?next="+url.QueryEscape(x.path.Target()), "Sign in as somebody else"
+		page.Link, page.LinkText = signInTarget(x.path), "Sign in as somebody else"
 	}
 	ownHeaders(x.out.Header())
 	x.writePage(e.Status, "notice", page)

@@ -46,7 +46,7 @@ func (x *exchange) serveReserved(name string) {
 
 // visits reports whether a person follows a link, in a tab of its own.
 func visits(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+	return readOnly(r.Method) && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
 		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 

@@ -3,6 +3,8 @@ package site
 import (
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -27,13 +29,14 @@ type patterns struct {
 func newRouteTable(routes []manifest.Route) *routeTable {
 	var t routeTable
 	for _, r := range routes {
-		t.listed.add(r.Pattern, r.Pattern)
+		path := norm.NFC.String(r.Pattern) // as request paths are
+		t.listed.add(path, r.Pattern)
 		if r.Access == manifest.Members {
 			for _, name := range names(r.Pattern) {
 				t.members.add(foldPattern(name), r.Pattern)
 			}
 		} else {
-			t.public.add(r.Pattern, r.Pattern)
+			t.public.add(path, r.Pattern)
 		}
 	}
 	return &t
@@ -65,19 +68,46 @@ func (p *patterns) match(path string) (pattern string, found rank) {
 	if pattern, ok := p.exact[path]; ok {
 		return pattern, 2*rank(segments(path)) + 2
 	}
-	if len(p.prefix) == 0 {
-		return "", 0
+	if pattern, at, ok := p.under(path); ok {
+		return pattern, 2*rank(segments(at)) + 1
 	}
-	path = strings.TrimSuffix(path, "/")
+	return "", 0
+}
+
+// under returns the longest pattern "/x/*" that covers a path, and its "/x".
+func (p *patterns) under(path string) (pattern, at string, ok bool) {
+	if len(p.prefix) == 0 {
+		return "", "", false
+	}
+	at = strings.TrimSuffix(path, "/")
 	for {
-		if pattern, ok := p.prefix[path]; ok {
-			return pattern, 2*rank(segments(path)) + 1
+		if pattern, ok := p.prefix[at]; ok {
+			return pattern, at, true
 		}
-		i := strings.LastIndexByte(path, '/')
+		i := strings.LastIndexByte(at, '/')
 		if i < 0 {
-			return "", 0
+			return "", "", false
 		}
-		path = path[:i]
+		at = at[:i]
+	}
+}
+
+// covering returns all patterns that cover a path, the most specific first.
+func (p *patterns) covering(path string) (all []string) {
+	if pattern, ok := p.exact[path]; ok {
+		all = append(all, pattern)
+	}
+	for {
+		pattern, at, ok := p.under(path)
+		if !ok {
+			return all
+		}
+		all = append(all, pattern)
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			return all
+		}
+		path = at[:i]
 	}
 }
 

@@ -22,31 +22,27 @@ var (
 // conditional are the headers that make a response something else than the whole file.
 var conditional = []string{"Range", "If-None-Match", "If-Match", "If-Range"}
 
-// serveStatic answers from the files: the one that was found, a redirect to its
-// canonical path, or the 404 page.
-func (x *exchange) serveStatic(hit found) {
+// serveStatic answers from the files, as it was decided.
+func (x *exchange) serveStatic(d decision) {
 	x.source = FromStatic
-	readOnly := x.r.Method == http.MethodGet || x.r.Method == http.MethodHead
-	switch {
-	case hit.file == nil:
-		x.notFound(readOnly)
-	case !readOnly:
+	switch d.answer {
+	case AnswerAsset:
+		x.sendFile(d.file)
+	case AnswerRedirect:
+		x.redirectTo(d.redirect)
+	case AnswerNotFoundPage:
+		x.sendNotFound(d.file)
+	case AnswerMethodNotAllowed:
 		x.out.Header().Set("Allow", "GET, HEAD")
 		x.refuse(refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this page can only be read").
 			fix("list the path in \"routes\" of the manifest to let the Worker answer it"))
-	case hit.redirect != "":
-		x.redirectTo(hit.redirect)
 	default:
-		x.sendFile(hit.file)
+		x.refuse(refuse(http.StatusNotFound, "not_found", "there is no page at this address"))
 	}
 }
 
-func (x *exchange) notFound(readOnly bool) {
-	page := x.serving.static.notFoundPage(x.path.decoded, x.gated)
-	if page == nil || !readOnly {
-		x.refuse(refuse(http.StatusNotFound, "not_found", "there is no page at this address"))
-		return
-	}
+// sendNotFound sends a 404 page, whole.
+func (x *exchange) sendNotFound(page *file) {
 	contents, _, err := x.serving.static.load(page)
 	if err != nil {
 		x.fileFailed(page, err)
@@ -60,12 +56,8 @@ func (x *exchange) notFound(readOnly bool) {
 
 // redirectTo leads to another path of the site and keeps the query.
 func (x *exchange) redirectTo(path string) {
-	target := escapePath(path)
-	if x.path.hasQuery {
-		target += "?" + x.path.query
-	}
 	x.out.Header()["Cache-Control"] = x.cacheControl()
-	x.goTo(http.StatusTemporaryRedirect, target)
+	x.goTo(http.StatusTemporaryRedirect, x.path.sibling(path))
 }
 
 // sendFile answers with a file, or with the part of it that was asked for.
@@ -175,8 +167,8 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.path = path
-	hit := x.serving.static.resolve(path.decoded)
-	x.serveStatic(hit)
+	static := x.serving.static
+	x.serveStatic(static.decide(path.decoded, r.Method, static.resolve(path.decoded), x.gated))
 }
 
 // assetTarget returns the path and query of a URL as the Worker wrote them.

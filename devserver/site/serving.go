@@ -3,28 +3,20 @@ package site
 import (
 	"sync"
 	"sync/atomic"
-
-	"github.com/pages-toolchain/pages/manifest"
 )
 
 // serving is a revision made ready: its lookup tables, and the count of the requests that use it.
 type serving struct {
+	*Routing
+
 	revision Revision
-	manifest *manifest.Manifest // never nil
-	routes   *routeTable
-	static   *staticIndex
 
 	uses atomic.Int64 // requests in flight, plus one while it is the current revision
 	end  func()       // once, when uses is back at zero
 }
 
 func (s *Site) newServing(r Revision) *serving {
-	v := &serving{revision: r, manifest: r.Manifest}
-	if v.manifest == nil {
-		v.manifest = &manifest.Manifest{}
-	}
-	v.routes = newRouteTable(v.manifest.Routes)
-	v.static = newStaticIndex(r.Assets, r.AssetsDir, v.routes)
+	v := &serving{revision: r, Routing: newRouting(r)}
 	v.uses.Store(1)
 	v.end = sync.OnceFunc(func() {
 		s.drains.Go(func() {

@@ -131,6 +131,18 @@ func (x *staticIndex) resolve(path string) found {
 	return found{}
 }
 
+// tried lists the files that resolve looks for, in its order; it takes the first.
+func (x *staticIndex) tried(path string) []string {
+	dir, ok := strings.CutSuffix(path, "/")
+	switch {
+	case ok && (dir == "" || x.files[dir] != nil):
+		return []string{path + "index.html"}
+	case ok:
+		return []string{path + "index.html", dir + ".html"}
+	}
+	return []string{path, path + ".html", path + "/index.html"}
+}
+
 // unless drops a redirect to the path that was asked for.
 func (f found) unless(path string) found {
 	if f.redirect == path {

@@ -21,15 +21,6 @@ const (
 	headerMemberName  = "X-Pages-Member-Name"
 )
 
-// forWorker decides between code and files (see the file of assumptions).
-func (x *exchange) forWorker(hit found) bool {
-	if x.route == "" || x.serving.revision.Worker == nil && x.serving.manifest.Entry == "" {
-		return false
-	}
-	readOnly := x.r.Method == http.MethodGet || x.r.Method == http.MethodHead
-	return hit.file == nil || !readOnly
-}
-
 func (x *exchange) callWorker() {
 	x.source = FromWorker
 	r := x.workerRequest()

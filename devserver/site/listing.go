@@ -1,0 +1,154 @@
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Listing is all the routes of a revision, the most specific first, and what
+// answers the paths that none of them covers.
+type Listing struct {
+	Routes  []ListedRoute `json:"routes"` // never null
+	Default DefaultRoute  `json:"default"`
+}
+
+// ListedRoute is one route of the manifest.
+type ListedRoute struct {
+	Pattern string          `json:"pattern"`
+	Access  manifest.Access `json:"access"`  // as declared
+	Answers string          `json:"answers"` // "worker" or "static"
+	Entry   string          `json:"entry,omitempty"`
+	// Notes say what the manifest does not show, for people.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// DefaultRoute is for every other path.
+type DefaultRoute struct {
+	Access  manifest.Access `json:"access"`
+	Answers string          `json:"answers"` // "static", or "none" for a site without files
+}
+
+// Routes lists the routes.
+func (v *Routing) Routes() Listing {
+	l := Listing{Routes: []ListedRoute{}, Default: DefaultRoute{Access: manifest.Public, Answers: "none"}}
+	if len(v.static.files) > 0 {
+		l.Default.Answers = "static"
+	}
+	first := v.filesFirst()
+	seen := map[string]bool{}
+	for _, r := range v.manifest.Routes {
+		row := ListedRoute{Pattern: r.Pattern, Access: cmp.Or(r.Access, manifest.Public), Answers: "static"}
+		if v.worker {
+			row.Answers, row.Entry = "worker", v.manifest.Entry
+		}
+		row.Notes = v.notes(r, seen[r.Pattern], first[r.Pattern])
+		seen[r.Pattern] = true
+		l.Routes = append(l.Routes, row)
+	}
+	slices.SortStableFunc(l.Routes, func(a, b ListedRoute) int {
+		return cmp.Or(cmp.Compare(specificity(b.Pattern), specificity(a.Pattern)), cmp.Compare(a.Pattern, b.Pattern))
+	})
+	return l
+}
+
+// specificity is the rank with which a pattern matches.
+func specificity(pattern string) rank {
+	var p patterns
+	p.add(pattern, pattern)
+	_, found := p.match(strings.TrimSuffix(pattern, "*"))
+	return found
+}
+
+// notes are what is exactly true of every request that the pattern is meant for.
+func (v *Routing) notes(r manifest.Route, again bool, files []string) []string {
+	probe, reached := v.probe(r.Pattern)
+	switch {
+	case again:
+		return []string{"never reached: the same pattern is listed before"}
+	case !reached:
+		return []string{"never reached: no request path can match it"}
+	}
+	var notes []string
+	if r.Access != manifest.Members && v.routes.judge(probe).gated() {
+		members, _ := v.routes.claims([]string{probe})
+		notes = append(notes, fmt.Sprintf("for members all the same: %q guards every path of it", members.pattern))
+	}
+	switch {
+	case !v.worker || len(files) == 0:
+	case !strings.HasSuffix(r.Pattern, "/*"):
+		notes = append(notes, "GET and HEAD get "+files[0][1:]+", not the Worker")
+	case len(files) == 1:
+		notes = append(notes, "GET and HEAD of "+files[0][1:]+" get the file, not the Worker")
+	default:
+		notes = append(notes, fmt.Sprintf("GET and HEAD of %d files get the file, not the Worker", len(files)))
+	}
+	return notes
+}
+
+// probe returns a path that has the pattern for its most specific one, and that
+// no more specific pattern of any kind covers; false when there is no such path.
+func (v *Routing) probe(pattern string) (path string, ok bool) {
+	path = pattern
+	if base, tree := strings.CutSuffix(pattern, "/*"); tree {
+		path = base + "/" + v.unlisted()
+	}
+	p, err := Canonical(escapePath(path))
+	if err != nil {
+		return "", false
+	}
+	if _, reserved := cutReserved(p.decoded); reserved {
+		return "", false
+	}
+	found, _ := v.routes.listed.match(p.decoded)
+	return p.decoded, found == pattern
+}
+
+// unlisted is a segment that no pattern holds: longer than any of them.
+func (v *Routing) unlisted() string {
+	longest := 0
+	for _, r := range v.manifest.Routes {
+		longest = max(longest, len(r.Pattern))
+	}
+	return strings.Repeat("x", longest+1)
+}
+
+// filesFirst lists, for each pattern, the files that answer under it, sorted.
+func (v *Routing) filesFirst() map[string][]string {
+	first := map[string][]string{}
+	for path, f := range v.static.files {
+		seen := map[string]bool{}
+		for _, name := range addresses(path) {
+			p, err := Canonical(escapePath(name))
+			if err != nil {
+				continue
+			}
+			a := v.admit(p.decoded)
+			pattern, _ := v.routes.listed.match(p.decoded)
+			if a.hit.file == f && pattern != "" && !seen[pattern] {
+				seen[pattern] = true
+				first[pattern] = append(first[pattern], path)
+			}
+		}
+	}
+	for _, files := range first {
+		slices.Sort(files)
+	}
+	return first
+}
+
+// addresses are the paths that may lead to a file.
+func addresses(path string) []string {
+	all := names(path)
+	for _, name := range all {
+		other, ok := strings.CutSuffix(name, "/")
+		if !ok {
+			other = name + "/"
+		}
+		all = append(all, other)
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
+}

@@ -1,0 +1,166 @@
+package site
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Routing decides how a revision answers: what a path leads to, whether the
+// members gate guards it, and who answers. It is what a [Site] serves by and what
+// [Routing.Explain] reports, so that the two cannot differ. It knows no requests,
+// opens no file and runs no code. Make it with [NewRouting]; it never changes.
+type Routing struct {
+	manifest *manifest.Manifest // never nil
+	routes   *routeTable
+	static   *staticIndex
+	worker   bool // code answers what is listed
+}
+
+// NewRouting makes the routing of a revision. Of its files only the index is
+// used: they need not exist, and their hashes and types may be empty.
+func NewRouting(r Revision) *Routing {
+	r.AssetsDir = "" // nothing is opened
+	return newRouting(r)
+}
+
+func newRouting(r Revision) *Routing {
+	v := &Routing{manifest: cmp.Or(r.Manifest, &manifest.Manifest{})}
+	v.routes = newRouteTable(v.manifest.Routes)
+	v.static = newStaticIndex(r.Assets, r.AssetsDir, v.routes)
+	v.worker = r.Worker != nil || v.manifest.Entry != ""
+	return v
+}
+
+// Answer says what answers a request.
+type Answer string
+
+// The answers. The static ones have a status of their own, in brackets.
+const (
+	AnswerWorker           Answer = "worker"
+	AnswerAsset            Answer = "asset"              // a file (200)
+	AnswerRedirect         Answer = "redirect"           // to the path under which a file is known (307)
+	AnswerNotFoundPage     Answer = "not-found-page"     // a 404.html (404)
+	AnswerNotFound         Answer = "not-found"          // nothing, not even such a page (404)
+	AnswerMethodNotAllowed Answer = "method-not-allowed" // a file cannot be written to, or no site takes the method (405)
+	AnswerPlatform         Answer = "platform"           // the pages under "/__pages/"
+	AnswerRefused          Answer = "refused"            // the target is malformed (400, 414), or the method unknown (501)
+)
+
+// Gate says what the members gate does with a visitor.
+type Gate string
+
+// What the gate does.
+const (
+	GateOpen      Gate = "open"      // there is none on this path
+	GateSignIn    Gate = "sign-in"   // 303 to the sign-in page for a navigation, else 401
+	GateForbidden Gate = "forbidden" // 403
+	GatePassed    Gate = "passed"
+)
+
+// Visitor is who asks, as far as the gate cares.
+type Visitor string
+
+// The visitors.
+const (
+	VisitorSignedOut Visitor = "signed-out"
+	VisitorOutsider  Visitor = "outsider" // signed in, and no member of the workspace
+	VisitorMember    Visitor = "member"
+)
+
+// admission is the first half of the decision about a request: what its path
+// is, before the method counts and whoever asks.
+type admission struct {
+	reserved bool   // the platform answers, and nothing else is set but name
+	name     string // what follows "/__pages/"
+	hit      found
+	gated    bool
+}
+
+// admit looks a decoded path up. The gate guards the path itself and every name
+// of the file that it leads to.
+func (v *Routing) admit(path string) (a admission) {
+	if a.name, a.reserved = cutReserved(path); a.reserved {
+		return a
+	}
+	a.hit = v.static.resolve(path)
+	verdict := v.routes.judge(path)
+	if a.hit.file != nil {
+		verdict = verdict.or(a.hit.file.verdict)
+	}
+	a.gated = verdict.gated()
+	return a
+}
+
+// gate lets members in. Whoever is not known for one has to sign in.
+func (a admission) gate(who Visitor) Gate {
+	switch {
+	case !a.gated:
+		return GateOpen
+	case who == VisitorMember:
+		return GatePassed
+	case who == VisitorOutsider:
+		return GateForbidden
+	}
+	return GateSignIn
+}
+
+// decision is the second half, for a visitor whom the gate lets in.
+type decision struct {
+	answer   Answer
+	route    string        // the pattern that lists the path, "" for none
+	file     *file         // that lies at the path, or the 404 page; nil for none
+	redirect string        // decoded path, for AnswerRedirect
+	refusal  *RefusalError // of the method, before anything was looked at
+}
+
+// decide says what answers (see the file of assumptions).
+func (v *Routing) decide(path, method string, a admission) decision {
+	if err := checkMethod(method); err != nil {
+		answer := AnswerRefused
+		if err.Status == http.StatusMethodNotAllowed {
+			answer = AnswerMethodNotAllowed
+		}
+		return decision{answer: answer, refusal: err}
+	}
+	route, _ := v.routes.listed.match(path)
+	if route != "" && v.worker && (a.hit.file == nil || !readOnly(method)) {
+		return decision{answer: AnswerWorker, route: route, file: a.hit.file}
+	}
+	d := v.static.decide(path, method, a.hit, a.gated)
+	d.route = route
+	return d
+}
+
+// decide is the part of the decision that is about files alone. The 404 page of
+// members is for who may see members pages.
+func (x *staticIndex) decide(path, method string, hit found, member bool) decision {
+	switch {
+	case hit.file == nil && readOnly(method):
+		if page := x.notFoundPage(path, member); page != nil {
+			return decision{answer: AnswerNotFoundPage, file: page}
+		}
+		return decision{answer: AnswerNotFound}
+	case hit.file == nil:
+		return decision{answer: AnswerNotFound}
+	case !readOnly(method):
+		return decision{answer: AnswerMethodNotAllowed, file: hit.file}
+	case hit.redirect != "":
+		return decision{answer: AnswerRedirect, file: hit.file, redirect: hit.redirect}
+	}
+	return decision{answer: AnswerAsset, file: hit.file}
+}
+
+func readOnly(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// checkMethod refuses what is no method, or none of a site; nil lets it pass.
+func checkMethod(method string) *RefusalError {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return nil
+	case http.MethodTrace, http.MethodConnect:
+		return refuse(http.StatusMethodNotAllowed, "method_not_allowed", "a site does not answer this method")
+	}
+	return refuse(http.StatusNotImplemented, "method_unknown", "the request method is not known")
+}

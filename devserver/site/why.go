@@ -1,0 +1,155 @@
+package site
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file holds the reasons that an explanation gives. Each is a sentence for
+// people; what is decided stands in the file of the routing.
+
+// whyPattern names the pattern that counts, and those that lost.
+func (v *Routing) whyPattern(path string) []string {
+	all := v.routes.listed.covering(path)
+	switch {
+	case len(all) == 0 && v.worker:
+		return []string{"no route covers the path, so the Worker is not asked"}
+	case len(all) == 0:
+		return []string{"no route covers the path"}
+	case len(all) == 1:
+		return []string{fmt.Sprintf("the route %q covers the path", all[0])}
+	}
+	return []string{fmt.Sprintf("the route %q is the most specific one that covers the path; %s less so", all[0], enumerate(all[1:], "covers", "cover"))}
+}
+
+// enumerate is `"a" covers`, or `"a", "b" and "c" cover`.
+func enumerate(names []string, one, many string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	if len(names) == 1 {
+		return quoted[0] + " " + one
+	}
+	last := len(quoted) - 1
+	return strings.Join(quoted[:last], ", ") + " and " + quoted[last] + " " + many
+}
+
+// claim is the pattern of one side that counts most, and the name of the
+// resource that it covers.
+type claim struct {
+	pattern, name string
+	rank          rank
+}
+
+// claims finds what weighs in the verdict of the gate: [Routing.admit] compares
+// the same ranks.
+func (t *routeTable) claims(names []string) (members, public claim) {
+	for _, name := range names {
+		if pattern, r := t.members.match(fold(name)); r > members.rank {
+			members = claim{pattern, name, r}
+		}
+		if pattern, r := t.public.match(name); r > public.rank {
+			public = claim{pattern, name, r}
+		}
+	}
+	return members, public
+}
+
+// whyAccess says why the gate is there, or is not although a members route covers the path.
+func (v *Routing) whyAccess(path string, a admission) []string {
+	all := []string{path}
+	if a.hit.file != nil {
+		all = append(all, names(a.hit.file.asset.Path)...)
+	}
+	members, public := v.routes.claims(all)
+	exactly, _ := v.routes.listed.match(path)
+	switch {
+	case members.rank == 0:
+		return nil
+	case !a.gated:
+		return []string{fmt.Sprintf("the members route %q covers it as well, but the public route %q is more specific", members.pattern, public.pattern)}
+	case members.name != path:
+		return []string{fmt.Sprintf("the members route %q guards %q, another name of the same file", members.pattern, members.name)}
+	case members.pattern != exactly:
+		return []string{fmt.Sprintf("the members route %q guards the path too: the gate ignores case, a slash at the end and other spellings of the same path", members.pattern)}
+	}
+	return []string{fmt.Sprintf("%q is for members", members.pattern)}
+}
+
+// whyFile says which files were looked for, and which one was found first.
+func (v *Routing) whyFile(path string, hit found) []string {
+	if len(v.static.files) == 0 {
+		return []string{"the site has no static files"}
+	}
+	looked := "looked among the assets for " + either(v.static.tried(path))
+	if hit.file == nil {
+		return []string{looked + ": not there"}
+	}
+	return []string{looked + ": found " + hit.file.asset.Path[1:]}
+}
+
+// either is "a", or "a, b or c", without leading slashes.
+func either(paths []string) string {
+	short := make([]string, len(paths))
+	for i, path := range paths {
+		short[i] = path[1:]
+	}
+	last := len(short) - 1
+	if last == 0 {
+		return short[0]
+	}
+	return strings.Join(short[:last], ", ") + " or " + short[last]
+}
+
+// whyAnswer says why this one answers.
+func (v *Routing) whyAnswer(path, method string, d decision) []string {
+	switch d.answer {
+	case AnswerWorker:
+		if d.file == nil {
+			return []string{"the path is listed and no file lies there, so the Worker answers"}
+		}
+		return []string{"files answer GET and HEAD only; of a listed path, the Worker answers the rest"}
+	case AnswerAsset, AnswerRedirect:
+		var why []string
+		if d.route != "" && v.worker {
+			why = append(why, "a file answers GET and HEAD before the Worker is asked")
+		}
+		if d.redirect != "" {
+			why = append(why, "the page is known as "+escapePath(d.redirect)+": 307 leads there")
+		}
+		return why
+	case AnswerNotFound, AnswerNotFoundPage:
+		return v.whyNotFound(path, method, d.file)
+	default:
+		return v.whyRefused(d)
+	}
+}
+
+func (v *Routing) whyRefused(d decision) []string {
+	switch {
+	case d.refusal != nil:
+		return []string{d.refusal.Message}
+	case v.worker:
+		return []string{`files answer GET and HEAD only; a path in "routes" of the manifest is the Worker's to answer`}
+	}
+	return []string{"files answer GET and HEAD only, and the site has no Worker"}
+}
+
+// whyNotFound names the 404 page, or says why there is none.
+func (v *Routing) whyNotFound(path, method string, page *file) []string {
+	nearest := v.static.notFoundPage(path, true)
+	switch {
+	case nearest == nil:
+		return []string{"no 404.html lies beside the path or above it"}
+	case !readOnly(method):
+		return []string{"a 404 page answers GET and HEAD only"}
+	case page == nearest:
+		return []string{"the nearest 404 page upwards is " + page.asset.Path[1:]}
+	}
+	why := []string{nearest.asset.Path[1:] + " is for members, and not shown on a public path"}
+	if page == nil {
+		return append(why, "there is no other 404 page upwards")
+	}
+	return append(why, "the next 404 page upwards is "+page.asset.Path[1:])
+}
