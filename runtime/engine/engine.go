@@ -35,8 +35,8 @@ const (
 	// platform's 128 MB.
 	DefaultMemoryLimit = 128 << 20
 
-	// memoryHeadroom is what linear memory holds beside the JavaScript heap:
-	// the C stack, static data, allocator slack.
+	// memoryHeadroom is what linear memory holds beside the JavaScript heap and
+	// the regions: the C stack, static data, allocator slack.
 	memoryHeadroom = 16 << 20
 	pageSize       = 64 << 10
 
@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		e.now = time.Now
 	}
 	config := wazero.NewRuntimeConfig().
-		WithMemoryLimitPages((DefaultMemoryLimit + memoryHeadroom) / pageSize).
+		WithMemoryLimitPages(reserve / pageSize).
 		WithDebugInfoEnabled(false)
 	if o.CacheDir != "" {
 		e.cache, err = wazero.NewCompilationCacheWithDir(o.CacheDir)

@@ -1,5 +1,7 @@
 package engine
 
+import "errors"
+
 // exception takes the pending exception out of the VM.
 func (vm *VM) exception() error {
 	v := Value(vm.call(fnGetException, uint64(vm.js)))
@@ -158,6 +160,10 @@ func (vm *VM) freeAll(values []Value) {
 
 // throw makes err the pending exception.
 func (vm *VM) throw(err error) {
+	if t, ok := errors.AsType[*Thrown](err); ok {
+		vm.call(fnThrow, uint64(vm.js), uint64(t.value))
+		return
+	}
 	e, ok := asError(err)
 	if !ok {
 		e = &Error{Name: "Error", Message: err.Error()}

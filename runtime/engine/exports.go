@@ -56,6 +56,12 @@ const (
 	fnRunGC
 	fnPerformThen
 	fnEnqueueJob
+	fnNewArrayBuffer
+	fnDetachArrayBuffer
+	fnNewBigInt64
+	fnToBigInt64
+	fnToInt32
+	fnMemoryUsage
 	fnCount
 )
 
@@ -112,4 +118,10 @@ var fnNames = [fnCount]string{
 	fnRunGC:               "JS_RunGC",
 	fnPerformThen:         fuel.PerformThen,
 	fnEnqueueJob:          "JS_EnqueueJob",
+	fnNewArrayBuffer:      "JS_NewArrayBuffer",
+	fnDetachArrayBuffer:   "JS_DetachArrayBuffer",
+	fnNewBigInt64:         "JS_NewBigInt64",
+	fnToBigInt64:          "JS_ToBigInt64",
+	fnToInt32:             "JS_ToInt32",
+	fnMemoryUsage:         "JS_ComputeMemoryUsage",
 }

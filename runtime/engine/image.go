@@ -24,6 +24,9 @@ type Image struct {
 	scratch  uint32
 	entries  Value
 	entryFns map[string]Value
+	layout   layout
+	// companion is what the VM's Companion saved.
+	companion any
 }
 
 // run is a stretch of memory that is not all zero.
@@ -85,7 +88,12 @@ func (e *Engine) newVM(ctx context.Context) (*VM, error) {
 }
 
 // close frees the memory. Closing a module instance cannot fail.
-func (vm *VM) close() { _ = vm.mod.Close(vm.ctx) }
+func (vm *VM) close() {
+	if vm.beside != nil {
+		vm.beside.Close()
+	}
+	_ = vm.mod.Close(vm.ctx)
+}
 
 func (vm *VM) initialize() error {
 	vm.call(fnInitialize)
@@ -181,7 +189,13 @@ func (vm *VM) snapshot() (*Image, error) {
 	size := vm.mem.Size()
 	im := &Image{
 		size: size, stackPtr: sp.Get(), rt: vm.rt, js: vm.js, scratch: vm.scratch,
-		entries: vm.entries, entryFns: maps.Clone(vm.entryFns),
+		entries: vm.entries, entryFns: maps.Clone(vm.entryFns), layout: vm.layout(),
+	}
+	if vm.beside != nil {
+		var err error
+		if im.companion, err = vm.beside.Save(); err != nil {
+			return nil, err
+		}
 	}
 	memory := vm.read(0, size)
 	start := -1
@@ -230,5 +244,6 @@ func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 	sp.Set(im.stackPtr)
 	vm.rt, vm.js, vm.scratch, vm.entries = im.rt, im.js, im.scratch, im.entries
 	vm.entryFns = im.entryFns
+	vm.adopt(im.layout)
 	return vm, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
+	"errors"
 	"fmt"
 )
 
@@ -30,8 +31,12 @@ func Fingerprint() ([sha256.Size]byte, error) {
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler. What it returns is memory of
-// a virtual machine: store it only where machine code could be stored as well.
+// a virtual machine: store it only where machine code could be stored as well. Error: the image has regions
+// or a companion's state.
 func (im *Image) MarshalBinary() ([]byte, error) {
+	if im.companion != nil || len(im.layout.regions)+len(im.layout.spans) > 0 {
+		return nil, errors.New("store an image: it has state outside of its memory")
+	}
 	f := imageFile{
 		Size: im.size, StackPtr: im.stackPtr, RT: im.rt, JS: im.js, Scratch: im.scratch,
 		Entries: im.entries, EntryFns: im.entryFns,

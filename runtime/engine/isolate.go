@@ -23,6 +23,9 @@ type IsolateOptions struct {
 	// an out of memory *Error or another reason. All that was under way in it is
 	// lost. Called on the isolate's goroutine.
 	OnReset func(cause error)
+	// Companion makes the state that each VM has beside its memory; saved is what
+	// that of the image's VM saved, nil for an image without. Default: none.
+	Companion func(vm *VM, saved any) Companion
 	// OnIdle hears, at the end of a turn, that its scope has no Async under way:
 	// nothing more will happen on its behalf unless the embedder acts. Called on
 	// the isolate's goroutine.
@@ -72,7 +75,9 @@ func (i *Isolate) renew() error {
 	if i.vm != nil {
 		i.vm.close()
 	}
-	i.vm = vm
+	if i.vm = vm; i.o.Companion != nil {
+		vm.beside = i.o.Companion(vm, i.image.companion)
+	}
 	return nil
 }
 

@@ -1,27 +1,24 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package engine
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// sliced is linear memory in a Go slice.
+// sliced is linear memory in a Go slice of all the room it may need, so that it
+// never moves.
 type sliced struct{ b []byte }
 
 // newMemory implements experimental.MemoryAllocator.
-func newMemory(size, _ uint64) experimental.LinearMemory {
-	return &sliced{b: make([]byte, 0, size)}
+func newMemory(_, limit uint64) experimental.LinearMemory {
+	return &sliced{b: make([]byte, limit)}
 }
 
 // Reallocate implements experimental.LinearMemory.
 func (m *sliced) Reallocate(size uint64) []byte {
-	if size <= uint64(cap(m.b)) {
-		m.b = m.b[:size]
-		return m.b
+	if size > uint64(len(m.b)) {
+		return nil
 	}
-	grown := make([]byte, size, size+size/2)
-	copy(grown, m.b)
-	m.b = grown
-	return m.b
+	return m.b[:size]
 }
 
 // Free implements experimental.LinearMemory.

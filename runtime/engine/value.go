@@ -79,7 +79,7 @@ type Unsupported struct {
 // New converts a Go value: nil is null; Undefined, bool, int, int64, float64
 // and string are themselves; []byte is a Uint8Array; []string and []any are
 // arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage
-// is what JSON.parse makes of it; *Error is an error object; Loaded is a
+// is what JSON.parse makes of it; BigInt is one; *Error is an error object; Loaded is a
 // namespace; Value is moved. An unknown type is an error.
 func (vm *VM) New(value any) (Value, error) {
 	switch v := value.(type) {
@@ -98,6 +98,8 @@ func (vm *VM) New(value any) (Value, error) {
 		return floatValue(float64(v)), nil
 	case float64:
 		return floatValue(v), nil
+	case BigInt:
+		return vm.made(vm.call(fnNewBigInt64, uint64(vm.js), uint64(v)))
 	case string:
 		return vm.newString(v)
 	case []byte:

@@ -30,6 +30,10 @@ type VM struct {
 	entries  Value  // what the prelude evaluated to
 	entryFns map[string]Value
 	rejected map[Value]Value // promises without a handler so far, and their reasons
+	regions  []*Region
+	spans    []span // of freed regions, all zero
+	charged  int64  // bytes of regions, and of what Charge counted
+	beside   Companion
 	scope    *Scope
 	deadline time.Time    // of the turn that runs; zero for none
 	causes   int          // depth of the chain of causes being read

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/tetratelabs/wazero/experimental"
+	"golang.org/x/sys/windows"
+)
+
+// reserved is linear memory that reserves its whole address range at once and
+// commits what is used, so that it never moves.
+type reserved struct {
+	b         []byte
+	committed uint64
+}
+
+// newMemory implements experimental.MemoryAllocator.
+func newMemory(_, limit uint64) experimental.LinearMemory {
+	at, err := windows.VirtualAlloc(0, uintptr(limit), windows.MEM_RESERVE, windows.PAGE_NOACCESS)
+	if err != nil {
+		// wazero has no error here; it turns the panic into one of Instantiate.
+		panic(fmt.Errorf("reserve %d bytes for an isolate: %w", limit, err))
+	}
+	return &reserved{b: unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), limit)}
+}
+
+// Reallocate implements experimental.LinearMemory.
+func (m *reserved) Reallocate(size uint64) []byte {
+	if size > uint64(len(m.b)) {
+		return nil
+	}
+	if size > m.committed {
+		base := uintptr(unsafe.Pointer(unsafe.SliceData(m.b)))
+		_, err := windows.VirtualAlloc(base+uintptr(m.committed), uintptr(size-m.committed), windows.MEM_COMMIT, windows.PAGE_READWRITE)
+		if err != nil {
+			return nil // out of memory: memory.grow is -1
+		}
+		m.committed = size
+	}
+	return m.b[:size]
+}
+
+// Free implements experimental.LinearMemory.
+func (m *reserved) Free() {
+	if m.b == nil {
+		return
+	}
+	// Releasing what was reserved whole cannot fail.
+	_ = windows.VirtualFree(uintptr(unsafe.Pointer(unsafe.SliceData(m.b))), 0, windows.MEM_RELEASE)
+	m.b = nil
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// This file is for an embedder that runs code of its own between JavaScript and
+// JavaScript: values as they are, exceptions that go on as the object that was
+// thrown, and state beside the VM's memory.
+
+// Companion is state of a VM that is not in its linear memory. It is used on the
+// isolate's goroutine only.
+type Companion interface {
+	// Save returns what the companion of a VM that goes on from here begins with.
+	// The VM is at rest. What is returned is never changed.
+	Save() (any, error)
+	// Close frees it. The VM is of no use any more.
+	Close()
+}
+
+// Companion is what IsolateOptions.Companion made for the VM; nil without one.
+func (vm *VM) Companion() Companion { return vm.beside }
+
+// Context carries the VM, and lives as long.
+func (vm *VM) Context() context.Context { return vm.ctx }
+
+// VM is the VM of the turn that runs.
+func (c *Call) VM() *VM { return c.vm }
+
+// Arg is argument i as it is; it stays the caller's.
+func (c *Call) Arg(i int) Value { return c.arg(i) }
+
+// BigInt becomes a BigInt.
+type BigInt int64
+
+// Thrown is an exception as JavaScript threw it: the same value goes on when a
+// Func returns it.
+type Thrown struct{ value Value }
+
+// Error implements error.
+func (t *Thrown) Error() string { return "JavaScript threw" }
+
+// thrown takes the pending exception out of the VM.
+func (vm *VM) thrown() *Thrown { return &Thrown{Value(vm.call(fnGetException, uint64(vm.js)))} }
+
+// Invoke is Call with values as they are, which become the engine's; the error
+// is a *Thrown.
+func (vm *VM) Invoke(entry string, args ...Value) (Value, error) {
+	defer vm.freeAll(args)
+	f, ok := vm.entryFns[entry]
+	if !ok {
+		return 0, fmt.Errorf("the prelude has no entry point %q", entry)
+	}
+	argv, free := vm.arguments(args)
+	defer free()
+	result := Value(vm.call(fnCall, uint64(vm.js), uint64(f), uint64(tagged(tagUndefined, 0)), uint64(len(args)), uint64(argv)))
+	if result.tag() == tagException {
+		return 0, vm.thrown()
+	}
+	return result, nil
+}
+
+// Index is item i of array, owned by the caller; the error is a *Thrown.
+func (vm *VM) Index(array Value, i uint32) (Value, error) {
+	v := Value(vm.call(fnGetIndex, uint64(vm.js), uint64(array), uint64(i)))
+	if v.tag() == tagException {
+		return 0, vm.thrown()
+	}
+	return v, nil
+}
+
+// ToInt32 is the language's; the error is a *Thrown.
+func (vm *VM) ToInt32(v Value) (int32, error) {
+	if v.tag() == tagInt {
+		return int32(v), nil
+	}
+	if int32(vm.call32(fnToInt32, uint64(vm.js), uint64(vm.scratch), uint64(v))) < 0 {
+		return 0, vm.thrown()
+	}
+	return int32(vm.readU32(vm.scratch)), nil
+}
+
+// ToNumber is the language's; the error is a *Thrown.
+func (vm *VM) ToNumber(v Value) (float64, error) {
+	switch v.tag() {
+	case tagInt:
+		return float64(int32(v)), nil
+	case tagFloat:
+		return v.float(), nil
+	}
+	if int32(vm.call32(fnToFloat, uint64(vm.js), uint64(vm.scratch), uint64(v))) < 0 {
+		return 0, vm.thrown()
+	}
+	return math.Float64frombits(vm.readU64(vm.scratch)), nil
+}
+
+// ToBigInt64 is the language's; the error is a *Thrown.
+func (vm *VM) ToBigInt64(v Value) (int64, error) {
+	if int32(vm.call32(fnToBigInt64, uint64(vm.js), uint64(vm.scratch), uint64(v))) < 0 {
+		return 0, vm.thrown()
+	}
+	return int64(vm.readU64(vm.scratch)), nil
+}
+
+// Interrupt is for code of the embedder's own that runs long on behalf of the
+// turn: it ends the turn, by a panic, when its budget is used up or the isolate
+// is closing. It is cheap; call it about once a millisecond.
+func (vm *VM) Interrupt() {
+	var result [1]uint64
+	hostInterrupt(vm, vm.mod, result[:])
+}
+
+// Abort ends the turn by a panic, as Interrupt does; err is why. The isolate
+// starts over from its image.
+func (vm *VM) Abort(err error) { panic(broken{err}) }

@@ -1,0 +1,216 @@
+package engine
+
+import "math"
+
+// This file gives the embedder stretches of linear memory that are its own and
+// not the JavaScript heap's: what it does there, JavaScript sees in an
+// ArrayBuffer without a copy. Linear memory never moves while a VM lives, so the
+// bytes of a region stay where they are until Resize.
+
+const (
+	// reserve is how far linear memory may grow. The heap and the regions
+	// together may hold DefaultMemoryLimit; a region that has to move when it
+	// grows needs its old place and its new one at the same time.
+	reserve = 2*DefaultMemoryLimit + memoryHeadroom
+	// leastHeap is what the heap keeps whatever regions hold: a limit of nothing
+	// would be no limit to QuickJS.
+	leastHeap = 1 << 20
+)
+
+// Region is a stretch of the linear memory of one VM. It belongs to the turn
+// that runs, as the VM does.
+type Region struct {
+	vm *VM
+	span
+	size uint32 // bytes in use, of the span's
+}
+
+// span is a stretch of linear memory, in whole pages.
+type span struct{ at, length uint32 }
+
+func (s span) end() uint32 { return s.at + s.length }
+
+// NewRegion returns a region of size bytes, a multiple of 64 KiB, that are all
+// zero. False when the isolate would hold more than its limit.
+func (vm *VM) NewRegion(size uint64) (*Region, bool) {
+	r := &Region{vm: vm, span: span{at: vm.mem.Size()}}
+	vm.regions = append(vm.regions, r)
+	if !r.Resize(size) {
+		vm.regions = vm.regions[:len(vm.regions)-1]
+		return nil, false
+	}
+	return r, true
+}
+
+// Regions are the regions that are not freed, in the order they were made: in a
+// VM started from an image, those of the image.
+func (vm *VM) Regions() []*Region { return vm.regions }
+
+// Bytes are the region's, in place, until the next Resize.
+func (r *Region) Bytes() []byte { return r.vm.read(r.at, r.size) }
+
+// Resize makes the region longer; it may move, with what it holds, and what is
+// new is zero. False when the isolate would hold more than its limit.
+func (r *Region) Resize(size uint64) bool {
+	if size > DefaultMemoryLimit || size < uint64(r.size) || !r.vm.Charge(int64(size)-int64(r.size)) {
+		return false
+	}
+	if r.extend(uint32(size)) || r.move(uint32(size)) {
+		r.size = uint32(size)
+		return true
+	}
+	r.vm.Charge(int64(r.size) - int64(size))
+	return false
+}
+
+// extend makes room in place: within the span, or at the end of memory.
+func (r *Region) extend(size uint32) bool {
+	if size <= r.length {
+		return true
+	}
+	if r.end() != r.vm.mem.Size() || !r.vm.growMemory(size-r.length) {
+		return false
+	}
+	r.length = size
+	return true
+}
+
+// move takes another span, with room to grow into if that can be had.
+func (r *Region) move(size uint32) bool {
+	to, ok := r.vm.takeSpan(size)
+	if !ok {
+		return false
+	}
+	old := r.span
+	copy(r.vm.read(to.at, r.size), r.vm.read(old.at, r.size))
+	r.span = to
+	r.vm.giveSpan(old, r.size)
+	return true
+}
+
+// Free gives the region back. Nothing may look at its bytes any more.
+func (r *Region) Free() {
+	for n, x := range r.vm.regions {
+		if x == r {
+			r.vm.regions = append(r.vm.regions[:n:n], r.vm.regions[n+1:]...)
+			r.vm.giveSpan(r.span, r.size)
+			r.vm.Charge(-int64(r.size))
+			return
+		}
+	}
+}
+
+// Alias returns an ArrayBuffer over the region's bytes in place. It must be
+// detached before the region is resized or freed.
+func (r *Region) Alias() (Value, error) {
+	const noFree, noOpaque, notShared = 0, 0, 0
+	return r.vm.made(r.vm.call(fnNewArrayBuffer, uint64(r.vm.js), uint64(r.at), uint64(r.size), noFree, noOpaque, notShared))
+}
+
+// Detach makes buffer an ArrayBuffer of no bytes. What is no ArrayBuffer, or
+// detached already, is left alone.
+func (vm *VM) Detach(buffer Value) { vm.call(fnDetachArrayBuffer, uint64(vm.js), uint64(buffer)) }
+
+// takeSpan returns a free span that is all zero.
+func (vm *VM) takeSpan(size uint32) (span, bool) {
+	for n, s := range vm.spans {
+		if s.length < size {
+			continue
+		}
+		if s.length == size {
+			vm.spans = append(vm.spans[:n:n], vm.spans[n+1:]...)
+		} else {
+			vm.spans[n] = span{s.at + size, s.length - size}
+		}
+		return span{s.at, size}, true
+	}
+	at := vm.mem.Size()
+	for _, length := range []uint32{size + size/2&^(pageSize-1), size} {
+		if vm.growMemory(length) {
+			return span{at, length}, true
+		}
+	}
+	return span{}, false
+}
+
+// giveSpan makes s free; its first used bytes may be other than zero. Free spans
+// that touch become one.
+func (vm *VM) giveSpan(s span, used uint32) {
+	clear(vm.read(s.at, used))
+	rest := vm.spans[:0]
+	for _, x := range vm.spans {
+		switch {
+		case x.end() == s.at:
+			s = span{x.at, x.length + s.length}
+		case s.end() == x.at:
+			s.length += x.length
+		default:
+			rest = append(rest, x)
+		}
+	}
+	vm.spans = rest
+	if s.length > 0 {
+		vm.spans = append(vm.spans, s)
+	}
+}
+
+func (vm *VM) growMemory(n uint32) bool {
+	_, ok := vm.mem.Grow(n / pageSize)
+	return ok
+}
+
+// Charge counts n bytes, which may be negative, that the embedder holds outside
+// of the heap on the isolate's behalf: heap and charges share one limit. False,
+// and nothing is counted, when that would be passed.
+func (vm *VM) Charge(n int64) bool {
+	if n > 0 && !vm.affords(n) {
+		return false
+	}
+	vm.charged += n
+	vm.call(fnSetMemoryLimit, uint64(max(DefaultMemoryLimit-vm.charged, leastHeap)))
+	return true
+}
+
+// affords looks at the memory that the heap ever took first, since counting what
+// it holds now walks all of it.
+func (vm *VM) affords(n int64) bool {
+	left := DefaultMemoryLimit - vm.charged
+	if n > left-leastHeap {
+		return false
+	}
+	heap := int64(vm.mem.Size())
+	for _, r := range vm.regions {
+		heap -= int64(r.length)
+	}
+	for _, s := range vm.spans {
+		heap -= int64(s.length)
+	}
+	return n <= left-heap || n <= left-vm.heapUsed()
+}
+
+func (vm *VM) heapUsed() int64 {
+	vm.call(fnMemoryUsage, uint64(vm.rt), uint64(vm.scratch))
+	return int64(min(vm.readU64(vm.scratch), math.MaxInt64)) // malloc_size is the first field
+}
+
+// layout is how an image stores regions and free spans.
+type layout struct {
+	regions []Region
+	spans   []span
+}
+
+func (vm *VM) layout() (l layout) {
+	for _, r := range vm.regions {
+		l.regions = append(l.regions, Region{span: r.span, size: r.size})
+	}
+	l.spans = append(l.spans, vm.spans...)
+	return l
+}
+
+func (vm *VM) adopt(l layout) {
+	for _, r := range l.regions {
+		vm.regions = append(vm.regions, &Region{vm: vm, span: r.span, size: r.size})
+		vm.charged += int64(r.size) // the heap's limit is in the image
+	}
+	vm.spans = append(vm.spans, l.spans...)
+}
