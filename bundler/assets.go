@@ -49,14 +49,23 @@ type walker struct {
 
 // walkAssets lists and hashes the manifest's assets folder.
 func (b *Builder) walkAssets(ctx context.Context, root *os.Root, m *manifest.Manifest, reads *reads) walked {
-	w := &walker{walked: walked{dir: b.dir}, root: root, folder: m.Assets, private: newPrivate(m), reads: reads}
+	return walkAssets(ctx, b.dir, root, m, reads, b.hashes.fill)
+}
+
+// walkAssets lists the assets folder of the site in dir. fill completes what was
+// found; nil leaves it at that.
+func walkAssets(
+	ctx context.Context, dir string, root *os.Root, m *manifest.Manifest, reads *reads,
+	fill func(context.Context, *os.Root, []candidate) error,
+) walked {
+	w := &walker{walked: walked{dir: dir}, root: root, folder: m.Assets, private: newPrivate(m), reads: reads}
 	if m.Assets == "" {
 		return w.walked
 	}
 	if info, err := root.Stat(m.Assets); err != nil || !info.IsDir() {
 		d := problem("assets-missing", "", "make the folder, or leave assets out", "the assets folder %q does not exist", m.Assets)
 		d.Path = "/assets"
-		reads.addFolderOf(filepath.Join(b.dir, m.Assets))
+		reads.addFolderOf(filepath.Join(dir, m.Assets))
 		w.diagnostics = append(w.diagnostics, d)
 		return w.walked
 	}
@@ -69,8 +78,8 @@ func (b *Builder) walkAssets(ctx context.Context, root *os.Root, m *manifest.Man
 		}
 		return w.visit(file, d)
 	})
-	if err == nil {
-		err = b.hashes.fill(ctx, root, w.files)
+	if err == nil && fill != nil {
+		err = fill(ctx, root, w.files)
 	}
 	if err != nil {
 		w.diagnostics = append(w.diagnostics, failed("assets-unreadable", "the assets folder cannot be read", err))

@@ -61,20 +61,25 @@ type Builder struct {
 
 // New returns a Builder for the site in dir. Close it.
 func New(dir string, o Options) *Builder {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	// esbuild names files by their real paths; ours are to match.
-	if target, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = target
-	}
 	if o.Provided == nil {
 		o.Provided = []string{"cloudflare:workers"}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Builder{dir: dir, options: o, hashes: hashCache{now: o.Now}}
+	return &Builder{dir: realDir(dir), options: o, hashes: hashCache{now: o.Now}}
+}
+
+// realDir is a folder by its absolute path without links. esbuild names files so;
+// ours are to match.
+func realDir(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
+	}
+	return dir
 }
 
 // Build reads the folder as it is now. With any error among the diagnostics

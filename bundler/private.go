@@ -64,16 +64,27 @@ func hidden(rel string) bool {
 // to be served.
 func sourcesAmong(m *manifest.Manifest, sources []string) map[string]bool {
 	code := map[string]bool{}
-	folder := path.Clean(m.Assets)
-	if m.Entry == "" || folder != "." && !strings.HasPrefix(m.Entry, folder+"/") {
+	if !entryAmongAssets(m) {
 		return code
 	}
 	code[path.Clean(m.Entry)] = true
 	for _, source := range sources {
-		switch path.Ext(source) {
-		case ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
+		if script(source) {
 			code[source] = true
 		}
 	}
 	return code
+}
+
+func entryAmongAssets(m *manifest.Manifest) bool {
+	folder := path.Clean(m.Assets)
+	return m.Entry != "" && (folder == "." || strings.HasPrefix(m.Entry, folder+"/"))
+}
+
+func script(file string) bool {
+	switch path.Ext(file) {
+	case ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
+		return true
+	}
+	return false
 }
