@@ -12,7 +12,7 @@ import (
 var absent = []string{ //nolint:gochecknoglobals // a table
 	"Cache", "CacheStorage", "CloseEvent", "CompressionStream", "DecompressionStream", "ErrorEvent", "EventSource",
 	"FetchEvent", "HTMLRewriter", "Intl", "MessageChannel", "MessageEvent", "MessagePort", "PromiseRejectionEvent",
-	"ScheduledEvent", "URLPattern", "WebAssembly", "WebSocket", "WebSocketPair", "addEventListener", "caches",
+	"ScheduledEvent", "WebAssembly", "WebSocket", "WebSocketPair", "addEventListener", "caches",
 	"dispatchEvent", "removeEventListener", "scheduler",
 }
 

@@ -15,10 +15,11 @@ import * as response from "./response.js";
 import * as streams from "./streams.js";
 import * as timers from "./timers.js";
 import * as url from "./url.js";
+import * as urlpattern from "./urlpattern.js";
 import * as worker from "./worker.js";
 
 for (const part of [
-  language, event, abort, timers, console, encoding, url, headers, streams,
+  language, event, abort, timers, console, encoding, url, urlpattern, headers, streams,
   blob, formdata, request, response, fetch, crypto, clone, worker,
 ]) part.install();
 
