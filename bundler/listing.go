@@ -11,6 +11,8 @@ import (
 // Listing is the static files of a site, as far as they can be told without
 // compiling its Worker.
 type Listing struct {
+	// Dir is the site's folder, absolute and without links. Each File lies in it.
+	Dir string
 	// Assets are sorted by Path, bytewise. Their SHA256 is empty.
 	Assets []Asset
 	// Unsure has the Path of each asset that a Build leaves out if the Worker
@@ -32,7 +34,7 @@ func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, manif
 	assets, found := files.serve(m, nil)
 	found = append(found, files.diagnostics...)
 	found.Sort()
-	l := Listing{Assets: assets, Unsure: map[string]bool{}}
+	l := Listing{Dir: dir, Assets: assets, Unsure: map[string]bool{}}
 	for _, a := range assets {
 		if entryAmongAssets(m) && script(filepath.ToSlash(a.File)) {
 			l.Unsure[a.Path] = true

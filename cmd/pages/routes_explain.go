@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+func (c *cli) newRoutesExplain() *cobra.Command {
+	var persona string
+	cmd := &cobra.Command{
+		Use:   "explain [METHOD] PATH-or-URL [DIR]",
+		Short: "Say what a request meets: pattern, gate, Worker, file or 404, and why",
+		Long: "Say what a request meets: pattern, gate, Worker, file or 404, and why.\n\n" +
+			"METHOD is GET unless it is given, in any case. Of a URL, path and query count,\nthe host does not. The answer is the one that pages dev gives, found by the same\ncode; the Worker is neither compiled nor asked.\n\n" +
+			"Exit codes: 0 explained, also when the answer is a no; 1 the manifest or a\nstatic file was refused; 2 wrong usage.",
+		Example: "  pages routes explain GET /club/crews\n  pages routes explain POST /api/outings --as member\n" +
+			"  pages routes explain http://localhost:8788/about sites/club --json",
+		Args: cobra.MaximumNArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := readQuestion(args)
+			if err != nil {
+				return err
+			}
+			who, err := visitor(persona)
+			if err != nil {
+				return err
+			}
+			s, err := c.loadRouting(cmd.Context(), q.dir)
+			if err != nil {
+				return err
+			}
+			e := s.explain(q, who)
+			if c.json {
+				c.printJSON(explanationDoc{OK: true, Explanation: e})
+				return nil
+			}
+			c.printExplanation(e, s.manifest.Entry, persona)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&persona, "as", string(site.VisitorSignedOut), "`persona` that asks: signed-out, member, owner, outsider")
+	return cmd
+}
+
+// explanationDoc is what `pages routes explain --json` prints.
+type explanationDoc struct {
+	OK bool `json:"ok"`
+	site.Explanation
+}
+
+// question is a request to explain, and the site it is for.
+type question struct {
+	method, target string
+	dir            []string // none or one
+}
+
+// readQuestion tells the arguments apart: the first that looks like a target is
+// one, a method comes before it or is named as HTTP names it, and a folder comes after.
+func readQuestion(args []string) (question, error) {
+	at := slices.IndexFunc(args, isTarget)
+	switch {
+	case len(args) == 0:
+		return question{}, usageError("no path is given; write: pages routes explain GET /path")
+	case at < 0:
+		return question{}, usageError("%s: a path starts with \"/\", a URL with http:// or https://", quoteAll(args))
+	}
+	q := question{method: http.MethodGet, target: args[at]}
+	given := false
+	for i, arg := range args {
+		switch {
+		case i == at:
+		case !given && (i < at && isWord(arg) || isMethod(arg)):
+			q.method, given = strings.ToUpper(arg), true
+		case i > at && q.dir == nil:
+			q.dir = []string{arg}
+		default:
+			return question{}, usageError("%q is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]", arg)
+		}
+	}
+	return q, nil
+}
+
+func isTarget(arg string) bool {
+	lower := strings.ToLower(arg)
+	return strings.HasPrefix(arg, "/") || strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
+}
+
+func isWord(arg string) bool {
+	return arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
+}
+
+// isMethod reports whether a word can be nothing but a method, wherever it stands.
+func isMethod(arg string) bool {
+	switch arg {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodTrace, http.MethodConnect:
+		return true
+	}
+	return false
+}
+
+func quoteAll(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = fmt.Sprintf("%q", arg)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// visitor is who asks when a persona does.
+func visitor(persona string) (site.Visitor, error) {
+	if persona == string(site.VisitorSignedOut) {
+		return site.VisitorSignedOut, nil
+	}
+	for _, p := range site.DefaultPersonas() {
+		switch {
+		case p.Key != persona:
+		case p.Outsider:
+			return site.VisitorOutsider, nil
+		default:
+			return site.VisitorMember, nil
+		}
+	}
+	return "", usageError("--as is %q; it is one of signed-out, member, owner, outsider", persona)
+}
+
+// explain adds what only a build could tell.
+func (s *routed) explain(q question, who site.Visitor) site.Explanation {
+	e := s.routing.Explain(q.method, q.target, who)
+	if s.unsure[e.File] {
+		e.Why = append(e.Why, e.File+" is no static file if the Worker imports it: only a build can tell")
+	}
+	return e
+}
+
+// printExplanation prints the facts one a line, and the reasons below.
+func (c *cli) printExplanation(e site.Explanation, entry, persona string) {
+	as := persona
+	if as == string(site.VisitorSignedOut) {
+		as = "a signed-out visitor"
+	}
+	target := e.Target
+	if !strconv.CanBackquote(target) { // a control character is for no terminal
+		target = strconv.Quote(target)
+	}
+	fmt.Fprintf(c.stdout, "%s %s as %s\n\n", e.Method, target, as)
+	answer := string(e.Answer)
+	if e.Answer == site.AnswerWorker {
+		answer += " " + entry
+	}
+	if e.Gate == site.GateSignIn || e.Gate == site.GateForbidden {
+		answer += ", behind the gate"
+	}
+	status := ""
+	if e.Status != 0 {
+		status = fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+	}
+	pattern := e.Pattern
+	if pattern == "" && e.Access != "" {
+		pattern = "none"
+	}
+	for _, fact := range []struct{ name, value string }{
+		{"path", e.Path},
+		{"pattern", pattern},
+		{"access", string(e.Access)},
+		{"gate", string(e.Gate)},
+		{"answer", answer},
+		{"file", e.File},
+		{"location", e.Location},
+		{"status", status},
+	} {
+		if fact.value != "" {
+			fmt.Fprintf(c.stdout, "%-9s %s\n", fact.name, fact.value)
+		}
+	}
+	fmt.Fprintln(c.stdout, "\nwhy")
+	for _, reason := range e.Why {
+		fmt.Fprintf(c.stdout, "  - %s\n", reason)
+	}
+}
