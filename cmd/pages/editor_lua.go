@@ -1,0 +1,59 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+const (
+	neovimSchema = ".nvim/pages.schema.json"
+
+	neovimBegin = `-- >>> pages init --editor neovim (run it again rather than edit up to the end mark)`
+	neovimEnd   = `-- <<< pages init --editor neovim`
+)
+
+// neovimLua adds the schema to the server's settings when it attaches, for then
+// it does not matter how and when the user's own configuration starts it. The
+// code is in the file that Neovim asks the user to trust: were it in one of its
+// own that this one loads, a change to it would run unasked.
+//
+//go:embed editor_neovim.lua
+var neovimLua string
+
+// editNeovim puts the block between the marks, or at the top: Lua takes nothing
+// after a chunk's return.
+func editNeovim(src []byte) ([]byte, error) {
+	eol := lineEnd(src)
+	block := withLineEnd(neovimBegin+"\n"+neovimLua+neovimEnd+"\n", eol)
+	begins, ends := lineOffsets(src, neovimBegin), lineOffsets(src, neovimEnd)
+	switch {
+	case len(begins) == 0 && len(ends) == 0:
+		if len(src) > 0 {
+			block += eol
+		}
+		return append([]byte(block), src...), nil
+	case len(begins) == 1 && len(ends) == 1 && begins[0] < ends[0]:
+		end := ends[0] + len(neovimEnd)
+		block = strings.TrimSuffix(block, eol)
+		return apply(src, []splice{{begins[0], end, block}}), nil
+	}
+	return nil, &editError{
+		offset: append(begins, ends...)[0], code: codeSettingsSyntax,
+		msg: fmt.Sprintf("the marks of the block are not one begin and one end: %d and %d are here", len(begins), len(ends)),
+		fix: "remove the block with its marks, then run this again; nothing was written",
+	}
+}
+
+// lineOffsets is where the lines begin that are the one given.
+func lineOffsets(src []byte, line string) []int {
+	var offsets []int
+	offset := 0
+	for l := range strings.Lines(string(src)) {
+		if strings.TrimRight(l, "\r\n") == line {
+			offsets = append(offsets, offset)
+		}
+		offset += len(l)
+	}
+	return offsets
+}

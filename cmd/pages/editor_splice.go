@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// This file changes settings in place: only the bytes that a splice names change,
+// so that comments, order and layout of all the rest survive.
+
+// splice replaces the bytes from at up to end.
+type splice struct {
+	at, end int
+	text    string
+}
+
+// apply returns src with the splices made. They must not overlap, and those at
+// the same place must be in order.
+func apply(src []byte, splices []splice) []byte {
+	var out []byte
+	done := 0
+	for _, s := range splices {
+		out = append(append(out, src[done:s.at]...), s.text...)
+		done = s.end
+	}
+	return append(out, src[done:]...)
+}
+
+const blank = " \t\r\n"
+
+// appendChild makes text the last thing between two brackets, on lines of its
+// own: closing is the offset of the closing one, outer the indentation of the
+// line with the opening one. The first line of text is indented already.
+func appendChild(src []byte, closing int, outer, text string) splice {
+	content := len(bytes.TrimRight(src[:closing], blank))
+	eol := lineEnd(src)
+	text = eol + withLineEnd(text, eol)
+	if bytes.ContainsRune(src[content:closing], '\n') {
+		return splice{content, content, text}
+	}
+	return splice{content, closing, text + eol + outer}
+}
+
+// lineEnd is how the lines of src end.
+func lineEnd(src []byte) string {
+	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// withLineEnd gives a text of ours the line ends of a file.
+func withLineEnd(text, eol string) string { return strings.ReplaceAll(text, "\n", eol) }
+
+// indentation is the blanks that the line of an offset begins with.
+func indentation(src []byte, offset int) string {
+	line := src[bytes.LastIndexByte(src[:offset], '\n')+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// beginsLine reports whether only blanks are before an offset on its line.
+func beginsLine(src []byte, offset int) bool {
+	start := bytes.LastIndexByte(src[:offset], '\n') + 1
+	return start > 0 && len(bytes.Trim(src[start:offset], " \t")) == 0
+}
+
+// indent puts blanks before every line of text.
+func indent(text, blanks string) string {
+	lines := slices.Collect(strings.SplitSeq(text, "\n"))
+	return blanks + strings.Join(lines, "\n"+blanks)
+}
+
+// byteOrderMark may begin a file, and is no part of its text.
+const byteOrderMark = "\ufeff"
