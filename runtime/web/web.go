@@ -91,6 +91,8 @@ type Host struct {
 	exchanges map[int64]*Exchange
 	origins   map[string]string // of visitors, by scheme and Host header
 
+	keys keyCache // of crypto.subtle
+
 	work sync.WaitGroup // what was started beside the requests
 }
 

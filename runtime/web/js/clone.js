@@ -1,6 +1,7 @@
 // https://html.spec.whatwg.org/#structuredserializeinternal and its inverse in
 // one pass: nothing leaves the isolate, so there is no form in between.
 import { File, blobBytes, blobOf, fileOf, isBlob } from "./blob.js";
+import { cloneKey, isKey } from "./cryptokey.js";
 import { expose, need, platform } from "./idl.js";
 
 const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
@@ -50,6 +51,7 @@ function object(value, state) {
   if (value instanceof ArrayBuffer) return keep(buffer(value, state));
   if (ArrayBuffer.isView(value)) return keep(view(value, state));
   if (isBlob(value)) return keep(value instanceof File ? fileOf(blobBytes(value), value.name, value.type, value.lastModified) : blobOf(blobBytes(value), value.type));
+  if (isKey(value)) return keep(cloneKey(value));
   if (value instanceof DOMException) return keep(new DOMException(value.message, value.name));
   if (Error.isError(value)) return failure(value, keep, state);
   const slot = boxed(value);

@@ -1,170 +1,276 @@
-// https://w3c.github.io/webcrypto/ as far as digest and HMAC go; Go computes.
+// https://w3c.github.io/webcrypto/ The order of checks is the standard's; keys
+// are read, made and used in Go.
 import { host } from "./host.js";
-import { bytesOf } from "./encoding.js";
-import { define, expose, need } from "./idl.js";
+import { identifier, normalize, normalizeEither, supports } from "./algorithm.js";
+import { keyOf, slotsOf, source } from "./cryptokey.js";
+import { DigestStream } from "./digeststream.js";
+import { bytesOf, encode } from "./encoding.js";
+import { define, expose, illegal, need } from "./idl.js";
+import { parseWebKey, sequence, webKey } from "./jwk.js";
+import { QuotaExceededError } from "./quota.js";
+
+const FORMATS = ["raw", "pkcs8", "spki", "jwk"];
+// In the order in which keys list them.
+const USAGES = ["encrypt", "decrypt", "sign", "verify", "deriveKey", "deriveBits", "wrapKey", "unwrapKey"];
+
+// What the keys of each algorithm may be used for, by type.
+const cipher = { secret: "encrypt decrypt wrapKey unwrapKey" };
+const signing = { public: "verify", private: "sign" };
+const agreement = { public: "", private: "deriveKey deriveBits" };
+const derivation = { secret: "deriveKey deriveBits" };
+const ALLOWED = {
+  "AES-CTR": cipher, "AES-CBC": cipher, "AES-GCM": cipher, "AES-KW": { secret: "wrapKey unwrapKey" },
+  HMAC: { secret: "sign verify" }, HKDF: derivation, PBKDF2: derivation,
+  "RSASSA-PKCS1-v1_5": signing, "RSA-PSS": signing, ECDSA: signing, Ed25519: signing, "NODE-ED25519": signing,
+  "RSA-OAEP": { public: "encrypt wrapKey", private: "decrypt unwrapKey" }, ECDH: agreement, X25519: agreement,
+};
 
 const token = {};
-const BLOCK = { "SHA-1": 64, "SHA-256": 64, "SHA-384": 128, "SHA-512": 128 };
-const USAGES = ["sign", "verify"];
-
-class Crypto {
-  constructor(key) { if (key !== token) throw new TypeError("Illegal constructor"); }
-  get subtle() { return subtle; }
-  getRandomValues(array) {
-    need(arguments.length, 1, "crypto.getRandomValues");
-    if (!ArrayBuffer.isView(array) || array instanceof DataView || array instanceof Float32Array || array instanceof Float64Array || array instanceof Float16Array) {
-      throw new DOMException("getRandomValues: the argument is not an integer typed array", "TypeMismatchError");
-    }
-    if (array.byteLength > 65536) {
-      throw new DOMException(`getRandomValues: ${array.byteLength} bytes are more than the 65536 that one call gives`, "QuotaExceededError");
-    }
-    host.random_fill(array);
-    return array;
-  }
-  randomUUID() { return host.random_uuid(); }
-}
-
-let fieldsOf;
-
-class CryptoKey {
-  #fields;
-  static {
-    fieldsOf = (key) => {
-      try {
-        return key.#fields;
-      } catch {
-        throw new TypeError("The key is not a CryptoKey");
-      }
-    };
-  }
-  constructor(key, fields) {
-    if (key !== token) throw new TypeError("Illegal constructor");
-    this.#fields = fields;
-  }
-  get type() { return fieldsOf(this).type; }
-  get extractable() { return fieldsOf(this).extractable; }
-  get algorithm() { return fieldsOf(this).algorithm; }
-  get usages() { return fieldsOf(this).usages; }
-}
 
 class SubtleCrypto {
-  constructor(key) { if (key !== token) throw new TypeError("Illegal constructor"); }
-  async digest(algorithm, data) {
-    need(arguments.length, 2, "SubtleCrypto.digest");
-    const name = nameOf(algorithm);
-    if (name !== "MD5") hashOf(algorithm);
-    return host.crypto_digest(name, input(data)).buffer;
+  #brand = true;
+  constructor() { if (arguments[0] !== token) throw new TypeError("Illegal constructor"); }
+  static own(object) {
+    if (typeof object !== "object" || object === null || !(#brand in object)) throw illegal("SubtleCrypto");
+  }
+  async encrypt(algorithm, key, data) {
+    begin(this, arguments, 3, "encrypt");
+    algorithm = identifier(algorithm);
+    const slots = slotsOf(key);
+    source(data);
+    const { name, params } = normalize("encrypt", algorithm);
+    return transform("encrypt", permit(slots, name, "encrypt"), params, source(data));
+  }
+  async decrypt(algorithm, key, data) {
+    begin(this, arguments, 3, "decrypt");
+    algorithm = identifier(algorithm);
+    const slots = slotsOf(key);
+    source(data);
+    const { name, params } = normalize("decrypt", algorithm);
+    return transform("decrypt", permit(slots, name, "decrypt"), params, source(data));
   }
   async sign(algorithm, key, data) {
-    need(arguments.length, 3, "SubtleCrypto.sign");
-    const hmac = keyFor(algorithm, key, "sign");
-    return host.crypto_hmac(hmac.algorithm.hash.name, hmac.bytes, input(data)).buffer;
+    begin(this, arguments, 3, "sign");
+    algorithm = identifier(algorithm);
+    const slots = slotsOf(key);
+    source(data);
+    const { name, params } = normalize("sign", algorithm);
+    return host.crypto_sign(permit(slots, name, "sign"), params, source(data)).buffer;
   }
   async verify(algorithm, key, signature, data) {
-    need(arguments.length, 4, "SubtleCrypto.verify");
-    const hmac = keyFor(algorithm, key, "verify");
-    return host.crypto_equal(host.crypto_hmac(hmac.algorithm.hash.name, hmac.bytes, input(data)), input(signature));
+    begin(this, arguments, 4, "verify");
+    algorithm = identifier(algorithm);
+    const slots = slotsOf(key);
+    source(signature, "The signature");
+    source(data);
+    const { name, params } = normalize("verify", algorithm);
+    return host.crypto_verify(permit(slots, name, "verify"), params, source(signature), source(data));
   }
-  async generateKey(algorithm, extractable, usages) {
-    need(arguments.length, 3, "SubtleCrypto.generateKey");
-    const hash = hmacHash(algorithm);
-    const bits = algorithm.length === undefined ? BLOCK[hash] * 8 : Number(algorithm.length);
-    if (!(bits > 0 && bits % 8 === 0 && bits <= 1 << 16)) throw new DOMException("HMAC: the key's length is not a positive multiple of 8", "OperationError");
-    const bytes = new Uint8Array(bits / 8);
-    host.random_fill(bytes);
-    return hmacKey(bytes, hash, extractable, usages);
+  async digest(algorithm, data) {
+    begin(this, arguments, 2, "digest");
+    algorithm = identifier(algorithm);
+    source(data);
+    return host.crypto_digest(normalize("digest", algorithm).name, source(data)).buffer;
   }
-  async importKey(format, data, algorithm, extractable, usages) {
-    need(arguments.length, 5, "SubtleCrypto.importKey");
-    const hash = hmacHash(algorithm);
-    if (format === "raw") return hmacKey(input(data).slice(), hash, extractable, usages, algorithm.length);
-    if (format !== "jwk") throw new DOMException(`HMAC keys cannot be imported as "${format}"; use "raw" or "jwk"`, "NotSupportedError");
-    if (typeof data !== "object" || data === null || data.kty !== "oct" || typeof data.k !== "string") {
-      throw new DOMException('The key is not a JSON Web Key of type "oct"', "DataError");
+  async generateKey(algorithm, extractable, keyUsages) {
+    begin(this, arguments, 3, "generateKey");
+    algorithm = identifier(algorithm);
+    const usages = usagesOf(keyUsages);
+    const { name, params } = normalize("generateKey", algorithm);
+    const allowed = ALLOWED[name];
+    refuseUsages(usages, Object.values(allowed).join(" "), name);
+    const made = host.crypto_generate(name, params);
+    const keys = made.map((one) => keyOf(one, one[0][1] === "public" || !!extractable, usages.filter((usage) => allows(allowed[one[0][1]], usage))));
+    needUsages(keys[0]);
+    return keys.length === 1 ? keys[0] : { publicKey: keys[1], privateKey: keys[0] };
+  }
+  async deriveBits(algorithm, baseKey, length = null) {
+    begin(this, arguments, 2, "deriveBits");
+    algorithm = identifier(algorithm);
+    const slots = slotsOf(baseKey);
+    const bits = length === null ? null : Number(length) >>> 0;
+    const { name, params } = normalize("deriveBits", algorithm);
+    return host.crypto_derive(permit(slots, name, "deriveBits"), params, bits).buffer;
+  }
+  async deriveKey(algorithm, baseKey, derivedKeyType, extractable, keyUsages) {
+    begin(this, arguments, 5, "deriveKey");
+    algorithm = identifier(algorithm);
+    derivedKeyType = identifier(derivedKeyType);
+    const slots = slotsOf(baseKey), usages = usagesOf(keyUsages);
+    const { name, params } = normalize("deriveBits", algorithm);
+    const target = normalize("importKey", derivedKeyType);
+    const wanted = normalize("keyLength", derivedKeyType);
+    const handle = permit(slots, name, "deriveKey");
+    const secret = host.crypto_derive(handle, params, host.crypto_key_length(wanted.name, wanted.params));
+    return imported("raw", secret, target, extractable, usages);
+  }
+  async importKey(format, keyData, algorithm, extractable, keyUsages) {
+    begin(this, arguments, 5, "importKey");
+    format = formatOf(format);
+    const bytes = bytesOf(keyData);
+    const key = bytes === undefined ? webKey(keyData) : null;
+    algorithm = identifier(algorithm);
+    const usages = usagesOf(keyUsages);
+    const target = normalize("importKey", algorithm);
+    if ((format === "jwk") !== (key !== null)) {
+      throw new TypeError(key === null ? "A key of the format jwk is an object, not bytes" : `A key of the format ${format} is bytes, not an object`);
     }
-    if (data.alg !== undefined && data.alg !== jwkName(hash)) throw new DOMException(`The key is for ${data.alg}, not ${jwkName(hash)}`, "DataError");
-    let bytes;
-    try {
-      bytes = Uint8Array.fromBase64(data.k, { alphabet: "base64url" });
-    } catch {
-      throw new DOMException("The key's k is not base64url", "DataError");
-    }
-    return hmacKey(bytes, hash, extractable, usages, algorithm.length);
+    return imported(format, key ?? source(keyData), target, extractable, usages);
   }
   async exportKey(format, key) {
-    need(arguments.length, 2, "SubtleCrypto.exportKey");
-    const own = fieldsOf(key);
-    if (!own.extractable) throw new DOMException("The key is not extractable", "InvalidAccessError");
-    if (format === "raw") return own.bytes.slice().buffer;
-    if (format !== "jwk") throw new DOMException(`HMAC keys cannot be exported as "${format}"; use "raw" or "jwk"`, "NotSupportedError");
-    return {
-      kty: "oct", k: own.bytes.toBase64({ alphabet: "base64url", omitPadding: true }),
-      alg: jwkName(own.algorithm.hash.name), key_ops: own.usages.slice(), ext: own.extractable,
-    };
+    begin(this, arguments, 2, "exportKey");
+    const out = exported(formatOf(format), slotsOf(key));
+    return out instanceof Uint8Array ? out.buffer : out;
+  }
+  async wrapKey(format, key, wrappingKey, wrapAlgorithm) {
+    begin(this, arguments, 4, "wrapKey");
+    format = formatOf(format);
+    const slots = slotsOf(key), wrapping = slotsOf(wrappingKey);
+    wrapAlgorithm = identifier(wrapAlgorithm);
+    const { name, params } = normalizeEither("wrapKey", "encrypt", wrapAlgorithm);
+    const handle = permit(wrapping, name, "wrapKey");
+    const out = exported(format, slots);
+    return transform("encrypt", handle, params, out instanceof Uint8Array ? out : encode(JSON.stringify(out)));
+  }
+  async unwrapKey(format, wrappedKey, unwrappingKey, unwrapAlgorithm, unwrappedKeyAlgorithm, extractable, keyUsages) {
+    begin(this, arguments, 7, "unwrapKey");
+    format = formatOf(format);
+    source(wrappedKey, "The wrapped key");
+    const unwrapping = slotsOf(unwrappingKey);
+    unwrapAlgorithm = identifier(unwrapAlgorithm);
+    unwrappedKeyAlgorithm = identifier(unwrappedKeyAlgorithm);
+    const usages = usagesOf(keyUsages);
+    const { name, params } = normalizeEither("unwrapKey", "decrypt", unwrapAlgorithm);
+    const target = normalize("importKey", unwrappedKeyAlgorithm);
+    const handle = permit(unwrapping, name, "unwrapKey");
+    const bytes = new Uint8Array(transform("decrypt", handle, params, source(wrappedKey)));
+    return imported(format, format === "jwk" ? parseWebKey(bytes) : bytes, target, extractable, usages);
   }
   timingSafeEqual(a, b) {
     need(arguments.length, 2, "SubtleCrypto.timingSafeEqual");
-    const left = input(a), right = input(b);
+    const left = source(a), right = source(b);
     if (left.byteLength !== right.byteLength) throw new TypeError("Input buffers must have the same byte length.");
     return host.crypto_equal(left, right);
   }
 }
 
-function input(data) {
-  const bytes = bytesOf(data);
-  if (bytes === undefined) throw new TypeError("The data is neither an ArrayBuffer nor a view");
-  return bytes;
+const { own } = SubtleCrypto;
+delete SubtleCrypto.own;
+
+function begin(object, args, count, method) {
+  own(object);
+  need(args.length, count, `SubtleCrypto.${method}`);
 }
 
-function nameOf(algorithm) {
-  const name = typeof algorithm === "string" ? algorithm : algorithm?.name;
-  if (typeof name !== "string") throw new TypeError("The algorithm has no name");
-  return name.toUpperCase();
+function formatOf(value) {
+  const format = `${value}`;
+  if (!FORMATS.includes(format)) throw new TypeError(`"${format}" is no format of keys: ${FORMATS.join(", ")}`);
+  return format;
 }
 
-function hashOf(algorithm) {
-  const name = nameOf(algorithm);
-  if (BLOCK[name] === undefined) throw new DOMException(`Unrecognized or unimplemented digest algorithm requested ("${name}").`, "NotSupportedError");
-  return name;
-}
-
-function hmacHash(algorithm) {
-  const name = nameOf(algorithm);
-  if (name !== "HMAC") throw new DOMException(`Unrecognized or unimplemented algorithm "${name}"; HMAC is there`, "NotSupportedError");
-  if (algorithm.hash === undefined) throw new TypeError('Missing field "hash" in "algorithm".');
-  return hashOf(algorithm.hash);
-}
-
-function hmacKey(bytes, hash, extractable, usages, length) {
-  const list = [...usages];
+function usagesOf(value) {
+  const list = sequence(value, "The list of key usages").map((item) => `${item}`);
   for (const usage of list) {
-    if (!USAGES.includes(usage)) throw new DOMException(`An HMAC key has no usage "${usage}"`, "SyntaxError");
+    if (!USAGES.includes(usage)) throw new TypeError(`"${usage}" is no usage of keys: ${USAGES.join(", ")}`);
   }
-  if (list.length === 0) throw new DOMException("The key has no usages", "SyntaxError");
-  if (bytes.byteLength === 0) throw new DOMException("The key is empty", "DataError");
-  if (length !== undefined && length !== bytes.byteLength * 8) throw new DOMException(`The key has ${bytes.byteLength * 8} bits, not ${length}`, "DataError");
-  return new CryptoKey(token, {
-    type: "secret", extractable: !!extractable, usages: USAGES.filter((usage) => list.includes(usage)), bytes,
-    algorithm: { name: "HMAC", hash: { name: hash }, length: bytes.byteLength * 8 },
-  });
+  return USAGES.filter((usage) => list.includes(usage));
 }
 
-function keyFor(algorithm, key, usage) {
-  const fields = fieldsOf(key);
-  if (nameOf(algorithm) !== fields.algorithm.name) {
-    throw new DOMException(`The key is for ${fields.algorithm.name}, not ${nameOf(algorithm)}`, "InvalidAccessError");
-  }
-  if (!fields.usages.includes(usage)) throw new DOMException(`The key has no usage "${usage}"`, "InvalidAccessError");
-  return fields;
+function allows(allowed, usage) { return allowed.split(" ").includes(usage); }
+
+function refuseUsages(usages, allowed, name) {
+  const wrong = usages.find((usage) => !allows(allowed, usage));
+  if (wrong !== undefined) throw new DOMException(`A key for ${name} has no usage "${wrong}"`, "SyntaxError");
 }
 
-function jwkName(hash) { return `HS${hash.slice(4)}`; }
+function needUsages(key) {
+  if (key.type !== "public" && slotsOf(key).names.length === 0) throw new DOMException(`A ${key.type} key has at least one usage`, "SyntaxError");
+}
+
+// What Go is told of a key that may be used so.
+function permit({ handle, names }, name, usage) {
+  if (handle[0] !== name) throw new DOMException(`The key is for ${handle[0]}, not ${name}`, "InvalidAccessError");
+  if (!names.includes(usage)) throw new DOMException(`The key has no usage "${usage}"`, "InvalidAccessError");
+  return handle;
+}
+
+// Encrypts or decrypts. AES works in place, on a copy with room for padding or a tag.
+function transform(direction, handle, params, data) {
+  const decrypt = direction === "decrypt", size = data.byteLength;
+  if (!handle[0].startsWith("AES-C") && handle[0] !== "AES-GCM") return host.crypto_transform(decrypt, handle, params, data).buffer;
+  const out = new Uint8Array(size + (decrypt ? 0 : 16));
+  out.set(data);
+  const length = host.crypto_cipher(decrypt, handle, params, size, out);
+  return length === out.byteLength ? out.buffer : out.buffer.transfer(length);
+}
+
+// The type of key that the format holds; undefined when Go is to refuse it.
+function typeIn(format, key, name, allowed) {
+  if (allowed.secret !== undefined) return "secret";
+  switch (format) {
+    case "pkcs8": return "private";
+    case "jwk": return key.d === undefined ? "public" : "private";
+    case "raw": return name.startsWith("RSA") ? undefined : "public";
+    default: return "public";
+  }
+}
+
+function imported(format, key, { name, params }, extractable, usages) {
+  const allowed = ALLOWED[name];
+  if (name === "HKDF" || name === "PBKDF2") {
+    if (format !== "raw") throw new DOMException(`A key for ${name} is imported as "raw", not as "${format}"`, "NotSupportedError");
+    refuseUsages(usages, allowed.secret, name);
+    if (extractable) throw new DOMException(`A key for ${name} cannot be extractable`, "SyntaxError");
+  } else {
+    const type = typeIn(format, key, name, allowed);
+    if (type !== undefined) refuseUsages(usages, allowed[type], name);
+  }
+  const material = format === "jwk" ? JSON.stringify(key) : key;
+  const made = keyOf(host.crypto_import(format, name, params, material, usages, !!extractable), !!extractable, usages);
+  needUsages(made);
+  return made;
+}
+
+// Bytes or a JSON Web Key.
+function exported(format, { handle, extractable, names }) {
+  if (!supports("exportKey", handle[0])) throw new DOMException(`Keys for ${handle[0]} cannot be exported`, "NotSupportedError");
+  if (!extractable) throw new DOMException("The key is not extractable", "InvalidAccessError");
+  const out = host.crypto_export(format, handle);
+  return format === "jwk" ? { ...out, key_ops: names.slice(), ext: true } : out;
+}
 
 const subtle = new SubtleCrypto(token);
 
+class Crypto {
+  #brand = true;
+  constructor() { if (arguments[0] !== token) throw new TypeError("Illegal constructor"); }
+  get subtle() {
+    if (!(#brand in this)) throw illegal("Crypto");
+    return subtle;
+  }
+  getRandomValues(array) {
+    if (!(#brand in this)) throw illegal("Crypto");
+    need(arguments.length, 1, "crypto.getRandomValues");
+    if (!ArrayBuffer.isView(array)) throw new TypeError("getRandomValues: the argument is not a typed array");
+    if (array instanceof DataView || array instanceof Float32Array || array instanceof Float64Array || array instanceof Float16Array) {
+      throw new DOMException("getRandomValues: the argument is not an integer typed array", "TypeMismatchError");
+    }
+    if (array.byteLength > 65536) {
+      throw new QuotaExceededError(`getRandomValues: ${array.byteLength} bytes are more than the 65536 that one call gives`);
+    }
+    host.random_fill(array);
+    return array;
+  }
+  randomUUID() {
+    if (!(#brand in this)) throw illegal("Crypto");
+    return host.random_uuid();
+  }
+}
+
 export function install() {
   define("Crypto", Crypto);
-  define("CryptoKey", CryptoKey);
   define("SubtleCrypto", SubtleCrypto);
+  // Workers have it here, and nowhere else.
+  Object.defineProperty(Crypto.prototype, "DigestStream", { value: DigestStream, writable: true, configurable: true });
   expose("crypto", new Crypto(token));
 }

@@ -4,12 +4,14 @@ import * as blob from "./blob.js";
 import * as clone from "./clone.js";
 import * as console from "./console.js";
 import * as crypto from "./crypto.js";
+import * as cryptokey from "./cryptokey.js";
 import * as encoding from "./encoding.js";
 import * as event from "./event.js";
 import * as fetch from "./fetch.js";
 import * as formdata from "./formdata.js";
 import * as headers from "./headers.js";
 import * as language from "./language.js";
+import * as quota from "./quota.js";
 import * as request from "./request.js";
 import * as response from "./response.js";
 import * as streams from "./streams.js";
@@ -20,7 +22,7 @@ import * as worker from "./worker.js";
 
 for (const part of [
   language, event, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, formdata, request, response, fetch, crypto, clone, worker,
+  blob, formdata, request, response, fetch, quota, cryptokey, crypto, clone, worker,
 ]) part.install();
 
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

@@ -8,7 +8,7 @@ import {
 import { bytesOf, concat, TextDecoder, encode } from "./encoding.js";
 import { define, expose, platform } from "./idl.js";
 
-export { ReadableStream };
+export { ReadableStream, WritableStream };
 
 /** Reports whether any of the stream was read or cancelled. */
 export function disturbed(stream) { return stream._disturbed === true; }
