@@ -38,138 +38,70 @@ type walked struct {
 	diagnostics manifest.Diagnostics
 }
 
-// walker reads one assets folder. It stays inside root, whatever links say.
-type walker struct {
-	walked
-	root    *os.Root
-	folder  string // relative to the site's folder
-	private private
-	reads   *reads
-}
-
 // walkAssets lists and hashes the manifest's assets folder.
 func (b *Builder) walkAssets(ctx context.Context, root *os.Root, m *manifest.Manifest, reads *reads) walked {
 	return walkAssets(ctx, b.dir, root, m, reads, b.hashes.fill)
 }
 
-// walkAssets lists the assets folder of the site in dir. fill completes what was
-// found; nil leaves it at that.
+// walkAssets lists the assets folder of the site in dir, and stays inside root,
+// whatever links say. fill completes what was found; nil leaves it at that.
 func walkAssets(
 	ctx context.Context, dir string, root *os.Root, m *manifest.Manifest, reads *reads,
 	fill func(context.Context, *os.Root, []candidate) error,
 ) walked {
-	w := &walker{walked: walked{dir: dir}, root: root, folder: m.Assets, private: newPrivate(m), reads: reads}
+	w := walked{dir: dir}
 	if m.Assets == "" {
-		return w.walked
+		return w
 	}
 	if info, err := root.Stat(m.Assets); err != nil || !info.IsDir() {
 		d := problem("assets-missing", "", "make the folder, or leave assets out", "the assets folder %q does not exist", m.Assets)
 		d.Path = "/assets"
 		reads.addFolderOf(filepath.Join(dir, m.Assets))
 		w.diagnostics = append(w.diagnostics, d)
-		return w.walked
+		return w
 	}
-	err := fs.WalkDir(root.FS(), m.Assets, func(file string, d fs.DirEntry, err error) error {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		return w.visit(file, d)
-	})
+	err := w.visit(ctx, root, m.AssetsFolder(), reads)
 	if err == nil && fill != nil {
 		err = fill(ctx, root, w.files)
 	}
 	if err != nil {
 		w.diagnostics = append(w.diagnostics, failed("assets-unreadable", "the assets folder cannot be read", err))
 	}
-	return w.walked
+	return w
 }
 
-// visit is called with every file and folder, in bytewise order.
-func (w *walker) visit(file string, d fs.DirEntry) error {
-	if file == w.folder && d.IsDir() {
-		w.reads.add(filepath.FromSlash(file))
-		return nil
+// visit goes through the folder.
+func (w *walked) visit(ctx context.Context, root *os.Root, folder manifest.AssetsFolder, reads *reads) error {
+	for e, err := range folder.Walk(root.FS()) {
+		if err := cmp.Or(ctx.Err(), err); err != nil {
+			return err
+		}
+		switch e.Kind {
+		case manifest.AssetFolder:
+			reads.add(filepath.FromSlash(e.File))
+		case manifest.AssetPrivate:
+			w.left = append(w.left, e.File)
+		case manifest.AssetRefused:
+			w.diagnostics = append(w.diagnostics, e.Fault)
+		case manifest.AssetPublic:
+			info, err := e.Entry.Info()
+			if errors.Is(err, fs.ErrNotExist) { // removed since the folder was read
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			w.files = append(w.files, candidate{file: e.File, path: e.Path, info: info})
+		case manifest.AssetHidden:
+		}
 	}
-	rel := strings.TrimPrefix(file, w.folder+"/") // the folder may be "."
-	switch {
-	case hidden(rel) && d.IsDir():
-		return fs.SkipDir
-	case w.private.has(file) && d.IsDir():
-		w.left = append(w.left, file)
-		return fs.SkipDir
-	case w.private.has(file):
-		w.left = append(w.left, file)
-		return nil
-	case hidden(rel):
-		return nil
-	case d.IsDir():
-		w.reads.add(filepath.FromSlash(file))
-		return nil
-	}
-	info, err := w.stat(file, d)
-	if info == nil || err != nil {
-		return err
-	}
-	w.files = append(w.files, candidate{file: file, path: composed(rel), info: info})
 	return nil
-}
-
-// stat is the regular file that the entry is or leads to; nil when it is
-// neither, which is told.
-func (w *walker) stat(file string, d fs.DirEntry) (fs.FileInfo, error) {
-	refuse := func(fix, format string) (fs.FileInfo, error) {
-		w.diagnostics = append(w.diagnostics, problem("asset-not-a-file", file, fix, format, file))
-		return nil, nil
-	}
-	info, err := d.Info()
-	if errors.Is(err, fs.ErrNotExist) { // removed since the folder was read
-		return nil, nil
-	}
-	if err != nil || info.Mode().IsRegular() {
-		return info, err
-	}
-	if info.Mode()&fs.ModeSymlink == 0 {
-		return refuse("move it out of the assets folder", "%q is no regular file")
-	}
-	const instead = "put the file itself in its place"
-	info, err = w.root.Stat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return refuse(instead, "%q is a link that leads nowhere")
-	case err != nil:
-		return refuse(instead, "%q is a link that leads out of the site's folder, or to itself")
-	case info.IsDir():
-		return refuse("put the folder itself in its place", "%q is a link to a folder, which is not followed")
-	case !info.Mode().IsRegular():
-		return refuse(instead, "%q is a link to something that is no regular file")
-	case w.leadsToPrivate(file):
-		return refuse(instead, "%q is a link to a file that is never served")
-	}
-	return info, nil
-}
-
-// leadsToPrivate reports whether the link ends at a file that is never served
-// under its own name, or at one that cannot be told.
-func (w *walker) leadsToPrivate(link string) bool {
-	target, err := filepath.EvalSymlinks(filepath.Join(w.dir, filepath.FromSlash(link)))
-	if err != nil {
-		return true
-	}
-	rel, err := filepath.Rel(w.dir, target)
-	if err != nil {
-		return true
-	}
-	file := filepath.ToSlash(rel)
-	return w.private.has(file) || hidden(strings.TrimPrefix(file, w.folder+"/"))
 }
 
 // serve makes assets of the candidates. sources are the Worker's files.
 func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, found manifest.Diagnostics) {
 	code := sourcesAmong(m, sources)
-	served := map[string]string{} // folded path -> file
+	var names manifest.AssetNames
 	var decomposed, large, unreachable tally
 	var total int64
 	for _, c := range w.files {
@@ -177,17 +109,10 @@ func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, f
 			w.left = append(w.left, c.file)
 			continue
 		}
-		if code, reason := pathRefusal(c.path); code != "" {
-			found = append(found, problem(code, c.file, "rename it", "%q cannot be served: its path %s", c.file, reason))
+		if d, refused := names.Check(c.file, c.path); refused {
+			found = append(found, d)
 			continue
 		}
-		folded := foldPath(c.path)
-		if other, ok := served[folded]; ok {
-			found = append(found, problem("path-collision", c.file, "rename one of them",
-				"%q and %q differ only in case or accents' encoding, which many file systems take for one", other, c.file))
-			continue
-		}
-		served[folded] = c.file
 		decomposed.addIf(!strings.HasSuffix(c.file, c.path), c.file)
 		large.addIf(c.info.Size() > maxAssetBytes, c.file)
 		unreachable.addIf(strings.Contains(c.path, "%"), c.file)

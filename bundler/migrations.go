@@ -31,8 +31,8 @@ func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []
 			continue
 		}
 		file := db.Migrations + "/" + name
-		if code, reason := pathRefusal(name); code != "" {
-			found = append(found, problem(code, file, "rename it", "%q cannot be a migration: its name %s", file, reason))
+		if d, refused := manifest.CheckMigrationName(file); refused {
+			found = append(found, d)
 			continue
 		}
 		sql, err := fs.ReadFile(fsys, file)

@@ -1,9 +1,7 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
 )
@@ -11,98 +9,73 @@ import (
 // assets is what a walk over the public files found.
 type assets struct {
 	dir   string
-	files []string // relative to dir, in walking order
-	forms []htmlForm
-	pages int
+	entry string // the Worker's module, which is not public wherever it lies
+	names AssetNames
+	files []string // as they are served, relative to dir, in walking order
+	pages pageSearch
 }
 
 // checkAssets walks the public files and compares them with the routes and forms.
 func (b *bundle) checkAssets(dir string) {
 	b.checkExposed(dir)
 	a := &assets{dir: dir}
-	err := fs.WalkDir(b.fsys, dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			b.refuse(codePathUnreadable, "/assets", fmt.Sprintf("the public file %s cannot be read: %s", quote(name), reason(err)), "")
-			return nil
+	if entry, ok := b.str("/entry"); ok {
+		a.entry = cleanPath(entry)
+	}
+	folder, seen := AssetsFolder{Dir: dir}, 0
+	if migrations, ok := b.str("/bindings/database/migrations"); ok {
+		folder.Migrations = cleanPath(migrations)
+	}
+	for e, err := range folder.Walk(b.fsys) {
+		if seen++; seen > maxAssetEntries {
+			b.warn(codeAssetCount, "/assets", fmt.Sprintf("there are more than %d public files and folders; the rest were not looked at", maxAssetEntries),
+				"keep generated files out of "+quote(dir))
+			break
 		}
-		return b.asset(a, name, e)
-	})
-	if err != nil && !errors.Is(err, fs.SkipAll) {
-		b.refuse(codePathUnreadable, "/assets", "the public files cannot be read: "+reason(err), "")
+		if err != nil {
+			b.refuse(codePathUnreadable, "/assets", fmt.Sprintf("the public file %s cannot be read: %s", quote(e.File), reason(err)), "let the user who runs this read it, or move it out of "+quote(dir))
+			continue
+		}
+		b.asset(a, e)
 	}
 	b.checkCoverage(a)
-	b.checkPageForms(a)
+	b.checkPageForms(&a.pages)
 }
 
-// asset looks at one public file or folder.
-func (b *bundle) asset(a *assets, name string, e fs.DirEntry) error {
-	if name == a.dir {
-		return nil
-	}
-	if holdsSecrets(e.Name()) {
-		msg := fmt.Sprintf("the public file %s usually holds secrets", quote(name))
-		b.refuse(codeAssetSecret, "/assets", msg, "move it out of "+quote(a.dir))
-		if e.IsDir() {
-			return fs.SkipDir
+// asset looks at one entry of the assets folder.
+func (b *bundle) asset(a *assets, e AssetEntry) {
+	switch e.Kind {
+	case AssetFolder:
+	case AssetPrivate, AssetHidden:
+		b.checkSecret(a, e.File)
+	case AssetRefused:
+		b.refuse(e.Fault.Code, "/assets", e.Fault.Message, e.Fault.Fix)
+	case AssetPublic:
+		if e.File == a.entry {
+			return
 		}
-		return nil
-	}
-	if e.Type()&fs.ModeSymlink != 0 {
-		_, info, err := follow(b.fsys, name)
-		if err == nil && !info.Mode().IsRegular() {
-			err = errLinkKind
+		if d, refused := a.names.Check(e.File, e.Path); refused {
+			b.refuse(d.Code, "/assets", d.Message, d.Fix)
+			return
 		}
-		if err != nil {
-			b.refuse(codePathSymlink, "/assets", fmt.Sprintf("the public file %s is a link that cannot be followed: %s", quote(name), reason(err)),
-				"put the file itself into the bundle")
-			return nil
+		a.files = append(a.files, e.Path)
+		if ext := strings.ToLower(path.Ext(e.Path)); ext == ".html" || ext == ".htm" {
+			b.page(a, e)
 		}
 	}
-	if e.IsDir() {
-		return nil
-	}
-	if len(a.files) == maxAssetFiles {
-		b.warn(codeAssetCount, "/assets", fmt.Sprintf("there are more than %d public files; the rest were not looked at", maxAssetFiles), "keep generated files out of "+quote(a.dir))
-		return fs.SkipAll
-	}
-	rel := name
-	if a.dir != "." {
-		rel = strings.TrimPrefix(name, a.dir+"/")
-	}
-	a.files = append(a.files, rel)
-	if ext := strings.ToLower(path.Ext(name)); ext == ".html" || ext == ".htm" {
-		b.page(a, name)
-	}
-	return nil
 }
 
-// page collects the forms of an HTML file. One that cannot be read is left to whoever serves it.
-func (b *bundle) page(a *assets, name string) {
-	src, err := readFile(b.fsys, name, maxHTMLBytes)
-	if err != nil {
+// checkSecret refuses a file or folder that holds secrets. It is never served, but it lies where a mistake in
+// one rule would publish it. What tools keep at the root of every project is no mistake there.
+func (b *bundle) checkSecret(a *assets, file string) {
+	if !holdsSecrets(path.Base(file)) || file == ".git" || file == ".pages" {
 		return
 	}
-	a.pages++
-	a.forms = append(a.forms, findForms(name, string(src))...)
-}
-
-// holdsSecrets reports whether files of that name are known to hold keys, passwords or whole databases.
-func holdsSecrets(name string) bool {
-	name = strings.ToLower(name)
-	switch name {
-	case ".env", ".npmrc", ".netrc", ".git", ".ssh", ".pages", ".htpasswd":
-		return true
+	fix := "move it out of " + quote(a.dir)
+	if a.dir == "." {
+		fix = `keep the public files in a folder of their own, such as "public"`
 	}
-	for _, prefix := range [...]string{".env.", ".dev.vars", "id_rsa", "id_ed25519", "id_ecdsa"} {
-		if strings.HasPrefix(name, prefix) && !strings.HasSuffix(name, ".pub") {
-			return true
-		}
-	}
-	switch path.Ext(name) {
-	case ".pem", ".key", ".p12", ".pfx", ".sqlite", ".sqlite3", ".db":
-		return true
-	}
-	return false
+	b.refuse(codeAssetSecret, "/assets", fmt.Sprintf("the public file %s usually holds secrets", quote(file)), fix)
 }
 
 // checkExposed warns of a public folder that holds the site's own source.
@@ -142,7 +115,7 @@ func (b *bundle) checkCoverage(a *assets) {
 		base = strings.TrimSuffix(base, "/")
 		if n := below[base]; n > 0 && !isTree {
 			msg := fmt.Sprintf("the members route %s covers one path only: %s below it stay public", quote(r.pattern), plural(n, "file"))
-			b.warn(codeRouteUncovered, r.at, msg, "write "+quote(base+"/*"))
+			b.warn(codeRouteUncovered, r.at, msg, "write "+literal(base+"/*"))
 		}
 		if page := base + ".html"; base != "" && public[page] {
 			msg := fmt.Sprintf("the members route %s does not cover the public file %s", quote(r.pattern), quote(page))
@@ -162,38 +135,4 @@ func accessOf(access map[string]Access, name string) Access {
 		}
 	}
 	return Public
-}
-
-// checkPageForms compares the forms of the pages with those declared.
-func (b *bundle) checkPageForms(a *assets) {
-	declared := map[string]bool{}
-	for _, p := range b.objects("/forms") {
-		if name, ok := b.str(p.key("name")); ok {
-			declared[name] = true
-		}
-	}
-	found := map[string]bool{}
-	for _, f := range a.forms {
-		if !declared[f.name] && !found[f.name] {
-			b.undeclared(f)
-		}
-		found[f.name] = true
-	}
-	for _, p := range b.objects("/forms") {
-		name, ok := b.str(p.key("name"))
-		if ok && a.pages > 0 && !found[name] {
-			b.warn(codeFormUnused, p.key("name"), "no page has the declared form "+quote(name),
-				"correct the name or remove it; forms that a script or the Worker renders are not seen here")
-		}
-	}
-}
-
-func (b *bundle) undeclared(f htmlForm) {
-	fix := "give it a name of at most 64 lowercase letters, digits, - and _"
-	if name := f.name; nameFix(name) == "write "+quote(name) && len(name) <= 64 {
-		event := strings.TrimPrefix(eventFix(name), "write ")
-		fix = fmt.Sprintf(`add {"name": %q, "event": %s} to "forms", if it should raise an event of its own`, name, event)
-	}
-	b.addIn(f.file, f.lines, Warning, codeFormUndeclared, "/forms", f.at,
-		fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", quote(f.name)), fix)
 }

@@ -36,9 +36,16 @@ const (
 const (
 	maxManifestBytes = 256 << 10
 	maxDepth         = 64
-	maxHTMLBytes     = 4 << 20
 	maxSQLBytes      = 16 << 20
-	maxAssetFiles    = 100_000
+	maxAssetEntries  = 100_000
+)
+
+// Bounds on the search for forms in a site's pages.
+const (
+	maxPageWork  = 1 << 30 // bytes read of all pages; a page with forms is read twice, and
+	parsingCost  = 8       // a byte that is parsed counts for as many
+	maxPageToken = 1 << 20 // bytes of one tag, comment or text
+	maxPageForms = 10_000  // forms and fields of all pages
 )
 
 // maxReported is how many diagnostics a Report carries; the rest are counted.
@@ -47,6 +54,9 @@ const maxReported = 100
 // formsPath is where a page posts its forms: the path itself with a "form" field, or the path, "/" and the
 // form's name.
 const formsPath = "/__pages/forms"
+
+// defaultForm is the form of a post that carries no name.
+const defaultForm = "default"
 
 // runtimeConfigs returns the JSON runtime configs a bundle may ship at its root, the one that wins first.
 func runtimeConfigs() []string { return []string{"wrangler.json", "wrangler.jsonc"} }

@@ -56,12 +56,25 @@ const (
 	codeFormDuplicate   = "form-duplicate"
 	codeFormUndeclared  = "form-undeclared"
 	codeFormUnused      = "form-unused"
+	codePageCut         = "page-too-large"
 	codeMigrationOrder  = "migration-order"
 	codeMigrationNumber = "migration-duplicate-number"
 	codeTableMissing    = "table-not-created"
 	codeAssetCount      = "asset-count"
 	codeAssetSecret     = "asset-secret"
 	codeAssetSource     = "asset-source"
+	codeAssetNotFile    = "asset-not-a-file"
+	codeNameUTF8        = "path-not-utf8"
+	codeNameControl     = "path-control"
+	codeNameBackslash   = "path-backslash"
+	codeNameEncoded     = "path-encoded"
+	codeNameURL         = "path-url-char"
+	codeNameWindows     = "path-windows-char"
+	codeNameDevice      = "path-windows-name"
+	codeNameTrailing    = "path-trailing"
+	codeNameLong        = "path-too-long"
+	codeNameReserved    = "path-reserved"
+	codeNameCollision   = "path-collision"
 )
 
 // Rules returns every code this package reports, sorted, with what it stands for.
@@ -72,6 +85,7 @@ func Rules() []Rule {
 //nolint:gochecknoglobals // a constant table
 var rules = [...]Rule{
 	{codeAssetCount, "there are more public files than are looked at"},
+	{codeAssetNotFile, "something among the public assets is no file, or a link that cannot be followed"},
 	{codeAssetSecret, "a file that usually holds secrets is among the public assets"},
 	{codeAssetSource, "the public assets hold the site's own source"},
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
@@ -95,12 +109,24 @@ var rules = [...]Rule{
 	{codeMigrationOrder, "migrations sort by name in another order than by number"},
 	{codeMissingKey, "a required key is missing"},
 	{codeNotInteger, "a number is not an integer"},
+	{codePageCut, "the public pages have more in them than is looked through for forms"},
 	{codePathAbsolute, "a path is absolute instead of relative to the bundle root"},
+	{codeNameBackslash, "a file's name has a backslash"},
+	{codeNameCollision, "two public files have names that many file systems take for one"},
+	{codeNameControl, "a file's name has an invisible or control character"},
+	{codeNameEncoded, "a file's name looks percent-encoded"},
 	{codePathEscape, "a path has a .. segment"},
 	{codePathInvalid, "a path has a backslash or a control character"},
 	{codePathMissing, "a path names a file or directory that does not exist"},
+	{codeNameUTF8, "a file's name is not UTF-8"},
+	{codeNameReserved, "a public file is under a path the platform keeps for itself"},
 	{codePathSymlink, "a symbolic link leads out of the bundle or nowhere"},
+	{codeNameLong, "a file's name is too long"},
+	{codeNameTrailing, "a file's name starts or ends in a space, or ends in a dot"},
 	{codePathUnreadable, "a file or directory cannot be read"},
+	{codeNameURL, "a file's name has a character that ends a path in a URL"},
+	{codeNameWindows, "a file's name has a character that Windows refuses"},
+	{codeNameDevice, "a file's name is one that Windows keeps for devices"},
 	{codePathKind, "a path names a directory where a file is needed, or the other way round"},
 	{codeRouteConflict, "one pattern is declared with two kinds of access"},
 	{codeRouteDuplicate, "one route is declared twice"},

@@ -34,8 +34,10 @@ type Diagnostic struct {
 	// Message is lower case without a full stop; Fix is the change that would pass, empty when unknown.
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
-	// Source is the text of the line, for a code frame of a file other than the manifest.
-	Source string `json:"-"`
+	// Source is the text of the line, for a code frame of a file other than the manifest. Of a long line it may
+	// be a part, which starts at SourceColumn; 0 stands for 1.
+	Source       string `json:"-"`
+	SourceColumn int    `json:"-"`
 }
 
 // Diagnostics is a list of problems. The functions of this package return it sorted.

@@ -9,13 +9,14 @@ import (
 )
 
 var (
-	errLinkOut  = errors.New("a symbolic link leads out of the bundle")
-	errLinkLoop = errors.New("symbolic links lead in a circle")
-	errLinkKind = errors.New("it does not lead to a file")
+	errLinkOut    = errors.New("a symbolic link leads out of the bundle")
+	errLinkLoop   = errors.New("symbolic links lead in a circle")
+	errNotRegular = errors.New("it is no regular file")
 )
 
-// maxLinks is how many symbolic links one path may take.
-const maxLinks = 40
+// maxLinks is how many symbolic links one path may take: as many as every system follows (POSIX), and as
+// os.Root does.
+const maxLinks = 8
 
 // follow resolves every symbolic link of a path by hand, so that none leads out of the file tree, whatever
 // the fs.FS itself would allow. An absolute link counts as leading out. It returns the real path.

@@ -34,10 +34,11 @@ func masks(diags Diagnostics) map[int][]span {
 // start under the span's first character and end with the text shown, or one cell after it.
 func (t *textWriter) frame(d Diagnostic, line string) {
 	runes := []rune(strings.TrimPrefix(line, byteOrderMark))
-	from := min(max(d.Column-1, 0), len(runes))
+	first := max(d.SourceColumn, 1)
+	from := min(max(d.Column-first, 0), len(runes))
 	to := len(runes)
 	if d.EndLine == d.Line {
-		to = min(max(d.EndColumn-1, from), len(runes))
+		to = min(max(d.EndColumn-first, from), len(runes))
 	}
 	if d.File == "" {
 		for _, m := range t.masks[d.Line] {
@@ -48,7 +49,7 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 	}
 	w := newWindow(runes, from, to)
 	head, tail := "", ""
-	if w.left > 0 {
+	if w.left > 0 || first > 1 {
 		head = "…"
 	}
 	if w.right < len(runes) {

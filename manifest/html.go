@@ -1,66 +1,384 @@
 package manifest
 
 import (
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 )
 
-// htmlForm is a form of a page that posts to the platform.
-type htmlForm struct {
-	name  string
-	file  string
-	lines *lines
-	at    span // of the start tag
+// This file finds the forms of an HTML page, as a browser would see them: in comments, scripts and the like
+// there are none; in <noscript>, <template> and srcdoc there are.
+
+// pageForm is a form of a page under one of the names it may post.
+type pageForm struct {
+	name                             string
+	posts                            bool // to the platform; otherwise only its fields look as if
+	file                             string
+	line, column, endLine, endColumn int // of the start tag
+	source                           string
+	sourceColumn                     int
 }
 
-// findForms lists the forms of an HTML page that carry a form name, by their action or by a field "form".
-// Broken HTML is read as far as a browser's tokenizer would.
-func findForms(file, src string) []htmlForm {
-	if !strings.Contains(strings.ToLower(src), "<form") {
-		return nil
+// formTag is a form while its page is read.
+type formTag struct {
+	pageForm
+	text    source
+	id      string
+	actions []string // of the form and of its buttons
+	names   []string // values of its fields "form"
+}
+
+// formField is a control that names a form or an action of its own.
+type formField struct {
+	form      *formTag // the form it is in, nil for none
+	id        string   // of the form it belongs to instead
+	elsewhere bool
+	names     []string
+	action    string
+}
+
+// pageScan reads one page.
+type pageScan struct {
+	file   string
+	base   *url.URL
+	based  bool // a <base> was met: the first one counts
+	place  place
+	kept   *int
+	forms  []*formTag
+	fields []*formField
+
+	open      *formTag   // the form that controls belong to now
+	outer     []*formTag // what was open outside of each open template
+	choice    *formField // the select "form" whose options are read
+	option    *formField // its option without a value, up to its text
+	text      *formField // the textarea "form", up to its text
+	unscript  bool       // the next text is that of a noscript
+	embedding int        // depth of srcdoc in srcdoc
+}
+
+// newPageScan returns a scan of the file that is served under a path without a leading slash.
+func newPageScan(file, path string) *pageScan {
+	return &pageScan{file: file, base: &url.URL{Path: "/" + path}, place: newPlace(), kept: new(int)}
+}
+
+// run reads to the end.
+func (s *pageScan) run(r io.Reader) error {
+	z := html.NewTokenizer(r)
+	z.SetMaxBuf(maxPageToken)
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			if err := z.Err(); !errors.Is(err, io.EOF) {
+				return err
+			}
+			return nil
+		}
+		if *s.kept > maxPageForms {
+			return errTooMuch
+		}
+		if kind == html.TextToken && s.unscript {
+			s.unscript = false
+			if err := s.run(bytes.NewReader(bytes.Clone(z.Raw()))); err != nil {
+				return err
+			}
+			continue
+		}
+		raw := z.Raw()
+		start, before := s.place, s.place.source()
+		for _, f := range s.unfinished() {
+			f.text.extend(raw)
+		}
+		before.extend(raw)
+		s.place.advance(raw)
+		if err := s.token(z, kind, start, before); err != nil {
+			return err
+		}
 	}
-	var list []htmlForm
-	var open *htmlForm
-	where := newLines(src)
-	z := html.NewTokenizer(strings.NewReader(src))
-	for offset := 0; z.Next() != html.ErrorToken; {
-		at := span{offset, offset + len(z.Raw())}
-		offset = at.end
-		t := z.Token()
-		switch {
-		case t.DataAtom == atom.Form && t.Type == html.StartTagToken:
-			open = &htmlForm{name: actionName(attribute(t, "action")), file: file, lines: where, at: at}
-		case t.DataAtom == atom.Form && t.Type == html.EndTagToken:
-			open = nil
-		case open != nil && t.DataAtom == atom.Input && attribute(t, "name") == "form":
-			if open.name == "" {
-				open.name = attribute(t, "value")
+}
+
+// unfinished are the last forms, whose lines were not read to their end.
+func (s *pageScan) unfinished() []*formTag {
+	i := len(s.forms)
+	for i > 0 && !s.forms[i-1].text.whole {
+		i--
+	}
+	return s.forms[i:]
+}
+
+func (s *pageScan) token(z *html.Tokenizer, kind html.TokenType, start place, text source) error {
+	switch kind {
+	case html.StartTagToken, html.SelfClosingTagToken:
+		name, more := z.TagName()
+		tag := string(name)
+		if !known(tag) {
+			return nil
+		}
+		return s.start(tag, attributes(z, more), start, text)
+	case html.EndTagToken:
+		name, _ := z.TagName()
+		s.end(string(name))
+	case html.TextToken:
+		s.words(string(z.Raw()))
+	default:
+	}
+	return nil
+}
+
+// known reports whether a start tag matters here.
+func known(tag string) bool {
+	switch tag {
+	case "form", "input", "button", "select", "option", "textarea", "template", "noscript", "iframe", "base":
+		return true
+	default:
+		return false
+	}
+}
+
+// attributes reads those that matter here. Of two with one name the first counts.
+func attributes(z *html.Tokenizer, more bool) map[string]string {
+	m := map[string]string{}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		switch k := string(key); k {
+		case "action", "disabled", "form", "formaction", "href", "id", "name", "srcdoc", "type", "value":
+			if _, twice := m[k]; !twice {
+				m[k] = string(value)
 			}
 		}
-		if open != nil && open.name != "" && open.lines != nil {
-			list = append(list, *open)
-			open.lines = nil // listed
+	}
+	return m
+}
+
+func (s *pageScan) start(tag string, attr map[string]string, start place, text source) error {
+	switch tag {
+	case "base":
+		if href, ok := attr["href"]; ok && !s.based {
+			s.based = true
+			if u, err := url.Parse(browserURL(href)); err == nil {
+				s.base = s.base.ResolveReference(u)
+			}
+		}
+	case "template":
+		s.outer = append(s.outer, s.open)
+		s.open = nil
+		*s.kept++
+	case "noscript":
+		s.unscript = true
+	case "iframe":
+		return s.embedded(attr["srcdoc"], start, text)
+	case "form":
+		if s.open == nil { // a form in a form is none
+			s.openForm(attr, start, text)
+		}
+	case "option":
+		s.startOption(attr)
+	default:
+		s.control(tag, attr)
+	}
+	return nil
+}
+
+func (s *pageScan) openForm(attr map[string]string, start place, text source) {
+	*s.kept++
+	s.open = &formTag{
+		pageForm: pageForm{file: s.file, line: start.line, column: start.column, endLine: s.place.line, endColumn: s.place.column},
+		text:     text, id: attr["id"], actions: []string{attr["action"]},
+	}
+	s.forms = append(s.forms, s.open)
+}
+
+// embedded reads the page inside an iframe. Its forms stand where the iframe does.
+func (s *pageScan) embedded(page string, start place, text source) error {
+	const deepest = 4
+	if !containsFold([]byte(page), "<form") || s.embedding == deepest {
+		return nil
+	}
+	inner := &pageScan{file: s.file, base: s.base, place: s.place, kept: s.kept, embedding: s.embedding + 1}
+	inner.place.frozen = true
+	err := inner.run(strings.NewReader(page))
+	inner.settle()
+	for _, f := range inner.forms {
+		f.line, f.column, f.text, f.id = start.line, start.column, text, ""
+		s.forms = append(s.forms, f)
+	}
+	return err
+}
+
+// control reads an input, button, select or textarea.
+func (s *pageScan) control(tag string, attr map[string]string) {
+	kind := strings.ToLower(attr["type"])
+	submits := tag == "button" && kind != "button" && kind != "reset" || tag == "input" && (kind == "submit" || kind == "image")
+	carries := attr["name"] == "form" && (submits && kind != "image" || tag == "select" || tag == "textarea" ||
+		tag == "input" && kind != "button" && kind != "reset" && kind != "file" && kind != "image")
+	action := ""
+	if submits {
+		action = attr["formaction"]
+	}
+	if _, disabled := attr["disabled"]; disabled || !carries && action == "" {
+		return
+	}
+	*s.kept++
+	f := &formField{form: s.open, action: action}
+	f.id, f.elsewhere = attr["form"], has(attr, "form")
+	s.fields = append(s.fields, f)
+	switch {
+	case tag == "select":
+		s.choice = f
+	case tag == "textarea":
+		s.text = f
+	case carries:
+		f.names = []string{attr["value"]}
+	}
+}
+
+func has(attr map[string]string, key string) bool {
+	_, ok := attr[key]
+	return ok
+}
+
+func (s *pageScan) startOption(attr map[string]string) {
+	s.option = nil
+	if s.choice == nil || has(attr, "disabled") {
+		return
+	}
+	*s.kept++
+	if has(attr, "value") {
+		s.choice.names = append(s.choice.names, attr["value"])
+		return
+	}
+	s.option = s.choice
+}
+
+// words takes the text of an option or a textarea.
+func (s *pageScan) words(raw string) {
+	for _, f := range []*formField{s.option, s.text} {
+		if f != nil {
+			f.names = append(f.names, strings.TrimSpace(html.UnescapeString(raw)))
+		}
+	}
+	s.option, s.text = nil, nil
+}
+
+func (s *pageScan) end(tag string) {
+	switch tag {
+	case "form":
+		s.open = nil
+	case "template":
+		if n := len(s.outer); n > 0 {
+			s.open, s.outer = s.outer[n-1], s.outer[:n-1]
+		}
+	case "select":
+		s.choice, s.option = nil, nil
+	case "option":
+		s.option = nil
+	case "textarea":
+		s.text = nil
+	case "noscript":
+		s.unscript = false
+	}
+}
+
+// settle gives every field to its form: the one it is in, or the one with the id it names.
+func (s *pageScan) settle() {
+	byID := map[string]*formTag{}
+	for _, f := range slices.Backward(s.forms) {
+		if f.id != "" {
+			byID[f.id] = f // the first one stays
+		}
+	}
+	for _, field := range s.fields {
+		form := field.form
+		if field.elsewhere {
+			form = byID[field.id]
+		}
+		if form == nil {
+			continue
+		}
+		form.names = append(form.names, field.names...)
+		if field.action != "" {
+			form.actions = append(form.actions, field.action)
+		}
+	}
+	s.fields = nil
+	for _, f := range s.forms {
+		if f.name == "" && f.actions != nil {
+			f.resolve(s.base)
+		}
+	}
+}
+
+// resolve finds the names a form may post under: that in an action, else those of its fields.
+func (f *formTag) resolve(base *url.URL) {
+	var names []string
+	plain := false
+	for _, action := range f.actions {
+		name, ours := actionName(base, action)
+		f.posts = f.posts || ours
+		plain = plain || ours && name == ""
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	if plain || !f.posts {
+		names = append(names, f.names...)
+	}
+	f.names, f.actions = names, nil
+}
+
+// found lists the forms under each of their names.
+func (s *pageScan) found() []pageForm {
+	s.settle()
+	var list []pageForm
+	for _, f := range s.forms {
+		one := f.pageForm
+		one.source, one.sourceColumn = string(f.text.text), f.text.column
+		if len(f.names) == 0 && f.posts {
+			one.name, one.posts = defaultForm, false
+			list = append(list, one)
+		}
+		for _, name := range f.names {
+			if name != "" {
+				one.name = name
+				list = append(list, one)
+			}
 		}
 	}
 	return list
 }
 
-// actionName is the form's name in an action such as "/__pages/forms/contact", "" when it has none.
-func actionName(action string) string {
-	action, _, _ = strings.Cut(strings.TrimSpace(action), "?")
-	if name, ok := strings.CutPrefix(action, formsPath+"/"); ok && !strings.Contains(name, "/") {
-		return name
+// actionName reports whether an action is the platform's, and the form's name in it, if it has one.
+func actionName(base *url.URL, action string) (name string, ours bool) {
+	u, err := url.Parse(browserURL(action))
+	if err != nil || action == "" {
+		return "", false
 	}
-	return ""
+	u = base.ResolveReference(u)
+	if u.Scheme != "" || u.Host != "" || u.Opaque != "" {
+		return "", false
+	}
+	rest, ours := strings.CutPrefix(u.Path, formsPath)
+	name, below := strings.CutPrefix(rest, "/")
+	switch {
+	case !ours || rest != "" && !below || strings.Contains(name, "/"):
+		return "", false
+	default:
+		return name, true
+	}
 }
 
-func attribute(t html.Token, key string) string {
-	for _, a := range t.Attr {
-		if a.Key == key {
-			return a.Val
-		}
+// browserURL is an address as a browser reads it: without white space around it or line ends in it, and with
+// slashes for backslashes before the query.
+func browserURL(s string) string {
+	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }))
+	i := strings.IndexAny(s, "?#")
+	if i < 0 {
+		i = len(s)
 	}
-	return ""
+	return strings.ReplaceAll(s[:i], `\`, "/") + s[i:]
 }

@@ -55,8 +55,9 @@ type bundle struct {
 // check runs every rule that looks at files. It returns the compatibility flags of a JSON runtime config.
 func (b *bundle) check() []string {
 	b.checkPath("/entry", false)
-	if dir, ok := b.checkPath("/assets", true); ok {
-		b.checkAssets(dir)
+	if _, ok := b.checkPath("/assets", true); ok {
+		declared, _ := b.str("/assets")
+		b.checkAssets(cleanPath(declared))
 	}
 	const migrations = pointer("/bindings/database/migrations")
 	if dir, ok := b.checkPath(migrations, true); ok {
@@ -115,7 +116,7 @@ func (b *bundle) nearPath(name string) string {
 
 // readFile reads at most limit bytes of a file.
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	f, err := fsys.Open(name)
+	f, err := openRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}

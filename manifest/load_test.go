@@ -199,7 +199,7 @@ func TestLoadLinks(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, manifest.FileName), `{"assets":"pub"}`)
 	_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
-	if len(diags) != 2 || !strings.Contains(diags[0].Message, `"public/folder"`) || !strings.Contains(diags[1].Message, `"public/out.txt"`) {
+	if len(diags) != 2 || !strings.Contains(diags[0].Message, `"pub/folder"`) || !strings.Contains(diags[1].Message, `"pub/out.txt"`) {
 		t.Errorf("assets: %v", diags)
 	}
 }

@@ -51,7 +51,7 @@ func (l *lines) characters(offset int) int {
 }
 
 // countCharacters counts the bytes that start a character, which may be cut anywhere.
-func countCharacters(s string) int {
+func countCharacters[T string | []byte](s T) int {
 	n := 0
 	for i := range len(s) {
 		if s[i]&0xc0 != 0x80 {

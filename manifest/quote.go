@@ -12,6 +12,9 @@ const maxQuoted = 64
 // hostile file cannot drive a terminal or a log.
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
+// literal is quote for what the author is told to write, which must be whole to be of use.
+func literal(s string) string { return strconv.Quote(s) }
+
 // clip shortens a long word.
 func clip(s string) string {
 	if utf8.RuneCountInString(s) <= maxQuoted {

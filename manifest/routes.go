@@ -38,9 +38,9 @@ func patternFault(s string) (code, why, fix string) {
 	switch {
 	case isURL && !strings.ContainsAny(scheme, "/?#"):
 		_, site, _ := strings.Cut(rest, "/")
-		return codeRouteInvalid, "is a full address", "write the path only: " + quote("/"+site)
+		return codeRouteInvalid, "is a full address", "write the path only: " + literal("/"+site)
 	case !strings.HasPrefix(s, "/"):
-		return codeRouteInvalid, `does not start with "/"`, "write " + quote("/"+strings.TrimPrefix(s, "./"))
+		return codeRouteInvalid, `does not start with "/"`, "write " + literal("/"+strings.TrimPrefix(s, "./"))
 	case strings.Contains(s, "//"):
 		return codeRouteInvalid, "has an empty segment", `keep one "/" between segments`
 	case strings.Contains(s, `\`):
@@ -54,7 +54,7 @@ func patternFault(s string) (code, why, fix string) {
 	case strings.ContainsFunc(s, isControl):
 		return codeRouteInvalid, "has a control character", "remove it"
 	case hasDotSegment(s):
-		return codeRouteInvalid, `has a "." or ".." segment`, "write " + quote(path.Clean(s))
+		return codeRouteInvalid, `has a "." or ".." segment`, "write " + literal(path.Clean(s))
 	case strings.Contains(strings.TrimSuffix(s, "/*"), "*"):
 		return codeRouteWildcard, `has a "*" elsewhere than as a trailing "/*"`, wildcardFix(s)
 	}
@@ -69,7 +69,7 @@ func patternFault(s string) (code, why, fix string) {
 
 func percentFix(s string) string {
 	if plain, err := url.PathUnescape(s); err == nil && plain != s {
-		return "write the decoded path: " + quote(plain)
+		return "write the decoded path: " + literal(plain)
 	}
 	return "write the decoded path"
 }
@@ -77,7 +77,7 @@ func percentFix(s string) string {
 // wildcardFix proposes the pattern that covers what was probably meant: "/api*" becomes "/api/*".
 func wildcardFix(s string) string {
 	before, _, _ := strings.Cut(s, "*")
-	return "write " + quote(strings.TrimRight(before, "/")+"/*")
+	return "write " + literal(strings.TrimRight(before, "/")+"/*")
 }
 
 func hasDotSegment(s string) bool {
@@ -200,7 +200,7 @@ func (d *document) checkParameter(r route) {
 		bracketed := len(seg) > 2 && (seg[0] == '[' && seg[len(seg)-1] == ']' || seg[0] == '{' && seg[len(seg)-1] == '}')
 		if bracketed || len(seg) > 1 && seg[0] == ':' {
 			msg := fmt.Sprintf("the segment %s of the pattern is matched literally, not as a parameter", quote(seg))
-			d.warn(codeRouteParameter, r.at, msg, "write "+quote(before+"/*")+" and let the Worker read the rest")
+			d.warn(codeRouteParameter, r.at, msg, "write "+literal(before+"/*")+" and let the Worker read the rest")
 			return
 		}
 		before += "/" + seg

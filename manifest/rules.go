@@ -28,7 +28,7 @@ func pathFault(s string) (code, why, fix string) {
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), isDrive(s):
 		return codePathAbsolute, "is an absolute path", "write it relative to the folder of " + FileName
 	case strings.Contains(s, `\`):
-		return codePathInvalid, "has a backslash", "write " + quote(strings.ReplaceAll(s, `\`, "/"))
+		return codePathInvalid, "has a backslash", "write " + literal(strings.ReplaceAll(s, `\`, "/"))
 	case strings.ContainsFunc(s, isControl):
 		return codePathInvalid, "has a control character", "remove it"
 	case !slices.Contains(strings.Split(s, "/"), ".."):
@@ -36,7 +36,7 @@ func pathFault(s string) (code, why, fix string) {
 	}
 	fix = "the site's files must be inside the folder of " + FileName
 	if clean := path.Clean(s); clean != ".." && !strings.HasPrefix(clean, "../") {
-		fix = "write " + quote(clean)
+		fix = "write " + literal(clean)
 	}
 	return codePathEscape, `has a ".." segment`, fix
 }
@@ -187,7 +187,7 @@ func nameFix(s string) string {
 	if name == "" {
 		return ""
 	}
-	return "write " + quote(name)
+	return "write " + literal(name)
 }
 
 // eventFix proposes an event near the one that was refused.
@@ -206,5 +206,5 @@ func eventFix(s string) string {
 	if name == "" || len("custom.")+len(name) > 71 {
 		return `write "custom." and a name that starts with a letter`
 	}
-	return "write " + quote("custom."+name)
+	return "write " + literal("custom."+name)
 }

@@ -1,0 +1,57 @@
+package manifest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+func TestAssetNames(t *testing.T) {
+	for _, c := range []struct{ path, code string }{
+		{"index.html", ""},
+		{"a/b/c.txt", ""},
+		{"é.html", ""},
+		{"日本.html", ""},
+		{"a b.html", ""},
+		{"[x].html", ""},
+		{"100%.html", ""},
+		{"ﬁ.txt", ""},
+		{"console.html", ""},
+		{"com10.txt", ""},
+		{"x__pages/y", ""},
+		{strings.Repeat("a", 255), ""},
+		{strings.Repeat("a", 256), "path-too-long"},
+		{strings.Repeat("a/", 31) + "a", ""},
+		{strings.Repeat("a/", 32) + "a", "path-too-long"},
+		{strings.Repeat(strings.Repeat("a", 200)+"/", 6), "path-too-long"},
+		{"\xff", "path-not-utf8"},
+		{"\xed\xa0\x80", "path-not-utf8"},
+		{"a\ufffd", "path-not-utf8"},
+		{"a\x00b", "path-control"},
+		{"a\nb", "path-control"},
+		{"a\x7f", "path-control"},
+		{"a\u200db", "path-control"},
+		{"a\u202eb", "path-control"},
+		{`a\b`, "path-backslash"},
+		{"a%2fb", "path-encoded"},
+		{"a?b", "path-url-char"},
+		{"a#b", "path-url-char"},
+		{"a:b", "path-windows-char"},
+		{"a|b", "path-windows-char"},
+		{"CON", "path-windows-name"},
+		{"x/nul.txt", "path-windows-name"},
+		{"com¹", "path-windows-name"},
+		{"a./b", "path-trailing"},
+		{"a ", "path-trailing"},
+		{" a", "path-trailing"},
+		{"__pages/x", "path-reserved"},
+		{"__PREVIEW", "path-reserved"},
+	} {
+		var names manifest.AssetNames
+		d, refused := names.Check("public/"+c.path, c.path)
+		if d.Code != c.code || refused != (c.code != "") {
+			t.Errorf("%q: %v, want %q", c.path, d, c.code)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package manifest
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// This file says which files of a site are public. The platform document gives no rules for it.
+
+// AssetsFolder is the folder of a site's static files.
+type AssetsFolder struct {
+	// Dir is the folder, relative to the bundle root; "." is the root itself.
+	Dir string
+	// Migrations is the folder of migrations, which are public nowhere; empty for none.
+	Migrations string
+}
+
+// AssetsFolder returns the folder of the static files. Its Dir is empty when the site has none.
+func (m *Manifest) AssetsFolder() AssetsFolder {
+	a := AssetsFolder{Dir: cleanPath(m.Assets)}
+	if m.Bindings.Database != nil {
+		a.Migrations = cleanPath(m.Bindings.Database.Migrations)
+	}
+	return a
+}
+
+// AssetKind is what a walk makes of an entry of the assets folder.
+type AssetKind int
+
+const (
+	// AssetPublic is a file that is served, if its name allows it.
+	AssetPublic AssetKind = iota
+	// AssetFolder is a folder whose entries follow.
+	AssetFolder
+	// AssetPrivate is a file or folder that no visitor may have, and that its author may think is served.
+	AssetPrivate
+	// AssetHidden is a file or folder that nobody expects to be served.
+	AssetHidden
+	// AssetRefused is what can neither be served nor left out.
+	AssetRefused
+)
+
+// AssetEntry is a file or folder that a walk met.
+type AssetEntry struct {
+	Kind AssetKind
+	// File is its name relative to the bundle root.
+	File string
+	// Path is what it is served under: relative to the assets folder, in Unicode form C.
+	Path string
+	// Entry is its directory entry; of a public file that is a link, the target's.
+	Entry fs.DirEntry
+	// Fault is the error of an AssetRefused.
+	Fault Diagnostic
+}
+
+// Walk visits the assets folder in bytewise order of each folder's names. What is private or hidden is not
+// looked into. Links to files inside the bundle are followed, no other link is. An error belongs to the entry
+// it comes with, which cannot be read; the walk goes on behind it.
+func (a AssetsFolder) Walk(fsys fs.FS) iter.Seq2[AssetEntry, error] {
+	return func(yield func(AssetEntry, error) bool) {
+		// The function returns no error of its own but SkipAll.
+		_ = fs.WalkDir(fsys, a.Dir, func(file string, d fs.DirEntry, err error) error {
+			if err != nil {
+				if !yield(AssetEntry{File: file, Entry: d}, err) {
+					return fs.SkipAll
+				}
+				return nil
+			}
+			e := a.entry(fsys, file, d)
+			if !yield(e, nil) {
+				return fs.SkipAll
+			}
+			if d.IsDir() && e.Kind != AssetFolder {
+				return fs.SkipDir
+			}
+			return nil
+		})
+	}
+}
+
+// entry judges one entry of the folder.
+func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry) AssetEntry {
+	rel := a.rel(file)
+	e := AssetEntry{File: file, Entry: d, Path: norm.NFC.String(rel)}
+	switch {
+	case file == a.Dir:
+		e.Kind = AssetFolder
+	case hidden(rel) && d.IsDir():
+		e.Kind = AssetHidden
+	case a.private(file):
+		e.Kind = AssetPrivate
+	case hidden(rel):
+		e.Kind = AssetHidden
+	case d.IsDir():
+		e.Kind = AssetFolder
+	case d.Type()&fs.ModeSymlink != 0:
+		a.link(fsys, &e)
+	case !d.Type().IsRegular():
+		e.refuse("move it out of the assets folder", "%q is no regular file")
+	}
+	return e
+}
+
+// link judges a symbolic link by where it leads.
+func (a AssetsFolder) link(fsys fs.FS, e *AssetEntry) {
+	const instead = "put the file itself in its place"
+	target, info, err := follow(fsys, e.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.refuse(instead, "%q is a link that leads nowhere")
+	case err != nil:
+		e.refuse(instead, "%q is a link that leads out of the site's folder, or to itself")
+	case info.IsDir():
+		e.refuse("put the folder itself in its place", "%q is a link to a folder, which is not followed")
+	case !info.Mode().IsRegular():
+		e.refuse(instead, "%q is a link to something that is no regular file")
+	case a.private(target) || hidden(a.rel(target)):
+		e.refuse(instead, "%q is a link to a file that is never served")
+	default:
+		e.Entry = fs.FileInfoToDirEntry(info)
+	}
+}
+
+func (e *AssetEntry) refuse(fix, format string) {
+	e.Kind, e.Fault = AssetRefused, refusal(codeAssetNotFile, e.File, fix, format, e.File)
+}
+
+// rel is a file's name relative to the folder.
+func (a AssetsFolder) rel(file string) string {
+	return strings.TrimPrefix(file, a.Dir+"/") // Dir may be "."
+}
+
+// private reports whether a file or folder is public nowhere in the bundle.
+func (a AssetsFolder) private(file string) bool {
+	dir, name := path.Split(file)
+	switch {
+	case strings.EqualFold(name, FileName):
+		return true
+	case dir == "" && slices.Contains(projectFiles(), strings.ToLower(name)):
+		return true
+	case a.Migrations != "" && (file == a.Migrations || strings.HasPrefix(file, a.Migrations+"/")):
+		return true
+	}
+	return holdsSecrets(name)
+}
+
+// projectFiles returns the files at the bundle root that are about the project, in lower case.
+func projectFiles() []string {
+	return []string{
+		"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+		"tsconfig.json", "wrangler.json", "wrangler.jsonc", "wrangler.toml",
+	}
+}
+
+// hidden reports whether a segment of the path keeps a file from being served without a word: dot files but
+// .well-known at the front (RFC 8615), installed packages, and what file managers leave behind.
+func hidden(rel string) bool {
+	first := true
+	for segment := range strings.SplitSeq(rel, "/") {
+		dot := strings.HasPrefix(segment, ".") && (!first || segment != ".well-known")
+		if dot || segment == "node_modules" || segment == "Thumbs.db" || segment == "desktop.ini" {
+			return true
+		}
+		first = false
+	}
+	return false
+}
+
+// holdsSecrets reports whether files or folders of that name are known to hold keys, passwords or whole
+// databases that nobody means to publish.
+func holdsSecrets(name string) bool {
+	name = strings.ToLower(name)
+	switch name {
+	case "thumbs.db":
+		return false
+	case ".env", ".npmrc", ".netrc", ".pgpass", ".pypirc", ".git-credentials", ".htpasswd", ".git", ".ssh", ".aws", ".pages",
+		"credentials.json", "secrets.json":
+		return true
+	}
+	for _, end := range [...]string{".pub", ".example", ".sample", ".template", ".dist"} {
+		if strings.HasSuffix(name, end) {
+			return false // the public half of a key, or a form to fill in
+		}
+	}
+	for _, start := range [...]string{".env.", ".dev.vars", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"} {
+		if strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	switch path.Ext(name) {
+	case ".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdbx", ".db", ".db-wal", ".db-shm", ".db-journal":
+		return true
+	case ".json":
+		return accountKey(name)
+	}
+	return strings.Contains(name, ".sqlite")
+}
+
+// accountKey reports whether a JSON file is named as cloud providers name the keys of accounts they hand out.
+func accountKey(name string) bool {
+	plain := strings.NewReplacer("-", "", "_", "").Replace(name)
+	return strings.HasPrefix(plain, "serviceaccount") || strings.HasPrefix(plain, "clientsecret") || strings.Contains(plain, "firebaseadminsdk")
+}
