@@ -50,7 +50,7 @@ func editors() []editor {
 		{
 			name: "zed", settings: ".zed/settings.json", schema: zed,
 			edit: jsonSettings{keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ", url: "./" + zed}.edit,
-			note: "needs a release of 2026 or later, and your trust in the folder when it asks",
+			note: "zed needs a release of 2026 or later, and your trust in the folder when it asks",
 		},
 		{
 			name: "jetbrains", others: []string{"idea", "intellij", "webstorm", "phpstorm", "pycharm", "goland", "rider", "rubymine"},
@@ -59,7 +59,7 @@ func editors() []editor {
 		{
 			name: "neovim", others: []string{"nvim", "vim"},
 			settings: ".nvim.lua", schema: neovimSchema, edit: editNeovim,
-			note: "needs version 0.11 or later, `vim.o.exrc = true` in your init.lua, your trust in the file when it asks, and vscode-json-language-server",
+			note: "neovim needs version 0.11 or later, `vim.o.exrc = true` in your init.lua, your trust in the file when it asks, and vscode-json-language-server",
 		},
 	}
 }
@@ -79,6 +79,26 @@ func editorHelp() string {
 		fmt.Fprintf(&b, "  %-10s %s\n", e.name, e.settings)
 	}
 	return b.String()
+}
+
+// chooseEditors is the editors that --editor names, each once.
+func chooseEditors(names []string) ([]editor, error) {
+	if len(names) == 0 {
+		err := usageError("init needs --editor, which takes one or more of %s", strings.Join(editorNames(), ", "))
+		err.fix = "for example: pages init --editor " + editorNames()[0]
+		return nil, err
+	}
+	var chosen []editor
+	for _, name := range names {
+		e, err := findEditor(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(chosen, func(other editor) bool { return other.name == e.name }) {
+			chosen = append(chosen, e)
+		}
+	}
+	return chosen, nil
 }
 
 // findEditor finds an editor by name.

@@ -48,6 +48,7 @@ type editorFile struct {
 	after  []byte
 	mark   bool   // it begins with a byte order mark
 	same   string // why it is unchanged, if it is
+	note   string // for people, when it is not
 }
 
 // The actions, as --json names them.

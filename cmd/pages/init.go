@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,60 +60,12 @@ func (c *cli) mapSchema(chosen []editor, args []string) (err error) {
 		return err
 	}
 	c.printMapped(project, files)
-	for i, e := range chosen {
-		if changed := files[2*i].action() != actionUnchanged || files[2*i+1].action() != actionUnchanged; changed && e.note != "" {
-			c.progress("%s %s", e.name, e.note)
-		}
-	}
-	return nil
-}
-
-// plan reads what there is of an editor's two files and decides what they become.
-func (c *cli) plan(p *editorProject, e editor) ([]*editorFile, error) {
-	schema, err := p.read(e.schema)
-	if err == nil {
-		schema.after, schema.same = manifest.Schema(), "is the schema of this version"
-		var settings *editorFile
-		if settings, err = p.read(e.settings); err == nil {
-			settings.same = "already maps " + manifest.FileName
-			settings.after, err = e.edit(settings.before)
-			return []*editorFile{schema, settings}, c.settingsError(p.path(e.settings), settings.before, err)
-		}
-	}
-	if odd, ok := errors.AsType[*fileError](err); ok {
-		return nil, &failure{
-			code: exitRefused, id: "settings-file", err: err,
-			msg: fmt.Sprintf("%s %s", c.shown(p.path(odd.name)), odd.msg),
-			fix: "replace it by a file of the project, or remove it; nothing was written",
-		}
-	}
-	return nil, resourceError("editor-unreadable", fmt.Sprintf("the settings of %s in %q cannot be read", e.name, c.shown(p.dir)),
-		"they must be files that you may read, or not be there", err)
-}
-
-func (c *cli) writeAll(p *editorProject, files []*editorFile) error {
 	for _, f := range files {
-		if err := f.write(p); err != nil {
-			return resourceError("editor-unwritable", fmt.Sprintf("%s cannot be written", c.shown(p.path(f.name))),
-				"make it and its folder writable, or name another folder: pages init --editor NAME DIR", err)
+		if f.note != "" && f.action() != actionUnchanged {
+			c.progress("%s", f.note)
 		}
 	}
 	return nil
-}
-
-// settingsError puts an editor's settings that were refused into the form of
-// every other file's problems.
-func (c *cli) settingsError(path string, src []byte, err error) error {
-	e, ok := errors.AsType[*editError](err)
-	if !ok {
-		return err
-	}
-	line, column := lineColumn(src, e.offset)
-	d := manifest.Diagnostic{
-		Severity: manifest.Error, Code: e.code, Message: e.msg, Fix: e.fix,
-		Line: line, Column: column, EndLine: line, EndColumn: column + 1,
-	}
-	return &refused{report: manifest.NewReport(c.shown(path), manifest.Diagnostics{d}), src: src}
 }
 
 // editorFolder is the folder that an editor is expected to open.
@@ -168,24 +119,4 @@ func (c *cli) printMapped(p *editorProject, files []*editorFile) {
 		}
 		fmt.Fprintf(c.stdout, "wrote %s\n", r.Path)
 	}
-}
-
-// chooseEditors is the editors that --editor names, each once.
-func chooseEditors(names []string) ([]editor, error) {
-	if len(names) == 0 {
-		err := usageError("init needs --editor, which takes one or more of %s", strings.Join(editorNames(), ", "))
-		err.fix = "for example: pages init --editor " + editorNames()[0]
-		return nil, err
-	}
-	var chosen []editor
-	for _, name := range names {
-		e, err := findEditor(name)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(chosen, func(other editor) bool { return other.name == e.name }) {
-			chosen = append(chosen, e)
-		}
-	}
-	return chosen, nil
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// This file turns what the editors' files are into what they shall be, and what
+// is wrong with them into the command's errors.
+
+// plan reads what there is of an editor's two files and decides what they become.
+func (c *cli) plan(p *editorProject, e editor) ([]*editorFile, error) {
+	schema, err := p.read(e.schema)
+	if err == nil {
+		schema.after, schema.same = manifest.Schema(), "is the schema of this version"
+		var settings *editorFile
+		if settings, err = p.read(e.settings); err == nil {
+			settings.same = "already maps " + manifest.FileName
+			settings.note = e.note
+			settings.after, err = e.edit(settings.before)
+			return []*editorFile{schema, settings}, c.settingsError(p.path(e.settings), settings.before, err)
+		}
+	}
+	if odd, ok := errors.AsType[*fileError](err); ok {
+		return nil, &failure{
+			code: exitRefused, id: "settings-file", err: err,
+			msg: fmt.Sprintf("%s %s", c.shown(p.path(odd.name)), odd.msg),
+			fix: "replace it by a file of the project, or remove it; nothing was written",
+		}
+	}
+	return nil, resourceError("editor-unreadable", fmt.Sprintf("the settings of %s in %q cannot be read", e.name, c.shown(p.dir)),
+		"they must be files that you may read, or not be there", err)
+}
+
+// writeAll writes what is not as it shall be.
+func (c *cli) writeAll(p *editorProject, files []*editorFile) error {
+	for _, f := range files {
+		if err := f.write(p); err != nil {
+			return resourceError("editor-unwritable", fmt.Sprintf("%s cannot be written", c.shown(p.path(f.name))),
+				"make it and its folder writable, or name another folder: pages init --editor NAME DIR", err)
+		}
+	}
+	return nil
+}
+
+// settingsError puts an editor's settings that were refused into the form of
+// every other file's problems.
+func (c *cli) settingsError(path string, src []byte, err error) error {
+	e, ok := errors.AsType[*editError](err)
+	if !ok {
+		return err
+	}
+	line, column := lineColumn(src, e.offset)
+	d := manifest.Diagnostic{
+		Severity: manifest.Error, Code: e.code, Message: e.msg, Fix: e.fix,
+		Line: line, Column: column, EndLine: line, EndColumn: column + 1,
+	}
+	return &refused{report: manifest.NewReport(c.shown(path), manifest.Diagnostics{d}), src: src}
+}
