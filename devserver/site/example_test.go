@@ -65,3 +65,19 @@ func Example() {
 	// 401
 	// membership Kim [pages.lead.captured custom.membership_requested]
 }
+
+// A routing answers without a server, and says why.
+func ExampleRouting_Explain() {
+	routing := site.NewRouting(site.Revision{
+		Manifest: &manifest.Manifest{Routes: []manifest.Route{{Pattern: "/minutes/*", Access: manifest.Members}}},
+		Assets:   []site.Asset{{Path: "/minutes/2026-01.html", File: "public/minutes/2026-01.html"}},
+	})
+	e := routing.Explain(http.MethodGet, "/minutes/2026-01", site.VisitorMember)
+	fmt.Println(e.Pattern, e.Access, e.Gate, e.Answer, e.File, e.Status)
+	fmt.Println(e.Why[0])
+	fmt.Println(routing.Explain(http.MethodPost, "/minutes/2026-01", site.VisitorSignedOut).Status)
+	// Output:
+	// /minutes/* members passed asset public/minutes/2026-01.html 200
+	// the route "/minutes/*" covers the path
+	// 401
+}

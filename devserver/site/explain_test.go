@@ -30,7 +30,7 @@ var mixedFiles = map[string]string{
 	"/index.html": "start", "/404.html": "nothing", "/about.html": "about", "/report.html": "report", "/both": "both", "/both.html": "page of both",
 	"/private/index.html": "private", "/private/a.html": "private a", "/private/404.html": "private nothing", "/private/open/x.txt": "open x",
 	"/club/index.html": "club", "/dir/index.html": "dir", "/dir/404.html": "nothing in dir", "/a b.html": "space", "/café.html": "coffee",
-	"/api/spec.html": "spec", "/x;y.html": "semicolon",
+	"/api/spec.html": "spec", "/x;y.html": "semicolon", "/twin.html": "page of twin", "/twin/index.html": "index of twin",
 }
 
 // revisions are sites that together can give every answer.
@@ -77,7 +77,7 @@ func (f *fixture) cookies(t *testing.T) map[string]string {
 func randomTarget(r *rand.Rand) string {
 	segments := []string{
 		"", "private", "PRIVATE", "open", "a", "a.html", "index.html", "index", "api", "spec", "secret", "about", "about.html", "club", "Club", "dir", "404",
-		"404.html", "both", "both.html", "report", "report.html", "report.", "x.txt", "x", "a%20b", "caf%C3%A9", "cafe%CC%81.html", "x;y", "private;v=1",
+		"404.html", "both", "both.html", "report", "report.html", "report.", "x.txt", "x", "a%20b", "caf%C3%A9", "cafe%CC%81.html", "x;y", "twin", "private;v=1",
 		"__pages", "__PAGES", "sign-in", "forms", "api%2fx", "..", "%2e", "%zz", "é", "a b", "%EF%BC%8F", "%E2%80%8Bprivate",
 	}
 	var b strings.Builder
@@ -204,10 +204,11 @@ func FuzzExplain(f *testing.F) {
 	})
 }
 
-// What is said to have been looked for is what was looked for.
-func TestTriedFiles(t *testing.T) {
+// What is said to have been looked for and weighed is what was.
+func TestReasonsAreTrue(t *testing.T) {
 	for name, revision := range revisions(t) {
-		index := NewRouting(revision).static
+		routing := NewRouting(revision)
+		index := routing.static
 		r := rand.New(rand.NewPCG(2, 2))
 		for range 2000 {
 			p, err := Canonical(randomTarget(r))
@@ -222,6 +223,14 @@ func TestTriedFiles(t *testing.T) {
 			}
 			if hit := index.resolve(p.decoded); hit.file != first {
 				t.Errorf("%s: %s leads to %+v, and the first that exists of %q is another", name, p, hit, index.tried(p.decoded))
+			}
+			weighed := []string{p.decoded}
+			if first != nil {
+				weighed = append(weighed, names(first.asset.Path)...)
+			}
+			members, public := routing.routes.claims(weighed)
+			if a := routing.admit(p.decoded); !a.reserved && a.gated != (verdict{members.rank, public.rank}).gated() {
+				t.Errorf("%s: %s is gated: %v, and what is said to be weighed is %+v against %+v", name, p, a.gated, members, public)
 			}
 		}
 	}
@@ -281,11 +290,13 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// oddRoutes have patterns that no request matches, and twice the same.
+var oddRoutes = Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(
+	"public /b", "public /a/*", "public /a/*", "public /a", "public /*", "members /a/b/*", "public /__pages;x/*", "public /cafe\u0301", "public /．．/*",
+)}}
+
 func TestListing(t *testing.T) {
 	all := revisions(t)
-	odd := Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes(
-		"public /b", "public /a/*", "public /a/*", "public /a", "public /*", "members /a/b/*", "public /__pages;x/*", "public /cafe\u0301", "public /．．/*",
-	)}}
 	for _, c := range []struct {
 		name string
 		r    Revision
@@ -307,7 +318,7 @@ func TestListing(t *testing.T) {
 		{"static", all["static"], []string{
 			"/dir/index.html members static", "/both members static", "/x members static", "/private/* members static", "* public static",
 		}},
-		{"odd", odd, []string{
+		{"odd", oddRoutes, []string{
 			"/a/b/* members worker", "/a public worker", "/b public worker", "/cafe\u0301 public worker",
 			"/__pages;x/* public worker never reached: no request path can match it",
 			"/a/* public worker", "/a/* public worker never reached: the same pattern is listed before",
@@ -328,5 +339,41 @@ func TestListing(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		}
+	}
+}
+
+// A note holds for every request whose most specific pattern it stands at.
+func TestNotesAreTrue(t *testing.T) {
+	all := revisions(t)
+	all["odd"] = oddRoutes
+	checked := map[string]int{}
+	for name, revision := range all {
+		routing := NewRouting(underRoot(revision))
+		notes := map[string]string{}
+		for _, r := range routing.Routes().Routes {
+			if _, again := notes[r.Pattern]; !again {
+				notes[r.Pattern] = strings.Join(r.Notes, ", ")
+			}
+		}
+		r := rand.New(rand.NewPCG(3, 3))
+		for range 5000 {
+			e := routing.Explain("GET", randomTarget(r), VisitorMember)
+			note, file := notes[e.Pattern], strings.TrimPrefix(e.File, "/site-root/")
+			fromFile := e.Pattern != "" && (e.Answer == AnswerAsset || e.Answer == AnswerRedirect)
+			_, first, filed := strings.Cut(note, "GET and HEAD get ")
+			switch {
+			case strings.Contains(note, "never reached"),
+				strings.Contains(note, "for members all the same") && e.Access != manifest.Members,
+				filed && !strings.HasPrefix(first, file+","),
+				fromFile && revision.Worker != nil && !strings.Contains(note, "GET and HEAD"):
+				t.Errorf("%s: the note at %s is %q, and of %s holds %+v", name, e.Pattern, note, e.Target, e)
+			}
+			if note != "" {
+				checked[note]++
+			}
+		}
+	}
+	if len(checked) < 8 {
+		t.Errorf("only %d notes were met: %v", len(checked), checked)
 	}
 }

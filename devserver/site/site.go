@@ -7,7 +7,8 @@
 // posts, a [Lead] with its [Event] list, stored durably before the visitor
 // hears of it. A request goes: [Canonical] (one path value or a 400), host
 // check, reserved paths, members gate, route table, Worker or static index. All
-// of them look at that one path value.
+// of them look at that one path value. A [Routing] decides, and says why without
+// a request: [Routing.Explain].
 //
 // [New] and [OpenStore] return errors of their database. What a client does
 // wrong is answered, never returned: a page for browsers, and
