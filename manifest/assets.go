@@ -49,13 +49,13 @@ func (b *bundle) asset(a *assets, e AssetEntry) {
 	case AssetPrivate, AssetHidden:
 		b.checkSecret(a, e.File)
 	case AssetRefused:
-		b.refuse(e.Fault.Code, "/assets", e.Fault.Message, e.Fault.Fix)
+		b.refuseFile(e.Fault)
 	case AssetPublic:
 		if e.File == a.entry {
 			return
 		}
 		if d, refused := a.names.Check(e.File, e.Path); refused {
-			b.refuse(d.Code, "/assets", d.Message, d.Fix)
+			b.refuseFile(d)
 			return
 		}
 		a.files = append(a.files, e.Path)

@@ -37,6 +37,12 @@ func (d *document) addIn(file string, where *lines, s Severity, code string, p p
 	})
 }
 
+// refuseFile records an error about another file as a whole, which its start stands for.
+func (d *document) refuseFile(fault Diagnostic) {
+	fault.Line, fault.Column, fault.EndLine, fault.EndColumn = 1, 1, 1, 1
+	d.diagnostics = append(d.diagnostics, fault)
+}
+
 // refuse records an error at the value p points at.
 func (d *document) refuse(code string, p pointer, msg, fix string) {
 	d.add(Error, code, p, d.at(p), msg, fix)
