@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"devserver":               {"manifest", "devserver/site"},
 	"cmd/artifacts":           {"runtime/engine/fuel"},
 	"cmd/artifacts/bootimage": {"runtime"},
-	"cmd/bench":               nil,
+	"cmd/bench":               {"manifest"},
 	"cmd/pages": {
 		"manifest", "bundler", "runtime", "runtime/web", "runtime/binding", "migrate", "devserver", "devserver/site",
 	},

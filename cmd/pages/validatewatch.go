@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/pages-toolchain/pages/devserver")
+	"github.com/pages-toolchain/pages/devserver"
+)
 
 // validateOnChange checks now and after every change of what was looked at, until
 // a signal ends it. A report that says the same as the last one is not repeated.
