@@ -13,6 +13,7 @@ type assets struct {
 	names AssetNames
 	files []string // as they are served, relative to dir, in walking order
 	pages pageSearch
+	wrong int // files that are refused
 }
 
 // checkAssets walks the public files and compares them with the routes and forms.
@@ -38,6 +39,9 @@ func (b *bundle) checkAssets(dir string) {
 		}
 		b.asset(a, e)
 	}
+	if more := a.wrong - maxAssetFaults; more > 0 {
+		b.refuse(codeAssetCount, "/assets", plural(more, "more public file")+" cannot be served", "correct those that are listed first")
+	}
 	b.checkCoverage(a)
 	b.checkPageForms(&a.pages)
 }
@@ -49,13 +53,13 @@ func (b *bundle) asset(a *assets, e AssetEntry) {
 	case AssetPrivate, AssetHidden:
 		b.checkSecret(a, e.File)
 	case AssetRefused:
-		b.refuseFile(e.Fault)
+		b.refuseAsset(a, e.Fault)
 	case AssetPublic:
 		if e.File == a.entry {
 			return
 		}
 		if d, refused := a.names.Check(e.File, e.Path); refused {
-			b.refuseFile(d)
+			b.refuseAsset(a, d)
 			return
 		}
 		a.files = append(a.files, e.Path)
@@ -65,10 +69,20 @@ func (b *bundle) asset(a *assets, e AssetEntry) {
 	}
 }
 
+// refuseAsset reports a file that cannot be served, up to a number.
+func (b *bundle) refuseAsset(a *assets, fault Diagnostic) {
+	if a.wrong++; a.wrong <= maxAssetFaults {
+		b.refuseFile(fault)
+	}
+}
+
 // checkSecret refuses a file or folder that holds secrets. It is never served, but it lies where a mistake in
 // one rule would publish it. What tools keep at the root of every project is no mistake there.
 func (b *bundle) checkSecret(a *assets, file string) {
 	if !holdsSecrets(path.Base(file)) || file == ".git" || file == ".pages" {
+		return
+	}
+	if a.wrong++; a.wrong > maxAssetFaults {
 		return
 	}
 	fix := "move it out of " + quote(a.dir)

@@ -36,16 +36,18 @@ const (
 const (
 	maxManifestBytes = 256 << 10
 	maxDepth         = 64
-	maxSQLBytes      = 16 << 20
+	maxSQLBytes      = 64 << 20 // of all migrations
+	maxTables        = 100_000
 	maxAssetEntries  = 100_000
+	maxAssetFaults   = 10_000
 )
 
 // Bounds on the search for forms in a site's pages.
 const (
-	maxPageWork  = 1 << 30 // bytes read of all pages; a page with forms is read twice, and
-	parsingCost  = 8       // a byte that is parsed counts for as many
-	maxPageToken = 1 << 20 // bytes of one tag, comment or text
-	maxPageForms = 10_000  // forms and fields of all pages
+	maxPageWork  = 512 << 20 // bytes read of all pages; a page with forms is read twice, and
+	parsingCost  = 8         // a byte that is parsed counts for as many
+	maxPageToken = 1 << 20   // bytes of one tag, comment or text
+	maxPageForms = 10_000    // forms and fields of all pages
 )
 
 // maxReported is how many diagnostics a Report carries; the rest are counted.

@@ -57,6 +57,7 @@ const (
 	codeFormUndeclared  = "form-undeclared"
 	codeFormUnused      = "form-unused"
 	codePageCut         = "page-too-large"
+	codeMigrationCut    = "migration-too-large"
 	codeMigrationOrder  = "migration-order"
 	codeMigrationNumber = "migration-duplicate-number"
 	codeTableMissing    = "table-not-created"
@@ -84,7 +85,7 @@ func Rules() []Rule {
 
 //nolint:gochecknoglobals // a constant table
 var rules = [...]Rule{
-	{codeAssetCount, "there are more public files than are looked at"},
+	{codeAssetCount, "there are more public files, or more that are wrong, than are looked at"},
 	{codeAssetNotFile, "something among the public assets is no file, or a link that cannot be followed"},
 	{codeAssetSecret, "a file that usually holds secrets is among the public assets"},
 	{codeAssetSource, "the public assets hold the site's own source"},
@@ -107,6 +108,7 @@ var rules = [...]Rule{
 	{codeOverCeiling, "a limit is over the platform's ceiling"},
 	{codeMigrationNumber, "two migrations have the same number"},
 	{codeMigrationOrder, "migrations sort by name in another order than by number"},
+	{codeMigrationCut, "the migrations are too long to look for tables in all of them"},
 	{codeMissingKey, "a required key is missing"},
 	{codeNotInteger, "a number is not an integer"},
 	{codePageCut, "the public pages have more in them than is looked through for forms"},

@@ -196,7 +196,7 @@ func (s *pageScan) openForm(attr map[string]string, start place, text source) {
 // embedded reads the page inside an iframe. Its forms stand where the iframe does.
 func (s *pageScan) embedded(page string, start place, text source) error {
 	const deepest = 4
-	if !containsFold([]byte(page), "<form") || s.embedding == deepest {
+	if !mayHoldForm([]byte(page)) || s.embedding == deepest {
 		return nil
 	}
 	inner := &pageScan{file: s.file, base: s.base, place: s.place, kept: s.kept, embedding: s.embedding + 1}

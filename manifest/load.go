@@ -55,9 +55,8 @@ type bundle struct {
 // check runs every rule that looks at files. It returns the compatibility flags of a JSON runtime config.
 func (b *bundle) check() []string {
 	b.checkPath("/entry", false)
-	if _, ok := b.checkPath("/assets", true); ok {
-		declared, _ := b.str("/assets")
-		b.checkAssets(cleanPath(declared))
+	if dir, ok := b.checkPath("/assets", true); ok {
+		b.checkAssets(dir)
 	}
 	const migrations = pointer("/bindings/database/migrations")
 	if dir, ok := b.checkPath(migrations, true); ok {
@@ -66,7 +65,8 @@ func (b *bundle) check() []string {
 	return b.checkRuntimeConfig()
 }
 
-// checkPath checks the file or directory a value names. It returns the path with every link resolved.
+// checkPath checks the file or directory a value names. It returns the path, clean, and true when it is in
+// order.
 func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	declared, ok := b.str(p)
 	if !ok {
@@ -76,7 +76,7 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	if wantDir {
 		want = "a directory"
 	}
-	target, info, err := follow(b.fsys, name)
+	_, info, err := follow(b.fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		fix := cmp.Or(b.nearPath(name), "create it, or correct the path")
@@ -84,11 +84,11 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	case errors.Is(err, errLinkOut), errors.Is(err, errLinkLoop):
 		b.refuse(codePathSymlink, p, fmt.Sprintf("%s names %s, where %v", label, quote(declared), err), "put the files themselves into the bundle")
 	case err != nil:
-		b.refuse(codePathUnreadable, p, fmt.Sprintf("%s names %s, which cannot be read: %s", label, quote(declared), reason(err)), "")
+		b.refuse(codePathUnreadable, p, fmt.Sprintf("%s names %s, which cannot be read: %s", label, quote(declared), reason(err)), "let the user who runs this read it")
 	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is not %s", label, quote(declared), want), "name "+want)
 	default:
-		return target, true
+		return name, true
 	}
 	return "", false
 }

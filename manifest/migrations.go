@@ -2,9 +2,13 @@ package manifest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -12,32 +16,60 @@ import (
 func (b *bundle) checkMigrations(p pointer, dir string) {
 	entries, err := fs.ReadDir(b.fsys, dir) // sorted bytewise, as migrations are applied
 	if err != nil {
-		b.refuse(codePathUnreadable, p, fmt.Sprintf("the migrations in %s cannot be read: %s", quote(dir), reason(err)), "")
+		b.refuse(codePathUnreadable, p, fmt.Sprintf("the migrations in %s cannot be read: %s", quote(dir), reason(err)), "let the user who runs this read them")
 		return
 	}
-	created := map[string]bool{}
-	previous := ""
+	created, cut, previous := tables{}, false, ""
+	work := int64(maxSQLBytes)
 	for _, e := range entries {
-		if e.IsDir() || path.Ext(e.Name()) != ".sql" {
+		if e.IsDir() || path.Ext(e.Name()) != ".sql" || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if fault, refused := CheckMigrationName(path.Join(dir, e.Name())); refused {
+			b.refuseFile(fault)
 			continue
 		}
 		b.checkOrder(p, previous, e.Name())
 		previous = e.Name()
-		name, _, err := follow(b.fsys, path.Join(dir, e.Name()))
-		if err != nil {
-			b.refuse(codePathSymlink, p, fmt.Sprintf("the migration %s cannot be followed: %s", quote(e.Name()), reason(err)), "put the file itself into the bundle")
-			continue
+		size, err := b.migration(created, p, dir, e.Name(), work)
+		if errors.Is(err, errTooMuch) && !cut {
+			cut = true
+			msg := fmt.Sprintf("the migrations up to %s are longer than the %d bytes that are looked through for tables", quote(e.Name()), maxSQLBytes)
+			b.warn(codeMigrationCut, p, msg, "move data out of the migrations")
 		}
-		src, err := readFile(b.fsys, name, maxSQLBytes)
-		if err != nil {
-			b.refuse(codePathUnreadable, p, fmt.Sprintf("the migration %s cannot be read: %s", quote(e.Name()), reason(err)), "")
-			continue
-		}
-		for _, table := range createdTables(string(src)) {
-			created[table] = true
-		}
+		work -= size
 	}
-	b.checkTables(dir, created)
+	if !cut {
+		b.checkTables(dir, created)
+	}
+}
+
+// migration applies one file to the tables, reads at most limit bytes of it and returns how many. What is
+// wrong with it is reported, but that it is too long.
+func (b *bundle) migration(created tables, p pointer, dir, name string, limit int64) (int64, error) {
+	target, _, err := follow(b.fsys, path.Join(dir, name))
+	if err != nil {
+		b.refuse(codePathSymlink, p, fmt.Sprintf("the migration %s cannot be followed: %s", quote(name), reason(err)), "put the file itself into the bundle")
+		return 0, nil
+	}
+	f, err := openRegular(b.fsys, target)
+	if err != nil {
+		b.unreadable(p, name, err)
+		return 0, nil
+	}
+	defer f.Close()
+	r := &io.LimitedReader{R: f, N: limit + 1}
+	if err := created.apply(r); err != nil {
+		b.unreadable(p, name, err)
+	}
+	if r.N == 0 {
+		return limit, errTooMuch
+	}
+	return limit + 1 - r.N, nil
+}
+
+func (b *bundle) unreadable(p pointer, name string, err error) {
+	b.refuse(codePathUnreadable, p, fmt.Sprintf("the migration %s cannot be read: %s", quote(name), reason(err)), "put a file there that the user who runs this can read")
 }
 
 // checkOrder compares the numbers of two migrations that follow each other by name.
@@ -66,19 +98,24 @@ func compareNumbers(x, y string) int {
 }
 
 // checkTables warns of tables the manifest names and no migration creates.
-func (b *bundle) checkTables(dir string, created map[string]bool) {
-	names := make([]string, 0, len(created))
-	for name := range created {
-		names = append(names, name)
-	}
+func (b *bundle) checkTables(dir string, created tables) {
+	const explained = 100 // comparing every name with every other takes its time
+	names := slices.Sorted(maps.Keys(created))
+	names = names[:min(len(names), 10*explained)]
 	wanted := b.strings("/bindings/database/tables")
 	if s, ok := b.str("/bindings/submissions"); ok {
 		wanted = append(wanted, located{"/bindings/submissions", s})
 	}
+	missing := 0
 	for _, w := range wanted {
-		if !created[strings.ToLower(w.text)] {
-			fix := cmp.Or(didYouMean(w.text, names), "create it in a migration, or correct the name")
-			b.warn(codeTableMissing, w.at, fmt.Sprintf("no migration in %s creates the table %s", quote(dir), quote(w.text)), fix)
+		if created[strings.ToLower(w.text)] {
+			continue
 		}
+		fix := ""
+		if missing++; missing <= explained {
+			fix = didYouMean(w.text, names)
+		}
+		b.warn(codeTableMissing, w.at, fmt.Sprintf("no migration in %s creates the table %s", quote(dir), quote(w.text)),
+			cmp.Or(fix, "create it in a migration, or correct the name"))
 	}
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -41,9 +42,9 @@ func (b *bundle) page(a *assets, e AssetEntry) {
 // errTooMuch ends the search for forms where it would take too long.
 var errTooMuch = errors.New("too much to look through")
 
-// mentionsForm reports whether a file has the text of a form's start tag.
+// mentionsForm reports whether a file has the text of a form's start tag, or of an iframe's, which may hold a
+// page with one.
 func (b *bundle) mentionsForm(s *pageSearch, name string) (bool, error) {
-	const tag = "<form"
 	f, err := openRegular(b.fsys, name)
 	if err != nil {
 		return false, err
@@ -59,7 +60,7 @@ func (b *bundle) mentionsForm(s *pageSearch, name string) (bool, error) {
 		n, err := f.Read(s.buf[kept:])
 		s.work += int64(n)
 		text := s.buf[:kept+n]
-		if containsFold(text, tag) {
+		if mayHoldForm(text) {
 			return true, nil
 		}
 		if errors.Is(err, io.EOF) {
@@ -68,18 +69,24 @@ func (b *bundle) mentionsForm(s *pageSearch, name string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		kept = copy(s.buf, text[max(len(text)-len(tag)+1, 0):])
+		kept = copy(s.buf, text[max(len(text)-len("<iframe")+1, 0):])
 	}
 }
 
-// containsFold reports whether text has a tag of ASCII letters in any case.
-func containsFold(text []byte, tag string) bool {
-	for i := 0; i+len(tag) <= len(text); i++ {
-		if text[i] == tag[0] && strings.EqualFold(string(text[i:i+len(tag)]), tag) {
-			return true
+// mayHoldForm looks for "<form" and "<iframe" in any case.
+func mayHoldForm(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '<')
+		if i < 0 {
+			return false
+		}
+		text = text[i+1:]
+		for _, tag := range [...]string{"form", "iframe"} {
+			if len(text) >= len(tag) && text[0]|0x20 == tag[0] && strings.EqualFold(string(text[:len(tag)]), tag) {
+				return true
+			}
 		}
 	}
-	return false
 }
 
 // readPage parses a page for its forms.

@@ -12,15 +12,23 @@ import (
 // compatibility flags declared there: the manifest may not declare any then.
 func (b *bundle) checkRuntimeConfig() []string {
 	for _, name := range runtimeConfigs() {
-		src, err := readFile(b.fsys, name, maxManifestBytes)
+		target, _, err := follow(b.fsys, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		c := &runtimeConfig{bundle: b, file: name, where: newLines(string(src))}
+		var src []byte
+		if err == nil {
+			src, err = readFile(b.fsys, target, maxManifestBytes+1)
+		}
+		if err == nil && len(src) > maxManifestBytes {
+			err = fmt.Errorf("it is longer than %d bytes", maxManifestBytes)
+		}
 		if err != nil {
-			c.report(Warning, codeRuntimeConfig, "", span{}, "the file cannot be read: "+reason(err), "")
+			c := &runtimeConfig{bundle: b, file: name, where: newLines("")}
+			c.report(Warning, codeRuntimeConfig, "", span{}, "the file cannot be read: "+reason(err), "put a smaller file in its place, or remove it")
 			return nil
 		}
+		c := &runtimeConfig{bundle: b, file: name, where: newLines(string(src))}
 		return c.flags()
 	}
 	return nil

@@ -1,13 +1,20 @@
 package manifest
 
-import "strings"
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+)
 
-// createdTables lists the tables and views a script creates or renames to, in lower case. It reads words
-// only, past comments and strings, and knows no more of SQL than that.
-func createdTables(src string) []string {
-	var list []string
-	s := &sqlWords{src: src}
-	for word := s.next(); word != ""; word = s.next() {
+// tables are the tables and views that a site's migrations leave behind, in lower case.
+type tables map[string]bool
+
+// apply reads a script and keeps the tables it creates and renames to, without those it drops and renames. It
+// reads words only, past comments and strings, and knows no more of SQL than that.
+func (t tables) apply(script io.Reader) error {
+	s := &sqlWords{r: bufio.NewReaderSize(script, 64<<10)}
+	for word := s.next(); s.err == nil; {
 		switch word {
 		case "create":
 			word = s.next()
@@ -15,99 +22,181 @@ func createdTables(src string) []string {
 				word = s.next()
 			}
 			if word == "table" || word == "view" {
-				list = append(list, s.name(s.next()))
+				word = t.add(s.name())
 			}
-		case "rename":
-			if s.next() == "to" {
-				list = append(list, s.name(s.next()))
+		case "drop":
+			if word = s.next(); word == "table" || word == "view" {
+				delete(t, s.name())
+				word = s.next()
 			}
+		case "alter":
+			word = t.alter(s)
+		default:
+			word = s.next()
 		}
 	}
-	return list
+	if errors.Is(s.err, io.EOF) {
+		return nil
+	}
+	return s.err
+}
+
+// add keeps a table. It returns "", a word that starts no statement.
+func (t tables) add(name string) string {
+	if name != "" && len(t) < maxTables {
+		t[name] = true
+	}
+	return ""
+}
+
+// alter reads ALTER TABLE … RENAME TO …, and returns the first word that does not fit.
+func (t tables) alter(s *sqlWords) string {
+	if word := s.next(); word != "table" {
+		return word
+	}
+	from := s.name()
+	if word := s.next(); word != "rename" {
+		return word
+	}
+	if word := s.next(); word != "to" {
+		return word
+	}
+	delete(t, from)
+	return t.add(s.name())
 }
 
 // sqlWords reads the words, quoted names and signs of a script.
 type sqlWords struct {
-	src string
-	pos int
+	r   *bufio.Reader
+	err error // why there is no next word
 }
 
-// name reads a name after its first word, past IF NOT EXISTS and a schema.
-func (s *sqlWords) name(word string) string {
-	if word == "if" {
-		s.next()
-		s.next()
-		word = s.next()
-	}
-	if s.pos < len(s.src) && s.src[s.pos] == '.' {
-		s.pos++
-		return s.next()
+// maxSQLWord is how much is kept of one word, in bytes: more than a table's name may have.
+const maxSQLWord = 512
+
+// next returns the next keyword or name that is not quoted, in lower case, or one sign; a quoted text is a
+// sign. It returns "" at the end.
+func (s *sqlWords) next() string {
+	word, quoted := s.word()
+	if quoted {
+		return "'"
 	}
 	return word
 }
 
-// next returns the next word in lower case or one sign, "" at the end.
-func (s *sqlWords) next() string {
-	s.skip()
-	if s.pos >= len(s.src) {
-		return ""
+// name reads a table's name in lower case, past IF NOT EXISTS and a schema.
+func (s *sqlWords) name() string {
+	word, quoted := s.word()
+	for !quoted && (word == "if" || word == "not" || word == "exists") {
+		word, quoted = s.word()
 	}
-	start := s.pos
-	switch c := s.src[s.pos]; c {
-	case '\'', '"', '`':
-		return s.quoted(c)
-	case '[':
-		return s.quoted(']')
+	if s.follows('.') {
+		s.byte()
+		word, _ = s.word()
 	}
-	for s.pos < len(s.src) && isWordByte(s.src[s.pos]) {
-		s.pos++
-	}
-	if s.pos == start {
-		s.pos++
-	}
-	return strings.ToLower(s.src[start:s.pos])
+	return word
 }
 
-// quoted reads to the closing quote; a doubled one stands for itself. It never returns "".
-func (s *sqlWords) quoted(closing byte) string {
-	s.pos++
+func (s *sqlWords) word() (text string, quoted bool) {
+	c := s.first()
+	if s.err != nil {
+		return "", false
+	}
+	switch c {
+	case '\'', '"', '`':
+		return s.quoted(c), true
+	case '[':
+		return s.quoted(']'), true
+	}
+	if sign := [...]byte{c}; !isWordByte(c) {
+		return string(sign[:]), false
+	}
 	var b strings.Builder
-	for s.pos < len(s.src) {
-		c := s.src[s.pos]
-		s.pos++
+	for {
+		if b.Len() < maxSQLWord {
+			b.WriteByte(c)
+		}
+		next, err := s.r.Peek(1)
+		if err != nil || !isWordByte(next[0]) {
+			return strings.ToLower(strings.TrimPrefix(b.String(), byteOrderMark)), false
+		}
+		c = s.byte()
+	}
+}
+
+// quoted reads to the closing quote; a doubled one stands for itself.
+func (s *sqlWords) quoted(closing byte) string {
+	var b strings.Builder
+	for {
+		c := s.byte()
+		if s.err != nil {
+			break
+		}
 		if c == closing {
-			if closing == ']' || s.pos >= len(s.src) || s.src[s.pos] != closing {
+			if closing == ']' || !s.follows(closing) {
 				break
 			}
-			s.pos++
+			s.byte()
 		}
-		b.WriteByte(c)
-	}
-	if b.Len() == 0 {
-		return " "
+		if b.Len() < maxSQLWord {
+			b.WriteByte(c)
+		}
 	}
 	return strings.ToLower(b.String())
 }
 
-// skip passes white space and comments.
-func (s *sqlWords) skip() {
-	for s.pos < len(s.src) {
-		rest := s.src[s.pos:]
-		var end int
-		switch {
-		case strings.IndexByte(" \t\r\n\f", rest[0]) >= 0:
-			end = 1
-		case strings.HasPrefix(rest, "--"):
-			if end = strings.IndexByte(rest, '\n'); end < 0 {
-				end = len(rest)
+// first passes white space and comments, and returns the first byte behind them.
+func (s *sqlWords) first() byte {
+	for s.err == nil {
+		switch c := s.byte(); c {
+		case ' ', '\t', '\r', '\n', '\f':
+		case '-':
+			if !s.follows('-') {
+				return c
 			}
-		case strings.HasPrefix(rest, "/*"):
-			if end = strings.Index(rest[2:], "*/") + 4; end < 4 {
-				end = len(rest)
+			s.skipLine()
+		case '/':
+			if !s.follows('*') {
+				return c
 			}
+			s.byte()
+			s.skipComment()
 		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (s *sqlWords) skipLine() {
+	for s.err == nil {
+		if s.byte() == '\n' {
 			return
 		}
-		s.pos += end
 	}
+}
+
+func (s *sqlWords) skipComment() {
+	for last := byte(0); s.err == nil; {
+		c := s.byte()
+		if last == '*' && c == '/' {
+			return
+		}
+		last = c
+	}
+}
+
+// follows reports whether a byte is next.
+func (s *sqlWords) follows(c byte) bool {
+	next, err := s.r.Peek(1)
+	return err == nil && next[0] == c
+}
+
+// byte reads one byte, 0 at the end.
+func (s *sqlWords) byte() byte {
+	c, err := s.r.ReadByte()
+	if err != nil {
+		s.err = err
+	}
+	return c
 }
