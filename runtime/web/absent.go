@@ -10,7 +10,7 @@ import (
 // absent are the globals of the platform that this version does not provide,
 // sorted.
 var absent = []string{ //nolint:gochecknoglobals // a table
-	"Cache", "CacheStorage", "CloseEvent", "CompressionStream", "DecompressionStream", "ErrorEvent", "EventSource",
+	"Cache", "CacheStorage", "CloseEvent", "ErrorEvent", "EventSource",
 	"FetchEvent", "HTMLRewriter", "Intl", "MessageChannel", "MessageEvent", "MessagePort", "PromiseRejectionEvent",
 	"ScheduledEvent", "WebAssembly", "WebSocket", "WebSocketPair", "addEventListener", "caches",
 	"dispatchEvent", "removeEventListener", "scheduler",

@@ -2,9 +2,6 @@ package web
 
 import (
 	"bufio"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 )
 
 // encoder is where a body is written: Flush sends what was written so far.
@@ -20,17 +22,19 @@ type encoder interface {
 	Flush() error
 }
 
-// newEncoder writes to w, encoded as coding says: gzip, deflate, or "" for as it
-// is. Close does not close w.
-func newEncoder(w http.ResponseWriter, coding string) encoder {
+// codings are the formats of the content codings that an answer can be given in.
+var codings = map[string]string{"gzip": "gzip", "deflate": "deflate", "br": "brotli"} //nolint:gochecknoglobals // a table
+
+// newEncoder writes to w, encoded as coding says, one of codings or "" for as it
+// is. Close does not close w; done is for when all is written or given up.
+func newEncoder(w http.ResponseWriter, coding string) (e encoder, done func()) {
 	p := plain{w, http.NewResponseController(w)}
-	switch coding {
-	case "gzip":
-		return compressed{gzip.NewWriter(w), p}
-	case "deflate":
-		return compressed{zlib.NewWriter(w), p}
+	format, ok := codings[coding]
+	if !ok {
+		return p, func() {}
 	}
-	return p
+	cw, done := openWriter(format, w)
+	return compressed{cw, p}, done
 }
 
 type plain struct {
@@ -92,6 +96,8 @@ func decoded(r io.Reader, contentEncoding string) io.Reader {
 			r = &lazyReader{from: r, open: func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
 		case "deflate":
 			r = &lazyReader{from: r, open: openDeflate}
+		case "br":
+			r = &lazyReader{from: r, open: func(r *bufio.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }}
 		case "", "identity":
 		default:
 			return r

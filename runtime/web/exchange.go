@@ -39,6 +39,7 @@ type Exchange struct {
 	subRequests atomic.Int64
 	idle        atomic.Bool // nothing is under way for the scope, nor will be
 	timers      timers
+	codecs      codecs
 
 	mu          sync.Mutex
 	users       int  // of bodies and fetches: JavaScript and Serve
@@ -155,6 +156,7 @@ func (x *Exchange) leaveLocked() {
 	for _, b := range x.bodies {
 		b.close()
 	}
+	x.codecs.close()
 	x.fetches, x.bodies = nil, nil
 	x.released = true
 	x.host.remove(x)

@@ -225,7 +225,7 @@ func (f *outbound) newRequest() (*http.Request, error) {
 		}
 	}
 	if r.Header["Accept-Encoding"] == nil {
-		r.Header.Set("Accept-Encoding", "gzip, deflate")
+		r.Header.Set("Accept-Encoding", "br, gzip")
 	}
 	if r.Header["User-Agent"] == nil {
 		r.Header["User-Agent"] = []string{""} // none, rather than net/http's

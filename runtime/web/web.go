@@ -133,7 +133,7 @@ func (h *Host) Close() {
 func (h *Host) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
-		h.bodyFuncs(), h.clockFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
+		h.bodyFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
 		h.formFuncs(), h.patternFuncs(), h.respondFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(),
 	} {
 		maps.Copy(all, part)

@@ -16,7 +16,8 @@ func (h *Host) write(x *Exchange, a *answer) error {
 		x.w.WriteHeader(a.status)
 		return nil
 	}
-	out := newEncoder(x.w, coding)
+	out, done := newEncoder(x.w, coding)
+	defer done()
 	if a.source == nil && !a.streamed {
 		return h.writeWhole(x, a, out, coding)
 	}
@@ -90,7 +91,7 @@ func (x *Exchange) putHeader(a *answer) (coding string) {
 // compresses by itself, for clients that accept it.
 func (x *Exchange) negotiate(header http.Header) string {
 	coding := strings.ToLower(header.Get("Content-Encoding"))
-	if coding != "gzip" && coding != "deflate" {
+	if codings[coding] == "" {
 		return ""
 	}
 	header.Del("Content-Length")

@@ -2,6 +2,7 @@
 import * as abort from "./abort.js";
 import * as blob from "./blob.js";
 import * as clone from "./clone.js";
+import * as compression from "./compression.js";
 import * as console from "./console.js";
 import * as crypto from "./crypto.js";
 import * as cryptokey from "./cryptokey.js";
@@ -22,7 +23,7 @@ import * as worker from "./worker.js";
 
 for (const part of [
   language, event, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, formdata, request, response, fetch, quota, cryptokey, crypto, clone, worker,
+  blob, formdata, request, response, fetch, quota, cryptokey, crypto, compression, clone, worker,
 ]) part.install();
 
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

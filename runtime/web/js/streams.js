@@ -8,7 +8,10 @@ import {
 import { bytesOf, concat, TextDecoder, encode } from "./encoding.js";
 import { define, expose, platform } from "./idl.js";
 
-export { ReadableStream, WritableStream };
+export { ReadableStream, TransformStream, WritableStream };
+
+/** Resolves once a transform's reader wants more; for a transform that gives much of one chunk. */
+export function wanted(transform) { return transform._backpressure ? transform._backpressureChangePromise : undefined; }
 
 /** Reports whether any of the stream was read or cancelled. */
 export function disturbed(stream) { return stream._disturbed === true; }

@@ -1,0 +1,329 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// This file is the Go half of CompressionStream and DecompressionStream.
+// JavaScript gives a piece and asks for what comes of it, piece by piece, so that
+// no more is there at a time than one of each; all of it is done within the
+// isolate's turn and counts as its CPU time.
+
+const (
+	// codecPiece is the most that one step gives, in bytes.
+	codecPiece = 64 << 10
+	// maxCodecs is how many streams a request may have open: one that compresses
+	// takes about a megabyte.
+	maxCodecs = 100
+)
+
+// codec is an open stream.
+type codec interface {
+	// step takes a piece, or nil, and says whether it was the last. The result is
+	// valid until the next step; nil when there is nothing more without more input.
+	step(in []byte, last bool) ([]byte, error)
+	close()
+}
+
+func newCodec(format string, decompress bool) codec {
+	if decompress {
+		return newDecompressor(format)
+	}
+	return newCompressor(format)
+}
+
+// compressWriter is what the writers of all formats can.
+type compressWriter interface {
+	io.WriteCloser
+	Flush() error
+	Reset(w io.Writer)
+}
+
+// compressWriters are writers to be used again, by format: a new one takes
+// longer than compressing a short text.
+var compressWriters = map[string]*sync.Pool{ //nolint:gochecknoglobals // a cache
+	"gzip":        {New: func() any { return valid(gzip.NewWriterLevel(nil, deflateLevel)) }},
+	"deflate":     {New: func() any { return valid(zlib.NewWriterLevel(nil, deflateLevel)) }},
+	"deflate-raw": {New: func() any { return valid(flate.NewWriter(nil, deflateLevel)) }},
+	"brotli":      {New: func() any { return brotli.NewWriterLevel(nil, brotliLevel) }},
+}
+
+// The levels for what is compressed while somebody waits: zlib's own default, and
+// what servers use of brotli.
+const (
+	deflateLevel = 6
+	brotliLevel  = 5
+)
+
+// valid is the writer of a level that there is.
+func valid[W any](w W, err error) W {
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// openWriter returns a writer that compresses to w; done gives it back.
+func openWriter(format string, w io.Writer) (cw compressWriter, done func()) {
+	pool := compressWriters[format]
+	cw, _ = pool.Get().(compressWriter)
+	cw.Reset(w)
+	return cw, func() {
+		cw.Reset(io.Discard)
+		pool.Put(cw)
+	}
+}
+
+type compressor struct {
+	w    compressWriter
+	done func()
+	out  bytes.Buffer
+}
+
+func newCompressor(format string) *compressor {
+	c := &compressor{}
+	c.w, c.done = openWriter(format, &c.out)
+	return c
+}
+
+func (c *compressor) step(in []byte, last bool) ([]byte, error) {
+	c.out.Reset()
+	if c.w == nil {
+		return nil, nil
+	}
+	if _, err := c.w.Write(in); err != nil {
+		return nil, err
+	}
+	if last {
+		if err := c.w.Close(); err != nil {
+			return nil, err
+		}
+		c.close()
+	}
+	if c.out.Len() == 0 {
+		return nil, nil
+	}
+	return c.out.Bytes(), nil
+}
+
+func (c *compressor) close() {
+	if c.w != nil {
+		c.done()
+		c.w = nil
+	}
+}
+
+// decompressor turns a decoder, which asks for input, into one that is given it:
+// the decoder runs as a coroutine that stops where it needs more.
+type decompressor struct {
+	in   []byte
+	last bool
+	next func() ([]byte, error, bool)
+	stop func()
+}
+
+var (
+	errTrailing = engine.TypeError("the compressed data is followed by other data")
+	errCutShort = engine.TypeError("the compressed data ends too early")
+	errStopped  = errors.New("the stream was closed")
+)
+
+func newDecompressor(format string) *decompressor {
+	d := &decompressor{}
+	d.next, d.stop = iter.Pull2(func(yield func([]byte, error) bool) { d.run(format, yield) })
+	return d
+}
+
+func (d *decompressor) step(in []byte, last bool) ([]byte, error) {
+	if in != nil {
+		d.in = in
+	}
+	d.last = d.last || last
+	out, err, more := d.next()
+	if !more {
+		return nil, nil
+	}
+	return out, err
+}
+
+func (d *decompressor) close() { d.stop() }
+
+// run yields pieces of output, nil where it needs input, and an error at most
+// once.
+func (d *decompressor) run(format string, yield func([]byte, error) bool) {
+	source := bufio.NewReaderSize(&fedReader{d, func() bool { return yield(nil, nil) }}, 4<<10)
+	r, err := openReader(format, source)
+	buf := make([]byte, codecPiece)
+	for err == nil {
+		var n int
+		n, err = r.Read(buf)
+		if n > 0 && !yield(buf[:n], nil) {
+			return
+		}
+	}
+	for errors.Is(err, io.EOF) {
+		if source.Buffered() > 0 || len(d.in) > 0 {
+			err = errTrailing
+		} else if d.last || !yield(nil, nil) {
+			return
+		}
+	}
+	switch {
+	case errors.Is(err, errStopped):
+		return
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errCutShort
+	case !errors.Is(err, errTrailing):
+		err = engine.TypeError("the compressed data is not valid: %v", err)
+	}
+	yield(nil, err)
+}
+
+// openReader opens a decoder. The end of the input before its head is the end
+// of truncated data.
+func openReader(format string, source *bufio.Reader) (r io.Reader, err error) {
+	switch format {
+	case "gzip":
+		var zr *gzip.Reader
+		if zr, err = gzip.NewReader(source); err == nil {
+			zr.Multistream(false)
+			r = zr
+		}
+	case "deflate":
+		r, err = zlib.NewReader(source)
+	case "deflate-raw":
+		r = flate.NewReader(source)
+	default:
+		r = brotli.NewReader(source)
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return r, err
+}
+
+// fedReader reads what the decompressor is given, and waits for it.
+type fedReader struct {
+	d    *decompressor
+	wait func() bool // false when nothing will come
+}
+
+// Read implements io.Reader.
+func (f *fedReader) Read(p []byte) (int, error) {
+	for len(f.d.in) == 0 {
+		if f.d.last {
+			return 0, io.EOF
+		}
+		if !f.wait() {
+			return 0, errStopped
+		}
+	}
+	n := copy(p, f.d.in)
+	f.d.in = f.d.in[n:]
+	return n, nil
+}
+
+// codecs are the open streams of a request. The zero value works; they are used
+// by the isolate's goroutine, and closed by the one that ends the request.
+type codecs struct {
+	mu     sync.Mutex
+	open   map[int64]codec
+	closed bool
+}
+
+func (cs *codecs) add(id int64, format string, decompress bool) error {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.closed {
+		return errRequestOver
+	}
+	if len(cs.open) >= maxCodecs {
+		return &engine.Error{Name: "RangeError", Message: "this request has 100 CompressionStreams and DecompressionStreams open; read them to their end, or cancel them"}
+	}
+	if cs.open == nil {
+		cs.open = map[int64]codec{}
+	}
+	cs.open[id] = newCodec(format, decompress)
+	return nil
+}
+
+// step is a step of one of them. The last one, and an error, closes it.
+func (cs *codecs) step(id int64, in []byte, last bool) (any, error) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c := cs.open[id]
+	if c == nil {
+		return nil, errForeignBody
+	}
+	out, err := c.step(in, last)
+	if err != nil || last && out == nil {
+		c.close()
+		delete(cs.open, id)
+	}
+	if err != nil || out == nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (cs *codecs) remove(id int64) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if c := cs.open[id]; c != nil {
+		c.close()
+		delete(cs.open, id)
+	}
+}
+
+// close closes them all; nothing may be opened any more.
+func (cs *codecs) close() {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range cs.open {
+		c.close()
+	}
+	cs.open, cs.closed = nil, true
+}
+
+func (h *Host) codecFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// codec_open(format, decompress) -> id
+		"codec_open": func(c *engine.Call) (any, error) {
+			x, err := current(c)
+			if err != nil {
+				return nil, err
+			}
+			id := h.nextID()
+			return id, x.codecs.add(id, c.String(0), c.Bool(1))
+		},
+		// codec_step(id, view or null, whether it is the last) -> bytes, or null when
+		// there is nothing more; the last one is to be repeated until then
+		"codec_step": func(c *engine.Call) (any, error) {
+			x, err := current(c)
+			if err != nil {
+				return nil, err
+			}
+			id, last := c.Int(0), c.Bool(2)
+			return x.codecs.step(id, c.Bytes(1), last)
+		},
+		// codec_close(id)
+		"codec_close": func(c *engine.Call) (any, error) {
+			if x, err := current(c); err == nil {
+				x.codecs.remove(c.Int(0))
+			}
+			return engine.Undefined, nil
+		},
+	}
+}
