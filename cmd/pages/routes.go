@@ -114,7 +114,7 @@ func (c *cli) printRoutes(l site.Listing, m *manifest.Manifest) error {
 
 // staticFiles is where files that answer lie.
 func staticFiles(m *manifest.Manifest) string {
-	if folder := filepath.Clean(m.Assets); folder == "." { // none, or the site's own
+	if filepath.Clean(m.Assets) == "." { // none, or the site's own
 		return "static files"
 	}
 	return "static files in " + m.Assets
