@@ -7,7 +7,7 @@ LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
-BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/binding/*.go))
+BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/binding/*.go runtime/node/*.go))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
 .PHONY: dev build test check bench soak clean artifacts cross site lint race goldens browser tidy
@@ -20,7 +20,7 @@ build: $(BIN)
 $(BIN): artifacts $(GOFILES)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
 
-# quickjs.wasm and the prelude, from npm packages, and the image of the one with
+# quickjs.wasm, the prelude and the modules of Node.js, from npm packages, and the image of the one with
 # the other evaluated; left alone when up to date.
 artifacts:
 	@$(GO) run ./cmd/artifacts
@@ -87,6 +87,6 @@ soak: build site
 	CGO_ENABLED=1 $(GO) test -race -count $(SOAKS) -timeout 4h ./...
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules $(SITE)/node_modules $(SITE)/.pages
-	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages
+	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip
 	find runtime -name '*.stamp' -delete

@@ -162,7 +162,7 @@ type metafile struct {
 func (m metafile) files() []string {
 	var files []string
 	for name := range m.Inputs {
-		if !strings.HasPrefix(name, "(disabled):") && !strings.HasPrefix(name, "<") {
+		if !strings.HasPrefix(name, "(disabled):") && !strings.HasPrefix(name, required+":") && !strings.HasPrefix(name, "<") {
 			files = append(files, name)
 		}
 	}

@@ -55,6 +55,7 @@ func (i *imports) plugin() api.Plugin {
 	return api.Plugin{Name: "pages", Setup: func(build api.PluginBuild) {
 		if len(i.provided) > 0 {
 			build.OnResolve(api.OnResolveOptions{Filter: anyOf(maps.Keys(i.provided))}, i.resolveProvided)
+			build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: required}, loadRequired)
 		}
 		build.OnResolve(api.OnResolveOptions{Filter: `^(https?:)?//`}, refuseURL)
 		build.OnResolve(api.OnResolveOptions{Filter: `\.wasm(\?module)?$`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
@@ -92,9 +93,23 @@ func anyOf(words iter.Seq[string]) string {
 	return "^(" + strings.Join(quoted, "|") + ")$"
 }
 
-// resolveProvided leaves the import to the runtime.
+// required is esbuild's namespace for the modules that are made by loadRequired.
+const required = "required"
+
+// resolveProvided leaves the import to the runtime. An ES module has no require,
+// so what CommonJS code requires is a module of ours around the import.
 func (i *imports) resolveProvided(args api.OnResolveArgs) (api.OnResolveResult, error) {
+	if args.Kind == api.ResolveJSRequireCall {
+		return api.OnResolveResult{Path: i.provided[args.Path], Namespace: required}, nil
+	}
 	return api.OnResolveResult{Path: i.provided[args.Path], External: true}, nil
+}
+
+// loadRequired makes the default export of a provided module what require
+// returns. Modules without one, as the platform's own, are returned whole.
+func loadRequired(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	js := fmt.Sprintf("import * as all from %q; module.exports = \"default\" in all ? all.default : all;", args.Path)
+	return api.OnLoadResult{Contents: &js, Loader: api.LoaderJS}, nil
 }
 
 // refusal is what a message of the plugin's own says beside its text. It is the

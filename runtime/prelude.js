@@ -1,6 +1,7 @@
 // The script that every isolate has evaluated before the Worker: it installs
 // the globals, and its default export are the entry points that Go calls.
 import { backtrace, begin, cancel, dispatch, forget, provide } from "./web/js/index.js";
+import { follow, leave, node } from "./node/js/prelude.js";
 import { makeEnv } from "./binding/js/index.js";
 
 delete globalThis.__host;
@@ -17,4 +18,7 @@ export default {
   cancel,
   forget,
   backtrace,
+  node,
+  follow,
+  leave,
 };

@@ -18,6 +18,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/node"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -63,7 +64,7 @@ func (r *Runtime) Close(ctx context.Context) error { return r.engine.Close(ctx) 
 
 // hostNames are the host functions that the prelude is bound to.
 func hostNames() []string {
-	names := slices.Concat(web.Names(), binding.Names())
+	names := slices.Concat(web.Names(), binding.Names(), node.Names())
 	slices.Sort(names)
 	return names
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/node"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -25,6 +26,7 @@ func (w *Worker) webOptions() web.Options {
 // modules are the sources of what Code imports and the bundler left out.
 func (w *Worker) modules() map[string]string {
 	all := web.Modules()
+	maps.Copy(all, w.node)
 	for _, specifier := range w.o.Wasm {
 		all[specifier] = `export default null; throw new Error("this Worker imports a WebAssembly module, which pages cannot run yet")`
 	}
@@ -36,6 +38,9 @@ func (w *Worker) newSlot() (*slot, error) {
 	s := &slot{}
 	funcs := w.host.Funcs()
 	maps.Copy(funcs, w.o.Bindings.Funcs())
+	if w.o.NodeJS {
+		maps.Copy(funcs, node.Funcs())
+	}
 	isolate, err := w.runtime.engine.NewIsolate(w.ctx, w.image, engine.IsolateOptions{
 		Funcs:       funcs,
 		Modules:     w.modules(),

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/node"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -35,6 +37,9 @@ type WorkerOptions struct {
 	// Wasm are the specifiers of the WebAssembly modules that Code imports. The
 	// engine cannot run them yet: a Worker that imports one fails to load.
 	Wasm []string
+	// NodeJS is the compatibility flag nodejs_compat: the modules of Node.js can
+	// be imported, and its globals are there.
+	NodeJS bool
 	// Bindings are what env holds.
 	Bindings *binding.Set
 	Limits   Limits
@@ -72,6 +77,7 @@ type Worker struct {
 	runtime *Runtime
 	o       WorkerOptions
 	sources *sources
+	node    map[string]string // the modules of Node.js, under the flag
 	host    *web.Host
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -98,6 +104,11 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	w := &Worker{runtime: r, o: o, sources: maps, image: r.image}
+	if o.NodeJS {
+		if w.node, err = node.Modules(); err != nil {
+			return nil, errStart(err)
+		}
+	}
 	w.host = web.New(w.webOptions())
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	first, err := w.newSlot()
@@ -145,6 +156,9 @@ func (w *Worker) evaluate(vm *engine.VM, env string) error {
 		return err
 	}
 	vm.Free(provided)
+	if err := w.addNode(vm); err != nil {
+		return err
+	}
 	namespace, err := vm.Import(engine.Source{Name: w.o.Name, Code: string(w.o.Code)})
 	if err != nil {
 		return err
@@ -154,6 +168,24 @@ func (w *Worker) evaluate(vm *engine.VM, env string) error {
 		return err
 	}
 	vm.Free(started)
+	return nil
+}
+
+// addNode installs the globals of Node.js under the flag.
+func (w *Worker) addNode(vm *engine.VM) error {
+	if len(w.node) == 0 {
+		return nil
+	}
+	let, err := vm.Call("node")
+	if err != nil {
+		return err
+	}
+	vm.Free(let)
+	globals, err := vm.Import(engine.Source{Name: "node", Code: "import " + strconv.Quote(node.Globals)})
+	if err != nil {
+		return err
+	}
+	vm.Free(globals)
 	return nil
 }
 

@@ -42,6 +42,13 @@ var artifacts = []artifact{
 		packages: "runtime/web",
 		build:    buildPrelude,
 	},
+	{
+		name:     "node",
+		out:      "runtime/node/artifact/modules.zip",
+		stamp:    "runtime/node/modules.zip.stamp",
+		packages: "runtime/node",
+		build:    buildNodeModules,
+	},
 }
 
 // recipe are the files that say how artifacts are made: all artifacts are stale
@@ -81,7 +88,7 @@ func choose(names []string) ([]artifact, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(artifacts, func(a artifact) bool { return a.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no artifact %q: give quickjs, prelude or nothing for both", name)
+			return nil, fmt.Errorf("there is no artifact %q: give quickjs, prelude, node or nothing for all", name)
 		}
 		chosen = append(chosen, artifacts[i])
 	}

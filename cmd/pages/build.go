@@ -25,7 +25,7 @@ func (c *cli) newBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b := bundler.New(dir, bundler.Options{Minify: minify, Now: c.now})
+			b := bundler.New(dir, bundler.Options{Minify: minify, Provided: provided(), Now: c.now})
 			defer b.Close()
 			bundle, diags := b.Build(cmd.Context(), m)
 			if err := cmd.Context().Err(); err != nil {

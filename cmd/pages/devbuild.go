@@ -42,7 +42,7 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 	}
 	return &siteBuilder{
 		devRun: r, console: k, until: ctx, site: db, stores: newStores(r),
-		bundler: bundler.New(r.dir, bundler.Options{Development: true, Now: r.now}),
+		bundler: bundler.New(r.dir, bundler.Options{Development: true, Provided: provided(), Now: r.now}),
 	}, nil
 }
 
@@ -171,6 +171,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 			CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests,
 			Mode: pagesruntime.LimitMode(b.flags.limits), CPUScale: b.flags.cpuScale,
 		},
+		NodeJS:   slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagNodeJS),
 		Pristine: b.flags.isolation == "request",
 		Console:  b.console.log,
 		Web:      b.webOptions(m),

@@ -21,7 +21,8 @@ var mayImport = map[string][]string{
 	"runtime/engine/fuel":     nil,
 	"runtime/web":             {"runtime/engine"},
 	"runtime/binding":         {"runtime/engine"},
-	"runtime":                 {"runtime/engine", "runtime/web", "runtime/binding"},
+	"runtime/node":            {"runtime/engine"},
+	"runtime":                 {"runtime/engine", "runtime/web", "runtime/binding", "runtime/node"},
 	"migrate":                 nil,
 	"devserver/site":          {"manifest"},
 	"devserver":               {"manifest", "devserver/site"},
@@ -29,7 +30,7 @@ var mayImport = map[string][]string{
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest"},
 	"cmd/pages": {
-		"manifest", "bundler", "runtime", "runtime/web", "runtime/binding", "migrate", "devserver", "devserver/site",
+		"manifest", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "devserver", "devserver/site",
 	},
 }
 

@@ -1,0 +1,137 @@
+package node_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+var opened = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
+	return pagesruntime.Open(context.Background(), pagesruntime.Options{CacheDir: os.Getenv("PAGES_TEST_CACHE")})
+})
+
+// start runs code as a Worker with the flag nodejs_compat.
+func start(t testing.TB, code string, o pagesruntime.WorkerOptions) *pagesruntime.Worker {
+	t.Helper()
+	rt, err := opened()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Name, o.Code, o.NodeJS = "worker.js", []byte(code), true
+	if o.Bindings == nil {
+		o.Bindings = &binding.Set{}
+	}
+	w, err := rt.NewWorker(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close(context.Background()) })
+	return w
+}
+
+// get asks the Worker for a path and returns the body.
+func get(t testing.TB, w *pagesruntime.Worker, path string) string {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	if _, err := w.Serve(rec, httptest.NewRequestWithContext(t.Context(), "GET", "http://site.test"+path, nil)); err != nil {
+		return err.Error()
+	}
+	return rec.Body.String()
+}
+
+// one is a line of code and what it gives: a line of JSON, or of an error.
+type one struct{ code, want string }
+
+// read reads a file of pairs of lines: code, and "  = " before its result.
+func read(t *testing.T, name string) (all []one) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		want, result := strings.CutPrefix(line, "  = ")
+		switch {
+		case result && len(all) > 0:
+			all[len(all)-1].want = want
+		case line != "" && !strings.HasPrefix(line, "# "):
+			all = append(all, one{code: line})
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// runner evaluates one line of code and shows what it gives.
+const runner = `
+import { createRequire } from "node:module";
+const require = createRequire("/x.js");
+const { Buffer, process } = globalThis;
+function plain(key, value) {
+  const raw = this[key];
+  if (typeof raw === "bigint") return raw + "n";
+  if (raw === undefined) return "<undefined>";
+  if (typeof raw === "number" && !Number.isFinite(raw)) return "<" + raw + ">";
+  if (Object.is(raw, -0)) return "<-0>";
+  if (typeof raw === "function") return "<function " + raw.name + ">";
+  if (typeof raw === "symbol") return raw.toString();
+  if (raw instanceof Error) return failure(raw);
+  if (raw instanceof Map) return ["<Map>", ...raw];
+  if (raw instanceof Set) return ["<Set>", ...raw];
+  if (Buffer.isBuffer(raw)) return "<Buffer " + raw.toString("hex") + ">";
+  if (raw instanceof Uint8Array) return "<Uint8Array " + Buffer.from(raw).toString("hex") + ">";
+  if (raw instanceof ArrayBuffer) return "<ArrayBuffer " + Buffer.from(raw).toString("hex") + ">";
+  return value;
+}
+const failure = (e) => e instanceof Error ? e.name + (e.code ? " [" + e.code + "]" : "") + ": " + e.message : "thrown " + e;
+const show = (value) => JSON.stringify({ value }, plain).slice(9, -1);
+async function run(f) {
+  try { return show(await f()); } catch (e) { return failure(e).replaceAll("\n", "\\n"); }
+}
+`
+
+// table runs every line of a file in a Worker and compares what it gives with
+// what Node.js 22 gave.
+func table(t *testing.T, file string) {
+	t.Helper()
+	cases := read(t, file)
+	var code strings.Builder
+	code.WriteString(runner + "const all = [\n")
+	for _, c := range cases {
+		body := c.code
+		if !strings.Contains(body, "return ") && !strings.Contains(body, "throw ") {
+			body = "return " + body
+		}
+		fmt.Fprintf(&code, "async () => { %s },\n", body)
+	}
+	code.WriteString(`];
+export default { async fetch(request) {
+  return Response.json(await run(all[Number(new URL(request.url).searchParams.get("n"))]));
+} };`)
+	w := start(t, code.String(), pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: 20 * time.Second}})
+	for i, c := range cases {
+		var got string
+		if text := get(t, w, fmt.Sprintf("/?n=%d", i)); json.Unmarshal([]byte(text), &got) != nil {
+			got = text
+		}
+		if got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.code, got, c.want)
+		}
+	}
+}

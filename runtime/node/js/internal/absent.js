@@ -1,0 +1,66 @@
+// What Node.js has and a Worker has not. It can be imported; using it throws an
+// error that names it and says what to use. The names of the functions are those
+// that unenv's modules ask for.
+import { NodeError } from "node:internal/errors";
+
+const instead = {
+  child_process: "a Worker cannot start processes",
+  cluster: "a Worker cannot start processes; the platform runs as many as it needs",
+  dgram: "a Worker has no UDP sockets; use fetch",
+  dns: "a Worker resolves names only in fetch",
+  domain: "use try and catch, or AsyncLocalStorage of node:async_hooks",
+  fs: "a Worker has no file system; import the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET",
+  http: "use fetch, and the default export's fetch handler to serve",
+  http2: "use fetch",
+  https: "use fetch",
+  inspector: "use console.log",
+  net: "a Worker has no sockets; use fetch",
+  readline: "a Worker has no terminal",
+  repl: "a Worker has no terminal",
+  sqlite: "use the database binding env.DB",
+  tls: "a Worker has no sockets; use fetch",
+  trace_events: "use console.log",
+  tty: "a Worker has no terminal",
+  v8: "the engine is not V8",
+  vm: "a Worker cannot run code from strings",
+  wasi: "import the .wasm file and instantiate it with your own imports",
+  worker_threads: "a Worker has no threads; use ctx.waitUntil",
+};
+
+/** The error of using name, "module.function". */
+export function createNotImplementedError(name) {
+  const full = name.replace(/^node:/, "");
+  const module = full.split(/[./]/)[0];
+  const hint = instead[module];
+  return NodeError(Error, "ERR_METHOD_NOT_IMPLEMENTED", `${full} of Node.js is not available in a Worker${hint ? `: ${hint}` : ""}`);
+}
+
+/** A function that throws when it is called. */
+export function notImplemented(name) {
+  return function () { throw createNotImplementedError(name); };
+}
+
+/** notImplemented for functions that have a variant of promises. */
+export function notImplementedAsync(name) {
+  const f = notImplemented(name);
+  f.__promisify__ = notImplemented(`${name}.__promisify__`);
+  f.native = f;
+  return f;
+}
+
+/** A class that throws when an object of it is made. */
+export function notImplementedClass(name) {
+  const base = name.slice(name.lastIndexOf(".") + 1);
+  const cls = { [base]: class { constructor() { throw createNotImplementedError(name); } } }[base];
+  return cls;
+}
+
+/** A flat list of names and values, as http gives headers. */
+export function rawHeaders(headers) {
+  return Object.entries(headers).flatMap(([key, value]) => (Array.isArray(value) ? value : [value]).flatMap((v) => [key, v]));
+}
+
+/** One function that calls all. */
+export function mergeFns(...functions) {
+  return (...args) => { for (const f of functions) f(...args); };
+}

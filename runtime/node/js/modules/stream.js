@@ -1,0 +1,52 @@
+// https://nodejs.org/api/stream.html, by Node.js's own code in the package
+// readable-stream.
+import all from "readable-stream/lib/stream";
+import { Buffer } from "node:buffer";
+import { addWeb } from "node:internal/webstream";
+
+/** Two streams, each of which reads what the other is written. */
+export function duplexPair(options) {
+  const { Duplex } = all;
+  const make = () => {
+    const side = new Duplex({
+      ...options,
+      read() {
+        const done = this.waiting;
+        this.waiting = null;
+        done?.();
+      },
+      write(chunk, encoding, callback) {
+        if (chunk.length === 0) return process.nextTick(callback);
+        this.other.push(chunk);
+        this.other.waiting = callback;
+      },
+      final(callback) {
+        this.other.on("end", callback);
+        this.other.push(null);
+      },
+    });
+    side.waiting = null;
+    return side;
+  };
+  const pair = [make(), make()];
+  pair[0].other = pair[1];
+  pair[1].other = pair[0];
+  return pair;
+}
+
+// readable-stream knows the size of buffers as it was in Node.js 18.
+let sizes = [65536, 16];
+export function getDefaultHighWaterMark(objectMode) { return sizes[objectMode ? 1 : 0]; }
+export function setDefaultHighWaterMark(objectMode, value) { sizes[objectMode ? 1 : 0] = value; }
+
+all._uint8ArrayToBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+all._isArrayBufferView = ArrayBuffer.isView;
+all._isUint8Array = (value) => value instanceof Uint8Array;
+Object.assign(all, { duplexPair, getDefaultHighWaterMark, setDefaultHighWaterMark });
+addWeb(all);
+
+export const {
+  Duplex, PassThrough, Readable, Stream, Transform, Writable, _isArrayBufferView, _isUint8Array, _uint8ArrayToBuffer, addAbortSignal, compose, destroy,
+  finished, isDestroyed, isDisturbed, isErrored, isReadable, isWritable, pipeline, promises,
+} = all;
+export default all;

@@ -1,0 +1,5 @@
+// https://nodejs.org/api/stream.html#streams-promises-api
+import { promises } from "node:stream";
+
+export const { finished, pipeline } = promises;
+export default promises;

@@ -1,0 +1,54 @@
+// Package node is what a Worker sees of Node.js under the flag nodejs_compat:
+// the modules node:buffer, node:crypto, node:stream …, which the bundler leaves
+// to the runtime, and the globals process, Buffer, global and setImmediate.
+//
+// The modules are JavaScript: our own (the folder js) and those of the npm
+// packages unenv, readable-stream and node-inspect-extracted, bundled into one
+// archive when the binary is built. [Modules] gives their sources; one that a
+// Worker does not import is never evaluated. What is bulky or cryptographic in
+// them is answered in Go by the one host function of [Funcs], whose first
+// argument names the operation.
+//
+// Errors of operations are thrown in JavaScript with the code that Node.js gives
+// them. The package is safe for concurrent use and keeps no state.
+package node
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// hostName is the host function that answers all operations: a Worker without
+// the flag carries one name of this package, not a hundred.
+const hostName = "node"
+
+// Names returns the names of the host functions, for the engine's image.
+func Names() []string { return []string{hostName} }
+
+// operation answers one operation; argument 0 is its name.
+type operation = engine.Func
+
+// Funcs returns the host functions by name.
+func Funcs() map[string]engine.Func {
+	all := map[string]operation{
+		// load(specifier) -> the namespace of a module
+		"load": func(c *engine.Call) (any, error) { return engine.Loaded(c.String(1)), nil },
+		// follow(on): whether functions of later jobs are followed
+		"follow": func(c *engine.Call) (any, error) {
+			c.Follow(c.Bool(1))
+			return engine.Undefined, nil
+		},
+	}
+	for _, part := range []map[string]operation{textOperations()} {
+		maps.Copy(all, part)
+	}
+	return map[string]engine.Func{hostName: func(c *engine.Call) (any, error) {
+		f, ok := all[c.String(0)]
+		if !ok {
+			return nil, fmt.Errorf("the runtime has no operation %q", c.String(0))
+		}
+		return f(c)
+	}}
+}

@@ -1,0 +1,19 @@
+package node_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTables compares every module, function by function, with what Node.js
+// gives: testdata/<module>.txt holds code and results.
+func TestTables(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { table(t, file) })
+	}
+}
