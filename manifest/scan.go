@@ -238,7 +238,7 @@ func (p *parser) separator(open int, closing byte, first bool) (done, ok bool) {
 		p.fault(span{last, last}, "a comma is missing here", "add a comma")
 		return false, true
 	default:
-		return false, p.unexpected(`"," or `+quote(string(closing)), "")
+		return false, p.unexpected(`"," or `+quote(string(closing)), "remove it, or write "+quote(string(closing))+" before it")
 	}
 }
 
