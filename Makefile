@@ -3,6 +3,7 @@
 GO      ?= go
 BIN     := bin/pages
 SITE    := testdata/sites/riverside
+PACKS   := testdata/sites/packages
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
@@ -30,10 +31,10 @@ runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/artifact
 	@$(GO) run ./cmd/artifacts/bootimage $@
 
 # What the example sites import from npm.
-site: $(SITE)/node_modules/.package-lock.json
+site: $(SITE)/node_modules/.package-lock.json $(PACKS)/node_modules/.package-lock.json
 
-$(SITE)/node_modules/.package-lock.json: $(SITE)/package-lock.json
-	npm ci --prefix $(SITE) --omit=dev --no-audit --no-fund
+%/node_modules/.package-lock.json: %/package-lock.json
+	npm ci --prefix $* --omit=dev --no-audit --no-fund
 
 test: build site
 	$(GO) test ./...
@@ -87,6 +88,6 @@ soak: build site
 	CGO_ENABLED=1 $(GO) test -race -count $(SOAKS) -timeout 4h ./...
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip
 	find runtime -name '*.stamp' -delete

@@ -1,0 +1,20 @@
+// Each path runs what a package's own documentation shows, and answers with what came of it.
+import { jose } from "./jose.js";
+import { noble } from "./noble.js";
+import { oauth } from "./oauth.js";
+import { zip } from "./zip.js";
+import { webauthn } from "./webauthn.js";
+
+const topics = { jose, noble, oauth, zip, webauthn };
+
+export default {
+  async fetch(request) {
+    const topic = topics[new URL(request.url).pathname.slice(1)];
+    if (topic === undefined) return new Response("no such topic", { status: 404 });
+    try {
+      return Response.json(await topic(request));
+    } catch (error) {
+      return Response.json({ failed: `${error}`, stack: error.stack, cause: `${error.cause}` }, { status: 500 });
+    }
+  },
+};
