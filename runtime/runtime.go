@@ -19,6 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/node"
+	"github.com/pages-toolchain/pages/runtime/wasm"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -33,6 +34,7 @@ type Options struct {
 // Runtime is the booted engine. Close it after its Workers.
 type Runtime struct {
 	engine *engine.Engine
+	wasm   *wasm.Runtime
 	image  *engine.Image
 	now    func() time.Time
 }
@@ -52,19 +54,25 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
 	}
+	modules, err := wasm.Open(ctx, wasm.Options{CacheDir: o.CacheDir})
+	if err != nil {
+		return nil, errors.Join(err, e.Close(ctx))
+	}
 	now := o.Now
 	if now == nil {
 		now = time.Now
 	}
-	return &Runtime{engine: e, image: image, now: now}, nil
+	return &Runtime{engine: e, wasm: modules, image: image, now: now}, nil
 }
 
 // Close frees the engine.
-func (r *Runtime) Close(ctx context.Context) error { return r.engine.Close(ctx) }
+func (r *Runtime) Close(ctx context.Context) error {
+	return errors.Join(r.engine.Close(ctx), r.wasm.Close(ctx))
+}
 
 // hostNames are the host functions that the prelude is bound to.
 func hostNames() []string {
-	names := slices.Concat(web.Names(), binding.Names(), node.Names())
+	names := slices.Concat(web.Names(), binding.Names(), node.Names(), wasm.Names())
 	slices.Sort(names)
 	return names
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/node"
+	"github.com/pages-toolchain/pages/runtime/wasm"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -27,10 +28,15 @@ func (w *Worker) webOptions() web.Options {
 func (w *Worker) modules() map[string]string {
 	all := web.Modules()
 	maps.Copy(all, w.node)
-	for _, specifier := range w.o.Wasm {
-		all[specifier] = `export default null; throw new Error("this Worker imports a WebAssembly module, which pages cannot run yet")`
-	}
+	maps.Copy(all, w.wasm.Modules())
 	return all
+}
+
+func wasmSources(modules map[string][]byte) (list []wasm.Source) {
+	for specifier, module := range modules {
+		list = append(list, wasm.Source{Specifier: specifier, Bytes: module})
+	}
+	return list
 }
 
 // newSlot starts an isolate from the Worker's image.
@@ -38,6 +44,7 @@ func (w *Worker) newSlot() (*slot, error) {
 	s := &slot{}
 	funcs := w.host.Funcs()
 	maps.Copy(funcs, w.o.Bindings.Funcs())
+	maps.Copy(funcs, wasm.Funcs())
 	if w.o.NodeJS {
 		maps.Copy(funcs, node.Funcs())
 	}
@@ -45,6 +52,7 @@ func (w *Worker) newSlot() (*slot, error) {
 		Funcs:       funcs,
 		Modules:     w.modules(),
 		OnRejection: w.rejected,
+		Companion:   w.wasm.Companion,
 		// Called only for turns, so after s.isolate is set.
 		OnReset: func(cause error) { w.host.Reset(s.isolate, cause) },
 		OnIdle:  w.host.Idle,

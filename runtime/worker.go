@@ -12,6 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/node"
+	"github.com/pages-toolchain/pages/runtime/wasm"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -34,9 +35,8 @@ type WorkerOptions struct {
 	Name string
 	Code []byte
 	Map  []byte // source map, version 3; may be empty
-	// Wasm are the specifiers of the WebAssembly modules that Code imports. The
-	// engine cannot run them yet: a Worker that imports one fails to load.
-	Wasm []string
+	// Wasm are the WebAssembly modules that Code imports, by specifier.
+	Wasm map[string][]byte
 	// NodeJS is the compatibility flag nodejs_compat: the modules of Node.js can
 	// be imported, and its globals are there.
 	NodeJS bool
@@ -82,6 +82,7 @@ type Worker struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	image   *engine.Image
+	wasm    *wasm.Set
 
 	closed   sync.Once
 	mu       sync.Mutex
@@ -110,6 +111,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		}
 	}
 	w.host = web.New(w.webOptions())
+	w.wasm = r.wasm.Load(ctx, wasmSources(o.Wasm))
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	first, err := w.newSlot()
 	if err == nil {
@@ -122,6 +124,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	}
 	if err != nil {
 		w.cancel()
+		w.wasm.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
 	w.slots = []*slot{first}
@@ -297,4 +300,5 @@ func (w *Worker) close(ctx context.Context) {
 	}
 	<-done
 	w.host.Close()
+	w.wasm.Close(context.WithoutCancel(ctx))
 }

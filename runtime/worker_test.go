@@ -199,10 +199,10 @@ func TestLoadFailures(t *testing.T) {
 		"no fetch":   {`export default { other() {} }`, "no fetch handler"},
 		"a number":   {`export default 5`, "of type number"},
 		"global I/O": {`setTimeout(() => 0, 1); export default { fetch() {} }`, "global scope"},
-		"wasm":       {`import sum from "./sum.wasm"; export default { fetch: () => sum }`, "imports a WebAssembly module"},
+		"wasm":       {`import sum from "./sum.wasm"; export default { fetch: () => sum }`, "CompileError: expected the magic bytes"},
 		"endless":    {`await new Promise(() => {}); export default { fetch() {} }`, "never settled"},
 	} {
-		_, err := start(t, c.code, pagesruntime.WorkerOptions{Wasm: []string{"./sum.wasm"}})
+		_, err := start(t, c.code, pagesruntime.WorkerOptions{Wasm: map[string][]byte{"./sum.wasm": []byte("text")}})
 		var f *pagesruntime.Error
 		if !errors.As(err, &f) || f.Kind != pagesruntime.KindLoad || !strings.Contains(f.Error(), c.text) {
 			t.Errorf("%s: got %v, want %q", name, err, c.text)

@@ -166,7 +166,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 		return nil, err
 	}
 	worker, err := rt.NewWorker(ctx, pagesruntime.WorkerOptions{
-		Name: w.Name, Code: w.Code, Map: w.Map, Wasm: specifiers(w), Bindings: set,
+		Name: w.Name, Code: w.Code, Map: w.Map, Wasm: wasmModules(w), Bindings: set,
 		Limits: pagesruntime.Limits{
 			CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests,
 			Mode: pagesruntime.LimitMode(b.flags.limits), CPUScale: b.flags.cpuScale,
@@ -183,11 +183,12 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	return b.live.add(b.until, worker, set, m.Limits), nil
 }
 
-func specifiers(w *bundler.Worker) (list []string) {
+func wasmModules(w *bundler.Worker) map[string][]byte {
+	modules := map[string][]byte{}
 	for _, m := range w.Modules {
-		list = append(list, m.Specifier)
+		modules[m.Specifier] = m.Bytes
 	}
-	return list
+	return modules
 }
 
 // workerKey tells Workers apart: of two with the same key, the older can go on.

@@ -160,7 +160,7 @@ func (vm *VM) freeAll(values []Value) {
 
 // throw makes err the pending exception.
 func (vm *VM) throw(err error) {
-	if t, ok := errors.AsType[*Thrown](err); ok {
+	if t, ok := errors.AsType[*ThrownError](err); ok {
 		vm.call(fnThrow, uint64(vm.js), uint64(t.value))
 		return
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -35,18 +36,20 @@ func (c *Call) Arg(i int) Value { return c.arg(i) }
 // BigInt becomes a BigInt.
 type BigInt int64
 
-// Thrown is an exception as JavaScript threw it: the same value goes on when a
+// ThrownError is an exception as JavaScript threw it: the same value goes on when a
 // Func returns it.
-type Thrown struct{ value Value }
+type ThrownError struct{ value Value }
 
 // Error implements error.
-func (t *Thrown) Error() string { return "JavaScript threw" }
+func (t *ThrownError) Error() string { return "JavaScript threw" }
 
 // thrown takes the pending exception out of the VM.
-func (vm *VM) thrown() *Thrown { return &Thrown{Value(vm.call(fnGetException, uint64(vm.js)))} }
+func (vm *VM) thrown() *ThrownError {
+	return &ThrownError{Value(vm.call(fnGetException, uint64(vm.js)))}
+}
 
 // Invoke is Call with values as they are, which become the engine's; the error
-// is a *Thrown.
+// is a *ThrownError.
 func (vm *VM) Invoke(entry string, args ...Value) (Value, error) {
 	defer vm.freeAll(args)
 	f, ok := vm.entryFns[entry]
@@ -62,7 +65,19 @@ func (vm *VM) Invoke(entry string, args ...Value) (Value, error) {
 	return result, nil
 }
 
-// Index is item i of array, owned by the caller; the error is a *Thrown.
+// InvokeWith is Invoke with values as VM.New takes them.
+func (vm *VM) InvokeWith(entry string, args ...any) (Value, error) {
+	values, err := vm.convert(args)
+	if err != nil {
+		return 0, err
+	}
+	return vm.Invoke(entry, values...)
+}
+
+// Throw is v, which becomes the engine's, as an exception.
+func Throw(v Value) error { return &ThrownError{v} }
+
+// Index is item i of array, owned by the caller; the error is a *ThrownError.
 func (vm *VM) Index(array Value, i uint32) (Value, error) {
 	v := Value(vm.call(fnGetIndex, uint64(vm.js), uint64(array), uint64(i)))
 	if v.tag() == tagException {
@@ -71,7 +86,7 @@ func (vm *VM) Index(array Value, i uint32) (Value, error) {
 	return v, nil
 }
 
-// ToInt32 is the language's; the error is a *Thrown.
+// ToInt32 is the language's; the error is a *ThrownError.
 func (vm *VM) ToInt32(v Value) (int32, error) {
 	if v.tag() == tagInt {
 		return int32(v), nil
@@ -82,7 +97,7 @@ func (vm *VM) ToInt32(v Value) (int32, error) {
 	return int32(vm.readU32(vm.scratch)), nil
 }
 
-// ToNumber is the language's; the error is a *Thrown.
+// ToNumber is the language's; the error is a *ThrownError.
 func (vm *VM) ToNumber(v Value) (float64, error) {
 	switch v.tag() {
 	case tagInt:
@@ -96,7 +111,7 @@ func (vm *VM) ToNumber(v Value) (float64, error) {
 	return math.Float64frombits(vm.readU64(vm.scratch)), nil
 }
 
-// ToBigInt64 is the language's; the error is a *Thrown.
+// ToBigInt64 is the language's; the error is a *ThrownError.
 func (vm *VM) ToBigInt64(v Value) (int64, error) {
 	if int32(vm.call32(fnToBigInt64, uint64(vm.js), uint64(vm.scratch), uint64(v))) < 0 {
 		return 0, vm.thrown()
@@ -110,6 +125,13 @@ func (vm *VM) ToBigInt64(v Value) (int64, error) {
 func (vm *VM) Interrupt() {
 	var result [1]uint64
 	hostInterrupt(vm, vm.mod, result[:])
+}
+
+// IsBroken reports whether err comes from a turn that has to end: it is to be given
+// to Abort.
+func IsBroken(err error) bool {
+	_, ok := errors.AsType[broken](err)
+	return ok
 }
 
 // Abort ends the turn by a panic, as Interrupt does; err is why. The isolate

@@ -46,6 +46,9 @@ func (vm *VM) NewRegion(size uint64) (*Region, bool) {
 // VM started from an image, those of the image.
 func (vm *VM) Regions() []*Region { return vm.regions }
 
+// Size is the number of bytes in use.
+func (r *Region) Size() uint32 { return r.size }
+
 // Bytes are the region's, in place, until the next Resize.
 func (r *Region) Bytes() []byte { return r.vm.read(r.at, r.size) }
 

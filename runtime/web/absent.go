@@ -12,7 +12,7 @@ import (
 var absent = []string{ //nolint:gochecknoglobals // a table
 	"Cache", "CacheStorage", "CloseEvent", "ErrorEvent", "EventSource",
 	"FetchEvent", "HTMLRewriter", "Intl", "MessageChannel", "MessageEvent", "MessagePort", "PromiseRejectionEvent",
-	"ScheduledEvent", "WebAssembly", "WebSocket", "WebSocketPair", "addEventListener", "caches",
+	"ScheduledEvent", "WebSocket", "WebSocketPair", "addEventListener", "caches",
 	"dispatchEvent", "removeEventListener", "scheduler",
 }
 

@@ -11,7 +11,7 @@ import (
 
 func TestAbsent(t *testing.T) {
 	names := strings.Fields(`Cache CacheStorage CloseEvent ErrorEvent EventSource FetchEvent HTMLRewriter Intl
-		MessageChannel MessageEvent MessagePort PromiseRejectionEvent ScheduledEvent WebAssembly WebSocket WebSocketPair addEventListener
+		MessageChannel MessageEvent MessagePort PromiseRejectionEvent ScheduledEvent WebSocket WebSocketPair addEventListener
 		caches dispatchEvent removeEventListener scheduler`)
 	w := serve(t, handler(`return new Response([typeof Response, ...["`+strings.Join(names, `","`)+`"].map((name) => typeof globalThis[name])].join())`), web.Options{})
 	if _, got := w.get("/"); got != "function"+strings.Repeat(",undefined", len(names)) {

@@ -6,6 +6,12 @@ export const platform = new Set();
 
 /** Makes cls look as Web IDL says and installs it as the global `name`. */
 export function define(name, cls) {
+  dress(name, cls);
+  expose(name, cls);
+}
+
+/** Makes cls look as Web IDL says; `name` is what it is called. */
+export function dress(name, cls) {
   for (const key of Object.getOwnPropertyNames(cls.prototype)) {
     if (key !== "constructor") Object.defineProperty(cls.prototype, key, { enumerable: true });
   }
@@ -14,7 +20,6 @@ export function define(name, cls) {
   }
   Object.defineProperty(cls.prototype, Symbol.toStringTag, { value: name, configurable: true });
   platform.add(cls.prototype);
-  expose(name, cls);
 }
 
 /** Installs a global that does not show up in a loop over globalThis. */

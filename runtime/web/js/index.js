@@ -19,11 +19,13 @@ import * as streams from "./streams.js";
 import * as timers from "./timers.js";
 import * as url from "./url.js";
 import * as urlpattern from "./urlpattern.js";
+import * as webassembly from "./webassembly.js";
 import * as worker from "./worker.js";
 
 for (const part of [
   language, event, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, formdata, request, response, fetch, quota, cryptokey, crypto, compression, clone, worker,
+  blob, formdata, request, response, fetch, quota, cryptokey, crypto, compression, clone, webassembly, worker,
 ]) part.install();
 
+export { called as wasmCall, error as wasmError, grown as wasmGrown } from "./webassembly.js";
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

@@ -1,0 +1,77 @@
+package wasm
+
+import (
+	"context"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+)
+
+// This file provides what rewritten modules import.
+
+// storeKey is the context key under which a call of an instance carries its store.
+type storeKey struct{}
+
+func storeOf(ctx context.Context) *store {
+	s, _ := ctx.Value(storeKey{}).(*store)
+	return s
+}
+
+// linkHost provides the functions that every program has.
+func (r *Runtime) linkHost(ctx context.Context) error {
+	one := []api.ValueType{api.ValueTypeI32}
+	b := r.wazero.NewHostModuleBuilder(rewrite.Host)
+	for _, f := range []struct {
+		name            string
+		params, results []api.ValueType
+		call            func(s *store, stack []uint64)
+	}{
+		{rewrite.HostInterrupt, nil, nil, func(s *store, _ []uint64) { s.vm.Interrupt() }},
+		{rewrite.HostOverflow, nil, nil, func(*store, []uint64) { panic(errOverflow()) }},
+		{rewrite.HostAllow, one, one, func(s *store, stack []uint64) { stack[0] = s.allow(uint32(stack[0])) }},
+	} {
+		b.NewFunctionBuilder().WithGoFunction(api.GoFunc(
+			func(ctx context.Context, stack []uint64) { f.call(storeOf(ctx), stack) },
+		), f.params, f.results).Export(f.name)
+	}
+	_, err := b.Instantiate(ctx)
+	return err
+}
+
+// linkCalls provides the functions that call imports, for the signatures of m's.
+func (r *Runtime) linkCalls(ctx context.Context, m *rewrite.Module) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range m.Imports {
+		if d.Kind != rewrite.Func {
+			continue
+		}
+		t := m.FuncType(d.Index)
+		if _, done := r.calls[t.CallKey()]; done {
+			continue
+		}
+		call := t.CallType()
+		_, err := r.wazero.NewHostModuleBuilder(rewrite.PrefixCall+t.CallKey()).NewFunctionBuilder().WithGoFunction(api.GoFunc(
+			func(ctx context.Context, stack []uint64) { storeOf(ctx).callImport(stack) },
+		), valueTypes(call.Params), valueTypes(call.Results)).Export(rewrite.HostCall).Instantiate(ctx)
+		if err != nil {
+			return err
+		}
+		r.calls[t.CallKey()] = struct{}{}
+	}
+	return nil
+}
+
+func valueTypes(types []rewrite.ValType) []api.ValueType {
+	list := make([]api.ValueType, len(types))
+	for i, t := range types {
+		list[i] = api.ValueType(t)
+	}
+	return list
+}
+
+func errOverflow() error {
+	return &engine.Error{Name: "RangeError", Message: "Maximum call stack size exceeded"}
+}

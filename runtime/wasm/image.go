@@ -1,0 +1,317 @@
+package wasm
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+)
+
+// This file stores the instances of a VM beside its image, and makes them again
+// from there. What memories hold is in the image itself.
+
+// image is what a store saves. It is never changed.
+type image struct {
+	modules   []*program
+	last      int
+	instances []savedInstance
+}
+
+// savedInstance is an instance: what it is made from, and the state of its own.
+type savedInstance struct {
+	id      int
+	program *program
+	linked  []int64
+	owns    bool
+	region  int // of the VM's; -1 for none
+	globals []savedGlobal
+	dropped []uint64
+	tables  []savedTable
+	lost    bool
+}
+
+type savedGlobal struct {
+	index uint32
+	bits  [2]uint64 // the second half is of a v128 only
+	code  float64   // of a funcref
+}
+
+// savedTable is the size of a table, and where it differs from what the element
+// segments put there.
+type savedTable struct {
+	place   uint32
+	size    uint32
+	changed []savedElement
+}
+
+type savedElement struct {
+	at   uint32
+	slot uint32  // of an externref
+	code float64 // of a funcref
+}
+
+// Save implements engine.Companion.
+func (s *store) Save() (any, error) {
+	if s.saved != nil { // nothing was used since
+		return s.saved, nil
+	}
+	if len(s.instances) == 0 && len(s.modules) == 0 {
+		return nil, nil
+	}
+	im := &image{modules: slices.Clone(s.modules), last: s.last}
+	expected := s.expectTables()
+	for _, id := range slices.Sorted(maps.Keys(s.instances)) {
+		in := s.instances[id]
+		x, err := s.saveInstance(in, expected)
+		if err != nil {
+			return nil, err
+		}
+		if in.owns {
+			s.set.pin(in.program)
+		}
+		im.instances = append(im.instances, x)
+	}
+	return im, nil
+}
+
+func (s *store) saveInstance(in *instance, expected map[place][]float64) (savedInstance, error) {
+	x := savedInstance{id: in.id, program: in.program, linked: in.linked, owns: in.owns, region: -1, lost: in.lost}
+	if in.region != nil {
+		x.region = slices.Index(s.vm.Regions(), in.region)
+	}
+	for i := in.program.ImportedGlobals; i < len(in.program.Globals); i++ {
+		g, err := s.saveGlobal(place{in, uint32(i)})
+		if err != nil {
+			return x, err
+		}
+		x.globals = append(x.globals, g...)
+	}
+	for i := range in.program.Dropped {
+		x.dropped = append(x.dropped, in.dropped(i).Get())
+	}
+	for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
+		t, err := s.saveTable(place{in, uint32(i)}, expected[place{in, uint32(i)}])
+		if err != nil {
+			return x, err
+		}
+		x.tables = append(x.tables, t)
+	}
+	return x, nil
+}
+
+func (in *instance) dropped(i int) api.Global {
+	return in.mod.ExportedGlobal(place{index: uint32(i)}.name(rewrite.ExportDropped))
+}
+
+func (s *store) saveGlobal(p place) ([]savedGlobal, error) {
+	t := p.globalType()
+	x := savedGlobal{index: p.index}
+	switch {
+	case !t.Mutable:
+		return nil, nil
+	case t.Type == rewrite.V128:
+		lanes, err := p.lanes()
+		copy(x.bits[:], lanes)
+		return []savedGlobal{x}, err
+	}
+	x.bits[0] = p.global().Get()
+	if t.Type != rewrite.Funcref {
+		return []savedGlobal{x}, nil
+	}
+	var err error
+	x.code, err = s.codeOf(x.bits[0])
+	return []savedGlobal{x}, err
+}
+
+// expectTables is what the tables hold, by the codes of functions, when they are
+// as long as now and the segments of all instances are run in turn.
+func (s *store) expectTables() map[place][]float64 {
+	all := map[place][]float64{}
+	for _, id := range slices.Sorted(maps.Keys(s.instances)) {
+		in := s.instances[id]
+		for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
+			if size, err := (place{in, uint32(i)}).size(); err == nil {
+				all[place{in, uint32(i)}] = make([]float64, size)
+			}
+		}
+		for _, e := range in.program.Elems {
+			if !in.expect(e, all[in.tables[e.Table]]) {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// expect notes one segment; false when it does not fit, which is a trap.
+func (in *instance) expect(e rewrite.Elem, codes []float64) bool {
+	offset := e.Offset
+	if offset < 0 {
+		if e.Global == rewrite.NoRef {
+			return true // found to be different, one by one
+		}
+		offset = int64(uint32(in.globals[e.Global].global().Get()))
+	}
+	if offset+int64(e.Length) > int64(len(codes)) {
+		return false
+	}
+	for n := range e.Length {
+		codes[offset+int64(n)] = 0
+		if fn := in.program.Refs[e.Base+n]; fn != rewrite.NoRef {
+			f := function{in, uint32(fn)}.resolve()
+			codes[offset+int64(n)] = code(f.instance, f.index)
+		}
+	}
+	return true
+}
+
+func (s *store) saveTable(p place, expected []float64) (savedTable, error) {
+	x := savedTable{place: p.index, size: uint32(len(expected))}
+	funcs := p.typ().Elem == rewrite.Funcref
+	for at := range x.size {
+		ref, err := p.get(at)
+		if err != nil {
+			return x, err
+		}
+		el := savedElement{at: at}
+		if funcs {
+			if el.code, err = s.codeOf(ref); err != nil {
+				return x, err
+			}
+		} else {
+			el.slot = uint32(ref)
+		}
+		if funcs && el.code != expected[at] || el.slot != 0 || unknownOffsets(p) {
+			x.changed = append(x.changed, el)
+		}
+	}
+	return x, nil
+}
+
+// unknownOffsets reports whether a segment's place cannot be told from here, so
+// that what the segments put into the table is not known.
+func unknownOffsets(p place) bool {
+	for _, in := range p.instance.group.members {
+		for _, e := range in.program.Elems {
+			if e.Offset < 0 && e.Global == rewrite.NoRef && in.tables[e.Table] == p {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// revive makes the instances of an image: first all of them, then what refers to
+// functions.
+func (s *store) revive(im *image) error {
+	regions := s.vm.Regions()
+	for _, x := range im.instances {
+		in := s.blank(x.id, x.program, x.linked)
+		if err := in.link(x.linked); err != nil {
+			return err
+		}
+		if in.owns = x.owns; in.owns {
+			s.set.runtime.hold(x.program)
+		}
+		if x.region >= 0 {
+			in.region = regions[x.region]
+		}
+		in.cost = costOf(x.program)
+		if err := s.start(in); err != nil {
+			return err
+		}
+		s.add(in)
+		if err := in.resize(x); err != nil {
+			return err
+		}
+		if !s.vm.Charge(in.cost) {
+			return errMemory()
+		}
+	}
+	for _, x := range im.instances {
+		in := s.instances[x.id]
+		_ = in.run(rewrite.FnElems, nil) // a trap was one the first time, too
+		if err := in.run(rewrite.FnDrop, nil); err != nil {
+			return err
+		}
+	}
+	for _, x := range im.instances {
+		if err := s.restore(s.instances[x.id], x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resize makes the tables as long as they were.
+func (in *instance) resize(x savedInstance) error {
+	for _, t := range x.tables {
+		p := place{in, t.place}
+		size, err := p.size()
+		if err != nil {
+			return err
+		}
+		if size < t.size {
+			if n, err := p.grow(0, t.size-size); err != nil || n < 0 {
+				return errMemory()
+			}
+		}
+	}
+	return nil
+}
+
+// restore sets what differs from an instance just made.
+func (s *store) restore(in *instance, x savedInstance) error {
+	for i, v := range x.dropped {
+		if g, ok := in.dropped(i).(api.MutableGlobal); ok {
+			g.Set(v)
+		}
+	}
+	for _, g := range x.globals {
+		if err := s.restoreGlobal(place{in, g.index}, g); err != nil {
+			return err
+		}
+	}
+	for _, t := range x.tables {
+		p := place{in, t.place}
+		for _, el := range t.changed {
+			ref := uint64(el.slot)
+			if p.typ().Elem == rewrite.Funcref {
+				var err error
+				if ref, err = s.refOf(in, int64(el.code)); err != nil {
+					return err
+				}
+			}
+			if err := p.set(el.at, ref); err != nil {
+				return err
+			}
+		}
+	}
+	if x.lost {
+		in.lost = true
+		in.group.lost++
+	}
+	return nil
+}
+
+func (s *store) restoreGlobal(p place, g savedGlobal) error {
+	bits := g.bits[0]
+	switch p.globalType().Type {
+	case rewrite.V128:
+		return p.setLanes(g.bits[:])
+	case rewrite.Funcref:
+		var err error
+		if bits, err = s.refOf(p.instance, int64(g.code)); err != nil {
+			return err
+		}
+	default:
+	}
+	if m, ok := p.global().(api.MutableGlobal); ok {
+		m.Set(bits)
+		return nil
+	}
+	return engine.TypeError("a global cannot be set")
+}

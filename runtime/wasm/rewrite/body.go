@@ -1,0 +1,300 @@
+package rewrite
+
+// This file rewrites function bodies.
+
+const (
+	// A function is charged stack for its frame: so much, and for each local.
+	frameCost = 64
+	localCost = 8
+	// A function this short that calls nothing and never loops is not counted.
+	shortBody = 128
+	// Loops and calls are charged 1, and more in long functions.
+	bytesPerFuel = 1024
+	// Bulk operations are charged by what they move: bytes, or elements.
+	bulkShift     = 8
+	elementsShift = 4
+)
+
+// rewriter rewrites one function.
+type rewriter struct {
+	*writer
+	r       *reader
+	out     code
+	locals  int    // of the original, parameters included
+	spare   uint32 // an i32 local of our own
+	depth   int    // of blocks
+	calls   bool
+	frame   int32
+	perLoop int32
+}
+
+// addReferred finds the functions that ref.func names. Faults are found when the
+// function is rewritten.
+func (w *writer) addReferred(body *reader, add func(int)) {
+	x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}}
+	x.readLocals()
+	x.each(func(op byte, in instr) {
+		if op == opRefFunc {
+			add(int(in.index))
+		}
+	})
+}
+
+// function is body in its rewritten form.
+func (w *writer) function(body *reader, t FuncType) (code, error) {
+	x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(t.Params), perLoop: 1 + int32(len(body.b)/bytesPerFuel)}
+	decls := x.readLocals()
+	start := x.r.at
+	x.frame = frameCost + localCost*int32(x.locals)
+	x.spare = uint32(x.locals)
+	loops := false
+	x.each(func(op byte, _ instr) {
+		x.calls = x.calls || op == opCall || op == opCallIndirect || op == opReturnCall || op == opReturnTable
+		loops = loops || op == opLoop
+	})
+	if x.r.err != nil {
+		return nil, x.r.err
+	}
+	decls.next().u32(1).op(byte(I32))
+	x.out.u32(decls.n).op(decls.body...)
+	x.r.at = start
+	x.enter(t, len(body.b))
+	x.each(x.instruction)
+	x.leave()
+	return x.out, x.r.err
+}
+
+func (x *rewriter) readLocals() (decls list) {
+	x.r.each(maxLocals, "groups of locals", func() {
+		n := x.r.u32()
+		if int64(x.locals)+int64(n) > maxLocals {
+			x.r.fail("more than %d locals", maxLocals)
+			return
+		}
+		x.locals += int(n)
+		decls.next().u32(n).op(byte(readType(x.r)))
+	})
+	return decls
+}
+
+// enter takes the function's frame off the stack counter, and counts the call.
+// The body becomes a block, so that every way out passes leave.
+func (x *rewriter) enter(t FuncType, size int) {
+	c := &x.out
+	if x.calls {
+		c.with(opGlobalGet, x.stack).i32(x.frame).with(opI32Sub).with(opLocalTee, x.spare).with(opGlobalSet, x.stack)
+		c.with(opLocalGet, x.spare).i32(0).op(opI32LtS, opIf, blockEmpty).with(opCall, hostOverflow).op(opEnd)
+	}
+	if x.calls || size > shortBody {
+		x.charge(x.perLoop)
+	}
+	if !x.calls {
+		return
+	}
+	c.op(opBlock)
+	switch len(t.Results) {
+	case 0:
+		c.op(blockEmpty)
+	case 1:
+		c.op(byte(t.Results[0]))
+	default:
+		c.s64(int64(x.typeIndex(FuncType{Results: t.Results})))
+	}
+}
+
+func (x *rewriter) leave() {
+	if !x.calls {
+		return
+	}
+	x.giveFrame()
+	x.out.op(opEnd)
+}
+
+func (x *rewriter) giveFrame() {
+	x.out.with(opGlobalGet, x.stack).i32(x.frame).op(opI32Add).with(opGlobalSet, x.stack)
+}
+
+// charge takes n off the fuel counter.
+func (x *rewriter) charge(n int32) {
+	x.out.with(opGlobalGet, x.fuel).i32(n)
+	x.burn()
+}
+
+// chargeBulk takes the number on the top of the stack, shifted, off the counter,
+// and leaves it there.
+func (x *rewriter) chargeBulk(shift int32) {
+	x.out.with(opLocalTee, x.spare).with(opGlobalGet, x.fuel).with(opLocalGet, x.spare).i32(shift).op(opI32ShrU)
+	x.burn()
+}
+
+func (x *rewriter) burn() {
+	c := x.out.op(opI32Sub).with(opLocalTee, x.spare).with(opGlobalSet, x.fuel).with(opLocalGet, x.spare)
+	c.i32(0).op(opI32LeS, opIf, blockEmpty).with(opCall, hostInterrupt).i32(Period).with(opGlobalSet, x.fuel).op(opEnd)
+}
+
+// instr is where an instruction stands, and its first index, if it has one.
+type instr struct {
+	start int
+	sub   uint32 // of the 0xfc family
+	index uint32
+	other uint32
+}
+
+// each reads the instructions of the body and calls do after each.
+func (x *rewriter) each(do func(op byte, in instr)) {
+	x.depth = 0
+	for x.r.more() {
+		in := instr{start: x.r.at}
+		op := x.r.byte()
+		x.read(op, &in)
+		if x.r.err != nil {
+			return
+		}
+		do(op, in)
+		switch op {
+		case opBlock, opLoop, opIf:
+			x.depth++
+		case opEnd:
+			if x.depth--; x.depth < 0 && x.r.more() {
+				x.r.fail("instructions after the end of a function")
+			}
+		}
+	}
+	if x.r.err == nil && x.depth >= 0 {
+		x.r.fail("a function has no end")
+	}
+}
+
+// read steps over the immediates of op. Indices must be of the original: those of
+// what is added are not the module's to use.
+func (x *rewriter) read(op byte, in *instr) {
+	r := x.r
+	switch op {
+	case opBlock, opLoop, opIf:
+		if i := r.signed(33); i >= int64(len(x.Types)) {
+			r.fail("type %d does not exist", i)
+		}
+	case opBr, opBrIf:
+		in.index = r.below(x.depth+1, "label")
+	case opBrTable:
+		r.each(maxBodyBytes, "labels", func() { r.below(x.depth+1, "label") })
+		r.below(x.depth+1, "label")
+	case opCall, opReturnCall, opRefFunc:
+		in.index = r.below(len(x.Funcs), "function")
+	case opCallIndirect, opReturnTable:
+		r.below(len(x.Types), "type")
+		r.below(len(x.Tables), "table")
+	case opLocalGet, opLocalSet, opLocalTee:
+		r.below(x.locals, "local")
+	case opGlobalGet:
+		in.index = r.below(len(x.Globals), "global")
+	case opGlobalSet:
+		in.index = r.below(len(x.Globals), "global")
+		if r.err == nil && !x.Globals[in.index].Mutable {
+			r.fail("global %d cannot be set: it is immutable", in.index)
+		}
+	case opTableGet, opTableSet:
+		r.below(len(x.Tables), "table")
+	case opMisc:
+		x.readMisc(in)
+	default:
+		r.skip(op)
+	}
+}
+
+func (x *rewriter) readMisc(in *instr) {
+	r := x.r
+	switch in.sub = r.u32(); in.sub {
+	case 0, 1, 2, 3, 4, 5, 6, 7:
+	case miscMemoryInit:
+		in.index = r.below(len(x.data), "data segment")
+		r.byte()
+	case miscDataDrop:
+		in.index = r.below(len(x.data), "data segment")
+	case miscMemoryCopy:
+		r.byte()
+		r.byte()
+	case miscMemoryFill:
+		r.byte()
+	case miscTableInit:
+		in.index = r.below(len(x.segments), "element segment")
+		in.other = r.below(len(x.Tables), "table")
+	case miscElemDrop:
+		in.index = r.below(len(x.segments), "element segment")
+	case miscTableCopy:
+		r.below(len(x.Tables), "table")
+		r.below(len(x.Tables), "table")
+	case miscTableGrow, miscTableSize, miscTableFill:
+		in.index = r.below(len(x.Tables), "table")
+	default:
+		r.fail("the instruction 0xfc %#x is not supported", in.sub)
+	}
+}
+
+// instruction writes one instruction.
+func (x *rewriter) instruction(op byte, in instr) {
+	c := &x.out
+	switch op {
+	case opCall:
+		c.with(op, in.index+x.shift)
+	case opReturnCall:
+		x.giveFrame()
+		c.with(op, in.index+x.shift)
+	case opReturnTable:
+		x.giveFrame()
+		x.copy(in)
+	case opReturn:
+		if x.calls {
+			c.with(opBr, uint32(x.depth))
+		} else {
+			c.op(op)
+		}
+	case opRefFunc:
+		c.i32(int32(x.position(in.index))).with(opTableGet, x.refs)
+	case opGlobalGet, opGlobalSet:
+		c.with(op, x.global(in.index))
+	case opLoop:
+		x.copy(in)
+		x.charge(x.perLoop)
+	case opMisc:
+		x.misc(in)
+	default:
+		x.copy(in)
+	}
+}
+
+func (x *rewriter) copy(in instr) { x.out.op(x.r.b[in.start:x.r.at]...) }
+
+func (x *rewriter) misc(in instr) {
+	c := &x.out
+	switch in.sub {
+	case miscMemoryInit, miscMemoryCopy, miscMemoryFill:
+		x.chargeBulk(bulkShift)
+		x.copy(in)
+	case miscTableCopy, miscTableFill:
+		x.chargeBulk(elementsShift)
+		x.copy(in)
+	case miscTableInit:
+		x.chargeBulk(elementsShift)
+		c.with(opCall, x.tableInit(in.index, in.other))
+	case miscElemDrop:
+		c.i32(1).with(opGlobalSet, x.droppedFlag(in.index))
+	case miscTableGrow:
+		c.with(opCall, x.helper(PrefixGrow, in.index))
+	default:
+		x.copy(in)
+	}
+}
+
+// position is where function i stands in the hidden table.
+func (w *writer) position(i uint32) int {
+	if w.positions == nil {
+		w.positions = map[int]int{}
+		for at, fn := range w.Refs {
+			if _, known := w.positions[fn]; !known {
+				w.positions[fn] = at
+			}
+		}
+	}
+	return w.positions[int(i)]
+}

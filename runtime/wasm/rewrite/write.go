@@ -1,0 +1,290 @@
+package rewrite
+
+import (
+	"slices"
+	"strconv"
+)
+
+// writer writes the rewritten module. The host's functions come first, so every
+// function of the original moves by shift; the host's two globals come after
+// the imported ones. Types, tables and segments keep their numbers: what is
+// added comes after them.
+type writer struct {
+	*parser
+	types     []FuncType
+	typeOf    map[string]uint32 // of those added here, by Key
+	callOf    map[string]uint32 // the host's function that calls imports, by Key
+	shift     uint32
+	fuel      uint32 // globals
+	stack     uint32
+	self      uint32
+	dropped   []uint32  // segments that have a global, which is 1 when they are dropped
+	refs      uint32    // the hidden table of functions; that of externrefs is the next
+	lists     [2][]item // what is in them
+	positions map[int]int
+	funcs     list // types of the functions that are not the host's
+	bodies    list
+	helpers   list // bodies of functions that the module did not have
+	helperOf  map[string]uint32
+	exported  list
+}
+
+// The host's functions, in their order in the index space.
+const (
+	hostInterrupt = iota
+	hostOverflow
+	hostAllow
+	hostCalls
+)
+
+// Rewrite reads module and returns what it declares and its rewritten form.
+func Rewrite(module []byte) (*Module, error) {
+	p, err := parse(module)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{
+		parser: p, types: slices.Clip(p.Types),
+		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{},
+	}
+	w.number()
+	if err := w.write(); err != nil {
+		return nil, err
+	}
+	return &w.Module, nil
+}
+
+// number gives all that is added its index.
+func (w *writer) number() {
+	for _, d := range w.imports {
+		if d.Kind != Func {
+			continue
+		}
+		key := w.Types[d.typ].CallKey()
+		if _, known := w.callOf[key]; !known {
+			w.callOf[key] = uint32(hostCalls + len(w.callOf))
+		}
+	}
+	w.shift = uint32(hostCalls + len(w.callOf))
+	w.fuel = uint32(w.ImportedGlobals)
+	w.stack = w.fuel + 1
+	w.self = uint32(len(w.Globals)) + 2
+	w.refs = uint32(len(w.Tables))
+	w.collect()
+}
+
+// collect lays the elements of all segments, and then the other functions that
+// can be referred to, in the hidden tables.
+func (w *writer) collect() {
+	listed := map[int]bool{}
+	for i := range w.segments {
+		s := &w.segments[i]
+		l := &w.lists[0]
+		if s.elem == Externref {
+			l = &w.lists[1]
+		}
+		s.base = len(*l)
+		*l = append(*l, s.items...)
+		for _, x := range s.items {
+			listed[x.fn] = true
+		}
+		if s.mode == active && s.elem == Funcref {
+			w.Elems = append(w.Elems, Elem{Table: s.table, Offset: s.offset.constant(), Global: s.offset.global(), Base: s.base, Length: len(s.items)})
+		}
+	}
+	add := func(fn int) {
+		if fn != NoRef && !listed[fn] {
+			listed[fn] = true
+			w.lists[0] = append(w.lists[0], item{fn: fn})
+		}
+	}
+	for _, e := range w.Exports {
+		if e.Kind == Func {
+			add(int(e.Index))
+		}
+	}
+	for _, g := range w.globals {
+		add(g.Ref)
+	}
+	add(w.Start)
+	for _, body := range w.parser.bodies {
+		w.addReferred(body, add)
+	}
+	for _, x := range w.lists[0] {
+		w.Refs = append(w.Refs, x.fn)
+	}
+}
+
+// typeIndex is the index of t, which is added if it is new.
+func (w *writer) typeIndex(t FuncType) uint32 {
+	key := t.Key()
+	i, known := w.typeOf[key]
+	if !known {
+		i = uint32(len(w.types))
+		w.types = append(w.types, t)
+		w.typeOf[key] = i
+	}
+	return i
+}
+
+func (w *writer) write() error {
+	w.trampolines()
+	for _, t := range w.own {
+		w.funcs.next().u32(t)
+	}
+	for i, body := range w.parser.bodies {
+		out, err := w.function(body, w.Types[w.own[i]])
+		if err != nil {
+			return err
+		}
+		w.bodies.next().sized(out)
+	}
+	w.exportAll()
+	w.bodies.n += w.helpers.n
+	w.bodies.body.op(w.helpers.body...)
+
+	// Types are written last: all others may add to them.
+	imports := w.importList()
+	out := start()
+	var types list
+	for _, t := range w.types {
+		types.next().op(0x60).types(t.Params).types(t.Results)
+	}
+	out.section(sectionType, types)
+	out.section(sectionImport, imports)
+	out.section(sectionFunction, w.funcs)
+	out.section(sectionTable, w.tableList())
+	if w.Memory != nil && !w.ImportsMemory {
+		var memory list
+		memory.next().limits(*w.Memory)
+		out.section(sectionMemory, memory)
+	}
+	out.section(sectionGlobal, w.globalList())
+	out.section(sectionExport, w.exported)
+	out.section(sectionElement, w.elemList())
+	if len(w.data) > 0 {
+		var count code
+		out.op(sectionDataCount).sized(*count.u32(uint32(len(w.data))))
+	}
+	out.section(sectionCode, w.bodies)
+	out.section(sectionData, w.dataList())
+	w.Bytes = out
+	return nil
+}
+
+func (w *writer) importList() (l list) {
+	hosted := func(module, name string, t uint32) { l.next().name(module).name(name).op(byte(Func)).u32(t) }
+	hosted(Host, HostInterrupt, w.typeIndex(FuncType{}))
+	hosted(Host, HostOverflow, w.typeIndex(FuncType{}))
+	hosted(Host, HostAllow, w.typeIndex(FuncType{Params: []ValType{I32}, Results: []ValType{I32}}))
+	done := map[string]bool{}
+	for _, d := range w.imports {
+		if d.Kind != Func {
+			continue
+		}
+		if key := w.Types[d.typ].CallKey(); !done[key] {
+			done[key] = true
+			hosted(PrefixCall+key, HostCall, w.typeIndex(w.Types[d.typ].CallType()))
+		}
+	}
+	for i, d := range w.imports {
+		if d.Kind == Func {
+			continue
+		}
+		c := l.next().name(strconv.Itoa(i)).name(ImportName(d.Kind)).op(byte(d.Kind))
+		switch d.Kind {
+		case Table:
+			c.op(byte(d.table.Elem)).limits(d.table.Limits)
+		case Memory:
+			c.limits(d.memory)
+		case Global:
+			c.op(byte(d.global.Type), bit(d.global.Mutable))
+		default:
+		}
+	}
+	for _, name := range []string{HostFuel, HostStack} {
+		l.next().name(Counters).name(name).op(byte(Global), byte(I32), 1)
+	}
+	return l
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (w *writer) tableList() (l list) {
+	for _, t := range w.Tables[w.ImportedTables:] {
+		l.next().op(byte(t.Elem)).limits(t.Limits)
+	}
+	for i, elem := range []ValType{Funcref, Externref} {
+		n := uint32(len(w.lists[i]))
+		l.next().op(byte(elem)).limits(Limits{Min: n, Max: n, HasMax: true})
+	}
+	return l
+}
+
+func (w *writer) globalList() (l list) {
+	for _, g := range w.globals {
+		c := l.next().op(byte(g.Type), bit(g.Mutable))
+		w.constant(c, g.init)
+		c.op(opEnd)
+	}
+	l.next().op(byte(I32), 1).i32(0).op(opEnd) // self
+	for _, i := range w.dropped {
+		l.next().op(byte(I32), 1).i32(int32(bit(w.segments[i].mode != passive))).op(opEnd)
+	}
+	return l
+}
+
+// constant writes e with the indices of the rewritten module.
+func (w *writer) constant(c *code, e expr) {
+	for _, in := range e {
+		switch in.op {
+		case opGlobalGet:
+			c.with(opGlobalGet, w.global(in.index))
+		case opRefFunc:
+			c.with(opRefFunc, in.index+w.shift)
+		default:
+			c.op(in.raw...)
+		}
+	}
+}
+
+// global is the index of a global of the original.
+func (w *writer) global(i uint32) uint32 {
+	if i < w.fuel {
+		return i
+	}
+	return i + 2
+}
+
+// elemList fills the hidden tables.
+func (w *writer) elemList() (l list) {
+	const withTableAndExprs = 6
+	for i, elem := range []ValType{Funcref, Externref} {
+		if len(w.lists[i]) == 0 {
+			continue
+		}
+		c := l.next().with(withTableAndExprs, w.refs+uint32(i)).i32(0).op(opEnd, byte(elem)).u32(uint32(len(w.lists[i])))
+		for _, x := range w.lists[i] {
+			if x.init == nil {
+				c.with(opRefFunc, uint32(x.fn)+w.shift)
+			} else {
+				w.constant(c, x.init)
+			}
+			c.op(opEnd)
+		}
+	}
+	return l
+}
+
+// dataList keeps the segments, all of them passive.
+func (w *writer) dataList() (l list) {
+	for _, d := range w.data {
+		l.next().op(1).sized(d.bytes)
+	}
+	return l
+}

@@ -1,0 +1,206 @@
+package wasm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+)
+
+const (
+	// stackSize is what the calls of a turn may take together, by the estimate of
+	// the rewritten code: as much as on the platform, and room for the estimate.
+	stackSize = 2 << 20
+	// callCost is what a call from JavaScript, or out of an instance, is charged:
+	// it takes stacks of the host's.
+	callCost = 8 << 10
+)
+
+// store is the state of one VM: an engine.Companion.
+type store struct {
+	set *Set
+	vm  *engine.VM
+	ctx context.Context
+
+	saved     *image // not revived yet
+	modules   []*program
+	instances map[int]*instance
+	last      int // the newest number
+	counters  api.Module
+	stack     api.MutableGlobal
+	frames    []*frame // by depth
+	depth     int
+	grown     []*instance // whose ArrayBuffer is to be detached before JavaScript runs
+	allowed   int64       // bytes that the table that grows was allowed
+	refs      map[uint64]function
+}
+
+// function is a function of an instance.
+type function struct {
+	instance *instance
+	index    uint32
+}
+
+// frame is what a call needs that is on the way.
+type frame struct{ values []uint64 }
+
+func newStore(set *Set, vm *engine.VM, saved *image) *store {
+	s := &store{set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{}}
+	s.ctx = context.WithValue(vm.Context(), storeKey{}, s)
+	if saved != nil {
+		s.modules, s.last = slices.Clone(saved.modules), saved.last
+	}
+	return s
+}
+
+// Close implements engine.Companion.
+func (s *store) Close() {
+	for _, in := range s.instances {
+		s.discard(in)
+	}
+	if s.counters != nil {
+		_ = s.counters.Close(s.ctx) // closing an instance cannot fail
+	}
+}
+
+// countersModule exports the globals fuel and stack.
+var countersModule = []byte("\x00asm\x01\x00\x00\x00" + //nolint:gochecknoglobals // a constant
+	"\x06\x0b\x02\x7f\x01\x41\x01\x0b\x7f\x01\x41\x00\x0b" +
+	"\x07\x10\x02\x04fuel\x03\x00\x05stack\x03\x01")
+
+// ready makes what every instance needs, and revives those of the image.
+func (s *store) ready() error {
+	if s.counters == nil {
+		m, err := s.set.runtime.wazero.InstantiateWithConfig(s.ctx, countersModule, wazero.NewModuleConfig().WithName(""))
+		if err != nil {
+			return err
+		}
+		stack, ok := m.ExportedGlobal(rewrite.HostStack).(api.MutableGlobal)
+		if !ok {
+			return fmt.Errorf("the counters have no %q", rewrite.HostStack)
+		}
+		stack.Set(stackSize)
+		s.counters, s.stack = m, stack
+	}
+	if s.saved == nil {
+		return nil
+	}
+	saved := s.saved
+	s.saved = nil
+	return s.revive(saved)
+}
+
+// allow implements rewrite.HostAllow.
+func (s *store) allow(elements uint32) uint64 {
+	if elements == 0 {
+		s.vm.Charge(-s.allowed)
+		s.allowed = 0
+		return 1
+	}
+	n := int64(elements) * elementSize
+	if !s.vm.Charge(n) {
+		return 0
+	}
+	s.allowed = n
+	return 1
+}
+
+// module returns the program of a number that JavaScript gave back.
+func (s *store) module(id int) (*program, error) {
+	if id < 0 || id >= len(s.modules) {
+		return nil, engine.TypeError("there is no module %d", id)
+	}
+	return s.modules[id], nil
+}
+
+// instance returns the instance of a number that JavaScript gave back.
+func (s *store) instance(id int) (*instance, error) {
+	if in := s.instances[id]; in != nil {
+		return in, nil
+	}
+	return nil, engine.TypeError("there is no instance %d", id)
+}
+
+// start makes the wazero instance of in, whose imports are set. Its memory, if it
+// has one of its own, is in.region.
+func (s *store) start(in *instance) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the instance cannot be made: %v", p)
+		}
+	}()
+	ctx := s.resolving(in)
+	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory {
+		return &linear{in}
+	}))
+	in.mod, err = s.set.runtime.wazero.InstantiateModule(ctx, in.program.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		return err
+	}
+	self, ok := in.mod.ExportedGlobal(rewrite.ExportSelf).(api.MutableGlobal)
+	if !ok {
+		return fmt.Errorf("the module has no %q", rewrite.ExportSelf)
+	}
+	self.Set(uint64(in.id))
+	for i, g := range in.program.Globals {
+		if i >= in.program.ImportedGlobals && g.Ref != rewrite.NoRef {
+			s.refs[(place{in, uint32(i)}).global().Get()] = function{in, uint32(g.Ref)}
+		}
+	}
+	return nil
+}
+
+// resolving finds what in imports.
+func (s *store) resolving(in *instance) context.Context {
+	return experimental.WithImportResolver(s.ctx, func(name string) api.Module {
+		if name == rewrite.Counters {
+			return s.counters
+		}
+		return in.links[name]
+	})
+}
+
+// linear is the memory of an instance: its region.
+type linear struct{ in *instance }
+
+// Reallocate implements experimental.LinearMemory.
+func (l *linear) Reallocate(size uint64) []byte {
+	r := l.in.region
+	if size != uint64(r.Size()) {
+		if !r.Resize(size) {
+			return nil
+		}
+		l.in.store.grown = append(l.in.store.grown, l.in)
+	}
+	return r.Bytes()
+}
+
+// Free implements experimental.LinearMemory: the region is freed with the
+// instance.
+func (l *linear) Free() {}
+
+// flush tells JavaScript of memories that grew, before it can look at them.
+func (s *store) flush() error {
+	for len(s.grown) > 0 {
+		in := s.grown[0]
+		s.grown = s.grown[1:]
+		v, err := s.vm.Invoke("wasmGrown", s.number(float64(in.id)))
+		if err != nil {
+			return err
+		}
+		s.vm.Free(v)
+	}
+	return nil
+}
+
+// number is a number for JavaScript; making one cannot fail.
+func (s *store) number(x float64) engine.Value {
+	v, _ := s.vm.New(x)
+	return v
+}

@@ -1,0 +1,196 @@
+// Package wasm is WebAssembly for Workers: it compiles the modules that a Worker
+// imports and runs their instances, beside the isolate and on its memory.
+//
+// A [Runtime] is the compiled machine code; one serves a process, and modules of
+// the same bytes are compiled once, also between processes. A [Set] is the
+// modules of one Worker. [Set.Companion] makes the state that one virtual machine
+// has here: its instances, which JavaScript (runtime/web/js/webassembly*.js)
+// reaches by number through the host functions of [Funcs].
+//
+// The linear memory of an instance is a region of the engine's own linear memory,
+// so JavaScript's ArrayBuffer and the instance see the same bytes; nothing is
+// copied at a call. An image of the isolate holds them with all else; what is
+// elsewhere (globals, tables) is saved beside it, and instances are made again
+// when an isolate that started from the image first needs them. Code runs in
+// the rewritten form of the package rewrite: it stops at the budget of the turn,
+// and at its own bounds of stack.
+//
+// In: the bytes of modules. Out: instances for JavaScript; errors go there as
+// CompileError, LinkError, RuntimeError, RangeError and TypeError. Runtime and Set
+// are safe for concurrent use; a companion belongs to its isolate's goroutine.
+package wasm
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+)
+
+const (
+	// maxModule is the most bytes of one module.
+	maxModule = 64 << 20
+	// keepIdle is how many programs that no Worker uses stay compiled: an edit
+	// mostly brings the same modules again.
+	keepIdle = 8
+)
+
+// features are what the platform's engine has and wazero can run.
+const features = api.CoreFeaturesV2 | experimental.CoreFeaturesThreads | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst
+
+// Options says how to open a Runtime. The zero value works.
+type Options struct {
+	// CacheDir keeps compiled machine code between processes. Default: none.
+	CacheDir string
+}
+
+// Runtime is the compiler and what it compiled. Close it after its Sets and the
+// isolates that use them.
+type Runtime struct {
+	wazero wazero.Runtime
+	cache  wazero.CompilationCache
+
+	mu       sync.Mutex
+	programs map[[sha256.Size]byte]*program
+	idle     []*program          // without a user, oldest first
+	calls    map[string]struct{} // signatures that have their host function
+}
+
+// Open makes a Runtime. The error is that the cache folder cannot be used.
+func Open(ctx context.Context, o Options) (*Runtime, error) {
+	config := wazero.NewRuntimeConfig().WithCoreFeatures(features).WithDebugInfoEnabled(false)
+	r := &Runtime{programs: map[[sha256.Size]byte]*program{}, calls: map[string]struct{}{}}
+	if o.CacheDir != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(o.CacheDir)
+		if err != nil {
+			return nil, fmt.Errorf("open the compile cache: %w", err)
+		}
+		r.cache = cache
+		config = config.WithCompilationCache(cache)
+	}
+	r.wazero = wazero.NewRuntimeWithConfig(ctx, config)
+	if err := r.linkHost(ctx); err != nil {
+		return nil, errors.Join(err, r.Close(ctx))
+	}
+	return r, nil
+}
+
+// Close frees the machine code.
+func (r *Runtime) Close(ctx context.Context) error {
+	err := r.wazero.Close(ctx)
+	if r.cache != nil {
+		err = errors.Join(err, r.cache.Close(ctx))
+	}
+	return err
+}
+
+// program is a compiled module.
+type program struct {
+	*rewrite.Module
+	key       [sha256.Size]byte
+	compiled  wazero.CompiledModule
+	users     int
+	positions map[int]int // of functions in Refs, the first of each
+}
+
+// compile returns the program of a module; give it back with release. Errors: a
+// CompileError for JavaScript, or that ctx ended.
+func (r *Runtime) compile(ctx context.Context, module []byte) (*program, error) {
+	key := sha256.Sum256(module)
+	if p := r.known(key); p != nil {
+		return p, nil
+	}
+	if len(module) > maxModule {
+		return nil, compileError(fmt.Errorf("the module has %d bytes, more than %d", len(module), maxModule))
+	}
+	m, err := rewrite.Rewrite(module)
+	if err != nil {
+		return nil, compileError(err)
+	}
+	p := &program{Module: m, key: key, users: 1, positions: map[int]int{}}
+	for at, fn := range m.Refs {
+		if _, known := p.positions[fn]; !known {
+			p.positions[fn] = at
+		}
+	}
+	if err := r.linkCalls(ctx, m); err != nil {
+		return nil, compileError(err)
+	}
+	p.compiled, err = r.contained(ctx, m.Bytes)
+	if err != nil {
+		return nil, compileError(err)
+	}
+	p.Bytes = nil // not needed any more
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if other := r.programs[key]; other != nil { // compiled at the same time
+		other.users++
+		return other, nil
+	}
+	r.programs[key] = p
+	return p, nil
+}
+
+// contained compiles; a panic of the compiler's is an error like any other.
+func (r *Runtime) contained(ctx context.Context, module []byte) (m wazero.CompiledModule, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the compiler failed: %v", p)
+		}
+	}()
+	return r.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), module)
+}
+
+func (r *Runtime) known(key [sha256.Size]byte) *program {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.programs[key]
+	if p == nil {
+		return nil
+	}
+	if p.users++; p.users == 1 {
+		for n, x := range r.idle {
+			if x == p {
+				r.idle = append(r.idle[:n:n], r.idle[n+1:]...)
+				break
+			}
+		}
+	}
+	return p
+}
+
+// hold counts one more user of a program that has one.
+func (r *Runtime) hold(p *program) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.users++
+}
+
+// release gives a program back. The last ones without a user stay compiled.
+func (r *Runtime) release(ctx context.Context, p *program) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.users--; p.users > 0 {
+		return
+	}
+	r.idle = append(r.idle, p)
+	if len(r.idle) > keepIdle {
+		old := r.idle[0]
+		r.idle = r.idle[1:]
+		delete(r.programs, old.key)
+		_ = old.compiled.Close(ctx) // closing a compiled module cannot fail
+	}
+}
+
+func compileError(err error) error {
+	return &engine.Error{Name: "CompileError", Message: err.Error()}
+}

@@ -1,0 +1,62 @@
+// What is known of instances by their numbers. All that JavaScript can hold of an
+// instance (its exports, buffers over its memory) holds its anchor; when nothing
+// does any more, the anchor is collected and Go frees the instance.
+import { host } from "./host.js";
+
+const anchors = new Map(); // WeakRefs, by the number of the instance
+const finished = new FinalizationRegistry((id) => {
+  anchors.delete(id);
+  host.wasm_lost(id);
+});
+const CODES = 2 ** 20; // a code is an instance's number times this, and an index
+
+export class Anchor {
+  constructor(id) {
+    this.id = id;
+    this.imports = [];       // JavaScript's functions, by the index of the import
+    this.types = [];         // their signatures
+    this.linked = new Set(); // anchors of instances that may hold references to this one's functions, or it to theirs
+    this.memory = null;
+    this.things = new Map(); // exported functions, tables and globals that were seen, by their code
+    anchors.set(id, new WeakRef(this));
+    finished.register(this, id);
+  }
+}
+
+/** The anchor of an instance that is in use. */
+export function anchorOf(id) { return anchors.get(id).deref(); }
+
+/** The anchor of the instance that a code is of. */
+export function ownerOf(code) { return anchorOf(Math.floor(code / CODES)); }
+
+/** The code of the only thing in an instance. */
+export function firstOf(anchor) { return anchor.id * CODES; }
+
+/** Ties the lives of two instances together. */
+export function link(a, b) {
+  if (a === b) return;
+  a.linked.add(b);
+  b.linked.add(a);
+}
+
+class Same {
+  constructor(object) { return object; }
+}
+
+/** A mark on objects that are not made by a class: what they belong to, and a code. */
+class Mark extends Same {
+  #anchor;
+  #code;
+  constructor(object, anchor, code) {
+    super(object);
+    this.#anchor = anchor;
+    this.#code = code;
+  }
+  static code(object) { return #code in object ? object.#code : null; }
+}
+
+/** Makes object hold anchor. */
+export function mark(object, anchor, code = null) { new Mark(object, anchor, code); }
+
+/** The code of an exported function; null for any other value. */
+export function codeOf(value) { return typeof value === "function" ? Mark.code(value) : null; }
