@@ -1,6 +1,9 @@
 package manifest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // This file explains keys the manifest does not have.
 
@@ -18,7 +21,7 @@ func (d *document) explainUnknownKey(p pointer, n *node, key string) {
 		d.add(Error, codeStagedPrefix, p, at, `"stagedMigrationsPrefix" is written by the platform only`, "remove it")
 	default:
 		msg := fmt.Sprintf("%s has no key %s", objectName(p), quote(key))
-		d.add(Error, codeUnknownKey, p, at, msg, unknownKeyFix(p, key))
+		d.add(Error, codeUnknownKey, p, at, msg, unknownKeyFix(p, n, key))
 	}
 }
 
@@ -38,13 +41,15 @@ func objectName(p pointer) string {
 }
 
 // unknownKeyFix names the key that was meant: this manifest's word for what another tool's config calls so,
-// a near one of the same object, or the same one elsewhere in the manifest.
-func unknownKeyFix(p pointer, key string) string {
+// a near one of the same object, or the same one elsewhere in the manifest. Keys that are there already are not
+// what was meant.
+func unknownKeyFix(p pointer, n *node, key string) string {
 	if fix, ok := foreignKey(key); ok && p == "" {
 		return fix
 	}
 	root := described()
-	if fix := didYouMean(key, root.at(p).keys()); fix != "" {
+	absent := slices.DeleteFunc(root.at(p).keys(), func(k string) bool { return n.get(k) != nil })
+	if fix := didYouMean(key, absent); fix != "" {
 		return fix
 	}
 	if elsewhere := root.find(key); len(elsewhere) == 1 {
