@@ -51,6 +51,7 @@ type Exchange struct {
 	isDone      bool
 	bodies      map[int64]*body
 	fetches     map[int64]*outbound
+	handles     map[int64]any
 }
 
 // NewExchange returns the exchange of a request whose URL and headers the front
@@ -157,6 +158,7 @@ func (x *Exchange) leaveLocked() {
 		b.close()
 	}
 	x.codecs.close()
+	x.releaseHandles()
 	x.fetches, x.bodies = nil, nil
 	x.released = true
 	x.host.remove(x)

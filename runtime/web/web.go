@@ -134,7 +134,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
 		h.bodyFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
-		h.formFuncs(), h.patternFuncs(), h.respondFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(),
+		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(),
 	} {
 		maps.Copy(all, part)
 	}

@@ -85,7 +85,8 @@ export function put(list, name, value) {
   list.push(name, value);
 }
 
-function remove(list, name, from = 0) {
+/** Takes the headers of a name out of a list, from an index on. */
+export function remove(list, name, from = 0) {
   let to = from;
   for (let i = from; i < list.length; i += 2) {
     if (list[i] === name) continue;

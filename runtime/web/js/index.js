@@ -11,6 +11,7 @@ import * as event from "./event.js";
 import * as fetch from "./fetch.js";
 import * as formdata from "./formdata.js";
 import * as headers from "./headers.js";
+import * as htmlrewriter from "./htmlrewriter.js";
 import * as language from "./language.js";
 import * as quota from "./quota.js";
 import * as request from "./request.js";
@@ -24,7 +25,7 @@ import * as worker from "./worker.js";
 
 for (const part of [
   language, event, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, formdata, request, response, fetch, quota, cryptokey, crypto, compression, clone, webassembly, worker,
+  blob, formdata, request, response, htmlrewriter, fetch, quota, cryptokey, crypto, compression, clone, webassembly, worker,
 ]) part.install();
 
 export { called as wasmCall, error as wasmError, grown as wasmGrown } from "./webassembly.js";

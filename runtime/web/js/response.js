@@ -1,7 +1,7 @@
 // https://fetch.spec.whatwg.org/#response-class
 import { host } from "./host.js";
 import { HostBody, TEXT_TYPE, extract, initBody, mixBody, teeBody, unusable } from "./body.js";
-import { get, headersOver, listFrom } from "./headers.js";
+import { get, headersOver, listFrom, remove } from "./headers.js";
 import { define, guarded, need } from "./idl.js";
 
 let stateOf;
@@ -127,6 +127,18 @@ export function fetched(status, statusText, list, handle, url, redirected, signa
   state.extra = { url, redirected, type: "default", immutable: true };
   if (handle >= 0) state.source = new HostBody(handle, list, signal);
   return response;
+}
+
+/** A Response like another one, with a stream for a body whose length nobody knows. */
+export function rebodied(response, stream) {
+  const made = new Response(), from = stateOf(response), state = stateOf(made);
+  state.status = from.status;
+  state.text = from.text;
+  state.list = from.list.slice();
+  remove(state.list, "content-length");
+  state.extra = from.extra === null ? null : { ...from.extra, immutable: false };
+  state.stream = stream;
+  return made;
 }
 
 /** The state of a response: what the host's respond needs of it. */

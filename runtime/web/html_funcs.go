@@ -1,0 +1,128 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// maxSelector is the most bytes that a selector may have.
+const maxSelector = 16 << 10
+
+func (h *Host) htmlFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// html_selector(text): throws if it is none
+		"html_selector": func(c *engine.Call) (any, error) {
+			_, err := selectorOf(c.String(0))
+			return engine.Undefined, err
+		},
+		// html_open([selector or null for the document, flags, …]) -> handle
+		"html_open": htmlOpen,
+		// html_write(handle, text or bytes)
+		"html_write": withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
+			if b := c.View(1); b != nil {
+				r.write(b)
+			} else {
+				r.write([]byte(c.String(1)))
+			}
+			return engine.Undefined, nil
+		}),
+		// html_end(handle): no more input comes
+		"html_end": withRewriter(func(_ *engine.Call, r *rewriter) (any, error) {
+			r.final, r.stuck = true, false
+			return engine.Undefined, nil
+		}),
+		// html_read(handle, handle of a body) -> a promise: there was more input
+		"html_read": htmlRead,
+		// html_step(handle, edit or null) -> bytes to pass on, an event, null for
+		// more input, false at the end
+		"html_step": withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
+			edit, _ := c.Value(1).([]any)
+			return r.step(edit)
+		}),
+		// html_close(handle)
+		"html_close": func(c *engine.Call) (any, error) {
+			if x, err := current(c); err == nil {
+				x.drop(c.Int(0))
+			}
+			return engine.Undefined, nil
+		},
+		// html_escape(text) -> text
+		"html_escape": func(c *engine.Call) (any, error) { return escapeHTML(c.String(0)), nil },
+	}
+}
+
+func selectorOf(text string) (*selectorList, error) {
+	if len(text) > maxSelector {
+		return nil, engine.TypeError("Parser error: the selector has %d bytes, over %d", len(text), maxSelector)
+	}
+	return parseSelector(text)
+}
+
+func htmlOpen(c *engine.Call) (any, error) {
+	x, err := current(c)
+	if err != nil {
+		return nil, err
+	}
+	r := newRewriter()
+	list, _ := c.Value(0).([]any)
+	for i := 0; i+1 < len(list); i += 2 {
+		flags, _ := list[i+1].(float64)
+		handler := htmlHandler{flags: int(flags), document: true}
+		if text, ok := list[i].(string); ok {
+			selector, err := selectorOf(text)
+			if err != nil {
+				return nil, err
+			}
+			r.selectors.add(selector, len(r.handlers))
+			handler.document = false
+		}
+		r.handlers = append(r.handlers, handler)
+	}
+	return x.keep(r)
+}
+
+// withRewriter calls f with the rewriter of the handle that is the first argument.
+func withRewriter(f func(c *engine.Call, r *rewriter) (any, error)) engine.Func {
+	return func(c *engine.Call) (any, error) {
+		x, err := current(c)
+		if err != nil {
+			return nil, err
+		}
+		r, ok := x.kept(c.Int(0)).(*rewriter)
+		if !ok {
+			return nil, errForeignBody
+		}
+		return f(c, r)
+	}
+}
+
+// htmlRead takes the next piece of a body that Go holds, without a way through
+// JavaScript. The rewriter is not used by anybody else until it is there.
+func htmlRead(c *engine.Call) (any, error) {
+	return withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
+		x, err := current(c)
+		if err != nil {
+			return nil, err
+		}
+		b := x.body(c.Int(1))
+		if b == nil {
+			return nil, errForeignBody
+		}
+		b.reads.Add(1)
+		return engine.Async(func(context.Context) (any, error) {
+			defer b.reads.Add(-1)
+			piece, err := b.read()
+			if errors.Is(err, io.EOF) {
+				return false, nil
+			}
+			if err != nil {
+				return nil, lostBody(err)
+			}
+			r.write(piece)
+			return true, nil
+		}), nil
+	})(c)
+}

@@ -1,0 +1,65 @@
+package web_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// What is rewritten goes out as it comes in, read by Go alone.
+func TestHTMLRewriterStreams(t *testing.T) {
+	seen := make(chan struct{})
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "<p>first</p>\n<p")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-seen:
+		case <-r.Context().Done():
+		}
+		fmt.Fprint(w, " class=x>second</p>\n")
+	}))
+	defer origin.Close()
+	w := serve(t, `export default { async fetch(request, env) {
+	  const response = await fetch("`+origin.URL+`");
+	  return new HTMLRewriter().on("p", { async element(e) { await 1; e.append("!"); } }).transform(response);
+	} };`, web.Options{AllowFetch: []string{strings.TrimPrefix(origin.URL, "http://")}})
+	resp, err := http.Get(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body := bufio.NewReader(resp.Body)
+	line, err := body.ReadString('\n')
+	if line != "<p>first!</p>\n" || err != nil {
+		t.Errorf("%q, %v", line, err)
+	}
+	close(seen)
+	rest, err := io.ReadAll(body)
+	if string(rest) != "<p class=x>second!</p>\n" || err != nil {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
+// An error of a handler ends the answer, and the source is told.
+func TestHTMLRewriterFails(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`let told; const source = new ReadableStream({ pull(c) { c.enqueue(new TextEncoder().encode("<p>")); }, cancel(reason) { told = reason.message; } });
+		const r = new HTMLRewriter().on("p", { element() { throw new RangeError("mine"); } }).transform(new Response(source));
+		const e = await r.text().catch((e) => e.message); return [e, told];`, `["mine","mine"]`},
+		{`let told; const source = new ReadableStream({ pull(c) { c.enqueue(new TextEncoder().encode("<p>".repeat(99))); }, cancel(reason) { told = reason; } });
+		const reader = new HTMLRewriter().transform(new Response(source)).body.getReader(); await reader.read(); await reader.cancel("enough"); return told;`, `"enough"`},
+		{`const r = new HTMLRewriter().on("p", { element(e) { e.append(new ReadableStream({ start(c) { c.error(new Error("inner")); } })); } }).transform(new Response("<p></p>"));
+		return await r.text().catch((e) => e.message);`, `"inner"`},
+		{`const r = new HTMLRewriter().transform(new Response(new ReadableStream({ start(c) { c.enqueue("text"); c.close(); } })));
+		return await r.text().catch((e) => e.message);`, `"This ReadableStream did not return bytes."`},
+		{`const s = new Response("x").body; s.getReader();
+		return await new HTMLRewriter().on("p", { element(e) { e.before(s); } }).transform(new Response("<p>")).text().catch((e) => e.message);`, `/locked/`},
+		{`return await new HTMLRewriter().on("p", { element(e) { e.append(request.body); e.prepend("1"); } }).transform(new Response("<p></p>")).text();`, `"<p>1{\"sent\":true}</p>"`},
+	})
+}
