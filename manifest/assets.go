@@ -133,7 +133,7 @@ func (b *bundle) checkCoverage(a *assets) {
 		}
 		if page := base + ".html"; base != "" && public[page] {
 			msg := fmt.Sprintf("the members route %s does not cover the public file %s", quote(r.pattern), quote(page))
-			b.warn(codeRouteUncovered, r.at, msg, "add a members route for "+quote(page)+", or move the file to "+quote(base+"/index.html"))
+			b.warn(codeRouteUncovered, r.at, msg, "add a members route for "+literal(page)+", or move the file to "+quote(base+"/index.html"))
 		}
 	}
 }

@@ -113,7 +113,7 @@ func typeFix(p pointer, n *node, want string) string {
 	case want == "array" && items != nil && items.Properties != nil:
 		return "write a list of objects: [{ … }]"
 	case want == "array" && n.kind == stringNode && !looksLikeSecret(n.text):
-		return "put it in brackets: [" + quote(n.text) + "]"
+		return "put it in brackets: [" + literal(n.text) + "]"
 	case n.kind == numberNode && want == "string":
 		return "put it in double quotes"
 	}

@@ -19,17 +19,6 @@ const (
 	lead      = maxFrame / 4
 )
 
-// masks collects where secrets were pasted, so that no frame shows them, their own or another's.
-func masks(diags Diagnostics) map[int][]span {
-	m := map[int][]span{}
-	for _, d := range diags {
-		if d.Code == codeSecretPasted {
-			m[d.Line] = append(m[d.Line], span{d.Column, d.EndColumn - 2})
-		}
-	}
-	return m
-}
-
 // frame shows the line of a diagnostic, cut to a width that fits a terminal, and marks the span. The carets
 // start under the span's first character and end with the text shown, or one cell after it.
 func (t *textWriter) frame(d Diagnostic, line string) {
@@ -42,11 +31,10 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 	}
 	if d.File == "" {
 		for _, m := range t.masks[d.Line] {
-			for i := m.start; i < min(m.end, len(runes)); i++ {
-				runes[i] = '*'
-			}
+			star(runes, m)
 		}
 	}
+	starKeys(runes)
 	w := newWindow(runes, from, to)
 	head, tail := "", ""
 	if w.left > 0 || first > 1 {

@@ -104,12 +104,12 @@ func (b *bundle) nearPath(name string) string {
 	for _, e := range entries {
 		stem := base[:len(base)-len(path.Ext(base))]
 		if other := e.Name(); stem != "" && other != stem && other[:len(other)-len(path.Ext(other))] == stem {
-			return fmt.Sprintf("did you mean %s?", quote(dir+other))
+			return fmt.Sprintf("did you mean %s?", literal(dir+other))
 		}
 		names = append(names, e.Name())
 	}
 	if near := suggest(base, names); near != "" {
-		return fmt.Sprintf("did you mean %s?", quote(dir+near))
+		return fmt.Sprintf("did you mean %s?", literal(dir+near))
 	}
 	return ""
 }

@@ -82,7 +82,7 @@ func (b *bundle) checkOrder(p pointer, before, after string) {
 	case c > 0:
 		padded := strings.Repeat("0", max(len(x)-len(y), 0)) + after
 		msg := fmt.Sprintf("%s is applied before %s: migrations run in the order of their names", quote(before), quote(after))
-		b.warn(codeMigrationOrder, p, msg, "give the numbers one width: "+quote(padded))
+		b.warn(codeMigrationOrder, p, msg, "give the numbers one width: "+literal(padded))
 	case c == 0:
 		b.warn(codeMigrationNumber, p, fmt.Sprintf("%s and %s have the same number", quote(before), quote(after)), "give each its own number")
 	}

@@ -9,11 +9,11 @@ import (
 const maxQuoted = 64
 
 // quote puts the author's own word in quotes. Control and invisible characters come out escaped, so that a
-// hostile file cannot drive a terminal or a log.
-func quote(s string) string { return strconv.Quote(clip(s)) }
+// hostile file cannot drive a terminal or a log; keys of services come out as stars.
+func quote(s string) string { return strconv.Quote(clip(withoutKeys(s))) }
 
 // literal is quote for what the author is told to write, which must be whole to be of use.
-func literal(s string) string { return strconv.Quote(s) }
+func literal(s string) string { return strconv.Quote(withoutKeys(s)) }
 
 // clip shortens a long word.
 func clip(s string) string {

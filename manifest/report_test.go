@@ -63,19 +63,43 @@ func format(t *testing.T, write func(*bytes.Buffer) error) string {
 	return b.String()
 }
 
-// TestNoSecretInOutput holds every format to not repeating a pasted secret.
+// TestNoSecretInOutput holds every format to not repeating a pasted secret, wherever it stands.
 func TestNoSecretInOutput(t *testing.T) {
 	const secret = "sk_live_0123456789abcdef"
-	src := []byte(`{"bindings":{"kv":1,"secrets":["` + secret + `","` + secret + `"],"images":0}}`)
-	_, diags := manifest.Parse(manifest.FileName, src)
-	r := manifest.NewReport(manifest.FileName, diags)
-	all := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
-	if strings.Contains(all, secret) || strings.Contains(all, secret[8:]) {
-		t.Errorf("the secret is in the output:\n%s", all)
+	const plain = "correct-horse"
+	for _, source := range []string{
+		`{"bindings":{"kv":1,"secrets":["` + secret + `","` + secret + `"],"images":0}}`,
+		`{"bindings":{"kv":1,"secrets":"` + secret + `","images":0}}`,
+		`{"bindings":{"kv":1,"secrets":{"A":"` + secret + `","B":"` + plain + `"},"images":0}}`,
+		`{"bindings":{"kv":1,"secrets":["A=` + plain + `","https://u:` + plain + `@h/"]}}`,
+		`{"bindings":{"kv":1,"secrets":[{"A":"` + plain + `"},["` + plain + `"]]}}`,
+		`{"` + secret + `":1}`,
+		`{"vars":{"A":"` + secret + `"}}`,
+		`{"entry":"` + secret + `\\"}`,
+		`{"routes":[{"pattern":"` + secret + `"}],"x":1}`,
+		`{"forms":[{"name":"` + secret + `.","event":"` + secret + `"}]}`,
+		`{"runtime":{"compatibilityFlags":["` + secret + `"],"compatibilityDate":"` + secret + `"}}`,
+		`{"bindings":{"projectDatabase":"` + secret + `"}}`,
+		`{"entry":` + secret + `}`,
+		`{"entry":"a" "` + secret + `":1}`,
+		`{"entry":'` + secret + `'}`,
+		`{"a":1 "` + secret + `",` + secret + `}`,
+		`{"` + secret + `":1,"` + secret + `":2}`,
+	} {
+		src := []byte(source)
+		_, diags := manifest.Parse(manifest.FileName, src)
+		if len(diags) == 0 {
+			t.Errorf("%s is accepted", source)
+		}
+		r := manifest.NewReport(manifest.FileName, diags)
+		all := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
+			format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }) +
+			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }) +
+			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
+			format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
+		if strings.Contains(all, secret[8:]) || strings.Contains(all, plain) {
+			t.Errorf("%s: the secret is in the output:\n%.3000s", source, all)
+		}
 	}
 }
 

@@ -38,9 +38,9 @@ func patternFault(s string) (code, why, fix string) {
 	switch {
 	case isURL && !strings.ContainsAny(scheme, "/?#"):
 		_, site, _ := strings.Cut(rest, "/")
-		return codeRouteInvalid, "is a full address", "write the path only: " + literal("/"+site)
+		return codeRouteInvalid, "is a full address", writePattern("write the path only: ", "/"+site)
 	case !strings.HasPrefix(s, "/"):
-		return codeRouteInvalid, `does not start with "/"`, "write " + literal("/"+strings.TrimPrefix(s, "./"))
+		return codeRouteInvalid, `does not start with "/"`, writePattern("write ", "/"+strings.TrimPrefix(s, "./"))
 	case strings.Contains(s, "//"):
 		return codeRouteInvalid, "has an empty segment", `keep one "/" between segments`
 	case strings.Contains(s, `\`):
@@ -54,7 +54,7 @@ func patternFault(s string) (code, why, fix string) {
 	case strings.ContainsFunc(s, isControl):
 		return codeRouteInvalid, "has a control character", "remove it"
 	case hasDotSegment(s):
-		return codeRouteInvalid, `has a "." or ".." segment`, "write " + literal(path.Clean(s))
+		return codeRouteInvalid, `has a "." or ".." segment`, writePattern("write ", path.Clean(s))
 	case strings.Contains(strings.TrimSuffix(s, "/*"), "*"):
 		return codeRouteWildcard, `has a "*" elsewhere than as a trailing "/*"`, wildcardFix(s)
 	}
@@ -69,7 +69,7 @@ func patternFault(s string) (code, why, fix string) {
 
 func percentFix(s string) string {
 	if plain, err := url.PathUnescape(s); err == nil && plain != s {
-		return "write the decoded path: " + literal(plain)
+		return writePattern("write the decoded path: ", plain)
 	}
 	return "write the decoded path"
 }
@@ -77,7 +77,20 @@ func percentFix(s string) string {
 // wildcardFix proposes the pattern that covers what was probably meant: "/api*" becomes "/api/*".
 func wildcardFix(s string) string {
 	before, _, _ := strings.Cut(s, "*")
-	return "write " + literal(strings.TrimRight(before, "/")+"/*")
+	return writePattern("write ", strings.TrimRight(before, "/")+"/*")
+}
+
+// writePattern proposes a pattern; when it would be refused too, what is proposed for that, or any that is right.
+func writePattern(verb, s string) string {
+	code, _, fix := patternFault(s)
+	switch {
+	case code == "":
+		return verb + literal(s)
+	case strings.HasPrefix(fix, "write "):
+		return fix
+	default:
+		return `write a path such as "/api/*"`
+	}
 }
 
 func hasDotSegment(s string) bool {

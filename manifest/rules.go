@@ -25,25 +25,44 @@ func (d *document) checkPaths() {
 // pathFault is what keeps a string from being a path inside the bundle, "" when nothing does.
 func pathFault(s string) (code, why, fix string) {
 	switch {
-	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), isDrive(s):
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), hasScheme(s):
 		return codePathAbsolute, "is an absolute path", "write it relative to the folder of " + FileName
 	case strings.Contains(s, `\`):
-		return codePathInvalid, "has a backslash", "write " + literal(strings.ReplaceAll(s, `\`, "/"))
+		fix = "separate folders with /"
+		if slashed := strings.ReplaceAll(s, `\`, "/"); isPath(slashed) {
+			fix = "write " + literal(slashed)
+		}
+		return codePathInvalid, "has a backslash", fix
 	case strings.ContainsFunc(s, isControl):
 		return codePathInvalid, "has a control character", "remove it"
 	case !slices.Contains(strings.Split(s, "/"), ".."):
 		return "", "", ""
 	}
 	fix = "the site's files must be inside the folder of " + FileName
-	if clean := path.Clean(s); clean != ".." && !strings.HasPrefix(clean, "../") {
+	if clean := path.Clean(s); clean != ".." && !strings.HasPrefix(clean, "../") && isPath(clean) {
 		fix = "write " + literal(clean)
 	}
 	return codePathEscape, `has a ".." segment`, fix
 }
 
-// isDrive reports whether a path starts with a drive of Windows.
-func isDrive(s string) bool {
-	return len(s) > 2 && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z') && s[1] == ':' && (s[2] == '/' || s[2] == '\\')
+func isPath(s string) bool {
+	code, _, _ := pathFault(s)
+	return code == ""
+}
+
+// hasScheme reports whether a path starts with a drive of Windows or the scheme of a URL.
+func hasScheme(s string) bool {
+	i := strings.IndexByte(s, ':')
+	if i < 1 || i+1 == len(s) || s[i+1] != '/' && (i > 1 || s[i+1] != '\\') {
+		return false
+	}
+	for j := range i {
+		letter, other := s[j]|0x20 >= 'a' && s[j]|0x20 <= 'z', s[j] >= '0' && s[j] <= '9' || strings.IndexByte("+-.", s[j]) >= 0
+		if !letter && (j == 0 || !other) {
+			return false
+		}
+	}
+	return true
 }
 
 // checkRuntime warns of flags and dates that change nothing.
@@ -124,34 +143,6 @@ func (d *document) named(p pointer, def string) []located {
 		return []located{{p.key("name"), name}}
 	}
 	return []located{{p, def}}
-}
-
-// looksLikeSecret guesses whether a string is a key rather than the name of one.
-func looksLikeSecret(s string) bool {
-	if strings.ContainsAny(s, "=\n\r ") || strings.Contains(s, "://") {
-		return true
-	}
-	for _, prefix := range [...]string{
-		"sk_live_", "sk_test_", "rk_live_", "sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-",
-		"xoxb-", "xoxp-", "AKIA", "AIza", "eyJ", "whsec_", "SG.", "-----BEGIN",
-	} {
-		if strings.HasPrefix(s, prefix) && len(s) >= len(prefix)+10 {
-			return true
-		}
-	}
-	var upper, lower, figures int
-	for _, c := range s {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			upper++
-		case c >= 'a' && c <= 'z':
-			lower++
-		case c >= '0' && c <= '9':
-			figures++
-		}
-	}
-	hex := len(s) >= 32 && strings.Trim(strings.ToLower(s), "0123456789abcdef") == "" && figures > 0
-	return hex || len(s) >= 24 && upper > 0 && lower > 0 && figures > 2
 }
 
 // checkForms warns of forms declared twice.

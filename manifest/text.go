@@ -10,7 +10,10 @@ import (
 // with a caret under the exact span, and the fix; then a count. src is the manifest's own text and may be
 // nil, which leaves the frames out.
 func WriteText(w io.Writer, r Report, src []byte, color bool) error {
-	t := &textWriter{paint: palette(color), lines: newLines(string(src)), masks: masks(r.Diagnostics)}
+	t := &textWriter{paint: palette(color), lines: newLines(string(src))}
+	if len(r.Diagnostics) > 0 {
+		t.masks = masks(t.lines)
+	}
 	for _, d := range r.Diagnostics {
 		t.diagnostic(r, d)
 	}
