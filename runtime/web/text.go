@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ const (
 func (h *Host) textFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// text_encode(text) -> bytes
-		"text_encode": func(c *engine.Call) (any, error) { return []byte(c.String(0)), nil },
+		"text_encode": func(c *engine.Call) (any, error) { return c.EncodedText(0) },
 		// text_encode_into(text, view) -> [UTF-16 units read, bytes written]
 		"text_encode_into": func(c *engine.Call) (any, error) {
 			s := c.String(0)
@@ -30,7 +31,14 @@ func (h *Host) textFuncs() map[string]engine.Func {
 		// text_decode(encoding, view, flags) -> text
 		"text_decode": func(c *engine.Call) (any, error) {
 			name, flags := c.String(0), c.Int(2)
-			text, _, err := decodeText(name, c.View(1), flags&^decodeStream)
+			view := c.View(1)
+			if name == "utf-8" && utf8.Valid(view) {
+				if flags&decodeIgnoreBOM == 0 {
+					view = bytes.TrimPrefix(view, []byte("\ufeff"))
+				}
+				return c.DecodedView(view)
+			}
+			text, _, err := decodeText(name, view, flags&^decodeStream)
 			return text, err
 		},
 		// text_decode_piece(encoding, view, flags) -> [text, the bytes that belong
