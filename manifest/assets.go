@@ -143,7 +143,7 @@ func accessOf(access map[string]Access, name string) Access {
 	if a, ok := access[name]; ok {
 		return a
 	}
-	for _, pattern := range wider(name) {
+	for pattern := range wider(name) {
 		if a, ok := access[pattern]; ok {
 			return a
 		}

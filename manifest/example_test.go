@@ -1,8 +1,10 @@
 package manifest_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"testing/fstest"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -69,4 +71,61 @@ func ExampleWriteJSON() {
 	//     }
 	//   ]
 	// }
+}
+
+func ExampleValidate() {
+	for _, d := range manifest.Validate(&manifest.Manifest{Entry: "../worker.ts"}) {
+		fmt.Println(d.Path, d.Code)
+	}
+	// Output: /entry path-escape
+}
+
+func ExampleAssetsFolder_Walk() {
+	site := fstest.MapFS{
+		"public/index.html":        {},
+		"public/.git/config":       {},
+		"public/server.pem":        {},
+		"public/img/logo.svg":      {},
+		"public/pages.deploy.json": {},
+	}
+	m := manifest.Manifest{Assets: "public"}
+	for e, err := range m.AssetsFolder().Walk(site) {
+		if err == nil && e.Kind == manifest.AssetPublic {
+			fmt.Println(e.Path)
+		}
+	}
+	// Output:
+	// img/logo.svg
+	// index.html
+}
+
+func ExampleAssetNames() {
+	var names manifest.AssetNames
+	for _, file := range []string{"README.txt", "Readme.txt", "c#.txt"} {
+		if d, refused := names.Check("public/"+file, file); refused {
+			fmt.Println(d.Code)
+		}
+	}
+	// Output:
+	// path-collision
+	// path-url-char
+}
+
+func ExampleWriteGitHub() {
+	_, diags := manifest.Parse("pages.deploy.json", []byte(`{"limits": {"cpuMs": 40000}}`))
+	if err := manifest.WriteGitHub(os.Stdout, manifest.NewReport("pages.deploy.json", diags)); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// ::error file=pages.deploy.json,line=1,col=22,endColumn=27,title=limits-over-ceiling::cpuMs is 40000, over the platform ceiling of 30000%0Afix: set it to 30000 or less
+}
+
+func ExampleWriteSARIF() {
+	_, diags := manifest.Parse("pages.deploy.json", []byte(`{"limits": {"cpuMs": 40000}}`))
+	var log bytes.Buffer
+	if err := manifest.WriteSARIF(&log, manifest.NewReport("pages.deploy.json", diags)); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(strings.Contains(log.String(), `"ruleId": "limits-over-ceiling"`))
+	// Output: true
 }

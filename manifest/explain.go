@@ -15,18 +15,19 @@ import (
 // duplicates reports keys that stand twice, in every object of the document.
 func (d *document) duplicates(p pointer, n *node) {
 	for i, item := range n.items {
-		d.duplicates(p.index(i), item)
+		if item.holds() {
+			d.duplicates(p.index(i), item)
+		}
 	}
-	first := make(map[string]span, len(n.members))
-	for _, m := range n.members {
-		if at, twice := first[m.key]; twice {
-			line, _ := d.lines.at(at.start)
+	for i, m := range n.members {
+		if at, _ := n.find(m.key); at.first < i {
+			line, _ := d.lines.at(n.members[at.first].at.start)
 			msg := fmt.Sprintf("the key %s stands here a second time, after line %d", quote(m.key), line)
 			d.add(Error, codeDuplicateKey, p, m.at, msg, "keep one of them")
-		} else {
-			first[m.key] = m.at
 		}
-		d.duplicates(p.key(m.key), m.value)
+		if m.value.holds() {
+			d.duplicates(p.key(m.key), m.value)
+		}
 	}
 }
 

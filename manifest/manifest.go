@@ -5,12 +5,16 @@
 // at the files the manifest names). Out comes a [Manifest] with every default filled in, and [Diagnostics]
 // that point at the author's own lines: all of them, sorted by position, each with a stable code and, where
 // there is one, the change that would pass. They are written out by [WriteText], [WriteJSON], [WriteGitHub]
-// and [WriteSARIF].
+// and [WriteSARIF], none of which repeats a key that was pasted into the file.
+//
+// It also says which files of a site are public and which names they may have ([AssetsFolder], [AssetNames]), so
+// that whoever builds, serves or uploads them keeps to the rules that were checked.
 //
 // No function of this package returns an error for bad input or panics on it: what is wrong with a manifest
 // is a Diagnostic. Errors are returned only by the writers, and only when the underlying writer fails.
 //
-// All functions are safe for concurrent use, and the values they return share nothing.
+// All functions are safe for concurrent use, and the values they return share nothing. What a hostile file or
+// tree can make them do is bounded in time and memory; a warning says where a bound was hit.
 //
 // The package touches neither the network nor a database, runs no code of the site, prints nothing and reads
 // no environment; the only files it reads are those of the fs.FS it is given.

@@ -89,6 +89,9 @@ func indexKeys(members []member) map[string]firstLast {
 	return index
 }
 
+// holds reports whether n has values in it.
+func (n *node) holds() bool { return len(n.items)+len(n.members) > 0 }
+
 // path follows several keys.
 func (n *node) path(keys ...string) *node {
 	for _, k := range keys {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"iter"
 	"net/url"
 	"path"
 	"strings"
@@ -113,21 +114,25 @@ type route struct {
 
 // routes lists the routes that no error stands at.
 func (d *document) routes() []route {
-	var list []route
-	for _, p := range d.objects("/routes") {
-		pattern, ok := d.str(p.key("pattern"))
-		if !ok {
+	const all = pointer("/routes")
+	nodes := d.root.resolve(all).list()
+	list := make([]route, 0, len(nodes))
+	for i, n := range nodes {
+		pattern, access := n.get("pattern"), n.get("access")
+		if pattern == nil || pattern.kind != stringNode {
 			continue
 		}
-		r := route{p.key("pattern"), pattern, Public}
-		if d.has(p.key("access")) {
-			access, ok := d.str(p.key("access"))
-			if !ok {
+		at := all.index(i)
+		r := route{at.key("pattern"), pattern.text, Public}
+		if access != nil {
+			if access.kind != stringNode || d.refused[at.key("access")] {
 				continue
 			}
-			r.access = Access(access)
+			r.access = Access(access.text)
 		}
-		list = append(list, r)
+		if !d.refused[r.at] {
+			list = append(list, r)
+		}
 	}
 	return list
 }
@@ -178,7 +183,7 @@ func (d *document) checkRoutes() {
 
 // checkShadow warns of a route whose next wider one says the same.
 func (d *document) checkShadow(r route, all map[string]route) {
-	for _, wider := range wider(r.pattern) {
+	for wider := range wider(r.pattern) {
 		w, ok := all[wider]
 		if !ok {
 			continue
@@ -191,31 +196,33 @@ func (d *document) checkShadow(r route, all map[string]route) {
 	}
 }
 
-// wider returns the patterns that cover a pattern beside itself, nearest first.
-func wider(pattern string) []string {
-	base, isTree := strings.CutSuffix(pattern, "/*")
-	base = strings.TrimSuffix(base, "/")
-	var list []string
-	if !isTree {
-		list = append(list, base+"/*")
+// wider yields the patterns that cover a pattern beside itself, nearest first.
+func wider(pattern string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		base, isTree := strings.CutSuffix(pattern, "/*")
+		base = strings.TrimSuffix(base, "/")
+		if !isTree && !yield(base+"/*") {
+			return
+		}
+		for base != "" {
+			base = base[:strings.LastIndexByte(base, '/')]
+			if !yield(base + "/*") {
+				return
+			}
+		}
 	}
-	for base != "" {
-		base = base[:strings.LastIndexByte(base, '/')]
-		list = append(list, base+"/*")
-	}
-	return list
 }
 
 // checkParameter warns of ":id", "[id]" and "{id}", which other routers read as parameters.
 func (d *document) checkParameter(r route) {
-	before := ""
+	before := 0 // bytes in front of the segment, without its "/"
 	for seg := range strings.SplitSeq(r.pattern[1:], "/") {
 		bracketed := len(seg) > 2 && (seg[0] == '[' && seg[len(seg)-1] == ']' || seg[0] == '{' && seg[len(seg)-1] == '}')
 		if bracketed || len(seg) > 1 && seg[0] == ':' {
 			msg := fmt.Sprintf("the segment %s of the pattern is matched literally, not as a parameter", quote(seg))
-			d.warn(codeRouteParameter, r.at, msg, "write "+literal(before+"/*")+" and let the Worker read the rest")
+			d.warn(codeRouteParameter, r.at, msg, "write "+literal(r.pattern[:before]+"/*")+" and let the Worker read the rest")
 			return
 		}
-		before += "/" + seg
+		before += len("/") + len(seg)
 	}
 }

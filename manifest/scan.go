@@ -150,7 +150,8 @@ func (p *parser) value() (*node, bool) {
 		}
 		return p.array()
 	case c == '"' || c == '\'':
-		return p.str()
+		n := &node{}
+		return n, p.str(n)
 	case isWordByte(c) || c == '-' || c == '+' || c == '.':
 		return p.literal(), true
 	default:
@@ -170,8 +171,8 @@ func (p *parser) object() (*node, bool) {
 			n.end = p.pos
 			return n, true
 		}
-		key, ok := p.key()
-		if !ok {
+		var key node
+		if !p.key(&key) {
 			return nil, false
 		}
 		p.space()
@@ -182,6 +183,9 @@ func (p *parser) object() (*node, bool) {
 		v, ok := p.value()
 		if !ok {
 			return nil, false
+		}
+		if n.members == nil {
+			n.members = make([]member, 0, 4)
 		}
 		n.members = append(n.members, member{key.text, key.span, v})
 	}
@@ -243,25 +247,24 @@ func (p *parser) separator(open int, closing byte, first bool) (done, ok bool) {
 }
 
 // key reads an object's key. An unquoted one is reported and taken.
-func (p *parser) key() (*node, bool) {
+func (p *parser) key(n *node) bool {
 	c := p.src[p.pos]
 	if c == '"' || c == '\'' {
-		return p.str()
+		return p.str(n)
 	}
 	if !isWordByte(c) {
-		return nil, p.unexpected("a key", "write a key in double quotes")
+		return p.unexpected("a key", "write a key in double quotes")
 	}
 	at := p.word()
 	p.pos = at.end
 	text := p.src[at.start:at.end]
 	p.fault(at, fmt.Sprintf("the key %s is not in double quotes", quote(text)), "write "+strconv.Quote(text))
-	return &node{span: at, kind: stringNode, text: text}, true
+	*n = node{span: at, kind: stringNode, text: text}
+	return true
 }
 
 // unexpected reports the fault nothing can be read past. It returns false, for
 // the caller to return.
-//
-//nolint:unparam // always false, by intent
 func (p *parser) unexpected(want, fix string) bool {
 	if p.pos == len(p.src) {
 		p.fault(span{p.pos, p.pos}, "the file ends where "+want+" was expected", fix)
@@ -314,8 +317,8 @@ func (p *parser) literal() *node {
 }
 
 // str reads a string in double quotes; single quotes are reported and read alike.
-func (p *parser) str() (*node, bool) {
-	n := &node{span: span{start: p.pos}, kind: stringNode}
+func (p *parser) str(n *node) bool {
+	*n = node{span: span{start: p.pos}, kind: stringNode}
 	quoted, faults := p.src[p.pos], len(p.faults)
 	p.pos++
 	from, plain := p.pos, true
@@ -333,7 +336,7 @@ func (p *parser) str() (*node, bool) {
 		p.pos = min(p.pos, len(p.src))
 		end := n.start + len(strings.TrimRight(p.src[n.start:p.pos], "\r\n"))
 		p.fault(span{n.start, end}, "the string is not closed on its line", `add the closing "`)
-		return nil, false
+		return false
 	}
 	body := p.src[from:p.pos]
 	p.pos++
@@ -347,7 +350,7 @@ func (p *parser) str() (*node, bool) {
 	if quoted == '\'' {
 		p.fault(n.span, "a string in single quotes", "use double quotes")
 	}
-	return n, true
+	return true
 }
 
 // unescape decodes the escapes of a string whose first byte is at offset.
