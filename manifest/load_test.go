@@ -77,6 +77,50 @@ error asset-secret :1:11 /assets: the public file "public/id_rsa" usually holds 
 error asset-secret :1:11 /assets: the public file "public/keys/server.pem" usually holds secrets; move it out of "public"
 error asset-secret :1:11 /assets: the public file "public/site.db" usually holds secrets; move it out of "public"`,
 		},
+		"secrets at the root": {
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"."}`, ".git/config": "", ".pages/state/site.db": "", ".env": "", "index.html": "", "node_modules/p/test.pem": "",
+			},
+			want: `error asset-secret :1:11 /assets: the public file ".env" usually holds secrets; keep the public files in a folder of their own, such as "public"`,
+		},
+		"more secrets": {
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"p"}`, "p/.dev.vars.prod": "", "p/.htpasswd": "", "p/.npmrc": "", "p/a/credentials.json": "", "p/client_secret_1.json": "",
+				"p/my-service-account.json": "", "p/service-account-prod.json": "", "p/x.sqlite3-wal": "",
+				"p/.env.example": "", "p/Thumbs.db": "", "p/id_ed25519.pub": "", "p/key.html": "", "p/keys/a.txt": "", "p/.well-known/x.json": "",
+			},
+			want: `error asset-secret :1:11 /assets: the public file "p/.dev.vars.prod" usually holds secrets; move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/.htpasswd" usually holds secrets; move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/.npmrc" usually holds secrets; move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/a/credentials.json" usually holds secrets; move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/client_secret_1.json" usually holds secrets; move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/my-service-account.json" usually holds secrets; move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/service-account-prod.json" usually holds secrets; move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/x.sqlite3-wal" usually holds secrets; move it out of "p"`,
+		},
+		"a name in the assets": {
+			files: map[string]string{"pages.deploy.json": `{"assets":"p"}`, "p/a?b.html": ""},
+			want:  `error path-url-char p/a?b.html:1:1 : "p/a?b.html" cannot be served: its path has "#" or "?" in it, which end a path in a URL; rename it`,
+		},
+		"a page that is too large": {
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"p","forms":[{"name":"a","event":"custom.a"},{"name":"b","event":"custom.b"}]}`,
+				"p/a.html":          "<form action=/__pages/forms/c></form><p title='" + strings.Repeat("x", 1<<20) + "'><form action=/__pages/forms/a>",
+			},
+			want: `warning page-too-large :1:11 /assets: the public page "p/a.html" has more in it than is looked through for forms; keep scripts and data in files of their own
+warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its leads raise pages.lead.captured only; add {"name": "c", "event": "custom.c"} to "forms", if it should raise an event of its own`,
+		},
+		"migrations that are too long": {
+			files: map[string]string{
+				"pages.deploy.json": `{"bindings":{"database":{"migrations":"m","tables":["x"]}}}`,
+				"m/1.sql":           strings.Repeat("-", 64<<20) + "\ncreate table x(id)", "m/.2.sql": "", "m/3 .sql": "",
+			},
+			want: `warning migration-too-large :1:39 /bindings/database/migrations: the migrations up to "1.sql" are longer than the 67108864 bytes that are looked through for tables; move data out of the migrations`,
+		},
+		"a runtime config that is too large": {
+			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": strings.Repeat(" ", 256<<10) + "{}"},
+			want:  `warning runtime-config-invalid wrangler.json:1:1 : the file cannot be read: it is longer than 262144 bytes; put a smaller file in its place, or remove it`,
+		},
 		"source in the assets": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"w.ts","assets":".","bindings":{"database":{"migrations":"m"}}}`, "w.ts": "", "m/": ""},
 			want: `warning asset-source :1:26 /assets: the public assets hold "m", the site's migrations; keep public files in a folder of their own

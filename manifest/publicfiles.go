@@ -205,5 +205,5 @@ func holdsSecrets(name string) bool {
 // accountKey reports whether a JSON file is named as cloud providers name the keys of accounts they hand out.
 func accountKey(name string) bool {
 	plain := strings.NewReplacer("-", "", "_", "").Replace(name)
-	return strings.HasPrefix(plain, "serviceaccount") || strings.HasPrefix(plain, "clientsecret") || strings.Contains(plain, "firebaseadminsdk")
+	return strings.HasPrefix(plain, "serviceaccount") || strings.HasSuffix(plain, "serviceaccount.json") || strings.HasPrefix(plain, "clientsecret") || strings.Contains(plain, "firebaseadminsdk")
 }

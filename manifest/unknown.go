@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // This file explains keys the manifest does not have.
@@ -45,6 +46,11 @@ func objectName(p pointer) string {
 // what was meant.
 func unknownKeyFix(p pointer, n *node, key string) string {
 	if fix, ok := foreignKey(key); ok && p == "" {
+		for _, known := range n.members {
+			if fix == "did you mean "+strconv.Quote(known.key)+"?" {
+				return "remove it: " + strconv.Quote(known.key) + " is there already"
+			}
+		}
 		return fix
 	}
 	root := described()
