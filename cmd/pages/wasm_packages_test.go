@@ -1,0 +1,36 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// wasmPackages are packages that bring a WebAssembly module, and what comes of
+// what their documentation shows. The answers are the same under wrangler dev.
+var wasmPackages = map[string]string{
+	"png":    `{"head":"137,80,78,71","same":true}`,
+	"resvg":  `{"size":"200x100","pixel":"18,52,86,255","head":"80,78,71"}`,
+	"sql":    `{"made":"CompileError","values":"1000,124875,boat 999 ⛵","refused":"no such table: missing","file":"SQLite format 3"}`,
+	"tokens": `{"first":"15339,1917,11","text":"hello world, schöne Grüße"}`,
+	"webp":   `{"head":"WEBP","same":true}`,
+	"yoga":   `{"lefts":"0,125,250"}`,
+}
+
+// TestWasmPackages runs them in a real Worker, again and again: instances made at
+// the top level go on where they were, or start from the image.
+func TestWasmPackages(t *testing.T) {
+	for _, isolation := range []string{"shared", "request"} {
+		t.Run(isolation, func(t *testing.T) {
+			d := startDev(t, filepath.Join(copyExample(t, "packages"), "wasm"), "--isolation", isolation)
+			for range 3 {
+				for topic, want := range wasmPackages {
+					if a := d.get("/" + topic); a.StatusCode != http.StatusOK || strings.TrimSpace(a.body) != want {
+						t.Errorf("%s: %d %s", topic, a.StatusCode, a.body)
+					}
+				}
+			}
+		})
+	}
+}
