@@ -1,15 +1,12 @@
 package web
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/transform"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -17,12 +14,13 @@ import (
 // encodingName returns the encoding of a label (Encoding standard, 4.2). An
 // unknown one, and "replacement", is a RangeError.
 func encodingName(label string) (any, error) {
-	trimmed := strings.ToLower(strings.Trim(label, "\t\n\f\r "))
+	trimmed := strings.Trim(label, "\t\n\f\r ")
 	for i := range len(trimmed) {
 		if trimmed[i] <= ' ' || trimmed[i] >= 0x7f {
 			return nil, errLabel(label)
 		}
 	}
+	trimmed = strings.ToLower(trimmed) // of ASCII, by now
 	switch trimmed {
 	case "utf-8", "utf8", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8":
 		return "utf-8", nil
@@ -51,36 +49,40 @@ func errLabel(label string) error {
 	}
 }
 
-// decodeLegacy decodes with the tables of golang.org/x/text.
-func decodeLegacy(name string, b []byte, stream bool) (text string, rest []byte, err error) {
+// decodeLegacy decodes what is neither UTF-8 nor UTF-16. Of an encoding with
+// states, rest begins with the state, as does b when carried.
+func decodeLegacy(name string, b []byte, stream, carried bool) (text string, rest []byte, bad bool, err error) {
+	o := &output{text: make([]byte, 0, len(b)+len(b)/2)}
+	if decode, ok := multiByte[name]; ok {
+		left := decode(b, !stream, o)
+		return string(o.text), append([]byte(nil), left...), o.bad, nil
+	}
+	if name == "iso-2022-jp" {
+		state := jisASCII
+		if carried {
+			state, b = b[0], b[1:]
+		}
+		left, next := decodeISO2022JP(state, b, !stream, o)
+		if stream {
+			rest = append([]byte{next}, left...)
+		}
+		return string(o.text), rest, o.bad, nil
+	}
 	index := name
 	if name == "iso-8859-8-i" {
 		index = "iso-8859-8"
 	}
 	e, err := htmlindex.Get(index)
 	if err != nil {
-		return "", nil, errLabel(name)
+		return "", nil, false, errLabel(name)
 	}
-	if table, ok := e.(*charmap.Charmap); ok {
-		return decodeSingle(table, b), nil, nil
+	table, ok := e.(*charmap.Charmap)
+	if !ok { // x-user-defined, of which a byte can be but itself
+		decoded, err := e.NewDecoder().Bytes(b)
+		return string(decoded), nil, false, err
 	}
-	decoder := e.NewDecoder()
-	var out bytes.Buffer
-	dst := make([]byte, 4096)
-	left := b
-	for {
-		n, used, err := decoder.Transform(dst, left, !stream)
-		out.Write(dst[:n])
-		left = left[used:]
-		if errors.Is(err, transform.ErrShortDst) {
-			continue
-		}
-		break // done, or ErrShortSrc: what is left belongs to the next piece
-	}
-	if !stream {
-		return out.String(), nil, nil
-	}
-	return out.String(), carry(name, b[:len(b)-len(left)], left), nil
+	text = decodeSingle(table, b)
+	return text, nil, strings.ContainsRune(text, utf8.RuneError), nil
 }
 
 // decodeSingle decodes an encoding of one byte a character. The bytes 0x80 to
@@ -97,18 +99,4 @@ func decodeSingle(table *charmap.Charmap, b []byte) string {
 		out.WriteRune(r)
 	}
 	return out.String()
-}
-
-// carry is what the next piece must begin with: the bytes left over and, where
-// the encoding has modes, the escape that set the present one.
-func carry(name string, done, left []byte) []byte {
-	rest := append([]byte(nil), left...)
-	if name != "iso-2022-jp" {
-		return rest
-	}
-	const escapeLength = 3
-	if at := bytes.LastIndexByte(done, 0x1b); at >= 0 && at+escapeLength <= len(done) {
-		rest = append(append([]byte(nil), done[at:at+escapeLength]...), left...)
-	}
-	return rest
 }

@@ -14,6 +14,7 @@ const (
 	decodeFatal     = 1
 	decodeIgnoreBOM = 2
 	decodeStream    = 4
+	decodeCarried   = 8 // the bytes begin with the rest of the piece before
 )
 
 func (h *Host) textFuncs() map[string]engine.Func {
@@ -75,7 +76,7 @@ func encodeInto(s string, b []byte) (units, n int) {
 // at the end of b is not a whole character yet. A byte order mark is dropped
 // unless decodeIgnoreBOM.
 func decodeText(name string, b []byte, flags int64) (text string, rest []byte, err error) {
-	stream := flags&decodeStream != 0
+	stream, bad := flags&decodeStream != 0, false
 	switch name {
 	case "utf-8":
 		if stream {
@@ -87,13 +88,14 @@ func decodeText(name string, b []byte, flags int64) (text string, rest []byte, e
 		text = decodeUTF8Exactly(b)
 	case "utf-16le", "utf-16be":
 		text, rest = decodeUTF16(b, name == "utf-16be", stream)
+		bad = strings.ContainsRune(text, utf8.RuneError)
 	default:
-		text, rest, err = decodeLegacy(name, b, stream)
+		text, rest, bad, err = decodeLegacy(name, b, stream, flags&decodeCarried != 0)
 		if err != nil {
 			return "", nil, err
 		}
 	}
-	if flags&decodeFatal != 0 && name != "utf-8" && strings.ContainsRune(text, utf8.RuneError) {
+	if flags&decodeFatal != 0 && bad {
 		return "", nil, errInvalidText(name)
 	}
 	if flags&decodeIgnoreBOM == 0 && strings.HasPrefix(name, "utf-") {

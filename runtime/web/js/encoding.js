@@ -1,6 +1,6 @@
 // https://encoding.spec.whatwg.org/ The tables and loops are Go's.
 import { host } from "./host.js";
-import { define, need } from "./idl.js";
+import { define, guarded, need } from "./idl.js";
 
 /** Text as UTF-8; a lone surrogate becomes U+FFFD. */
 export function encode(text) { return host.text_encode(text.toWellFormed()); }
@@ -16,9 +16,13 @@ export function bytesOf(value) {
   return undefined;
 }
 
+let isEncoder;
+
 export class TextEncoder {
-  get encoding() { return "utf-8"; }
-  encode(input) { return input === undefined ? new Uint8Array(0) : encode(`${input}`); }
+  #brand = true;
+  static { isEncoder = guarded("TextEncoder", (encoder) => encoder.#brand); }
+  get encoding() { return isEncoder(this) && "utf-8"; }
+  encode(input = "") { return isEncoder(this) && encode(`${input}`); }
   encodeInto(source, destination) {
     need(arguments.length, 2, "TextEncoder.encodeInto");
     const text = `${source}`;
@@ -28,7 +32,7 @@ export class TextEncoder {
   }
 }
 
-const FATAL = 1, IGNORE_BOM = 2, STREAM = 4;
+const FATAL = 1, IGNORE_BOM = 2, STREAM = 4, CARRIED = 8;
 
 export class TextDecoder {
   #label;
@@ -43,8 +47,8 @@ export class TextDecoder {
   get encoding() { return this.#label; }
   get fatal() { return (this.#flags & FATAL) !== 0; }
   get ignoreBOM() { return (this.#flags & IGNORE_BOM) !== 0; }
-  decode(input, options) {
-    let bytes = input === undefined ? new Uint8Array(0) : bytesOf(input);
+  decode(input = undefined, options = undefined) {
+    const bytes = input === undefined ? new Uint8Array(0) : bytesOf(input);
     if (bytes === undefined) throw new TypeError("TextDecoder.decode: the input is neither an ArrayBuffer nor a view");
     const stream = !!options?.stream;
     if (this.#flush && !stream) return host.text_decode(this.#label, bytes, this.#flags);
@@ -53,9 +57,9 @@ export class TextDecoder {
   #piece(bytes, stream) {
     if (this.#flush) this.#rest = null, this.#bomSeen = false;
     this.#flush = !stream;
-    if (this.#rest !== null) bytes = concat([this.#rest, bytes]);
+    let flags = this.#flags | IGNORE_BOM | (stream ? STREAM : 0);
+    if (this.#rest !== null) bytes = concat([this.#rest, bytes]), flags |= CARRIED;
     this.#rest = null;
-    const flags = this.#flags | IGNORE_BOM | (stream ? STREAM : 0);
     let text;
     try {
       [text, this.#rest] = host.text_decode_piece(this.#label, bytes, flags);

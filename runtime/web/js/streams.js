@@ -142,7 +142,7 @@ class TextEncoderStream {
       flush(controller) { if (high !== "") controller.enqueue(encode(high)); },
     });
   }
-  get encoding() { return "utf-8"; }
+  get encoding() { return this.#transform && "utf-8"; }
   get readable() { return this.#transform.readable; }
   get writable() { return this.#transform.writable; }
 }
@@ -151,7 +151,7 @@ class TextEncoderStream {
 class TextDecoderStream {
   #transform;
   #decoder;
-  constructor(label, options) {
+  constructor(label = "utf-8", options = undefined) {
     const decoder = (this.#decoder = new TextDecoder(label, options));
     this.#transform = new TransformStream({
       transform(chunk, controller) {
