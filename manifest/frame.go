@@ -34,8 +34,9 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 			star(runes, m)
 		}
 	}
-	starKeys(runes)
 	w := newWindow(runes, from, to)
+	const margin = 2 * maxFrame // a key may start before what is shown
+	starKeys(runes[max(w.left-margin, 0):min(w.right+margin, len(runes))])
 	head, tail := "", ""
 	if w.left > 0 || first > 1 {
 		head = "…"

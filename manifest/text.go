@@ -8,8 +8,11 @@ import (
 
 // WriteText writes the report for people: for each diagnostic its position and message, the line it is on
 // with a caret under the exact span, and the fix; then a count. src is the manifest's own text and may be
-// nil, which leaves the frames out.
+// nil, which leaves the frames out; so does a text that is too long to be a manifest.
 func WriteText(w io.Writer, r Report, src []byte, color bool) error {
+	if len(src) > maxManifestBytes {
+		src = nil // it was not read for what it says
+	}
 	t := &textWriter{paint: palette(color), lines: newLines(string(src))}
 	if len(r.Diagnostics) > 0 {
 		t.masks = masks(t.lines)
