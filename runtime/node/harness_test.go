@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -106,6 +107,9 @@ async function run(f) {
 }
 `
 
+// statements matches code that is not one expression.
+var statements = regexp.MustCompile(`^(const|let|class|function|async function|try) `)
+
 // table runs every line of a file in a Worker and compares what it gives with
 // what Node.js 22 gave.
 func table(t *testing.T, file string) {
@@ -115,7 +119,7 @@ func table(t *testing.T, file string) {
 	code.WriteString(runner + "const all = [\n")
 	for _, c := range cases {
 		body := c.code
-		if !strings.Contains(body, "return ") && !strings.Contains(body, "throw ") {
+		if !statements.MatchString(body) {
 			body = "return " + body
 		}
 		fmt.Fprintf(&code, "async () => { %s },\n", body)

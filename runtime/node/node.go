@@ -41,7 +41,10 @@ func Funcs() map[string]engine.Func {
 			return engine.Undefined, nil
 		},
 	}
-	for _, part := range []map[string]operation{textOperations()} {
+	for _, part := range []map[string]operation{
+		textOperations(), hashOperations(), deriveOperations(), cipherOperations(), keyOperations(), signOperations(),
+		curveOperations(), groupOperations(), zlibOperations(),
+	} {
 		maps.Copy(all, part)
 	}
 	return map[string]engine.Func{hostName: func(c *engine.Call) (any, error) {

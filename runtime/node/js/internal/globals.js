@@ -22,6 +22,9 @@ let timers;
 
 function timer(name) {
   const own = { [name](...args) { return (timers ??= load("node:timers"))[name](...args); } }[name];
+  if (name === "setTimeout" || name === "setImmediate") {
+    Object.defineProperty(own, Symbol.for("nodejs.util.promisify.custom"), { get() { return load("node:timers/promises")[name]; }, enumerable: true });
+  }
   define(name, own, false);
 }
 

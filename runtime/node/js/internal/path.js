@@ -124,7 +124,7 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     if (root.length === 0) return ".";
     // "//a" is a root of its own for no system but Windows; Node.js keeps it.
     if (!windows && path.startsWith("//") && start > 1 && !isSeparator(path[2] ?? "/") && end === 1) return "//";
-    return root.share ? path : path.slice(0, root.length);
+    return path.slice(0, root.length);
   }
 
   function basename(path, suffix) {

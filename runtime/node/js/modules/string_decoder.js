@@ -12,7 +12,7 @@ function unfinished(bytes, encoding) {
     case "utf8": return unfinishedUTF8(bytes);
     case "utf16le": {
       const odd = n & 1;
-      return n - odd >= 2 && (bytes[n - odd - 1] & 0xfc) === 0xd8 ? odd + 2 : odd;
+      return odd === 0 && n >= 2 && (bytes[n - 1] & 0xfc) === 0xd8 ? 2 : odd;
     }
     case "base64": case "base64url": return n % 3;
     default: return 0;
@@ -25,10 +25,7 @@ function unfinishedUTF8(bytes) {
     const b = bytes[n - back];
     if ((b & 0xc0) === 0x80) continue;
     const need = b >= 0xf0 && b <= 0xf4 ? 4 : b >= 0xe0 && b < 0xf0 ? 3 : b >= 0xc2 && b < 0xe0 ? 2 : 1;
-    if (need <= back) return 0;
-    const second = back > 1 ? bytes[n - back + 1] : 0x80 + (b === 0xe0 || b === 0xf0 ? 0x20 : 0);
-    const bad = (b === 0xe0 && second < 0xa0) || (b === 0xed && second > 0x9f && back > 1) || (b === 0xf0 && second < 0x90) || (b === 0xf4 && second > 0x8f && back > 1);
-    return bad ? 0 : back;
+    return need > back ? back : 0;
   }
   return 0;
 }

@@ -1,0 +1,117 @@
+package node
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"math/big"
+
+	"golang.org/x/crypto/scrypt"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// maxRounds bounds what one derivation may cost, in iterations of a hash: some
+// seconds. The platform itself stops at 100,000 iterations.
+const maxRounds = 10_000_000
+
+// random fills b. crypto/rand.Read never fails.
+func random(b []byte) { _, _ = rand.Read(b) }
+
+func deriveOperations() map[string]operation {
+	return map[string]operation{
+		// random(view)
+		"random": func(c *engine.Call) (any, error) {
+			if err := needRequest(c); err != nil {
+				return nil, err
+			}
+			random(c.View(1))
+			return engine.Undefined, nil
+		},
+		// prime(bits, safe) -> bytes
+		"prime": func(c *engine.Call) (any, error) {
+			bits, safe := c.Int(1), c.Bool(2)
+			return newPrime(c, bits, safe)
+		},
+		// is_prime(bytes) -> boolean
+		"is_prime": func(c *engine.Call) (any, error) {
+			b := c.View(1)
+			if len(b) > maxPrimeBytes {
+				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "a candidate of %d bytes is over the %d that are tested", len(b), maxPrimeBytes)
+			}
+			return new(big.Int).SetBytes(b).ProbablyPrime(20), nil
+		},
+		// hkdf(digest, key, salt, info, length) -> bytes
+		"hkdf": func(c *engine.Call) (any, error) {
+			h, err := newHash(c.String(1))
+			if err != nil {
+				return nil, err
+			}
+			key, salt, info, length := c.Bytes(2), c.Bytes(3), c.Bytes(4), c.Int(5)
+			if length > int64(255*h().Size()) {
+				return nil, failure("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
+			}
+			return hkdf.Key(h, key, salt, string(info), int(length))
+		},
+		// pbkdf2(digest, password, salt, iterations, length, async) -> bytes
+		"pbkdf2": func(c *engine.Call) (any, error) {
+			h, err := newHash(c.String(1))
+			if err != nil {
+				return nil, err
+			}
+			password, salt, rounds, length := c.Bytes(2), c.Bytes(3), c.Int(4), c.Int(5)
+			if size := int64(h().Size()); length > maxOutput || rounds*(1+(length-1)/size) > maxRounds {
+				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Pbkdf2 failed: %d iterations for %d bytes are more than is computed here (%d blocks)", rounds, length, maxRounds)
+			}
+			return later(c.Bool(6), func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
+		},
+		// scrypt(password, salt, length, N, r, p, max memory, async) -> bytes
+		"scrypt": func(c *engine.Call) (any, error) { return deriveScrypt(c) },
+	}
+}
+
+func deriveScrypt(c *engine.Call) (any, error) {
+	password, salt, length := c.Bytes(1), c.Bytes(2), c.Int(3)
+	n, r, p, most := c.Int(4), c.Int(5), c.Int(6), c.Int(7)
+	if n <= 1 || n&(n-1) != 0 || r <= 0 || p <= 0 || r > 1<<20 || p > 1<<20 || n > 1<<30 {
+		return nil, failure("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params")
+	}
+	if most = min(most, engine.DefaultMemoryLimit); 128*r*(n+p+2) > most {
+		return nil, failure("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params: memory limit exceeded")
+	}
+	if length > maxOutput || n*r*p > maxRounds {
+		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Scrypt failed: N*r*p of %d is over the %d that is computed here", n*r*p, maxRounds)
+	}
+	return later(c.Bool(8), func() (any, error) {
+		return scrypt.Key(password, salt, int(n), int(r), int(p), int(length))
+	})
+}
+
+// later runs work now, or beside the isolate.
+func later(async bool, work func() (any, error)) (any, error) {
+	if !async {
+		return work()
+	}
+	return engine.Async(func(context.Context) (any, error) { return work() }), nil
+}
+
+const maxPrimeBytes = 512
+
+// newPrime finds a prime, or one whose half is prime too.
+func newPrime(c *engine.Call, bits int64, safe bool) ([]byte, error) {
+	const most, mostSafe = 4096, 512
+	if bits < 2 || bits > most || safe && bits > mostSafe {
+		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "primes have 2 to %d bits here, safe ones up to %d", most, mostSafe)
+	}
+	for c.Context().Err() == nil {
+		p, err := rand.Prime(rand.Reader, int(bits))
+		if err != nil {
+			return nil, err
+		}
+		if half := new(big.Int).Rsh(p, 1); !safe || half.ProbablyPrime(20) {
+			return p.FillBytes(make([]byte, (bits+7)/8)), nil
+		}
+	}
+	return nil, c.Context().Err()
+}
