@@ -253,7 +253,10 @@ function hideFields(cls, names) {
   }
 }
 
+const AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}.prototype));
+
 export function install() {
+  Object.setPrototypeOf(Object.getPrototypeOf(new ReadableStream().values()), AsyncIteratorPrototype);
   const classes = {
     ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableByteStreamController, ReadableStream,
     ReadableStreamBYOBReader, ReadableStreamBYOBRequest, ReadableStreamDefaultController, ReadableStreamDefaultReader,
