@@ -65,6 +65,12 @@ func (vm *VM) Invoke(entry string, args ...Value) (Value, error) {
 	return result, nil
 }
 
+// Collect runs JavaScript's garbage collector.
+func (vm *VM) Collect() { vm.call(fnRunGC, uint64(vm.rt)) }
+
+// Length is the number of items of array.
+func (vm *VM) Length(array Value) uint32 { return vm.length(array) }
+
 // InvokeWith is Invoke with values as VM.New takes them.
 func (vm *VM) InvokeWith(entry string, args ...any) (Value, error) {
 	values, err := vm.convert(args)

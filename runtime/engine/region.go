@@ -174,6 +174,9 @@ func (vm *VM) Charge(n int64) bool {
 	return true
 }
 
+// Charged is the number of bytes that regions hold, and that Charge counted.
+func (vm *VM) Charged() int64 { return vm.charged }
+
 // affords looks at the memory that the heap ever took first, since counting what
 // it holds now walks all of it.
 func (vm *VM) affords(n int64) bool {

@@ -16,6 +16,7 @@ import (
 
 // The prelude's entry points that this package calls: wasmCall(instance, import, …)
 // calls an imported function, wasmGrown(instance) tells of a memory that grew,
+// wasmLost() is the numbers of instances that it has no way to any more,
 // wasmError(class, message) is an error of WebAssembly's own.
 
 // maxValidate is the most bytes of a module that WebAssembly.validate looks at:
@@ -30,7 +31,7 @@ func Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for name, f := range map[string]func(s *store, c *engine.Call) (any, error){
 		"wasm_load": load, "wasm_describe": describe, "wasm_customs": customs, "wasm_validate": validate,
-		"wasm_instantiate": instantiate, "wasm_exports": exports, "wasm_start": startInstance, "wasm_lost": lost,
+		"wasm_instantiate": instantiate, "wasm_exports": exports, "wasm_start": startInstance,
 		"wasm_call": callExport, "wasm_type": functionType,
 		"wasm_memory": newMemory, "wasm_buffer": buffer, "wasm_detach": detach, "wasm_grow": growMemory,
 		"wasm_table": newTable, "wasm_table_size": tableSize, "wasm_table_get": tableGet, "wasm_table_set": tableSet, "wasm_table_grow": tableGrow,
@@ -230,14 +231,6 @@ func startInstance(s *store, c *engine.Call) (any, error) {
 		return nil, err
 	}
 	return engine.Undefined, s.initialize(in)
-}
-
-// wasm_lost(instance) tells that JavaScript has no way to it any more
-func lost(s *store, c *engine.Call) (any, error) {
-	if in := s.instances[int(c.Int(0))]; in != nil && !in.lost {
-		s.lose(in)
-	}
-	return engine.Undefined, nil
 }
 
 // wasm_call(function, …) -> its result, or an array of its results

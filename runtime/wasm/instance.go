@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/tetratelabs/wazero/api"
@@ -17,6 +18,12 @@ const (
 	instanceCost = 16 << 10
 	functionCost = 48
 	globalCost   = 16
+	// leastSweep and sweepBytes are how many instances, and bytes of them, are made
+	// before those that were lost are looked for.
+	leastSweep = 32
+	sweepBytes = 24 << 20
+	// alwaysSweep is how much is held when they are looked for each time.
+	alwaysSweep = engine.DefaultMemoryLimit / 4 * 3
 	// codeShift parts the number of an instance from that of a thing in it, in the
 	// numbers by which JavaScript knows functions, tables and globals.
 	codeShift = 20
@@ -89,6 +96,55 @@ func (s *store) decode(code int64) (*instance, uint32, error) {
 // what its imports come from: codes of functions, tables and globals, numbers of
 // instances for memories, and -1 for functions of JavaScript's.
 func (s *store) newInstance(p *program, links []int64) (*instance, error) {
+	if err := s.tidy(); err != nil {
+		return nil, err
+	}
+	in, err := s.makeInstance(p, links)
+	if e, ok := errors.AsType[*engine.Error](err); ok && e.Name == "RangeError" {
+		// What is not needed any more may be all that is in the way.
+		if err := s.sweep(); err != nil {
+			return nil, err
+		}
+		return s.makeInstance(p, links)
+	}
+	return in, err
+}
+
+// tidy sweeps when much was made since the last time.
+func (s *store) tidy() error {
+	if len(s.instances) < s.sweepAt && s.vm.Charged() < s.sweepOver {
+		return nil
+	}
+	return s.sweep()
+}
+
+// sweep frees the instances that JavaScript has no way to. Those made in the job
+// that runs are kept until it ends, as the language keeps what a WeakRef is of.
+func (s *store) sweep() error {
+	s.vm.Collect()
+	ids, err := s.vm.Invoke("wasmLost")
+	if err != nil {
+		return err
+	}
+	defer s.vm.Free(ids)
+	for at := range s.vm.Length(ids) {
+		v, err := s.vm.Index(ids, at)
+		if err != nil {
+			return err
+		}
+		id, err := s.vm.ToInt32(v)
+		if err != nil {
+			return err
+		}
+		if in := s.instances[int(id)]; in != nil {
+			s.lose(in)
+		}
+	}
+	s.sweepAt, s.sweepOver = max(leastSweep, 2*len(s.instances)), min(s.vm.Charged()+sweepBytes, alwaysSweep)
+	return nil
+}
+
+func (s *store) makeInstance(p *program, links []int64) (*instance, error) {
 	in := s.blank(s.last+1, p, links)
 	if err := in.link(links); err != nil {
 		return nil, err

@@ -73,6 +73,10 @@ func functype(params, results list) []byte {
 
 func types(items ...[]byte) []byte    { return section(1, items...) }
 func imports(items ...[]byte) []byte  { return section(2, items...) }
+func tables(items ...[]byte) []byte   { return section(4, items...) }
+func globals(items ...[]byte) []byte  { return section(6, items...) }
+func elems(items ...[]byte) []byte    { return section(9, items...) }
+func data(items ...[]byte) []byte     { return section(11, items...) }
 func memories(items ...[]byte) []byte { return section(5, items...) }
 func exports(items ...[]byte) []byte  { return section(7, items...) }
 

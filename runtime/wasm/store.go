@@ -39,6 +39,8 @@ type store struct {
 	grown     []*instance // whose ArrayBuffer is to be detached before JavaScript runs
 	allowed   int64       // bytes that the table that grows was allowed
 	refs      map[uint64]function
+	sweepAt   int   // number of instances
+	sweepOver int64 // bytes charged
 }
 
 // function is a function of an instance.
@@ -51,7 +53,7 @@ type function struct {
 type frame struct{ values []uint64 }
 
 func newStore(set *Set, vm *engine.VM, saved *image) *store {
-	s := &store{set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{}}
+	s := &store{set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{}, sweepAt: leastSweep, sweepOver: sweepBytes}
 	s.ctx = context.WithValue(vm.Context(), storeKey{}, s)
 	if saved != nil {
 		s.modules, s.last = slices.Clone(saved.modules), saved.last
@@ -173,7 +175,7 @@ type linear struct{ in *instance }
 func (l *linear) Reallocate(size uint64) []byte {
 	r := l.in.region
 	if size != uint64(r.Size()) {
-		if !r.Resize(size) {
+		if !r.Resize(size) && (l.in.store.sweep() != nil || !r.Resize(size)) {
 			return nil
 		}
 		l.in.store.grown = append(l.in.store.grown, l.in)

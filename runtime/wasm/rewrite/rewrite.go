@@ -226,7 +226,7 @@ const (
 	// Index. For a signature with a v128 the Key is NoCall, and it does not return.
 	PrefixCall = "call "
 	HostCall   = "call"
-	NoCall     = ":"
+	NoCall     = "none"
 )
 
 // What the rewritten module exports: the memory, tables, globals and functions

@@ -28,5 +28,5 @@ for (const part of [
   blob, formdata, request, response, htmlrewriter, fetch, quota, cryptokey, crypto, compression, clone, webassembly, worker,
 ]) part.install();
 
-export { called as wasmCall, error as wasmError, grown as wasmGrown } from "./webassembly.js";
+export { called as wasmCall, error as wasmError, grown as wasmGrown, lost as wasmLost } from "./webassembly.js";
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

@@ -1,26 +1,29 @@
 // What is known of instances by their numbers. All that JavaScript can hold of an
-// instance (its exports, buffers over its memory) holds its anchor; when nothing
-// does any more, the anchor is collected and Go frees the instance.
-import { host } from "./host.js";
-
+// instance (its exports, buffers over its memory) holds its anchor; of those that
+// nothing holds any more Go frees the instances.
 const anchors = new Map(); // WeakRefs, by the number of the instance
-const finished = new FinalizationRegistry((id) => {
-  anchors.delete(id);
-  host.wasm_lost(id);
-});
 const CODES = 2 ** 20; // a code is an instance's number times this, and an index
 
 export class Anchor {
   constructor(id) {
     this.id = id;
-    this.imports = [];       // JavaScript's functions, by the index of the import
-    this.types = [];         // their signatures
+    this.imports = []; // JavaScript's functions, by the index of the import
+    this.types = []; // their signatures
     this.linked = new Set(); // anchors of instances that may hold references to this one's functions, or it to theirs
     this.memory = null;
-    this.things = new Map(); // exported functions, tables and globals that were seen, by their code
+    this.functions = new Map(); // that JavaScript has seen, by their code
+    this.tables = new Map();
+    this.globals = new Map();
     anchors.set(id, new WeakRef(this));
-    finished.register(this, id);
   }
+}
+
+/** Called by Go, after the garbage collector ran: the numbers of instances that were lost since the last time. */
+export function lost() {
+  const ids = [];
+  for (const [id, anchor] of anchors) if (anchor.deref() === undefined) ids.push(id);
+  for (const id of ids) anchors.delete(id);
+  return ids;
 }
 
 /** The anchor of an instance that is in use. */

@@ -86,6 +86,8 @@ export function called(id, index, ...args) {
   return callImport(anchor, anchor.imports[index], anchor.types[index], args);
 }
 
+export { lost } from "./webassembly-anchor.js";
+
 /** Called by Go: the memory of an instance grew. */
 export function grown(id) {
   const memory = anchorOf(id)?.memory ?? null;

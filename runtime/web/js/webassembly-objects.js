@@ -103,7 +103,7 @@ export class Table {
     const value = arguments[1];
     this.#anchor = new Anchor(host.wasm_table(this.#type, high));
     this.#code = firstOf(this.#anchor);
-    this.#anchor.things.set(this.#code, this);
+    this.#anchor.tables.set(this.#code, this);
     if (low > 0) grow(this, low, value, "WebAssembly.Table(): Argument 1");
   }
   get length() { return host.wasm_table_size(fieldsOfTable(this).code); }
@@ -151,7 +151,7 @@ function grow(table, delta, value, what) {
 export function tableCode(value) { return attempt(() => fieldsOfTable(value).code); }
 
 /** The Table of a code: always the same object. */
-export function tableOf(code, type) { return thing(code, (anchor) => new Table(EXISTING, anchor, code, type)); }
+export function tableOf(code, type) { return thing("tables", code, (anchor) => new Table(EXISTING, anchor, code, type)); }
 
 const TYPES = { __proto__: null, i32: "i", i64: "I", f32: "f", f64: "d", v128: "v", anyfunc: "F", externref: "x" };
 
@@ -175,7 +175,7 @@ export class Global {
     if (this.#type === "v" && arguments.length > 1 && value !== undefined) throw new TypeError("WebAssembly.Global(): a v128 has no value in JavaScript");
     this.#anchor = newGlobal(this.#type, this.#mutable, value);
     this.#code = firstOf(this.#anchor);
-    this.#anchor.things.set(this.#code, this);
+    this.#anchor.globals.set(this.#code, this);
     if (this.#type === "F" || this.#type === "x") {
       host.wasm_global_set(this.#code, reference(this.#anchor, this.#type, value, arguments.length > 1, "WebAssembly.Global(): Argument 1"));
     }
@@ -208,14 +208,14 @@ export function newGlobal(type, mutable, value) {
 export function globalCode(value) { return attempt(() => fieldsOfGlobal(value).code); }
 
 /** The Global of a code: always the same object. */
-export function globalOf(code, type, mutable) { return thing(code, (anchor) => new Global(EXISTING, anchor, code, type, mutable)); }
+export function globalOf(code, type, mutable) { return thing("globals", code, (anchor) => new Global(EXISTING, anchor, code, type, mutable)); }
 
-function thing(code, make) {
+function thing(kind, code, make) {
   const anchor = ownerOf(code);
-  let known = anchor.things.get(code);
+  let known = anchor[kind].get(code);
   if (known === undefined) {
     known = make(anchor);
-    anchor.things.set(code, known);
+    anchor[kind].set(code, known);
   }
   return known;
 }

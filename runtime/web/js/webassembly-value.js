@@ -64,10 +64,10 @@ export const settle = sweep;
 /** The exported function of a code: always the same object. */
 export function functionOf(code) {
   const anchor = ownerOf(code);
-  let f = anchor.things.get(code);
+  let f = anchor.functions.get(code);
   if (f === undefined) {
     f = makeFunction(anchor, code, host.wasm_type(code));
-    anchor.things.set(code, f);
+    anchor.functions.set(code, f);
   }
   return f;
 }

@@ -8,7 +8,7 @@ import { instantiate } from "./webassembly-instance.js";
 import { Global, Memory, Table } from "./webassembly-objects.js";
 
 export { error } from "./webassembly-error.js";
-export { called, grown } from "./webassembly-instance.js";
+export { called, grown, lost } from "./webassembly-instance.js";
 
 const DISALLOWED = "Wasm code generation disallowed by embedder; import the file instead: import module from \"./file.wasm\"";
 const LOADED = Symbol("loaded");
