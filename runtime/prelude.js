@@ -1,6 +1,6 @@
 // The script that every isolate has evaluated before the Worker: it installs
 // the globals, and its default export are the entry points that Go calls.
-import { backtrace, begin, cancel, dispatch, forget, provide, wasmCall, wasmError, wasmGrown, wasmLost } from "./web/js/index.js";
+import { backtrace, begin, cancel, dispatch, forget, handled, provide, rejected, wasmCall, wasmError, wasmGrown, wasmLost } from "./web/js/index.js";
 import { follow, leave, node } from "./node/js/prelude.js";
 import { makeEnv } from "./binding/js/index.js";
 
@@ -17,6 +17,8 @@ export default {
   dispatch,
   cancel,
   forget,
+  rejected,
+  handled,
   backtrace,
   wasmCall,
   wasmError,

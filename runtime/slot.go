@@ -21,6 +21,7 @@ func (w *Worker) webOptions() web.Options {
 	o := w.o.Web
 	o.SubRequests, o.LimitMode = w.o.Limits.SubRequests, web.LimitMode(w.o.Limits.Mode)
 	o.Console = w.console
+	o.NodeJS = w.o.NodeJS
 	return o
 }
 

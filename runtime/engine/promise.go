@@ -70,6 +70,9 @@ func hostPromiseRejection(vm *VM, _ api.Module, stack []uint64) {
 	vm.depth++
 	defer func() { vm.depth-- }()
 	if _, known := vm.rejected[promise]; known == !handled {
+		if handled {
+			vm.offer("handled", promise, reason)
+		}
 		vm.Free(promise)
 		vm.Free(reason)
 		return
@@ -95,14 +98,34 @@ func (vm *VM) takeBox(box uint32) Value {
 }
 
 // reportRejections tells of the promises that were rejected and have no handler
-// now that the job queue is empty.
+// now that the job queue is empty: the entry point "rejected", and OnRejection
+// unless that returns true. "handled" hears when one of them gets its handler
+// after all. Either may be missing.
 func (vm *VM) reportRejections() {
-	for promise, reason := range vm.rejected {
-		if vm.onRejection != nil {
-			vm.onRejection(vm.scope, vm.errorOf(reason))
+	for len(vm.rejected) > 0 {
+		for promise, reason := range vm.rejected {
+			delete(vm.rejected, promise)
+			if !vm.offer("rejected", promise, reason) && vm.onRejection != nil {
+				vm.onRejection(vm.scope, vm.errorOf(reason))
+			}
+			vm.Free(promise)
+			vm.Free(reason)
 		}
-		vm.Free(promise)
-		vm.Free(reason)
-		delete(vm.rejected, promise)
+		vm.drain() // what the entry point started
+		vm.checkDrain()
 	}
+}
+
+// offer calls an entry point, if there is one, and reports whether it returned true.
+func (vm *VM) offer(entry string, promise, reason Value) bool {
+	f, ok := vm.entryFns[entry]
+	if !ok {
+		return false
+	}
+	result, err := vm.apply(f, []Value{promise, reason})
+	if err != nil {
+		return false
+	}
+	defer vm.Free(result)
+	return result.tag() == tagBool && uint32(result) != 0
 }

@@ -10,9 +10,7 @@ import (
 )
 
 func TestAbsent(t *testing.T) {
-	names := strings.Fields(`Cache CacheStorage CloseEvent ErrorEvent EventSource FetchEvent Intl
-		MessageChannel MessageEvent MessagePort PromiseRejectionEvent ScheduledEvent WebSocket WebSocketPair addEventListener
-		caches dispatchEvent removeEventListener scheduler`)
+	names := strings.Fields(`Cache CacheStorage EventSource FetchEvent ScheduledEvent WebSocket WebSocketPair caches`)
 	w := serve(t, handler(`return new Response([typeof Response, ...["`+strings.Join(names, `","`)+`"].map((name) => typeof globalThis[name])].join())`), web.Options{})
 	if _, got := w.get("/"); got != "function"+strings.Repeat(",undefined", len(names)) {
 		t.Errorf("some of what is said to be absent is there: %s", got)
@@ -47,9 +45,9 @@ func TestAbsentIn(t *testing.T) {
 			t.Errorf("%s: %q, want %q", code, got, want)
 		}
 	}
-	_, err := start(t, `const number = new Intl.NumberFormat("de"); export default { fetch() {} };`, web.Options{})
+	_, err := start(t, `const event = new FetchEvent("fetch"); export default { fetch() {} };`, web.Options{})
 	thrown, ok := errors.AsType[*engine.Error](err)
-	if !ok || web.AbsentIn(thrown) != "Intl" {
+	if !ok || web.AbsentIn(thrown) != "FetchEvent" {
 		t.Errorf("while loading: %v", err)
 	}
 }

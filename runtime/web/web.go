@@ -72,6 +72,9 @@ type Options struct {
 	IsSelf func(host string) bool
 	// StrictlyPublic is the compatibility flag global_fetch_strictly_public.
 	StrictlyPublic bool
+	// NodeJS is the compatibility flag nodejs_compat: Cloudflare.compatibilityFlags
+	// tells of both.
+	NodeJS bool
 	// Transport replaces the guarded transport; for tests.
 	Transport http.RoundTripper
 	// Now is the clock of timers and performance.now. Default: time.Now.
@@ -134,7 +137,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
 		h.bodyFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
-		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(),
+		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(),
 	} {
 		maps.Copy(all, part)
 	}

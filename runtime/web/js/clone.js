@@ -8,20 +8,39 @@ const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, Type
 
 function structuredClone(value, options) {
   need(arguments.length, 1, "structuredClone");
-  const transfer = options?.transfer === undefined ? [] : [...options.transfer];
-  for (const [at, item] of transfer.entries()) {
-    if (!(item instanceof ArrayBuffer)) throw refuse(item, "cannot be transferred");
-    if (item.detached) throw refuse(item, "is detached and cannot be transferred");
-    if (transfer.indexOf(item) !== at) throw refuse(item, "is listed twice");
-  }
-  const memory = new Map();
+  return cloneWith(value, options?.transfer === undefined ? [] : [...options.transfer])[0];
+}
+
+// The kinds of objects that can be transferred besides buffers.
+const kinds = [];
+
+/** Makes a kind of objects transferable, unless gone(object): move(from, make()) when all is known to be good. */
+export function transferable(test, gone, make, move) { kinds.push({ test, gone, make, move }); }
+
+function kindOf(item) { return kinds.find((kind) => kind.test(item)); }
+
+/** A copy of value, and what each item of the list became. */
+export function cloneWith(value, transfer) {
   const moved = new Map();
-  for (const item of transfer) moved.set(item, null);
-  const copy = clone(value, { memory, moved });
   for (const item of transfer) {
-    if (moved.get(item) === null) item.transfer();
+    if (!(item instanceof ArrayBuffer) && kindOf(item) === undefined) throw refuse(item, "cannot be transferred");
+    if (item instanceof ArrayBuffer ? item.detached : kindOf(item).gone(item)) throw refuse(item, "is detached and cannot be transferred");
+    if (moved.has(item)) throw refuse(item, "is listed twice");
+    moved.set(item, null);
   }
-  return copy;
+  const copy = clone(value, { memory: new Map(), moved });
+  return [copy, transfer.map((item) => moveOver(item, moved))];
+}
+
+// Nothing is moved before all has been copied: a copy that fails takes nothing.
+function moveOver(item, moved) {
+  if (item instanceof ArrayBuffer) {
+    const whole = item.transfer();
+    return moved.get(item) ?? whole;
+  }
+  const kind = kindOf(item), made = moved.get(item) ?? kind.make();
+  kind.move(item, made);
+  return made;
 }
 
 function refuse(value, why = "could not be cloned") {
@@ -52,6 +71,7 @@ function object(value, state) {
   if (ArrayBuffer.isView(value)) return keep(view(value, state));
   if (isBlob(value)) return keep(value instanceof File ? fileOf(blobBytes(value), value.name, value.type, value.lastModified) : blobOf(blobBytes(value), value.type));
   if (isKey(value)) return keep(cloneKey(value));
+  if (state.moved.has(value)) return keep(moving(value, state));
   if (value instanceof DOMException) return keep(new DOMException(value.message, value.name));
   if (Error.isError(value)) return failure(value, keep, state);
   const slot = boxed(value);
@@ -96,19 +116,34 @@ function attempt(f) {
 
 function buffer(value, { moved }) {
   if (value.detached) throw refuse(value, "is detached and cannot be cloned");
-  if (!moved.has(value)) {
-    if (!value.resizable) return value.slice();
-    const copy = new ArrayBuffer(value.byteLength, { maxByteLength: value.maxByteLength });
+  let copy;
+  if (!value.resizable) {
+    copy = value.slice();
+  } else {
+    copy = new ArrayBuffer(value.byteLength, { maxByteLength: value.maxByteLength });
     new Uint8Array(copy).set(new Uint8Array(value));
-    return copy;
   }
-  const copy = value.transfer();
-  moved.set(value, copy);
+  if (moved.has(value)) moved.set(value, copy);
   return copy;
 }
 
+function moving(value, { moved }) {
+  const made = kindOf(value).make();
+  moved.set(value, made);
+  return made;
+}
+
+// Throws for an array that is out of bounds, as reading its length does not.
+const typedKeys = Object.getPrototypeOf(Uint8Array.prototype).keys;
+
 function view(value, state) {
-  const length = value instanceof DataView ? value.byteLength : value.length;
+  let length;
+  try {
+    typedKeys.call(value instanceof DataView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : value);
+    length = value instanceof DataView ? value.byteLength : value.length;
+  } catch {
+    throw refuse(value, "is out of the bounds of its buffer and cannot be cloned");
+  }
   const { byteOffset } = value;
   const copy = clone(value.buffer, state);
   const cls = value instanceof DataView ? DataView : globalThis[Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value)];

@@ -73,6 +73,9 @@ export class CustomEvent extends Event {
 
 let listenersOf, handlersOf;
 
+// The global object is an EventTarget that no constructor has made.
+const scopeListeners = [];
+
 /** Reports whether target has anyone to tell of such an event. */
 export let heard;
 
@@ -81,11 +84,11 @@ export class EventTarget {
   #listeners = null; // made when the first one comes, as is #handlers
   #handlers = null;
   static {
-    listenersOf = guarded("EventTarget", (target) => (target.#listeners ??= []));
+    listenersOf = guarded("EventTarget", (target) => (target === globalThis ? scopeListeners : (target.#listeners ??= [])));
     handlersOf = guarded("EventTarget", (target) => (target.#handlers ??= new Map()));
-    heard = (target, type) => target.#listeners?.some((l) => l.type === type) ?? false;
+    heard = (target, type) => (target === globalThis ? scopeListeners : target.#listeners)?.some((l) => l.type === type) ?? false;
   }
-  addEventListener(type, callback, options) {
+  addEventListener(type, callback, options = undefined) {
     need(arguments.length, 2, "EventTarget.addEventListener");
     const flags = options !== null && typeof options === "object" ? options : { capture: !!options };
     const { capture, once, passive, signal } = flags;
@@ -103,7 +106,7 @@ export class EventTarget {
     list.push({ type: name, callback, capture: !!capture, once: !!once, passive: !!passive, removed: false });
     signal?.addEventListener("abort", () => this.removeEventListener(name, callback, flags), { once: true });
   }
-  removeEventListener(type, callback, options) {
+  removeEventListener(type, callback, options = undefined) {
     need(arguments.length, 2, "EventTarget.removeEventListener");
     const name = `${type}`;
     const capture = options !== null && typeof options === "object" ? !!options.capture : !!options;

@@ -8,14 +8,18 @@ import * as crypto from "./crypto.js";
 import * as cryptokey from "./cryptokey.js";
 import * as encoding from "./encoding.js";
 import * as event from "./event.js";
+import * as events from "./events.js";
 import * as fetch from "./fetch.js";
 import * as formdata from "./formdata.js";
 import * as headers from "./headers.js";
 import * as htmlrewriter from "./htmlrewriter.js";
 import * as language from "./language.js";
+import * as message from "./message.js";
+import * as performance from "./performance.js";
 import * as quota from "./quota.js";
 import * as request from "./request.js";
 import * as response from "./response.js";
+import * as scope from "./scope.js";
 import * as streams from "./streams.js";
 import * as timers from "./timers.js";
 import * as url from "./url.js";
@@ -24,9 +28,10 @@ import * as webassembly from "./webassembly.js";
 import * as worker from "./worker.js";
 
 for (const part of [
-  language, event, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, formdata, request, response, htmlrewriter, fetch, quota, cryptokey, crypto, compression, clone, webassembly, worker,
+  language, event, events, abort, timers, console, encoding, url, urlpattern, headers, streams,
+  blob, formdata, request, response, htmlrewriter, fetch, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, worker,
 ]) part.install();
 
+export { handled, rejected } from "./scope.js";
 export { called as wasmCall, error as wasmError, grown as wasmGrown, lost as wasmLost } from "./webassembly.js";
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

@@ -42,24 +42,10 @@ function position(frame) {
   return name && name !== "<anonymous>" && name !== "<null>" ? `${name} (${at})` : at;
 }
 
-class Performance {
-  get timeOrigin() { return host.clock_origin(); }
-  now() { return host.clock_now(); }
-  toJSON() { return { timeOrigin: this.timeOrigin }; }
-}
-
-class Navigator {
-  get userAgent() { return "Cloudflare-Workers"; }
-}
-
 export function install() {
   refuseStrings();
   headStacks();
   Math.random = { random() { return host.random_float(); } }.random;
   Object.defineProperty(Math, "random", { enumerable: false });
-  define("Performance", Performance);
-  expose("performance", new Performance());
-  define("Navigator", Navigator);
-  expose("navigator", new Navigator());
   expose("self", globalThis);
 }

@@ -1,8 +1,23 @@
 import { host } from "./host.js";
 import { inspect } from "./inspect.js";
 
-/** Tells the log of an exception that no code can catch any more. */
+let announce = () => false;
+
+/** Sets who hears first of what report is told; true is that nobody else need. */
+export function reportTo(hear) { announce = hear; }
+
+let announcing = false; // what listeners throw of it is not announced again
+
+/** Tells of an exception that no code can catch any more: the global scope, then the log. */
 export function report(error, where = "Uncaught") {
+  if (where === "Uncaught" && !announcing) {
+    announcing = true;
+    try {
+      if (announce(error)) return;
+    } finally {
+      announcing = false;
+    }
+  }
   const e = describe(error);
   let text = `${where} ${headline(e.name, e.message)}`;
   for (let i = 0; i < e.causes.length; i += 3) text += `\n  caused by ${headline(e.causes[i], e.causes[i + 1])}`;

@@ -42,6 +42,12 @@ function clear(id) {
   if (tasks.delete(key)) host.timer_clear(key);
 }
 
+/** Calls back in a task of its own, as setTimeout does; returns its number. */
+export function task(callback) { return start("task", callback, 0, [], false); }
+
+/** Reports whether a timer is still to come. */
+export function isWaiting(id) { return tasks.has(id); }
+
 /** Drops the callbacks of timers that Go gave up with their request. */
 export function forgetTimers(ids) {
   for (const id of ids) tasks.delete(id);

@@ -1,0 +1,130 @@
+// The global object as a target of events, and the small objects on it: what
+// https://html.spec.whatwg.org/#workerglobalscope says of Workers that serve.
+import { host } from "./host.js";
+import { isSignal, onAbort } from "./abort.js";
+import { EventTarget, fire, heard } from "./event.js";
+import { ErrorEvent, PromiseRejectionEvent } from "./events.js";
+import { define, dress, expose, guarded, need } from "./idl.js";
+import { describe, report, reportTo } from "./report.js";
+
+class WorkerGlobalScope extends EventTarget {
+  constructor() { throw new TypeError("Illegal constructor"); }
+}
+
+class ServiceWorkerGlobalScope extends WorkerGlobalScope {
+  constructor() { throw new TypeError("Illegal constructor"); }
+}
+
+// https://html.spec.whatwg.org/#report-an-exception True is that somebody has
+// dealt with it.
+function announce(error) {
+  if (!heard(globalThis, "error")) return false;
+  const { name, message, stack } = describe(error);
+  const [, filename = "", line = "0", column = "0"] = /\(?([^\s()]+):(\d+):(\d+)\)?$/m.exec(stack) ?? [];
+  const event = new ErrorEvent("error", {
+    cancelable: true, message: `Uncaught ${name === "" ? message : `${name}: ${message}`}`, filename, lineno: Number(line), colno: Number(column), error,
+  });
+  fire(globalThis, event);
+  return event.defaultPrevented;
+}
+
+/** Tells of a promise that was rejected and that nobody has handled; true is that it was dealt with. */
+export function rejected(promise, reason) {
+  if (!heard(globalThis, "unhandledrejection")) return false;
+  const event = new PromiseRejectionEvent("unhandledrejection", { promise, reason, cancelable: true });
+  fire(globalThis, event);
+  return event.defaultPrevented;
+}
+
+/** Tells of a promise that rejected was told of and that somebody handles now. */
+export function handled(promise, reason) {
+  if (!heard(globalThis, "rejectionhandled")) return;
+  queueMicrotask(() => { fire(globalThis, new PromiseRejectionEvent("rejectionhandled", { promise, reason })); });
+}
+
+/** Workers' scheduler. */
+class Scheduler {
+  wait(delay, options) {
+    try {
+      need(arguments.length, 1, "Scheduler.wait");
+      if (!(this instanceof Scheduler)) throw new TypeError("Illegal invocation: this is not a Scheduler");
+      const signal = options?.signal;
+      if (signal !== undefined && !isSignal(signal)) throw new TypeError("Scheduler.wait: the signal is not an AbortSignal");
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      return new Promise((resolve, reject) => {
+        const id = setTimeout(() => { forget?.(); resolve(); }, delay);
+        const forget = signal === undefined ? undefined : onAbort(signal, (reason) => { clearTimeout(id); reject(reason); });
+      });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+}
+
+const LANGUAGES = Object.freeze(["en"]);
+
+let known;
+
+class Navigator {
+  #known = true;
+  static {
+    known = guarded("Navigator", (navigator) => navigator.#known);
+  }
+  get userAgent() { known(this); return "Cloudflare-Workers"; }
+  get language() { known(this); return "en"; }
+  get languages() { known(this); return LANGUAGES; }
+  get hardwareConcurrency() { known(this); return 1; }
+  get platform() { known(this); return ""; }
+  sendBeacon(url, data = undefined) {
+    known(this);
+    need(arguments.length, 1, "Navigator.sendBeacon");
+    const request = new Request(url, { method: "POST", body: data });
+    globalThis[Symbol.for("pages.workers")].waitUntil(fetch(request).catch(() => {}));
+    return true;
+  }
+}
+
+let flags = null; // of the platform, made when somebody looks
+
+class Cloudflare {
+  get compatibilityFlags() {
+    if (flags === null) {
+      flags = Object.create(null);
+      const list = host.compatibility_flags();
+      for (let at = 0; at < list.length; at += 2) flags[list[at]] = list[at + 1];
+      Object.freeze(flags);
+    }
+    return flags;
+  }
+}
+
+function reportError(error) {
+  need(arguments.length, 1, "reportError");
+  report(error);
+}
+
+function installTarget() {
+  define("WorkerGlobalScope", WorkerGlobalScope);
+  define("ServiceWorkerGlobalScope", ServiceWorkerGlobalScope);
+  Object.setPrototypeOf(globalThis, ServiceWorkerGlobalScope.prototype);
+  for (const name of ["addEventListener", "removeEventListener", "dispatchEvent"]) {
+    const method = EventTarget.prototype[name];
+    const global = { [name]: function (...args) { return method.apply(this ?? globalThis, args); } }[name];
+    Object.defineProperty(global, "length", { value: method.length, configurable: true });
+    expose(name, global);
+  }
+}
+
+export function install() {
+  installTarget();
+  reportTo(announce);
+  expose("reportError", reportError);
+  dress("Scheduler", Scheduler);
+  expose("scheduler", new Scheduler());
+  define("Navigator", Navigator);
+  expose("navigator", new Navigator());
+  dress("Cloudflare", Cloudflare);
+  const cloudflare = new Cloudflare(), get = Object.getOwnPropertyDescriptor(Cloudflare.prototype, "compatibilityFlags").get;
+  Object.defineProperty(cloudflare, "compatibilityFlags", { get, enumerable: true, configurable: true });
+  expose("Cloudflare", cloudflare);
+}
