@@ -21,7 +21,6 @@ const (
 	fnFreeBox
 	fnMalloc
 	fnFree
-	fnEval
 	fnCall
 	fnConstruct
 	fnFreeValue
@@ -62,6 +61,8 @@ const (
 	fnToBigInt64
 	fnToInt32
 	fnMemoryUsage
+	fnCompile
+	fnEvalBytecode
 	fnCount
 )
 
@@ -83,7 +84,6 @@ var fnNames = [fnCount]string{
 	fnFreeBox:             "qjs_free_value",
 	fnMalloc:              "malloc",
 	fnFree:                "free",
-	fnEval:                "JS_Eval",
 	fnCall:                "JS_Call",
 	fnConstruct:           "JS_CallConstructor",
 	fnFreeValue:           "JS_FreeValue",
@@ -124,4 +124,6 @@ var fnNames = [fnCount]string{
 	fnToBigInt64:          "JS_ToBigInt64",
 	fnToInt32:             "JS_ToInt32",
 	fnMemoryUsage:         "JS_ComputeMemoryUsage",
+	fnCompile:             "qjs_compile",
+	fnEvalBytecode:        "qjs_eval_bytecode",
 }

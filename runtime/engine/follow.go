@@ -13,17 +13,19 @@ import (
 
 // Follow says whether functions are to be followed from now on, until the job
 // or the call into the virtual machine ends.
-func (c *Call) Follow(on bool) {
-	if c.vm.following == on {
+func (c *Call) Follow(on bool) { c.vm.follow(on) }
+
+func (vm *VM) follow(on bool) {
+	if vm.following == on {
 		return
 	}
 	var flag uint64
 	if on {
 		flag = 1
 	}
-	if g, ok := c.vm.mod.ExportedGlobal(fuel.FollowGlobal).(api.MutableGlobal); ok {
+	if g, ok := vm.mod.ExportedGlobal(fuel.FollowGlobal).(api.MutableGlobal); ok {
 		g.Set(flag)
-		c.vm.following = on
+		vm.following = on
 	}
 }
 

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/api"
@@ -27,6 +29,8 @@ type Image struct {
 	layout   layout
 	// companion is what the VM's Companion saved.
 	companion any
+	// backing holds runs where the system can share them; else nil.
+	backing *backing
 }
 
 // run is a stretch of memory that is not all zero.
@@ -52,6 +56,10 @@ func (im *Image) Size() int {
 // The prelude's value must be an object: its functions are the entry points of
 // VM.Call.
 func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Image, error) {
+	code, err := e.compile(ctx, prelude)
+	if err != nil {
+		return nil, fmt.Errorf("boot %s: %w", prelude.Name, err)
+	}
 	vm, err := e.newVM(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +73,7 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 		if err := vm.addHost(funcs); err != nil {
 			return err
 		}
-		return vm.evalPrelude(prelude)
+		return vm.evalPrelude(code)
 	})
 	if err == nil {
 		image, err = vm.snapshot()
@@ -77,14 +85,20 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 }
 
 func (e *Engine) newVM(ctx context.Context) (*VM, error) {
-	vm := &VM{engine: e, stopped: &atomic.Bool{}, rejected: map[Value]Value{}, entryFns: map[string]Value{}}
-	vm.ctx = context.WithValue(context.WithoutCancel(ctx), vmKey{}, vm)
+	vm := e.blankVM(ctx)
 	mod, err := e.instantiate(vm.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
 	vm.mod, vm.mem = mod, mod.Memory()
 	return vm, nil
+}
+
+// blankVM is a VM without a module instance.
+func (e *Engine) blankVM(ctx context.Context) *VM {
+	vm := &VM{engine: e, stopped: &atomic.Bool{}, rejected: map[Value]Value{}, entryFns: map[string]Value{}}
+	vm.ctx = context.WithValue(context.WithoutCancel(ctx), vmKey{}, vm)
+	return vm
 }
 
 // close frees the memory. Closing a module instance cannot fail.
@@ -130,13 +144,42 @@ func (vm *VM) addHost(funcs []string) error {
 	return vm.setFields(global, []Field{{"__host", host}})
 }
 
-func (vm *VM) evalPrelude(prelude Source) error {
-	code, free := vm.write(prelude.Code)
-	defer free()
-	name := vm.malloc(uint32(len(prelude.Name)) + 1)
-	defer func() { vm.call(fnFree, uint64(name)) }()
-	vm.mem.WriteString(name, prelude.Name+"\x00")
-	entries, err := vm.made(vm.call(fnEval, uint64(vm.js), uint64(code), uint64(len(prelude.Code)), uint64(name), 0))
+// compile returns the bytecode of a script, without its source text: a function
+// of the prelude reads as native code, and what the parser leaves behind in the
+// heap is left behind with the VM that it ran in.
+func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err error) {
+	vm, err := e.newVM(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer vm.close()
+	err = vm.turn(NewScope(ctx, 0, nil), func() error {
+		if err := vm.initialize(); err != nil {
+			return err
+		}
+		text, free := vm.write(script.Code)
+		defer free()
+		name := vm.newCString(script.Name)
+		const asScript, stripSource = 0, 1 << 4
+		at := vm.call32(fnCompile, uint64(text), uint64(len(script.Code)), uint64(name), asScript, stripSource, uint64(vm.scratch))
+		if at == 0 {
+			return vm.exception()
+		}
+		code = bytes.Clone(vm.read(at, vm.readU32(vm.scratch)))
+		return nil
+	})
+	return code, err
+}
+
+func (vm *VM) evalPrelude(code []byte) error {
+	at := vm.malloc(uint32(len(code)))
+	vm.mem.Write(at, code)
+	box := vm.call32(fnEvalBytecode, uint64(at), uint64(len(code)))
+	vm.call(fnFree, uint64(at))
+	if box == 0 {
+		return vm.exception()
+	}
+	entries, err := vm.made(uint64(vm.takeBox(box)))
 	if err != nil {
 		return err
 	}
@@ -212,13 +255,34 @@ func (vm *VM) snapshot() (*Image, error) {
 	return im, nil
 }
 
-func isZero(b []byte) bool {
-	for _, x := range b {
-		if x != 0 {
-			return false
+// scrub fills the free heap with zeros, as far as it is in pieces worth it: what
+// a parser left behind is as large as what it made, and an image keeps all that
+// is not zero.
+func (vm *VM) scrub() {
+	const most, least, step = 1 << 20, 128, 2
+	var taken []uint32
+	for size := uint32(most); size >= least; size /= step {
+		for before := vm.mem.Size(); vm.mem.Size() == before; {
+			at := vm.malloc(size)
+			clear(vm.read(at, size))
+			taken = append(taken, at)
 		}
 	}
-	return true
+	for _, at := range taken {
+		vm.call(fnFree, uint64(at))
+	}
+}
+
+var zeroPage [imagePage]byte
+
+func isZero(page []byte) bool { return bytes.Equal(page, zeroPage[:]) }
+
+// share lets isolates share what they do not write of the image, where the
+// system can.
+func (im *Image) share() {
+	if b, err := newBacking(im.size, im.runs); err == nil {
+		im.backing, im.runs = b, b.runs
+	}
 }
 
 // start makes a virtual machine that goes on where the image rests.
@@ -233,17 +297,53 @@ func (e *Engine) start(ctx context.Context, im *Image) (*VM, error) {
 			return nil, errors.New("start an isolate: no memory")
 		}
 	}
-	for _, r := range im.runs {
-		vm.mem.Write(r.at, r.b)
+	if im.backing != nil && im.backing.lay(vm.read(0, im.size)) == nil {
+		vm.laid = im.backing
+	} else {
+		for _, r := range im.runs {
+			vm.mem.Write(r.at, r.b)
+		}
+		runtime.KeepAlive(im)
 	}
+	if err := vm.goOn(im); err != nil {
+		vm.close()
+		return nil, err
+	}
+	return vm, nil
+}
+
+// rewind is start in the place of vm, which is of no use after that. False when
+// its memory cannot be put back: it grew, the image has state beside it, or it
+// does not lie over the image.
+func (vm *VM) rewind(ctx context.Context, im *Image) (*VM, bool) {
+	if vm.laid == nil || vm.laid != im.backing || vm.mem.Size() != im.size || im.companion != nil {
+		return nil, false
+	}
+	if vm.beside != nil {
+		vm.beside.Close()
+		vm.beside = nil
+	}
+	if err := vm.laid.rewind(vm.read(0, im.size), uint32(im.stackPtr)); err != nil {
+		return nil, false
+	}
+	fresh := vm.engine.blankVM(ctx)
+	fresh.mod, fresh.mem, fresh.levels, fresh.laid = vm.mod, vm.mem, vm.levels, vm.laid
+	if vm.following {
+		fresh.following = true
+		fresh.follow(false)
+	}
+	return fresh, fresh.goOn(im) == nil
+}
+
+// goOn takes up where the image rests, once its memory is in place.
+func (vm *VM) goOn(im *Image) error {
 	sp, ok := vm.mod.ExportedGlobal("__stack_pointer").(api.MutableGlobal)
 	if !ok {
-		vm.close()
-		return nil, errors.New("the engine exports no stack pointer")
+		return errors.New("the engine exports no stack pointer")
 	}
 	sp.Set(im.stackPtr)
 	vm.rt, vm.js, vm.scratch, vm.entries = im.rt, im.js, im.scratch, im.entries
 	vm.entryFns = im.entryFns
 	vm.adopt(im.layout)
-	return vm, nil
+	return nil
 }

@@ -52,6 +52,8 @@ type task struct {
 	fn    func(vm *VM) error
 	done  chan error
 	vm    *VM // only if this VM still runs; nil for any
+	// rewind is not a turn: the isolate starts over.
+	rewind bool
 }
 
 // NewIsolate starts an isolate from image. Close it.
@@ -71,14 +73,19 @@ func (i *Isolate) renew() error {
 	if err != nil {
 		return err
 	}
-	vm.funcs, vm.mods, vm.onRejection, vm.async, vm.stopped = i.o.Funcs, i.o.Modules, i.o.OnRejection, i.startAsync, &i.stop
 	if i.vm != nil {
 		i.vm.close()
 	}
+	i.equip(vm)
+	return nil
+}
+
+// equip gives vm what an isolate's VM reaches, and makes it the isolate's.
+func (i *Isolate) equip(vm *VM) {
+	vm.funcs, vm.mods, vm.onRejection, vm.async, vm.stopped = i.o.Funcs, i.o.Modules, i.o.OnRejection, i.startAsync, &i.stop
 	if i.vm = vm; i.o.Companion != nil {
 		vm.beside = i.o.Companion(vm, i.image.companion)
 	}
-	return nil
 }
 
 // Do runs fn as one turn on behalf of scope, drains the job queue and returns
@@ -129,6 +136,10 @@ func (i *Isolate) loop() {
 
 // run runs a turn; after one that broke the VM the isolate starts over.
 func (i *Isolate) run(t task) error {
+	if t.rewind {
+		i.rewind()
+		return nil
+	}
 	if t.vm != nil && (t.vm != i.vm || t.scope.ended()) {
 		return ErrReset
 	}
@@ -167,17 +178,43 @@ func (i *Isolate) Reset(scope *Scope, cause error) error {
 	})
 }
 
+// Rewind starts the isolate over from its image before the next turn, in place if
+// that can be done, and does not wait for it. The caller sees to it that nothing
+// is under way: OnReset hears of it only when there is no memory to start over.
+func (i *Isolate) Rewind() {
+	_ = i.post(task{rewind: true}) // a closed isolate has nothing to start
+}
+
+func (i *Isolate) rewind() {
+	if i.stop.Load() {
+		return
+	}
+	if vm, ok := i.vm.rewind(i.ctx, i.image); ok {
+		i.equip(vm)
+		return
+	}
+	if err := i.renew(); err != nil {
+		i.cancel()
+		if i.o.OnReset != nil {
+			i.o.OnReset(fmt.Errorf("start over: %w", err))
+		}
+	}
+}
+
 // Snapshot returns an image of the isolate as it is now, at rest, with all that
 // was evaluated in it; from now on the isolate starts over from there.
 func (i *Isolate) Snapshot(scope *Scope) (*Image, error) {
 	var image *Image
 	err := i.Do(scope, func(vm *VM) (err error) {
 		vm.call(fnRunGC, uint64(vm.rt))
-		image, err = vm.snapshot()
-		if err == nil {
-			i.image = image
+		vm.scrub()
+		vm.call(fnFree, uint64(vm.malloc(headroom+1)))
+		if image, err = vm.snapshot(); err != nil {
+			return err
 		}
-		return err
+		image.share()
+		i.image = image
+		return nil
 	})
 	return image, err
 }

@@ -25,9 +25,10 @@ type VM struct {
 	levels []*level // exported functions by depth of nesting: one must not be re-entered
 	depth  int
 
-	rt, js   uint32 // JSRuntime*, JSContext*
-	scratch  uint32 // scratchSize bytes for strings, then argumentsSize for arguments
-	entries  Value  // what the prelude evaluated to
+	rt, js   uint32   // JSRuntime*, JSContext*
+	scratch  uint32   // scratchSize bytes for strings, then argumentsSize for arguments
+	laid     *backing // what the memory lies over; nil when the image was copied
+	entries  Value    // what the prelude evaluated to
 	entryFns map[string]Value
 	rejected map[Value]Value // promises without a handler so far, and their reasons
 	regions  []*Region

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"bytes"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestBacking: memory laid over an image is private to its isolate, and what was
+// written to it is put back, page by page or all at once.
+func TestBacking(t *testing.T) {
+	const size = (3*maxDirty + 64) * imagePage
+	runs := []run{
+		{2 * imagePage, bytes.Repeat([]byte("a"), 3*imagePage)},
+		{8 * imagePage, bytes.Repeat([]byte("b"), imagePage)},
+	}
+	b, err := newBacking(size, runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]byte, size)
+	for _, r := range runs {
+		copy(want[r.at:], r.b)
+	}
+	var memories [2][]byte
+	for n := range memories {
+		if memories[n], err = unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Munmap(memories[n]) })
+		if err := b.lay(memories[n]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(memories[0], want) {
+		t.Fatal("the memory is not the image")
+	}
+	for name, places := range map[string][]int{
+		"in runs":       {2 * imagePage, 5*imagePage - 1, 8*imagePage + 7},
+		"in the holes":  {6 * imagePage, 20 * imagePage},
+		"at the end":    {size - 1},
+		"everywhere":    every(2*imagePage, size, imagePage),
+		"nothing again": nil,
+	} {
+		for _, at := range places {
+			memories[0][at] = 'x'
+		}
+		if !bytes.Equal(memories[1], want) {
+			t.Fatalf("%s: another isolate sees what was written", name)
+		}
+		if err := b.rewind(memories[0], 2*imagePage); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(memories[0], want) {
+			t.Errorf("%s: what was written was not put back", name)
+		}
+	}
+}
+
+// TestBackingWithoutPagemap: where the system does not tell what was written, all
+// is put back.
+func TestBackingWithoutPagemap(t *testing.T) {
+	b, err := newBacking(16*imagePage, []run{{4 * imagePage, bytes.Repeat([]byte("a"), imagePage)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.pagemap = nil
+	memory, err := unix.Mmap(-1, 0, 16*imagePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Munmap(memory) }()
+	if err := b.lay(memory); err != nil {
+		t.Fatal(err)
+	}
+	memory[4*imagePage], memory[9*imagePage] = 'x', 'y'
+	if err := b.rewind(memory, 0); err != nil {
+		t.Fatal(err)
+	}
+	if memory[4*imagePage] != 'a' || memory[9*imagePage] != 0 {
+		t.Errorf("got %q and %q", memory[4*imagePage], memory[9*imagePage])
+	}
+}
+
+func every(from, to, step int) (places []int) {
+	for at := from; at < to; at += step {
+		places = append(places, at)
+	}
+	return places
+}
+
+// TestRewindInPlace: an isolate whose memory did not grow keeps its instance.
+func TestRewindInPlace(t *testing.T) {
+	e, err := Open(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close(t.Context()) })
+	image, err := e.Boot(t.Context(), Source{Name: "prelude.js", Code: `({ take(n) { globalThis.kept = new Uint8Array(n).fill(1) } })`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := e.NewIsolate(t.Context(), image, IsolateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewScope(t.Context(), 0, nil)
+	defer s.End(nil)
+	if _, err := i.Snapshot(s); err != nil {
+		t.Fatal(err)
+	}
+	i.Rewind() // onto the image
+	for _, c := range []struct {
+		bytes   int
+		inPlace bool
+	}{{0, true}, {1 << 20, true}, {3 << 20, true}, {3 << 20, true}, {3 << 20, true}, {32 << 20, false}, {1 << 20, true}} {
+		var before, after any
+		err := i.Do(s, func(vm *VM) error {
+			before = vm.mod
+			v, err := vm.Call("take", c.bytes)
+			vm.Free(v)
+			return err
+		})
+		i.Rewind()
+		if err == nil {
+			err = i.Do(s, func(vm *VM) error { after = vm.mod; return nil })
+		}
+		if err != nil || (before == after) != c.inPlace {
+			t.Errorf("after %d bytes: put back in place is %v (%v), want %v", c.bytes, before == after, err, c.inPlace)
+		}
+	}
+}
