@@ -246,8 +246,13 @@ func (s *store) revive(im *image) error {
 	return nil
 }
 
-// resize makes the tables as long as they were.
+// resize makes the memory and the tables as long as they were.
 func (in *instance) resize(x savedInstance) error {
+	if in.region != nil {
+		if _, ok := in.mod.Memory().Grow(in.region.Size()/pageSize - in.program.Memory.Min); !ok {
+			return errMemory()
+		}
+	}
 	for _, t := range x.tables {
 		p := place{in, t.place}
 		size, err := p.size()

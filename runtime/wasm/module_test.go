@@ -154,7 +154,25 @@ func worker(t testing.TB, wasm []byte, top, handler string, o pagesruntime.Worke
 
 func get(t testing.TB, s *httptest.Server) string {
 	t.Helper()
-	resp, err := http.Get(s.URL)
+	return send(t, s, "")
+}
+
+// bomb is a request with the header bomb.
+func bomb(t testing.TB, s *httptest.Server) string {
+	t.Helper()
+	return send(t, s, "bomb")
+}
+
+func send(t testing.TB, s *httptest.Server, header string) string {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, s.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header != "" {
+		r.Header.Set(header, "1")
+	}
+	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

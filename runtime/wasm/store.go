@@ -174,13 +174,13 @@ type linear struct{ in *instance }
 // Reallocate implements experimental.LinearMemory.
 func (l *linear) Reallocate(size uint64) []byte {
 	r := l.in.region
-	if size != uint64(r.Size()) {
+	if size > uint64(r.Size()) {
 		if !r.Resize(size) && (l.in.store.sweep() != nil || !r.Resize(size)) {
 			return nil
 		}
 		l.in.store.grown = append(l.in.store.grown, l.in)
 	}
-	return r.Bytes()
+	return r.Bytes()[:size:size] // an instance that is revived has more from the start
 }
 
 // Free implements experimental.LinearMemory: the region is freed with the
