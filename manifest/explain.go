@@ -109,8 +109,12 @@ func typeFix(p pointer, n *node, want string) string {
 	switch {
 	case n.kind == nullNode && p != "":
 		return "remove it: what is left out has its default"
-	case n.kind == stringNode && (want == "integer" || want == "boolean"):
+	case n.kind == stringNode && isLiteral(n.text, want):
 		return "remove the quotes"
+	case want == "object" && p.kind() == "/routes/*" && n.kind == stringNode && !looksLikeSecret(n.text):
+		return `write {"pattern": ` + literal(n.text) + "}"
+	case want == "object" && n.kind == boolNode && strings.HasPrefix(string(p), "/bindings/"):
+		return switchFix(n.text)
 	case want == "array" && items != nil && items.Properties != nil:
 		return "write a list of objects: [{ … }]"
 	case want == "array" && n.kind == stringNode && !looksLikeSecret(n.text):
@@ -122,6 +126,22 @@ func typeFix(p pointer, n *node, want string) string {
 		"array": "write a list: [ … ]", "object": "write { … }", "string": "write text in double quotes",
 		"integer": "write a whole number", "boolean": "write true or false",
 	}[want]
+}
+
+// isLiteral reports whether a string holds what would be of the wanted type without its quotes.
+func isLiteral(text, want string) bool {
+	if want == "boolean" {
+		return text == "true" || text == "false"
+	}
+	return want == "integer" && text != "" && strings.Trim(text, "0123456789") == "" && (text == "0" || text[0] != '0')
+}
+
+// switchFix is for who switches a binding on or off: it is there as soon as it is declared.
+func switchFix(text string) string {
+	if text == "false" {
+		return "remove it: what is not declared is not there"
+	}
+	return "write {}: what is declared is there"
 }
 
 func (d *document) explainCeiling(p pointer, n *node) {

@@ -26,7 +26,7 @@ func Validate(m *Manifest) Diagnostics {
 func parse(name string, src []byte) *document {
 	if len(src) > maxManifestBytes {
 		d := newDocument("")
-		msg := fmt.Sprintf("%s is %d bytes long, over the limit of %d", quote(name), len(src), maxManifestBytes)
+		msg := fmt.Sprintf("%s is longer than the limit of %d bytes", quote(name), maxManifestBytes)
 		d.add(Error, codeFileTooLarge, "", span{}, msg, "a manifest holds names and paths only; move other data out of it")
 		return d
 	}

@@ -55,6 +55,7 @@ type schemaNode struct {
 	Properties map[string]*schemaNode `json:"properties"`
 	Items      *schemaNode            `json:"items"`
 	Enum       []string               `json:"enum"`
+	Required   []string               `json:"required"`
 }
 
 // described holds the schema's own tree after the first refusal.
@@ -83,6 +84,11 @@ func (s *schemaNode) at(p pointer) *schemaNode {
 		}
 	}
 	return s
+}
+
+// missing returns the required keys that an object lacks.
+func (s *schemaNode) missing(n *node) []string {
+	return slices.DeleteFunc(slices.Clone(s.Required), func(key string) bool { return n.get(key) != nil })
 }
 
 // keys returns the known keys of an object, sorted.

@@ -17,7 +17,7 @@ func (d *document) explainUnknownKey(p pointer, n *node, key string) {
 	switch key {
 	case "$schema":
 		d.add(Error, codeSchemaKey, p, at, `the platform refuses the key "$schema"`,
-			"remove it and let the editor map the schema to "+FileName+": pages schema prints it")
+			"remove it: pages init --editor NAME lets the editor map the schema to "+FileName)
 	case "stagedMigrationsPrefix":
 		d.add(Error, codeStagedPrefix, p, at, `"stagedMigrationsPrefix" is written by the platform only`, "remove it")
 	default:
@@ -58,10 +58,18 @@ func unknownKeyFix(p pointer, n *node, key string) string {
 	if fix := didYouMean(key, absent); fix != "" {
 		return fix
 	}
+	if required := root.at(p).missing(n); len(required) == 1 && namesThePath(key) {
+		return fmt.Sprintf("did you mean %q?", required[0])
+	}
 	if elsewhere := root.find(key); len(elsewhere) == 1 {
 		return fmt.Sprintf("did you mean %q?", elsewhere[0])
 	}
 	return "remove it"
+}
+
+// namesThePath reports whether other tools call the pattern of a route so.
+func namesThePath(key string) bool {
+	return slices.Contains([]string{"path", "route", "src", "source", "url", "match", "glob", "from"}, key)
 }
 
 // foreignKey translates top-level keys of other tools' configs.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -92,7 +94,7 @@ func (k checker) named(arg string) checked {
 // file checks one manifest.
 func (k checker) file(path string) checked {
 	if k.alone {
-		src, err := os.ReadFile(path)
+		src, err := readSource(path)
 		if err == nil {
 			r := k.parse(k.shown(path), src)
 			r.looked = []string{path}
@@ -112,6 +114,24 @@ func (k checker) file(path string) checked {
 	return r
 }
 
+// maxSource is as much of a manifest as is read: more than one may be long.
+const maxSource = 1 << 20
+
+// readSource reads the text of a manifest, as long as it is a file.
+func readSource(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, errNoFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSource))
+}
+
+var errNoFile = errors.New("it is no file")
+
 // load reads and checks the manifest of the site in dir; it is nil when it was
 // refused.
 func (c *cli) load(dir string) (*manifest.Manifest, checked) {
@@ -121,7 +141,7 @@ func (c *cli) load(dir string) (*manifest.Manifest, checked) {
 // loadFrom reads and checks the manifest at a path, whose folder fsys is.
 func (c *cli) loadFrom(fsys fs.FS, path string) (*manifest.Manifest, checked) {
 	m, diags := manifest.Load(fsys, filepath.Base(path))
-	src, _ := os.ReadFile(path) // without it the report has no code frames
+	src, _ := readSource(path) // without it the report has no code frames
 	return m, checked{report: manifest.NewReport(c.shown(path), diags), diags: diags, src: src}
 }
 
