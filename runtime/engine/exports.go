@@ -27,6 +27,9 @@ const (
 	fnNewString
 	fnToCString
 	fnFreeCString
+	fnNewWideString
+	fnToWideString
+	fnFreeWideString
 	fnNewObject
 	fnNewArray
 	fnSetStr
@@ -90,6 +93,9 @@ var fnNames = [fnCount]string{
 	fnNewString:           "JS_NewStringLen",
 	fnToCString:           "JS_ToCStringLen2",
 	fnFreeCString:         "JS_FreeCString",
+	fnNewWideString:       "JS_NewStringUTF16",
+	fnToWideString:        "JS_ToCStringLenUTF16",
+	fnFreeWideString:      "JS_FreeCStringUTF16",
 	fnNewObject:           "JS_NewObject",
 	fnNewArray:            "JS_NewArray",
 	fnSetStr:              "JS_SetPropertyStr",

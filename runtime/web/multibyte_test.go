@@ -57,3 +57,18 @@ const fails = (label, hex) => { try { new TextDecoder(label, { fatal: true }).de
 	}
 	try(t, web.Options{}, snippets)
 }
+
+// Long text is converted another way than short text, with the same result.
+func TestLongText(t *testing.T) {
+	try(t, web.Options{}, []snippet{{`const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true }), bad = [];
+	for (const part of ["漢字€äb", "a\u{1F600}é", "\ud800x漢", "x漢\udc00", "漢\ud83d", "\udbff\udbff\udfff漢", "é", "plain"]) {
+		const text = part.repeat(5000), well = text.toWellFormed(), want = [];
+		for (const character of well) want.push(...encoder.encode(character));
+		const bytes = encoder.encode(text);
+		if (bytes.length !== want.length || bytes.some((b, i) => b !== want[i])) bad.push(["encode", part]);
+		if (decoder.decode(bytes) !== well) bad.push(["decode", part]);
+		const whole = decoder.decode(bytes.subarray(0, 3), { stream: true }) + decoder.decode(bytes.subarray(3));
+		if (whole !== well) bad.push(["pieces", part]);
+	}
+	return bad`, `[]`}})
+}

@@ -21,6 +21,8 @@ func (h *Host) textFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// text_encode(text) -> bytes
 		"text_encode": func(c *engine.Call) (any, error) { return c.EncodedText(0) },
+		// text_encode_wide(text) -> bytes; for text with characters above U+00FF
+		"text_encode_wide": func(c *engine.Call) (any, error) { return c.EncodedWideText(0) },
 		// text_encode_into(text, view) -> [UTF-16 units read, bytes written]
 		"text_encode_into": func(c *engine.Call) (any, error) {
 			s := c.String(0)

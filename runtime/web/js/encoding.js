@@ -3,7 +3,16 @@ import { host } from "./host.js";
 import { define, guarded, need } from "./idl.js";
 
 /** Text as UTF-8; a lone surrogate becomes U+FFFD. */
-export function encode(text) { return host.text_encode(text.toWellFormed()); }
+export function encode(text) { return isWide(text) ? host.text_encode_wide(text) : host.text_encode(text.toWellFormed()); }
+
+// A look at a few characters of a long text tells which way is the faster one;
+// both are right.
+function isWide(text) {
+  const size = text.length;
+  if (size < 8192) return false;
+  for (let at = 0, step = (size >> 7) | 1; at < size; at += step) if (text.charCodeAt(at) > 0xff) return true;
+  return false;
+}
 
 /** UTF-8 bytes as text, without a byte order mark, never failing. */
 export function decode(bytes) { return host.text_decode("utf-8", bytes, 0); }
