@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"context"
+	"errors"
 	"maps"
-	"sync/atomic"
+	"strconv"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/node"
@@ -12,9 +14,10 @@ import (
 
 // slot is one isolate and what it has to do.
 type slot struct {
-	isolate   *engine.Isolate
-	busy      int          // requests under way; guarded by Worker.mu
-	lingering atomic.Int32 // requests answered whose waitUntil goes on
+	isolate *engine.Isolate
+	// busy is how many requests are under way, guarded by Worker.mu. Where each
+	// has an isolate of its own, one counts until its waitUntil is done.
+	busy int
 }
 
 func (w *Worker) webOptions() web.Options {
@@ -65,42 +68,96 @@ func (w *Worker) newSlot() (*slot, error) {
 	return s, nil
 }
 
+const (
+	// pristineIsolates is how many visitors are answered at the same time when
+	// each request has an isolate of its own.
+	pristineIsolates = 32
+	// nestedIsolates is how many there may be when the site fetches itself: who
+	// waits for such a request holds an isolate while it waits.
+	nestedIsolates = 256
+)
+
+// errNoIsolate is what a site meets that fetches itself without end.
+var errNoIsolate = errors.New("the site's requests to itself hold all " + strconv.Itoa(nestedIsolates) +
+	" isolates (--isolation=request gives each request one of its own)")
+
 // acquire takes the first isolate that is idle, so that requests one after the
 // other meet the same one; a further isolate is started when all are busy, up to
-// the number that is allowed.
-func (w *Worker) acquire() (*slot, error) {
+// the number that is allowed. A pristine isolate is waited for, until ctx ends;
+// a nested request, which the site made to itself, cannot wait.
+func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closing {
-		return nil, engine.ErrClosed
+	for {
+		if w.closing {
+			return nil, engine.ErrClosed
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, web.ErrClientGone
+		}
+		most := w.o.Isolates
+		if nested && w.o.Pristine {
+			most = nestedIsolates
+		}
+		s, err := w.chooseLocked(most)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case s.busy == 0 || !w.o.Pristine:
+			s.busy++
+			w.inFlight.Add(1)
+			return s, nil
+		case nested:
+			return nil, errNoIsolate
+		}
+		w.waitLocked(ctx)
 	}
+}
+
+// chooseLocked returns the isolate with the least to do, or a further one if all
+// have something and there are fewer than most.
+func (w *Worker) chooseLocked(most int) (*slot, error) {
 	least := w.slots[0]
 	for _, s := range w.slots[1:] {
 		if s.busy < least.busy {
 			least = s
 		}
 	}
-	if least.busy > 0 && len(w.slots) < w.o.Isolates {
-		s, err := w.newSlot()
-		if err != nil {
-			return nil, err
-		}
-		w.slots = append(w.slots, s)
-		least = s
+	if least.busy == 0 || len(w.slots) >= most {
+		return least, nil
 	}
-	least.busy++
-	w.inFlight.Add(1)
-	return least, nil
+	s, err := w.newSlot()
+	if err == nil {
+		w.slots = append(w.slots, s)
+	}
+	return s, err
 }
 
-func (w *Worker) release(s *slot) {
-	w.mu.Lock()
-	s.busy--
-	pristine := w.o.Pristine && s.busy == 0 && s.lingering.Load() == 0
+// waitLocked waits until an isolate is free, the Worker closes or ctx ends.
+func (w *Worker) waitLocked(ctx context.Context) {
+	freed := w.freed
 	w.mu.Unlock()
-	if pristine {
-		// The cause is the answer that Reset gives back.
-		_ = s.isolate.Reset(engine.NewScope(w.ctx, 0, nil), engine.ErrReset)
+	defer w.mu.Lock()
+	select {
+	case <-freed:
+	case <-w.ctx.Done():
+	case <-ctx.Done():
+	}
+}
+
+// release gives back the isolate of a request. A pristine one starts over before
+// it meets the next.
+func (w *Worker) release(s *slot) {
+	if w.o.Pristine {
+		s.isolate.Rewind()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.busy--
+	if w.o.Pristine {
+		close(w.freed)
+		w.freed = make(chan struct{})
 	}
 	w.inFlight.Done()
 }

@@ -43,10 +43,10 @@ type WorkerOptions struct {
 	// Bindings are what env holds.
 	Bindings *binding.Set
 	Limits   Limits
-	// Isolates answer at the same time; default 2.
+	// Isolates answer at the same time; default 2, and 32 if Pristine.
 	Isolates int
-	// Pristine starts an isolate anew for every request, which finds state that
-	// leaks from one request into another.
+	// Pristine gives every request an isolate of its own that no request was in
+	// before, which finds state that leaks from one request into another.
 	Pristine bool
 	// Console is told what the Worker logs, and of promises rejected without a
 	// handler, with positions in the author's files.
@@ -87,6 +87,7 @@ type Worker struct {
 	closed   sync.Once
 	mu       sync.Mutex
 	slots    []*slot
+	freed    chan struct{} // closed and replaced when a pristine isolate is free
 	closing  bool
 	inFlight sync.WaitGroup
 }
@@ -98,13 +99,17 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	if err != nil {
 		return nil, errStart(err)
 	}
-	if o.Isolates <= 0 {
+	switch {
+	case o.Isolates > 0:
+	case o.Pristine:
+		o.Isolates = pristineIsolates
+	default:
 		o.Isolates = defaultIsolates
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	w := &Worker{runtime: r, o: o, sources: maps, image: r.image}
+	w := &Worker{runtime: r, o: o, sources: maps, image: r.image, freed: make(chan struct{})}
 	if o.NodeJS {
 		if w.node, err = node.Modules(); err != nil {
 			return nil, errStart(err)
@@ -148,6 +153,7 @@ func (w *Worker) load(s *slot) error {
 	if err != nil {
 		return errStart(err)
 	}
+	s.isolate.Rewind() // from now on it shares the image with the others
 	return nil
 }
 
@@ -171,7 +177,7 @@ func (w *Worker) evaluate(vm *engine.VM, env string) error {
 		return err
 	}
 	vm.Free(started)
-	return nil
+	return w.warm(vm)
 }
 
 // addNode installs the globals of Node.js under the flag.
@@ -196,18 +202,21 @@ func (w *Worker) addNode(vm *engine.VM) error {
 // written. The Request that the Worker sees is r's method, URL, headers and
 // body as they are.
 func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
-	s, err := w.acquire()
+	m := &metered{ResponseWriter: rw, limits: w.o.Limits}
+	x := web.NewExchange(m, r)
+	s, err := w.acquire(r.Context(), x.Depth() > 0)
+	if errors.Is(err, web.ErrClientGone) {
+		rw.WriteHeader(statusClientGone)
+		return Usage{}, nil
+	}
 	if err != nil {
 		return Usage{}, w.errorOf(KindInternal, err)
 	}
-	defer w.release(s)
-	m := &metered{ResponseWriter: rw, limits: w.o.Limits}
-	x := web.NewExchange(m, r)
 	scope := engine.NewScope(context.WithoutCancel(r.Context()), w.o.Limits.budget(), x)
 	m.scope, m.exchange = scope, x
+	defer w.linger(s, scope, x)
 	err = w.host.Serve(s.isolate, scope, x)
 	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests()}
-	w.linger(s, scope, x)
 	if errors.Is(err, web.ErrClientGone) && !m.wrote {
 		rw.WriteHeader(statusClientGone)
 	}
@@ -236,20 +245,29 @@ func (w *Worker) begun(err error) error {
 	return err
 }
 
-// linger lets ctx.waitUntil go on after the response, for a bounded time.
+// linger lets ctx.waitUntil go on after the response, for a bounded time, and
+// then gives back the isolate.
 func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange) {
 	select {
 	case <-x.Done():
 		scope.End(nil)
+		w.release(s)
 		return
 	default:
 	}
-	w.inFlight.Add(1)
-	s.lingering.Add(1)
+	if !w.o.Pristine { // others may use the isolate meanwhile
+		w.inFlight.Add(1)
+		w.release(s)
+	}
 	go func() {
-		defer w.inFlight.Done()
-		defer s.lingering.Add(-1)
-		defer scope.End(nil)
+		defer func() {
+			scope.End(nil)
+			if w.o.Pristine {
+				w.release(s)
+			} else {
+				w.inFlight.Done()
+			}
+		}()
 		timer := time.NewTimer(waitUntilTime)
 		defer timer.Stop()
 		select {

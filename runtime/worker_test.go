@@ -143,16 +143,6 @@ func TestServe(t *testing.T) {
 	}
 }
 
-func TestPristine(t *testing.T) {
-	w := mustStart(t, `let n = 0; export default { fetch: () => new Response(String(++n)) }`, pagesruntime.WorkerOptions{Pristine: true})
-	s := serve(t, w)
-	for range 3 {
-		if _, got := get(t, s, "/"); got != "1" {
-			t.Errorf("state of an earlier request: %s", got)
-		}
-	}
-}
-
 func TestFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler, kind, text string
@@ -238,9 +228,9 @@ func TestKillSparesNobodyElseForLong(t *testing.T) {
 
 // TestAbsent: what pages does not provide is said to be so.
 func TestAbsent(t *testing.T) {
-	w := mustStart(t, `export default { fetch: () => new HTMLRewriter() }`, pagesruntime.WorkerOptions{})
+	w := mustStart(t, `export default { fetch: () => new FetchEvent("fetch") }`, pagesruntime.WorkerOptions{})
 	_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-	if f, ok := errors.AsType[*pagesruntime.Error](err); !ok || !strings.Contains(f.Fix, "does not provide HTMLRewriter yet") {
+	if f, ok := errors.AsType[*pagesruntime.Error](err); !ok || !strings.Contains(f.Fix, "does not provide FetchEvent yet") {
 		t.Errorf("got %+v", err)
 	}
 }

@@ -21,6 +21,9 @@ func selfDepth(ctx context.Context) int {
 	return depth
 }
 
+// Depth is how often the site fetched itself on the way to this request.
+func (x *Exchange) Depth() int { return x.depth }
+
 // fetchSelf sends r through the site's own front door, as any visitor's request.
 func (h *Host) fetchSelf(x *Exchange, r *http.Request) (*http.Response, error) {
 	if !h.o.StrictlyPublic || h.o.Self == nil {
