@@ -135,8 +135,8 @@ type decompressor struct {
 }
 
 var (
-	errTrailing = engine.TypeError("the compressed data is followed by other data")
-	errCutShort = engine.TypeError("the compressed data ends too early")
+	errTrailing = engine.TypeError("Trailing bytes after end of compressed data")
+	errCutShort = engine.TypeError("Called close() on a decompression stream with incomplete data")
 	errStopped  = errors.New("the stream was closed")
 )
 
@@ -186,7 +186,7 @@ func (d *decompressor) run(format string, yield func([]byte, error) bool) {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errCutShort
 	case !errors.Is(err, errTrailing):
-		err = engine.TypeError("the compressed data is not valid: %v", err)
+		err = engine.TypeError("Decompression failed: %v", err)
 	}
 	yield(nil, err)
 }

@@ -46,11 +46,11 @@ func TestCompressionStreams(t *testing.T) {
 			out.push(await thrown(pass(packed.subarray(0, -1), new DecompressionStream(format))), await thrown(pass(new Uint8Array([...packed, 0]), new DecompressionStream(format))),
 				await thrown(pass(new Blob([packed, packed]), new DecompressionStream(format))), await thrown(pass("", new DecompressionStream(format))));
 		}
-		return new Set(out).size <= 5 && out.every((e) => e.startsWith("TypeError: the compressed data")) && [out[0], out[1]]`,
-			`["TypeError: the compressed data ends too early","TypeError: the compressed data is followed by other data"]`,
+		return out.every((e) => e.startsWith("TypeError: Trail") || e.startsWith("TypeError: Called") || e.startsWith("TypeError: Decom")) && [out[0], out[1]]`,
+			`["TypeError: Called close() on a decompression stream with incomplete data","TypeError: Trailing bytes after end of compressed data"]`,
 		},
 		{`return Promise.all(formats.map((format) => thrown(pass("certainly not compressed", new DecompressionStream(format)))).concat(formats.map((format) => thrown(pass(new Uint8Array(40).fill(255), new DecompressionStream(format))))))
-			.then((all) => all.every((e) => e.startsWith("TypeError: the compressed data")) || all)`, `true`},
+			.then((all) => all.every((e) => /^TypeError: (Decompression failed|Called close)/.test(e)) || all)`, `true`},
 		// The bytes are those of the standards: RFC 1951 without a head, RFC 1950 and RFC 1952 with one.
 		{
 			`const raw = await pass("abc", new CompressionStream("deflate-raw")), zlib = await pass("abc", new CompressionStream("deflate")), gz = await pass("abc", new CompressionStream("gzip"));

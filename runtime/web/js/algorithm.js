@@ -3,8 +3,9 @@ import { slotsOf, source } from "./cryptokey.js";
 
 // The parameters of each algorithm in each operation, in the order in which Web
 // IDL reads them; "!" marks those that must be there. The letters are their
-// types: b BufferSource, h hash, i BigInteger, k CryptoKey, s string, and of
-// numbers, which must be in range, o octet, u unsigned short, l unsigned long.
+// types: b BufferSource, h hash, m hash or MD5, i BigInteger, k CryptoKey, s
+// string, and of numbers, which must be in range, o octet, u unsigned short, l
+// unsigned long.
 const none = (...names) => Object.fromEntries(names.map((name) => [name, ""]));
 const RSA = ["RSASSA-PKCS1-v1_5", "RSA-PSS", "RSA-OAEP"];
 const AES = ["AES-CTR", "AES-CBC", "AES-GCM", "AES-KW"];
@@ -14,7 +15,7 @@ const each = (names, params) => Object.fromEntries(names.map((name) => [name, pa
 const cipher = { "RSA-OAEP": "b:label", "AES-CTR": "b!counter o!length", "AES-CBC": "b!iv", "AES-GCM": "b:additionalData b!iv o:tagLength" };
 const signature = { ...none("HMAC", "RSASSA-PKCS1-v1_5", "Ed25519", "NODE-ED25519"), "RSA-PSS": "l!saltLength", ECDSA: "h!hash" };
 const curves = { ...each(["ECDSA", "ECDH", "NODE-ED25519"], "s!namedCurve"), ...none("Ed25519", "X25519") };
-const hmac = { HMAC: "h!hash l:length" };
+const hmac = { HMAC: "h!hash l:length" }, anyHMAC = { HMAC: "m!hash l:length" };
 const wrap = none("AES-KW");
 
 const OPERATIONS = {
@@ -27,7 +28,7 @@ const OPERATIONS = {
   wrapKey: wrap,
   unwrapKey: wrap,
   generateKey: { ...each(RSA, "l!modulusLength i!publicExponent h!hash"), ...curves, ...each(AES, "u!length"), ...hmac },
-  importKey: { ...each(RSA, "h!hash"), ...curves, ...none(...AES, "HKDF", "PBKDF2"), ...hmac },
+  importKey: { ...each(RSA, "h!hash"), ...curves, ...none(...AES, "HKDF", "PBKDF2"), ...anyHMAC },
   exportKey: none(...ALL),
   keyLength: { ...each(AES, "u!length"), ...hmac, ...none("HKDF", "PBKDF2") },
 };
@@ -90,6 +91,7 @@ function convert(type, value, member) {
   switch (type) {
     case "b": return source(value, `The algorithm's ${member}`).slice();
     case "h": return hashName(value);
+    case "m": return normalize("digest", identifier(value)).name;
     case "i":
       if (!(value instanceof Uint8Array)) throw new TypeError(`The algorithm's ${member} is not a Uint8Array`);
       return value.slice();
@@ -101,7 +103,7 @@ function convert(type, value, member) {
 
 function hashName(value) {
   const { name } = normalize("digest", identifier(value));
-  if (name === "MD5") throw new DOMException("MD5 is here for digest() alone", "NotSupportedError");
+  if (name === "MD5") throw new DOMException("MD5 is here for digest() and imported HMAC keys alone", "NotSupportedError");
   return name;
 }
 

@@ -28,7 +28,7 @@ export class DigestStream extends WritableStream {
     this.#digest = promise;
   }
   get digest() { return this.#digest; }
-  get bytesWritten() { return this.#written > 0xffffffff ? BigInt(this.#written) : this.#written; }
+  get bytesWritten() { return BigInt(this.#written); }
 }
 
 function refusal(reject) {
@@ -36,3 +36,5 @@ function refusal(reject) {
   reject(error);
   return error;
 }
+
+Object.defineProperty(DigestStream.prototype, Symbol.toStringTag, { value: "DigestStream", configurable: true });
