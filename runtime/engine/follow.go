@@ -36,12 +36,24 @@ func (vm *VM) nested(f func()) {
 	f()
 }
 
-// leave ends the following at the end of a job.
+// KeepAlive asks for a call of the prelude's entry point "letGo" when the job
+// ends (ECMA-262, ClearKeptObjects).
+func (c *Call) KeepAlive() { c.vm.keeping = true }
+
+// leave ends, at the end of a job, the following and what the job kept alive.
 func (vm *VM) leave() {
-	if !vm.following {
-		return
+	if vm.following {
+		vm.tell("leave")
 	}
-	result, err := vm.apply(vm.entryFns["leave"], nil)
+	if vm.keeping {
+		vm.keeping = false
+		vm.tell("letGo")
+	}
+}
+
+// tell calls an entry point without arguments, whose result is of no interest.
+func (vm *VM) tell(entry string) {
+	result, err := vm.apply(vm.entryFns[entry], nil)
 	if err == nil {
 		vm.Free(result)
 	}

@@ -43,6 +43,8 @@ type VM struct {
 	// following is whether functions of later jobs are given to the prelude
 	// first: follow.go.
 	following bool
+	// keeping is whether this job keeps something alive until its end.
+	keeping bool
 	overrun   int
 	async     func(vm *VM, work Async, s settler)
 	// onRejection hears of promises rejected without a handler.

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/intl"
 )
 
 // DefaultSubRequests is how many outbound requests one request may make when
@@ -137,7 +138,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
 		h.bodyFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
-		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(),
+		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), intl.Funcs(), keepFuncs(),
 	} {
 		maps.Copy(all, part)
 	}

@@ -1,5 +1,6 @@
 // Installs the web's globals. What is not here is not there: code can ask.
 import * as abort from "./abort.js";
+import * as atomics from "./atomics.js";
 import * as blob from "./blob.js";
 import * as clone from "./clone.js";
 import * as compression from "./compression.js";
@@ -13,6 +14,7 @@ import * as fetch from "./fetch.js";
 import * as formdata from "./formdata.js";
 import * as headers from "./headers.js";
 import * as htmlrewriter from "./htmlrewriter.js";
+import * as intl from "./intl.js";
 import * as language from "./language.js";
 import * as message from "./message.js";
 import * as performance from "./performance.js";
@@ -25,13 +27,15 @@ import * as timers from "./timers.js";
 import * as url from "./url.js";
 import * as urlpattern from "./urlpattern.js";
 import * as webassembly from "./webassembly.js";
+import * as weakref from "./weakref.js";
 import * as worker from "./worker.js";
 
 for (const part of [
   language, event, events, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, formdata, request, response, htmlrewriter, fetch, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, worker,
+  blob, formdata, request, response, htmlrewriter, fetch, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
 ]) part.install();
 
 export { handled, rejected } from "./scope.js";
+export { letGo } from "./weakref.js";
 export { called as wasmCall, error as wasmError, grown as wasmGrown, lost as wasmLost } from "./webassembly.js";
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

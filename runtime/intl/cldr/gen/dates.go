@@ -1,0 +1,166 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file writes the dates of a locale.
+
+// joined puts several names on one line, in the order of keys.
+func joined(n node, keys []string) string {
+	var out []string
+	for _, key := range keys {
+		out = append(out, n.text(key))
+	}
+	if strings.Join(out, "") == "" {
+		return ""
+	}
+	return strings.Join(out, "|")
+}
+
+func counted(from, to int) []string {
+	var out []string
+	for i := from; i <= to; i++ {
+		out = append(out, strconv.Itoa(i))
+	}
+	return out
+}
+
+func gregorian(s source, locale string, t table) error {
+	n, err := s.read("cldr-dates-full/main/"+locale+"/ca-gregorian.json", "main", locale, "dates", "calendars", "gregorian")
+	if err != nil {
+		return err
+	}
+	for _, use := range []string{"format", "stand-alone"} {
+		for _, width := range []string{"wide", "abbreviated", "narrow"} {
+			t.put("month/"+use+"/"+width, joined(n.at("months", use, width), counted(1, 12)))
+			t.put("day/"+use+"/"+width, joined(n.at("days", use, width), []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}))
+			for key, value := range n.at("dayPeriods", use, width) {
+				if text, _ := value.(string); !strings.Contains(key, "-alt-") && use == "format" {
+					t.put("period/"+width+"/"+key, text)
+				}
+			}
+		}
+	}
+	for key, width := range map[string]string{"eraNames": "wide", "eraAbbr": "abbreviated", "eraNarrow": "narrow"} {
+		t.put("era/"+width, joined(n.at("eras", key), counted(0, 1)))
+	}
+	for _, width := range []string{"full", "long", "medium", "short"} {
+		t.put("date/"+width, pattern(n.at("dateFormats"), width))
+		t.put("time/"+width, pattern(n.at("timeFormats"), width))
+		t.put("glue/"+width, spaced(locale, width, pattern(n.at("dateTimeFormats"), width)))
+		t.put("glueat/"+width, spaced(locale, width, n.at("dateTimeFormats-atTime", "standard").text(width)))
+	}
+	skeletons(t, n.at("dateTimeFormats"))
+	return nil
+}
+
+// spaced puts back the space that traditional Chinese has in CLDR 48 and the JSON
+// of 48.0 has lost: a thin one in the short form.
+func spaced(locale, width, glue string) string {
+	switch {
+	case !strings.HasPrefix(locale, "zh-Hant") || glue != "{1}{0}":
+		return glue
+	case width == "short":
+		return "{1}\u2009{0}"
+	}
+	return "{1} {0}"
+}
+
+// pattern is a format's pattern, which may come with numbering systems.
+func pattern(n node, key string) string {
+	if text := n.text(key); text != "" {
+		return text
+	}
+	return n.at(key).text("_value")
+}
+
+func skeletons(t table, n node) {
+	for key := range n.at("availableFormats") {
+		if !strings.Contains(key, "-alt-") && !strings.Contains(key, "-count-") && !strings.ContainsAny(key, "Qw") && !strings.Contains(key, "W") {
+			t.put("available/"+key, pattern(n.at("availableFormats"), key))
+		}
+	}
+	for key, value := range n.at("appendItems") {
+		text, _ := value.(string)
+		if slices.Contains([]string{"Day", "Day-Of-Week", "Era", "Hour", "Minute", "Month", "Second", "Timezone", "Year"}, key) {
+			t.put("append/"+key, text)
+		}
+	}
+	intervals := n.at("intervalFormats")
+	t.put("interval/", intervals.text("intervalFormatFallback"))
+	for key := range intervals {
+		if strings.ContainsAny(key, "Qw") {
+			continue
+		}
+		for field, value := range intervals.at(key) {
+			if text, _ := value.(string); !strings.Contains(field, "-alt-") {
+				t.put("interval/"+key+"/"+field, text)
+			}
+		}
+	}
+}
+
+func zoneNames(s source, locale string, t table) error {
+	n, err := s.read("cldr-dates-full/main/"+locale+"/timeZoneNames.json", "main", locale, "dates", "timeZoneNames")
+	if err != nil {
+		return err
+	}
+	for _, key := range []string{"hourFormat", "gmtFormat", "gmtZeroFormat", "regionFormat", "fallbackFormat"} {
+		t.put("zone/"+key, n.text(key))
+	}
+	for meta := range n.at("metazone") {
+		zoneForms(t, "metazone/"+meta, n.at("metazone", meta))
+	}
+	zoneTree(t, "", n.at("zone"))
+	return nil
+}
+
+// zoneTree walks Europe → London, America → Argentina → Salta.
+func zoneTree(t table, prefix string, n node) {
+	for key := range n {
+		zone := n.at(key)
+		if zone.text("_type") != "zone" {
+			zoneTree(t, prefix+key+"/", zone)
+			continue
+		}
+		t.put("zone/"+prefix+key+"/city", zone.text("exemplarCity"))
+		zoneForms(t, "zone/"+prefix+key, zone)
+	}
+}
+
+func zoneForms(t table, prefix string, n node) {
+	for _, width := range []string{"long", "short"} {
+		for form, value := range n.at(width) {
+			if text, _ := value.(string); text != "∅∅∅" {
+				t.put(prefix+"/"+width+"/"+form, text)
+			}
+		}
+	}
+}
+
+func fields(s source, locale string, t table) error {
+	all, err := s.read("cldr-dates-full/main/"+locale+"/dateFields.json", "main", locale, "dates", "fields")
+	if err != nil {
+		return err
+	}
+	for field := range all {
+		n := all.at(field)
+		t.put("field/"+field, n.text("displayName"))
+		for key, value := range n {
+			if at, ok := strings.CutPrefix(key, "relative-type-"); ok {
+				text, _ := value.(string)
+				t.put("relative/"+field+"/"+at, text)
+			}
+			if when, ok := strings.CutPrefix(key, "relativeTime-type-"); ok {
+				for form, value := range n.at(key) {
+					text, _ := value.(string)
+					t.put("relative/"+field+"/"+when+"/"+strings.TrimPrefix(form, "relativeTimePattern-count-"), text)
+				}
+			}
+		}
+	}
+	return nil
+}

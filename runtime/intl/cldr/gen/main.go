@@ -1,0 +1,118 @@
+// Command gen writes the tables of package cldr from the npm packages of
+// Unicode CLDR in JSON: cldr-core, cldr-dates-full, cldr-localenames-full,
+// cldr-misc-full, cldr-numbers-full and cldr-units-full, all of one version, and
+// cldr-bcp47. It runs when somebody writes the tables anew, never when the
+// program is built:
+//
+//	go run ./runtime/intl/cldr/gen FOLDER/node_modules runtime/intl/cldr/data
+//
+// A table is a text of sorted lines "key<TAB>value"; a region's table holds only
+// what differs from its parent's.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// languages are those with tables: languages of many web sites whose calendar is
+// the Gregorian one.
+var languages = []string{ //nolint:gochecknoglobals // a table
+	"ar", "de", "en", "es", "fr", "hi", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sv", "tr", "zh",
+}
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: gen NODE_MODULES DATA")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(from, to string) error {
+	s := source(from)
+	for name, write := range map[string]func(source) (string, error){
+		"locales.txt": locales, "common.txt": common, "likely.txt": likely, "aliases.txt": aliases, "zones.txt": zones,
+	} {
+		text, err := write(s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(to, name), []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	return writeLocales(s, to)
+}
+
+// source is the folder of the npm packages.
+type source string
+
+// read returns what is at the path of keys in a JSON file.
+func (s source) read(file string, keys ...string) (node, error) {
+	text, err := os.ReadFile(filepath.Join(string(s), filepath.FromSlash(file)))
+	if err != nil {
+		return nil, err
+	}
+	var all any
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	n, _ := all.(map[string]any)
+	found := node(n).at(keys...)
+	if found == nil {
+		return nil, fmt.Errorf("%s has no %s", file, strings.Join(keys, "."))
+	}
+	return found, nil
+}
+
+// node is a JSON object; a nil node has no members.
+type node map[string]any
+
+func (n node) at(keys ...string) node {
+	for _, key := range keys {
+		m, _ := n[key].(map[string]any)
+		n = m
+	}
+	return n
+}
+
+func (n node) text(key string) string {
+	s, _ := n[key].(string)
+	return s
+}
+
+// table collects lines.
+type table map[string]string
+
+// put adds a line, unless the value is empty.
+func (t table) put(key, value string) {
+	if value != "" {
+		t[key] = strings.NewReplacer("\t", " ", "\n", " ").Replace(value)
+	}
+}
+
+// lines is the table as a text. What the parent has and this one has not is a
+// line with the value "\x00".
+func (t table) lines(parent table) string {
+	var out []string
+	for key, value := range t {
+		if old, ok := parent[key]; !ok || old != value {
+			out = append(out, key+"\t"+value+"\n")
+		}
+	}
+	for key := range parent {
+		if _, ok := t[key]; !ok {
+			out = append(out, key+"\t\x00\n")
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "")
+}

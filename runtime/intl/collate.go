@@ -1,0 +1,242 @@
+package intl
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+type collatorOptions struct {
+	Usage             string `json:"usage"`
+	Collation         string `json:"collation"`
+	Numeric           *bool  `json:"numeric"`
+	CaseFirst         string `json:"caseFirst"`
+	Sensitivity       string `json:"sensitivity"`
+	IgnorePunctuation *bool  `json:"ignorePunctuation"`
+}
+
+// collatorSpec is what a Collator resolved to, in the order of resolvedOptions.
+type collatorSpec struct {
+	Locale            string `json:"locale"`
+	Usage             string `json:"usage"`
+	Sensitivity       string `json:"sensitivity"`
+	IgnorePunctuation bool   `json:"ignorePunctuation"`
+	Collation         string `json:"collation"`
+	Numeric           bool   `json:"numeric"`
+	CaseFirst         string `json:"caseFirst"`
+}
+
+// tailored are the collations that x/text has beside the standard ones, by
+// language.
+var tailored = map[string][]string{ //nolint:gochecknoglobals // a table
+	"de": {"phonebk"}, "es": {"trad"}, "sv": {"reformed"}, "zh": {"pinyin", "stroke"},
+}
+
+func collations() []string {
+	out := []string{"emoji", "eor"}[:0]
+	for _, names := range tailored {
+		out = append(out, names...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func localeCollations(t *tag) []string {
+	if names := tailored[t.language]; names != nil {
+		return slices.Clone(names)
+	}
+	return []string{"standard"}[:0]
+}
+
+func resolveCollator(requested []string, o collatorOptions) (*collatorSpec, error) {
+	r, err := resolve(requested)
+	if err != nil {
+		return nil, err
+	}
+	s := &collatorSpec{Usage: o.Usage, Sensitivity: o.Sensitivity}
+	// Languages whose search collation is CLDR's root one.
+	if o.Usage == "search" && !slices.Contains([]string{"en", "fr", "it", "nl", "pt"}, r.tag.language) {
+		return nil, errMissing("Intl.Collator with usage \"search\" for " + r.tag.language)
+	}
+	s.Collation = r.keyword("co", o.Collation, "default", func(name string) bool {
+		return slices.Contains(tailored[r.tag.language], name)
+	})
+	numericOption := ""
+	if o.Numeric != nil {
+		numericOption = map[bool]string{true: "true", false: "false"}[*o.Numeric]
+	}
+	truth := func(v string) bool { return v == "true" || v == "false" }
+	s.Numeric = r.keyword("kn", numericOption, "false", truth) == "true"
+	s.CaseFirst = r.keyword("kf", o.CaseFirst, "false", func(v string) bool { return v == "upper" || v == "lower" || v == "false" })
+	if s.Sensitivity == "" {
+		s.Sensitivity = "variant"
+	}
+	if o.IgnorePunctuation != nil {
+		s.IgnorePunctuation = *o.IgnorePunctuation
+	}
+	s.Locale = r.tag.String()
+	return s, nil
+}
+
+// collator compares texts. x/text's own keeps state while it compares: there is
+// one for each comparison under way.
+type collator struct {
+	s        collatorSpec
+	strength sync.Pool // of *collate.Collator, at the specification's strength
+	primary  sync.Pool // of *collate.Collator that see letters only
+	order    []*unicode.RangeTable
+}
+
+func newCollator(s collatorSpec) (*collator, error) {
+	t, err := parseTag(s.Locale)
+	if err != nil {
+		return nil, err
+	}
+	extension := "-u"
+	if s.Collation != "default" {
+		extension += "-co-" + s.Collation
+	}
+	if s.IgnorePunctuation {
+		extension += "-ka-shifted"
+	}
+	if s.Numeric {
+		extension += "-kn"
+	}
+	at := func(level string) func() any {
+		l, _ := language.Parse(t.base() + extension + "-ks-" + level) // well-formed: made of known parts
+		return func() any { return collate.New(l, collate.OptionsFromTag(l)) }
+	}
+	c := &collator{s: s, order: reordered[t.language]}
+	level := map[string]string{"base": "level1", "case": "level1", "accent": "level2", "variant": "level3"}[s.Sensitivity]
+	if s.Sensitivity == "variant" && s.CaseFirst != "false" {
+		level = "level2"
+	}
+	c.strength.New, c.primary.New = at(level), at("level1")
+	return c, nil
+}
+
+// reordered are the scripts that a language puts before Latin (CLDR, "reorder").
+var reordered = map[string][]*unicode.RangeTable{ //nolint:gochecknoglobals // a table
+	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "ru": {unicode.Cyrillic}, "ko": {unicode.Hangul, unicode.Han},
+	"ja": {unicode.Latin, kana, unicode.Han}, "zh": {unicode.Han},
+}
+
+// kana is one group.
+var kana = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x3041, Hi: 0x30ff, Stride: 1}}} //nolint:gochecknoglobals // a table
+
+func compareWith(pool *sync.Pool, a, b string) int {
+	c, ok := pool.Get().(*collate.Collator)
+	if !ok {
+		return strings.Compare(a, b)
+	}
+	defer pool.Put(c)
+	return c.CompareString(a, b)
+}
+
+// compare returns a negative number, 0 or a positive number.
+func (c *collator) compare(a, b string) int {
+	if a == b {
+		return 0
+	}
+	if c.order != nil {
+		if n := c.compareScripts(a, b); n != 0 {
+			return n
+		}
+	}
+	if n := compareWith(&c.strength, a, b); n != 0 {
+		return n
+	}
+	if c.s.Sensitivity == "case" {
+		return compareCase(a, b, false)
+	}
+	if c.s.Sensitivity == "variant" && c.s.CaseFirst != "false" {
+		return compareCase(a, b, c.s.CaseFirst == "upper")
+	}
+	return 0
+}
+
+// compareScripts decides by the order of scripts, at the first letters that
+// differ.
+func (c *collator) compareScripts(a, b string) int {
+	x, y := []rune(norm.NFC.String(a)), []rune(norm.NFC.String(b))
+	for i := range min(len(x), len(y)) {
+		if x[i] == y[i] {
+			continue
+		}
+		first, second := c.group(x[i]), c.group(y[i])
+		if first != second && first >= 0 && second >= 0 {
+			return first - second
+		}
+		if compareWith(&c.primary, string(x[i]), string(y[i])) != 0 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// group is the place of a letter's script; -1 for what is no letter.
+func (c *collator) group(r rune) int {
+	if !unicode.IsLetter(r) {
+		return -1
+	}
+	for i, script := range c.order {
+		if unicode.Is(script, r) {
+			return i
+		}
+	}
+	return len(c.order)
+}
+
+// compareCase compares texts with the same letters by case alone.
+func compareCase(a, b string, upperFirst bool) int {
+	x, y := letters(a), letters(b)
+	for i := range min(len(x), len(y)) {
+		first, second := unicode.IsUpper(x[i]), unicode.IsUpper(y[i])
+		if first != second {
+			if first == upperFirst {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+func letters(s string) []rune {
+	return slices.DeleteFunc([]rune(norm.NFD.String(s)), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+var collators cache[*collator] //nolint:gochecknoglobals // pure functions of their specifications
+
+func collateFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// intl_collator(tags, options) -> specification
+		"intl_collator": func(c *engine.Call) (any, error) {
+			o, err := options[collatorOptions](c.String(1))
+			if err != nil {
+				return nil, err
+			}
+			s, err := resolveCollator(c.Strings(0), o)
+			if err != nil {
+				return nil, err
+			}
+			return specification(s)
+		},
+		// intl_compare(specification, text, text) -> negative, 0 or positive
+		"intl_compare": func(c *engine.Call) (any, error) {
+			k, err := of(&collators, c.String(0), newCollator)
+			if err != nil {
+				return nil, err
+			}
+			n := k.compare(c.String(1), c.String(2))
+			return min(max(n, -1), 1), nil
+		},
+	}
+}

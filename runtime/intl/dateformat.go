@@ -1,0 +1,223 @@
+package intl
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/intl/cldr"
+)
+
+// dateFormat formats instants by a specification.
+type dateFormat struct {
+	s        dateSpec
+	data     *cldr.Locale
+	region   string
+	location *time.Location
+	pieces   []piece
+	number   *numberFormat
+}
+
+func newDateFormat(s dateSpec) (*dateFormat, error) {
+	r, err := resolve([]string{s.Locale})
+	if err != nil {
+		return nil, err
+	}
+	f := &dateFormat{s: s, data: r.data, region: r.region()}
+	if f.location, err = location(s.TimeZone); err != nil {
+		return nil, err
+	}
+	for p := range patternPieces(s.Pattern) {
+		f.pieces = append(f.pieces, p)
+	}
+	f.number, err = newNumberFormat(numberSpec{
+		Locale: r.data.Name(), NumberingSystem: s.NumberingSystem, Style: "decimal", Notation: "standard", UseGrouping: false,
+	})
+	return f, err
+}
+
+// instant makes a time of milliseconds since 1970 (ECMA-262, TimeClip).
+func (f *dateFormat) instant(ms float64) (time.Time, error) {
+	if math.IsNaN(ms) || math.Abs(ms) > 8.64e15 {
+		return time.Time{}, rangeError("Invalid time value")
+	}
+	return time.UnixMilli(int64(ms)).In(f.location), nil
+}
+
+func (f *dateFormat) format(t time.Time) []part { return f.formatPieces(f.pieces, t) }
+
+// text is the whole text. Between the time and "PM" it has a common space, as
+// V8's has, which the web is used to; the parts have CLDR's narrow one.
+func (f *dateFormat) text(t time.Time) string {
+	return strings.ReplaceAll(join(f.format(t)), "\u202f", " ")
+}
+
+func (f *dateFormat) formatPieces(pieces []piece, t time.Time) []part {
+	var parts []part
+	for _, p := range pieces {
+		if p.literal {
+			parts = appendPart(parts, "literal", p.text)
+			continue
+		}
+		kind, text := f.field(field{p.text[0], len(p.text)}, t)
+		parts = appendPart(parts, kind, text)
+	}
+	return parts
+}
+
+// field writes one field.
+func (f *dateFormat) field(p field, t time.Time) (kind, text string) {
+	switch p.letter {
+	case 'G':
+		era := 1
+		if t.Year() <= 0 {
+			era = 0
+		}
+		return "era", f.name("era/", p, era)
+	case 'y':
+		return "year", f.year(t.Year(), p.length)
+	case 'M', 'L':
+		return "month", f.month(p, t.Month())
+	case 'E', 'c':
+		return "weekday", f.weekday(p, t.Weekday())
+	case 'd':
+		return "day", f.digits(t.Day(), p.length)
+	case 'a':
+		return "dayPeriod", f.halfDay(p, t.Hour())
+	case 'B':
+		return "dayPeriod", f.dayPeriod(p, t)
+	case 'h', 'H', 'K', 'k':
+		return "hour", f.digits(clockHour(p.letter, t.Hour()), p.length)
+	case 'm':
+		return "minute", f.digits(t.Minute(), p.length)
+	case 's':
+		return "second", f.digits(t.Second(), p.length)
+	case 'S':
+		return "fractionalSecond", f.localDigits(fmt.Sprintf("%03d", t.Nanosecond()/1e6)[:min(p.length, 3)])
+	}
+	return "timeZoneName", f.zoneText(t, p)
+}
+
+func clockHour(letter byte, hour int) int {
+	switch letter {
+	case 'h':
+		return (hour+11)%12 + 1
+	case 'K':
+		return hour % 12
+	case 'k':
+		return (hour+23)%24 + 1
+	}
+	return hour
+}
+
+// year is the year of its era: there is no year 0.
+func (f *dateFormat) year(year, length int) string {
+	if year <= 0 && f.s.Calendar != "iso8601" {
+		year = 1 - year
+	}
+	if length == 2 {
+		return f.digits(year%100, 2)
+	}
+	return f.digits(year, length)
+}
+
+func (f *dateFormat) digits(n, length int) string {
+	sign := ""
+	if n < 0 {
+		sign, n = f.number.symbol("minusSign"), -n
+	}
+	return sign + f.localDigits(fmt.Sprintf("%0*d", length, n))
+}
+
+func (f *dateFormat) localDigits(digits string) string { return f.number.localized(digits) }
+
+// width is the name of a text's length.
+func (f field) width() string {
+	switch f.length {
+	case 4:
+		return "wide"
+	case 5:
+		return "narrow"
+	}
+	return "abbreviated"
+}
+
+func (f *dateFormat) name(prefix string, p field, at int) string {
+	names := strings.Split(f.data.Text(prefix+p.width()), "|")
+	if at < len(names) {
+		return names[at]
+	}
+	return ""
+}
+
+func (f *dateFormat) month(p field, month time.Month) string {
+	switch {
+	case p.length <= 2:
+		return f.digits(int(month), p.length)
+	case p.letter == 'L':
+		return f.name("month/stand-alone/", p, int(month)-1)
+	}
+	return f.name("month/format/", p, int(month)-1)
+}
+
+func (f *dateFormat) weekday(p field, day time.Weekday) string {
+	if p.letter == 'c' {
+		return f.name("day/stand-alone/", p, int(day))
+	}
+	return f.name("day/format/", p, int(day))
+}
+
+func (f *dateFormat) halfDay(p field, hour int) string {
+	if hour < 12 {
+		return f.data.Text("period/" + p.width() + "/am")
+	}
+	return f.data.Text("period/" + p.width() + "/pm")
+}
+
+// dayPeriod is "in the morning": the part of the day by the language's custom,
+// or noon, if that is what the pattern's smallest field shows.
+func (f *dateFormat) dayPeriod(p field, t time.Time) string {
+	rules, _ := cldr.Common().Find("periods/" + f.data.Language())
+	sharp := t.Hour()*60 + t.Minute()
+	if !f.shows(fieldMinute) {
+		sharp = t.Hour() * 60
+	}
+	if f.shows(fieldSecond) && t.Second() > 0 {
+		sharp = -1
+	}
+	name := ""
+	for rule := range strings.SplitSeq(rules, ";") {
+		r := strings.Split(rule, " ")
+		if len(r) != 3 {
+			continue
+		}
+		from, before := minutes(r[1]), minutes(r[2])
+		if r[2] == "" {
+			if text, ok := f.data.Find("period/" + p.width() + "/" + r[0]); ok && sharp == from && r[0] == "noon" {
+				return text
+			}
+			continue
+		}
+		now := t.Hour()*60 + t.Minute()
+		if from <= now && now < before || from > before && (now >= from || now < before) {
+			name = r[0]
+		}
+	}
+	if text, ok := f.data.Find("period/" + p.width() + "/" + name); ok {
+		return text
+	}
+	return f.halfDay(p, t.Hour())
+}
+
+func (f *dateFormat) shows(id fieldID) bool {
+	return parseSkeleton(f.s.Pattern)[id].length > 0
+}
+
+// minutes reads "18:00" as minutes of the day.
+func minutes(clock string) int {
+	if len(clock) != 5 {
+		return 0
+	}
+	return (int(clock[0]-'0')*10+int(clock[1]-'0'))*60 + int(clock[3]-'0')*10 + int(clock[4]-'0')
+}

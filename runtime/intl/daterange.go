@@ -1,0 +1,238 @@
+package intl
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/intl/cldr"
+)
+
+// This file formats intervals (UTS 35, part 4, section 2.6.3).
+
+// formatRange formats from … to; what both have is written once.
+func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
+	have := parseSkeleton(f.s.Pattern)
+	id, differ := f.largestDifference(from, to)
+	if !differ || slices.Equal(f.format(from), f.format(to)) {
+		return sourced(f.format(from), "shared")
+	}
+	if have.mask()&dateMask != 0 && have.mask()&timeMask != 0 {
+		if id <= fieldDay || id == fieldWeekday {
+			return f.fallbackRange(f.pieces, from, to)
+		}
+		return f.timeRange(have, id, from, to)
+	}
+	return f.intervalOf(have, f.pieces, id, from, to)
+}
+
+// largestDifference is the largest field in which two instants differ.
+func (f *dateFormat) largestDifference(a, b time.Time) (fieldID, bool) {
+	era := func(t time.Time) int { return min(max(t.Year(), 0), 1) }
+	for _, c := range []struct {
+		id   fieldID
+		same bool
+	}{
+		{fieldEra, era(a) == era(b)},
+		{fieldYear, a.Year() == b.Year()},
+		{fieldMonth, a.Month() == b.Month()},
+		{fieldDay, a.Day() == b.Day()},
+		{fieldPeriod, a.Hour()/12 == b.Hour()/12},
+		{fieldHour, a.Hour() == b.Hour()},
+		{fieldMinute, a.Minute() == b.Minute()},
+		{fieldSecond, a.Second() == b.Second()},
+		{fieldFraction, a.Nanosecond() == b.Nanosecond()},
+	} {
+		if !c.same {
+			return c.id, true
+		}
+	}
+	return 0, false
+}
+
+// fallbackRange writes both ends in full.
+func (f *dateFormat) fallbackRange(pieces []piece, from, to time.Time) []rangePart {
+	var out []rangePart
+	for _, p := range placeholders(f.data.Text("interval/")) {
+		switch p {
+		case "{0}":
+			out = append(out, sourced(f.formatPieces(pieces, from), "startRange")...)
+		case "{1}":
+			out = append(out, sourced(f.formatPieces(pieces, to), "endRange")...)
+		default:
+			out = append(out, rangePart{part{"literal", p}, "shared"})
+		}
+	}
+	return out
+}
+
+// timeRange is a date with an interval of times.
+func (f *dateFormat) timeRange(have skeleton, id fieldID, from, to time.Time) []rangePart {
+	patterns := patternsOf(f.data)
+	clock := have.only(timeMask)
+	datePattern := patterns.best(have.only(dateMask))
+	timePattern := withHours(patterns.best(clock), have[fieldHour].letter)
+	interval := f.intervalOf(clock, piecesOf(timePattern), id, from, to)
+	var out []rangePart
+	for _, p := range placeholders(f.data.Text(patterns.glueKey(have))) {
+		switch p {
+		case "{1}":
+			out = append(out, sourced(f.formatPieces(piecesOf(datePattern), from), "shared")...)
+		case "{0}":
+			out = append(out, interval...)
+		default:
+			for literal := range patternPieces(p) {
+				out = append(out, rangePart{part{"literal", literal.text}, "shared"})
+			}
+		}
+	}
+	return joinLiterals(out)
+}
+
+func joinLiterals(parts []rangePart) []rangePart {
+	var out []rangePart
+	for _, p := range parts {
+		if n := len(out); n > 0 && p.kind == "literal" && out[n-1].kind == "literal" && out[n-1].source == p.source {
+			out[n-1].text += p.text
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func piecesOf(pattern string) []piece {
+	var out []piece
+	for p := range patternPieces(pattern) {
+		out = append(out, p)
+	}
+	return out
+}
+
+// intervalOf formats by the locale's interval pattern for the skeleton and the
+// field that differs.
+func (f *dateFormat) intervalOf(have skeleton, pieces []piece, id fieldID, from, to time.Time) []rangePart {
+	pattern := f.intervalPattern(have, id)
+	if pattern == "" {
+		return f.fallbackRange(pieces, from, to)
+	}
+	all := piecesOf(pattern)
+	cut := repeatedAt(all)
+	start, end := f.formatPieces(all[:cut], from), f.formatPieces(all[cut:], to)
+	return spans(start, end)
+}
+
+// repeatedAt is where the second end begins: at the first field that was there
+// before.
+func repeatedAt(pieces []piece) int {
+	var seen fieldMask
+	for i, p := range pieces {
+		l, ok := letterOf(p.text[0])
+		if p.literal || !ok {
+			continue
+		}
+		if seen&l.field.mask() != 0 {
+			return i
+		}
+		seen |= l.field.mask()
+	}
+	return len(pieces)
+}
+
+// spans marks what belongs to one end: from the first to the last field that
+// both ends have.
+func spans(start, end []part) []rangePart {
+	in := func(list []part, kind string) bool {
+		return kind != "literal" && slices.ContainsFunc(list, func(p part) bool { return p.kind == kind })
+	}
+	mark := func(list, other []part, source string) []rangePart {
+		first, last := -1, -1
+		for i, p := range list {
+			if in(other, p.kind) {
+				if first < 0 {
+					first = i
+				}
+				last = i
+			}
+		}
+		out := sourced(list, "shared")
+		for i := max(first, 0); i <= last; i++ {
+			out[i].source = source
+		}
+		return out
+	}
+	return joinLiterals(append(mark(start, end, "startRange"), mark(end, start, "endRange")...))
+}
+
+// intervalPattern finds the pattern and gives its fields the lengths of the
+// skeleton; "" when there is none for that difference.
+func (f *dateFormat) intervalPattern(have skeleton, id fieldID) string {
+	if have[fieldHour].letter != 'h' && have[fieldHour].letter != 'K' && id == fieldPeriod {
+		id = fieldHour
+	}
+	want := have
+	switch want[fieldHour].letter {
+	case 'K':
+		want[fieldHour].letter = 'h'
+	case 'k':
+		want[fieldHour].letter = 'H'
+	}
+	if want[fieldZone].letter == 'z' {
+		want[fieldZone].letter = 'v'
+	}
+	key := nearestInterval(f.data, want)
+	if key == "" {
+		return ""
+	}
+	letters := [fieldCount]string{fieldEra: "G", fieldYear: "y", fieldMonth: "M", fieldDay: "d", fieldPeriod: "aB", fieldHour: "hH", fieldMinute: "m"}[id]
+	for _, c := range letters {
+		if pattern, ok := f.data.Find("interval/" + key + "/" + string(c)); ok {
+			adjusted := adjustInterval(pattern, parseSkeleton(key), have)
+			if have[fieldHour].length > 0 {
+				adjusted = withHours(adjusted, have[fieldHour].letter)
+			}
+			return adjusted
+		}
+	}
+	return ""
+}
+
+// nearestInterval is the interval skeleton with the same fields, of the nearest
+// lengths; "" for none.
+func nearestInterval(data *cldr.Locale, want skeleton) string {
+	best, shortest := "", -1
+	for _, key := range data.Keys("interval/") {
+		name, _, ok := strings.Cut(key, "/")
+		if !ok || name == best {
+			continue
+		}
+		d, missing, extra := want.distance(parseSkeleton(name), everyMask)
+		if missing == 0 && extra == 0 && (shortest < 0 || d < shortest) {
+			best, shortest = name, d
+		}
+	}
+	return best
+}
+
+// adjustInterval changes the lengths of fields, each where it occurs.
+func adjustInterval(pattern string, from, want skeleton) string {
+	var out strings.Builder
+	for p := range patternPieces(pattern) {
+		l, ok := letterOf(p.text[0])
+		if p.literal || !ok {
+			out.WriteString(quoteLiteral(p.text))
+			continue
+		}
+		length := len(p.text)
+		asked, was := want[l.field], from[l.field]
+		if asked.length != was.length && (length == was.length || l.field == fieldWeekday || l.field == fieldMonth) && l.field != fieldMinute {
+			length = max(asked.length, 1)
+		}
+		c := p.text[0]
+		if l.field == fieldZone && asked.length > 0 {
+			c, length = asked.letter, asked.length
+		}
+		out.WriteString(strings.Repeat(string(c), length))
+	}
+	return out.String()
+}

@@ -1,0 +1,130 @@
+// Package intl is the Go half of JavaScript's Intl (ECMA-402): it resolves
+// locales and options, and formats, compares and segments. The JavaScript half is
+// runtime/web/js/intl*.js.
+//
+// Every host function is pure. A constructor's function resolves what was asked
+// for into a specification, a JSON text that is also what resolvedOptions shows;
+// the methods' functions take it back. So an isolate holds nothing but a string,
+// and an isolate started from an image, or a second one, goes on with it. What is
+// made of a specification is kept in a bounded cache of the process.
+//
+// In: tags, options and values as JavaScript gave them. Out: texts and parts of
+// texts. Errors are [*engine.Error], by the names that ECMA-402 gives them; what
+// the package has no data for is an Error that names it. It is safe for
+// concurrent use.
+package intl
+
+import (
+	"encoding/json"
+	"maps"
+	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Funcs returns the host functions by name.
+func Funcs() map[string]engine.Func {
+	all := map[string]engine.Func{}
+	for _, part := range []map[string]engine.Func{
+		localeFuncs(), numberFuncs(), dateFuncs(), pluralFuncs(), wordFuncs(), collateFuncs(), segmentFuncs(),
+	} {
+		maps.Copy(all, part)
+	}
+	return all
+}
+
+func rangeError(text string) *engine.Error { return &engine.Error{Name: "RangeError", Message: text} }
+
+// errMissing says what this version has no data or code for.
+func errMissing(what string) *engine.Error {
+	return &engine.Error{Name: "Error", Message: what + " is not available in this version of the runtime"}
+}
+
+// cache keeps what was made of specifications. When it is full it starts over:
+// a Worker uses a few, and one that makes thousands has no use for a cache.
+type cache[T any] struct {
+	mu   sync.Mutex
+	made map[string]T
+}
+
+const cached = 256
+
+// of returns what build makes of spec, which it decodes into an S.
+func of[S, T any](c *cache[T], spec string, build func(S) (T, error)) (T, error) {
+	c.mu.Lock()
+	made, ok := c.made[spec]
+	c.mu.Unlock()
+	if ok {
+		return made, nil
+	}
+	var s S
+	if err := json.Unmarshal([]byte(spec), &s); err != nil {
+		return made, engine.TypeError("not a specification of Intl: %v", err)
+	}
+	made, err := build(s)
+	if err != nil {
+		return made, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.made == nil || len(c.made) >= cached {
+		c.made = map[string]T{}
+	}
+	c.made[spec] = made
+	return made, nil
+}
+
+// options decodes the options that JavaScript read.
+func options[O any](text string) (O, error) {
+	var o O
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		return o, engine.TypeError("the options of Intl cannot be read: %v", err)
+	}
+	return o, nil
+}
+
+// specification encodes what was resolved.
+func specification(v any) (any, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, engine.TypeError("the options of Intl cannot be kept: %v", err)
+	}
+	return string(b), nil
+}
+
+// part is a piece of a formatted text.
+type part struct{ kind, text string }
+
+func join(parts []part) string {
+	n := 0
+	for _, p := range parts {
+		n += len(p.text)
+	}
+	out := make([]byte, 0, n)
+	for _, p := range parts {
+		out = append(out, p.text...)
+	}
+	return string(out)
+}
+
+// flat is the parts as JavaScript takes them: kind, text, kind, text, …
+func flat(parts []part) []string {
+	out := make([]string, 0, 2*len(parts))
+	for _, p := range parts {
+		out = append(out, p.kind, p.text)
+	}
+	return out
+}
+
+// appendPart appends a piece, joined to the last one when that is of its kind;
+// empty ones are left out.
+func appendPart(parts []part, kind, text string) []part {
+	if text == "" {
+		return parts
+	}
+	if n := len(parts); n > 0 && parts[n-1].kind == kind && kind == "literal" {
+		parts[n-1].text += text
+		return parts
+	}
+	return append(parts, part{kind, text})
+}

@@ -1,0 +1,200 @@
+package intl
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// compact divides by a thousand, a million …, as the locale's patterns say, and
+// rounds.
+func (f *numberFormat) compact(d decimal) formatted {
+	magnitude := d.magnitude()
+	shift := f.compactShift(magnitude)
+	n := f.round(d, shift)
+	if again := n.value.magnitude() + shift; again > magnitude && !n.value.zero() {
+		magnitude = again
+		if next := f.compactShift(again); next != shift {
+			n = f.round(d, next)
+		}
+	}
+	mantissa := n
+	mantissa.shift = 0
+	plural := f.plural(mantissa)
+	if n.whole == "1" && n.fraction == "" {
+		plural = "1"
+	}
+	n.compact = f.compactPattern(magnitude, plural)
+	return n
+}
+
+// compactTable is where the compact patterns are.
+func (f *numberFormat) compactTable() string {
+	switch {
+	case f.currency != "":
+		if _, ok := f.data.Find(f.symbols + "money/short/3/other"); !ok {
+			return "number/latn/money/short/"
+		}
+		return f.symbols + "money/short/"
+	case f.s.CompactDisplay == "long":
+		return f.symbols + "long/"
+	}
+	return f.symbols + "short/"
+}
+
+// compactPattern is the pattern of a magnitude; "" when numbers of that size are
+// written out.
+func (f *numberFormat) compactPattern(magnitude int, plural string) string {
+	capped := f.compactSize(magnitude)
+	if capped == 0 {
+		return ""
+	}
+	key := f.compactTable() + itoa(capped) + "/"
+	text, ok := f.data.Find(key + plural)
+	if !ok && plural == "1" {
+		plural = f.rules.find(operands{whole: "1"})
+		text, ok = f.data.Find(key + plural)
+	}
+	if !ok {
+		text = f.data.Text(key + "other")
+	}
+	if f.currency != "" && lettersTouch(f.currency, text) {
+		if spaced, ok := f.data.Find(key + plural + "!"); ok {
+			text = spaced
+		}
+	}
+	if text == "0" || strings.Trim(text, "0 ¤\u00a0") == "" {
+		return ""
+	}
+	return collapseZeros(text)
+}
+
+// lettersTouch reports whether a currency's letter stands beside the number: "USD 1K".
+func lettersTouch(currency, pattern string) bool {
+	first, _ := utf8.DecodeRuneInString(currency)
+	last, _ := utf8.DecodeLastRuneInString(currency)
+	if strings.HasPrefix(pattern, "¤") {
+		return unicode.IsLetter(last)
+	}
+	return unicode.IsLetter(first)
+}
+
+// collapseZeros makes "000 Mio'.'" of any number of zeros "0 Mio'.'".
+func collapseZeros(text string) string {
+	at := strings.IndexByte(text, '0')
+	if at < 0 {
+		return text
+	}
+	return text[:at+1] + strings.TrimLeft(text[at:], "0")
+}
+
+// compactSize is the greatest power of ten, up to magnitude, that there is a
+// pattern for; 0 for none.
+func (f *numberFormat) compactSize(magnitude int) int {
+	const most = 24 // no locale has patterns beyond
+	for size := min(magnitude, most); size >= 3; size-- {
+		if _, ok := f.data.Find(f.compactTable() + itoa(size) + "/other"); ok {
+			return size
+		}
+	}
+	return 0
+}
+
+func (f *numberFormat) compactShift(magnitude int) int {
+	capped := f.compactSize(magnitude)
+	if capped == 0 {
+		return 0
+	}
+	text := f.data.Text(f.compactTable() + itoa(capped) + "/other")
+	zeros := strings.Count(text, "0")
+	if zeros == 0 || strings.Trim(text, "0 ¤\u00a0") == "" {
+		return 0
+	}
+	return capped - zeros + 1
+}
+
+// named writes "1.00 US dollars".
+func (f *numberFormat) named(n formatted, number []part) []part {
+	plural := f.plural(n)
+	name, ok := f.data.Find("currency/" + f.s.Currency + "/" + plural)
+	if !ok {
+		name, ok = f.data.Find("currency/" + f.s.Currency + "/other")
+	}
+	if !ok {
+		name, ok = f.data.Find("currency/" + f.s.Currency)
+	}
+	if !ok {
+		name = f.s.Currency
+	}
+	text, ok := f.data.Find(f.symbols + "money/unitPattern-count-" + plural)
+	if !ok {
+		text = f.data.Text(f.symbols + "money/unitPattern-count-other")
+	}
+	var parts []part
+	for _, piece := range placeholders(text) {
+		switch piece {
+		case "{0}":
+			parts = append(parts, number...)
+		case "{1}":
+			parts = append(parts, part{"currency", name})
+		default:
+			parts = appendPart(parts, "literal", piece)
+		}
+	}
+	return parts
+}
+
+// placeholders cuts a pattern into {0}, {1} and the texts between them.
+func placeholders(text string) []string {
+	var out []string
+	for text != "" {
+		at := strings.IndexByte(text, '{')
+		if at < 0 || len(text) < at+3 {
+			return append(out, text)
+		}
+		if at > 0 {
+			out = append(out, text[:at])
+		}
+		out = append(out, text[at:at+3])
+		text = text[at+3:]
+	}
+	return out
+}
+
+// measured writes "16 liters".
+func (f *numberFormat) measured(n formatted, number []part) []part {
+	plural := f.plural(n)
+	width := "unit/" + f.s.UnitDisplay + "/"
+	text := f.unitPattern(width, f.s.Unit, plural)
+	if above, below, ok := strings.Cut(f.s.Unit, "-per-"); text == "" && ok {
+		text = f.perPattern(width, above, below, plural)
+	}
+	before, after, ok := strings.Cut(text, "{0}")
+	if !ok { // the word has the number in it
+		return appendText(nil, "unit", text)
+	}
+	parts := appendText(nil, "unit", before)
+	return appendText(append(parts, number...), "unit", after)
+}
+
+func (f *numberFormat) unitPattern(width, unit, plural string) string {
+	text, ok := f.data.Find(width + unit + "/" + plural)
+	if !ok {
+		text = f.data.Text(width + unit + "/other")
+	}
+	return text
+}
+
+// perPattern makes a pattern of two units (UTS 35, part 6, section 5.4).
+func (f *numberFormat) perPattern(width, above, below, plural string) string {
+	first := f.unitPattern(width, above, plural)
+	if per, ok := f.data.Find(width + below + "/per"); ok {
+		return strings.Replace(per, "{0}", first, 1)
+	}
+	one := strings.TrimSpace(strings.Replace(f.unitPattern(width, below, "one"), "{0}", "", 1))
+	per := strings.Replace(f.data.Text(width+"per"), "{0}", first, 1)
+	return strings.Replace(per, "{1}", one, 1)
+}

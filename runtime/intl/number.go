@@ -1,0 +1,323 @@
+package intl
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/runtime/intl/cldr"
+)
+
+// numberFormat formats numbers by a specification.
+type numberFormat struct {
+	s        numberSpec
+	data     *cldr.Locale
+	rules    pluralRules
+	numerals []rune // digits 0 to 9
+	symbols  string // "number/latn/"
+	arabic   bool   // Arabic digits in a locale that has none of its own
+	pattern  pattern
+	currency string // what stands for ¤
+	grouping int    // a group needs so many digits before it; 0 for no groups
+}
+
+func newNumberFormat(s numberSpec) (*numberFormat, error) {
+	t, err := parseTag(s.Locale)
+	if err != nil {
+		return nil, err
+	}
+	name := available(t)
+	if name == "" {
+		return nil, errMissing("the locale " + s.Locale)
+	}
+	f := &numberFormat{s: s, data: cldr.Open(name), rules: findPluralRules("cardinal", name)}
+	numerals, _ := cldr.Common().Find("numerals/" + s.NumberingSystem)
+	f.numerals = []rune(numerals)
+	if len(f.numerals) != 10 {
+		return nil, errMissing("the numbering system " + s.NumberingSystem)
+	}
+	f.chooseSymbols()
+	kind := "pattern/decimal"
+	switch {
+	case f.asPercent():
+		kind = "pattern/percent"
+	case s.Style == "currency" && s.CurrencyDisplay != "name":
+		f.currency = f.currencySymbol()
+		kind = f.moneyPattern()
+	}
+	f.pattern = parsePattern(f.data.Text(f.symbols + kind))
+	f.chooseGrouping()
+	return f, nil
+}
+
+// chooseSymbols finds the symbols of the numbering system: the locale's own,
+// CLDR root's for Arabic digits (which are those of Arabic), else the Latin ones.
+func (f *numberFormat) chooseSymbols() {
+	f.symbols = "number/" + f.s.NumberingSystem + "/"
+	if _, ok := f.data.Find(f.symbols + "decimal"); ok {
+		return
+	}
+	f.symbols = "number/latn/"
+	f.arabic = f.s.NumberingSystem == "arab"
+}
+
+func (f *numberFormat) symbol(name string) string {
+	if f.arabic && name != "nan" {
+		return cldr.Open("ar-EG").Text("number/arab/" + name)
+	}
+	return f.data.Text(f.symbols + name)
+}
+
+// asPercent reports whether the pattern is that of percentages: also of the unit,
+// unless it is spelled out.
+func (f *numberFormat) asPercent() bool {
+	return f.s.Style == "percent" || f.s.Style == "unit" && f.s.Unit == "percent" && f.s.UnitDisplay != "long"
+}
+
+func (f *numberFormat) currencySymbol() string {
+	code := f.s.Currency
+	if f.s.CurrencyDisplay == "code" {
+		return code
+	}
+	if f.s.CurrencyDisplay == "narrowSymbol" {
+		if s, ok := f.data.Find("currency/" + code + "/narrow"); ok {
+			return s
+		}
+	}
+	if s, ok := f.data.Find("currency/" + code + "/symbol"); ok {
+		return s
+	}
+	return code
+}
+
+func (f *numberFormat) moneyPattern() string {
+	if f.s.CurrencySign == "accounting" {
+		return "money/accounting"
+	}
+	return "money/standard"
+}
+
+func (f *numberFormat) chooseGrouping() {
+	least := 1
+	if f.data.Text("number/grouping") == "2" {
+		least = 2
+	}
+	switch f.s.UseGrouping {
+	case "auto":
+		f.grouping = least
+	case "always":
+		f.grouping = 1
+	case "min2":
+		f.grouping = max(2, least)
+	}
+}
+
+// formatted is a number after rounding.
+type formatted struct {
+	value           decimal
+	whole, fraction string
+	shift           int    // what value was divided by, as a power of ten
+	exponent        bool   // shift is shown as an exponent
+	compact         string // the compact pattern, "" for none
+}
+
+// format returns the parts of a number.
+func (f *numberFormat) format(d decimal) []part {
+	if f.s.Style == "percent" {
+		d = d.shift(2)
+	}
+	n := f.scale(d)
+	number := f.numberParts(n)
+	sign := f.sign(n.value)
+	if f.s.Style == "currency" && f.s.CurrencyDisplay != "name" {
+		return f.decorate(n, number, sign)
+	}
+	parts := f.decorate(n, number, sign)
+	switch f.s.Style {
+	case "currency":
+		return f.named(n, parts)
+	case "unit":
+		if !f.asPercent() {
+			return f.measured(n, parts)
+		}
+	}
+	return parts
+}
+
+// decorate puts the pattern's affixes around a number.
+func (f *numberFormat) decorate(n formatted, number []part, sign byte) []part {
+	p, literal := f.pattern, "literal"
+	if n.compact != "" {
+		p, literal = parsePattern(n.compact), "compact"
+		if !strings.Contains(n.compact, "0") {
+			number = nil // "mille" is "1000" in one word
+		}
+	}
+	a := p.signed(sign)
+	prefix, suffix := f.affixParts(nil, a.prefix, literal), f.affixParts(nil, a.suffix, literal)
+	if f.currency != "" {
+		prefix, suffix = spaceCurrency(prefix, number, suffix)
+	}
+	return append(append(prefix, number...), suffix...)
+}
+
+// sign is the sign to show (ECMA-402, 16.5.16, GetNumberFormatPattern).
+func (f *numberFormat) sign(d decimal) byte {
+	negative := d.negative && !d.nan
+	switch f.s.SignDisplay {
+	case "never":
+		return 0
+	case "always":
+		if !negative {
+			return '+'
+		}
+	case "exceptZero":
+		if d.zero() || d.nan {
+			return 0
+		}
+		if !negative {
+			return '+'
+		}
+	case "negative":
+		if d.zero() {
+			return 0
+		}
+	}
+	if negative {
+		return '-'
+	}
+	return 0
+}
+
+// scale rounds a number and, for notations that do, takes out a power of ten.
+func (f *numberFormat) scale(d decimal) formatted {
+	if !d.finite() || f.s.Notation == "standard" {
+		return f.round(d, 0)
+	}
+	if f.s.Notation == "compact" {
+		return f.compact(d)
+	}
+	n := f.round(d, f.exponentOf(d.magnitude()))
+	if again := f.exponentOf(n.value.magnitude() + n.shift); again != n.shift && !n.value.zero() {
+		n = f.round(d, again)
+	}
+	n.exponent = true
+	return n
+}
+
+func (f *numberFormat) exponentOf(magnitude int) int {
+	if f.s.Notation == "engineering" {
+		return magnitude - ((magnitude%3)+3)%3
+	}
+	return magnitude
+}
+
+// round divides by a power of ten and rounds (ECMA-402, FormatNumericToString).
+func (f *numberFormat) round(d decimal, shift int) formatted {
+	return roundDigits(f.s.digits, f.s.rounding, d, shift)
+}
+
+func roundDigits(s digits, r rounding, d decimal, shift int) formatted {
+	n := formatted{value: d, shift: shift}
+	if !d.finite() {
+		return n
+	}
+	d = d.shift(-shift)
+	least := 0 // fraction digits to show
+	significant := s.MaximumSignificantDigits != nil && s.MaximumFractionDigits == nil
+	if s.MaximumSignificantDigits != nil && s.MaximumFractionDigits != nil {
+		finer := d.magnitude()-*s.MaximumSignificantDigits+1 <= -*s.MaximumFractionDigits
+		significant = finer == (r.RoundingPriority == "morePrecision")
+	}
+	if significant {
+		n.value = d.roundTo(d.magnitude()-*s.MaximumSignificantDigits+1, 1, r.RoundingMode)
+		least = *s.MinimumSignificantDigits - 1 - n.value.magnitude()
+	} else {
+		n.value = d.roundTo(-*s.MaximumFractionDigits, r.RoundingIncrement, r.RoundingMode)
+		least = *s.MinimumFractionDigits
+	}
+	n.whole, n.fraction = n.value.split()
+	if missing := least - len(n.fraction); missing > 0 {
+		n.fraction += strings.Repeat("0", missing)
+	}
+	if r.TrailingZeroDisplay == "stripIfInteger" && strings.Trim(n.fraction, "0") == "" {
+		n.fraction = ""
+	}
+	if missing := s.MinimumIntegerDigits - len(n.whole); missing > 0 {
+		n.whole = strings.Repeat("0", missing) + n.whole
+	}
+	return n
+}
+
+// numberParts writes the digits.
+func (f *numberFormat) numberParts(n formatted) []part {
+	switch {
+	case n.value.nan:
+		return []part{{"nan", f.symbol("nan")}}
+	case n.value.infinite:
+		return []part{{"infinity", f.symbol("infinity")}}
+	}
+	parts := f.groups(nil, n.whole)
+	if n.fraction != "" {
+		decimalSign := f.symbol("decimal")
+		if own := f.symbol("currencyDecimal"); own != "" && f.s.Style == "currency" {
+			decimalSign = own
+		}
+		parts = append(parts, part{"decimal", decimalSign}, part{"fraction", f.localized(n.fraction)})
+	}
+	if !n.exponent {
+		return parts
+	}
+	parts = append(parts, part{"exponentSeparator", f.symbol("exponential")})
+	exponent := decimal{digits: itoa(max(n.shift, -n.shift))}
+	if n.shift < 0 {
+		parts = appendSymbol(parts, "exponentMinusSign", f.symbol("minusSign"))
+	}
+	return append(parts, part{"exponentInteger", f.localized(exponent.digits)})
+}
+
+// groups writes the digits before the point.
+func (f *numberFormat) groups(parts []part, whole string) []part {
+	p := f.pattern
+	if f.grouping == 0 || p.primary == 0 || len(whole) < p.primary+f.grouping {
+		return append(parts, part{"integer", f.localized(whole)})
+	}
+	group := f.symbol("group")
+	if own := f.symbol("currencyGroup"); own != "" && f.s.Style == "currency" {
+		group = own
+	}
+	head, tail := whole[:len(whole)-p.primary], whole[len(whole)-p.primary:]
+	first := (len(head)-1)%p.secondary + 1
+	parts = append(parts, part{"integer", f.localized(head[:first])})
+	for at := first; at < len(head); at += p.secondary {
+		parts = append(parts, part{"group", group}, part{"integer", f.localized(head[at : at+p.secondary])})
+	}
+	return append(parts, part{"group", group}, part{"integer", f.localized(tail)})
+}
+
+// localized writes digits in the numbering system.
+func (f *numberFormat) localized(digits string) string {
+	if f.s.NumberingSystem == "latn" {
+		return digits
+	}
+	out := make([]byte, 0, len(digits)*utf8.UTFMax)
+	for i := range len(digits) {
+		out = utf8.AppendRune(out, f.numerals[digits[i]-'0'])
+	}
+	return string(out)
+}
+
+// plural is the plural category of a number as it is shown.
+func (f *numberFormat) plural(n formatted) string { return n.plural(f.rules) }
+
+func (n formatted) plural(rules pluralRules) string {
+	if !n.value.finite() {
+		return "other"
+	}
+	o := operands{whole: strings.TrimLeft(n.whole, "0"), fraction: n.fraction, exponent: n.shift}
+	if n.shift > 0 {
+		// 1.2c6 is the number 1200000.
+		all := n.fraction + strings.Repeat("0", max(0, n.shift-len(n.fraction)))
+		o.whole, o.fraction = strings.TrimLeft(n.whole+all[:n.shift], "0"), all[n.shift:]
+	}
+	return rules.find(o)
+}

@@ -1,0 +1,388 @@
+package intl
+
+import (
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/intl/cldr"
+)
+
+// wordFuncs are those of RelativeTimeFormat, ListFormat, DisplayNames and the
+// cases of strings.
+func wordFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// intl_resolve(tags, keys of -u- to keep) -> [locale, numbering system]
+		"intl_resolve": func(c *engine.Call) (any, error) {
+			r, err := resolve(c.Strings(0))
+			if err != nil {
+				return nil, err
+			}
+			system := ""
+			if c.Bool(1) {
+				system = r.numberingSystem(c.String(2))
+			}
+			return []string{r.tag.String(), system}, nil
+		},
+		// intl_relative(locale, numbering system, style, numeric, number, unit) ->
+		// [kind, text, …]
+		"intl_relative": func(c *engine.Call) (any, error) {
+			f, err := relativeFormatOf(c.String(0), c.String(1))
+			if err != nil {
+				return nil, err
+			}
+			return flat(f.relative(c.String(2), c.String(3) == "auto", c.Float(4), c.String(5))), nil
+		},
+		// intl_list(locale, type, style, texts) -> [kind, text, …]
+		"intl_list": func(c *engine.Call) (any, error) {
+			r, err := resolve([]string{c.String(0)})
+			if err != nil {
+				return nil, err
+			}
+			return flat(list(r.data, c.String(1), c.String(2), c.Strings(3))), nil
+		},
+		// intl_name(locale, type, style, dialect or standard, code) -> [canonical code, name]
+		// without the name when there is none
+		"intl_name": func(c *engine.Call) (any, error) {
+			r, err := resolve([]string{c.String(0)})
+			if err != nil {
+				return nil, err
+			}
+			n := namer{r.data, c.String(2), c.String(3) == "dialect"}
+			return n.find(c.String(1), c.String(4))
+		},
+		// intl_case(tags, text, whether to upper case) -> text
+		"intl_case": func(c *engine.Call) (any, error) { return changeCase(c.Strings(0), c.String(1), c.Bool(2)) },
+	}
+}
+
+var relativeFormats cache[*numberFormat] //nolint:gochecknoglobals // pure functions of their specifications
+
+func relativeFormatOf(locale, system string) (*numberFormat, error) {
+	return of(&relativeFormats, `["`+locale+`","`+system+`"]`, func(key [2]string) (*numberFormat, error) {
+		s, err := resolveNumber([]string{key[0]}, numberOptions{
+			digitOptions:    digitOptions{RoundingIncrement: 1, RoundingMode: "halfExpand", RoundingPriority: "auto", TrailingZeroDisplay: "auto"},
+			NumberingSystem: key[1], Style: "decimal", Notation: "standard", UseGrouping: "auto", SignDisplay: "auto",
+		})
+		if err != nil {
+			return nil, err
+		}
+		return newNumberFormat(*s)
+	})
+}
+
+// relative writes "in 3 days" (ECMA-402, 18.5.2).
+func (f *numberFormat) relative(style string, auto bool, value float64, unit string) []part {
+	key := "relative/" + unit
+	if style != "long" {
+		key += "-" + style
+	}
+	d := float(value)
+	if auto {
+		at := strings.TrimSuffix(join(f.format(decimal{negative: d.negative && !d.zero(), digits: d.digits, point: d.point})), "")
+		if value == float64(int(value)) {
+			at = itoa(int(value))
+		}
+		if text, ok := f.data.Find(key + "/" + at); ok {
+			return []part{{"literal", text}}
+		}
+	}
+	when := "future"
+	if d.negative {
+		when, d.negative = "past", false
+	}
+	plural := f.plural(f.scale(d))
+	text, ok := f.data.Find(key + "/" + when + "/" + plural)
+	if !ok {
+		text = f.data.Text(key + "/" + when + "/other")
+	}
+	before, after, _ := strings.Cut(text, "{0}")
+	parts := appendPart(nil, "literal", before)
+	return appendPart(append(parts, f.format(d)...), "literal", after)
+}
+
+// list writes "a, b, and c" (ECMA-402, 14.5.2).
+func list(data *cldr.Locale, kind, style string, texts []string) []part {
+	switch len(texts) {
+	case 0:
+		return nil
+	case 1:
+		return []part{{"element", texts[0]}}
+	}
+	key := "list/" + map[string]string{"conjunction": "standard", "disjunction": "or", "unit": "unit"}[kind]
+	if style != "long" {
+		key += "-" + style
+	}
+	last := len(texts) - 1
+	if last == 1 {
+		return pair(pairPattern(data, key+"/2", texts[1]), []part{{"element", texts[0]}}, texts[1])
+	}
+	parts := pair(data.Text(key+"/start"), []part{{"element", texts[0]}}, texts[1])
+	for _, text := range texts[2:last] {
+		parts = pair(data.Text(key+"/middle"), parts, text)
+	}
+	return pair(pairPattern(data, key+"/end", texts[last]), parts, texts[last])
+}
+
+func pair(pattern string, before []part, text string) []part {
+	var out []part
+	for _, piece := range placeholders(pattern) {
+		switch piece {
+		case "{0}":
+			out = append(out, before...)
+		case "{1}":
+			out = append(out, part{"element", text})
+		default:
+			out = append(out, part{"literal", piece})
+		}
+	}
+	return out
+}
+
+// pairPattern is a pattern before its last element: Spanish and Italian change
+// "y" and "o" before a word that begins with the same sound (UTS 35, part 2,
+// "List patterns").
+func pairPattern(data *cldr.Locale, key, next string) string {
+	pattern := data.Text(key)
+	word := strings.ToLower(next)
+	has := func(prefixes ...string) bool {
+		for _, p := range prefixes {
+			if strings.HasPrefix(word, p) {
+				return true
+			}
+		}
+		return false
+	}
+	if data.Language() == "es" {
+		if has("i", "hi") && !has("hie", "hia") {
+			pattern = strings.Replace(pattern, " y ", " e ", 1)
+		}
+		if has("o", "ho", "8") || word == "11" || has("11 ") {
+			pattern = strings.Replace(pattern, " o ", " u ", 1)
+		}
+	}
+	return pattern
+}
+
+// namer answers DisplayNames.
+type namer struct {
+	data    *cldr.Locale
+	style   string
+	dialect bool
+}
+
+// styled is a name in the style, else the long one.
+func (n namer) styled(key string) (string, bool) {
+	if n.style != "long" {
+		if name, ok := n.data.Find(key + "/short"); ok {
+			return name, true
+		}
+	}
+	return n.data.Find(key)
+}
+
+// find returns the canonical code, and its name if there is one.
+func (n namer) find(kind, code string) (any, error) {
+	lookUp, ok := map[string]func(string) (string, string, bool, bool){
+		"language": n.languageName, "region": n.regionName, "script": n.scriptName, "currency": n.currencyName,
+		"calendar": n.calendarName, "dateTimeField": n.fieldName,
+	}[kind]
+	if !ok {
+		return nil, rangeError("Intl.DisplayNames has no type " + shortened(kind))
+	}
+	canonical, name, found, valid := lookUp(code)
+	if !valid {
+		return nil, rangeError("Invalid argument to Intl.DisplayNames.prototype.of: " + shortened(code))
+	}
+	if !found {
+		return []string{canonical}, nil
+	}
+	return []string{canonical, name}, nil
+}
+
+func (n namer) languageName(code string) (canonical, name string, found, valid bool) {
+	t, err := parseTag(code)
+	if err != nil || t.base() != t.String() {
+		return code, "", false, false
+	}
+	name, found = n.language(t)
+	return t.String(), name, found, true
+}
+
+func (n namer) regionName(code string) (canonical, name string, found, valid bool) {
+	if !(len(code) == 2 && alphabetic(code) || len(code) == 3 && numeric(code)) {
+		return code, "", false, false
+	}
+	code = strings.ToUpper(code)
+	name, found = n.styled("name/t/" + code)
+	return code, name, found, true
+}
+
+func (n namer) scriptName(code string) (canonical, name string, found, valid bool) {
+	if len(code) != 4 || !alphabetic(code) {
+		return code, "", false, false
+	}
+	code = title(code)
+	name, found = n.data.Find("name/s/" + code + "/stand-alone")
+	if !found {
+		name, found = n.styled("name/s/" + code)
+	}
+	return code, name, found, true
+}
+
+func (n namer) currencyName(code string) (canonical, name string, found, valid bool) {
+	if len(code) != 3 || !alphabetic(code) {
+		return code, "", false, false
+	}
+	code = strings.ToUpper(code)
+	name, found = n.currency(code)
+	return code, name, found, true
+}
+
+func (n namer) calendarName(code string) (canonical, name string, found, valid bool) {
+	if !isType(code) {
+		return code, "", false, false
+	}
+	code = canonicalValue("u", keyword{"ca", strings.ToLower(code)})
+	name, found = n.data.Find("name/calendar/" + strings.Replace(code, "gregory", "gregorian", 1))
+	return code, name, found, true
+}
+
+// dateTimeFields are CLDR's names of the codes that "of" takes.
+var dateTimeFields = map[string]string{ //nolint:gochecknoglobals // a table
+	"era": "era", "year": "year", "quarter": "quarter", "month": "month", "weekOfYear": "week", "weekday": "weekday", "day": "day",
+	"dayPeriod": "dayperiod", "hour": "hour", "minute": "minute", "second": "second", "timeZoneName": "zone",
+}
+
+func (n namer) fieldName(code string) (canonical, name string, found, valid bool) {
+	key, known := dateTimeFields[code]
+	if !known {
+		return code, "", false, false
+	}
+	name, found = n.field(key)
+	return code, name, found, true
+}
+
+func (n namer) field(key string) (string, bool) {
+	if n.style != "long" {
+		if name, ok := n.data.Find("field/" + key + "-" + n.style); ok {
+			return name, true
+		}
+	}
+	return n.data.Find("field/" + key)
+}
+
+func (n namer) currency(code string) (string, bool) {
+	key := "currency/" + code
+	if n.style == "narrow" {
+		if name, ok := n.data.Find(key + "/narrow"); ok {
+			return name, true
+		}
+	}
+	if n.style != "long" {
+		if name, ok := n.data.Find(key + "/symbol"); ok {
+			return name, true
+		}
+		return "", false
+	}
+	return n.data.Find(key)
+}
+
+// language is the name of a whole tag: of the longest known beginning, with the
+// rest in brackets (UTS 35, part 2, section 1.1).
+func (n namer) language(t *tag) (string, bool) {
+	rest := tag{script: t.script, region: t.region, variants: t.variants}
+	name, ok := "", false
+	if n.dialect {
+		name, ok = n.dialectName(t, &rest)
+	}
+	if !ok {
+		if name, ok = n.styled("name/l/" + t.language); !ok {
+			if t.base() == t.language {
+				return "", false
+			}
+			name = t.language
+		}
+	}
+	var extra []string
+	for _, part := range append([]string{rest.script, rest.region}, rest.variants...) {
+		if part == "" {
+			continue
+		}
+		kind := map[bool]string{true: "name/s/", false: "name/t/"}[len(part) == 4 && part == rest.script]
+		if len(part) > 4 || isDigit(part[0]) && len(part) == 4 {
+			kind, part = "name/v/", strings.ToUpper(part)
+		}
+		text, ok := n.styled(kind + part)
+		if !ok {
+			text = part
+		}
+		extra = append(extra, strings.NewReplacer("(", "[", ")", "]").Replace(text))
+	}
+	if len(extra) == 0 {
+		return name, true
+	}
+	inner := extra[0]
+	for _, e := range extra[1:] {
+		inner = glue(n.data.Text("name/localeSeparator"), e, inner)
+	}
+	return glue(n.data.Text("name/localePattern"), inner, name), true
+}
+
+func (n namer) dialectName(t, rest *tag) (string, bool) {
+	for _, try := range []tag{
+		{language: t.language, script: t.script, region: t.region}, {language: t.language, script: t.script}, {language: t.language, region: t.region},
+	} {
+		if try.base() == t.language {
+			continue
+		}
+		if name, ok := n.styled("name/l/" + try.base()); ok {
+			if try.script != "" {
+				rest.script = ""
+			}
+			if try.region != "" {
+				rest.region = ""
+			}
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// isType is the type nonterminal: words of three to eight letters and digits.
+func isType(s string) bool {
+	for word := range strings.SplitSeq(s, "-") {
+		if !sized(word, 3, 8) {
+			return false
+		}
+	}
+	return true
+}
+
+// changeCase does String.prototype.toLocaleUpperCase and toLocaleLowerCase
+// (ECMA-402, 20.1.2): languages with rules of their own are lt, tr, az and, for
+// upper case, el and hy.
+func changeCase(requested []string, text string, upper bool) (any, error) {
+	t := &tag{language: "en"}
+	if len(requested) > 0 {
+		var err error
+		if t, err = parseTag(requested[0]); err != nil {
+			return nil, err
+		}
+	}
+	l := language.Und
+	switch t.language {
+	case "tr", "az", "lt", "el":
+		l = language.Make(t.language)
+	case "hy":
+		if upper && strings.ContainsRune(text, 'և') {
+			return nil, errMissing("upper case in Armenian")
+		}
+	}
+	if upper {
+		return cases.Upper(l).String(text), nil
+	}
+	return cases.Lower(l).String(text), nil
+}

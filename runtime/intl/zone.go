@@ -1,0 +1,290 @@
+package intl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // the same zones on every machine
+
+	"github.com/pages-toolchain/pages/runtime/intl/cldr"
+)
+
+// zoneEntry is what CLDR says of a time zone.
+type zoneEntry struct {
+	name    string // as IANA spells it
+	primary string // the IANA zone that it is a link to, or itself
+	key     string // CLDR's name for it, in keys
+	region  string
+	spans   string // metazones: "name,from,until;…"
+}
+
+// zoneNames are the zones by lower-case name, made at the first use.
+var zoneNames = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals // a cache of what is embedded
+	names := map[string]string{}
+	for name := range cldr.Zones().Under("") {
+		if !strings.HasPrefix(name, "=") && name != "Etc/Unknown" {
+			names[strings.ToLower(name)] = name
+		}
+	}
+	return names
+})
+
+func findZone(name string) (zoneEntry, bool) {
+	line, ok := cldr.Zones().Find(name)
+	if !ok {
+		return zoneEntry{}, false
+	}
+	f := strings.SplitN(line, "|", 4)
+	return zoneEntry{name: name, primary: f[0], key: f[1], region: f[2], spans: f[3]}, true
+}
+
+// zoneName is the identifier that an option names: an IANA zone in any case, or
+// an offset, "+01:00". Empty is UTC, the zone of Workers.
+func zoneName(asked string) (string, error) {
+	if asked == "" {
+		return "UTC", nil
+	}
+	if offset, ok := parseOffset(asked); ok {
+		return offsetName(offset), nil
+	}
+	name, ok := zoneNames()[strings.ToLower(asked)]
+	if !ok {
+		return "", rangeError("Invalid time zone specified: " + asked)
+	}
+	if e, _ := findZone(name); e.key == "Etc/UTC" || e.key == "Etc/GMT" && e.primary == "Etc/GMT" {
+		return "UTC", nil
+	}
+	return name, nil
+}
+
+// parseOffset reads UTCOffset without seconds: "+01", "+0100", "+01:00"; minutes.
+func parseOffset(s string) (minutes int, ok bool) {
+	if len(s) < 3 || s[0] != '+' && s[0] != '-' {
+		return 0, false
+	}
+	digits := s[1:]
+	if len(digits) == 5 && digits[2] == ':' {
+		digits = digits[:2] + digits[3:]
+	}
+	if len(digits) != 2 && len(digits) != 4 || !numeric(digits) {
+		return 0, false
+	}
+	digits += "00"
+	hour, minute := int(digits[0]-'0')*10+int(digits[1]-'0'), int(digits[2]-'0')*10+int(digits[3]-'0')
+	if hour > 23 || minute > 59 {
+		return 0, false
+	}
+	if s[0] == '-' {
+		return -(hour*60 + minute), true
+	}
+	return hour*60 + minute, true
+}
+
+func offsetName(minutes int) string {
+	sign := '+'
+	if minutes < 0 {
+		sign, minutes = '-', -minutes
+	}
+	return fmt.Sprintf("%c%02d:%02d", sign, minutes/60, minutes%60)
+}
+
+// location loads a zone that zoneName returned.
+func location(name string) (*time.Location, error) {
+	if minutes, ok := parseOffset(name); ok {
+		return time.FixedZone(name, minutes*60), nil
+	}
+	e, _ := findZone(name)
+	for _, try := range []string{name, e.primary, e.key} {
+		if l, err := time.LoadLocation(try); err == nil && try != "" {
+			return l, nil
+		}
+	}
+	return nil, rangeError("Invalid time zone specified: " + name)
+}
+
+// daylight reports whether daylight saving time is in use. Some zones are defined
+// the other way round, with a winter time before the standard one; for people,
+// summer is what the clock is put forward for.
+func daylight(t time.Time) bool {
+	_, offset := t.Zone()
+	other := t.AddDate(0, 6, 0)
+	_, otherOffset := other.Zone()
+	if t.IsDST() != other.IsDST() && offset != otherOffset {
+		return offset > otherOffset
+	}
+	return t.IsDST()
+}
+
+// metazone is the metazone that a zone belonged to at an instant; "" for none.
+func (e zoneEntry) metazone(t time.Time) string {
+	at := t.UTC().Format("2006-01-02 15:04")
+	if t.UTC().Year() > 9999 {
+		at = "9999-12-31 00:00"
+	}
+	for span := range strings.SplitSeq(e.spans, ";") {
+		f := strings.SplitN(span, ",", 3)
+		if len(f) == 3 && f[1] <= at && (f[2] == "" || at < f[2]) {
+			return f[0]
+		}
+	}
+	return ""
+}
+
+// primaryZones lists the zones that are no links, sorted.
+func primaryZones() []string {
+	out := []string{"UTC"}
+	for _, name := range zoneNames() {
+		if e, _ := findZone(name); e.primary == name && !strings.HasPrefix(name, "Etc/") && strings.Contains(name, "/") {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// zonesOf lists the zones of a region, sorted.
+func zonesOf(region string) []string {
+	var out []string
+	for _, name := range primaryZones() {
+		if e, _ := findZone(name); e.region == region {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// zoneText writes the name of the zone (UTS 35, part 4, section 6).
+func (f *dateFormat) zoneText(t time.Time, form field) string {
+	long := form.length == 4
+	width := "short"
+	if long {
+		width = "long"
+	}
+	if form.letter == 'O' {
+		return f.offsetText(t, long)
+	}
+	e, known := findZone(f.s.TimeZone)
+	if f.s.TimeZone == "UTC" {
+		e, known = findZone("Etc/UTC")
+	}
+	if !known {
+		return f.offsetText(t, long)
+	}
+	if form.letter == 'v' && e.key == "Etc/UTC" {
+		return f.offsetText(t, long)
+	}
+	if form.letter == 'v' {
+		return f.genericZone(t, e, width)
+	}
+	kind := "standard"
+	if daylight(t) {
+		kind = "daylight"
+	}
+	if name := f.zoneForm(e, t, width, kind); name != "" {
+		return name
+	}
+	return f.offsetText(t, long)
+}
+
+// zoneForm is a zone's own name, else its metazone's; "" for none.
+func (f *dateFormat) zoneForm(e zoneEntry, t time.Time, width, kind string) string {
+	if name, ok := f.data.Find("zone/" + e.key + "/" + width + "/" + kind); ok {
+		return name
+	}
+	return f.data.Text("metazone/" + e.metazone(t) + "/" + width + "/" + kind)
+}
+
+// genericZone is a zone's name that does not tell summer from winter: "Pacific
+// Time", else by its place, "Germany Time".
+func (f *dateFormat) genericZone(t time.Time, e zoneEntry, width string) string {
+	meta := e.metazone(t)
+	name := f.zoneForm(e, t, width, "generic")
+	if name == "" && !f.changes(t) {
+		name = f.zoneForm(e, t, width, "standard")
+	}
+	if name != "" {
+		golden := f.goldenZone(meta)
+		if golden == e.key || meta == "" || sameOffset(golden, t) {
+			return name
+		}
+		return glue(f.data.Text("zone/fallbackFormat"), name, f.place(e))
+	}
+	if strings.HasPrefix(e.key, "Etc/") {
+		return f.offsetText(t, width == "long")
+	}
+	return strings.Replace(f.data.Text("zone/regionFormat"), "{0}", f.place(e), 1)
+}
+
+// changes reports whether the zone has summer time within half a year.
+func (f *dateFormat) changes(t time.Time) bool {
+	return daylight(t) || daylight(t.AddDate(0, 6, 0)) || daylight(t.AddDate(0, -6, 0))
+}
+
+// goldenZone is the zone that stands for a metazone in the locale's region.
+func (f *dateFormat) goldenZone(meta string) string {
+	for _, region := range []string{f.region, "001"} {
+		if name, ok := cldr.Zones().Find("=" + meta + "/" + region); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+func sameOffset(zone string, t time.Time) bool {
+	l, err := location(zone)
+	if err != nil {
+		return false
+	}
+	_, here := t.Zone()
+	_, there := t.In(l).Zone()
+	return here == there
+}
+
+// place is the country if the zone is its only one, else the city.
+func (f *dateFormat) place(e zoneEntry) string {
+	if zones := zonesOf(e.region); len(zones) == 1 || slices.Contains(soleZones, e.primary) {
+		if name, ok := f.data.Find("name/t/" + e.region); ok {
+			return name
+		}
+	}
+	if city, ok := f.data.Find("zone/" + e.key + "/city"); ok {
+		return city
+	}
+	return strings.ReplaceAll(e.key[strings.LastIndexByte(e.key, '/')+1:], "_", " ")
+}
+
+// soleZones stand for their countries although there are others (CLDR's
+// primaryZones).
+var soleZones = []string{ //nolint:gochecknoglobals // a table
+	"America/Santiago", "Asia/Shanghai", "Asia/Kuala_Lumpur", "Asia/Tashkent", "Europe/Berlin", "Europe/Madrid", "Europe/Lisbon",
+	"America/Guayaquil", "Pacific/Majuro", "Pacific/Auckland", "Europe/Kyiv",
+}
+
+// offsetText is "GMT+1" or "GMT+01:00".
+func (f *dateFormat) offsetText(t time.Time, long bool) string {
+	_, seconds := t.Zone()
+	positive, negative, _ := strings.Cut(f.data.Text("zone/hourFormat"), ";")
+	format := positive
+	if seconds < 0 {
+		format, seconds = negative, -seconds
+	}
+	hour, minute, second := seconds/3600, seconds/60%60, seconds%60
+	h, rest := f.localDigits(itoa(hour)), ""
+	at := strings.Index(format, "HH")
+	if long {
+		h = f.localDigits(fmt.Sprintf("%02d", hour))
+	} else if at < 0 {
+		at = strings.IndexByte(format, 'H')
+	}
+	before, after := format[:max(at, 0)], strings.TrimLeft(format[max(at, 0):], "H")
+	separator, tail, _ := strings.Cut(after, "mm")
+	if long || minute > 0 || second > 0 {
+		rest = separator + f.localDigits(fmt.Sprintf("%02d", minute))
+	}
+	if second > 0 {
+		rest += separator + f.localDigits(fmt.Sprintf("%02d", second))
+	}
+	return strings.Replace(f.data.Text("zone/gmtFormat"), "{0}", before+h+rest+tail, 1)
+}
