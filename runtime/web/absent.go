@@ -10,7 +10,7 @@ import (
 // absent are the globals of the platform that this version does not provide,
 // sorted.
 var absent = []string{ //nolint:gochecknoglobals // a table
-	"Cache", "CacheStorage", "EventSource", "FetchEvent", "ScheduledEvent", "WebSocket", "WebSocketPair", "caches",
+	"EventSource", "FetchEvent", "ScheduledEvent", "WebSocket", "WebSocketPair",
 }
 
 // Absent reports whether name is a global that the platform has and this

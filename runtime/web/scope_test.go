@@ -47,14 +47,18 @@ func TestEvents(t *testing.T) {
 func TestReportedErrors(t *testing.T) {
 	const seen = `const seen = []; const see = (e) => { seen.push([e.type, e.constructor.name, e.message ?? e.reason?.message, e.error?.message, e.target === globalThis, e.isTrusted, e.filename]); e.preventDefault(); };`
 	try(t, web.Options{}, []snippet{
-		{seen + `addEventListener("error", see); reportError(new RangeError("mine")); reportError("text"); removeEventListener("error", see); return seen;`,
-			`[["error","ErrorEvent","Uncaught RangeError: mine","mine",true,true,"worker.js"],["error","ErrorEvent","Uncaught 'text'",null,true,true,""]]`},
+		{
+			seen + `addEventListener("error", see); reportError(new RangeError("mine")); reportError("text"); removeEventListener("error", see); return seen;`,
+			`[["error","ErrorEvent","Uncaught RangeError: mine","mine",true,true,"worker.js"],["error","ErrorEvent","Uncaught 'text'",null,true,true,""]]`,
+		},
 		{seen + `addEventListener("error", see); setTimeout(() => { throw new Error("late"); }); await scheduler.wait(5); removeEventListener("error", see); return seen.map((s) => s[2]);`, `["Uncaught Error: late"]`},
 		{seen + `addEventListener("error", see); const t = new EventTarget(); t.addEventListener("x", () => { throw new Error("heard"); }); t.dispatchEvent(new Event("x")); removeEventListener("error", see); return seen.map((s) => s[2]);`, `["Uncaught Error: heard"]`},
-		{seen + `addEventListener("unhandledrejection", see); addEventListener("rejectionhandled", see);
+		{
+			seen + `addEventListener("unhandledrejection", see); addEventListener("rejectionhandled", see);
 		const p = Promise.reject(new Error("x")); await scheduler.wait(2); const before = seen.length; p.catch(() => {}); await scheduler.wait(2);
 		removeEventListener("unhandledrejection", see); removeEventListener("rejectionhandled", see); return [before, seen.map((s) => s.slice(0, 3))];`,
-			`[1,[["unhandledrejection","PromiseRejectionEvent","x"],["rejectionhandled","PromiseRejectionEvent","x"]]]`},
+			`[1,[["unhandledrejection","PromiseRejectionEvent","x"],["rejectionhandled","PromiseRejectionEvent","x"]]]`,
+		},
 		{seen + `addEventListener("unhandledrejection", see); Promise.reject(1).catch(() => {}); await scheduler.wait(2); removeEventListener("unhandledrejection", see); return seen;`, `[]`},
 		{`const bad = () => { throw new Error("again"); }; addEventListener("error", bad); reportError(new Error("once")); removeEventListener("error", bad); return "survived";`, `"survived"`},
 		{`reportError();`, `/^TypeError: reportError: 1 argument required/`},
@@ -137,10 +141,12 @@ func TestPerformance(t *testing.T) {
 		{`performance.measure("m", { detail: 1 });`, `/^TypeError/`},
 		{`performance.mark("a", { startTime: -1 });`, `/^TypeError/`},
 		{`performance.mark("a", { detail() {} });`, `/^DataCloneError/`},
-		{`performance.clearMarks(); performance.clearMeasures(); performance.mark("b", { startTime: 2 }); performance.mark("a", { startTime: 1 }); performance.measure("a", { start: 5, end: 6 });
+		{
+			`performance.clearMarks(); performance.clearMeasures(); performance.mark("b", { startTime: 2 }); performance.mark("a", { startTime: 1 }); performance.measure("a", { start: 5, end: 6 });
 		const names = (l) => l.map((e) => e.entryType + " " + e.name).join(); const all = [names(performance.getEntries()), names(performance.getEntriesByName("a")), names(performance.getEntriesByName("a", "mark")), names(performance.getEntriesByType("measure"))];
 		performance.clearMarks("a"); all.push(names(performance.getEntries())); performance.clearMarks(); performance.clearMeasures(); return [...all, performance.getEntries()];`,
-			`["mark a,mark b,measure a","mark a,measure a","mark a","measure a","mark b,measure a",[]]`},
+			`["mark a,mark b,measure a","mark a,measure a","mark a","measure a","mark b,measure a",[]]`,
+		},
 		{`const got = []; const o = new PerformanceObserver((list, observer) => got.push(list.getEntries().map((e) => e.name), observer === o)); o.observe({ entryTypes: ["mark", "other"] }); performance.mark("x"); performance.mark("y"); performance.measure("z"); await 1; o.disconnect(); performance.mark("q"); await 1; return got;`, `[["x","y"],true]`},
 		{`const o = new PerformanceObserver(() => {}); o.observe({ type: "mark" }); performance.mark("x"); return [o.takeRecords().length, o.takeRecords().length, PerformanceObserver.supportedEntryTypes];`, `[1,0,["mark","measure"]]`},
 		{`const o = new PerformanceObserver(() => {}); o.observe({ type: "mark" }); o.observe({ entryTypes: ["mark"] });`, `/^InvalidModificationError/`},

@@ -97,6 +97,8 @@ type Host struct {
 
 	keys keyCache // of crypto.subtle
 
+	caches cacheStore
+
 	work sync.WaitGroup // what was started beside the requests
 }
 
@@ -137,7 +139,7 @@ func (h *Host) Close() {
 func (h *Host) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
-		h.bodyFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
+		h.bodyFuncs(), h.cacheFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
 		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), intl.Funcs(), keepFuncs(),
 	} {
 		maps.Copy(all, part)

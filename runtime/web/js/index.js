@@ -2,6 +2,7 @@
 import * as abort from "./abort.js";
 import * as atomics from "./atomics.js";
 import * as blob from "./blob.js";
+import * as cache from "./cache.js";
 import * as clone from "./clone.js";
 import * as compression from "./compression.js";
 import * as console from "./console.js";
@@ -32,7 +33,7 @@ import * as worker from "./worker.js";
 
 for (const part of [
   language, event, events, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, formdata, request, response, htmlrewriter, fetch, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
+  blob, formdata, request, response, htmlrewriter, fetch, cache, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
 ]) part.install();
 
 export { handled, rejected } from "./scope.js";

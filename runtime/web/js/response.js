@@ -129,6 +129,23 @@ export function fetched(status, statusText, list, handle, url, redirected, signa
   return response;
 }
 
+/** A Response for what a cache kept; handle is the body's, or -1 for none. */
+export function kept(status, list, handle) {
+  const response = new Response(), state = stateOf(response);
+  state.status = status;
+  state.text = TEXTS[status] ?? "";
+  state.list = list;
+  state.extra = { immutable: true };
+  if (handle >= 0) state.source = new HostBody(handle, list);
+  return response;
+}
+
+const TEXTS = {
+  200: "OK", 203: "Non-Authoritative Information", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently", 302: "Found",
+  304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 404: "Not Found", 405: "Method Not Allowed", 410: "Gone",
+  414: "URI Too Long", 416: "Range Not Satisfiable", 501: "Not Implemented",
+};
+
 /** A Response like another one, with a stream for a body whose length nobody knows. */
 export function rebodied(response, stream) {
   const made = new Response(), from = stateOf(response), state = stateOf(made);

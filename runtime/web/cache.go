@@ -1,0 +1,279 @@
+package web
+
+import (
+	"bytes"
+	"container/list"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+const (
+	// maxCached is the most bytes that one cached answer may have; larger ones are
+	// not kept, as the console is told.
+	maxCached = 16 << 20
+	// maxCaches is the most bytes of all of them; the ones not used for longest go.
+	maxCaches = 64 << 20
+	// cachedOverhead is what an entry costs beside its body, about, in bytes.
+	cachedOverhead = 1 << 10
+)
+
+// cacheKey is where an answer is kept.
+type cacheKey struct{ cache, url string }
+
+// cached is an answer that is kept. It is not changed any more.
+type cached struct {
+	key     cacheKey
+	status  int
+	header  []string // name, value, name, value, …
+	body    []byte
+	stored  time.Time
+	age     time.Duration // that it had already
+	expires time.Time
+}
+
+func (e *cached) size() int {
+	n := cachedOverhead + len(e.body)
+	for _, text := range e.header {
+		n += len(text)
+	}
+	return n
+}
+
+// cacheStore is the caches of a Worker. The zero value is empty.
+type cacheStore struct {
+	mu     sync.Mutex
+	byKey  map[cacheKey]*list.Element
+	recent list.List // of *cached, the one used last first
+	size   int
+}
+
+func (s *cacheStore) get(key cacheKey, now time.Time) *cached {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.byKey[key]
+	if !ok {
+		return nil
+	}
+	e := entryOf(at)
+	if !now.Before(e.expires) {
+		s.removeLocked(at)
+		return nil
+	}
+	s.recent.MoveToFront(at)
+	return e
+}
+
+func entryOf(at *list.Element) *cached {
+	e, _ := at.Value.(*cached)
+	return e
+}
+
+func (s *cacheStore) put(e *cached) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.byKey[e.key]; ok {
+		s.removeLocked(at)
+	}
+	if s.byKey == nil {
+		s.byKey = map[cacheKey]*list.Element{}
+	}
+	s.byKey[e.key] = s.recent.PushFront(e)
+	s.size += e.size()
+	for s.size > maxCaches {
+		s.removeLocked(s.recent.Back())
+	}
+}
+
+func (s *cacheStore) remove(key cacheKey, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.byKey[key]
+	if !ok {
+		return false
+	}
+	live := now.Before(entryOf(at).expires)
+	s.removeLocked(at)
+	return live
+}
+
+func (s *cacheStore) removeLocked(at *list.Element) {
+	e := entryOf(at)
+	s.recent.Remove(at)
+	delete(s.byKey, e.key)
+	s.size -= e.size()
+}
+
+func (h *Host) cacheFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// cache_match(cache, url, request headers) -> null, or [status, headers,
+		// handle of the body or -1]
+		"cache_match": h.cacheMatch,
+		// cache_put(cache, url, request headers, status, headers, text or bytes or
+		// null, handle of the body or -1) -> a promise of why it is not kept, or null
+		"cache_put": h.cachePut,
+		// cache_delete(cache, url) -> whether it was there
+		"cache_delete": func(c *engine.Call) (any, error) {
+			if _, err := current(c); err != nil {
+				return nil, err
+			}
+			return h.caches.remove(keyOf(c), h.o.Now()), nil
+		},
+	}
+}
+
+func keyOf(c *engine.Call) cacheKey {
+	url, _, _ := strings.Cut(c.String(1), "#")
+	return cacheKey{cache: c.String(0), url: url}
+}
+
+func (h *Host) cacheMatch(c *engine.Call) (any, error) {
+	x, err := current(c)
+	if err != nil {
+		return nil, err
+	}
+	now := h.o.Now()
+	e := h.caches.get(keyOf(c), now)
+	if e == nil {
+		return nil, nil
+	}
+	request := headerOf(c.Strings(2))
+	header := append(slices.Clone(e.header), "cf-cache-status", "HIT",
+		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))
+	if isUnchanged(request, headerOf(e.header)) {
+		return []any{http.StatusNotModified, header, -1}, nil
+	}
+	status, part := e.status, e.body
+	if wanted := request.Get("Range"); wanted != "" && status == http.StatusOK {
+		from, to, ok := oneRange(wanted, len(e.body))
+		if !ok {
+			return []any{http.StatusRequestedRangeNotSatisfiable, append(header, "content-range", fmt.Sprintf("bytes */%d", len(e.body))), -1}, nil
+		}
+		if from >= 0 {
+			status, part = http.StatusPartialContent, e.body[from:to]
+			header = append(header, "content-range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, len(e.body)))
+		}
+	}
+	handle, err := x.hold(&body{r: bytes.NewReader(part)})
+	if err != nil {
+		return nil, err
+	}
+	return []any{status, append(header, "content-length", strconv.Itoa(len(part))), handle}, nil
+}
+
+func headerOf(flat []string) http.Header {
+	header := http.Header{}
+	for i := 0; i+1 < len(flat); i += 2 {
+		header.Add(flat[i], flat[i+1])
+	}
+	return header
+}
+
+// isUnchanged reports whether a conditional request has what is kept (RFC 9110,
+// 13.2.2).
+func isUnchanged(request, kept http.Header) bool {
+	if match := request.Get("If-None-Match"); match != "" {
+		etag := strings.TrimPrefix(kept.Get("Etag"), "W/")
+		for tag := range strings.SplitSeq(match, ",") {
+			tag = strings.TrimSpace(tag)
+			if tag == "*" || etag != "" && strings.TrimPrefix(tag, "W/") == etag {
+				return true
+			}
+		}
+		return false
+	}
+	since, err := http.ParseTime(request.Get("If-Modified-Since"))
+	if err != nil {
+		return false
+	}
+	modified, err := http.ParseTime(kept.Get("Last-Modified"))
+	return err == nil && !modified.After(since)
+}
+
+// oneRange reads a Range header (RFC 9110, 14.1.2). from is -1 when the whole is
+// to be given, as for several ranges; ok is false when there is no such range.
+func oneRange(header string, size int) (from, to int, ok bool) {
+	spec, isBytes := strings.CutPrefix(strings.ToLower(header), "bytes=")
+	if strings.Contains(spec, ",") {
+		return -1, 0, true
+	}
+	first, last, hasDash := strings.Cut(strings.TrimSpace(spec), "-")
+	if !isBytes || !hasDash {
+		return 0, 0, false
+	}
+	if first == "" {
+		n, err := strconv.Atoi(last)
+		if err != nil || n <= 0 || size == 0 {
+			return 0, 0, false
+		}
+		return max(size-n, 0), size, true
+	}
+	from, err := strconv.Atoi(first)
+	if err != nil || from < 0 || from >= size {
+		return 0, 0, false
+	}
+	if last == "" {
+		return from, size, true
+	}
+	end, err := strconv.Atoi(last)
+	if err != nil || end < from {
+		return 0, 0, false
+	}
+	return from, min(end+1, size), true
+}
+
+func (h *Host) cachePut(c *engine.Call) (any, error) {
+	x, err := current(c)
+	if err != nil {
+		return nil, err
+	}
+	now := h.o.Now()
+	e := &cached{key: keyOf(c), status: int(c.Int(3)), header: withoutHeader(c.Strings(4), "content-length"), stored: now}
+	fresh, reason := freshness(headerOf(c.Strings(2)), e, now)
+	e.expires = now.Add(fresh)
+	var source *body
+	if handle := c.Int(6); handle >= 0 {
+		if source = x.body(handle); source == nil {
+			return nil, errForeignBody
+		}
+	} else if e.body = c.Bytes(5); e.body == nil && !c.IsNullish(5) {
+		e.body = []byte(c.String(5))
+	}
+	return engine.Async(func(context.Context) (any, error) {
+		if source != nil {
+			var err error
+			if e.body, err = source.readCached(); err != nil {
+				return nil, lostBody(err)
+			}
+		}
+		switch {
+		case reason != "":
+			return reason, nil
+		case len(e.body) > maxCached:
+			return fmt.Sprintf("it is larger than %d MiB", maxCached>>20), nil
+		}
+		h.caches.put(e)
+		return nil, nil
+	}), nil
+}
+
+// readCached returns a body, or so much of it that it is too large to be kept.
+func (b *body) readCached() ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all, err := io.ReadAll(io.LimitReader(b.r, maxCached+1))
+	if err == nil && len(all) > maxCached {
+		b.close()
+	} else {
+		b.atEnd.Store(true)
+	}
+	return all, err
+}
