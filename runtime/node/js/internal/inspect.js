@@ -1,4 +1,5 @@
 // util.inspect and util.format, https://nodejs.org/api/util.html#utilinspectobject-options.
+import { call } from "node:internal/host";
 import { invalidType, needObject } from "node:internal/errors";
 import types from "node:util/types";
 
@@ -6,7 +7,7 @@ export const custom = Symbol.for("nodejs.util.inspect.custom");
 
 const defaults = {
   showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000,
-  breakLength: 128, compact: 3, sorted: false, getters: false, numericSeparator: false,
+  breakLength: 80, compact: 3, sorted: false, getters: false, numericSeparator: false,
 };
 
 /** The text of a value. options may be the older arguments showHidden, depth, colors. */
@@ -60,7 +61,9 @@ function coloured(text, style) {
 /** text without escape sequences of terminals. */
 export function stripVTControlCharacters(text) {
   if (typeof text !== "string") throw invalidType("str", "string", text);
-  return text.replace(/[\u001b\u009b][[\]()#;?]*(?:(?:(?:[-a-zA-Z\d/#&.:=?%@~_]+)*(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?(?:\u0007|\u001b\u005c|\u009c)|(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~])/g, "");
+  // Titles and links end with BEL or ST, all else with a letter.
+  return text.replace(/[\u001b\u009b]\][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)/g, "")
+    .replace(/[\u001b\u009b][[\]()#;?]*(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]/g, "");
 }
 
 const escapes = { 8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 92: "\\\\" };
@@ -69,7 +72,7 @@ function quoted(text) {
   const quote = !text.includes("'") ? "'" : !text.includes('"') ? '"' : !text.includes("`") && !text.includes("${") ? "`" : "'";
   const body = text.replace(/[\x00-\x1f\x5c\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, (c) => {
     const code = c.charCodeAt(0);
-    return escapes[code] ?? (code < 0x100 ? `\\x${code.toString(16).toUpperCase().padStart(2, "0")}` : `\\u${code.toString(16).toUpperCase()}`);
+    return escapes[code] ?? (code < 0x100 ? `\\x${code.toString(16).toUpperCase().padStart(2, "0")}` : `\\u${code.toString(16)}`);
   });
   return quote + (quote === "'" ? body.replaceAll("'", "\\'") : body) + quote;
 }
@@ -166,7 +169,8 @@ function prefixOf(name, tag, fallback, size = "") {
 
 function tagOf(value, name) {
   let tag = value[Symbol.toStringTag];
-  if (typeof tag !== "string" || (tag !== "" && (name === tag || (!Object.hasOwn(value, Symbol.toStringTag) && false)))) tag = "";
+  // One that is shown among the properties is not shown twice.
+  if (typeof tag !== "string" || name === tag || Object.prototype.propertyIsEnumerable.call(value, Symbol.toStringTag)) tag = "";
   return tag;
 }
 
@@ -193,8 +197,8 @@ function shape(c, value, level) {
     const prefix = name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${value.length})`) : "";
     return { braces: [`${prefix}[`, "]"], keys: rest(), entries: () => arrayEntries(c, value, level), array: true, bare: value.length === 0 && prefix === "" ? "[]" : value.length === 0 ? `${prefix}[]` : undefined };
   }
-  if (types.isSet(value)) return { braces: [`${prefixOf(name, tag, "Set", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => setEntries(c, value, level) };
-  if (types.isMap(value)) return { braces: [`${prefixOf(name, tag, "Map", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => mapEntries(c, value, level) };
+  if (types.isSet(value)) return { bare: value.size === 0 ? `${prefixOf(name, tag, "Set", "(0)")}{}` : undefined, braces: [`${prefixOf(name, tag, "Set", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => setEntries(c, value, level) };
+  if (types.isMap(value)) return { bare: value.size === 0 ? `${prefixOf(name, tag, "Map", "(0)")}{}` : undefined, braces: [`${prefixOf(name, tag, "Map", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => mapEntries(c, value, level) };
   if (types.isTypedArray(value)) {
     const kind = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value);
     const prefix = prefixOf(name, tag === kind ? "" : tag, kind, `(${value.length})`);
@@ -236,10 +240,10 @@ function objectShape(c, value, level, name, tag, keys) {
     entries = () => bufferEntries(c, value);
   } else if (types.isDataView(value)) {
     braces[0] = `${prefixOf(name, tag, "DataView")}{`;
-    entries = () => ["byteLength", "byteOffset", "buffer"].map((key) => `${key}: ${nested(c, value[key], level)}`);
+    entries = () => ["byteLength", "byteOffset", "buffer"].map((key) => `[${key}]: ${nested(c, value[key], level)}`);
   } else if (types.isPromise(value)) {
     braces[0] = `${prefixOf(name, tag, "Promise")}{`;
-    entries = () => [c.stylize("<pending>", "special")];
+    entries = () => promiseEntries(c, value, level);
   } else if (types.isWeakSet(value) || types.isWeakMap(value)) {
     braces[0] = `${prefixOf(name, tag, types.isWeakSet(value) ? "WeakSet" : "WeakMap")}{`;
     entries = () => [c.stylize("<items unknown>", "special")];
@@ -398,7 +402,7 @@ function grouped(c, output, value) {
   const total = lengths.reduce((sum, n) => sum + n + between, 0), longest = Math.max(...lengths);
   const widest = longest + between;
   if (widest * 3 + c.indent >= c.breakLength || !(total / widest > 5 || longest <= 6)) return output;
-  const biased = Math.max(widest - Math.sqrt(widest - total / output.length), 1);
+  const biased = Math.max(widest - 3 - Math.sqrt(widest - total / output.length), 1);
   const columns = Math.min(Math.round(Math.sqrt(2.5 * biased * count) / biased), Math.floor((c.breakLength - c.indent) / widest), c.compact * 4, 15);
   if (columns <= 1) return output;
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...lengths.filter((_, at) => at % columns === i), 0) + between);
@@ -478,12 +482,19 @@ function mapEntries(c, value, level) {
   return output;
 }
 
+function promiseEntries(c, value, level) {
+  const [state, result] = call("promise", value);
+  if (state === 0) return [c.stylize("<pending>", "special")];
+  const text = nested(c, result, level);
+  return [state === 2 ? `${c.stylize("<rejected>", "special")} ${text}` : text];
+}
+
 function bufferEntries(c, value) {
-  if (value.detached) return ["(detached)", `byteLength: ${primitive(c, 0)}`];
+  if (value.detached) return ["(detached)", `[byteLength]: ${primitive(c, 0)}`];
   const bytes = new Uint8Array(value), most = Math.min(50, c.maxArrayLength, bytes.length);
   let text = Array.from(bytes.subarray(0, most), (b) => b.toString(16).padStart(2, "0")).join(" ");
   if (bytes.length > most) text += ` ... ${bytes.length - most} more byte${bytes.length - most > 1 ? "s" : ""}`;
-  return [`${c.stylize("[Uint8Contents]", "special")}: <${text}>`, `byteLength: ${primitive(c, value.byteLength)}`];
+  return [`${c.stylize("[Uint8Contents]", "special")}: <${text}>`, `[byteLength]: ${primitive(c, value.byteLength)}`];
 }
 
 function property(c, value, level, key, array, item = false) {
@@ -575,11 +586,11 @@ function hasOwnText(value) {
   return Object.hasOwn(value, "toString") || Object.hasOwn(value, Symbol.toPrimitive) || userClass(value, "toString") || userClass(value, Symbol.toPrimitive);
 }
 
-const natives = new Set(["Object", "Array", "Error", "TypeError", "RangeError", "SyntaxError", "Map", "Set", "RegExp", "Promise", "Function", "URL", "Date"]);
+const natives = new Set(["Object", "Array", "Error", "TypeError", "RangeError", "SyntaxError", "Map", "Set", "RegExp", "Promise", "Function", "Date", "Boolean", "Number", "String", "Symbol", "BigInt", "EvalError", "ReferenceError", "URIError", "AggregateError", "ArrayBuffer", "DataView", "WeakMap", "WeakSet"]);
 
 function userClass(value, key) {
   for (let p = Object.getPrototypeOf(value); p !== null; p = Object.getPrototypeOf(p)) {
-    if (Object.hasOwn(p, key)) return typeof p[key] === "function" && (p.constructor?.name === "Date" || p.constructor?.name === "URL" || !natives.has(p.constructor?.name));
+    if (Object.hasOwn(p, key)) return typeof p[key] === "function" && !natives.has(p.constructor?.name);
   }
   return false;
 }

@@ -119,7 +119,7 @@ export function fail(message) {
 export function ifError(value) {
   if (value === null || value === undefined) return;
   const text = typeof value === "object" && typeof value.message === "string" ? value.message || value.constructor?.name : inspect(value);
-  throw Object.assign(new AssertionError({ actual: value, expected: null, operator: "ifError", message: `ifError got unwanted exception: ${text}` }), { generatedMessage: true });
+  throw new AssertionError({ actual: value, expected: null, operator: "ifError", message: `ifError got unwanted exception: ${text}` });
 }
 
 function pattern(name, wanted) {

@@ -464,7 +464,7 @@ export const { CryptoKey } = globalThis;
 export { Cipheriv, Decipheriv, DiffieHellman, DiffieHellmanGroup, ECDH, getCipherInfo, getCiphers, KeyObject, PrivateKeyObject, PublicKeyObject, SecretKeyObject };
 
 export default {
-  Certificate, Cipher, Cipheriv, CryptoKey, Decipher, Decipheriv, DiffieHellman, DiffieHellmanGroup, ECDH, Hash, Hmac, KeyObject, Sign, Verify, X509Certificate,
+  Certificate, Cipher, Cipheriv, CryptoKey, Decipher, Decipheriv, DiffieHellman, DiffieHellmanGroup, ECDH, Hash, Hmac, KeyObject, PrivateKeyObject, PublicKeyObject, SecretKeyObject, Sign, Verify, X509Certificate,
   checkPrime, checkPrimeSync, constants, createCipher, createCipheriv, createDecipher, createDecipheriv, createDiffieHellman, createDiffieHellmanGroup, createECDH,
   createHash, createHmac, createPrivateKey, createPublicKey, createSecretKey, createSign, createVerify, diffieHellman, fips, generateKey, generateKeyPair,
   generateKeyPairSync, generateKeySync, generatePrime, generatePrimeSync, getCipherInfo, getCiphers, getCurves, getDiffieHellman, getFips, getHashes,

@@ -1,9 +1,9 @@
 // https://nodejs.org/api/util.html
-import { MIMEParams, MIMEType } from "unenv/node/internal/util/mime";
 import { call, internals, load } from "node:internal/host";
 import { invalidType, invalidValue, needBoolean, needFunction, needInteger, needObject, needSignal, needString, NodeError } from "node:internal/errors";
 import { deepEqual } from "node:internal/equal";
 import { format, formatWithOptions, inspect, stripVTControlCharacters } from "node:internal/inspect";
+import { MIMEParams, MIMEType } from "node:internal/mime";
 import parseArguments from "node:internal/parseargs";
 import systemErrors from "node:internal/systemerrors";
 import types from "node:util/types";
@@ -168,6 +168,14 @@ export function parseEnv(content) {
   return out;
 }
 
+/** The exit code of a process that a signal ended. */
+export function convertProcessSignalToExitCode(signal) {
+  const { signals } = load("node:os").constants;
+  if (!(signal in signals)) throw invalidValue("signalCode", signal);
+  return 128 + signals[signal];
+}
+export function setTraceSigInt() {}
+
 /** Whether the values differ, piece by piece. */
 export function diff(actual, expected) {
   const [a, b] = [actual, expected].map((value) => (typeof value === "string" ? value.split("") : value));
@@ -177,9 +185,9 @@ export function diff(actual, expected) {
 }
 
 const all = {
-  _errnoException, _exceptionWithHostPort, _extend, aborted, callbackify, debug, debuglog, deprecate, diff, format, formatWithOptions,
+  _errnoException, _exceptionWithHostPort, _extend, aborted, callbackify, convertProcessSignalToExitCode, debug, debuglog, deprecate, diff, format, formatWithOptions,
   getCallSite, getCallSites, getSystemErrorMap, getSystemErrorMessage, getSystemErrorName, inherits, inspect, isArray, isDeepStrictEqual, log,
-  MIMEParams, MIMEType, parseArgs, parseEnv, promisify, stripVTControlCharacters, styleText, TextDecoder, TextEncoder, toUSVString,
+  MIMEParams, MIMEType, parseArgs, parseEnv, promisify, setTraceSigInt, stripVTControlCharacters, styleText, TextDecoder, TextEncoder, toUSVString,
   transferableAbortController, transferableAbortSignal, types,
 };
 export const isBoolean = (value) => typeof value === "boolean";

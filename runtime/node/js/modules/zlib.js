@@ -1,6 +1,7 @@
 // https://nodejs.org/api/zlib.html; Go compresses. A stream gives all of its
 // output at its end or at flush().
 import * as numbers from "unenv/node/internal/zlib/constants";
+import * as zstd from "node:internal/zstd";
 import codes from "node:internal/zlibcodes";
 import { Buffer } from "node:buffer";
 import { notImplemented } from "node:internal/absent";
@@ -9,7 +10,8 @@ import { invalidType, needFunction, needInteger, outOfRange } from "node:interna
 import { bytesFrom, isBytes, output } from "node:internal/cryptobytes";
 import { makeLazyStream } from "node:internal/lazystream";
 
-export const constants = { ...numbers };
+const { default: none, ...zstdNumbers } = zstd;
+export const constants = { ...numbers, ...zstdNumbers };
 export { codes };
 
 const MOST = 64 * 2 ** 20; // bytes that a stream gives at most
@@ -134,6 +136,7 @@ const all = {
   createGzip, createInflate, createInflateRaw, createUnzip, createZstdCompress, createZstdDecompress, deflate, deflateRaw, deflateRawSync, deflateSync, gunzip,
   gunzipSync, gzip, gzipSync, inflate, inflateRaw, inflateRawSync, inflateSync, unzip, unzipSync, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync,
 };
-for (const [name, value] of Object.entries(numbers)) if (!(name in all)) Object.defineProperty(all, name, { value, enumerable: false });
+for (const [name, value] of Object.entries(constants)) if (!(name in all)) Object.defineProperty(all, name, { value, enumerable: false });
 export * from "unenv/node/internal/zlib/constants";
+export * from "node:internal/zstd";
 export default all;

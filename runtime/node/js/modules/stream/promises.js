@@ -2,4 +2,5 @@
 import { promises } from "node:stream";
 
 export const { finished, pipeline } = promises;
+export { promises };
 export default promises;
