@@ -175,3 +175,18 @@ func TestFetchDecodes(t *testing.T) {
 		{`await (await fetch("` + server.URL + `/br,gzip")).text()`, `/TypeError: the body could not be read/`},
 	})
 }
+
+// The platform's own transforms fill buffers of their readers, and take text.
+func TestIdentityStreams(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const { readable, writable } = new IdentityTransformStream(), writer = writable.getWriter(); writer.write("abc"); writer.write(new Uint8Array([100, 101]).buffer); writer.close();
+		const reader = readable.getReader({ mode: "byob" }), out = []; let buffer = new ArrayBuffer(2);
+		for (;;) { const { done, value } = await reader.read(new Uint8Array(buffer)); if (done) break; out.push(new TextDecoder().decode(value)); buffer = value.buffer; }
+		return out`, `["ab","c","de"]`},
+		{`const stream = new IdentityTransformStream(); stream.writable.abort(new RangeError("stop")); return await stream.readable.getReader().read().catch(String)`, `"RangeError: stop"`},
+		{`const stream = new IdentityTransformStream(), writer = stream.writable.getWriter(); const lost = stream.readable.cancel(new RangeError("enough")); await lost; return await writer.write("x").catch(String)`, `"RangeError: enough"`},
+		{`const stream = new IdentityTransformStream(), writer = stream.writable.getWriter(); stream.readable.getReader().read().catch(() => {}); return await writer.write(1).catch((e) => e.name)`, `"TypeError"`},
+		{`const { readable, writable } = new FixedLengthStream(4n), writer = writable.getWriter(); writer.write("ab"); writer.write(new Uint8Array(0)); writer.write("cd"); writer.close(); return (await new Response(readable).text()) + (await Promise.all([new FixedLengthStream(1) instanceof TransformStream, new FixedLengthStream(1) instanceof IdentityTransformStream]))`, `"abcdtrue,true"`},
+		{`const stream = new FixedLengthStream(1), writer = stream.writable.getWriter(); const read = new Response(stream.readable).text().catch(String); writer.write("ab").catch(() => {}); return await read`, `"TypeError: Attempt to write too many bytes through a FixedLengthStream."`},
+	})
+}

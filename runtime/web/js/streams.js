@@ -172,37 +172,63 @@ class TextDecoderStream {
   get writable() { return this.#transform.writable; }
 }
 
-/** Workers' transform that passes bytes on as they are. */
+const fixedLength = Symbol(); // what FixedLengthStream, and nobody else, gives the constructor of its base
+
+/** Workers' transform that passes bytes on as they are; its readable side can fill buffers of its reader. */
 class IdentityTransformStream extends TransformStream {
+  #readable;
   constructor() {
-    super({ transform(chunk, controller) { controller.enqueue(passed(chunk)); } });
+    const [key, transform, flush] = arguments;
+    super(key === fixedLength ? { transform, flush } : { transform(chunk, controller) { controller.enqueue(passed(chunk)); } });
+    this.#readable = bytesFrom(super.readable.getReader());
   }
+  get readable() { return this.#readable; }
 }
 
 /** Workers' transform that passes on exactly so many bytes. */
-class FixedLengthStream extends TransformStream {
+class FixedLengthStream extends IdentityTransformStream {
   constructor(length) {
     const expected = Number(length);
     if (!Number.isSafeInteger(expected) || expected < 0) throw new TypeError("FixedLengthStream: the length is not a whole number of bytes");
     let left = expected;
-    super({
-      transform(chunk, controller) {
-        const bytes = passed(chunk);
-        left -= bytes.byteLength;
-        if (left < 0) throw new TypeError("Attempt to write too many bytes through a FixedLengthStream.");
-        controller.enqueue(bytes);
-      },
-      flush() {
-        if (left > 0) throw new TypeError("FixedLengthStream did not see all expected bytes before close().");
-      },
+    super(fixedLength, (chunk, controller) => {
+      const bytes = passed(chunk);
+      left -= bytes.byteLength;
+      if (left < 0) throw new TypeError("Attempt to write too many bytes through a FixedLengthStream.");
+      controller.enqueue(bytes);
+    }, () => {
+      if (left > 0) throw new TypeError("FixedLengthStream did not see all expected bytes before close().");
     });
     measured(this.readable, expected);
   }
 }
 
+// A stream of bytes of what a reader gives.
+function bytesFrom(reader) {
+  let failed = () => {};
+  reader.closed.catch((error) => { failed(error); });
+  return new ReadableStream({
+    type: "bytes",
+    start(controller) { failed = (error) => { controller.error(error); }; },
+    async pull(controller) {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) {
+          controller.close();
+          controller.byobRequest?.respond(0);
+          return;
+        }
+        if (value.byteLength > 0) return controller.enqueue(value.slice());
+      }
+    },
+    cancel(reason) { return reader.cancel(reason); },
+  }, { highWaterMark: 0 });
+}
+
+// As the platform: text is taken, as UTF-8.
 function passed(chunk) {
-  const bytes = bytesOf(chunk);
-  if (bytes === undefined) throw new TypeError("This TransformStream is being used as a byte stream, but received something that is not bytes");
+  const bytes = typeof chunk === "string" ? encode(chunk) : bytesOf(chunk);
+  if (bytes === undefined) throw new TypeError("This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side");
   return bytes;
 }
 
