@@ -2,10 +2,17 @@ package engine
 
 import "errors"
 
-// exception takes the pending exception out of the VM.
+// errNested is thrown while another exception is described.
+var errNested = &Error{Name: "Error", Message: "a value that cannot be shown"}
+
+// exception takes the pending exception out of the VM. One that comes of reading
+// another one is not read itself: what reads it may throw as well, and so on.
 func (vm *VM) exception() error {
 	v := Value(vm.call(fnGetException, uint64(vm.js)))
 	defer vm.Free(v)
+	if vm.describing {
+		return errNested
+	}
 	return vm.errorOf(v)
 }
 
@@ -14,10 +21,12 @@ func (vm *VM) dropException() { vm.Free(Value(vm.call(fnGetException, uint64(vm.
 // errorOf describes a thrown value. What is thrown need not be an Error, and
 // reading it may throw again.
 func (vm *VM) errorOf(v Value) *Error {
+	defer func(before bool) { vm.describing = before }(vm.describing)
+	vm.describing = true
 	if v.tag() != tagObject {
 		text, err := vm.text(v)
 		if err != nil {
-			text = "a value that cannot be shown"
+			text = errNested.Message
 		}
 		return &Error{Name: "Error", Message: text}
 	}
@@ -27,9 +36,11 @@ func (vm *VM) errorOf(v Value) *Error {
 		Stack:   vm.textProperty(v, "stack"),
 	}
 	if e.Name == "" && e.Message == "" {
-		if text, err := vm.text(v); err == nil {
-			e.Message = text
+		text, err := vm.text(v)
+		if err != nil {
+			text = errNested.Message
 		}
+		e.Message = text
 	}
 	if e.Name == "" {
 		e.Name = "Error"

@@ -36,17 +36,19 @@ type VM struct {
 	charged  int64  // bytes of regions, and of what Charge counted
 	beside   Companion
 	scope    *Scope
-	deadline time.Time    // of the turn that runs; zero for none
-	causes   int          // depth of the chain of causes being read
-	stopped  *atomic.Bool // the isolate is closing: what runs must end
-	killing  bool
+	deadline time.Time // of the turn that runs; zero for none
+	causes   int       // depth of the chain of causes being read
+	// describing is whether an exception is being read.
+	describing bool
+	stopped    *atomic.Bool // the isolate is closing: what runs must end
+	killing    bool
 	// following is whether functions of later jobs are given to the prelude
 	// first: follow.go.
 	following bool
 	// keeping is whether this job keeps something alive until its end.
 	keeping bool
-	overrun   int
-	async     func(vm *VM, work Async, s settler)
+	overrun int
+	async   func(vm *VM, work Async, s settler)
 	// onRejection hears of promises rejected without a handler.
 	onRejection func(*Scope, *Error)
 }

@@ -20,15 +20,48 @@ const (
 	opI32LtU    = 0x49
 	opI32Sub    = 0x6b
 	opI32And    = 0x71
+	opI32GtS    = 0x4a
+	opI32ShrU   = 0x76
+	opSelect    = 0x1b
+	opPrefix    = 0xfc
 	opI64ShrU   = 0x88
 	opWrap      = 0xa7
 	blockEmpty  = 0x40
 )
 
+// Instructions of the family opPrefix.
+const (
+	subMemoryCopy = 10
+	subMemoryFill = 11
+)
+
+// moveShift makes loop iterations of bytes: 64 are moved in about the time of one.
+const moveShift = 6
+
 // probe is the code put at the head of each loop:
 //
 //	counter--; if counter == 0 { host_interrupt(); counter = Period }
-type probe struct{ counter, interrupt uint32 }
+//
+// length is a global for the length of what an instruction moves.
+type probe struct{ counter, length, interrupt uint32 }
+
+// appendMove appends what goes before an instruction that moves as many bytes as
+// the top of the stack says:
+//
+//	counter = max(counter - length>>moveShift, 1)
+//
+// The next head of a loop finds the counter used up.
+func (p probe) appendMove(out []byte) []byte {
+	cost := appendU32([]byte{opGlobalGet}, p.counter)
+	cost = appendU32(append(cost, opGlobalGet), p.length)
+	cost = append(appendS32(append(cost, opI32Const), moveShift), opI32ShrU)
+	out = appendU32(append(out, opGlobalSet), p.length)
+	out = append(append(out, cost...), opI32Sub)
+	out = appendS32(append(out, opI32Const), 1)
+	out = append(append(out, cost...), opI32GtS, opSelect)
+	out = appendU32(append(out, opGlobalSet), p.counter)
+	return appendU32(append(out, opGlobalGet), p.length)
+}
 
 func (p probe) append(out []byte) []byte {
 	out = appendU32(append(out, opGlobalGet), p.counter)
@@ -87,6 +120,11 @@ func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
 				out = appendU32(append(out, code[kept:start]...), to)
 				kept = r.at
 			}
+		case opPrefix:
+			if sub := (&reader{b: code, at: start}).u32(); sub == subMemoryCopy || sub == subMemoryFill {
+				out = p.appendMove(append(out, code[kept:start-1]...))
+				kept = start - 1
+			}
 		}
 	}
 	return append(out, code[kept:]...), r.err
@@ -128,9 +166,9 @@ func (r *reader) immediates(op byte) {
 		r.skip(4)
 	case op == 0x44:
 		r.skip(8)
-	case op == 0xfc:
+	case op == opPrefix:
 		r.prefixed()
-	case op <= 0x01, op == 0x05, op == opEnd, op == 0x0f, op == opDrop, op == 0x1b,
+	case op <= 0x01, op == 0x05, op == opEnd, op == 0x0f, op == opDrop, op == opSelect,
 		op >= opI32Eqz && op <= 0xc4, op == 0xd1:
 		// no immediates
 	default:

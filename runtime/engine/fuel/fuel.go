@@ -7,7 +7,8 @@
 // also holds up Go's garbage collector. [Instrument] puts a counter at the head
 // of every loop of the module; when the counter runs out the module calls its
 // own host_interrupt import and starts over. The host then may panic, which
-// unwinds the module's stack.
+// unwinds the module's stack. The instructions that fill or copy memory are no
+// loops of the module; each takes from the counter by the bytes that it moves.
 //
 // QuickJS has no hook either for what runs after an await; in the same pass the
 // module gets one, so that the host can follow asynchronous code (follow.go).
@@ -57,9 +58,9 @@ func Instrument(module []byte) ([]byte, error) {
 		return nil, err
 	}
 	counter := l.imports.globals + l.globals
-	p := probe{counter: counter, interrupt: uint32(l.imports.interrupt)}
+	p := probe{counter: counter, length: counter + 1, interrupt: uint32(l.imports.interrupt)}
 	if f != nil {
-		f.global = counter + 1
+		f.global = counter + 2
 	}
 	return rewrite(module, p, f)
 }
@@ -93,22 +94,22 @@ func rewrite(module []byte, p probe, f *follower) ([]byte, error) {
 	return out, nil
 }
 
-// addGlobals appends a mutable i32 that starts at Period and, for f, one that
-// starts at 0.
+// addGlobals appends a mutable i32 that starts at Period, one for the length of
+// what is moved and, for f, another one.
 func addGlobals(body []byte, f *follower) ([]byte, error) {
 	r := &reader{b: body}
-	n := r.u32() + 1
+	n := r.u32()
 	if r.err != nil {
 		return nil, r.err
 	}
+	added := []int32{Period, 0}
 	if f != nil {
-		n++
+		added = append(added, 0)
 	}
-	out := append(appendU32(nil, n), body[r.at:]...)
-	out = append(out, 0x7f, 0x01, opI32Const)
-	out = append(appendS32(out, Period), opEnd)
-	if f != nil {
-		out = append(out, 0x7f, 0x01, opI32Const, 0, opEnd)
+	out := append(appendU32(nil, n+uint32(len(added))), body[r.at:]...)
+	for _, first := range added {
+		out = append(out, 0x7f, 0x01, opI32Const)
+		out = append(appendS32(out, first), opEnd)
 	}
 	return out, nil
 }

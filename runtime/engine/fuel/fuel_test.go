@@ -43,12 +43,12 @@ func section(id byte, body ...byte) []byte { return append([]byte{id, byte(len(b
 
 var errStop = errors.New("stop")
 
-// run instantiates the instrumented module, calls fn and returns how often the
+// run instantiates the module, instrumented, calls fn and returns how often the
 // host was interrupted; the host panics at the limit-th time.
-func run(t *testing.T, fn string, limit int, args ...uint64) (results []uint64, interrupts int, err error) {
+func run(t *testing.T, module []byte, fn string, limit int, args ...uint64) (results []uint64, interrupts int, err error) {
 	t.Helper()
 	ctx := context.Background()
-	m, err := fuel.Instrument(spin)
+	m, err := fuel.Instrument(module)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func run(t *testing.T, fn string, limit int, args ...uint64) (results []uint64, 
 }
 
 func TestEndlessLoopIsHeard(t *testing.T) {
-	_, n, err := run(t, "spin", 3)
+	_, n, err := run(t, spin, "spin", 3)
 	if !errors.Is(err, errStop) || n != 3 {
 		t.Fatalf("got %v after %d interrupts, want the host's own error after 3", err, n)
 	}
@@ -83,9 +83,35 @@ func TestResultAndPeriod(t *testing.T) {
 		loops uint64
 		want  int
 	}{{1, 0}, {fuel.Period - 1, 0}, {fuel.Period, 1}, {5*fuel.Period + 3, 5}} {
-		results, n, err := run(t, "count", 0, c.loops)
+		results, n, err := run(t, spin, "count", 0, c.loops)
 		if err != nil || results[0] != 7 || n != c.want {
 			t.Errorf("%d loops: result %v, %d interrupts, error %v; want 7 and %d", c.loops, results, n, err, c.want)
+		}
+	}
+}
+
+// TestMovesCount: bytes that one instruction moves count as loop iterations do.
+func TestMovesCount(t *testing.T) {
+	// count (i32) -> i32 fills and copies that many bytes, a hundred times over.
+	body := []byte{
+		1, 1, 0x7f, 0x03, 0x40,
+		0x41, 0, 0x41, 7, 0x20, 0, 0xfc, 11, 0,
+		0x41, 0, 0x41, 1, 0x20, 0, 0xfc, 10, 0, 0,
+		0x20, 1, 0x41, 1, 0x6a, 0x22, 1, 0x41, 0xe4, 0, 0x49, 0x0d, 0, 0x0b, 0x20, 1, 0x0b,
+	}
+	mover := module(
+		section(1, 2, 0x60, 0, 1, 0x7f, 0x60, 1, 0x7f, 1, 0x7f),
+		section(2, append([]byte{1, 3, 'e', 'n', 'v', 14}, append([]byte("host_interrupt"), 0, 0)...)...),
+		section(3, 1, 1),
+		section(5, 1, 0, 16),
+		section(6, 1, 0x7f, 1, 0x41, 0, 0x0b),
+		section(7, 1, 5, 'c', 'o', 'u', 'n', 't', 0, 1),
+		section(10, append([]byte{1, byte(len(body))}, body...)...),
+	)
+	for length, want := range map[uint64]int{0: 0, 64: 0, 1 << 19: 7} {
+		results, n, err := run(t, mover, "count", 0, length)
+		if err != nil || results[0] != 100 || n != want {
+			t.Errorf("moves of %d bytes: result %v, %d interrupts, error %v; want 100 and %d", length, results, n, err, want)
 		}
 	}
 }
