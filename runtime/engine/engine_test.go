@@ -223,7 +223,7 @@ func TestErrorsBothWays(t *testing.T) {
 		`throw "text"`:                   "Error: text",
 		`throw 5`:                        "Error: 5",
 		`throw undefined`:                "Error: undefined",
-		`throw {toString() { throw 1 }}`: "Error",
+		`throw {toString() { throw 1 }}`: "Error: a value that cannot be shown",
 		`throw {get name() { throw 1 }}`: "Error: [object Object]",
 		`const a = new Error("ring"); a.cause = a; throw a`: "Error: ring",
 	} {
