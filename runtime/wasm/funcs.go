@@ -36,7 +36,7 @@ func Funcs() map[string]engine.Func {
 		"wasm_memory": newMemory, "wasm_buffer": buffer, "wasm_detach": detach, "wasm_grow": growMemory,
 		"wasm_table": newTable, "wasm_table_size": tableSize, "wasm_table_get": tableGet, "wasm_table_set": tableSet, "wasm_table_grow": tableGrow,
 		"wasm_global": newGlobal, "wasm_global_get": globalGet, "wasm_global_set": globalSet,
-		"wasm_externs": liveExterns,
+		"wasm_externs": liveExterns, "wasm_collect": collect,
 	} {
 		all[name] = func(c *engine.Call) (any, error) {
 			s, ok := c.VM().Companion().(*store)
@@ -477,6 +477,12 @@ func globalSet(s *store, c *engine.Call) (any, error) {
 		return nil, err
 	}
 	m.Set(bits)
+	return engine.Undefined, nil
+}
+
+// wasm_collect() runs the garbage collector
+func collect(s *store, _ *engine.Call) (any, error) {
+	s.vm.Collect()
 	return engine.Undefined, nil
 }
 

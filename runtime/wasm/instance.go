@@ -22,8 +22,8 @@ const (
 	// before those that were lost are looked for.
 	leastSweep = 32
 	sweepBytes = 24 << 20
-	// alwaysSweep is how much is held when they are looked for each time.
-	alwaysSweep = engine.DefaultMemoryLimit / 4 * 3
+	// nearlyFull is how much is held when they are looked for more often.
+	nearlyFull = engine.DefaultMemoryLimit / 4 * 3
 	// codeShift parts the number of an instance from that of a thing in it, in the
 	// numbers by which JavaScript knows functions, tables and globals.
 	codeShift = 20
@@ -121,7 +121,6 @@ func (s *store) tidy() error {
 // sweep frees the instances that JavaScript has no way to. Those made in the job
 // that runs are kept until it ends, as the language keeps what a WeakRef is of.
 func (s *store) sweep() error {
-	s.vm.Collect()
 	ids, err := s.vm.Invoke("wasmLost")
 	if err != nil {
 		return err
@@ -140,7 +139,8 @@ func (s *store) sweep() error {
 			s.lose(in)
 		}
 	}
-	s.sweepAt, s.sweepOver = max(leastSweep, 2*len(s.instances)), min(s.vm.Charged()+sweepBytes, alwaysSweep)
+	held := s.vm.Charged()
+	s.sweepAt, s.sweepOver = max(leastSweep, 2*len(s.instances)), max(min(held+sweepBytes, nearlyFull), held+sweepBytes/8)
 	return nil
 }
 

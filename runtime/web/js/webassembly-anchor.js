@@ -1,6 +1,8 @@
 // What is known of instances by their numbers. All that JavaScript can hold of an
 // instance (its exports, buffers over its memory) holds its anchor; of those that
 // nothing holds any more Go frees the instances.
+import { host } from "./host.js";
+
 const anchors = new Map(); // WeakRefs, by the number of the instance
 const CODES = 2 ** 20; // a code is an instance's number times this, and an index
 
@@ -8,26 +10,45 @@ export class Anchor {
   constructor(id) {
     this.id = id;
     this.imports = []; // JavaScript's functions, by the index of the import
-    this.types = []; // their signatures
+    this.types = []; // their signatures; null for those of numbers and at most one result
     this.linked = new Set(); // anchors of instances that may hold references to this one's functions, or it to theirs
     this.memory = null;
     this.functions = new Map(); // that JavaScript has seen, by their code
     this.tables = new Map();
     this.globals = new Map();
     anchors.set(id, new WeakRef(this));
+    remember(this);
   }
 }
 
-/** Called by Go, after the garbage collector ran: the numbers of instances that were lost since the last time. */
+/** Called by Go: the numbers of instances that were lost since the last time. */
 export function lost() {
+  recent.clear();
+  host.wasm_collect();
   const ids = [];
   for (const [id, anchor] of anchors) if (anchor.deref() === undefined) ids.push(id);
   for (const id of ids) anchors.delete(id);
   return ids;
 }
 
+// Some anchors asked for lately: looking at a WeakRef is slow, and keeps what it
+// is of until the job ends.
+const recent = new Map();
+
 /** The anchor of an instance that is in use. */
-export function anchorOf(id) { return anchors.get(id).deref(); }
+export function anchorOf(id) {
+  let anchor = recent.get(id);
+  if (anchor === undefined) {
+    anchor = anchors.get(id).deref();
+    remember(anchor);
+  }
+  return anchor;
+}
+
+function remember(anchor) {
+  if (recent.size >= 16) recent.clear();
+  recent.set(anchor.id, anchor);
+}
 
 /** The anchor of the instance that a code is of. */
 export function ownerOf(code) { return anchorOf(Math.floor(code / CODES)); }

@@ -3,7 +3,7 @@ import { host } from "./host.js";
 import { Anchor, anchorOf, codeOf, firstOf, link, ownerOf } from "./webassembly-anchor.js";
 import { LinkError } from "./webassembly-error.js";
 import { globalCode, globalOf, memoryId, memoryOf, newGlobal, refresh, tableCode, tableOf } from "./webassembly-objects.js";
-import { callImport, functionOf } from "./webassembly-value.js";
+import { callImport, functionOf, isPlain } from "./webassembly-value.js";
 
 /** The exports of a new instance of a module, whose parts are as Go describes them. */
 export function instantiate(module, [imports], importObject) {
@@ -20,7 +20,7 @@ export function instantiate(module, [imports], importObject) {
     if (kind === "function") {
       if (typeof value !== "function") throw new LinkError(`${what}: function import requires a callable`);
       functions.push(value);
-      types.push(type);
+      types.push(isPlain(type) ? null : type);
     }
     const source = find[kind](value, type, owners);
     if (typeof source === "string") throw new LinkError(`${what}: ${source}`);
@@ -82,8 +82,8 @@ function exported(x) { return KINDS[x.kind](x); }
 
 /** Called by Go: an instance calls an imported function of JavaScript's. */
 export function called(id, index, ...args) {
-  const anchor = anchorOf(id);
-  return callImport(anchor, anchor.imports[index], anchor.types[index], args);
+  const anchor = anchorOf(id), f = anchor.imports[index], type = anchor.types[index];
+  return type === null ? f(...args) : callImport(anchor, f, type, args);
 }
 
 export { lost } from "./webassembly-anchor.js";

@@ -111,6 +111,9 @@ function received(types, result) {
   return list;
 }
 
+/** Reports whether a signature is of numbers alone, and of one result at most. */
+export function isPlain(type) { return /^\w*:\w?$/.test(type) && !/[Fx]/.test(type); }
+
 /** Calls an imported function f of a signature; the result is as Go takes it. */
 export function callImport(anchor, f, type, args) {
   const [params, results] = type.split(":");
