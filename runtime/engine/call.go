@@ -23,9 +23,10 @@ type Async func(ctx context.Context) (any, error)
 // Call is one call of a Func, valid until the Func returns. An argument that is
 // absent reads as undefined.
 type Call struct {
-	vm   *VM
-	argc int
-	argv uint32
+	vm    *VM
+	argc  int
+	argv  uint32
+	taken int64 // bytes that String and Bytes copied to Go
 }
 
 // Len is the number of arguments.
@@ -47,6 +48,7 @@ func (c *Call) String(i int) string {
 	if err != nil {
 		return ""
 	}
+	c.taken += int64(len(s))
 	return s
 }
 
@@ -109,6 +111,7 @@ func (c *Call) Bytes(i int) []byte {
 	if b == nil {
 		return nil
 	}
+	c.taken += int64(len(b))
 	return append(make([]byte, 0, len(b)), b...)
 }
 
@@ -235,6 +238,9 @@ func hostCall(vm *VM, _ api.Module, stack []uint64) {
 	c := &vm.level().call
 	*c = Call{vm: vm, argc: argc, argv: argv}
 	result, err := f(c)
+	if work, ok := result.(Async); ok && err == nil {
+		result, err = vm.held(work, c.taken)
+	}
 	if err == nil {
 		var v Value
 		if v, err = vm.New(result); err == nil {

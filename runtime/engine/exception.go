@@ -92,8 +92,12 @@ func (vm *VM) textProperty(v Value, name string) string {
 // a DOMException if the name is one of those, else an Error that goes by it.
 func (vm *VM) newError(e *Error) (Value, error) {
 	class, args, fields := "Error", []any{e.Message}, e.Props
-	switch e.Name {
-	case "", "Error", "InternalError":
+	name := e.Name
+	if name == "InternalError" && !e.OutOfMemory() { // the platform has no such class
+		name = "Error"
+	}
+	switch name {
+	case "", "Error":
 	case "TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError":
 		class = e.Name
 	default:

@@ -228,9 +228,14 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 		defer stop()
 		defer context.AfterFunc(i.ctx, stop)()
 		value, err := contained(ctx, work)
+		size := sizeOf(value)
+		if over := scope.take(size); over != nil {
+			value, err, size = nil, over, 0
+		}
 		// A closed isolate has no promise left to settle.
 		_ = i.post(task{scope: scope, vm: vm, fn: func(vm *VM) error {
 			scope.pending.Add(-1)
+			defer scope.give(size)
 			return s.settle(vm, value, err)
 		}})
 	})

@@ -36,6 +36,10 @@ func (s settler) settle(vm *VM, value any, err error) error {
 		value = e
 	}
 	v, err := vm.New(value)
+	if e, ok := asError(err); ok { // the heap cannot take it
+		f = s.reject
+		v, err = vm.New(e)
+	}
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,8 @@ type Scope struct {
 	turn atomic.Pointer[turn]
 	// pending counts the scope's Asyncs under way.
 	pending atomic.Int32
+	// outside is what Go holds for the scope, in bytes: hold.go.
+	outside atomic.Int64
 }
 
 // NewScope returns a scope that ends with ctx or with End. A budget of 0 sets
@@ -59,6 +61,10 @@ func (s *Scope) end(t *turn) {
 	s.turn.Store(nil)
 	s.cpu.Add(int64(t.now().Sub(t.start)))
 }
+
+// Refill gives the scope its whole budget again: what begins is as good as a
+// request of its own. It counts from the next turn on.
+func (s *Scope) Refill() { s.cpu.Store(0) }
 
 // Budget is the most CPU time that the scope may take; 0 is no limit.
 func (s *Scope) Budget() time.Duration { return s.budget }

@@ -1,0 +1,90 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// TestOutsideIsBounded: Go holds so much for a request and no more, whether it is
+// many operations, what they were given, or what they found.
+func TestOutsideIsBounded(t *testing.T) {
+	gate := make(chan struct{})
+	wait := func(ctx context.Context, value any) (any, error) {
+		select {
+		case <-gate:
+			return value, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
+		"wait": func(c *engine.Call) (any, error) {
+			given := c.Bytes(0)
+			return engine.Async(func(ctx context.Context) (any, error) { return wait(ctx, len(given)) }), nil
+		},
+		"find": func(c *engine.Call) (any, error) {
+			n := c.Int(0)
+			return engine.Async(func(context.Context) (any, error) {
+				return engine.Object{{Name: "found", Value: []any{make([]byte, n)}}}, nil
+			}), nil
+		},
+	}})
+	for _, c := range []struct{ code, want string }{
+		{`for (;;) host.wait(null)`, "10000 operations under way"},
+		{`const some = new Uint8Array(1 << 20); for (;;) host.wait(some)`, "hold more than 128 MB"},
+	} {
+		s := scope(t, 20*time.Second)
+		_, err := run(i, s, c.code)
+		s.End(nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.code, err, c.want)
+		}
+	}
+	s := scope(t, 20*time.Second)
+	if _, err := run(i, s, `globalThis.failed = ""; host.find(2 ** 28).catch((error) => { failed = error.message }); 0`); err != nil {
+		t.Fatal(err)
+	}
+	for got := ""; !strings.Contains(got, "hold more than 128 MB"); {
+		var err error
+		if got, err = run(i, s, `failed`); err != nil || got != `""` && !strings.Contains(got, "hold") {
+			t.Fatalf("a large result: %s, %v", got, err)
+		}
+	}
+	close(gate)
+	for n := range 200 { // what is done is held no more
+		if _, err := run(i, s, `globalThis.done = 0; host.wait(new Uint8Array(1 << 20)).then(() => done++); 0`); err != nil {
+			t.Fatalf("after %d MB in turn: %v", n, err)
+		}
+		for got := ""; got != "1"; {
+			var err error
+			if got, err = run(i, s, `done`); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestResultTooLarge: a result that the heap cannot take rejects its promise.
+func TestResultTooLarge(t *testing.T) {
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
+		"find": func(c *engine.Call) (any, error) {
+			n := c.Int(0)
+			return engine.Async(func(context.Context) (any, error) { return make([]byte, n), nil }), nil
+		},
+	}})
+	s := scope(t, 0)
+	code := `globalThis.failed = ""; globalThis.kept = new Uint8Array(64 << 20); host.find(100 << 20).catch((error) => { failed = error.name + ": " + error.message }); 0`
+	if _, err := run(i, s, code); err != nil {
+		t.Fatal(err)
+	}
+	for got := `""`; got != `"InternalError: out of memory"`; {
+		var err error
+		if got, err = run(i, s, `failed`); err != nil || got != `""` && got != `"InternalError: out of memory"` {
+			t.Fatalf("got %s, %v", got, err)
+		}
+	}
+}
