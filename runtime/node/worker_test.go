@@ -166,4 +166,3 @@ func BenchmarkStart(b *testing.B) {
 		})
 	}
 }
-

@@ -37,7 +37,8 @@ export function createNotImplementedError(name) {
 
 /** A function that throws when it is called. */
 export function notImplemented(name) {
-  return function () { throw createNotImplementedError(name); };
+  const base = name.slice(name.lastIndexOf(".") + 1);
+  return { [base]() { throw createNotImplementedError(name); } }[base];
 }
 
 /** notImplemented for functions that have a variant of promises. */
