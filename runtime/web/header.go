@@ -31,6 +31,9 @@ func headerList(r *http.Request) []string {
 	if address := addressOf(r.RemoteAddr); address != "" {
 		list = append(list, "cf-connecting-ip", address)
 	}
+	if isUpgrade(r) {
+		list = append(list, "connection", "Upgrade", "upgrade", "websocket")
+	}
 	if r.Host != "" {
 		list = append(list, "host", r.Host)
 	}
@@ -47,7 +50,7 @@ func addressOf(remote string) string {
 }
 
 func flatten(header http.Header, without string) []string {
-	const more = 4 // what headerList adds
+	const more = 8 // what headerList adds
 	list := make([]string, 0, 2*len(header)+more)
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		if isHopByHop(name) || name == without {

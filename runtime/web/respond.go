@@ -11,6 +11,7 @@ const (
 	respondStreamed = 1 // chunks follow
 	respondHandle   = 2 // the body is a handle of this package
 	respondManual   = 4 // the body is encoded as content-encoding says
+	respondSocket   = 8 // a WebSocket
 )
 
 // answer is the head of an answer and where its body comes from: at most one of
@@ -23,6 +24,7 @@ type answer struct {
 	source   *body
 	streamed bool
 	manual   bool
+	socket   *socket // nil unless the answer is a WebSocket
 }
 
 // chunk is a piece of a streamed body; ack is told when it was written.
@@ -33,7 +35,8 @@ type chunk struct {
 
 func (h *Host) respondFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// respond(id, status, status text, headers, body, flags)
+		// respond(id, status, status text, headers, body, flags) -> the handle of the
+		// connection, if the answer is a WebSocket
 		"respond": h.respond,
 		// respond_chunk(id, bytes) -> a promise, settled when the bytes are written
 		"respond_chunk": func(c *engine.Call) (any, error) {
@@ -111,6 +114,9 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 		status: int(c.Int(1)), header: c.Strings(3),
 		streamed: flags&respondStreamed != 0, manual: flags&respondManual != 0,
 	}
+	if flags&respondSocket != 0 {
+		return x.answerSocket(a)
+	}
 	if flags&respondHandle != 0 {
 		if a.source = x.body(c.Int(4)); a.source == nil {
 			x.failWorker(KindException, errForeignBody)
@@ -123,6 +129,19 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 	}
 	x.settle(a)
 	return engine.Undefined, nil
+}
+
+// answerSocket takes a WebSocket for an answer.
+func (x *Exchange) answerSocket(a *answer) (any, error) {
+	if !isUpgrade(x.r) {
+		return nil, engine.TypeError(`Worker tried to return WebSocket in a response to a request which did not contain the header "Upgrade: websocket".`)
+	}
+	var err error
+	if a.socket, err = newSocket(x); err != nil {
+		return nil, err
+	}
+	x.settle(a)
+	return a.socket.id, nil
 }
 
 // settle takes the answer, unless the exchange has already failed.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/coder/websocket"
+
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -108,7 +110,7 @@ func (h *Host) GiveUp(x *Exchange) {
 // in the same isolate does; when all of them are idle it never will.
 func (h *Host) Idle(s *engine.Scope) {
 	x, ok := s.Value.(*Exchange)
-	if !ok || x.host != h {
+	if !ok || x.host != h || x.sockets.Load() > 0 {
 		return
 	}
 	x.idle.Store(true)
@@ -124,7 +126,7 @@ func (h *Host) stuck(iso *engine.Isolate) (all []*Exchange) {
 	for _, x := range h.of(iso) {
 		switch {
 		case isClosed(x.done):
-		case x.idle.Load():
+		case x.idle.Load() && x.sockets.Load() == 0:
 			all = append(all, x)
 		default:
 			return nil
@@ -161,6 +163,7 @@ func (h *Host) Reset(iso *engine.Isolate, cause error) {
 		}
 		x.fail(err)
 		x.timers.drop()
+		x.endSockets(websocket.StatusInternalError, "the Worker was stopped")
 		x.finish()
 	}
 }

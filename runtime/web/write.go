@@ -10,6 +10,9 @@ import (
 
 // write writes an answer. See Serve for its errors.
 func (h *Host) write(x *Exchange, a *answer) error {
+	if a.socket != nil {
+		return h.upgrade(x, a)
+	}
 	coding := x.putHeader(a)
 	x.prepareVisitorBody(a.streamed || a.source != nil)
 	if !bodyAllowed(x.r.Method, a.status) {

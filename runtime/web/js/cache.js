@@ -35,7 +35,7 @@ class Cache {
     if (status === 0) throw new TypeError("Cache is unable to store an error response");
     if (status === 206) throw new TypeError("Cannot cache response to a range request (206 Partial Content).");
     if (get(state.list, "vary")?.split(",").some((name) => name.trim() === "*")) throw new TypeError("Cannot cache response with 'Vary: *' header.");
-    if (status === 101) throw new TypeError("Cannot cache WebSocket upgrade response.");
+    if (status === 101 || state.extra?.webSocket) throw new TypeError("Cannot cache WebSocket upgrade response.");
     if (unusable(state)) throw new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice.");
     let body = takeBody(state), handle = -1;
     if (status === 304) {

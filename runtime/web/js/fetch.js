@@ -3,10 +3,12 @@
 import { host } from "./host.js";
 import { onAbort } from "./abort.js";
 import { HostBody, takeAsIs, unusable } from "./body.js";
+import { get } from "./headers.js";
 import { expose, need } from "./idl.js";
 import { Request, isRequest, target } from "./request.js";
-import { fetched } from "./response.js";
+import { fetched, upgraded } from "./response.js";
 import { lengthOf, pump } from "./streams.js";
+import { dial } from "./websocket.js";
 
 let last = 0;
 
@@ -17,6 +19,7 @@ async function fetch(input, init) {
   if (unusable(state)) throw new TypeError("fetch: the request's body has already been used");
   const body = takeAsIs(state);
   signal?.throwIfAborted();
+  if (get(list, "upgrade")?.toLowerCase() === "websocket") return handshake(state);
   const token = ++last;
   let source = body, handle = -1, length = -1, stream = null;
   if (body instanceof HostBody) {
@@ -37,6 +40,12 @@ async function fetch(input, init) {
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   }
+}
+
+async function handshake({ url, list }) {
+  const protocols = get(list, "sec-websocket-protocol")?.split(",").map((name) => name.trim()) ?? [];
+  const [status, text, headers, socket] = await dial(url, list, protocols);
+  return upgraded(status, text, headers, socket, url);
 }
 
 function upload(token, stream) {

@@ -29,14 +29,16 @@ import * as url from "./url.js";
 import * as urlpattern from "./urlpattern.js";
 import * as webassembly from "./webassembly.js";
 import * as weakref from "./weakref.js";
+import * as websocket from "./websocket.js";
 import * as worker from "./worker.js";
 
 for (const part of [
   language, event, events, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, formdata, request, response, htmlrewriter, fetch, cache, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
+  blob, websocket, formdata, request, response, htmlrewriter, fetch, cache, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
 ]) part.install();
 
 export { handled, rejected } from "./scope.js";
 export { letGo } from "./weakref.js";
+export { socket } from "./websocket.js";
 export { called as wasmCall, error as wasmError, grown as wasmGrown, lost as wasmLost } from "./webassembly.js";
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

@@ -3,6 +3,7 @@ import { host } from "./host.js";
 import { HostBody, TEXT_TYPE, extract, initBody, mixBody, teeBody, unusable } from "./body.js";
 import { get, headersOver, listFrom, remove } from "./headers.js";
 import { define, guarded, need } from "./idl.js";
+import { isSocket } from "./websocket.js";
 
 let stateOf;
 
@@ -48,6 +49,7 @@ export class Response {
   }
   clone() {
     const state = stateOf(this);
+    if (state.extra?.webSocket) throw new TypeError("Cannot clone a response to a WebSocket handshake.");
     if (unusable(state)) throw new TypeError("Response.clone: the body has already been used or is locked");
     const response = new Response(), copy = stateOf(response);
     copy.status = state.status;
@@ -91,8 +93,13 @@ function namesContentType(init) {
 // Reads a ResponseInit into the state and returns its header list.
 function apply(state, init) {
   if (typeof init !== "object" && typeof init !== "function") throw new TypeError("Response constructor: the second argument is not an object");
-  const { status, statusText, headers, encodeBody, cf } = init;
-  if (status !== undefined && status !== 200) {
+  const { status, statusText, headers, encodeBody, cf, webSocket } = init;
+  if (webSocket !== undefined && webSocket !== null) {
+    if (!isSocket(webSocket)) throw new TypeError("Response constructor: the webSocket is not a WebSocket");
+    if (status !== 101) throw new RangeError("Responses with a WebSocket must have status code 101.");
+    state.status = 101;
+    state.extra = { webSocket };
+  } else if (status !== undefined && status !== 200) {
     const code = unsignedShort(status);
     if (code < 200 || code > 599) throw new RangeError(`Responses may only be constructed with status codes in the range 200 to 599, inclusive; got ${code}.`);
     state.status = code;
@@ -105,7 +112,7 @@ function apply(state, init) {
   if (encodeBody !== undefined && encodeBody !== "automatic" && encodeBody !== "manual") {
     throw new TypeError(`encodeBody is "${encodeBody}", not "automatic" or "manual"`);
   }
-  if (encodeBody === "manual" || cf !== undefined) state.extra = { manual: encodeBody === "manual", cf };
+  if (encodeBody === "manual" || cf !== undefined) state.extra = { ...state.extra, manual: encodeBody === "manual", cf };
   return headers === undefined || headers === null ? [] : listFrom(headers);
 }
 
@@ -126,6 +133,16 @@ export function fetched(status, statusText, list, handle, url, redirected, signa
   state.list = list;
   state.extra = { url, redirected, type: "default", immutable: true };
   if (handle >= 0) state.source = new HostBody(handle, list, signal);
+  return response;
+}
+
+/** A Response to the handshake of a connection. */
+export function upgraded(status, statusText, list, webSocket, url) {
+  const response = new Response(), state = stateOf(response);
+  state.status = status;
+  state.text = statusText;
+  state.list = list;
+  state.extra = { url, immutable: true, webSocket };
   return response;
 }
 
@@ -164,5 +181,6 @@ export function head(response) { return stateOf(response); }
 export function install() {
   mixBody(Response, stateOf);
   Object.defineProperty(Response.prototype, "cf", { get() { return stateOf(this).extra?.cf; }, configurable: true });
+  Object.defineProperty(Response.prototype, "webSocket", { get() { return stateOf(this).extra?.webSocket ?? null; }, configurable: true });
   define("Response", Response);
 }

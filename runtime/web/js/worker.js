@@ -8,6 +8,7 @@ import { disconnect, incoming } from "./request.js";
 import { head, isResponse } from "./response.js";
 import { lengthOf, pump } from "./streams.js";
 import { forgetTimers } from "./timers.js";
+import { couple, refusal } from "./websocket.js";
 
 const env = {};
 const requests = new Map(); // by id, until all work of the request is done
@@ -83,7 +84,7 @@ function fail(id, error) {
   close(id);
 }
 
-const COMPLETE = 0, STREAMED = 1, HANDLE = 2, MANUAL = 4;
+const COMPLETE = 0, STREAMED = 1, HANDLE = 2, MANUAL = 4, SOCKET = 8;
 
 function answer(id, response) {
   if (!isResponse(response)) {
@@ -96,6 +97,7 @@ function answer(id, response) {
   }
   const { status, text, list } = state;
   if (status === 0) return fail(id, new TypeError("The handler answered with Response.error()"));
+  if (state.extra?.webSocket) return upgrade(id, state);
   const flag = state.extra?.manual ? MANUAL : 0;
   const body = takeBody(state);
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
@@ -111,6 +113,17 @@ function answer(id, response) {
     host.respond_end(id);
     close(id);
   }, (error) => fail(id, error));
+}
+
+// Answers with a WebSocket: the request lasts as long as the connection does.
+function upgrade(id, { text, list, extra }) {
+  try {
+    const refused = refusal(extra.webSocket);
+    if (refused !== undefined) throw refused;
+    couple(extra.webSocket, host.respond(id, 101, text, list, null, SOCKET), () => close(id));
+  } catch (error) {
+    fail(id, error);
+  }
 }
 
 // The headers of an answer of so many bytes; null is unknown.

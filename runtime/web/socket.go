@@ -1,0 +1,292 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// This file is the WebSocket connections of a Worker: with its visitors, and
+// those it opens itself. JavaScript has each by its handle; what it sends is
+// queued within a bound, so that a peer that does not read holds no memory.
+
+const (
+	// maxMessage is the most bytes of one message.
+	maxMessage = 32 << 20
+	// maxUnsent is the most bytes that wait to be sent; a peer that reads more
+	// slowly is cut off.
+	maxUnsent = 64 << 20
+	// socketWrite is how long the sending of one message may take.
+	socketWrite = 30 * time.Second
+	// socketPing is how often a peer is asked whether it is there, and how long it
+	// may take to say so.
+	socketPing = 30 * time.Second
+)
+
+// The events of a connection, as in js/websocket.js.
+const (
+	socketText = iota
+	socketBinary
+	socketClosed
+)
+
+// frame is what is to be sent: a message, or the end.
+type frame struct {
+	kind   int
+	data   []byte
+	code   websocket.StatusCode
+	reason string
+}
+
+// socket is one connection. It is made before the handshake is done.
+type socket struct {
+	x  *Exchange
+	id int64
+
+	mu     sync.Mutex
+	queue  []frame
+	unsent int
+	over   bool  // nothing more is sent
+	end    frame // that was sent
+	wake   chan struct{}
+
+	cancel context.CancelCauseFunc
+	ctx    context.Context //nolint:containedctx // owned: Close ends it
+}
+
+func newSocket(x *Exchange) (*socket, error) {
+	s := &socket{x: x, wake: make(chan struct{}, 1)}
+	s.ctx, s.cancel = context.WithCancelCause(x.scope.Context())
+	id, err := x.keep(s)
+	s.id = id
+	if err != nil {
+		s.cancel(err)
+		return nil, err
+	}
+	x.sockets.Add(1)
+	return s, nil
+}
+
+var errSlowPeer = errors.New("the peer does not read what is sent to it")
+
+// send queues a frame; what comes after the end is dropped.
+func (s *socket) send(f frame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	if s.unsent += len(f.data); s.unsent > maxUnsent {
+		s.over, s.queue = true, nil
+		s.cancel(errSlowPeer)
+		return
+	}
+	if f.kind == socketClosed {
+		s.over, s.end = true, f
+	}
+	s.queue = append(s.queue, f)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *socket) next() (f frame, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 {
+		return frame{}, false
+	}
+	f = s.queue[0]
+	s.queue[0] = frame{}
+	s.queue = s.queue[1:]
+	s.unsent -= len(f.data)
+	return f, true
+}
+
+// Close ends the connection without a word; for the end of its request.
+func (s *socket) Close() error {
+	s.cancel(errRequestOver)
+	return nil
+}
+
+// run carries messages both ways until the connection ends, and tells
+// JavaScript of each.
+func (s *socket) run(conn *websocket.Conn) {
+	conn.SetReadLimit(maxMessage)
+	stop := context.AfterFunc(s.ctx, func() { _ = conn.CloseNow() })
+	defer stop()
+	var work sync.WaitGroup
+	closed := make(chan error, 1) // what came of the end that was sent
+	gone, leave := context.WithCancel(s.ctx)
+	work.Go(func() { s.write(gone, conn, closed) })
+	work.Go(func() { s.ping(gone, conn) })
+	last := s.read(conn)
+	leave()
+	work.Wait()
+	select {
+	case err := <-closed:
+		if err == nil && last.code == websocket.StatusAbnormalClosure {
+			s.mu.Lock()
+			last = s.end // Close has read the peer's answer, which is an echo
+			s.mu.Unlock()
+		}
+	default:
+	}
+	_ = conn.CloseNow()
+	s.ended(last)
+}
+
+// read delivers messages until the connection ends, and returns how it did.
+func (s *socket) read(conn *websocket.Conn) frame {
+	for {
+		kind, data, err := conn.Read(s.ctx)
+		if err != nil {
+			if end, ok := errors.AsType[websocket.CloseError](err); ok {
+				return frame{kind: socketClosed, code: end.Code, reason: end.Reason}
+			}
+			return frame{kind: socketClosed, code: websocket.StatusAbnormalClosure, reason: "WebSocket disconnected without sending Close frame."}
+		}
+		if kind == websocket.MessageText {
+			err = s.deliver(socketText, string(data))
+		} else {
+			err = s.deliver(socketBinary, data)
+		}
+		if err != nil {
+			s.x.host.o.Logger.Debug("deliver a message", "error", err)
+		}
+	}
+}
+
+// deliver gives an event to JavaScript. Each has the CPU time of a request.
+func (s *socket) deliver(kind int, args ...any) error {
+	s.x.scope.Refill()
+	return s.x.iso.Do(s.x.scope, func(vm *engine.VM) error {
+		v, err := vm.Call("socket", append([]any{s.id, kind}, args...)...)
+		if err == nil {
+			vm.Free(v)
+		}
+		return err
+	})
+}
+
+func (s *socket) write(ctx context.Context, conn *websocket.Conn, closed chan<- error) {
+	for {
+		f, ok := s.next()
+		if !ok {
+			select {
+			case <-s.wake:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		if f.kind == socketClosed {
+			closed <- conn.Close(f.code, f.reason) // waits for the peer's, within bounds
+			return
+		}
+		kind := websocket.MessageText
+		if f.kind == socketBinary {
+			kind = websocket.MessageBinary
+		}
+		limited, done := context.WithTimeout(ctx, socketWrite)
+		err := conn.Write(limited, kind, f.data)
+		done()
+		if err != nil {
+			s.cancel(err)
+			return
+		}
+	}
+}
+
+func (s *socket) ping(ctx context.Context, conn *websocket.Conn) {
+	ticker := time.NewTicker(socketPing)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		limited, done := context.WithTimeout(ctx, socketPing)
+		err := conn.Ping(limited)
+		done()
+		if err != nil && ctx.Err() == nil {
+			s.cancel(err)
+			return
+		}
+	}
+}
+
+// ended is the last that JavaScript hears of the connection.
+func (s *socket) ended(last frame) {
+	s.x.sockets.Add(-1)
+	clean := last.code != websocket.StatusAbnormalClosure
+	if err := s.deliver(socketClosed, int(last.code), last.reason, clean); err != nil {
+		s.x.host.o.Logger.Debug("deliver the end of a connection", "error", err)
+	}
+	s.x.drop(s.id)
+	s.cancel(nil)
+}
+
+// isUpgrade reports whether a request asks for a WebSocket.
+func isUpgrade(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// upgrade answers with a WebSocket and returns when it has ended.
+func (h *Host) upgrade(x *Exchange, a *answer) error {
+	s := a.socket
+	header := x.w.Header()
+	var protocols []string
+	for i := 0; i+1 < len(a.header); i += 2 {
+		switch name := http.CanonicalHeaderKey(a.header[i]); {
+		case name == "Sec-Websocket-Protocol":
+			protocols = append(protocols, a.header[i+1])
+		case isHopByHop(name), strings.HasPrefix(name, "Sec-Websocket-"), name == "Content-Type", name == "Content-Length":
+		default:
+			header[name] = append(header[name], a.header[i+1])
+		}
+	}
+	conn, err := websocket.Accept(x.w, x.r, &websocket.AcceptOptions{
+		Subprotocols:       protocols,
+		InsecureSkipVerify: true, // whose pages may connect is the Worker's to say, as on the platform
+	})
+	if err != nil {
+		s.ended(frame{code: websocket.StatusAbnormalClosure, reason: "the handshake failed"})
+		h.o.Logger.Debug("answer with a WebSocket", "error", err)
+		return nil
+	}
+	s.run(conn)
+	return nil
+}
+
+// Restart ends the connections because the Worker is replaced.
+func (h *Host) Restart() {
+	h.mu.Lock()
+	all := slices.Collect(maps.Values(h.exchanges))
+	h.mu.Unlock()
+	for _, x := range all {
+		x.endSockets(websocket.StatusServiceRestart, "the site was updated")
+	}
+}
+
+// endSockets ends the connections of an exchange with a code.
+func (x *Exchange) endSockets(code websocket.StatusCode, reason string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, value := range x.handles {
+		if s, ok := value.(*socket); ok {
+			s.send(frame{kind: socketClosed, code: code, reason: reason})
+		}
+	}
+}

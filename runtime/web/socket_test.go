@@ -1,0 +1,274 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+func TestWebSocketShape(t *testing.T) {
+	constants := "CLOSED:3 CLOSING:2 CONNECTING:0 OPEN:1 READY_STATE_CLOSED:3 READY_STATE_CLOSING:2 READY_STATE_CONNECTING:0 READY_STATE_OPEN:1"
+	shapes(t, "WebSocket/1 < EventTarget: "+constants+" accept/0 binaryType= bufferedAmount close/0 deserializeAttachment/0 extensions "+
+		"onclose= onerror= onmessage= onopen= protocol readyState send/1 serializeAttachment/1 url static "+strings.ReplaceAll(constants, " ", " static "),
+		"WebSocketPair/0: ")
+}
+
+// Pairs within a Worker, as the platform has them.
+func TestWebSocketPair(t *testing.T) {
+	const tools = `
+const pair = () => { const p = new WebSocketPair(); return [p[0], p[1]]; };
+const open = () => { const [a, b] = pair(); a.accept(); b.accept(); return [a, b]; };
+const L = [], hear = (ws, n) => { for (const t of ["open", "message", "close", "error"]) ws.addEventListener(t, (e) => L.push([n, t, t === "message" ? (typeof e.data === "string" ? e.data : Object.prototype.toString.call(e.data) + (e.data.byteLength ?? e.data.size)) : t === "close" ? [e.code, e.reason, e.wasClean] : ""])); };
+const w = () => scheduler.wait(10);
+const tries = (f) => { try { f(); return "ok"; } catch (e) { return e.name + ": " + e.message; } };
+`
+	cases := []snippet{
+		{`const p = new WebSocketPair(); return [Object.prototype.toString.call(p), Object.keys(p), [...p].length, p[0] instanceof WebSocket, p[0].readyState, p[0].url, p[0].protocol, p[0].extensions, p[0].binaryType];`, `["[object WebSocketPair]",["0","1"],2,true,1,null,"","","blob"]`},
+		{`const [a, b] = open(); hear(b, "b"); a.send("hi"); a.send(new Uint8Array([1, 2])); a.send(new ArrayBuffer(3)); a.send(5); a.send(new Blob(["four"])); const now = L.length; await w(); return [now, L.map((l) => l[2])];`, `[0,["hi","[object Blob]2","[object Blob]3","5","[object Blob]4"]]`},
+		{`const [a, b] = open(); b.binaryType = "arraybuffer"; b.binaryType = "junk"; hear(b, "b"); const u = new Uint8Array([1, 2]); a.send(u); u[0] = 9; await w(); return [L[0][2], b.binaryType];`, `["[object ArrayBuffer]2","arraybuffer"]`},
+		{`const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(3001, "why"); const during = a.readyState; await w(); return [L, during, a.readyState, b.readyState];`, `[[["b","close",[3001,"why",true]],["a","close",[3001,"why",true]]],2,3,3]`},
+		{`const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(); await w(); return L;`, `[["b","close",[1005,"",true]],["a","close",[1005,"",true]]]`},
+		{`const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(1000, "1"); b.close(1001, "2"); await w(); return L;`, `[["b","close",[1000,"1",true]],["a","close",[1001,"2",true]]]`},
+		{`const [a, b] = pair(); a.accept(); a.send("early"); await w(); hear(b, "b"); b.accept(); await w(); return L;`, `[["b","message","early"]]`},
+		{`return [999, 1004, 1005, 1006, 1015, 5000, "x"].map((c) => tries(() => open()[0].close(c)));`,
+			`["InvalidAccessError: Invalid WebSocket close code: 999.","InvalidAccessError: Invalid WebSocket close code: 1004.","InvalidAccessError: Invalid WebSocket close code: 1005.","InvalidAccessError: Invalid WebSocket close code: 1006.","InvalidAccessError: Invalid WebSocket close code: 1015.","InvalidAccessError: Invalid WebSocket close code: 5000.","InvalidAccessError: Invalid WebSocket close code: 0."]`},
+		{`return [tries(() => open()[0].close(undefined, "x")), tries(() => open()[0].close(1000, "é".repeat(62)))];`, `["InvalidAccessError: If you specify a WebSocket close reason, you must also specify a code.","SyntaxError: WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."]`},
+		{`const [a] = pair(); a.send("x");`, `/^TypeError: You must call one of accept\(\)/`},
+		{`const [a] = open(); a.close(); a.send("x");`, `TypeError: Can't call WebSocket send() after close().`},
+		{`const [a] = open(); const before = a.deserializeAttachment(); a.serializeAttachment({ x: new Map([[1, 2]]) }); return [before, a.deserializeAttachment().x.get(1)];`, `[null,2]`},
+		{`open()[0].serializeAttachment("x".repeat(20000));`, `/^Error: A WebSocket 'attachment' cannot be larger than 16384 bytes/`},
+		{`open()[0].serializeAttachment(() => {});`, `/^DataCloneError/`},
+		{`const [a] = pair(); const r = new Response(null, { status: 101, webSocket: a }); return [r.status, r.webSocket === a, new Response("x").webSocket, tries(() => r.clone())];`, `[101,true,null,"TypeError: Cannot clone a response to a WebSocket handshake."]`},
+		{`new Response(null, { webSocket: pair()[0] });`, `RangeError: Responses with a WebSocket must have status code 101.`},
+		{`new Response(null, { status: 101, webSocket: {} });`, `/^TypeError: .*not a WebSocket/`},
+		{`new Response(null, { status: 101 });`, `/^RangeError: Responses may only be constructed with status codes/`},
+		{`await caches.default.put("https://a.test/", new Response(null, { status: 101, webSocket: pair()[0] }));`, `TypeError: Cannot cache WebSocket upgrade response.`},
+		{`new WebSocket("nope");`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
+		{`new WebSocket("ftp://a.test/");`, `SyntaxError: WebSocket Constructor: The url scheme must be ws or wss.`},
+		{`new WebSocket("ws://a.test/#x");`, `SyntaxError: WebSocket Constructor: The url fragment must be empty.`},
+		{`new WebSocket("ws://a.test/", ["a", "A"]);`, `SyntaxError: WebSocket Constructor: The protocols header cannot have repeating values.`},
+		{`new WebSocket("ws://a.test/", "b c");`, `SyntaxError: WebSocket Constructor: The protocol header token is invalid.`},
+		{`const ws = new WebSocket("ws://127.0.0.1:9/"); const state = ws.readyState; hear(ws, "w"); await new Promise((r) => ws.addEventListener("close", r)); return [state, ws.url, L.map((l) => l[1]), L[1][2]];`, `[0,"ws://127.0.0.1:9/",["error","close"],[1006,"Failed to establish websocket connection",false]]`},
+		{`await fetch("http://127.0.0.1:9/", { headers: { Upgrade: "websocket" } });`, `/^TypeError: fetch to .* is refused/`},
+	}
+	for i := range cases {
+		cases[i].code = tools + cases[i].code
+	}
+	try(t, web.Options{}, cases)
+}
+
+// chat is a Worker that talks to its visitors.
+const chat = `export default { async fetch(request) {
+  if (request.headers.get("Upgrade") !== "websocket") return new Response("expected a WebSocket", { status: 426 });
+  const [client, server] = Object.values(new WebSocketPair());
+  server.accept();
+  server.send("welcome");
+  server.addEventListener("message", async ({ data }) => {
+    if (data === "loop") for (;;);
+    if (data === "throw") throw new Error("thrown in a handler");
+    if (data === "close") return server.close(3001, "as you wish");
+    if (data === "wait") await scheduler.wait(5);
+    server.send(typeof data === "string" ? "echo " + data : new Uint8Array(await data.arrayBuffer()).map((b) => b + 1));
+  });
+  server.addEventListener("close", (e) => console.log("closed", e.code, e.reason, e.wasClean));
+  server.addEventListener("error", (e) => console.log("error", e.message));
+  return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": "b", "x-made": "1" } });
+} };`
+
+// dialWorker connects to a Worker.
+func dialWorker(t *testing.T, w *worker) (*websocket.Conn, *http.Response) {
+	t.Helper()
+	conn, resp, err := websocket.Dial(t.Context(), w.url, &websocket.DialOptions{Subprotocols: []string{"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	return conn, resp
+}
+
+func say(t *testing.T, conn *websocket.Conn, text string) {
+	t.Helper()
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hear(t *testing.T, conn *websocket.Conn, want string) {
+	t.Helper()
+	_, got, err := conn.Read(t.Context())
+	if err != nil || string(got) != want {
+		t.Errorf("heard %q, %v; want %q", got, err, want)
+	}
+}
+
+func hearEnd(t *testing.T, conn *websocket.Conn, want websocket.StatusCode) {
+	t.Helper()
+	if _, got, err := conn.Read(t.Context()); websocket.CloseStatus(err) != want {
+		t.Errorf("heard %q, %v; want the close code %d", got, err, want)
+	}
+}
+
+// waitFor waits until the console has a line.
+func (w *worker) waitFor(line string) {
+	w.t.Helper()
+	limit := time.After(10 * time.Second)
+	for !strings.Contains(w.lines(), line) {
+		select {
+		case <-limit:
+			w.t.Errorf("%q does not come; the console has %q", line, w.lines())
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func TestWebSocketServer(t *testing.T) {
+	w := serve(t, chat, web.Options{})
+	if r, got := w.get("/"); r.StatusCode != 426 {
+		t.Errorf("without an upgrade: %s %s", r.Status, got)
+	}
+	conn, resp := dialWorker(t, w)
+	if resp.Header.Get("X-Made") != "1" || conn.Subprotocol() != "b" {
+		t.Errorf("handshake: %v, protocol %q", resp.Header, conn.Subprotocol())
+	}
+	hear(t, conn, "welcome")
+	say(t, conn, "é")
+	hear(t, conn, "echo é")
+	say(t, conn, "wait")
+	hear(t, conn, "echo wait")
+	say(t, conn, "throw")
+	if err := conn.Write(t.Context(), websocket.MessageBinary, []byte{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	hear(t, conn, "\x02\x03")
+	conn.SetReadLimit(1 << 20)
+	say(t, conn, strings.Repeat("x", 1<<16))
+	hear(t, conn, "echo "+strings.Repeat("x", 1<<16))
+	if err := conn.Close(3000, "bye"); err != nil {
+		t.Error(err)
+	}
+	w.waitFor("closed 3000 bye true")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.rejected) != 1 || w.rejected[0].Message != "thrown in a handler" {
+		t.Errorf("rejected: %v", w.rejected)
+	}
+}
+
+func TestWebSocketServerCloses(t *testing.T) {
+	w := serve(t, chat, web.Options{})
+	conn, _ := dialWorker(t, w)
+	hear(t, conn, "welcome")
+	say(t, conn, "close")
+	hearEnd(t, conn, 3001)
+	w.waitFor("closed 3001 as you wish true")
+
+	gone, _ := dialWorker(t, w)
+	hear(t, gone, "welcome")
+	_ = gone.CloseNow()
+	w.waitFor("closed 1006")
+
+	updated, _ := dialWorker(t, w)
+	hear(t, updated, "welcome")
+	w.host.Restart()
+	hearEnd(t, updated, websocket.StatusServiceRestart)
+}
+
+// A Worker that is killed takes its connections along.
+func TestWebSocketKilled(t *testing.T) {
+	w := serve(t, chat, web.Options{})
+	w.budget = 200 * time.Millisecond
+	conn, _ := dialWorker(t, w)
+	hear(t, conn, "welcome")
+	for range 5 { // each message has the budget of a request
+		say(t, conn, "x")
+		hear(t, conn, "echo x")
+	}
+	say(t, conn, "loop")
+	hearEnd(t, conn, websocket.StatusInternalError)
+	again, _ := dialWorker(t, w)
+	hear(t, again, "welcome")
+}
+
+// A peer that does not read is cut off; it does not fill the memory.
+func TestWebSocketSlowPeer(t *testing.T) {
+	w := serve(t, `export default { async fetch() {
+	  const [client, server] = Object.values(new WebSocketPair());
+	  server.accept();
+	  server.addEventListener("message", () => { for (let i = 0; i < 100; i++) server.send(new Uint8Array(1 << 20)); });
+	  server.addEventListener("close", (e) => console.log("closed", e.code));
+	  return new Response(null, { status: 101, webSocket: client });
+	} };`, web.Options{})
+	conn, _ := dialWorker(t, w)
+	say(t, conn, "flood")
+	w.waitFor("closed 1006")
+}
+
+// A WebSocket for a request that asks for none is an error of the Worker.
+func TestWebSocketWithoutUpgrade(t *testing.T) {
+	w := serve(t, `export default { fetch() { return new Response(null, { status: 101, webSocket: new WebSocketPair()[0] }); } };`, web.Options{})
+	if r, got := w.get("/"); r.StatusCode != 500 || !strings.Contains(got, `did not contain the header "Upgrade: websocket"`) {
+		t.Errorf("%s %s", r.Status, got)
+	}
+}
+
+// echoServer is a server of WebSockets that is not a Worker.
+func echoServer(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/refuse" {
+			http.Error(w, "not here", http.StatusForbidden)
+			return
+		}
+		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"p"}})
+		if err != nil {
+			return
+		}
+		defer conn.CloseNow()
+		for {
+			kind, data, err := conn.Read(r.Context())
+			if err != nil {
+				return
+			}
+			if string(data) == "end" {
+				_ = conn.Close(4000, "over")
+				return
+			}
+			_ = conn.Write(context.WithoutCancel(r.Context()), kind, fmt.Appendf(nil, "%s %s", r.Header.Get("X-Mine"), data))
+		}
+	}))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func TestWebSocketClient(t *testing.T) {
+	host := echoServer(t)
+	options := web.Options{AllowFetch: []string{host}}
+	try(t, options, []snippet{
+		{`const ws = new WebSocket("ws://` + host + `/x", "p"); const L = [];
+		await new Promise((done) => { ws.onopen = () => { L.push("open", ws.readyState, ws.protocol); ws.send("hi"); }; ws.onmessage = (e) => { L.push(e.data); ws.send("end"); }; ws.onclose = (e) => { L.push(e.code, e.reason, e.wasClean); done(); }; });
+		return [L, ws.readyState, ws.url];`, `[["open",1,"p"," hi",4000,"over",true],3,"ws://` + host + `/x"]`},
+		{`const r = await fetch("http://` + host + `/", { headers: { Upgrade: "websocket", "X-Mine": "m" } }); const ws = r.webSocket; ws.accept();
+		const got = new Promise((done) => ws.addEventListener("message", (e) => done(e.data))); ws.send("hi"); const said = await got;
+		const end = new Promise((done) => ws.addEventListener("close", (e) => done([e.code, e.wasClean]))); ws.close(1000, "bye"); return [r.status, said, await end];`, `[101,"m hi",[1000,true]]`},
+		{`const r = await fetch("http://` + host + `/refuse", { headers: { Upgrade: "websocket" } }); return [r.status, r.webSocket];`, `[403,null]`},
+	})
+	// A connection that the Worker opened can be given to its visitor as it is.
+	w := serve(t, `export default { async fetch(request) {
+	  const { webSocket } = await fetch("http://`+host+`/", { headers: { Upgrade: "websocket", "X-Mine": "through" } });
+	  return new Response(null, { status: 101, webSocket });
+	} };`, options)
+	conn, _ := dialWorker(t, w)
+	say(t, conn, "hi")
+	hear(t, conn, "through hi")
+	say(t, conn, "end")
+	hearEnd(t, conn, 4000)
+}
