@@ -90,7 +90,6 @@ type Worker struct {
 	freed    chan struct{} // closed and replaced when a pristine isolate is free
 	closing  bool
 	inFlight sync.WaitGroup
-	logs     logQuota
 }
 
 // NewWorker evaluates the bundle. A *Error of KindLoad says that its module
@@ -145,7 +144,7 @@ func (w *Worker) load(s *slot) error {
 		return errStart(err)
 	}
 	scope := engine.NewScope(w.ctx, loadBudget, nil)
-	defer w.end(scope)
+	defer scope.End(nil)
 	err = s.isolate.Do(scope, func(vm *engine.VM) error { return w.evaluate(vm, string(env)) })
 	if err != nil {
 		return w.loadError(err)
@@ -223,9 +222,6 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	}
 	if err = w.begun(err); err != nil {
 		f := w.errorOf(KindException, err)
-		if w.passThrough(rw, r, err, f) {
-			return usage, nil
-		}
 		if f.Kind == KindMemory {
 			// What is left of the heap is of no use to other requests.
 			_ = s.isolate.Reset(engine.NewScope(w.ctx, 0, nil), f)
@@ -249,18 +245,12 @@ func (w *Worker) begun(err error) error {
 	return err
 }
 
-// end is for a scope in which nothing is left to do.
-func (w *Worker) end(scope *engine.Scope) {
-	scope.End(nil)
-	w.logs.forget(scope)
-}
-
 // linger lets ctx.waitUntil go on after the response, for a bounded time, and
 // then gives back the isolate.
 func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange) {
 	select {
 	case <-x.Done():
-		w.end(scope)
+		scope.End(nil)
 		w.release(s)
 		return
 	default:
@@ -271,7 +261,7 @@ func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange) {
 	}
 	go func() {
 		defer func() {
-			w.end(scope)
+			scope.End(nil)
 			if w.o.Pristine {
 				w.release(s)
 			} else {
