@@ -10,7 +10,7 @@ import (
 // absent are the globals of the platform that this version does not provide,
 // sorted.
 var absent = []string{ //nolint:gochecknoglobals // a table
-	"EventSource", "FetchEvent", "ScheduledEvent",
+	"FetchEvent", "ScheduledEvent",
 }
 
 // Absent reports whether name is a global that the platform has and this

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAbsent(t *testing.T) {
-	names := strings.Fields(`EventSource FetchEvent ScheduledEvent`)
+	names := strings.Fields(`FetchEvent ScheduledEvent`)
 	w := serve(t, handler(`return new Response([typeof Response, ...["`+strings.Join(names, `","`)+`"].map((name) => typeof globalThis[name])].join())`), web.Options{})
 	if _, got := w.get("/"); got != "function"+strings.Repeat(",undefined", len(names)) {
 		t.Errorf("some of what is said to be absent is there: %s", got)

@@ -11,6 +11,7 @@ import * as cryptokey from "./cryptokey.js";
 import * as encoding from "./encoding.js";
 import * as event from "./event.js";
 import * as events from "./events.js";
+import * as eventsource from "./eventsource.js";
 import * as fetch from "./fetch.js";
 import * as formdata from "./formdata.js";
 import * as headers from "./headers.js";
@@ -34,7 +35,7 @@ import * as worker from "./worker.js";
 
 for (const part of [
   language, event, events, abort, timers, console, encoding, url, urlpattern, headers, streams,
-  blob, websocket, formdata, request, response, htmlrewriter, fetch, cache, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
+  blob, websocket, formdata, request, response, htmlrewriter, fetch, cache, eventsource, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
 ]) part.install();
 
 export { handled, rejected } from "./scope.js";
