@@ -106,12 +106,13 @@ func newCollator(s collatorSpec) (*collator, error) {
 	if s.IgnorePunctuation {
 		extension += "-ka-shifted"
 	}
-	if s.Numeric {
-		extension += "-kn"
-	}
 	at := func(level string) func() any {
 		l, _ := language.Parse(t.base() + extension + "-ks-" + level) // well-formed: made of known parts
-		return func() any { return collate.New(l, collate.OptionsFromTag(l)) }
+		options := []collate.Option{collate.OptionsFromTag(l)}
+		if s.Numeric {
+			options = append(options, collate.Numeric)
+		}
+		return func() any { return collate.New(l, slices.Clone(options)...) } // New sorts them
 	}
 	c := &collator{s: s, order: reordered[t.language]}
 	level := map[string]string{"base": "level1", "case": "level1", "accent": "level2", "variant": "level3"}[s.Sensitivity]

@@ -49,8 +49,13 @@ func (f *dateFormat) format(t time.Time) []part { return f.formatPieces(f.pieces
 
 // text is the whole text. Between the time and "PM" it has a common space, as
 // V8's has, which the web is used to; the parts have CLDR's narrow one.
-func (f *dateFormat) text(t time.Time) string {
-	return strings.ReplaceAll(join(f.format(t)), "\u202f", " ")
+func (f *dateFormat) text(t time.Time) string { return join(plainSpaces(f.format(t))) }
+
+func plainSpaces(parts []part) []part {
+	for i := range parts {
+		parts[i].text = strings.ReplaceAll(parts[i].text, "\u202f", " ")
+	}
+	return parts
 }
 
 func (f *dateFormat) formatPieces(pieces []piece, t time.Time) []part {

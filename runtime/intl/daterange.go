@@ -14,8 +14,16 @@ import (
 func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 	have := parseSkeleton(f.s.Pattern)
 	id, differ := f.largestDifference(from, to)
+	if wider := have.toTell(id); differ && wider != have {
+		have = wider
+		pattern := withHours(patternsOf(f.data).best(have), have[fieldHour].letter)
+		if have.mask()&timeMask != 0 {
+			return f.fallbackRange(piecesOf(pattern), from, to)
+		}
+		return f.intervalOf(have, piecesOf(pattern), id, from, to)
+	}
 	if !differ || slices.Equal(f.format(from), f.format(to)) {
-		return sourced(f.format(from), "shared")
+		return sourced(plainSpaces(f.format(from)), "shared")
 	}
 	if have.mask()&dateMask != 0 && have.mask()&timeMask != 0 {
 		if id <= fieldDay || id == fieldWeekday {
@@ -24,6 +32,34 @@ func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 		return f.timeRange(have, id, from, to)
 	}
 	return f.intervalOf(have, f.pieces, id, from, to)
+}
+
+// toTell adds the fields of the date without which the two ends of a range look
+// like the same day.
+func (s skeleton) toTell(id fieldID) skeleton {
+	timeOnly := s.mask()&dateMask == 0
+	if id > fieldDay || id == fieldWeekday {
+		return s
+	}
+	add := func(f fieldID, letter byte) {
+		if s[f].length == 0 {
+			s[f] = field{letter, 1}
+		}
+	}
+	switch {
+	case timeOnly:
+		add(fieldYear, 'y')
+		add(fieldMonth, 'M')
+		add(fieldDay, 'd')
+	case s[fieldDay].length > 0 && id <= fieldMonth:
+		add(fieldMonth, 'M')
+		if id <= fieldYear {
+			add(fieldYear, 'y')
+		}
+	case s[fieldMonth].length > 0 && id <= fieldYear:
+		add(fieldYear, 'y')
+	}
+	return s
 }
 
 // largestDifference is the largest field in which two instants differ.
@@ -74,7 +110,7 @@ func (f *dateFormat) timeRange(have skeleton, id fieldID, from, to time.Time) []
 	timePattern := withHours(patterns.best(clock), have[fieldHour].letter)
 	interval := f.intervalOf(clock, piecesOf(timePattern), id, from, to)
 	var out []rangePart
-	for _, p := range placeholders(f.data.Text(patterns.glueKey(have))) {
+	for _, p := range placeholders(f.data.Text("glue/medium")) {
 		switch p {
 		case "{1}":
 			out = append(out, sourced(f.formatPieces(piecesOf(datePattern), from), "shared")...)
@@ -225,8 +261,8 @@ func adjustInterval(pattern string, from, want skeleton) string {
 		}
 		length := len(p.text)
 		asked, was := want[l.field], from[l.field]
-		if asked.length != was.length && (length == was.length || l.field == fieldWeekday || l.field == fieldMonth) && l.field != fieldMinute {
-			length = max(asked.length, 1)
+		if length == was.length && asked.length > length && l.field != fieldMinute {
+			length = asked.length
 		}
 		c := p.text[0]
 		if l.field == fieldZone && asked.length > 0 {

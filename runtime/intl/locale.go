@@ -189,8 +189,10 @@ func localeInfo(t *tag, what string) any {
 	whole := tag{language: t.language, script: t.script, region: t.region}
 	whole.maximize()
 	region := whole.region
-	if override, ok := t.keyword("rg"); ok && len(override) > 2 {
-		region = strings.ToUpper(override[:2])
+	for _, key := range []string{"sd", "rg"} {
+		if override, ok := t.keyword(key); ok && len(override) > 2 && (key == "rg" || t.region == "") {
+			region = strings.ToUpper(override[:2])
+		}
 	}
 	switch what {
 	case "calendars":
@@ -248,7 +250,6 @@ func direction(script string) string {
 type week struct {
 	FirstDay int   `json:"firstDay"`
 	Weekend  []int `json:"weekend"`
-	Minimal  int   `json:"minimalDays"`
 }
 
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} //nolint:gochecknoglobals // a table
@@ -261,7 +262,7 @@ func weekOf(t *tag, region string) week {
 		value, _ := cldr.Common().Find("week/" + kind + "/001")
 		return value
 	}
-	w := week{FirstDay: slices.Index(weekdays, find("firstDay")) + 1, Minimal: int(find("minDays")[0] - '0')}
+	w := week{FirstDay: slices.Index(weekdays, find("firstDay")) + 1}
 	if asked, ok := t.keyword("fw"); ok && slices.Contains(weekdays, asked) {
 		w.FirstDay = slices.Index(weekdays, asked) + 1
 	}

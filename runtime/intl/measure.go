@@ -117,8 +117,7 @@ func (f *numberFormat) compactShift(magnitude int) int {
 }
 
 // named writes "1.00 US dollars".
-func (f *numberFormat) named(n formatted, number []part) []part {
-	plural := f.plural(n)
+func (f *numberFormat) named(plural string, number []part) []part {
 	name, ok := f.data.Find("currency/" + f.s.Currency + "/" + plural)
 	if !ok {
 		name, ok = f.data.Find("currency/" + f.s.Currency + "/other")
@@ -165,8 +164,7 @@ func placeholders(text string) []string {
 }
 
 // measured writes "16 liters".
-func (f *numberFormat) measured(n formatted, number []part) []part {
-	plural := f.plural(n)
+func (f *numberFormat) measured(plural string, number []part) []part {
 	width := "unit/" + f.s.UnitDisplay + "/"
 	text := f.unitPattern(width, f.s.Unit, plural)
 	if above, below, ok := strings.Cut(f.s.Unit, "-per-"); text == "" && ok {

@@ -122,29 +122,36 @@ type formatted struct {
 
 // format returns the parts of a number.
 func (f *numberFormat) format(d decimal) []part {
+	n := f.scale(f.percent(d))
+	if !f.spelled() {
+		return f.decorate(n)
+	}
+	return f.spell(f.plural(n), f.decorate(n))
+}
+
+func (f *numberFormat) percent(d decimal) decimal {
 	if f.s.Style == "percent" {
-		d = d.shift(2)
+		return d.shift(2)
 	}
-	n := f.scale(d)
-	number := f.numberParts(n)
-	sign := f.sign(n.value)
-	if f.s.Style == "currency" && f.s.CurrencyDisplay != "name" {
-		return f.decorate(n, number, sign)
+	return d
+}
+
+// spelled reports whether words that depend on the plural stand around the number.
+func (f *numberFormat) spelled() bool {
+	return f.s.Style == "currency" && f.s.CurrencyDisplay == "name" || f.s.Style == "unit" && !f.asPercent()
+}
+
+// spell puts the name of the currency or unit around a number.
+func (f *numberFormat) spell(plural string, number []part) []part {
+	if f.s.Style == "currency" {
+		return f.named(plural, number)
 	}
-	parts := f.decorate(n, number, sign)
-	switch f.s.Style {
-	case "currency":
-		return f.named(n, parts)
-	case "unit":
-		if !f.asPercent() {
-			return f.measured(n, parts)
-		}
-	}
-	return parts
+	return f.measured(plural, number)
 }
 
 // decorate puts the pattern's affixes around a number.
-func (f *numberFormat) decorate(n formatted, number []part, sign byte) []part {
+func (f *numberFormat) decorate(n formatted) []part {
+	number, sign := f.numberParts(n), f.sign(n.value)
 	p, literal := f.pattern, "literal"
 	if n.compact != "" {
 		p, literal = parsePattern(n.compact), "compact"

@@ -25,58 +25,76 @@ func sourced(parts []part, source string) []rangePart {
 }
 
 // formatRange formats a range (ECMA-402, 16.5.19). What both ends have around
-// their digits is written once if it is more than one character.
+// their digits is written once if it is more than one character (ICU's "auto").
 func (f *numberFormat) formatRange(from, to decimal) []rangePart {
-	start, end := f.format(from), f.format(to)
-	if slices.Equal(start, end) {
-		return f.approximately(start)
+	first, last := f.scale(f.percent(from)), f.scale(f.percent(to))
+	start, end := f.decorate(first), f.decorate(last)
+	same := slices.Equal(start, end)
+	var parts []rangePart
+	if same {
+		sign := part{"approximatelySign", f.symbol("approximatelySign")}
+		parts = append([]rangePart{{sign, "shared"}}, sourced(start, "shared")...)
+	} else {
+		parts = f.dashed(start, end)
 	}
-	before, after := 0, 0
-	for before < min(len(start), len(end)) && !ofDigits(start[before]) && start[before] == end[before] {
-		before++
+	if !f.spelled() {
+		return parts
 	}
-	for after < min(len(start), len(end))-before && start[len(start)-1-after] == end[len(end)-1-after] && !ofDigits(start[len(start)-1-after]) {
-		after++
+	plural := f.plural(first)
+	if !same {
+		plural = pluralRange(f.data.Language(), plural, f.plural(last))
 	}
-	if short(start[:before]) {
-		before = 0
+	var out []rangePart
+	for _, p := range f.spell(plural, []part{{kind: "range"}}) {
+		if p.kind == "range" {
+			out = append(out, parts...)
+			continue
+		}
+		out = append(out, rangePart{p, "shared"})
 	}
-	if short(start[len(start)-after:]) {
-		after = 0
+	return out
+}
+
+// dashed joins two ends that differ.
+func (f *numberFormat) dashed(start, end []part) []rangePart {
+	before, after := digitsAt(start)
+	otherBefore, otherAfter := digitsAt(end)
+	collapsed := slices.Equal(start[:before], end[:otherBefore]) && slices.Equal(start[after:], end[otherAfter:]) &&
+		length(start[:before])+length(start[after:]) > 1
+	bare := before == 0 && otherBefore == 0 && after == len(start) && otherAfter == len(end)
+	if !collapsed {
+		before, otherBefore, after, otherAfter = 0, 0, len(start), len(end)
 	}
-	collapsed := !ofAffix(start[before]) && !ofAffix(end[before]) && !ofAffix(start[len(start)-1-after])
-	out := sourced(start[:before], "shared")
-	out = append(out, sourced(start[before:len(start)-after], "startRange")...)
+	out := append(sourced(start[:before], "shared"), sourced(start[before:after], "startRange")...)
 	for _, piece := range placeholders(f.data.Text(f.symbols + "misc/range")) {
 		if piece == "{0}" || piece == "{1}" {
 			continue
 		}
-		if !collapsed && piece == trimSpace(piece) {
+		if !collapsed && !bare && piece == trimSpace(piece) {
 			piece = " " + piece + " "
 		}
 		out = append(out, rangePart{part{"literal", piece}, "shared"})
 	}
-	out = append(out, sourced(end[before:len(end)-after], "endRange")...)
-	return append(out, sourced(end[len(end)-after:], "shared")...)
+	out = append(out, sourced(end[otherBefore:otherAfter], "endRange")...)
+	return append(out, sourced(end[otherAfter:], "shared")...)
 }
+
+// digitsAt tells where the number itself begins and ends.
+func digitsAt(parts []part) (from, to int) {
+	from, to = slices.IndexFunc(parts, ofDigits), len(parts)
+	for to > 0 && !ofDigits(parts[to-1]) {
+		to--
+	}
+	return max(from, 0), to
+}
+
+func length(parts []part) int { return len([]rune(join(parts))) }
 
 // ofDigits reports whether a part belongs to the number itself.
 func ofDigits(p part) bool {
 	switch p.kind {
-	case "integer", "group", "decimal", "fraction", "nan", "infinity", "exponentSeparator", "exponentMinusSign", "exponentInteger",
-		"minusSign", "plusSign":
+	case "integer", "group", "decimal", "fraction", "nan", "infinity", "exponentSeparator", "exponentMinusSign", "exponentInteger":
 		return true
 	}
 	return false
-}
-
-// ofAffix reports whether a part is one of those around the number.
-func ofAffix(p part) bool { return !ofDigits(p) || p.kind == "minusSign" || p.kind == "plusSign" }
-
-func short(parts []part) bool { return len([]rune(join(parts))) <= 1 }
-
-func (f *numberFormat) approximately(number []part) []rangePart {
-	sign := part{"approximatelySign", f.symbol("approximatelySign")}
-	out := []rangePart{{sign, "shared"}}
-	return append(out, sourced(number, "shared")...)
 }

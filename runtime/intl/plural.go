@@ -154,5 +154,5 @@ func pluralRange(language, from, to string) string {
 			return result
 		}
 	}
-	return to
+	return "other"
 }

@@ -86,9 +86,6 @@ func pluralFuncs() map[string]engine.Func {
 			if from.nan || to.nan {
 				return nil, rangeError("Invalid argument: a range has no NaN")
 			}
-			if join(p.number.format(from)) == join(p.number.format(to)) {
-				return p.choose(from), nil
-			}
 			return pluralRange(p.number.data.Language(), p.choose(from), p.choose(to)), nil
 		},
 	}

@@ -406,6 +406,9 @@ func (t *tag) maximize() bool {
 		{t.language, "", ""},
 		{"und", t.script, ""},
 	} {
+		if key == [3]string{"und"} && t.language != "und" {
+			continue
+		}
 		if to, ok := likely(key); ok {
 			if t.language == "und" {
 				t.language = to.language

@@ -1,6 +1,7 @@
 package intl
 
 import (
+	"math"
 	"strings"
 
 	"golang.org/x/text/cases"
@@ -81,11 +82,7 @@ func (f *numberFormat) relative(style string, auto bool, value float64, unit str
 	}
 	d := float(value)
 	if auto {
-		at := strings.TrimSuffix(join(f.format(decimal{negative: d.negative && !d.zero(), digits: d.digits, point: d.point})), "")
-		if value == float64(int(value)) {
-			at = itoa(int(value))
-		}
-		if text, ok := f.data.Find(key + "/" + at); ok {
+		if text, ok := f.data.Find(key + "/" + itoa(int(value))); ok && value == math.Trunc(value) {
 			return []part{{"literal", text}}
 		}
 	}
@@ -98,8 +95,11 @@ func (f *numberFormat) relative(style string, auto bool, value float64, unit str
 	if !ok {
 		text = f.data.Text(key + "/" + when + "/other")
 	}
-	before, after, _ := strings.Cut(text, "{0}")
+	before, after, ok := strings.Cut(text, "{0}")
 	parts := appendPart(nil, "literal", before)
+	if !ok { // the word has the number in it
+		return parts
+	}
 	return appendPart(append(parts, f.format(d)...), "literal", after)
 }
 
@@ -237,7 +237,7 @@ func (n namer) currencyName(code string) (canonical, name string, found, valid b
 		return code, "", false, false
 	}
 	code = strings.ToUpper(code)
-	name, found = n.currency(code)
+	name, found = n.data.Find("currency/" + code)
 	return code, name, found, true
 }
 
@@ -272,22 +272,6 @@ func (n namer) field(key string) (string, bool) {
 		}
 	}
 	return n.data.Find("field/" + key)
-}
-
-func (n namer) currency(code string) (string, bool) {
-	key := "currency/" + code
-	if n.style == "narrow" {
-		if name, ok := n.data.Find(key + "/narrow"); ok {
-			return name, true
-		}
-	}
-	if n.style != "long" {
-		if name, ok := n.data.Find(key + "/symbol"); ok {
-			return name, true
-		}
-		return "", false
-	}
-	return n.data.Find(key)
 }
 
 // language is the name of a whole tag: of the longest known beginning, with the

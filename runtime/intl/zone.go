@@ -50,11 +50,8 @@ func zoneName(asked string) (string, error) {
 		return offsetName(offset), nil
 	}
 	name, ok := zoneNames()[strings.ToLower(asked)]
-	if !ok {
+	if !ok || len(name) != len(asked) {
 		return "", rangeError("Invalid time zone specified: " + asked)
-	}
-	if e, _ := findZone(name); e.key == "Etc/UTC" || e.key == "Etc/GMT" && e.primary == "Etc/GMT" {
-		return "UTC", nil
 	}
 	return name, nil
 }
@@ -120,11 +117,17 @@ func daylight(t time.Time) bool {
 // metazone is the metazone that a zone belonged to at an instant; "" for none.
 func (e zoneEntry) metazone(t time.Time) string {
 	at := t.UTC().Format("2006-01-02 15:04")
-	if t.UTC().Year() > 9999 {
+	switch year := t.UTC().Year(); {
+	case year > 9999:
 		at = "9999-12-31 00:00"
+	case year < 1970:
+		at = "0000"
 	}
 	for span := range strings.SplitSeq(e.spans, ";") {
 		f := strings.SplitN(span, ",", 3)
+		if len(f) == 3 && f[1] == "" {
+			f[1] = "1970-01-01 00:00" // metazones are of no use before that
+		}
 		if len(f) == 3 && f[1] <= at && (f[2] == "" || at < f[2]) {
 			return f[0]
 		}
@@ -136,7 +139,8 @@ func (e zoneEntry) metazone(t time.Time) string {
 func primaryZones() []string {
 	out := []string{"UTC"}
 	for _, name := range zoneNames() {
-		if e, _ := findZone(name); e.primary == name && !strings.HasPrefix(name, "Etc/") && strings.Contains(name, "/") {
+		whole := !strings.HasPrefix(name, "Etc/") || strings.HasPrefix(name, "Etc/GMT+") || strings.HasPrefix(name, "Etc/GMT-")
+		if e, _ := findZone(name); e.primary == name && whole && strings.Contains(name, "/") {
 			out = append(out, name)
 		}
 	}

@@ -9,7 +9,7 @@ const STYLES = ["full", "long", "medium", "short"];
 const ZONES = ["short", "long", "shortOffset", "longOffset", "shortGeneric", "longGeneric"];
 
 function read(options) {
-  const o = {};
+  const o = Object.create(null);
   matcher(options);
   o.calendar = type(options, "calendar");
   o.numberingSystem = type(options, "numberingSystem");
@@ -32,12 +32,12 @@ function read(options) {
 /** The specification of a DateTimeFormat that shows what is required, else the defaults. */
 export function dateSpec(locales, options, required, defaults) {
   const tags = tagsOf(locales), o = read(coerced(options));
-  return host.intl_date(tags, JSON.stringify({ ...o, required, defaults }));
+  return host.intl_date(tags, JSON.stringify(Object.assign(o, { required, defaults })));
 }
 
 /** A date's or number's milliseconds; now for undefined. */
 function instant(date) {
-  return date === undefined ? Date.now() : Number(date);
+  return date === undefined ? Date.now() : +date;
 }
 
 let specOf, boundOf;
@@ -70,7 +70,7 @@ class DateTimeFormat {
 
 function range(spec, start, end) {
   if (start === undefined || end === undefined) throw new TypeError("startDate or endDate cannot be undefined");
-  const from = Number(start), to = Number(end);
+  const from = +start, to = +end;
   return host.intl_date_range(spec, from, to);
 }
 

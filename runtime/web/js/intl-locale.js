@@ -31,11 +31,11 @@ class Locale {
     partsOf = guarded("Intl.Locale", (locale) => locale.#parts);
     isLocale = (value) => typeof value === "object" && value !== null && #parts in value;
   }
-  constructor(tag, options) {
+  constructor(tag) {
     if (typeof tag !== "string" && (typeof tag !== "object" || tag === null)) {
       throw new TypeError("First argument to Intl.Locale constructor can't be empty or missing");
     }
-    const from = host.intl_canonical(isLocale(tag) ? partsOf(tag).tag : `${tag}`), given = coerced(options), o = { keywords: {} };
+    const from = host.intl_canonical(isLocale(tag) ? partsOf(tag).tag : `${tag}`), given = coerced(arguments[1]), o = Object.assign(Object.create(null), { keywords: Object.create(null) });
     for (const name of ["language", "script", "region", "variants"]) o[name] = text(given, name);
     for (const [name, key, values] of KEYWORDS) {
       const value = keyword(given, name, values);

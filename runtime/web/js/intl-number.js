@@ -7,7 +7,7 @@ const STYLES = ["decimal", "percent", "currency", "unit"];
 const GROUPINGS = ["min2", "auto", "always", "true", "false"];
 
 function read(options) {
-  const o = {};
+  const o = Object.create(null);
   matcher(options);
   o.numberingSystem = type(options, "numberingSystem");
   units(options, o);
@@ -91,7 +91,7 @@ class PluralRules {
   static { rulesOf = guarded("Intl.PluralRules", (rules) => rules.#spec); }
   constructor() {
     const [locales, options] = arguments;
-    const tags = tagsOf(locales), given = coerced(options), o = {};
+    const tags = tagsOf(locales), given = coerced(options), o = Object.create(null);
     matcher(given);
     o.type = text(given, "type", ["cardinal", "ordinal"], "cardinal");
     o.notation = text(given, "notation", ["standard", "compact", "scientific", "engineering"], "standard");
@@ -99,11 +99,11 @@ class PluralRules {
     digits(given, o);
     this.#spec = host.intl_plural(tags, JSON.stringify(o));
   }
-  select(value) { return host.intl_plural_select(rulesOf(this), Number(value)); }
+  select(value) { return host.intl_plural_select(rulesOf(this), +value); }
   selectRange(start, end) {
     const spec = rulesOf(this);
     if (start === undefined || end === undefined) throw new TypeError("startRange or endRange cannot be undefined");
-    const from = Number(start), to = Number(end);
+    const from = +start, to = +end;
     return host.intl_plural_range(spec, from, to);
   }
   resolvedOptions() { return shown(rulesOf(this)); }

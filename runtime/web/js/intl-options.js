@@ -72,7 +72,7 @@ export function number(options, name, low, high, fallback) {
 
 function inRange(value, name, low, high, fallback) {
   if (value === undefined) return fallback;
-  const n = Number(value);
+  const n = +value;
   if (!(n >= low && n <= high)) throw new RangeError(`${name} value is out of range.`);
   return Math.floor(n);
 }
@@ -163,17 +163,20 @@ export function shown(spec) { return JSON.parse(spec); }
 export function install(Intl, name, cls) {
   Object.defineProperty(cls.prototype, Symbol.toStringTag, { value: `Intl.${name}`, configurable: true });
   Object.defineProperty(cls, "prototype", { writable: false });
-  if (name !== "Locale") Object.defineProperty(cls, "supportedLocalesOf", { value: { supportedLocalesOf }.supportedLocalesOf, writable: true, configurable: true });
+  if (name !== "Locale") {
+    const { supportedLocalesOf } = {
+      supportedLocalesOf(locales) { return supported(locales, arguments[1]); },
+    };
+    Object.defineProperty(cls, "supportedLocalesOf", { value: supportedLocalesOf, writable: true, configurable: true });
+  }
   Object.defineProperty(Intl, name, { value: cls, writable: true, configurable: true });
 }
 
-function supportedLocalesOf(locales, ...rest) {
+function supported(locales, options) {
   const tags = tagsOf(locales);
-  const options = rest[0];
   if (options !== undefined) matcher(coerced(options));
   return host.intl_supported(tags);
 }
-Object.defineProperty(supportedLocalesOf, "length", { value: 1 });
 
 /** Makes a class callable without new, as the oldest formatters are. */
 export function callable(cls, name) {

@@ -30,7 +30,7 @@ class RelativeTimeFormat {
 }
 
 function relative(o, value, unit) {
-  const n = Number(value), name = `${unit}`;
+  const n = +value, name = `${unit}`;
   const single = name.endsWith("s") ? name.slice(0, -1) : name;
   if (!UNITS.includes(single)) throw new RangeError(`Invalid unit argument for format() '${name}'`);
   if (!Number.isFinite(n)) throw new RangeError("The number value is not finite");
@@ -101,7 +101,7 @@ const CASES = ["upper", "lower", "false"];
 
 /** The specification of a Collator. */
 export function collatorSpec(locales, options) {
-  const tags = tagsOf(locales), given = coerced(options), o = {};
+  const tags = tagsOf(locales), given = coerced(options), o = Object.create(null);
   o.usage = text(given, "usage", ["sort", "search"], "sort");
   matcher(given);
   o.collation = type(given, "collation");
@@ -165,7 +165,7 @@ class Segments {
   }
   containing(index) {
     const o = segmentsOf(this);
-    const n = Math.trunc(Number(index)) || 0;
+    const n = Math.trunc(+index) || 0;
     if (n < 0 || n >= o.input.length) return undefined;
     let low = 0, high = o.ends.length - 1; // the first segment that ends behind n
     while (low < high) {

@@ -8,10 +8,12 @@ import { installNumbers, numberSpec } from "./intl-number.js";
 import { numeric, tagsOf } from "./intl-options.js";
 import { collatorSpec, installWords } from "./intl-words.js";
 
-const functions = {
-  getCanonicalLocales(locales) { return tagsOf(locales); },
-  supportedValuesOf(key) { return host.intl_values(`${key}`); },
-};
+// The members are written as those of classes, whose code is strict: there, this
+// is what the caller made it.
+class Functions {
+  getCanonicalLocales(locales) { return tagsOf(locales); }
+  supportedValuesOf(key) { return host.intl_values(`${key}`); }
+}
 
 // The specifications of calls without options, which are most: made once.
 const plain = new Map();
@@ -50,24 +52,24 @@ function changeCase(value, locales, upper) {
 }
 
 const methods = [
-  [Number.prototype, {
-    toLocaleString() { return formatNumber(numberOf.call(this), arguments[0], arguments[1]); },
+  [Number.prototype, class {
+    toLocaleString() { return formatNumber(numberOf.call(this), arguments[0], arguments[1]); }
   }],
-  [BigInt.prototype, {
-    toLocaleString() { return formatNumber(bigintOf.call(this), arguments[0], arguments[1]); },
+  [BigInt.prototype, class {
+    toLocaleString() { return formatNumber(bigintOf.call(this), arguments[0], arguments[1]); }
   }],
-  [Date.prototype, {
-    toLocaleString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "any", "all"); },
-    toLocaleDateString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "date", "date"); },
-    toLocaleTimeString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "time", "time"); },
+  [Date.prototype, class {
+    toLocaleString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "any", "all"); }
+    toLocaleDateString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "date", "date"); }
+    toLocaleTimeString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "time", "time"); }
   }],
-  [String.prototype, {
+  [String.prototype, class {
     localeCompare(that) {
       const text = coercible(this, "localeCompare"), other = `${that}`, locales = arguments[1], options = arguments[2];
       return host.intl_compare(cached("compare", locales, options, () => collatorSpec(locales, options)), text, other);
-    },
-    toLocaleUpperCase() { return changeCase(coercible(this, "toLocaleUpperCase"), arguments[0], true); },
-    toLocaleLowerCase() { return changeCase(coercible(this, "toLocaleLowerCase"), arguments[0], false); },
+    }
+    toLocaleUpperCase() { return changeCase(coercible(this, "toLocaleUpperCase"), arguments[0], true); }
+    toLocaleLowerCase() { return changeCase(coercible(this, "toLocaleLowerCase"), arguments[0], false); }
   }],
 ];
 
@@ -84,7 +86,7 @@ function listed(list, length, args) {
 
 const under = new Set(); // arrays being written: one inside itself is empty text
 
-const arrays = {
+class Arrays {
   toLocaleString() {
     if (this === undefined || this === null) throw new TypeError("Cannot convert undefined or null to object");
     const list = Object(this);
@@ -95,25 +97,26 @@ const arrays = {
     } finally {
       under.delete(list);
     }
-  },
-};
+  }
+}
 
 const TypedArray = Object.getPrototypeOf(Uint8Array);
 const lengthOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, "length").get;
 const checkTyped = TypedArray.prototype.keys; // throws for what is no typed array, or a detached one
 
-const typed = {
+class Typed {
   toLocaleString() {
     checkTyped.call(this);
     return listed(this, lengthOf.call(this), arguments);
-  },
-};
+  }
+}
 
 export function install() {
   const Intl = {};
   Object.defineProperty(Intl, Symbol.toStringTag, { value: "Intl", configurable: true });
-  for (const [target, members] of [[Intl, functions], ...methods, [Array.prototype, arrays], [TypedArray.prototype, typed]]) {
-    for (const name of Object.keys(members)) Object.defineProperty(target, name, { value: members[name], writable: true, configurable: true });
+  for (const [target, members] of [[Intl, Functions], ...methods, [Array.prototype, Arrays], [TypedArray.prototype, Typed]]) {
+    const { constructor, ...descriptors } = Object.getOwnPropertyDescriptors(members.prototype);
+    Object.defineProperties(target, descriptors);
   }
   installLocale(Intl);
   installNumbers(Intl);

@@ -1,0 +1,119 @@
+package web_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// evaluate runs expressions in one Worker and returns the texts of their values;
+// "throws NAME" for one that throws.
+func evaluate(t *testing.T, expressions []string) []string {
+	t.Helper()
+	code := `const all = [` + strings.Join(wrapped(expressions), ",\n") + `];
+export default { fetch() {
+	return Response.json(all.map((f) => {
+		try {
+			return String(f()).toWellFormed();
+		} catch (error) {
+			return "throws " + error.name;
+		}
+	}));
+} };`
+	w := serve(t, code, web.Options{})
+	_, body := w.get("/")
+	var out []string
+	if err := json.Unmarshal([]byte(body), &out); err != nil || len(out) != len(expressions) {
+		t.Fatalf("%.300s: %v, %v", body, err, w.errs)
+	}
+	return out
+}
+
+func wrapped(expressions []string) []string {
+	var out []string
+	for _, e := range expressions {
+		out = append(out, "() => ("+e+")")
+	}
+	return out
+}
+
+// TestIntl compares with answers that Node 20 (ICU 78, CLDR 48) gave: one line
+// "expression<TAB>text" each.
+func TestIntl(t *testing.T) {
+	text, err := os.ReadFile("testdata/intl.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var expressions, want []string
+	for line := range strings.Lines(string(text)) {
+		expression, answer, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			t.Fatalf("no tab: %s", line)
+		}
+		expressions, want = append(expressions, expression), append(want, answer)
+	}
+	if len(want) < 1000 {
+		t.Fatalf("%d answers only", len(want))
+	}
+	for i, got := range evaluate(t, expressions) {
+		if got != want[i] {
+			t.Errorf("%s\n got %s\nwant %s", expressions[i], got, want[i])
+		}
+	}
+}
+
+// What there is no data for is an error that names it, and what falls back says so.
+func TestIntlHonest(t *testing.T) {
+	for _, c := range [][2]string{
+		{`new Intl.DateTimeFormat("en", { calendar: "hebrew" })`, "throws Error"},
+		{`new Intl.DateTimeFormat("en-u-ca-japanese")`, "throws Error"},
+		{`new Intl.DateTimeFormat("en", { calendar: "nonsense" }).resolvedOptions().calendar`, "gregory"},
+		{`new Date(0).toLocaleDateString("de", { calendar: "iso8601" })`, "1970-01-01"},
+		{`new Intl.DateTimeFormat("en", { calendar: "iso8601", month: "long" })`, "throws Error"},
+		{`new Intl.Collator("sv", { usage: "search" })`, "throws Error"},
+		{`[...new Intl.Segmenter("ja", { granularity: "word" }).segment("東京")]`, "throws Error"},
+		{`new Intl.NumberFormat("xx").resolvedOptions().locale`, "en-US"},
+		{`new Intl.NumberFormat("de-LI-x-y").resolvedOptions().locale`, "de-LI"},
+		{`Intl.DateTimeFormat.supportedLocalesOf(["th", "de-XX", "fa"]).join()`, "de-XX"},
+		{`typeof Intl.DurationFormat`, "undefined"},
+		{`new Intl.NumberFormat("not a tag")`, "throws RangeError"},
+		{`new Intl.NumberFormat("en", { style: "currency" })`, "throws TypeError"},
+		{`new Intl.NumberFormat("en", { style: "currency", currency: "EURO" })`, "throws RangeError"},
+		{`new Intl.NumberFormat("en", { maximumFractionDigits: 1, minimumFractionDigits: 2 })`, "throws RangeError"},
+		{`(1).toLocaleString("en", { maximumFractionDigits: 101 })`, "throws RangeError"},
+		{`new Intl.NumberFormat("en").format("1e100000")`, "throws RangeError"},
+		{`new Date(0).toLocaleString("en", { timeZone: "Europe/Nowhere" })`, "throws RangeError"},
+		{`new Date(0).toLocaleString("en", { timeZone: "+24:00" })`, "throws RangeError"},
+		{`new Date(0).toLocaleString("en-GB", { timeZone: "+0530", timeStyle: "long" })`, "05:30:00 GMT+5:30"},
+		{`new Intl.DateTimeFormat("en", { timeZone: "EUROPE/berlin" }).resolvedOptions().timeZone`, "Europe/Berlin"},
+		{`new Intl.DateTimeFormat("en").format(NaN)`, "throws RangeError"},
+		{`String(new Date(NaN).toLocaleString("en"))`, "Invalid Date"},
+		{`new Intl.DateTimeFormat("en", { dateStyle: "long", hour: "numeric" })`, "throws TypeError"},
+		{`Intl.NumberFormat.prototype.resolvedOptions.call({})`, "throws TypeError"},
+		{`Intl.supportedValuesOf("numbers")`, "throws RangeError"},
+		{`Intl.supportedValuesOf("timeZone").includes("Asia/Kolkata")`, "true"},
+		{`[1234.5, 6n, new Date(0), null].toLocaleString("de-DE")`, "1.234,5,6,1.1.1970, 00:00:00,"},
+		{`new Float64Array([0.5, 1e6]).toLocaleString("en", { style: "percent" })`, "50%,100,000,000%"},
+		{`Intl.NumberFormat("en").format(12345678901234567890n) + Intl.NumberFormat("en").format("0.1234567890123456789")`, "12,345,678,901,234,567,8900.123"},
+		{`Object.prototype.toString.call(Intl) + Intl.Collator.name + Intl.Collator.length`, "[object Intl]Collator0"},
+	} {
+		if got := evaluate(t, []string{c[0]})[0]; got != c[1] {
+			t.Errorf("%s: %q, want %q", c[0], got, c[1])
+		}
+	}
+}
+
+// A formatter made while the module is evaluated goes on in an isolate that
+// starts from the Worker's image.
+func TestIntlOutlivesImage(t *testing.T) {
+	w := serve(t, `const number = new Intl.NumberFormat("de", { style: "currency", currency: "EUR" }), { format } = number;
+export default { fetch() { return new Response(format(1234.5) + number.formatToParts(1).length); } };`, web.Options{})
+	for range 2 {
+		if _, got := w.get("/"); got != "1.234,50\u00a0€5" {
+			t.Errorf("%q", got)
+		}
+	}
+}
