@@ -46,7 +46,10 @@ func host(t *testing.T, module []byte) (m api.Module, interrupts, overflows *int
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack = counters.ExportedGlobal(rewrite.HostStack).(api.MutableGlobal)
+	stack, ok := counters.ExportedGlobal(rewrite.HostStack).(api.MutableGlobal)
+	if !ok {
+		t.Fatal("the counter of stack cannot be set")
+	}
 	m, err = r.Instantiate(ctx, module)
 	if err != nil {
 		t.Fatalf("the rewritten module is refused: %v", err)
