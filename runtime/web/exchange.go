@@ -38,7 +38,7 @@ type Exchange struct {
 	begun       atomic.Bool // the isolate has seen it
 	subRequests atomic.Int64
 	sockets     atomic.Int32 // WebSockets that are open
-	idle        atomic.Bool // nothing is under way for the scope, nor will be
+	idle        atomic.Bool  // nothing is under way for the scope, nor will be
 	timers      timers
 	codecs      codecs
 

@@ -75,7 +75,7 @@ func (h *Host) dialSocket(c *engine.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		conn, resp, err := websocket.Dial(ctx, url, &websocket.DialOptions{
+		conn, resp, err := websocket.Dial(ctx, url, &websocket.DialOptions{ //nolint:bodyclose // the package closes it
 			HTTPClient: &http.Client{
 				Transport:     guardSelf{h, h.socketTransport()},
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -38,8 +38,10 @@ const tries = (f) => { try { f(); return "ok"; } catch (e) { return e.name + ": 
 		{`const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(); await w(); return L;`, `[["b","close",[1005,"",true]],["a","close",[1005,"",true]]]`},
 		{`const [a, b] = open(); hear(a, "a"); hear(b, "b"); a.close(1000, "1"); b.close(1001, "2"); await w(); return L;`, `[["b","close",[1000,"1",true]],["a","close",[1001,"2",true]]]`},
 		{`const [a, b] = pair(); a.accept(); a.send("early"); await w(); hear(b, "b"); b.accept(); await w(); return L;`, `[["b","message","early"]]`},
-		{`return [999, 1004, 1005, 1006, 1015, 5000, "x"].map((c) => tries(() => open()[0].close(c)));`,
-			`["InvalidAccessError: Invalid WebSocket close code: 999.","InvalidAccessError: Invalid WebSocket close code: 1004.","InvalidAccessError: Invalid WebSocket close code: 1005.","InvalidAccessError: Invalid WebSocket close code: 1006.","InvalidAccessError: Invalid WebSocket close code: 1015.","InvalidAccessError: Invalid WebSocket close code: 5000.","InvalidAccessError: Invalid WebSocket close code: 0."]`},
+		{
+			`return [999, 1004, 1005, 1006, 1015, 5000, "x"].map((c) => tries(() => open()[0].close(c)));`,
+			`["InvalidAccessError: Invalid WebSocket close code: 999.","InvalidAccessError: Invalid WebSocket close code: 1004.","InvalidAccessError: Invalid WebSocket close code: 1005.","InvalidAccessError: Invalid WebSocket close code: 1006.","InvalidAccessError: Invalid WebSocket close code: 1015.","InvalidAccessError: Invalid WebSocket close code: 5000.","InvalidAccessError: Invalid WebSocket close code: 0."]`,
+		},
 		{`return [tries(() => open()[0].close(undefined, "x")), tries(() => open()[0].close(1000, "é".repeat(62)))];`, `["InvalidAccessError: If you specify a WebSocket close reason, you must also specify a code.","SyntaxError: WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."]`},
 		{`const [a] = pair(); a.send("x");`, `/^TypeError: You must call one of accept\(\)/`},
 		{`const [a] = open(); a.close(); a.send("x");`, `TypeError: Can't call WebSocket send() after close().`},
@@ -232,7 +234,7 @@ func echoServer(t *testing.T) string {
 		if err != nil {
 			return
 		}
-		defer conn.CloseNow()
+		defer func() { _ = conn.CloseNow() }()
 		for {
 			kind, data, err := conn.Read(r.Context())
 			if err != nil {
