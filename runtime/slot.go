@@ -58,7 +58,7 @@ func (w *Worker) newSlot() (*slot, error) {
 		OnRejection: w.rejected,
 		Companion:   w.wasm.Companion,
 		// Called only for turns, so after s.isolate is set.
-		OnReset: func(cause error) { w.host.Reset(s.isolate, cause) },
+		OnReset: func(cause error) { w.restarted(s, cause) },
 		OnIdle:  w.host.Idle,
 	})
 	if err != nil {

@@ -24,9 +24,9 @@ const (
 	waitUntilTime = 30 * time.Second
 	// statusClientGone is what logs call an answer that nobody waited for.
 	statusClientGone = 499
-	// loadBudget is the CPU time for evaluating the module, where no limit of
+	// defaultLoadCPU is the CPU time for evaluating the module, where no limit of
 	// the site's applies.
-	loadBudget = 10 * time.Second
+	defaultLoadCPU = 10 * time.Second
 )
 
 // WorkerOptions is what a Worker is made of.
@@ -43,6 +43,8 @@ type WorkerOptions struct {
 	// Bindings are what env holds.
 	Bindings *binding.Set
 	Limits   Limits
+	// LoadCPU is the CPU time for evaluating the module. Default 10 s.
+	LoadCPU time.Duration
 	// Isolates answer at the same time; default 2, and 32 if Pristine.
 	Isolates int
 	// Pristine gives every request an isolate of its own that no request was in
@@ -87,9 +89,11 @@ type Worker struct {
 	closed   sync.Once
 	mu       sync.Mutex
 	slots    []*slot
-	freed    chan struct{} // closed and replaced when a pristine isolate is free
+	freed    chan struct{}              // closed and replaced when a pristine isolate is free
+	answered map[*engine.Scope]struct{} // those that only waitUntil goes on for
 	closing  bool
 	inFlight sync.WaitGroup
+	logs     logQuota
 }
 
 // NewWorker evaluates the bundle. A *Error of KindLoad says that its module
@@ -106,10 +110,13 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	default:
 		o.Isolates = defaultIsolates
 	}
+	if o.LoadCPU <= 0 {
+		o.LoadCPU = defaultLoadCPU
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	w := &Worker{runtime: r, o: o, sources: maps, image: r.image, freed: make(chan struct{})}
+	w := &Worker{runtime: r, o: o, sources: maps, image: r.image, freed: make(chan struct{}), answered: map[*engine.Scope]struct{}{}}
 	if o.NodeJS {
 		if w.node, err = node.Modules(); err != nil {
 			return nil, errStart(err)
@@ -143,8 +150,8 @@ func (w *Worker) load(s *slot) error {
 	if err != nil {
 		return errStart(err)
 	}
-	scope := engine.NewScope(w.ctx, loadBudget, nil)
-	defer scope.End(nil)
+	scope := engine.NewScope(w.ctx, w.o.LoadCPU, nil)
+	defer w.end(scope)
 	err = s.isolate.Do(scope, func(vm *engine.VM) error { return w.evaluate(vm, string(env)) })
 	if err != nil {
 		return w.loadError(err)
@@ -220,8 +227,11 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	if errors.Is(err, web.ErrClientGone) && !m.wrote {
 		rw.WriteHeader(statusClientGone)
 	}
-	if err = w.begun(err); err != nil {
+	if err = w.begun(scope, err); err != nil {
 		f := w.errorOf(KindException, err)
+		if w.passThrough(scope, rw, r, err, f) {
+			return usage, nil
+		}
 		if f.Kind == KindMemory {
 			// What is left of the heap is of no use to other requests.
 			_ = s.isolate.Reset(engine.NewScope(w.ctx, 0, nil), f)
@@ -234,9 +244,9 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 
 // begun takes the errors that came after the answer had begun, or that nobody
 // waits for: there is no page to show for them.
-func (w *Worker) begun(err error) error {
+func (w *Worker) begun(scope *engine.Scope, err error) error {
 	if broke, ok := errors.AsType[*web.Aborted](err); ok {
-		w.o.Logger.Warn("an answer broke off", "error", broke.Err)
+		w.fault(scope, "the answer broke off: ", w.errorOf(KindException, broke.Err))
 		return nil
 	}
 	if errors.Is(err, web.ErrClientGone) {
@@ -245,23 +255,50 @@ func (w *Worker) begun(err error) error {
 	return err
 }
 
+// end is for a scope in which nothing is left to do.
+func (w *Worker) end(scope *engine.Scope) {
+	scope.End(nil)
+	w.logs.forget(scope)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.answered, scope)
+}
+
+// restarted is for an isolate that starts over. A request that has its answer
+// already has no page to show why: the log says it.
+func (w *Worker) restarted(s *slot, cause error) {
+	killed, ok := errors.AsType[*engine.KilledError](cause)
+	if ok {
+		w.mu.Lock()
+		_, ok = w.answered[killed.Scope]
+		w.mu.Unlock()
+	}
+	if ok {
+		w.fault(killed.Scope, "after the answer, in waitUntil: ", w.cpuError(killed))
+	}
+	w.host.Reset(s.isolate, cause)
+}
+
 // linger lets ctx.waitUntil go on after the response, for a bounded time, and
 // then gives back the isolate.
 func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange) {
 	select {
 	case <-x.Done():
-		scope.End(nil)
+		w.end(scope)
 		w.release(s)
 		return
 	default:
 	}
+	w.mu.Lock()
+	w.answered[scope] = struct{}{}
+	w.mu.Unlock()
 	if !w.o.Pristine { // others may use the isolate meanwhile
 		w.inFlight.Add(1)
 		w.release(s)
 	}
 	go func() {
 		defer func() {
-			scope.End(nil)
+			w.end(scope)
 			if w.o.Pristine {
 				w.release(s)
 			} else {
