@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,11 +33,11 @@ type checker struct {
 // check validates every site named, or the one found by walking up. What an
 // argument does not lead to is part of its report: the others are checked all
 // the same.
-func (c *cli) check(args []string, alone bool) ([]checked, error) {
-	return checker{cli: c, alone: alone}.all(args)
+func (c *cli) check(ctx context.Context, args []string, alone bool) ([]checked, error) {
+	return checker{cli: c, alone: alone}.all(ctx, args)
 }
 
-func (k checker) all(args []string) ([]checked, error) {
+func (k checker) all(ctx context.Context, args []string) ([]checked, error) {
 	if len(args) == 0 {
 		dir, err := k.find(nil)
 		if err != nil {
@@ -46,16 +47,12 @@ func (k checker) all(args []string) ([]checked, error) {
 	}
 	results := make([]checked, len(args))
 	todo := make(chan int)
-	var stdin error // "-" stands there once at most
+	failed := make([]error, len(args))
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(args)) {
 		workers.Go(func() {
 			for i := range todo {
-				if args[i] == "-" {
-					results[i], stdin = k.standardInput()
-				} else {
-					results[i] = k.named(args[i])
-				}
+				results[i], failed[i] = k.named(ctx, args[i])
 			}
 		})
 	}
@@ -64,17 +61,36 @@ func (k checker) all(args []string) ([]checked, error) {
 	}
 	close(todo)
 	workers.Wait()
-	return results, stdin
+	return results, errors.Join(failed...)
 }
 
-const maxStdin = 64 << 20
-
-func (k checker) standardInput() (checked, error) {
-	src, err := io.ReadAll(io.LimitReader(k.stdin, maxStdin))
-	if err != nil {
-		return checked{}, fmt.Errorf("read stdin: %w", err)
+// stream checks a manifest that has no folder: stdin, or what a shell makes of
+// <(command). Whoever writes it may take long, or never begin: a signal ends
+// the wait.
+func (k checker) stream(ctx context.Context, name string, open func() (io.Reader, error)) (checked, error) {
+	type text struct {
+		src []byte
+		err error
 	}
-	return k.parse("stdin", src), nil
+	done := make(chan text, 1)
+	go func() {
+		r, err := open()
+		if err != nil {
+			done <- text{err: err}
+			return
+		}
+		src, err := io.ReadAll(io.LimitReader(r, maxSource))
+		done <- text{src, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return checked{}, context.Cause(ctx)
+	case t := <-done:
+		if t.err != nil {
+			return checked{}, fmt.Errorf("read %s: %w", name, t.err)
+		}
+		return k.parse(name, t.src), nil
+	}
 }
 
 func (k checker) parse(name string, src []byte) checked {
@@ -82,13 +98,21 @@ func (k checker) parse(name string, src []byte) checked {
 	return checked{report: manifest.NewReport(name, diags), diags: diags, src: src}
 }
 
-// named checks the site in a folder, or a manifest whatever it is called.
-func (k checker) named(arg string) checked {
-	path := k.path(arg)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, manifest.FileName)
+// named checks what an argument names: stdin, the site in a folder, or a manifest
+// whatever it is called.
+func (k checker) named(ctx context.Context, arg string) (checked, error) {
+	if arg == "-" {
+		return k.stream(ctx, "stdin", func() (io.Reader, error) { return k.stdin, nil })
 	}
-	return k.file(path)
+	path := k.path(arg)
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		path = filepath.Join(path, manifest.FileName)
+	case err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0:
+		return k.stream(ctx, arg, func() (io.Reader, error) { return os.Open(path) })
+	}
+	return k.file(path), nil
 }
 
 // file checks one manifest.

@@ -16,6 +16,9 @@ import (
 func (c *cli) find(args []string) (string, error) {
 	given := c.siteDir
 	if len(args) > 0 {
+		if c.typed["dir"] {
+			return "", errTwoSites
+		}
 		given = args[0]
 	}
 	if given != "" {
@@ -36,6 +39,9 @@ func (c *cli) find(args []string) (string, error) {
 		dir = parent
 	}
 }
+
+// errTwoSites refuses a site that is named twice, rather than guess which is meant.
+var errTwoSites = usageError("--dir and an argument both name a site; give one of them")
 
 // given is the folder of a site that the user named, by the folder or by the
 // manifest in it.

@@ -25,6 +25,9 @@ func (c *cli) newInit() *cobra.Command {
 		Example: "  pages init --editor vscode\n  pages init --editor zed,neovim --json\n  pages init --editor jetbrains sites/club",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if c.typed["dir"] && len(args) > 0 {
+				return errTwoSites
+			}
 			chosen, err := chooseEditors(names)
 			if err != nil {
 				return err

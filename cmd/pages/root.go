@@ -20,7 +20,8 @@ type cli struct {
 	color    string
 	quiet    bool
 	verbose  bool
-	entered  bool // a command's own code was reached: errors are no longer about usage
+	typed    map[string]bool // the flags of the command line, not those of the environment
+	entered  bool            // a command's own code was reached: errors are no longer about usage
 }
 
 // run runs the command and returns the exit code.
@@ -48,6 +49,8 @@ func (c *cli) newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			c.typed = map[string]bool{}
+			cmd.Flags().Visit(func(f *pflag.Flag) { c.typed[f.Name] = true })
 			if err := c.fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
@@ -78,12 +81,13 @@ func (c *cli) newRoot() *cobra.Command {
 	return root
 }
 
-// fromEnvironment gives each flag that was not set the value of PAGES_<FLAG>.
+// fromEnvironment gives each flag that was not set the value of PAGES_<FLAG>. An
+// empty one counts as not there.
 func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := "PAGES_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		value, ok := c.lookup(name)
-		if !ok || f.Changed || err != nil || f.Name == "help" {
+		if !ok || value == "" || f.Changed || err != nil || f.Name == "help" {
 			return
 		}
 		if e := flags.Set(f.Name, value); e != nil {
@@ -102,6 +106,9 @@ func (c *cli) colored(w io.Writer) bool {
 		return false
 	}
 	if v, ok := c.lookup("NO_COLOR"); ok && v != "" {
+		return false
+	}
+	if v, _ := c.lookup("TERM"); v == "dumb" {
 		return false
 	}
 	return isTerminal(w)

@@ -39,7 +39,7 @@ func (c *cli) newValidate() *cobra.Command {
 			}
 			// The process ends before its garbage is worth collecting often.
 			debug.SetGCPercent(startGCPercent)
-			results, err := c.check(args, f.alone)
+			results, err := c.check(cmd.Context(), args, f.alone)
 			if err != nil {
 				return err
 			}
@@ -61,11 +61,14 @@ func (c *cli) newValidate() *cobra.Command {
 
 // settle checks the flags against each other.
 func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
-	if c.json && formatGiven && f.format != "json" {
+	switch {
+	case c.typed["json"] && c.typed["format"] && f.format != "json":
 		return usageError("--json and --format %s ask for two forms", f.format)
-	}
-	if c.json {
+	case c.typed["json"], c.json && !formatGiven: // what is typed counts before the environment
 		f.format = "json"
+	}
+	if c.typed["dir"] && len(args) > 0 {
+		return errTwoSites
 	}
 	stdin := 0
 	for _, arg := range args {

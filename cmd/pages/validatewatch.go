@@ -22,7 +22,7 @@ func (c *cli) validateOnChange(ctx context.Context, f validateFlags, args []stri
 	check := checker{cli: c, alone: f.alone, record: true}
 	var last []byte
 	return devserver.Follow(ctx, c.now, newConsole(c).logger(), func(ctx context.Context) ([]string, error) {
-		results, err := check.all(args)
+		results, err := check.all(ctx, args)
 		if err != nil {
 			return nil, err
 		}
