@@ -330,6 +330,10 @@ func (w *Worker) warnOver(r *http.Request, u Usage) {
 	}
 }
 
+// Retire says that another Worker takes over: WebSockets end with the code 1012,
+// so that their clients come back to that one, and all else goes on until Close.
+func (w *Worker) Retire() { w.host.Restart() }
+
 // Close waits for the requests under way until ctx ends, then ends the isolates
 // and what still runs in them. Every call returns when that is done.
 func (w *Worker) Close(ctx context.Context) {

@@ -149,6 +149,7 @@ func (b *siteBuilder) warnSecrets(warnings []string) {
 
 func (b *siteBuilder) replace(w *sharedWorker) {
 	if b.running != nil {
+		b.running.worker.Retire()
 		b.running.release()
 	}
 	if b.running = w; w != nil {

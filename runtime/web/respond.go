@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 
+	"github.com/coder/websocket"
+
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -139,6 +141,9 @@ func (x *Exchange) answerSocket(a *answer) (any, error) {
 	var err error
 	if a.socket, err = newSocket(x); err != nil {
 		return nil, err
+	}
+	if x.host.restarting.Load() {
+		a.socket.send(frame{kind: socketClosed, code: websocket.StatusServiceRestart, reason: restarted})
 	}
 	x.settle(a)
 	return a.socket.id, nil

@@ -270,15 +270,19 @@ func (h *Host) upgrade(x *Exchange, a *answer) error {
 	return nil
 }
 
-// Restart ends the connections because the Worker is replaced.
+// Restart ends the connections because the Worker is replaced; new ones end at once.
 func (h *Host) Restart() {
+	h.restarting.Store(true)
 	h.mu.Lock()
 	all := slices.Collect(maps.Values(h.exchanges))
 	h.mu.Unlock()
 	for _, x := range all {
-		x.endSockets(websocket.StatusServiceRestart, "the site was updated")
+		x.endSockets(websocket.StatusServiceRestart, restarted)
 	}
 }
+
+// restarted is the reason of the close code 1012.
+const restarted = "the site was updated"
 
 // endSockets ends the connections of an exchange with a code.
 func (x *Exchange) endSockets(code websocket.StatusCode, reason string) {

@@ -182,6 +182,8 @@ func TestWebSocketServerCloses(t *testing.T) {
 	hear(t, updated, "welcome")
 	w.host.Restart()
 	hearEnd(t, updated, websocket.StatusServiceRestart)
+	late, _ := dialWorker(t, w)
+	hearEnd(t, late, websocket.StatusServiceRestart)
 }
 
 // A Worker that is killed takes its connections along.

@@ -97,7 +97,8 @@ type Host struct {
 
 	keys keyCache // of crypto.subtle
 
-	caches cacheStore
+	caches     cacheStore
+	restarting atomic.Bool // the Worker is replaced
 
 	work sync.WaitGroup // what was started beside the requests
 }
