@@ -38,9 +38,11 @@ type Exchange struct {
 	begun       atomic.Bool // the isolate has seen it
 	subRequests atomic.Int64
 	sockets     atomic.Int32 // WebSockets that are open
-	idle        atomic.Bool  // nothing is under way for the scope, nor will be
-	timers      timers
-	codecs      codecs
+	// idleSince is the newest id of when nothing was under way for the scope any
+	// more; 0 while something is.
+	idleSince atomic.Int64
+	timers    timers
+	codecs    codecs
 
 	mu          sync.Mutex
 	users       int  // of bodies and fetches: JavaScript and Serve

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/coder/websocket"
 
@@ -107,32 +109,34 @@ func (h *Host) GiveUp(x *Exchange) {
 
 // Idle is for engine.IsolateOptions.OnIdle: nothing is under way for the scope.
 // An answer that is still missing can then only come from what another request
-// in the same isolate does; when all of them are idle it never will.
+// in the same isolate does; when those of that time are idle too it never will.
 func (h *Host) Idle(s *engine.Scope) {
 	x, ok := s.Value.(*Exchange)
 	if !ok || x.host != h || x.sockets.Load() > 0 {
 		return
 	}
-	x.idle.Store(true)
+	x.idleSince.CompareAndSwap(0, h.last.Load())
 	for _, stuck := range h.stuck(x.iso) {
 		stuck.failHung()
 		h.work.Go(func() { h.GiveUp(stuck) })
 	}
 }
 
-// stuck returns the exchanges of an isolate that are not done, if all of them
-// are idle.
+// stuck returns the exchanges of an isolate that are idle and not done, and for
+// which no exchange goes on that was there when they became idle: later ones
+// come and go for as long as there are visitors.
 func (h *Host) stuck(iso *engine.Isolate) (all []*Exchange) {
+	oldest := int64(math.MaxInt64) // of those that go on
 	for _, x := range h.of(iso) {
 		switch {
 		case isClosed(x.done):
-		case x.idle.Load() && x.sockets.Load() == 0:
+		case x.idleSince.Load() > 0 && x.sockets.Load() == 0:
 			all = append(all, x)
 		default:
-			return nil
+			oldest = min(oldest, x.id)
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(x *Exchange) bool { return oldest < x.idleSince.Load() })
 }
 
 // of returns the exchanges of an isolate.
