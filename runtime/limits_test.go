@@ -83,17 +83,18 @@ export default {
 };
 `
 	for name, body := range map[string]string{
-		"loop":          "for (;;) Math.abs(1); /*HERE*/",
-		"array native":  "new Array(5e7).join(); /*HERE*/",
-		"regex native":  "/^(a+)+$/.test('a'.repeat(40) + 'b'); /*HERE*/",
-		"reverse":       "Array.prototype.reverse.call({ length: 1e9 }); /*HERE*/",
-		"callback":      "[1].forEach(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t});",
-		"after await":   "await 0;\n\t\tfor (;;) Math.abs(1); /*HERE*/",
-		"microtask":     "await new Promise(() => queueMicrotask(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t}));",
-		"timer":         "await new Promise(() => setTimeout(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t}, 1));",
-		"in a library":  "new URLSearchParams({ get a(): string { for (;;) Math.abs(1); /*HERE*/ } });",
-		"in our stream": "await new Response(new ReadableStream({ pull() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} })).text();",
-		"toJSON":        "Response.json({ toJSON() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} });",
+		"loop":           "for (;;) Math.abs(1); /*HERE*/",
+		"array native":   "new Array(5e7).join(); /*HERE*/",
+		"regex native":   "/^(a+)+$/.test('a'.repeat(40) + 'b'); /*HERE*/",
+		"reverse":        "Array.prototype.reverse.call({ length: 1e9 }); /*HERE*/",
+		"callback":       "[1].forEach(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t});",
+		"after await":    "await 0;\n\t\tfor (;;) Math.abs(1); /*HERE*/",
+		"microtask":      "await new Promise(() => queueMicrotask(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t}));",
+		"timer":          "await new Promise(() => setTimeout(() => {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t}, 1));",
+		"in a library":   "new URLSearchParams({ get a(): string { for (;;) Math.abs(1); /*HERE*/ } });",
+		"below our code": "let deep: any = [];\n\t\tfor (let i = 0; i < 15; i++) deep = [deep];\n\t\tfor (;;) structuredClone(deep); /*HERE*/",
+		"in our stream":  "await new Response(new ReadableStream({ pull() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} })).text();",
+		"toJSON":         "Response.json({ toJSON() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} });",
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := strings.Replace(frame, "BODY", body, 1)

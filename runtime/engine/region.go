@@ -191,10 +191,11 @@ func (vm *VM) affords(n int64) bool {
 	for _, s := range vm.spans {
 		heap -= int64(s.length)
 	}
-	return n <= left-heap || n <= left-vm.heapUsed()
+	return n <= left-heap || n <= left-vm.HeapUsed()
 }
 
-func (vm *VM) heapUsed() int64 {
+// HeapUsed is how many bytes of the heap are taken. It walks all of it.
+func (vm *VM) HeapUsed() int64 {
 	vm.call(fnMemoryUsage, uint64(vm.rt), uint64(vm.scratch))
 	return int64(min(vm.readU64(vm.scratch), math.MaxInt64)) // malloc_size is the first field
 }

@@ -165,7 +165,10 @@ export function cancel(id) {
 }
 
 /** Where the code is now. */
-export function backtrace() { return new Error().stack; }
+export function backtrace() {
+  Error.stackTraceLimit = 64; // the author's own frame may lie below many of ours
+  return new Error().stack;
+}
 
 export function install() {
   // The source of the module cloudflare:workers reads this.
