@@ -26,7 +26,7 @@ func (d *document) duplicates(p pointer, n *node) {
 			d.add(Error, codeDuplicateKey, p, m.at, msg, "keep one of them")
 		}
 		if m.value.holds() {
-			d.duplicates(p.key(m.key), m.value)
+			d.duplicates(p.key(withoutKeys(m.key)), m.value)
 		}
 	}
 }
@@ -117,7 +117,9 @@ func typeFix(p pointer, n *node, want string) string {
 		return switchFix(n.text)
 	case want == "array" && items != nil && items.Properties != nil:
 		return "write a list of objects: [{ … }]"
-	case want == "array" && n.kind == stringNode && !looksLikeSecret(n.text):
+	case p == "/bindings/secrets":
+		return "write a list of names: [ … ]"
+	case want == "array" && n.kind == stringNode:
 		return "put it in brackets: [" + literal(n.text) + "]"
 	case n.kind == numberNode && want == "string":
 		return "put it in double quotes"

@@ -30,9 +30,7 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 		to = min(max(d.EndColumn-first, from), len(runes))
 	}
 	if d.File == "" {
-		for _, m := range t.masks[d.Line] {
-			star(runes, m)
-		}
+		t.masks.hide(d.Line, runes)
 	}
 	w := newWindow(runes, from, to)
 	const margin = 2 * maxFrame // a key may start before what is shown

@@ -61,6 +61,9 @@ func (d *document) checkRules() {
 // finish decodes what was accepted.
 func (d *document) finish() (*Manifest, Diagnostics) {
 	d.diagnostics.Sort()
+	if len(d.diagnostics) > 0 {
+		newMasks(d.lines).redact(d.diagnostics)
+	}
 	if d.diagnostics.HasErrors() {
 		return nil, d.diagnostics
 	}

@@ -86,21 +86,27 @@ func TestNoSecretInOutput(t *testing.T) {
 		`{"a":1 "` + secret + `",` + secret + `}`,
 		`{"` + secret + `":1,"` + secret + `":2}`,
 	} {
-		src := []byte(source)
-		_, diags := manifest.Parse(manifest.FileName, src)
-		if len(diags) == 0 {
-			t.Errorf("%s is accepted", source)
-		}
-		r := manifest.NewReport(manifest.FileName, diags)
-		all := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
+		all := everyFormat(t, source)
 		if strings.Contains(all, secret[8:]) || strings.Contains(all, plain) {
 			t.Errorf("%s: the secret is in the output:\n%.3000s", source, all)
 		}
 	}
+}
+
+// everyFormat writes the report of a manifest that has problems in all formats.
+func everyFormat(t *testing.T, source string) string {
+	t.Helper()
+	src := []byte(source)
+	_, diags := manifest.Parse(manifest.FileName, src)
+	if len(diags) == 0 {
+		t.Errorf("%s is accepted", source)
+	}
+	r := manifest.NewReport(manifest.FileName, diags)
+	return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
 }
 
 // TestReportCap keeps the first hundred, counts the rest, and lets an error beyond them count.

@@ -39,10 +39,18 @@ type runtimeConfig struct {
 	*bundle
 	file  string
 	where *lines
+	masks masks // of the text, made for the first report
 }
 
 func (c *runtimeConfig) report(s Severity, code string, p pointer, at span, msg, fix string) {
+	if c.masks == nil {
+		c.masks = newMasks(c.where)
+	}
 	c.addIn(c.file, c.where, s, code, p, at, msg, fix)
+	last := &c.diagnostics[len(c.diagnostics)-1]
+	line := []rune(last.Source)
+	c.masks.hide(last.Line, line)
+	last.Source = string(line)
 }
 
 // flags checks and returns what compatibility_flags lists.

@@ -15,7 +15,7 @@ func WriteText(w io.Writer, r Report, src []byte, color bool) error {
 	}
 	t := &textWriter{paint: palette(color), lines: newLines(string(src))}
 	if len(r.Diagnostics) > 0 {
-		t.masks = masks(t.lines)
+		t.masks = newMasks(t.lines)
 	}
 	for _, d := range r.Diagnostics {
 		t.diagnostic(r, d)
@@ -42,7 +42,7 @@ type textWriter struct {
 	b     strings.Builder
 	paint func(style string) string
 	lines *lines
-	masks map[int][]span // by line, the columns of what no output may repeat
+	masks masks
 }
 
 func (t *textWriter) styled(style, s string) {
