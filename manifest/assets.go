@@ -103,50 +103,40 @@ func (b *bundle) checkExposed(dir string) {
 	}
 }
 
-// checkCoverage warns of public files next to what a members route guards.
+// checkCoverage warns of public files below what a members route guards.
 func (b *bundle) checkCoverage(a *assets) {
 	routes := b.routes()
-	access := make(map[string]Access, len(routes))
+	table := b.routeTable(routes)
+	trees := map[string]Rank{} // how specific a route for all below each folded path would be
 	for _, r := range routes {
-		access[r.pattern] = r.access
+		if r.access == Members && !strings.HasSuffix(r.pattern, "/*") {
+			folded := FoldPath(r.pattern)
+			trees[folded] = Specificity(folded + "/*")
+		}
 	}
-	public := map[string]bool{}
-	below := map[string]int{} // public files under each folder
+	below := map[string]int{} // files that such a route would guard
 	for _, f := range a.files {
-		if accessOf(access, "/"+f) == Members {
+		v := table.JudgeFile("/" + f)
+		if v.Gated() {
 			continue
 		}
-		public["/"+f] = true
 		for dir := path.Dir("/" + f); dir != "/"; dir = path.Dir(dir) {
-			below[dir]++
+			folded := FoldPath(dir)
+			if tree, asked := trees[folded]; asked && tree > v.Public {
+				below[folded]++
+			}
 		}
 	}
 	for _, r := range routes {
-		if r.access != Members {
+		n := below[FoldPath(r.pattern)]
+		if n == 0 || r.access != Members || strings.HasSuffix(r.pattern, "/*") {
 			continue
 		}
-		base, isTree := strings.CutSuffix(r.pattern, "/*")
-		base = strings.TrimSuffix(base, "/")
-		if n := below[base]; n > 0 && !isTree {
-			msg := fmt.Sprintf("the members route %s covers one path only: %s below it stay public", quote(r.pattern), plural(n, "file"))
-			b.warn(codeRouteUncovered, r.at, msg, "write "+literal(base+"/*"))
+		stay := "files below it stay"
+		if n == 1 {
+			stay = "file below it stays"
 		}
-		if page := base + ".html"; base != "" && public[page] {
-			msg := fmt.Sprintf("the members route %s does not cover the public file %s", quote(r.pattern), quote(page))
-			b.warn(codeRouteUncovered, r.at, msg, "add a members route for "+literal(page)+", or move the file to "+quote(base+"/index.html"))
-		}
+		msg := fmt.Sprintf("the members route %s covers one path only: %d %s public", quote(r.pattern), n, stay)
+		b.warn(codeRouteUncovered, r.at, msg, "write "+literal(strings.TrimSuffix(r.pattern, "/")+"/*"))
 	}
-}
-
-// accessOf is the access of a path: that of the most specific pattern that covers it.
-func accessOf(access map[string]Access, name string) Access {
-	if a, ok := access[name]; ok {
-		return a
-	}
-	for pattern := range wider(name) {
-		if a, ok := access[pattern]; ok {
-			return a
-		}
-	}
-	return Public
 }

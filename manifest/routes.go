@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"iter"
 	"net/url"
 	"path"
 	"strings"
@@ -64,6 +63,9 @@ func patternFault(s string) (code, why, fix string) {
 		if strings.EqualFold(first, reserved) {
 			return codeRouteReserved, "is under " + quote("/"+reserved) + ", which is reserved", "choose another path"
 		}
+	}
+	if reserved := ReservedPath(s); reserved != "" {
+		return codeRouteReservedLike, "could be taken for a path under " + quote("/"+reserved) + ", which is reserved", "choose another path"
 	}
 	return "", "", ""
 }
@@ -174,43 +176,53 @@ func (d *document) checkRoutes() {
 		msg := fmt.Sprintf("the pattern %s is %s here and %s on line %d", quote(r.pattern), r.access, before.access, line)
 		d.refuse(codeRouteConflict, r.at, msg, "keep one of them")
 	}
+	table := d.routeTable(all)
 	for _, r := range all {
 		if first[r.pattern].at == r.at {
-			d.checkShadow(r, first)
+			d.checkReach(r, table, first)
 		}
 	}
 }
 
-// checkShadow warns of a route whose next wider one says the same.
-func (d *document) checkShadow(r route, all map[string]route) {
-	for wider := range wider(r.pattern) {
-		w, ok := all[wider]
-		if !ok {
-			continue
-		}
-		if w.access == r.access {
-			msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", quote(r.pattern), quote(wider))
-			d.warn(codeRouteShadowed, r.at, msg, "remove it")
-		}
+// routeTable is the front door's look-up of the routes.
+func (d *document) routeTable(all []route) *RouteTable {
+	list := make([]Route, len(all))
+	for i, r := range all {
+		list[i] = Route{Pattern: r.pattern, Access: r.access}
+	}
+	return NewRouteTable(list)
+}
+
+// checkReach warns of a route that no request meets, that is public in name only, or that changes nothing.
+func (d *document) checkReach(r route, table *RouteTable, all map[string]route) {
+	reach := table.Reach(r.pattern)
+	line := func(pattern string) int {
+		line, _ := d.lines.at(d.at(all[pattern].at).start)
+		return line
+	}
+	switch {
+	case reach.Twin != "":
+		msg := fmt.Sprintf("the route %s is never reached: line %d has the same path in another Unicode form", quote(r.pattern), line(reach.Twin))
+		d.warn(codeRouteUnreached, r.at, msg, "remove one of them")
+	case reach.Path == "":
+		d.warn(codeRouteUnreached, r.at, fmt.Sprintf("the route %s is never reached: requests with such a path are refused", quote(r.pattern)), "choose another path, or remove it")
+	case reach.Guard == r.pattern: // an error stands at the other one
+	case reach.Guard != "":
+		msg := fmt.Sprintf("the public route %s is for members all the same: %s on line %d guards every path of it", quote(r.pattern), quote(reach.Guard), line(reach.Guard))
+		d.warn(codeRouteGuarded, r.at, msg, `remove it, or choose a path that differs in more than case, a slash at the end or ".html"`)
+	default:
+		d.checkShadow(r, table)
+	}
+}
+
+// checkShadow warns of a route whose paths meet the same without it.
+func (d *document) checkShadow(r route, table *RouteTable) {
+	wider := table.widerThan(r.pattern)
+	if wider == "" {
 		return
 	}
-}
-
-// wider yields the patterns that cover a pattern beside itself, nearest first.
-func wider(pattern string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		base, isTree := strings.CutSuffix(pattern, "/*")
-		base = strings.TrimSuffix(base, "/")
-		if !isTree && !yield(base+"/*") {
-			return
-		}
-		for base != "" {
-			base = base[:strings.LastIndexByte(base, '/')]
-			if !yield(base + "/*") {
-				return
-			}
-		}
-	}
+	msg := fmt.Sprintf("the route %s changes nothing: %s covers it with the same access", quote(r.pattern), quote(wider))
+	d.warn(codeRouteShadowed, r.at, msg, "remove it")
 }
 
 // checkParameter warns of ":id", "[id]" and "{id}", which other routers read as parameters.

@@ -2,10 +2,8 @@ package site
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // Path is the one value that the gate, the route table, the static lookup and
@@ -111,45 +109,11 @@ func decodePath(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !utf8.ValidString(decoded) {
-		return "", refusePath("the path is no UTF-8")
+	path, fault := manifest.CanonicalPath(decoded)
+	if fault != "" {
+		return "", refusePath(fault)
 	}
-	decoded = norm.NFC.String(decoded)
-	for _, r := range decoded {
-		if r == '\\' || r == '%' || unicode.IsControl(r) || r == utf8.RuneError {
-			return "", refusePath("the path holds a backslash, a percent sign or a control character")
-		}
-	}
-	if err := checkSegments(decoded); err != nil {
-		return "", err
-	}
-	// Compatibility characters such as "．．" or "／" become dots and slashes
-	// in programs that normalise later than we do.
-	if compat := norm.NFKC.String(decoded); compat != decoded {
-		if strings.Count(compat, "/") != strings.Count(decoded, "/") || strings.ContainsAny(compat, "\\%") {
-			return "", refusePath("the path holds a character that stands for a slash")
-		}
-		if err := checkSegments(compat); err != nil {
-			return "", err
-		}
-	}
-	return decoded, nil
-}
-
-func checkSegments(path string) error {
-	rest := path[1:]
-	for {
-		segment, after, more := strings.Cut(rest, "/")
-		switch {
-		case segment == "." || segment == "..":
-			return refusePath("the path holds a dot segment")
-		case segment == "" && more:
-			return refusePath("the path holds an empty segment")
-		case !more:
-			return nil
-		}
-		rest = after
-	}
+	return path, nil
 }
 
 // unescape decodes percent escapes. An escaped slash is an error, since the

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 func TestCanonical(t *testing.T) {
@@ -69,42 +71,6 @@ func TestCanonicalRefuses(t *testing.T) {
 	}
 }
 
-func TestFold(t *testing.T) {
-	for _, c := range []struct{ path, folded string }{
-		{"/", ""},
-		{"/a", "/a"},
-		{"/a/", "/a"},
-		{"/A/B", "/a/b"},
-		{"/a;x/b", "/a/b"},
-		{"/;x/a", "/a"},
-		{"/a./b", "/a/b"},
-		{"/a. ./b", "/a/b"},
-		{"/a.b", "/a.b"},
-		{"/a b", "/a b"},
-		{"/a:b", "/a:b"},
-		{"/a::$data/b", "/a/b"},
-		{"/\u200ba", "/a"},
-		{"/ﬁ", "/fi"},
-		{"/ＡB", "/ab"},
-		{"/ı", "/i"},
-		{"/İ", "/i"},
-		{"/ſ", "/s"},
-		{"/K", "/k"},
-		{"/ς", "/σ"},
-		{"/é", "/é"},
-		{"/É", "/é"},
-		{"/a⁄b", "/a/b"},
-		{"/...", ""},
-	} {
-		if got := fold(c.path); got != c.folded {
-			t.Errorf("fold(%q) = %q, want %q", c.path, got, c.folded)
-		}
-		if again := fold(fold(c.path)); again != fold(c.path) {
-			t.Errorf("fold(%q) changes when it is folded again: %q", c.path, again)
-		}
-	}
-}
-
 func TestHosts(t *testing.T) {
 	for _, c := range []struct {
 		host string
@@ -154,7 +120,7 @@ func TestHosts(t *testing.T) {
 func TestCanonicalCostsNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		p, err := Canonical("/css/site-0123.css?v=1")
-		if err != nil || fold(p.decoded) == "" {
+		if err != nil || manifest.FoldPath(p.decoded) == "" {
 			t.Fatal(err)
 		}
 	}); n != 0 {

@@ -56,7 +56,7 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 		e.explainReserved(a.name)
 		return e
 	}
-	e.Pattern, _ = v.routes.listed.match(path.decoded)
+	e.Pattern, _ = v.routes.Match(path.decoded)
 	e.Access = manifest.Public
 	if a.gated {
 		e.Access = manifest.Members

@@ -226,10 +226,10 @@ func TestReasonsAreTrue(t *testing.T) {
 			}
 			weighed := []string{p.decoded}
 			if first != nil {
-				weighed = append(weighed, names(first.asset.Path)...)
+				weighed = append(weighed, manifest.FileNames(first.asset.Path)...)
 			}
-			members, public := routing.routes.claims(weighed)
-			if a := routing.admit(p.decoded); !a.reserved && a.gated != (verdict{members.rank, public.rank}).gated() {
+			members, public := routing.routes.Claims(weighed)
+			if a := routing.admit(p.decoded); !a.reserved && a.gated != (manifest.Verdict{Members: members.Rank, Public: public.Rank}).Gated() {
 				t.Errorf("%s: %s is gated: %v, and what is said to be weighed is %+v against %+v", name, p, a.gated, members, public)
 			}
 		}

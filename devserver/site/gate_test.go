@@ -42,7 +42,7 @@ type watchful struct {
 
 func (w *watchful) Serve(out http.ResponseWriter, r *http.Request) error {
 	w.calls.Add(1)
-	if folded := fold(r.URL.Path) + "/"; strings.HasPrefix(folded, "/private/") || folded == "/report/" {
+	if folded := manifest.FoldPath(r.URL.Path) + "/"; strings.HasPrefix(folded, "/private/") || folded == "/report/" {
 		w.t.Errorf("the Worker was called with %q", r.URL.Path)
 	}
 	if again, err := Canonical(r.RequestURI); err != nil || again.Target() != r.RequestURI || again.String() != r.URL.Path {
@@ -371,11 +371,11 @@ func TestMostSpecificPatternWins(t *testing.T) {
 		{"public /api/*", "/club", false},
 		{"", "/club", false},
 	} {
-		table := newRouteTable(nil)
+		table := manifest.NewRouteTable(nil)
 		if c.routes != "" {
-			table = newRouteTable(routes(strings.Split(c.routes, "|")...))
+			table = manifest.NewRouteTable(routes(strings.Split(c.routes, "|")...))
 		}
-		if got := table.judge(c.path).gated(); got != c.gated {
+		if got := table.Judge(c.path).Gated(); got != c.gated {
 			t.Errorf("%s: %q gated = %v", c.routes, c.path, got)
 		}
 	}

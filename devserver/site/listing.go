@@ -50,32 +50,25 @@ func (v *Routing) Routes() Listing {
 		l.Routes = append(l.Routes, row)
 	}
 	slices.SortStableFunc(l.Routes, func(a, b ListedRoute) int {
-		return cmp.Or(cmp.Compare(specificity(b.Pattern), specificity(a.Pattern)), cmp.Compare(a.Pattern, b.Pattern))
+		return cmp.Or(cmp.Compare(manifest.Specificity(b.Pattern), manifest.Specificity(a.Pattern)), cmp.Compare(a.Pattern, b.Pattern))
 	})
 	return l
 }
 
-// specificity is the rank with which a pattern matches.
-func specificity(pattern string) rank {
-	var p patterns
-	p.add(pattern, pattern)
-	_, found := p.match(strings.TrimSuffix(pattern, "*"))
-	return found
-}
-
 // notes are what is exactly true of every request that the pattern is meant for.
 func (v *Routing) notes(r manifest.Route, again bool, files []string) []string {
-	probe, reached := v.probe(r.Pattern)
+	reach := v.routes.Reach(r.Pattern)
 	switch {
 	case again:
 		return []string{"never reached: the same pattern is listed before"}
-	case !reached:
+	case reach.Twin != "":
+		return []string{fmt.Sprintf("never reached: %q is listed before and matches the same paths", reach.Twin)}
+	case reach.Path == "":
 		return []string{"never reached: no request path can match it"}
 	}
 	var notes []string
-	if r.Access != manifest.Members && v.routes.judge(probe).gated() {
-		members, _ := v.routes.claims([]string{probe})
-		notes = append(notes, fmt.Sprintf("for members all the same: %q guards every path of it", members.pattern))
+	if reach.Guard != "" {
+		notes = append(notes, fmt.Sprintf("for members all the same: %q guards every path of it", reach.Guard))
 	}
 	switch {
 	case !v.worker || len(files) == 0:
@@ -89,33 +82,6 @@ func (v *Routing) notes(r manifest.Route, again bool, files []string) []string {
 	return notes
 }
 
-// probe returns a path that has the pattern for its most specific one, and that
-// no more specific pattern of any kind covers; false when there is no such path.
-func (v *Routing) probe(pattern string) (path string, ok bool) {
-	path = pattern
-	if base, tree := strings.CutSuffix(pattern, "/*"); tree {
-		path = base + "/" + v.unlisted()
-	}
-	p, err := Canonical(escapePath(path))
-	if err != nil {
-		return "", false
-	}
-	if _, reserved := cutReserved(p.decoded); reserved {
-		return "", false
-	}
-	found, _ := v.routes.listed.match(p.decoded)
-	return p.decoded, found == pattern
-}
-
-// unlisted is a segment that no pattern holds: longer than any of them.
-func (v *Routing) unlisted() string {
-	longest := 0
-	for _, r := range v.manifest.Routes {
-		longest = max(longest, len(r.Pattern))
-	}
-	return strings.Repeat("x", longest+1)
-}
-
 // filesFirst lists, for each pattern, the files that answer under it, sorted.
 func (v *Routing) filesFirst() map[string][]string {
 	first := map[string][]string{}
@@ -127,7 +93,7 @@ func (v *Routing) filesFirst() map[string][]string {
 				continue
 			}
 			a := v.admit(p.decoded)
-			pattern, _ := v.routes.listed.match(p.decoded)
+			pattern, _ := v.routes.Match(p.decoded)
 			if a.hit.file == f && pattern != "" && !seen[pattern] {
 				seen[pattern] = true
 				first[pattern] = append(first[pattern], path)
@@ -142,7 +108,7 @@ func (v *Routing) filesFirst() map[string][]string {
 
 // addresses are the paths that may lead to a file.
 func addresses(path string) []string {
-	all := names(path)
+	all := manifest.FileNames(path)
 	for _, name := range all {
 		other, ok := strings.CutSuffix(name, "/")
 		if !ok {

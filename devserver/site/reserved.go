@@ -3,6 +3,8 @@ package site
 import (
 	"net/http"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // cutReserved splits the path of the platform's own part of the site: "sign-in"
@@ -11,7 +13,7 @@ func cutReserved(path string) (name string, ok bool) {
 	if rest, ok := strings.CutPrefix(path, reservedPrefix); ok && (rest == "" || rest[0] == '/') {
 		return strings.TrimPrefix(rest, "/"), true
 	}
-	folded := fold(path)
+	folded := manifest.FoldPath(path)
 	if rest, ok := strings.CutPrefix(folded, reservedPrefix); ok && (rest == "" || rest[0] == '/') {
 		return "?", true
 	}

@@ -13,7 +13,7 @@ import (
 // opens no file and runs no code. Make it with [NewRouting]; it never changes.
 type Routing struct {
 	manifest *manifest.Manifest // never nil
-	routes   *routeTable
+	routes   *manifest.RouteTable
 	static   *staticIndex
 	worker   bool // code answers what is listed
 }
@@ -27,7 +27,7 @@ func NewRouting(r Revision) *Routing {
 
 func newRouting(r Revision) *Routing {
 	v := &Routing{manifest: cmp.Or(r.Manifest, &manifest.Manifest{})}
-	v.routes = newRouteTable(v.manifest.Routes)
+	v.routes = manifest.NewRouteTable(v.manifest.Routes)
 	v.static = newStaticIndex(r.Assets, r.AssetsDir, v.routes)
 	v.worker = r.Worker != nil || v.manifest.Entry != ""
 	return v
@@ -85,11 +85,11 @@ func (v *Routing) admit(path string) (a admission) {
 		return a
 	}
 	a.hit = v.static.resolve(path)
-	verdict := v.routes.judge(path)
+	verdict := v.routes.Judge(path)
 	if a.hit.file != nil {
-		verdict = verdict.or(a.hit.file.verdict)
+		verdict = verdict.Or(a.hit.file.verdict)
 	}
-	a.gated = verdict.gated()
+	a.gated = verdict.Gated()
 	return a
 }
 
@@ -124,7 +124,7 @@ func (v *Routing) decide(path, method string, a admission) decision {
 		}
 		return decision{answer: answer, refusal: err}
 	}
-	route, _ := v.routes.listed.match(path)
+	route, _ := v.routes.Match(path)
 	if route != "" && v.worker && (a.hit.file == nil || !readOnly(method)) {
 		return decision{answer: AnswerWorker, route: route, file: a.hit.file}
 	}

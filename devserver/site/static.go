@@ -1,13 +1,14 @@
 package site
 
 import (
-	"cmp"
 	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // staticIndex finds the asset for a path. Only what is in the index can be
@@ -23,14 +24,14 @@ type staticIndex struct {
 // file is one asset, with what its responses need worked out beforehand.
 type file struct {
 	asset    Asset
-	verdict  verdict // of all its names
+	verdict  manifest.Verdict // of all its names
 	etag     []string
 	kind     []string
 	length   []string
 	contents atomic.Pointer[[]byte] // small files, once they were asked for
 }
 
-func newStaticIndex(assets []Asset, dir string, routes *routeTable) *staticIndex {
+func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable) *staticIndex {
 	x := &staticIndex{files: make(map[string]*file, len(assets)), dir: dir}
 	x.room.Store(cacheBytes)
 	if dir != "" {
@@ -41,29 +42,13 @@ func newStaticIndex(assets []Asset, dir string, routes *routeTable) *staticIndex
 		if a.ContentType == "" {
 			a.ContentType = "application/octet-stream"
 		}
-		f := &file{asset: a}
-		for _, name := range names(a.Path) {
-			f.verdict = f.verdict.or(routes.judge(name))
-		}
+		f := &file{asset: a, verdict: routes.JudgeFile(a.Path)}
 		f.etag = []string{etag(a.SHA256)}
 		f.kind = []string{a.ContentType}
 		f.length = []string{strconv.FormatInt(a.Size, 10)}
 		x.files[a.Path] = f
 	}
 	return x
-}
-
-// names lists the paths a file can be known by. The gate looks at all of them:
-// an author who guards "/report" means report.html, and the other way round.
-func names(path string) []string {
-	short, ok := strings.CutSuffix(path, ".html")
-	if !ok {
-		return []string{path}
-	}
-	if dir, ok := strings.CutSuffix(short, "/index"); ok {
-		return []string{path, short, dir + "/", cmp.Or(dir, "/")}
-	}
-	return []string{path, short}
 }
 
 // etag makes a strong entity tag of a hash: half of it, which is more than enough.
@@ -176,7 +161,7 @@ func (x *staticIndex) notFoundPage(path string, member bool) *file {
 			return nil
 		}
 		path = path[:i]
-		if f := x.files[path+"/404.html"]; f != nil && (member || !f.verdict.gated()) {
+		if f := x.files[path+"/404.html"]; f != nil && (member || !f.verdict.Gated()) {
 			return f
 		}
 	}

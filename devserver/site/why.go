@@ -3,6 +3,8 @@ package site
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // This file holds the reasons that an explanation gives. Each is a sentence for
@@ -10,7 +12,7 @@ import (
 
 // whyPattern names the pattern that counts, and those that lost.
 func (v *Routing) whyPattern(path string) []string {
-	all := v.routes.listed.covering(path)
+	all := v.routes.Covering(path)
 	switch {
 	case len(all) == 0 && v.worker:
 		return []string{"no route covers the path, so the Worker is not asked"}
@@ -35,46 +37,25 @@ func enumerate(names []string, one, many string) string {
 	return strings.Join(quoted[:last], ", ") + " and " + quoted[last] + " " + many
 }
 
-// claim is the pattern of one side that counts most, and the name of the
-// resource that it covers.
-type claim struct {
-	pattern, name string
-	rank          rank
-}
-
-// claims finds what weighs in the verdict of the gate: [Routing.admit] compares
-// the same ranks.
-func (t *routeTable) claims(names []string) (members, public claim) {
-	for _, name := range names {
-		if pattern, r := t.members.match(fold(name)); r > members.rank {
-			members = claim{pattern, name, r}
-		}
-		if pattern, r := t.public.match(name); r > public.rank {
-			public = claim{pattern, name, r}
-		}
-	}
-	return members, public
-}
-
 // whyAccess says why the gate is there, or is not although a members route covers the path.
 func (v *Routing) whyAccess(path string, a admission) []string {
 	all := []string{path}
 	if a.hit.file != nil {
-		all = append(all, names(a.hit.file.asset.Path)...)
+		all = append(all, manifest.FileNames(a.hit.file.asset.Path)...)
 	}
-	members, public := v.routes.claims(all)
-	exactly, _ := v.routes.listed.match(path)
+	members, public := v.routes.Claims(all)
+	exactly, _ := v.routes.Match(path)
 	switch {
-	case members.rank == 0:
+	case members.Rank == 0:
 		return nil
 	case !a.gated:
-		return []string{fmt.Sprintf("the members route %q covers it as well, but the public route %q is more specific", members.pattern, public.pattern)}
-	case members.name != path:
-		return []string{fmt.Sprintf("the members route %q guards %q, another name of the same file", members.pattern, members.name)}
-	case members.pattern != exactly:
-		return []string{fmt.Sprintf("the members route %q guards the path too: the gate ignores case, a slash at the end and other spellings of the same path", members.pattern)}
+		return []string{fmt.Sprintf("the members route %q covers it as well, but the public route %q is more specific", members.Pattern, public.Pattern)}
+	case members.Name != path:
+		return []string{fmt.Sprintf("the members route %q guards %q, another name of the same file", members.Pattern, members.Name)}
+	case members.Pattern != exactly:
+		return []string{fmt.Sprintf("the members route %q guards the path too: the gate ignores case, a slash at the end and other spellings of the same path", members.Pattern)}
 	}
-	return []string{fmt.Sprintf("%q is for members", members.pattern)}
+	return []string{fmt.Sprintf("%q is for members", members.Pattern)}
 }
 
 // whyFile says which files were looked for, and which one was found first.

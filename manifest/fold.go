@@ -1,4 +1,4 @@
-package site
+package manifest
 
 import (
 	"strings"
@@ -7,13 +7,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold reduces a decoded path to what the most forgiving program might make of
+// FoldPath reduces a decoded request path to what the most forgiving program might make of
 // it: NFKC, lower case, no ";…" parameters, no "::…" streams, no trailing dots
 // and spaces, no invisible characters, whatever looks like a slash taken for
-// one, no empty segments, no slash at the end (the root is ""). Two paths that any file system or framework could take for the same
-// have the same folded form. The gate compares members patterns in it, so that
-// a mistake can only close a page, never open one.
-func fold(path string) string {
+// one, no empty segments, no slash at the end (the root is ""). Two paths that any file system or framework could
+// take for the same have the same folded form. The members gate compares its patterns in it, so that a mistake can
+// only close a page, never open one. A path that folds to itself costs no memory.
+func FoldPath(path string) string {
 	if folded, ok := foldPlain(path); ok {
 		return folded
 	}

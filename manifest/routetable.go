@@ -1,0 +1,218 @@
+package manifest
+
+import (
+	"cmp"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// This file is the look-up of paths among the routes. The front door serves by it, and the rules of "routes"
+// are judged by it, so that what is said of a site and what it does cannot differ.
+
+// RouteTable answers two questions about a request path: which route lists it, and do members routes guard it.
+// Paths are decoded, in Unicode form C, and start with a slash ([CanonicalPath]). Make one with
+// [NewRouteTable]; it never changes.
+type RouteTable struct {
+	listed  patterns // every route, by the path itself
+	public  patterns // the public ones, by the path itself
+	members patterns // the others, by the folded path
+	longest int      // bytes of the longest pattern
+}
+
+// Rank says how specific a match is: the segments of the pattern, twice, and one more for a pattern without
+// "/*". Zero is no match.
+type Rank int
+
+// NewRouteTable makes the table of a manifest's routes. Of two routes that match the same paths, the first counts.
+func NewRouteTable(routes []Route) *RouteTable {
+	var t RouteTable
+	for _, r := range routes {
+		path := norm.NFC.String(r.Pattern) // as request paths are
+		t.longest = max(t.longest, len(path))
+		t.listed.add(path, r.Pattern)
+		if r.Access != Members {
+			t.public.add(path, r.Pattern)
+			continue
+		}
+		for _, name := range FileNames(r.Pattern) {
+			t.members.add(foldPattern(name), r.Pattern)
+		}
+	}
+	return &t
+}
+
+// Match returns the most specific pattern that covers a path, "" and 0 when none does. A pattern "/x/*" covers
+// "/x" and "/x/", too.
+func (t *RouteTable) Match(path string) (pattern string, found Rank) { return t.listed.match(path, "") }
+
+// Covering returns all patterns that cover a path, the most specific first.
+func (t *RouteTable) Covering(path string) []string { return t.listed.covering(path) }
+
+// Verdict is what a table says about one name of a resource. Several names are weighed by taking the higher
+// rank on each side. It costs no memory.
+type Verdict struct{ Members, Public Rank }
+
+// Judge looks a path up on both sides.
+func (t *RouteTable) Judge(path string) Verdict {
+	if t.members.empty() {
+		return Verdict{}
+	}
+	return t.judge(path, "")
+}
+
+// judge leaves one pattern out, as if it were not declared.
+func (t *RouteTable) judge(path, but string) (v Verdict) {
+	_, v.Members = t.members.match(FoldPath(path), but)
+	_, v.Public = t.public.match(path, but)
+	return v
+}
+
+// JudgeFile looks up every name of the file that is served at a path.
+func (t *RouteTable) JudgeFile(path string) (v Verdict) {
+	for _, name := range FileNames(path) {
+		v = v.Or(t.Judge(name))
+	}
+	return v
+}
+
+// Or is the verdict on a resource with the names of both.
+func (v Verdict) Or(w Verdict) Verdict {
+	return Verdict{Members: max(v.Members, w.Members), Public: max(v.Public, w.Public)}
+}
+
+// Gated reports whether only members may pass: a members pattern covers one of the names, and no public pattern
+// is more specific.
+func (v Verdict) Gated() bool { return v.Members > 0 && v.Members >= v.Public }
+
+// Claim is the pattern of one side that counts most, and the name of the resource that it covers.
+type Claim struct {
+	Pattern, Name string
+	Rank          Rank
+}
+
+// Claims finds what weighs in the verdict on a resource with these names.
+func (t *RouteTable) Claims(names []string) (members, public Claim) {
+	for _, name := range names {
+		if pattern, r := t.members.match(FoldPath(name), ""); r > members.Rank {
+			members = Claim{pattern, name, r}
+		}
+		if pattern, r := t.public.match(name, ""); r > public.Rank {
+			public = Claim{pattern, name, r}
+		}
+	}
+	return members, public
+}
+
+// FileNames lists the paths that the file served at a path can be known by. The gate looks at all of them: an
+// author who guards "/report" means report.html, and the other way round.
+func FileNames(path string) []string {
+	short, ok := strings.CutSuffix(path, ".html")
+	if !ok {
+		return []string{path}
+	}
+	if dir, ok := strings.CutSuffix(short, "/index"); ok {
+		return []string{path, short, dir + "/", cmp.Or(dir, "/")}
+	}
+	return []string{path, short}
+}
+
+// Specificity is the rank with which a pattern matches.
+func Specificity(pattern string) Rank {
+	if base, isTree := strings.CutSuffix(pattern, "/*"); isTree {
+		return 2*Rank(segments(base)) + 1
+	}
+	return 2*Rank(segments(pattern)) + 2
+}
+
+// patterns finds the most specific pattern for a path in one map look-up per segment.
+type patterns struct {
+	exact  map[string]string // path to pattern
+	prefix map[string]string // "/x" to "/x/*"; "" to "/*"
+}
+
+// foldPattern folds the path of a pattern and keeps its "/*".
+func foldPattern(pattern string) string {
+	if path, ok := strings.CutSuffix(pattern, "/*"); ok {
+		return FoldPath(path+"/") + "/*"
+	}
+	return FoldPath(pattern)
+}
+
+func (p *patterns) add(key, pattern string) {
+	into := &p.exact
+	if path, ok := strings.CutSuffix(key, "/*"); ok {
+		into, key = &p.prefix, path
+	}
+	if *into == nil {
+		*into = map[string]string{}
+	}
+	if _, taken := (*into)[key]; !taken {
+		(*into)[key] = pattern
+	}
+}
+
+// match returns the most specific pattern that covers a path and is not but.
+func (p *patterns) match(path, but string) (pattern string, found Rank) {
+	if pattern, ok := p.exact[path]; ok && pattern != but {
+		return pattern, 2*Rank(segments(path)) + 2
+	}
+	for {
+		pattern, at, ok := p.under(path)
+		if !ok {
+			return "", 0
+		}
+		if pattern != but {
+			return pattern, 2*Rank(segments(at)) + 1
+		}
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			return "", 0
+		}
+		path = at[:i]
+	}
+}
+
+// under returns the longest pattern "/x/*" that covers a path, and its "/x".
+func (p *patterns) under(path string) (pattern, at string, ok bool) {
+	if len(p.prefix) == 0 {
+		return "", "", false
+	}
+	at = strings.TrimSuffix(path, "/")
+	for {
+		if pattern, ok := p.prefix[at]; ok {
+			return pattern, at, true
+		}
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			return "", "", false
+		}
+		at = at[:i]
+	}
+}
+
+// covering returns all patterns that cover a path, the most specific first.
+func (p *patterns) covering(path string) (all []string) {
+	if pattern, ok := p.exact[path]; ok {
+		all = append(all, pattern)
+	}
+	for {
+		pattern, at, ok := p.under(path)
+		if !ok {
+			return all
+		}
+		all = append(all, pattern)
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			return all
+		}
+		path = at[:i]
+	}
+}
+
+// segments counts the non-empty segments of a path.
+func segments(path string) int {
+	return strings.Count(strings.TrimSuffix(path, "/"), "/")
+}
+
+func (p *patterns) empty() bool { return len(p.exact) == 0 && len(p.prefix) == 0 }
