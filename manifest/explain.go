@@ -74,7 +74,7 @@ func (d *document) explain(v violation) {
 	case "invalid_type":
 		d.explainType(v.at, n, v.want)
 	case "string_gte":
-		d.refuse(codeTooShort, v.at, v.at.label()+" is empty", "give it at least one character, or remove it")
+		d.refuse(codeTooShort, v.at, v.at.label()+" is empty", emptyFix(v.at))
 	case "string_lte":
 		msg := fmt.Sprintf("%s is %d characters long, over the limit of %s", v.at.label(), utf8.RuneCountInString(n.text), v.want)
 		d.refuse(codeTooLong, v.at, msg, "shorten it to "+v.want+" characters")
@@ -107,7 +107,7 @@ func (d *document) explainType(p pointer, n *node, want string) {
 func typeFix(p pointer, n *node, want string) string {
 	items := described().at(p).Items
 	switch {
-	case n.kind == nullNode && p != "":
+	case n.kind == nullNode && p != "" && !required(p):
 		return "remove it: what is left out has its default"
 	case n.kind == stringNode && isLiteral(n.text, want):
 		return "remove the quotes"
@@ -128,6 +128,26 @@ func typeFix(p pointer, n *node, want string) string {
 		"array": "write a list: [ … ]", "object": "write { … }", "string": "write text in double quotes",
 		"integer": "write a whole number", "boolean": "write true or false",
 	}[want]
+}
+
+// emptyFix says what an empty string is to be. What is required cannot be removed instead.
+func emptyFix(p pointer) string {
+	switch p.kind() {
+	case "/routes/*/pattern":
+		return `write a path such as "/api/*"`
+	case "/forms/*/event":
+		return `write an event such as "custom.contact"`
+	}
+	if required(p) {
+		return "give it at least one character"
+	}
+	return "give it at least one character, or remove it"
+}
+
+// required reports whether the object that p is in may not be without it.
+func required(p pointer) bool {
+	parent, key := p.parent()
+	return slices.Contains(described().at(parent).Required, key)
 }
 
 // isLiteral reports whether a string holds what would be of the wanted type without its quotes.

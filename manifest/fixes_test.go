@@ -1,7 +1,10 @@
 package manifest_test
 
 import (
+	"encoding/json"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +25,8 @@ var remedies = []struct {
 	{regexp.MustCompile(`^write (true|false|null)$`), verbatim},
 	{regexp.MustCompile(`^write (\\u[0-9a-f]{4})$`), verbatim},
 	{regexp.MustCompile(`^add (",?[\]}]"|"\]"|"\}")$`), func(_ manifest.Diagnostic, named string) string { return strings.Trim(named, `"`) }},
+	{regexp.MustCompile(`^write an? (?:path|event) such as ("[^"]*")$`), verbatim},
+	{regexp.MustCompile(`^(give it at least one character)(?:, or remove it)?$`), func(manifest.Diagnostic, string) string { return `"a"` }},
 	{regexp.MustCompile(`^(remove the comma|remove the comment)$`), func(manifest.Diagnostic, string) string { return "" }},
 	{regexp.MustCompile(`^(add a comma)$`), func(manifest.Diagnostic, string) string { return "," }},
 }
@@ -54,6 +59,68 @@ func TestFixesPass(t *testing.T) {
 			t.Errorf("no case has a fix like %s", r.pattern)
 		}
 	}
+}
+
+// removal matches the fixes that take a key or an item out.
+var removal = regexp.MustCompile(`^(?:give it at least one character, or )?remove it(?:$|:|, or )`)
+
+// TestRemovalsPass takes out what a fix says to remove: the complaint must be gone, and its object have no new one.
+func TestRemovalsPass(t *testing.T) {
+	removed := map[string]bool{}
+	for _, c := range tableCases(t) {
+		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
+		for _, d := range diags {
+			inText := d.Code == "route-invalid" || d.Code == "path-invalid" // it is a character there
+			if !removal.MatchString(d.Fix) || inText || diags[0].Code == "syntax" {
+				continue
+			}
+			removed[d.Code] = true
+			fixed := without(c.source, d)
+			_, left := manifest.Parse(manifest.FileName, []byte(fixed))
+			near := slices.DeleteFunc(left, func(l manifest.Diagnostic) bool {
+				return l.Code != "syntax" && l.Path != d.Path && l.Path != path.Dir(d.Path)
+			})
+			if worse := complaints(near, d, diags); worse != "" {
+				t.Errorf("testdata/cases.txt:%d: %s: %s\n%.200s\nbecomes\n%.200s\n%s", c.line, d.Code, d.Fix, c.source, fixed, worse)
+			}
+		}
+	}
+	for _, code := range []string{"too-short", "wrong-type", "unknown-key", "schema-key", "date-ignored", "route-shadowed"} {
+		if !removed[code] {
+			t.Errorf("no case of %s is removed", code)
+		}
+	}
+}
+
+// without is a source without the item or member that a diagnostic is about.
+func without(src string, d manifest.Diagnostic) string {
+	from, to := offset(src, d.Line, d.Column), offset(src, d.EndLine, d.EndColumn)
+	if strings.HasPrefix(d.Code, "route-") { // the route, not its pattern
+		from = strings.LastIndex(src[:from], "{")
+		to = endOfValue(src, from)
+	}
+	space := " \t\r\n"
+	if rest := strings.TrimLeft(src[to:], space); strings.HasPrefix(rest, ":") { // it is a key
+		to = endOfValue(src, len(src)-len(rest)+1)
+	} else if before := strings.TrimRight(src[:from], space); strings.HasSuffix(before, ":") { // it has a key
+		key := strings.TrimRight(strings.TrimSuffix(before, ":"), space)
+		from = strings.LastIndex(key[:len(key)-1], `"`)
+	}
+	before, after := strings.TrimRight(src[:from], space), strings.TrimLeft(src[to:], space)
+	if rest, ok := strings.CutPrefix(after, ","); ok {
+		return before + rest
+	}
+	return strings.TrimSuffix(before, ",") + after
+}
+
+// endOfValue is the offset after the JSON value that starts at one.
+func endOfValue(src string, from int) int {
+	dec := json.NewDecoder(strings.NewReader(src[from:]))
+	var value json.RawMessage
+	if err := dec.Decode(&value); err != nil {
+		return from
+	}
+	return from + int(dec.InputOffset())
 }
 
 // dotted reports whether a fix names a key of another object, which cannot stand in this one's place.
