@@ -36,7 +36,7 @@ func List(ctx context.Context, dir string, m *manifest.Manifest) (Listing, manif
 	found.Sort()
 	l := Listing{Dir: dir, Assets: assets, Unsure: map[string]bool{}}
 	for _, a := range assets {
-		if entryAmongAssets(m) && script(filepath.ToSlash(a.File)) {
+		if m.Entry != "" && siteIsAssets(m) && script(filepath.ToSlash(a.File)) {
 			l.Unsure[a.Path] = true
 		}
 	}

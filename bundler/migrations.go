@@ -3,6 +3,7 @@ package bundler
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -30,7 +31,7 @@ func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []
 		if entry.IsDir() || !strings.HasSuffix(name, ".sql") || strings.HasPrefix(name, ".") {
 			continue
 		}
-		file := db.Migrations + "/" + name
+		file := path.Join(db.Migrations, name)
 		if d, refused := manifest.CheckMigrationName(file); refused {
 			found = append(found, d)
 			continue

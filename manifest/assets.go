@@ -9,7 +9,6 @@ import (
 // assets is what a walk over the public files found.
 type assets struct {
 	dir   string
-	entry string // the Worker's module, which is not public wherever it lies
 	names AssetNames
 	files []string // as they are served, relative to dir, in walking order
 	pages pageSearch
@@ -20,10 +19,10 @@ type assets struct {
 func (b *bundle) checkAssets(dir string) {
 	b.checkExposed(dir)
 	a := &assets{dir: dir}
-	if entry, ok := b.str("/entry"); ok {
-		a.entry = cleanPath(entry)
-	}
 	folder, seen := AssetsFolder{Dir: dir}, 0
+	if entry, ok := b.str("/entry"); ok {
+		folder.Entry = cleanPath(entry)
+	}
 	if migrations, ok := b.str("/bindings/database/migrations"); ok {
 		folder.Migrations = cleanPath(migrations)
 	}
@@ -55,9 +54,6 @@ func (b *bundle) asset(a *assets, e AssetEntry) {
 	case AssetRefused:
 		b.refuseAsset(a, e.Fault)
 	case AssetPublic:
-		if e.File == a.entry {
-			return
-		}
 		if d, refused := a.names.Check(e.File, e.Path); refused {
 			b.refuseAsset(a, d)
 			return
@@ -92,14 +88,13 @@ func (b *bundle) checkSecret(a *assets, file string) {
 	b.refuse(codeAssetSecret, "/assets", fmt.Sprintf("the public file %s usually holds secrets", quote(file)), fix)
 }
 
-// checkExposed warns of a public folder that holds the site's own source.
+// checkExposed warns of assets in the site's own folder, which hold its source. It is left out, but what lies
+// beside it is not.
 func (b *bundle) checkExposed(dir string) {
 	for _, p := range []pointer{"/entry", "/bindings/database/migrations"} {
-		name, ok := b.str(p)
-		if !ok || dir != "." && !strings.HasPrefix(cleanPath(name)+"/", dir+"/") {
-			continue
+		if name, ok := b.str(p); ok && dir == "." {
+			b.warn(codeAssetSource, "/assets", fmt.Sprintf("the assets folder is the site's own, and holds %s, the site's %s", quote(name), p.label()), "keep public files in a folder of their own")
 		}
-		b.warn(codeAssetSource, "/assets", fmt.Sprintf("the public assets hold %s, the site's %s", quote(name), p.label()), "keep public files in a folder of their own")
 	}
 }
 

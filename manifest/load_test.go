@@ -121,10 +121,28 @@ warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its l
 			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": strings.Repeat(" ", 256<<10) + "{}"},
 			want:  `warning runtime-config-invalid wrangler.json:1:1 : the file cannot be read: it is longer than 262144 bytes; put a smaller file in its place, or remove it`,
 		},
+		"what the upload refuses, in the assets": {
+			files: map[string]string{
+				"pages.deploy.json": `{"entry":"p/w.ts","assets":"p","bindings":{"database":{"migrations":"p/db"}}}`,
+				"p/w.ts":            "", "p/db/1.sql": "", "p/db/pages.deploy.json": "", "p/a/Pages.deploy.json": "", "p/__preview/x": "",
+			},
+			want: `error path-reserved p/__preview/x:1:1 : "p/__preview/x" cannot be served: its path lies under "__preview", which the platform keeps for itself; rename it
+error path-reserved p/a/Pages.deploy.json:1:1 : "p/a/Pages.deploy.json" cannot be served: a manifest is never public; remove it, or move it out of the assets folder
+error asset-source p/db:1:1 : "p/db" cannot be served: it holds the migrations; move it to a folder of its own, such as "migrations", and name that in "migrations"
+error asset-source p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry; move it to a folder of its own, such as "src", and name it there in "entry"`,
+		},
+		"assets among the migrations": {
+			files: map[string]string{"pages.deploy.json": `{"assets":"db/p","bindings":{"database":{"migrations":"db"}}}`, "db/p/index.html": "", "db/1.sql": ""},
+			want:  `error asset-source db/p:1:1 : "db/p" cannot be served: it lies among the migrations; give the assets a folder outside of it`,
+		},
+		"migrations beside everything": {
+			files: map[string]string{"pages.deploy.json": `{"assets":".","bindings":{"database":{"migrations":"."}}}`, "1.sql": "", "a/2.sql": "", "index.html": ""},
+			want:  `warning asset-source :1:11 /assets: the assets folder is the site's own, and holds ".", the site's migrations; keep public files in a folder of their own`,
+		},
 		"source in the assets": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"w.ts","assets":".","bindings":{"database":{"migrations":"m"}}}`, "w.ts": "", "m/": ""},
-			want: `warning asset-source :1:26 /assets: the public assets hold "m", the site's migrations; keep public files in a folder of their own
-warning asset-source :1:26 /assets: the public assets hold "w.ts", the site's entry; keep public files in a folder of their own`,
+			want: `warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "m", the site's migrations; keep public files in a folder of their own
+warning asset-source :1:26 /assets: the assets folder is the site's own, and holds "w.ts", the site's entry; keep public files in a folder of their own`,
 		},
 		"a members route that covers one path": {
 			files: map[string]string{"pages.deploy.json": fmt.Sprintf(members, "/minutes"), "public/minutes/index.html": "", "public/minutes/2026/may.txt": "", "public/x.txt": ""},

@@ -19,11 +19,16 @@ type AssetsFolder struct {
 	Dir string
 	// Migrations is the folder of migrations, which are public nowhere; empty for none.
 	Migrations string
+	// Entry is the Worker's module, which is public nowhere; empty for none.
+	Entry string
 }
 
 // AssetsFolder returns the folder of the static files. Its Dir is empty when the site has none.
 func (m *Manifest) AssetsFolder() AssetsFolder {
 	a := AssetsFolder{Dir: cleanPath(m.Assets)}
+	if m.Entry != "" {
+		a.Entry = cleanPath(m.Entry)
+	}
 	if m.Bindings.Database != nil {
 		a.Migrations = cleanPath(m.Bindings.Database.Migrations)
 	}
@@ -89,6 +94,7 @@ func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry) AssetEntry {
 	rel := a.rel(file)
 	e := AssetEntry{File: file, Entry: d, Path: norm.NFC.String(rel)}
 	switch {
+	case a.misplaced(&e):
 	case file == a.Dir:
 		e.Kind = AssetFolder
 	case hidden(rel) && d.IsDir():
@@ -105,6 +111,38 @@ func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry) AssetEntry {
 		e.refuse("move it out of the assets folder", "%q is no regular file")
 	}
 	return e
+}
+
+// misplaced refuses what the upload would refuse among public files: a manifest, the Worker's module, and the
+// migrations. Where the folder is the bundle root, the site's own are there by nature, and left out.
+func (a AssetsFolder) misplaced(e *AssetEntry) bool {
+	atRoot := a.Dir == "."
+	switch {
+	case hidden(a.rel(e.File)):
+		return false
+	case e.File == a.Dir && !atRoot && a.migration(e.File):
+		e.refuseAs(codeAssetSource, "give the assets a folder outside of it", "%q cannot be served: it lies among the migrations")
+	case strings.EqualFold(path.Base(e.File), FileName) && e.File != FileName:
+		e.refuseAs(codeNameReserved, "remove it, or move it out of the assets folder", "%q cannot be served: a manifest is never public")
+	case atRoot:
+		return false
+	case e.File == a.Entry:
+		e.refuseAs(codeAssetSource, `move it to a folder of its own, such as "src", and name it there in "entry"`, "%q cannot be served: it is the Worker's entry")
+	case a.migration(e.File):
+		e.refuseAs(codeAssetSource, `move it to a folder of its own, such as "migrations", and name that in "migrations"`, "%q cannot be served: it holds the migrations")
+	default:
+		return false
+	}
+	return true
+}
+
+// migration reports whether a file or folder is, or lies in, the folder of migrations. Of the bundle root only
+// the scripts count.
+func (a AssetsFolder) migration(file string) bool {
+	if a.Migrations == "." {
+		return path.Dir(file) == "." && path.Ext(file) == ".sql"
+	}
+	return a.Migrations != "" && (file == a.Migrations || strings.HasPrefix(file, a.Migrations+"/"))
 }
 
 // link judges a symbolic link by where it leads.
@@ -127,8 +165,10 @@ func (a AssetsFolder) link(fsys fs.FS, e *AssetEntry) {
 	}
 }
 
-func (e *AssetEntry) refuse(fix, format string) {
-	e.Kind, e.Fault = AssetRefused, refusal(codeAssetNotFile, e.File, fix, format, e.File)
+func (e *AssetEntry) refuse(fix, format string) { e.refuseAs(codeAssetNotFile, fix, format) }
+
+func (e *AssetEntry) refuseAs(code, fix, format string) {
+	e.Kind, e.Fault = AssetRefused, refusal(code, e.File, fix, format, e.File)
 }
 
 // rel is a file's name relative to the folder.
@@ -144,7 +184,7 @@ func (a AssetsFolder) private(file string) bool {
 		return true
 	case dir == "" && slices.Contains(projectFiles(), strings.ToLower(name)):
 		return true
-	case a.Migrations != "" && (file == a.Migrations || strings.HasPrefix(file, a.Migrations+"/")):
+	case a.migration(file), a.Entry != "" && file == a.Entry:
 		return true
 	}
 	return holdsSecrets(name)
