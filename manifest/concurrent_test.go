@@ -22,7 +22,7 @@ func TestConcurrentUse(t *testing.T) {
 		r := manifest.NewReport(manifest.FileName, diags)
 		return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
 			format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r, r) }) +
-			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }) +
+			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }) +
 			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
 			format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
 	}

@@ -113,7 +113,7 @@ func ExampleAssetNames() {
 
 func ExampleWriteGitHub() {
 	_, diags := manifest.Parse("pages.deploy.json", []byte(`{"limits": {"cpuMs": 40000}}`))
-	if err := manifest.WriteGitHub(os.Stdout, manifest.NewReport("pages.deploy.json", diags)); err != nil {
+	if err := manifest.WriteGitHub(os.Stdout, true, manifest.NewReport("pages.deploy.json", diags)); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

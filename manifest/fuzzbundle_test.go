@@ -63,7 +63,7 @@ func FuzzBundle(f *testing.F) {
 		r := manifest.NewReport(manifest.FileName, diags)
 		for name, write := range map[string]func(*bytes.Buffer) error{
 			"text":    func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, false) },
-			"github":  func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) },
+			"github":  func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) },
 			"summary": func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) },
 			"sarif":   func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) },
 		} {

@@ -11,12 +11,13 @@ const maxAnnotations = 10
 
 // WriteGitHub writes workflow commands that GitHub Actions turns into annotations. GitHub shows ten errors
 // and ten warnings of a step and drops the rest silently, so only those are written, and a notice counts the
-// others; [WriteGitHubSummary] lists all.
-func WriteGitHub(w io.Writer, reports ...Report) error {
+// others. summarized tells that [WriteGitHubSummary] has written to the summary of the job, which the notice
+// refers to then.
+func WriteGitHub(w io.Writer, summarized bool, reports ...Report) error {
 	var b strings.Builder
-	written, left := map[Severity]int{}, 0
+	written, left, omitted := map[Severity]int{}, 0, 0
 	for _, r := range reports {
-		left += r.Omitted
+		omitted += r.Omitted
 		for _, d := range r.Diagnostics {
 			if written[d.Severity] == maxAnnotations {
 				left++
@@ -26,11 +27,25 @@ func WriteGitHub(w io.Writer, reports ...Report) error {
 			annotate(&b, r.file(d), d)
 		}
 	}
-	if left > 0 {
-		fmt.Fprintf(&b, "::notice title=pages validate::%s more, listed in the summary of this job\n", plural(left, "problem"))
+	if left+omitted > 0 {
+		fmt.Fprintf(&b, "::notice title=pages validate::%s more%s\n", plural(left+omitted, "problem"), whereListed(summarized, omitted > 0, len(reports)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// whereListed says where the problems are that have no annotation.
+func whereListed(summarized, capped bool, reports int) string {
+	switch {
+	case !summarized:
+		return " than GitHub shows of one step: run pages validate where the site is to see them"
+	case !capped:
+		return ", listed in the summary of this job"
+	case reports > 1:
+		return fmt.Sprintf(": the first %d of each manifest are listed in the summary of this job", maxReported)
+	default:
+		return fmt.Sprintf(": the first %d are listed in the summary of this job", maxReported)
+	}
 }
 
 func annotate(b *strings.Builder, file string, d Diagnostic) {
@@ -57,7 +72,7 @@ func commandProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// WriteGitHubSummary writes a Markdown table of every diagnostic, for the file that GITHUB_STEP_SUMMARY names.
+// WriteGitHubSummary writes a Markdown table of every diagnostic that the reports keep, for the file that GITHUB_STEP_SUMMARY names.
 func WriteGitHubSummary(w io.Writer, reports ...Report) error {
 	var b strings.Builder
 	for _, r := range reports {

@@ -35,7 +35,7 @@ func TestReports(t *testing.T) {
 			"text":     format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, false) }),
 			"color":    format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }),
 			"document": format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }),
-			"github":   format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }),
+			"github":   format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }),
 			"summary":  format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }),
 			"sarif":    format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) }),
 		} {
@@ -104,7 +104,7 @@ func everyFormat(t *testing.T, source string) string {
 	r := manifest.NewReport(manifest.FileName, diags)
 	return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
 		format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }) +
-		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) }) +
+		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }) +
 		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
 		format(t, func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) })
 }
@@ -124,9 +124,38 @@ func TestReportCap(t *testing.T) {
 	if !strings.HasSuffix(text, "and 50 problems more\n1 error, 149 warnings\n") {
 		t.Errorf("the text ends in %q", text[len(text)-60:])
 	}
-	commands := format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, r) })
-	if strings.Count(commands, "::warning ") != 10 || !strings.Contains(commands, "::notice title=pages validate::140 problems more") {
+	commands := format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) })
+	const capped = "::notice title=pages validate::140 problems more: the first 100 are listed in the summary of this job\n"
+	if strings.Count(commands, "::warning ") != 10 || !strings.HasSuffix(commands, capped) {
 		t.Errorf("got %s", commands)
+	}
+}
+
+// TestGitHubNotice words the notice so that it is true.
+func TestGitHubNotice(t *testing.T) {
+	report := func(n int) manifest.Report {
+		return manifest.NewReport("f", slices.Repeat(manifest.Diagnostics{{Severity: manifest.Warning, Code: "x", Message: "m"}}, n))
+	}
+	for _, c := range []struct {
+		summarized bool
+		reports    []manifest.Report
+		want       string
+	}{
+		{true, []manifest.Report{report(10)}, ""},
+		{false, []manifest.Report{report(10)}, ""},
+		{true, []manifest.Report{report(11)}, "1 problem more, listed in the summary of this job"},
+		{true, []manifest.Report{report(100)}, "90 problems more, listed in the summary of this job"},
+		{true, []manifest.Report{report(101)}, "91 problems more: the first 100 are listed in the summary of this job"},
+		{true, []manifest.Report{report(101), report(1)}, "92 problems more: the first 100 of each manifest are listed in the summary of this job"},
+		{true, []manifest.Report{report(6), report(6)}, "2 problems more, listed in the summary of this job"},
+		{false, []manifest.Report{report(11)}, "1 problem more than GitHub shows of one step: run pages validate where the site is to see them"},
+		{false, []manifest.Report{report(101)}, "91 problems more than GitHub shows of one step: run pages validate where the site is to see them"},
+	} {
+		out := format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, c.summarized, c.reports...) })
+		_, got, _ := strings.Cut(out, "::notice title=pages validate::")
+		if got != c.want && got != c.want+"\n" {
+			t.Errorf("summarized %v, %d reports: got %q, want %q", c.summarized, len(c.reports), got, c.want)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"slices"
 
@@ -106,9 +105,9 @@ func (c *cli) writeReports(format string, results []checked) error {
 	case "json":
 		return manifest.WriteJSON(c.stdout, list...)
 	case "github":
-		return c.writeGitHub(list)
+		return c.writeGitHub(c.inWorkspace(list))
 	case "sarif":
-		return manifest.WriteSARIF(c.stdout, list...)
+		return manifest.WriteSARIF(c.stdout, c.inWorkspace(list)...)
 	}
 	return c.writeText(c.stdout, results)
 }
@@ -139,23 +138,6 @@ func reports(results []checked) []manifest.Report {
 		list[i] = r.report
 	}
 	return list
-}
-
-// writeGitHub writes annotations, and the whole list where GitHub collects
-// summaries.
-func (c *cli) writeGitHub(list []manifest.Report) error {
-	if err := manifest.WriteGitHub(c.stdout, list...); err != nil {
-		return err
-	}
-	path, ok := c.lookup("GITHUB_STEP_SUMMARY")
-	if !ok || path == "" {
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the step summary: %w", err)
-	}
-	return errors.Join(manifest.WriteGitHubSummary(f, list...), f.Close())
 }
 
 // printDiagnostics prints a report for people beside another command's result.
