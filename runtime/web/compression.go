@@ -244,6 +244,9 @@ type codecs struct {
 }
 
 func (cs *codecs) add(id int64, format string, decompress bool) error {
+	if compressWriters[format] == nil {
+		return engine.TypeError("Unsupported compression format: %q", format)
+	}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.closed {
