@@ -181,12 +181,27 @@ func (d *document) explainEnum(p pointer, n *node) {
 	for i, a := range allowed {
 		choice[i] = strconv.Quote(a)
 	}
-	fix := cmp.Or(didYouMean(n.text, allowed), "use "+strings.Join(choice, " or "))
+	fix := cmp.Or(foreignAccess(p, n.text), didYouMean(n.text, allowed), "use "+strings.Join(choice, " or "))
 	if p.kind() == "/runtime/compatibilityFlags/*" {
 		d.refuse(codeFlagUnknown, p, fmt.Sprintf("the platform does not accept the compatibility flag %s", quote(n.text)), fix)
 		return
 	}
 	d.refuse(codeUnknownValue, p, fmt.Sprintf("%s is %s, which is none of %s", p.label(), quote(n.text), strings.Join(choice, ", ")), fix)
+}
+
+// foreignAccess is the fix for other words for who may see a route.
+func foreignAccess(p pointer, word string) string {
+	if p.kind() != "/routes/*/access" {
+		return ""
+	}
+	switch strings.ToLower(word) {
+	case "private", "protected", "restricted", "internal", "auth", "authenticated", "login", "signed-in", "user", "users":
+		return `did you mean "members"?`
+	case "open", "anonymous", "anyone", "everyone", "all", "*":
+		return `did you mean "public"?`
+	default:
+		return ""
+	}
 }
 
 // explainString explains a string that does not match the pattern or format of its place.

@@ -1,11 +1,17 @@
 package manifest
 
+// shortest is the length from which on a word may have edits: of two letters each is half of what was meant.
+const shortest = 3
+
 // suggest returns the candidate a word was most likely meant to be, or "" when none is near: the distance
 // allowed grows with the word, from one edit up to three.
 func suggest(word string, candidates []string) string {
-	best, bestDistance := "", min(1+len(word)/4, 3)+1
+	folded := fold(word)
+	best, bestDistance := "", min(1+len(folded)/4, 3)+1
 	for _, c := range candidates {
-		if d := distance(fold(word), fold(c), bestDistance); d < bestDistance {
+		other := fold(c)
+		d := distance(folded, other, bestDistance)
+		if d < bestDistance && (d == 0 || min(len(folded), len(other)) >= shortest) {
 			best, bestDistance = c, d
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // This file explains keys the manifest does not have.
@@ -45,7 +46,7 @@ func objectName(p pointer) string {
 // a near one of the same object, or the same one elsewhere in the manifest. Keys that are there already are not
 // what was meant.
 func unknownKeyFix(p pointer, n *node, key string) string {
-	if fix, ok := foreignKey(key); ok && p == "" {
+	if fix := foreign(p, key); fix != "" {
 		for _, known := range n.members {
 			if fix == "did you mean "+strconv.Quote(known.key)+"?" {
 				return "remove it: " + strconv.Quote(known.key) + " is there already"
@@ -72,28 +73,53 @@ func namesThePath(key string) bool {
 	return slices.Contains([]string{"path", "route", "src", "source", "url", "match", "glob", "from"}, key)
 }
 
-// foreignKey translates top-level keys of other tools' configs.
-func foreignKey(key string) (fix string, ok bool) {
-	switch key {
-	case "main", "entrypoint", "entryPoint", "worker", "script":
-		return `did you mean "entry"?`, true
-	case "public", "static", "dist", "directory", "outputDirectory":
-		return `did you mean "assets"?`, true
-	case "compatibility_date":
-		return `did you mean "runtime.compatibilityDate"?`, true
-	case "compatibility_flags":
-		return `did you mean "runtime.compatibilityFlags"?`, true
-	case "d1_databases":
-		return `did you mean "bindings.database"?`, true
-	case "kv_namespaces":
-		return `did you mean "bindings.kv"?`, true
-	case "r2_buckets":
-		return `did you mean "bindings.storage"?`, true
-	case "vars":
-		return `remove it: declare names in "bindings.secrets" and set their values on the site`, true
-	case "name", "account_id", "workers_dev":
-		return "remove it: the site is chosen when it is deployed", true
+// foreign is the fix for what other tools call a part of the manifest, or a beginner does; "" for other keys.
+func foreign(p pointer, key string) string {
+	binding, isSecret := foreignBinding(key)
+	switch {
+	case p == "" && binding != "":
+		return fmt.Sprintf(`did you mean "bindings.%s"?`, binding)
+	case p == "/bindings" && binding != "":
+		return fmt.Sprintf("did you mean %q?", binding)
+	case (p == "" || p == "/bindings") && isSecret:
+		return `remove it: declare names in "bindings.secrets" and set their values on the site`
+	case p == "":
+		return foreignKey(key)
+	default:
+		return ""
+	}
+}
+
+// foreignBinding translates what other tools call the bindings. Variables are no binding, and secret here.
+func foreignBinding(key string) (binding string, isSecret bool) {
+	switch strings.ToLower(key) {
+	case "db", "d1", "d1_databases", "databases", "sql", "sqlite", "postgres":
+		return "database", false
+	case "bucket", "buckets", "r2", "r2_bucket", "r2_buckets", "s3", "blob", "blobs":
+		return "storage", false
+	case "kvs", "kv_namespace", "kv_namespaces", "keyvalue", "key_value":
+		return "kv", false
+	case "vars", "env", "environment", "variables":
+		return "", true
 	default:
 		return "", false
+	}
+}
+
+// foreignKey translates top-level keys of other tools' configs.
+func foreignKey(key string) string {
+	switch key {
+	case "main", "entrypoint", "entryPoint", "worker", "script":
+		return `did you mean "entry"?`
+	case "public", "static", "dist", "directory", "outputDirectory":
+		return `did you mean "assets"?`
+	case "compatibility_date":
+		return `did you mean "runtime.compatibilityDate"?`
+	case "compatibility_flags":
+		return `did you mean "runtime.compatibilityFlags"?`
+	case "name", "account_id", "workers_dev":
+		return "remove it: the site is chosen when it is deployed"
+	default:
+		return ""
 	}
 }

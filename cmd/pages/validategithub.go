@@ -79,8 +79,8 @@ func (c *cli) below(root, file string) string {
 
 // withoutLinks is the real name of a folder, as far as it exists.
 func withoutLinks(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		return target
 	}
 	return dir
 }

@@ -1,0 +1,43 @@
+package manifest_test
+
+import (
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+func TestNearPaths(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // one line each, as found writes it
+	}{
+		"paths in another case": {
+			files: map[string]string{
+				"pages.deploy.json": `{"entry":"SRC/W.js","assets":"Public","bindings":{"database":{"migrations":"DB/migration"}}}`,
+				"src/w.js":          "", "public/index.html": "", "db/migrations/1_a.sql": "",
+			},
+			want: `error path-not-found :1:10 /entry: entry names "SRC/W.js", which does not exist; did you mean "src/w.js"?
+error path-not-found :1:30 /assets: assets names "Public", which does not exist; did you mean "public"?
+error path-not-found :1:76 /bindings/database/migrations: migrations names "DB/migration", which does not exist; did you mean "db/migrations"?
+`,
+		},
+		"short names are not near": {
+			files: map[string]string{
+				"pages.deploy.json": `{"entry":"b","assets":"ab","bindings":{"database":{"migrations":"m","tables":["b","bo"]}}}`,
+				"a":                 "", "ac/": "", "m/1_a.sql": "create table a(id); create table bi(id)",
+			},
+			want: `error path-not-found :1:10 /entry: entry names "b", which does not exist; create it, or correct the path
+error path-not-found :1:23 /assets: assets names "ab", which does not exist; create it, or correct the path
+warning table-not-created :1:79 /bindings/database/tables/0: no migration in "m" creates the table "b"; create it in a migration, or correct the name
+warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m" creates the table "bo"; create it in a migration, or correct the name
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, diags := manifest.Load(tree(c.files), manifest.FileName)
+			if got := found(diags); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
