@@ -8,11 +8,12 @@ import (
 
 // assets is what a walk over the public files found.
 type assets struct {
-	dir   string
-	names AssetNames
-	files []string // as they are served, relative to dir, in walking order
-	pages pageSearch
-	wrong int // files that are refused
+	dir    string
+	names  AssetNames
+	files  []string // as they are served, relative to dir, in walking order
+	pages  pageSearch
+	wrong  int // files that are refused
+	looked int // files whose first line was read
 }
 
 // checkAssets walks the public files and compares them with the routes and forms.
@@ -50,7 +51,7 @@ func (b *bundle) asset(a *assets, e AssetEntry) {
 	switch e.Kind {
 	case AssetFolder:
 	case AssetPrivate, AssetHidden:
-		b.checkSecret(a, e.File)
+		b.checkSecret(a, e)
 	case AssetRefused:
 		b.refuseAsset(a, e.Fault)
 	case AssetPublic:
@@ -59,6 +60,7 @@ func (b *bundle) asset(a *assets, e AssetEntry) {
 			return
 		}
 		a.files = append(a.files, e.Path)
+		b.checkKey(a, e)
 		if ext := strings.ToLower(path.Ext(e.Path)); ext == ".html" || ext == ".htm" {
 			b.page(a, e)
 		}
@@ -72,20 +74,61 @@ func (b *bundle) refuseAsset(a *assets, fault Diagnostic) {
 	}
 }
 
-// checkSecret refuses a file or folder that holds secrets. It is never served, but it lies where a mistake in
-// one rule would publish it. What tools keep at the root of every project is no mistake there.
-func (b *bundle) checkSecret(a *assets, file string) {
-	if !holdsSecrets(path.Base(file)) || file == ".git" || file == ".pages" {
+// checkSecret refuses a file or folder that is called like those that hold secrets. The upload refuses it by its
+// name, whatever is in it. What tools keep at the root of every project is left out, and no mistake there.
+func (b *bundle) checkSecret(a *assets, e AssetEntry) {
+	if !holdsSecrets(path.Base(e.File)) || e.File == ".git" || e.File == ".pages" {
 		return
 	}
+	what, them := "file", "files"
+	if e.Entry.IsDir() {
+		what, them = "folder", "folders"
+	}
+	b.refuseSecret(a, fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, quote(e.File), them), "rename it if it holds none, or ")
+}
+
+// checkKey refuses a file that starts as a private key does.
+func (b *bundle) checkKey(a *assets, e AssetEntry) {
+	if a.looked >= maxKeyFiles || !mayBeKey(e.File) {
+		return
+	}
+	if info, err := e.Entry.Info(); err != nil || info.Size() > maxKeyBytes {
+		return
+	}
+	a.looked++
+	start, err := readFile(b.fsys, e.File, keyLine)
+	if err == nil && startsKey(start) {
+		b.refuseSecret(a, fmt.Sprintf("the public file %s holds a private key", quote(e.File)), "replace the key if it was ever published, and ")
+	}
+}
+
+// refuseSecret reports a secret, up to a number. The fix goes on with where to move it.
+func (b *bundle) refuseSecret(a *assets, msg, fix string) {
 	if a.wrong++; a.wrong > maxAssetFaults {
 		return
 	}
-	fix := "move it out of " + quote(a.dir)
 	if a.dir == "." {
-		fix = `keep the public files in a folder of their own, such as "public"`
+		fix += `keep the public files in a folder of their own, such as "public"`
+	} else {
+		fix += "move it out of " + quote(a.dir)
 	}
-	b.refuse(codeAssetSecret, "/assets", fmt.Sprintf("the public file %s usually holds secrets", quote(file)), fix)
+	b.refuse(codeAssetSecret, "/assets", msg, fix)
+}
+
+// mayBeKey tells files that could be a key from the many that a site is made of.
+func mayBeKey(file string) bool {
+	switch strings.ToLower(path.Ext(file)) {
+	case "", ".txt", ".text", ".asc", ".crt", ".cer", ".cert", ".der", ".bak", ".old", ".orig", ".conf", ".cfg", ".ini", ".rsa", ".priv", ".private", ".md":
+		return true
+	}
+	return false
+}
+
+// startsKey reports whether the first line opens a private key in PEM form (RFC 7468) or OpenPGP armour.
+func startsKey(text []byte) bool {
+	line, _, _ := strings.Cut(strings.TrimPrefix(string(text), byteOrderMark), "\n")
+	kind, ok := strings.CutPrefix(strings.TrimSpace(line), "-----BEGIN ")
+	return ok && (strings.HasSuffix(kind, "PRIVATE KEY-----") || kind == "PGP PRIVATE KEY BLOCK-----")
 }
 
 // checkExposed warns of assets in the site's own folder, which hold its source. It is left out, but what lies

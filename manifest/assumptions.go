@@ -50,6 +50,13 @@ const (
 	maxPageForms = 10_000    // forms and fields of all pages
 )
 
+// Bounds on the search for private keys among the public files.
+const (
+	maxKeyFiles = 10_000
+	maxKeyBytes = 64 << 10 // of a file; keys are shorter
+	keyLine     = 128      // bytes that are read
+)
+
 // maxReported is how many diagnostics a Report carries; the rest are counted.
 const maxReported = 100
 

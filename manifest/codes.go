@@ -57,10 +57,12 @@ const (
 	codeFormName          = "form-name-invalid"
 	codeFormEvent         = "form-event-invalid"
 	codeFormDuplicate     = "form-duplicate"
+	codeFormMethod        = "form-method"
 	codeFormUndeclared    = "form-undeclared"
 	codeFormUnused        = "form-unused"
 	codePageCut           = "page-too-large"
 	codeMigrationCut      = "migration-too-large"
+	codeMigrationIgnored  = "migration-ignored"
 	codeMigrationOrder    = "migration-order"
 	codeMigrationNumber   = "migration-duplicate-number"
 	codeTableMissing      = "table-not-created"
@@ -90,7 +92,7 @@ func Rules() []Rule {
 var rules = [...]Rule{
 	{codeAssetCount, "there are more public files, or more that are wrong, than are looked at"},
 	{codeAssetNotFile, "something among the public assets is no file, or a link that cannot be followed"},
-	{codeAssetSecret, "a file that usually holds secrets is among the public assets"},
+	{codeAssetSecret, "a file that holds secrets, or is called like those that do, is among the public assets"},
 	{codeAssetSource, "the public assets hold the site's own source"},
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
 	{codeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
@@ -103,6 +105,7 @@ var rules = [...]Rule{
 	{codeFlagsTwice, "compatibility flags stand in the manifest and in the bundle's JSON runtime config"},
 	{codeFormDuplicate, "two forms are declared with one name"},
 	{codeFormEvent, "the event of a form is not custom. and a lowercase name"},
+	{codeFormMethod, "a form is sent with GET, which the platform refuses"},
 	{codeFormName, "the name of a form has other characters than lowercase letters, digits, - and _"},
 	{codeFormUndeclared, "a page has a form that the manifest does not declare"},
 	{codeFormUnused, "a declared form is on no page"},
@@ -110,6 +113,7 @@ var rules = [...]Rule{
 	{codeNotPositive, "a limit is not greater than zero"},
 	{codeOverCeiling, "a limit is over the platform's ceiling"},
 	{codeMigrationNumber, "two migrations have the same number"},
+	{codeMigrationIgnored, "a file that looks like a migration is none"},
 	{codeMigrationOrder, "migrations sort by name in another order than by number"},
 	{codeMigrationCut, "the migrations are too long to look for tables in all of them"},
 	{codeMissingKey, "a required key is missing"},

@@ -18,6 +18,7 @@ import (
 type pageForm struct {
 	name                             string
 	posts                            bool // to the platform; otherwise only its fields look as if
+	gets                             bool // is sent to the platform, but never with POST; told of one name only
 	file                             string
 	line, column, endLine, endColumn int // of the start tag
 	source                           string
@@ -31,6 +32,7 @@ type formTag struct {
 	id      string
 	actions []string // of the form and of its buttons
 	names   []string // values of its fields "form"
+	post    bool     // it, or a button of it, is sent with POST
 }
 
 // formField is a control that names a form or an action of its own.
@@ -40,6 +42,7 @@ type formField struct {
 	elsewhere bool
 	names     []string
 	action    string
+	post      bool
 }
 
 // pageScan reads one page.
@@ -146,7 +149,7 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 		var key, value []byte
 		key, value, more = z.TagAttr()
 		switch k := string(key); k {
-		case "action", "disabled", "form", "formaction", "href", "id", "name", "srcdoc", "type", "value":
+		case "action", "disabled", "form", "formaction", "formmethod", "href", "id", "method", "name", "srcdoc", "type", "value":
 			if _, twice := m[k]; !twice {
 				m[k] = string(value)
 			}
@@ -188,7 +191,7 @@ func (s *pageScan) openForm(attr map[string]string, start place, text source) {
 	*s.kept++
 	s.open = &formTag{
 		pageForm: pageForm{file: s.file, line: start.line, column: start.column, endLine: s.place.line, endColumn: s.place.column},
-		text:     text, id: attr["id"], actions: []string{attr["action"]},
+		text:     text, id: attr["id"], actions: []string{attr["action"]}, post: isPost(attr["method"]),
 	}
 	s.forms = append(s.forms, s.open)
 }
@@ -216,15 +219,15 @@ func (s *pageScan) control(tag string, attr map[string]string) {
 	submits := tag == "button" && kind != "button" && kind != "reset" || tag == "input" && (kind == "submit" || kind == "image")
 	carries := attr["name"] == "form" && (submits && kind != "image" || tag == "select" || tag == "textarea" ||
 		tag == "input" && kind != "button" && kind != "reset" && kind != "file" && kind != "image")
-	action := ""
+	action, post := "", false
 	if submits {
-		action = attr["formaction"]
+		action, post = attr["formaction"], isPost(attr["formmethod"])
 	}
-	if _, disabled := attr["disabled"]; disabled || !carries && action == "" {
+	if _, disabled := attr["disabled"]; disabled || !carries && action == "" && !post {
 		return
 	}
 	*s.kept++
-	f := &formField{form: s.open, action: action}
+	f := &formField{form: s.open, action: action, post: post}
 	f.id, f.elsewhere = attr["form"], has(attr, "form")
 	s.fields = append(s.fields, f)
 	switch {
@@ -236,6 +239,8 @@ func (s *pageScan) control(tag string, attr map[string]string) {
 		f.names = []string{attr["value"]}
 	}
 }
+
+func isPost(method string) bool { return strings.EqualFold(method, "post") }
 
 func has(attr map[string]string, key string) bool {
 	_, ok := attr[key]
@@ -301,6 +306,7 @@ func (s *pageScan) settle() {
 			continue
 		}
 		form.names = append(form.names, field.names...)
+		form.post = form.post || field.post
 		if field.action != "" {
 			form.actions = append(form.actions, field.action)
 		}
@@ -337,6 +343,7 @@ func (s *pageScan) found() []pageForm {
 	var list []pageForm
 	for _, f := range s.forms {
 		one := f.pageForm
+		one.gets = f.posts && !f.post
 		one.source, one.sourceColumn = string(f.text.text), f.text.column
 		if len(f.names) == 0 && f.posts {
 			one.name, one.posts = defaultForm, false
@@ -346,6 +353,7 @@ func (s *pageScan) found() []pageForm {
 			if name != "" {
 				one.name = name
 				list = append(list, one)
+				one.gets = false
 			}
 		}
 	}

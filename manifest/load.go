@@ -61,6 +61,8 @@ func (b *bundle) check() []string {
 	const migrations = pointer("/bindings/database/migrations")
 	if dir, ok := b.checkPath(migrations, true); ok {
 		b.checkMigrations(migrations, dir)
+	} else if b.has("/bindings/database") && !b.has(migrations) {
+		b.checkTables("the site has no migrations to create", `name their folder in "bindings.database.migrations"`, nil)
 	}
 	return b.checkRuntimeConfig()
 }
@@ -91,6 +93,27 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 		return name, true
 	}
 	return "", false
+}
+
+// nearPath proposes a file of the same folder whose name is near the missing one.
+func (b *bundle) nearPath(name string) string {
+	dir, base := path.Split(name)
+	entries, err := fs.ReadDir(b.fsys, path.Clean(dir))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		stem := base[:len(base)-len(path.Ext(base))]
+		if other := e.Name(); stem != "" && other != stem && other[:len(other)-len(path.Ext(other))] == stem {
+			return fmt.Sprintf("did you mean %s?", literal(dir+other))
+		}
+		names = append(names, e.Name())
+	}
+	if near := suggest(base, names); near != "" {
+		return fmt.Sprintf("did you mean %s?", literal(dir+near))
+	}
+	return ""
 }
 
 // readFile reads at most limit bytes of a file.

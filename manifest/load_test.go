@@ -45,7 +45,7 @@ func TestLoad(t *testing.T) {
 				"pages.deploy.json": `{"entry":"./src/w.ts","assets":"public/","routes":[{"pattern":"/api/*"}],
 					"bindings":{"database":{"migrations":"migrations","tables":["boats","Leads"]},"submissions":"leads"},
 					"forms":[{"name":"contact","event":"custom.contact"}]}`,
-				"src/w.ts": "", "public/index.html": `<form action="/__pages/forms"><input type=hidden name=form value=contact></form>`,
+				"src/w.ts": "", "public/index.html": `<form method=POST action="/__pages/forms"><input type=hidden name=form value=contact></form>`,
 				"migrations/0001_a.sql": "CREATE TABLE boats (id);", "migrations/0002_b.sql": "create table if not exists \"leads\"(a);",
 			},
 		},
@@ -70,18 +70,18 @@ error path-wrong-kind :1:25 /assets: assets names "w.ts", which is not a directo
 				"pages.deploy.json": `{"assets":"public"}`, "public/.env": "", "public/.ENV.local": "", "public/keys/server.pem": "",
 				"public/id_rsa": "", "public/id_rsa.pub": "", "public/.git/config": "", "public/.well-known/x": "", "public/environment.html": "", "public/site.db": "",
 			},
-			want: `error asset-secret :1:11 /assets: the public file "public/.ENV.local" usually holds secrets; move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/.env" usually holds secrets; move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/.git" usually holds secrets; move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/id_rsa" usually holds secrets; move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/keys/server.pem" usually holds secrets; move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/site.db" usually holds secrets; move it out of "public"`,
+			want: `error asset-secret :1:11 /assets: the public file "public/.ENV.local" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/id_rsa" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/keys/server.pem" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error asset-secret :1:11 /assets: the public file "public/site.db" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error asset-secret :1:11 /assets: the public folder "public/.git" is refused by its name: folders called so usually hold secrets; rename it if it holds none, or move it out of "public"`,
 		},
 		"secrets at the root": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"."}`, ".git/config": "", ".pages/state/site.db": "", ".env": "", "index.html": "", "node_modules/p/test.pem": "",
 			},
-			want: `error asset-secret :1:11 /assets: the public file ".env" usually holds secrets; keep the public files in a folder of their own, such as "public"`,
+			want: `error asset-secret :1:11 /assets: the public file ".env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or keep the public files in a folder of their own, such as "public"`,
 		},
 		"more secrets": {
 			files: map[string]string{
@@ -89,14 +89,14 @@ error asset-secret :1:11 /assets: the public file "public/site.db" usually holds
 				"p/my-service-account.json": "", "p/service-account-prod.json": "", "p/x.sqlite3-wal": "",
 				"p/.env.example": "", "p/Thumbs.db": "", "p/id_ed25519.pub": "", "p/key.html": "", "p/keys/a.txt": "", "p/.well-known/x.json": "",
 			},
-			want: `error asset-secret :1:11 /assets: the public file "p/.dev.vars.prod" usually holds secrets; move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/.htpasswd" usually holds secrets; move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/.npmrc" usually holds secrets; move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/a/credentials.json" usually holds secrets; move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/client_secret_1.json" usually holds secrets; move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/my-service-account.json" usually holds secrets; move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/service-account-prod.json" usually holds secrets; move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/x.sqlite3-wal" usually holds secrets; move it out of "p"`,
+			want: `error asset-secret :1:11 /assets: the public file "p/.dev.vars.prod" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/.htpasswd" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/.npmrc" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/a/credentials.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/client_secret_1.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/my-service-account.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/service-account-prod.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"`,
 		},
 		"a name in the assets": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"p"}`, "p/a?b.html": ""},
@@ -105,7 +105,7 @@ error asset-secret :1:11 /assets: the public file "p/x.sqlite3-wal" usually hold
 		"a page that is too large": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"p","forms":[{"name":"a","event":"custom.a"},{"name":"b","event":"custom.b"}]}`,
-				"p/a.html":          "<form action=/__pages/forms/c></form><p title='" + strings.Repeat("x", 1<<20) + "'><form action=/__pages/forms/a>",
+				"p/a.html":          "<form method=post action=/__pages/forms/c></form><p title='" + strings.Repeat("x", 1<<20) + "'><form action=/__pages/forms/a>",
 			},
 			want: `warning page-too-large :1:11 /assets: the public page "p/a.html" has more in it than is looked through for forms; keep scripts and data in files of their own
 warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its leads raise pages.lead.captured only; add {"name": "c", "event": "custom.c"} to "forms", if it should raise an event of its own`,
@@ -173,18 +173,46 @@ warning asset-source :1:26 /assets: the assets folder is the site's own, and hol
 		"forms": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"p","forms":[{"name":"join","event":"custom.join"}]}`,
-				"p/a.html":          "<h1>A</h1>\n  <FORM method=post action='/__pages/forms'>\n<input name=form value=contact>\n</form><form action=/__pages/forms/news?x=1></form><form action=/search><input name=q></form>",
-				"p/b.html":          "<form action=/__pages/forms/news></form> <!-- <form action=/__pages/forms/no> --> <input name=form value=no>",
+				"p/a.html":          "<h1>A</h1>\n  <FORM method=post action='/__pages/forms'>\n<input name=form value=contact>\n</form><form action=/__pages/forms/news?x=1><button formmethod=POST></button></form><form action=/search><input name=q></form>",
+				"p/b.html":          "<form action=/__pages/forms/news></form> <!-- <form action=/__pages/forms/no> --> <input name=form value=no><form method=get action=/__pages/forms></form>",
 			},
 			want: `warning form-unused :1:32 /forms/0/name: no page has the declared form "join"; correct the name or remove it; forms that a script or the Worker renders are not seen here
 warning form-undeclared p/a.html:2:3 /forms: the form "contact" is not declared: its leads raise pages.lead.captured only; add {"name": "contact", "event": "custom.contact"} to "forms", if it should raise an event of its own
-warning form-undeclared p/a.html:4:8 /forms: the form "news" is not declared: its leads raise pages.lead.captured only; add {"name": "news", "event": "custom.news"} to "forms", if it should raise an event of its own`,
+warning form-undeclared p/a.html:4:8 /forms: the form "news" is not declared: its leads raise pages.lead.captured only; add {"name": "news", "event": "custom.news"} to "forms", if it should raise an event of its own
+warning form-method p/b.html:1:1 /forms: the form "news" is sent with GET, which the platform refuses with 405; add method="post"
+warning form-method p/b.html:1:109 /forms: the form "default" is sent with GET, which the platform refuses with 405; add method="post"`,
+		},
+		"private keys": {
+			files: map[string]string{
+				"pages.deploy.json": `{"assets":"p"}`, "p/prod.env": "", "p/environment.env": "", "p/keynote.key": "",
+				"p/deploy": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", "p/old.txt": "\ufeff-----BEGIN PRIVATE KEY-----\r\nMII", "p/a.asc": "-----BEGIN PGP PRIVATE KEY BLOCK-----\n",
+				"p/pub.txt": "-----BEGIN PUBLIC KEY-----\n", "p/how.md": "A file starts with\n-----BEGIN PRIVATE KEY-----\n", "p/long.txt": "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("x", 64<<10), "p/env": "",
+			},
+			want: `error asset-secret :1:11 /assets: the public file "p/a.asc" holds a private key; replace the key if it was ever published, and move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/deploy" holds a private key; replace the key if it was ever published, and move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/environment.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/keynote.key" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/old.txt" holds a private key; replace the key if it was ever published, and move it out of "p"
+error asset-secret :1:11 /assets: the public file "p/prod.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"`,
+		},
+		"files that are no migrations": {
+			files: map[string]string{
+				"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`,
+				"m/0006.SQL":        "", "m/old/0001.sql": "", "m/old/0002.sql": "", "m/docs/a.md": "", "m/.x.SQL": "", "m/.git/1.sql": "", "m/0007.sql": "",
+			},
+			want: `warning migration-ignored :1:39 /bindings/database/migrations: "0006.SQL" is no migration: its name does not end in ".sql", in lower case; rename it to "0006.sql"
+warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in folders below "m" are not applied; move it up to "m"`,
+		},
+		"tables without migrations": {
+			files: map[string]string{"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"tables":["boats"]}}}`},
+			want: `warning table-not-created :1:28 /bindings/submissions: the site has no migrations to create the table "leads"; name their folder in "bindings.database.migrations"
+warning table-not-created :1:58 /bindings/database/tables/0: the site has no migrations to create the table "boats"; name their folder in "bindings.database.migrations"`,
 		},
 		"migrations": {
 			files: map[string]string{
 				"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"migrations":"m","tables":["boats","boat","old","v","commented"]}}}`,
 				"m/10_b.sql":        "ALTER TABLE old RENAME TO boats; -- create table commented(a)\n/* create table commented(a) */ SELECT 'create table commented'",
-				"m/9_a.sql":         "CREATE TEMP TABLE main.[old] (a); CREATE VIEW v AS SELECT 1", "m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
+				"m/9_a.sql":         "CREATE TEMP TABLE commented(a); CREATE TABLE main.[old] (a); CREATE VIEW v AS SELECT 1", "m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
 			},
 			want: `warning table-not-created :1:28 /bindings/submissions: no migration in "m" creates the table "leads"; create it in a migration, or correct the name
 warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number; give each its own number

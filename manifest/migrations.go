@@ -23,6 +23,7 @@ func (b *bundle) checkMigrations(p pointer, dir string) {
 	work := int64(maxSQLBytes)
 	for _, e := range entries {
 		if e.IsDir() || path.Ext(e.Name()) != ".sql" || strings.HasPrefix(e.Name(), ".") {
+			b.checkIgnored(p, dir, e)
 			continue
 		}
 		if fault, refused := CheckMigrationName(path.Join(dir, e.Name())); refused {
@@ -40,8 +41,39 @@ func (b *bundle) checkMigrations(p pointer, dir string) {
 		work -= size
 	}
 	if !cut {
-		b.checkTables(dir, created)
+		b.checkTables("no migration in "+quote(dir)+" creates", "create it in a migration, or correct the name", created)
 	}
+}
+
+// checkIgnored warns of what looks like a migration and is none: only files directly in the folder whose names
+// end in ".sql", in lower case, are.
+func (b *bundle) checkIgnored(p pointer, dir string, e fs.DirEntry) {
+	name := e.Name()
+	switch ext := path.Ext(name); {
+	case strings.HasPrefix(name, "."):
+	case !e.IsDir() && strings.EqualFold(ext, ".sql"):
+		b.warn(codeMigrationIgnored, p, fmt.Sprintf("%s is no migration: its name does not end in \".sql\", in lower case", quote(name)),
+			"rename it to "+literal(strings.TrimSuffix(name, ext)+".sql"))
+	case e.IsDir() && dir != ".":
+		if inside := b.scriptBelow(path.Join(dir, name)); inside != "" {
+			msg := fmt.Sprintf("%s is no migration: those in folders below %s are not applied", quote(strings.TrimPrefix(inside, dir+"/")), quote(dir))
+			b.warn(codeMigrationIgnored, p, msg, "move it up to "+quote(dir))
+		}
+	}
+}
+
+// scriptBelow returns the first SQL script directly in a folder, "" when there is none, or it cannot be read.
+func (b *bundle) scriptBelow(folder string) string {
+	entries, err := fs.ReadDir(b.fsys, folder)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if !e.IsDir() && strings.EqualFold(path.Ext(e.Name()), ".sql") && !strings.HasPrefix(e.Name(), ".") {
+			return path.Join(folder, e.Name())
+		}
+	}
+	return ""
 }
 
 // migration applies one file to the tables, reads at most limit bytes of it and returns how many. What is
@@ -98,7 +130,7 @@ func compareNumbers(x, y string) int {
 }
 
 // checkTables warns of tables the manifest names and no migration creates.
-func (b *bundle) checkTables(dir string, created tables) {
+func (b *bundle) checkTables(nobody, create string, created tables) {
 	const explained = 100 // comparing every name with every other takes its time
 	names := slices.Sorted(maps.Keys(created))
 	names = names[:min(len(names), 10*explained)]
@@ -115,7 +147,6 @@ func (b *bundle) checkTables(dir string, created tables) {
 		if missing++; missing <= explained {
 			fix = didYouMean(w.text, names)
 		}
-		b.warn(codeTableMissing, w.at, fmt.Sprintf("no migration in %s creates the table %s", quote(dir), quote(w.text)),
-			cmp.Or(fix, "create it in a migration, or correct the name"))
+		b.warn(codeTableMissing, w.at, nobody+" the table "+quote(w.text), cmp.Or(fix, create))
 	}
 }

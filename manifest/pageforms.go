@@ -141,6 +141,9 @@ func (b *bundle) checkPageForms(s *pageSearch) {
 	}
 	found := map[string]bool{}
 	for _, f := range s.forms {
+		if f.gets {
+			b.warnForm(f, codeFormMethod, fmt.Sprintf("the form %s is sent with GET, which the platform refuses with 405", quote(f.name)), `add method="post"`)
+		}
 		if f.posts && !declared[f.name] && !found[f.name] {
 			b.undeclared(f)
 		}
@@ -169,10 +172,14 @@ func (b *bundle) undeclared(f pageForm) {
 		event := strings.TrimPrefix(eventFix(name), "write ")
 		fix = fmt.Sprintf(`add {"name": %q, "event": %s} to "forms", if it should raise an event of its own`, name, event)
 	}
+	b.warnForm(f, codeFormUndeclared, fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", quote(f.name)), fix)
+}
+
+// warnForm warns of a form where its start tag stands.
+func (b *bundle) warnForm(f pageForm, code, msg, fix string) {
 	b.diagnostics = append(b.diagnostics, Diagnostic{
-		Severity: Warning, Code: codeFormUndeclared, Path: "/forms", File: f.file,
+		Severity: Warning, Code: code, Path: "/forms", File: f.file,
 		Line: f.line, Column: f.column, EndLine: f.endLine, EndColumn: f.endColumn,
-		Message: fmt.Sprintf("the form %s is not declared: its leads raise pages.lead.captured only", quote(f.name)),
-		Fix:     fix, Source: f.source, SourceColumn: f.sourceColumn,
+		Message: msg, Fix: fix, Source: f.source, SourceColumn: f.sourceColumn,
 	})
 }

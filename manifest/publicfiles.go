@@ -234,7 +234,7 @@ func holdsSecrets(name string) bool {
 		}
 	}
 	switch path.Ext(name) {
-	case ".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdbx", ".db", ".db-wal", ".db-shm", ".db-journal":
+	case ".env", ".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdbx", ".db", ".db-wal", ".db-shm", ".db-journal":
 		return true
 	case ".json":
 		return accountKey(name)

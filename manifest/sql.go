@@ -17,18 +17,9 @@ func (t tables) apply(script io.Reader) error {
 	for word := s.next(); s.err == nil; {
 		switch word {
 		case "create":
-			word = s.next()
-			for word == "temp" || word == "temporary" || word == "virtual" {
-				word = s.next()
-			}
-			if word == "table" || word == "view" {
-				word = t.add(s.name())
-			}
+			word = t.create(s)
 		case "drop":
-			if word = s.next(); word == "table" || word == "view" {
-				delete(t, s.name())
-				word = s.next()
-			}
+			word = t.drop(s)
 		case "alter":
 			word = t.alter(s)
 		default:
@@ -41,12 +32,38 @@ func (t tables) apply(script io.Reader) error {
 	return s.err
 }
 
-// add keeps a table. It returns "", a word that starts no statement.
-func (t tables) add(name string) string {
+// create reads CREATE TABLE or VIEW, and returns the first word that does not fit.
+func (t tables) create(s *sqlWords) string {
+	word := s.next()
+	passing := word == "temp" || word == "temporary"
+	if passing || word == "virtual" {
+		word = s.next()
+	}
+	if word != "table" && word != "view" {
+		return word
+	}
+	if name, inTemp := s.name(); !passing && !inTemp { // a temporary table is gone with its connection
+		t.add(name)
+	}
+	return "" // a word that starts no statement
+}
+
+// drop reads DROP TABLE or VIEW, and returns the first word that does not fit.
+func (t tables) drop(s *sqlWords) string {
+	if word := s.next(); word != "table" && word != "view" {
+		return word
+	}
+	if name, inTemp := s.name(); !inTemp {
+		delete(t, name)
+	}
+	return ""
+}
+
+// add keeps a table.
+func (t tables) add(name string) {
 	if name != "" && len(t) < maxTables {
 		t[name] = true
 	}
-	return ""
 }
 
 // alter reads ALTER TABLE … RENAME TO …, and returns the first word that does not fit.
@@ -54,15 +71,18 @@ func (t tables) alter(s *sqlWords) string {
 	if word := s.next(); word != "table" {
 		return word
 	}
-	from := s.name()
+	from, inTemp := s.name()
 	if word := s.next(); word != "rename" {
 		return word
 	}
 	if word := s.next(); word != "to" {
 		return word
 	}
-	delete(t, from)
-	return t.add(s.name())
+	if to, _ := s.name(); !inTemp {
+		delete(t, from)
+		t.add(to)
+	}
+	return ""
 }
 
 // sqlWords reads the words, quoted names and signs of a script.
@@ -84,17 +104,19 @@ func (s *sqlWords) next() string {
 	return word
 }
 
-// name reads a table's name in lower case, past IF NOT EXISTS and a schema.
-func (s *sqlWords) name() string {
+// name reads a table's name in lower case, past IF NOT EXISTS and a schema, and whether that is the one of
+// temporary tables.
+func (s *sqlWords) name() (name string, inTemp bool) {
 	word, quoted := s.word()
 	for !quoted && (word == "if" || word == "not" || word == "exists") {
 		word, quoted = s.word()
 	}
 	if s.follows('.') {
 		s.byte()
+		inTemp = word == "temp"
 		word, _ = s.word()
 	}
-	return word
+	return word, inTemp
 }
 
 func (s *sqlWords) word() (text string, quoted bool) {
