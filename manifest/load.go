@@ -95,27 +95,6 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	return "", false
 }
 
-// nearPath proposes a file of the same folder whose name is near the missing one.
-func (b *bundle) nearPath(name string) string {
-	dir, base := path.Split(name)
-	entries, err := fs.ReadDir(b.fsys, path.Clean(dir))
-	if err != nil {
-		return ""
-	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		stem := base[:len(base)-len(path.Ext(base))]
-		if other := e.Name(); stem != "" && other != stem && other[:len(other)-len(path.Ext(other))] == stem {
-			return fmt.Sprintf("did you mean %s?", literal(dir+other))
-		}
-		names = append(names, e.Name())
-	}
-	if near := suggest(base, names); near != "" {
-		return fmt.Sprintf("did you mean %s?", literal(dir+near))
-	}
-	return ""
-}
-
 // readFile reads at most limit bytes of a file.
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := openRegular(fsys, name)
