@@ -39,8 +39,9 @@ func (n *AssetNames) Check(file, path string) (Diagnostic, bool) {
 	}
 	folded := foldPath(path)
 	if other, ok := n.served[folded]; ok {
+		first, second := apart(other, file)
 		return refusal(codeNameCollision, file, "rename one of them",
-			"%q and %q differ only in case or accents' encoding, which many file systems take for one", other, file), true
+			"%s and %s differ only in case or accents' encoding, which many file systems take for one", first, second), true
 	}
 	if n.served == nil {
 		n.served = map[string]string{}

@@ -55,3 +55,22 @@ func TestAssetNames(t *testing.T) {
 		}
 	}
 }
+
+// TestCollisionsCanBeTold names colliding files so that a reader sees how they differ.
+func TestCollisionsCanBeTold(t *testing.T) {
+	for _, c := range []struct{ first, second, want string }{
+		{"Readme.txt", "README.txt", `"p/Readme.txt" and "p/README.txt" differ`},
+		{"caf\u00e9.html", "cafe\u0301.html", `"p/café.html" and "p/cafe\u0301.html" differ`},
+		{"cafe\u0301.html", "caf\u00e9.html", `"p/cafe\u0301.html" and "p/café.html" differ`},
+		{"a\u0323\u0307", "a\u0307\u0323", `"p/a\u0323\u0307" and "p/a\u0307\u0323" differ`},
+		{"CAF\u00c9", "caf\u00e9", `"p/CAFÉ" and "p/café" differ`},
+	} {
+		var names manifest.AssetNames
+		if d, refused := names.Check("p/"+c.first, c.first); refused {
+			t.Errorf("%q: %s", c.first, d.Message)
+		}
+		if d, _ := names.Check("p/"+c.second, c.second); !strings.HasPrefix(d.Message, c.want) {
+			t.Errorf("%q: got %q, want %s", c.second, d.Message, c.want)
+		}
+	}
+}

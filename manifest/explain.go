@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -177,16 +176,12 @@ func (d *document) explainCeiling(p pointer, n *node) {
 
 func (d *document) explainEnum(p pointer, n *node) {
 	allowed := described().at(p).Enum
-	choice := make([]string, len(allowed))
-	for i, a := range allowed {
-		choice[i] = strconv.Quote(a)
-	}
-	fix := cmp.Or(foreignAccess(p, n.text), didYouMean(n.text, allowed), "use "+strings.Join(choice, " or "))
+	fix := cmp.Or(foreignAccess(p, n.text), didYouMean(n.text, allowed), "use "+oneOf(allowed))
 	if p.kind() == "/runtime/compatibilityFlags/*" {
 		d.refuse(codeFlagUnknown, p, fmt.Sprintf("the platform does not accept the compatibility flag %s", quote(n.text)), fix)
 		return
 	}
-	d.refuse(codeUnknownValue, p, fmt.Sprintf("%s is %s, which is none of %s", p.label(), quote(n.text), strings.Join(choice, ", ")), fix)
+	d.refuse(codeUnknownValue, p, fmt.Sprintf("%s is %s, which is none of %s", p.label(), quote(n.text), strings.Join(quoteAll(allowed), ", ")), fix)
 }
 
 // foreignAccess is the fix for other words for who may see a route.

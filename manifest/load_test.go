@@ -229,8 +229,8 @@ warning table-not-created :1:100 /bindings/database/tables/4: no migration in "m
 		},
 		"flags the platform does not accept": {
 			files: map[string]string{"pages.deploy.json": `{}`, "wrangler.json": "{\n  \"compatibility_flags\": [\"nodejs_compat\", \"python_workers\", 7]\n}"},
-			want: `error flag-unknown wrangler.json:2:44 /compatibility_flags/1: the platform does not accept the compatibility flag "python_workers"; use global_fetch_strictly_public or nodejs_compat
-error flag-unknown wrangler.json:2:62 /compatibility_flags/2: the platform does not accept the compatibility flag "7"; use global_fetch_strictly_public or nodejs_compat`,
+			want: `error flag-unknown wrangler.json:2:44 /compatibility_flags/1: the platform does not accept the compatibility flag "python_workers"; use "global_fetch_strictly_public" or "nodejs_compat"
+error flag-unknown wrangler.json:2:62 /compatibility_flags/2: the platform does not accept the compatibility flag "7"; use "global_fetch_strictly_public" or "nodejs_compat"`,
 		},
 		"an empty list declares nothing": {
 			files: map[string]string{"pages.deploy.json": `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`, "wrangler.json": `{"compatibility_flags":[]}`},

@@ -2,7 +2,10 @@ package manifest
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxQuoted bounds what a message repeats of the author's file, in characters.
@@ -14,6 +17,33 @@ func quote(s string) string { return strconv.Quote(clip(withoutKeys(s))) }
 
 // literal is quote for what the author is told to write, which must be whole to be of use.
 func literal(s string) string { return strconv.Quote(withoutKeys(s)) }
+
+// quoteAll puts the platform's words in quotes.
+func quoteAll(words []string) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = strconv.Quote(word)
+	}
+	return list
+}
+
+// oneOf lists the platform's words to choose from.
+func oneOf(words []string) string { return strings.Join(quoteAll(words), " or ") }
+
+// apart quotes two names so that a reader can tell them apart: of names that look the same, because they write
+// accents in different ways, it escapes those that do not use the composed form.
+func apart(a, b string) (string, string) {
+	if norm.NFC.String(a) != norm.NFC.String(b) {
+		return strconv.Quote(a), strconv.Quote(b)
+	}
+	escape := func(name string) string {
+		if norm.NFC.IsNormalString(name) {
+			return strconv.Quote(name)
+		}
+		return strconv.QuoteToASCII(name)
+	}
+	return escape(a), escape(b)
+}
 
 // clip shortens a long word.
 func clip(s string) string {

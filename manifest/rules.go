@@ -25,6 +25,8 @@ func (d *document) checkPaths() {
 // pathFault is what keeps a string from being a path inside the bundle, "" when nothing does.
 func pathFault(s string) (code, why, fix string) {
 	switch {
+	case hasScheme(s) && strings.Contains(s, "://"):
+		return codePathAbsolute, "is a full address", "write the path of a file of the site, relative to the folder of " + FileName
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), hasScheme(s):
 		return codePathAbsolute, "is an absolute path", "write it relative to the folder of " + FileName
 	case strings.Contains(s, `\`):
@@ -83,16 +85,19 @@ func (d *document) checkRuntime() {
 
 // checkEnvironment looks at the names the Worker will find in its environment.
 func (d *document) checkEnvironment() {
-	taken := map[string]string{}
+	const secrets = pointer("/bindings/secrets")
+	taken := map[string]located{}
 	for _, b := range d.environment() {
 		if owner, clash := taken[b.text]; clash && !looksLikeSecret(b.text) {
-			msg := fmt.Sprintf("%s is the environment name of %s already", quote(b.text), owner)
-			d.warn(codeEnvClash, b.at, msg, "give each its own name")
+			msg, fix := fmt.Sprintf("%s is the environment name of %s already", quote(b.text), owner.owner()), "give each its own name"
+			if list, _ := owner.at.parent(); list == secrets {
+				fix = "remove one of them"
+			}
+			d.warn(codeEnvClash, b.at, msg, fix)
 			continue
 		}
-		taken[b.text] = b.owner()
+		taken[b.text] = b
 	}
-	const secrets = pointer("/bindings/secrets")
 	for i, n := range d.root.resolve(secrets).list() {
 		if at := secrets.index(i); looksLikeSecret(n.str()) {
 			d.warn(codeSecretPasted, at, at.label()+" looks like a secret's value, not its name",

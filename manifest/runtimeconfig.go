@@ -1,11 +1,11 @@
 package manifest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 )
 
 // checkRuntimeConfig reads the JSON runtime config of the bundle, if it ships one. It returns the
@@ -77,10 +77,7 @@ func (c *runtimeConfig) flags() []string {
 		}
 		allowed := []string{FlagStrictlyPublic, FlagNodeJS}
 		msg := fmt.Sprintf("the platform does not accept the compatibility flag %s", quote(n.literal(c.where.src)))
-		fix := didYouMean(n.str(), allowed)
-		if fix == "" {
-			fix = "use " + strings.Join(allowed, " or ")
-		}
+		fix := cmp.Or(didYouMean(n.str(), allowed), "use "+oneOf(allowed))
 		c.report(Error, codeFlagUnknown, at.index(i), n.span, msg, fix)
 	}
 	const own = pointer("/runtime/compatibilityFlags")
