@@ -203,6 +203,10 @@ error asset-secret :1:11 /assets: the public file "p/prod.env" is refused by its
 			want: `warning migration-ignored :1:39 /bindings/database/migrations: "0006.SQL" is no migration: its name does not end in ".sql", in lower case; rename it to "0006.sql"
 warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in folders below "m" are not applied; move it up to "m"`,
 		},
+		"dates and stamps": {
+			files: map[string]string{"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/20230101120000_b.sql": "", "m/20240101_a.sql": ""},
+			want:  `warning migration-order :1:39 /bindings/database/migrations: "20230101120000_b.sql" is applied before "20240101_a.sql": migrations run in the order of their names; number them in one way, and with one width; only a migration that is not applied anywhere yet may be renamed`,
+		},
 		"tables without migrations": {
 			files: map[string]string{"pages.deploy.json": `{"bindings":{"submissions":"leads","database":{"tables":["boats"]}}}`},
 			want: `warning table-not-created :1:28 /bindings/submissions: the site has no migrations to create the table "leads"; name their folder in "bindings.database.migrations"
@@ -215,8 +219,8 @@ warning table-not-created :1:58 /bindings/database/tables/0: the site has no mig
 				"m/9_a.sql":         "CREATE TEMP TABLE commented(a); CREATE TABLE main.[old] (a); CREATE VIEW v AS SELECT 1", "m/9_c.sql": "create table (", "m/readme.txt": "CREATE TABLE leads",
 			},
 			want: `warning table-not-created :1:28 /bindings/submissions: no migration in "m" creates the table "leads"; create it in a migration, or correct the name
-warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number; give each its own number
-warning migration-order :1:61 /bindings/database/migrations: "10_b.sql" is applied before "9_a.sql": migrations run in the order of their names; give the numbers one width: "09_a.sql"
+warning migration-duplicate-number :1:61 /bindings/database/migrations: "9_a.sql" and "9_c.sql" have the same number; give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name
+warning migration-order :1:61 /bindings/database/migrations: "10_b.sql" is applied before "9_a.sql": migrations run in the order of their names; give the numbers one width: "09_a.sql"; only a migration that is not applied anywhere yet may be renamed
 warning table-not-created :1:83 /bindings/database/tables/1: no migration in "m" creates the table "boat"; did you mean "boats"?
 warning table-not-created :1:100 /bindings/database/tables/4: no migration in "m" creates the table "commented"; create it in a migration, or correct the name`,
 		},
@@ -316,5 +320,32 @@ func write(t *testing.T, name, content string) {
 	}
 	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// vanishing is a file tree in which one file is gone once its folder was read.
+type vanishing struct {
+	fstest.MapFS
+	name string
+}
+
+func (v vanishing) Lstat(name string) (fs.FileInfo, error) {
+	if name == v.name {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrNotExist}
+	}
+	return v.MapFS.Lstat(name)
+}
+
+// TestMigrationVanishes removes a migration during the run, which is no mistake; a link that leads nowhere is one.
+func TestMigrationVanishes(t *testing.T) {
+	site := tree(map[string]string{"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/1.sql": "", "m/2.sql": ""})
+	if _, diags := manifest.Load(vanishing{site, "m/2.sql"}, manifest.FileName); len(diags) != 0 {
+		t.Errorf("got\n%s", found(diags))
+	}
+	site["m/2.sql"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("none.sql")}
+	_, diags := manifest.Load(site, manifest.FileName)
+	const want = "error path-symlink :1:39 /bindings/database/migrations: the migration \"2.sql\" is a link that leads nowhere; put the file itself into the bundle\n"
+	if got := found(diags); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

@@ -80,11 +80,20 @@ func (b *bundle) scriptBelow(folder string) string {
 // wrong with it is reported, but that it is too long.
 func (b *bundle) migration(created tables, p pointer, dir, name string, limit int64) (int64, error) {
 	target, _, err := follow(b.fsys, path.Join(dir, name))
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && b.vanished(path.Join(dir, name)):
+		return 0, nil
+	case errors.Is(err, fs.ErrNotExist):
+		b.refuse(codePathSymlink, p, fmt.Sprintf("the migration %s is a link that leads nowhere", quote(name)), "put the file itself into the bundle")
+		return 0, nil
+	case err != nil:
 		b.refuse(codePathSymlink, p, fmt.Sprintf("the migration %s cannot be followed: %s", quote(name), reason(err)), "put the file itself into the bundle")
 		return 0, nil
 	}
 	f, err := openRegular(b.fsys, target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil // removed since its folder was read
+	}
 	if err != nil {
 		b.unreadable(p, name, err)
 		return 0, nil
@@ -100,6 +109,12 @@ func (b *bundle) migration(created tables, p pointer, dir, name string, limit in
 	return limit + 1 - r.N, nil
 }
 
+// vanished reports whether a file was removed since its folder was read; a link that leads nowhere is still there.
+func (b *bundle) vanished(name string) bool {
+	_, err := fs.Lstat(b.fsys, name)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 func (b *bundle) unreadable(p pointer, name string, err error) {
 	b.refuse(codePathUnreadable, p, fmt.Sprintf("the migration %s cannot be read: %s", quote(name), reason(err)), "put a file there that the user who runs this can read")
 }
@@ -112,12 +127,22 @@ func (b *bundle) checkOrder(p pointer, before, after string) {
 	}
 	switch c := compareNumbers(x, y); {
 	case c > 0:
-		padded := strings.Repeat("0", max(len(x)-len(y), 0)) + after
 		msg := fmt.Sprintf("%s is applied before %s: migrations run in the order of their names", quote(before), quote(after))
-		b.warn(codeMigrationOrder, p, msg, "give the numbers one width: "+literal(padded))
+		b.warn(codeMigrationOrder, p, msg, orderFix(x, y, after))
 	case c == 0:
-		b.warn(codeMigrationNumber, p, fmt.Sprintf("%s and %s have the same number", quote(before), quote(after)), "give each its own number")
+		b.warn(codeMigrationNumber, p, fmt.Sprintf("%s and %s have the same number", quote(before), quote(after)), "give each its own number, by renaming one that is not applied anywhere yet: an applied one keeps its name")
 	}
+}
+
+// orderFix says how to bring two numbers into order, the longer of which comes first by name. Zeros help where
+// both count; a date or a stamp beside another kind of number does not become one.
+func orderFix(first, second, after string) string {
+	const widest, stamp = 6, 8 // digits of what is counted; of a date such as 20240101
+	only := "; only a migration that is not applied anywhere yet may be renamed"
+	if len(first) < stamp && len(second) < stamp && len(first) <= widest {
+		return "give the numbers one width: " + literal(strings.Repeat("0", max(len(first)-len(second), 0))+after) + only
+	}
+	return "number them in one way, and with one width" + only
 }
 
 // number is the leading digits of a file name.
