@@ -17,7 +17,7 @@ import (
 //nolint:gochecknoglobals // a constant
 var keyText = regexp.MustCompile(`(?:[sr]k_(?:live|test)_|sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|ASIA|AIza|eyJ|whsec_|SG\.|npm_|-----BEGIN)[A-Za-z0-9_.+/=~ -]{10,}` +
 	`|[A-Za-z][A-Za-z0-9+.-]*://([^\s"'<>/?#@:]*:[^\s"'<>]*|[^\s"'<>/?#@:]+)@` +
-	`|(?i:key|token|secret|passwd|password|pwd|dsn|credentials?)=([^\s"'<>]+)`)
+	`|(?i:(?:^|[^a-z])(?:api|auth|access|db)?(?:key|token|secret|passwd|password|pwd|dsn|credentials?))=([^\s"'<>]+)`)
 
 // keysIn returns where a text has keys, as byte offsets: of an address its user and password only, of an
 // assignment its value.
