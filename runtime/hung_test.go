@@ -47,24 +47,32 @@ func TestHungAmongOthers(t *testing.T) {
 	wg.Wait()
 }
 
-// TestHungWaitsForOthers: one request may wait for what an earlier one began.
+// TestHungWaitsForOthers: one request may wait for what another one began, an
+// earlier or a later one.
 func TestHungWaitsForOthers(t *testing.T) {
+	waiting := make(chan struct{}, 2)
 	w := mustStart(t, `
 		let share = null;
 		export default { async fetch(request) {
 			const first = request.url.endsWith("/first");
 			if (first) share = new Promise((done) => setTimeout(done, 100, "shared"));
+			if (!first) console.log("waiting");
 			while (share === null) await new Promise((done) => setTimeout(done, 1));
 			return new Response(await share);
-		} }`, pagesruntime.WorkerOptions{Isolates: 1})
+		} }`, pagesruntime.WorkerOptions{Isolates: 1, Console: func(pagesruntime.Line) { waiting <- struct{}{} }})
 	s := serve(t, w)
 	var wg sync.WaitGroup
-	for _, path := range []string{"/first", "/second", "/third"} {
+	for _, path := range []string{"/second", "/third"} {
 		wg.Go(func() {
 			if _, got := get(t, s, path); got != "shared" {
 				t.Errorf("%s: %q", path, got)
 			}
 		})
+	}
+	<-waiting
+	<-waiting
+	if _, got := get(t, s, "/first"); got != "shared" {
+		t.Errorf("/first: %q", got)
 	}
 	wg.Wait()
 }

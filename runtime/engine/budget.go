@@ -25,6 +25,11 @@ func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 		}
 		return
 	}
+	vm.enforce()
+}
+
+// enforce panics over the deadline, and when the engine is being closed.
+func (vm *VM) enforce() {
 	if vm.stopped.Load() {
 		vm.killing = true
 		panic(ErrClosed)

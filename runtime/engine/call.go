@@ -238,6 +238,9 @@ func hostCall(vm *VM, _ api.Module, stack []uint64) {
 	c := &vm.level().call
 	*c = Call{vm: vm, argc: argc, argv: argv}
 	result, err := f(c)
+	if !vm.killing { // one call may take longer than the module runs between two questions
+		vm.enforce()
+	}
 	if work, ok := result.(Async); ok && err == nil {
 		result, err = vm.held(work, c.taken)
 	}

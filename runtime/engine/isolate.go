@@ -145,7 +145,7 @@ func (i *Isolate) run(t task) error {
 	}
 	err := i.vm.turn(t.scope, func() error { return t.fn(i.vm) })
 	if !isCrash(err) {
-		if i.o.OnIdle != nil && t.scope.pending.Load() == 0 {
+		if i.o.OnIdle != nil && t.scope.Idle() {
 			i.o.OnIdle(t.scope)
 		}
 		return err

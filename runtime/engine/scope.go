@@ -69,6 +69,9 @@ func (s *Scope) Refill() { s.cpu.Store(0) }
 // Budget is the most CPU time that the scope may take; 0 is no limit.
 func (s *Scope) Budget() time.Duration { return s.budget }
 
+// Idle reports whether no Async is under way for the scope.
+func (s *Scope) Idle() bool { return s.pending.Load() == 0 }
+
 // End ends the scope: what it still has under way is cancelled and its promises
 // stay pending for ever. The cause may be nil.
 func (s *Scope) End(cause error) { s.cancel(cause) }

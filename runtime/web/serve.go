@@ -130,13 +130,16 @@ func (h *Host) stuck(iso *engine.Isolate) (all []*Exchange) {
 	for _, x := range h.of(iso) {
 		switch {
 		case isClosed(x.done):
-		case x.idleSince.Load() > 0 && x.sockets.Load() == 0:
+		case x.sockets.Load() > 0, !x.scope.Idle():
+			x.idleSince.Store(0)
+			oldest = min(oldest, x.id)
+		case x.idleSince.Load() > 0:
 			all = append(all, x)
-		default:
+		default: // it has not had its first turn
 			oldest = min(oldest, x.id)
 		}
 	}
-	return slices.DeleteFunc(all, func(x *Exchange) bool { return oldest < x.idleSince.Load() })
+	return slices.DeleteFunc(all, func(x *Exchange) bool { return oldest <= x.idleSince.Load() })
 }
 
 // of returns the exchanges of an isolate.
