@@ -23,7 +23,7 @@ type Reach struct {
 func (t *RouteTable) Reach(pattern string) Reach {
 	path := pattern
 	if base, isTree := strings.CutSuffix(pattern, "/*"); isTree {
-		path = base + "/" + strings.Repeat("x", t.longest+1)
+		path = base + "/" + t.unnamed
 	}
 	path, fault := CanonicalPath(path)
 	if fault != "" || ReservedPath(path) != "" {

@@ -17,7 +17,7 @@ type RouteTable struct {
 	listed  patterns // every route, by the path itself
 	public  patterns // the public ones, by the path itself
 	members patterns // the others, by the folded path
-	longest int      // bytes of the longest pattern
+	unnamed string   // a segment that no pattern has
 }
 
 // Rank says how specific a match is: the segments of the pattern, twice, and one more for a pattern without
@@ -26,10 +26,9 @@ type Rank int
 
 // NewRouteTable makes the table of a manifest's routes. Of two routes that match the same paths, the first counts.
 func NewRouteTable(routes []Route) *RouteTable {
-	var t RouteTable
+	t := RouteTable{unnamed: unnamed(routes)}
 	for _, r := range routes {
 		path := norm.NFC.String(r.Pattern) // as request paths are
-		t.longest = max(t.longest, len(path))
 		t.listed.add(path, r.Pattern)
 		if r.Access != Members {
 			t.public.add(path, r.Pattern)
@@ -40,6 +39,23 @@ func NewRouteTable(routes []Route) *RouteTable {
 		}
 	}
 	return &t
+}
+
+// unnamed is a segment that no pattern has, in any spelling.
+func unnamed(routes []Route) string {
+	taken := map[int]bool{} // lengths of the segments that are like it
+	for _, r := range routes {
+		for segment := range strings.SplitSeq(FoldPath(r.Pattern), "/") {
+			if segment = strings.TrimSuffix(segment, ".html"); strings.Trim(segment, "x") == "" {
+				taken[len(segment)] = true
+			}
+		}
+	}
+	n := 1
+	for taken[n] {
+		n++
+	}
+	return strings.Repeat("x", n)
 }
 
 // Match returns the most specific pattern that covers a path, "" and 0 when none does. A pattern "/x/*" covers

@@ -41,3 +41,36 @@ func TestFold(t *testing.T) {
 		}
 	}
 }
+
+// TestReach asks for routes whose paths look like the one that a tree is asked with.
+func TestReach(t *testing.T) {
+	table := manifest.NewRouteTable([]manifest.Route{
+		{Pattern: "/a/*"},
+		{Pattern: "/a/x"},
+		{Pattern: "/a/XX/*", Access: manifest.Members},
+		{Pattern: "/a/xxx.html", Access: manifest.Members},
+		{Pattern: "/a/xx/b"},
+		{Pattern: "/a/xx/*"},
+		{Pattern: "/cafe\u0301/*"},
+		{Pattern: "/café/*"},
+		{Pattern: "/__Pages./*"},
+		{Pattern: "/‥"},
+		{Pattern: "no"},
+	})
+	for pattern, want := range map[string]manifest.Reach{
+		"/a/*":          {Path: "/a/xxxx"},
+		"/a/x":          {Path: "/a/x"},
+		"/a/XX/*":       {Path: "/a/XX/xxxx"},
+		"/a/xx/b":       {Path: "/a/xx/b"},
+		"/a/xx/*":       {Path: "/a/xx/xxxx", Guard: "/a/XX/*"},
+		"/cafe\u0301/*": {Path: "/café/xxxx"},
+		"/café/*":       {Twin: "/cafe\u0301/*"},
+		"/__Pages./*":   {},
+		"/‥":            {},
+		"no":            {},
+	} {
+		if got := table.Reach(pattern); got != want {
+			t.Errorf("%q: %+v, want %+v", pattern, got, want)
+		}
+	}
+}
