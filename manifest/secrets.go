@@ -19,9 +19,15 @@ var keyText = regexp.MustCompile(`(?:[sr]k_(?:live|test)_|sk-|gh[opsu]_|github_p
 	`|[A-Za-z][A-Za-z0-9+.-]*://([^\s"'<>/?#@:]*:[^\s"'<>]*|[^\s"'<>/?#@:]+)@` +
 	`|(?i:(?:^|[^a-z])(?:api|auth|access|db)?(?:key|token|secret|passwd|password|pwd|dsn|credentials?))=([^\s"'<>]+)`)
 
+// shortestKey is the length of the shortest marked key that keyText matches, "SG." and ten characters.
+const shortestKey = 13
+
 // keysIn returns where a text has keys, as byte offsets: of an address its user and password only, of an
 // assignment its value.
 func keysIn(s string) []span {
+	if len(s) < shortestKey && !strings.ContainsAny(s, "=@") {
+		return nil // as nearly all words of a manifest are
+	}
 	var list []span
 	for _, at := range keyText.FindAllStringSubmatchIndex(s, -1) {
 		for group := len(at) - 2; group >= 0; group -= 2 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -113,13 +114,13 @@ func (c *cli) writeReports(format string, results []checked) error {
 }
 
 // writeText writes the reports one below the other, and a count below several.
-func (c *cli) writeText(w io.Writer, results []checked) error {
-	bad := 0
+func (c *cli) writeText(to io.Writer, results []checked) error {
+	w, color, bad := bufio.NewWriter(to), c.colored(c.stdout), 0
 	for i, r := range results {
 		if i > 0 && len(r.report.Diagnostics) > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := manifest.WriteText(w, r.report, r.src, c.colored(c.stdout)); err != nil {
+		if err := manifest.WriteText(w, r.report, r.src, color); err != nil {
 			return err
 		}
 		if !r.report.OK {
@@ -129,7 +130,7 @@ func (c *cli) writeText(w io.Writer, results []checked) error {
 	if len(results) > 1 && bad > 0 {
 		fmt.Fprintf(w, "\n%d of %d manifests were refused\n", bad, len(results))
 	}
-	return nil
+	return w.Flush()
 }
 
 func reports(results []checked) []manifest.Report {
