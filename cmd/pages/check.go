@@ -46,20 +46,20 @@ func (k checker) all(ctx context.Context, args []string) ([]checked, error) {
 		return []checked{k.file(filepath.Join(dir, manifest.FileName))}, nil
 	}
 	results := make([]checked, len(args))
-	todo := make(chan int)
+	queue := make(chan int)
 	failed := make([]error, len(args))
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(args)) {
 		workers.Go(func() {
-			for i := range todo {
+			for i := range queue {
 				results[i], failed[i] = k.named(ctx, args[i])
 			}
 		})
 	}
 	for i := range args {
-		todo <- i
+		queue <- i
 	}
-	close(todo)
+	close(queue)
 	workers.Wait()
 	return results, errors.Join(failed...)
 }
