@@ -32,22 +32,49 @@ type Error struct {
 	Message string
 	Frames  []Frame       // innermost first
 	Snippet []SnippetLine // around Frames[0]
-	Causes  []string      // "Name: message" along the chain of causes
+	Causes  []Cause       // the errors of an AggregateError, then the chain of causes
 	Limit   string        // the limit that was met, as the manifest names it: "cpuMs 10000"
 	Fix     string
 	err     error
 }
 
+// Cause is a further error that an Error tells of.
+type Cause struct {
+	// Part says that it is one of the errors of an AggregateError; else it caused
+	// what stands before it in the chain.
+	Part   bool
+	Text   string  // "Name: message"
+	Frames []Frame // innermost first; none for what is no Error
+}
+
+// String is one line: what it is, and where.
+func (c Cause) String() string {
+	text := "caused by " + c.Text
+	if c.Part {
+		text = "one of " + c.Text
+	}
+	return text + placeOf(c.Frames)
+}
+
+// placeOf is the innermost frame in brackets, after a blank; "" for none.
+func placeOf(frames []Frame) string {
+	if len(frames) == 0 {
+		return ""
+	}
+	return " (" + strings.TrimPrefix(frames[0].String(), "at ") + ")"
+}
+
 // Error is one line: what happened and where.
 func (f *Error) Error() string {
-	text := f.Message
-	if f.Name != "" {
-		text = strings.TrimSuffix(f.Name+": "+f.Message, ": ")
+	return f.Headline() + placeOf(f.Frames)
+}
+
+// Headline is what happened: "TypeError: x is not a function".
+func (f *Error) Headline() string {
+	if f.Name == "" {
+		return f.Message
 	}
-	if len(f.Frames) > 0 {
-		text += " (" + strings.TrimPrefix(f.Frames[0].String(), "at ") + ")"
-	}
-	return text
+	return strings.TrimSuffix(f.Name+": "+f.Message, ": ")
 }
 
 // Unwrap returns the engine's own error.
@@ -117,23 +144,46 @@ func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
 	if name := web.AbsentIn(e); name != "" {
 		f.Fix = "pages does not provide " + name + " yet: do without it, or test this part on the platform"
 	}
-	f.Causes = causes(e)
+	if f.Name == "" && f.Kind == KindException {
+		f.Fix = "throw an Error: only that tells where it comes from"
+	}
+	f.Causes = w.sources.causes(e)
 	f.show(w.sources)
 	return f
 }
 
-func causes(e *engine.Error) (chain []string) {
-	for e != nil {
-		var next *engine.Error
-		for _, p := range e.Props {
-			if c, ok := p.Value.(*engine.Error); ok && p.Name == "cause" {
-				next = c
-				chain = append(chain, c.Error())
+// causes reads what an exception tells of others.
+func (s *sources) causes(e *engine.Error) (all []Cause) {
+	for _, p := range e.Props {
+		if parts, ok := p.Value.([]any); ok && p.Name == "errors" {
+			for _, part := range parts {
+				if further, ok := part.(*engine.Error); ok {
+					all = append(all, s.cause(further, true))
+				}
 			}
 		}
-		e = next
 	}
-	return chain
+	for e = causeOf(e); e != nil; e = causeOf(e) {
+		all = append(all, s.cause(e, false))
+	}
+	return all
+}
+
+func causeOf(e *engine.Error) *engine.Error {
+	for _, p := range e.Props {
+		if c, ok := p.Value.(*engine.Error); ok && p.Name == "cause" {
+			return c
+		}
+	}
+	return nil
+}
+
+func (s *sources) cause(e *engine.Error, part bool) Cause {
+	text := e.Message
+	if e.Name != "" {
+		text = e.Error()
+	}
+	return Cause{Part: part, Text: text, Frames: s.frames(e.Stack)}
 }
 
 func (w *Worker) cpuError(k *engine.KilledError) *Error {

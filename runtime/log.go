@@ -1,27 +1,52 @@
 package runtime
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
 // console passes on what the Worker logged.
 func (w *Worker) console(s *engine.Scope, e web.ConsoleEntry) {
-	if w.o.Console == nil {
+	if w.o.Console == nil || !w.mayLog(s, len(e.Text)) {
 		return
 	}
-	w.tell(s, e.Level, e.Text, e.Stack)
+	l := w.line(s, e.Level, w.sources.text(e.Text))
+	l.Frames = w.sources.frames(e.Stack)
+	if e.Called {
+		l.Args, l.Frames = json.RawMessage(e.Args), callerIn(l.Frames)
+	}
+	w.o.Console(l)
 }
 
-// tell passes a line on, as long as the request may log.
-func (w *Worker) tell(s *engine.Scope, level, text, stack string) {
-	ok, last := w.logs.admit(s, len(text))
-	switch {
-	case ok:
-		w.o.Console(w.line(s, level, text, stack))
-	case last:
-		w.o.Console(w.line(s, "warn", overLogs, ""))
+// callerIn is the frame of the author's that called console: what calls it for
+// them, a module of Node.js, is not theirs.
+func callerIn(frames []Frame) []Frame {
+	for _, f := range frames {
+		if !strings.HasPrefix(f.File, "node:") && !strings.HasPrefix(f.File, "pages:") {
+			return []Frame{f}
+		}
 	}
+	return nil
+}
+
+// tell logs a line of the runtime's own, as long as the request may log.
+func (w *Worker) tell(s *engine.Scope, level, text string) {
+	if w.o.Console != nil && w.mayLog(s, len(text)) {
+		w.o.Console(w.line(s, level, text))
+	}
+}
+
+// mayLog reports whether a request may log so many bytes more. At the first that
+// it may not, it says so in the log.
+func (w *Worker) mayLog(s *engine.Scope, size int) bool {
+	ok, last := w.logs.admit(s, size)
+	if last {
+		w.o.Console(w.line(s, "warn", overLogs))
+	}
+	return ok
 }
 
 // rejected tells of a promise that nobody handles.
@@ -29,7 +54,16 @@ func (w *Worker) rejected(s *engine.Scope, e *engine.Error) {
 	if w.o.Console == nil {
 		return
 	}
-	w.tell(s, "error", "unhandled rejection: "+e.Error(), e.Stack)
+	text := "unhandled rejection: " + e.Error()
+	for _, c := range w.sources.causes(e) {
+		text += "\n  " + c.String()
+	}
+	if !w.mayLog(s, len(text)) {
+		return
+	}
+	l := w.line(s, "error", text)
+	l.Frames = w.sources.frames(e.Stack)
+	w.o.Console(l)
 }
 
 // fault logs an Error that no page can show.
@@ -37,13 +71,13 @@ func (w *Worker) fault(s *engine.Scope, what string, f *Error) {
 	if w.o.Console == nil {
 		return
 	}
-	l := w.line(s, "error", what+f.Error(), "")
+	l := w.line(s, "error", what+f.Headline())
 	l.Frames = f.Frames
 	w.o.Console(l)
 }
 
-func (w *Worker) line(s *engine.Scope, level, text, stack string) Line {
-	l := Line{Time: w.runtime.now(), Level: level, Text: text, Frames: w.sources.frames(stack)}
+func (w *Worker) line(s *engine.Scope, level, text string) Line {
+	l := Line{Time: w.runtime.now(), Level: level, Text: text}
 	if x, ok := s.Value.(*web.Exchange); ok && x != nil {
 		l.Request = x.Request()
 	}

@@ -81,6 +81,41 @@ func (s *sources) frames(stack string) []Frame {
 	return frames
 }
 
+// text puts the author's positions into a text that has lines of traces, as the
+// text of an Error has. Lines of the prelude's own frames are left out.
+func (s *sources) text(text string) string {
+	if !strings.Contains(text, "\n") || !strings.Contains(text, " at ") {
+		return text
+	}
+	var b strings.Builder
+	dropped := false
+	for line := range strings.Lines(text) {
+		at := strings.Index(line, "at ")
+		if at < 2 || strings.TrimLeft(line[:at], " ") != "" {
+			b.WriteString(line)
+			continue
+		}
+		end := line[len(strings.TrimRight(line, "\r\n")):]
+		switch frames := s.frames(line); {
+		case len(frames) > 0 && frames[0].Line > 0:
+			b.WriteString(line[:at] + frames[0].String() + end)
+		case traceLine.MatchString(strings.TrimRight(line, "\r\n")) && isOurs(line):
+			dropped = true
+		default:
+			b.WriteString(line)
+		}
+	}
+	if dropped && !strings.HasSuffix(text, "\n") { // the last line may be one of them
+		return strings.TrimSuffix(b.String(), "\n")
+	}
+	return b.String()
+}
+
+// isOurs reports whether a line of a trace is in the prelude or a native function.
+func isOurs(line string) bool {
+	return strings.Contains(line, preludeName+":") || strings.Contains(line, "(native)")
+}
+
 // original returns the frame in the author's file.
 func (s *sources) original(f Frame) Frame {
 	if s == nil || f.Line == 0 {

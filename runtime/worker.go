@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -61,9 +62,13 @@ type WorkerOptions struct {
 
 // Line is one line of a Worker's log.
 type Line struct {
-	Time    time.Time
-	Level   string // debug, log, info, warn, error
-	Text    string
+	Time  time.Time
+	Level string // debug, log, info, trace, warn, error
+	Text  string // with positions in the author's files; it may have several lines
+	// Args is the JSON array of what console was called with, as far as JSON has
+	// it; empty when that is too long, and for what the runtime itself says.
+	Args json.RawMessage
+	// Frames is where: the call of console, or the trace of an exception.
 	Frames  []Frame
 	Request *http.Request // nil at load
 }

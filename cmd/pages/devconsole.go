@@ -204,10 +204,7 @@ func problemOf(err error) devserver.Problem {
 	if !errors.As(err, &f) {
 		return devserver.Problem{Kind: "internal", Title: titles[pagesruntime.KindInternal], Message: err.Error(), Status: http.StatusInternalServerError}
 	}
-	p := devserver.Problem{Kind: string(f.Kind), Title: titles[f.Kind], Message: f.Message, Fix: f.Fix, Status: f.Status()}
-	if f.Name != "" {
-		p.Message = strings.TrimSuffix(f.Name+": "+f.Message, ": ")
-	}
+	p := devserver.Problem{Kind: string(f.Kind), Title: titles[f.Kind], Message: f.Headline(), Fix: f.Fix, Status: f.Status()}
 	for _, frame := range f.Frames {
 		p.Frames = append(p.Frames, devserver.Frame(frame))
 	}
@@ -218,7 +215,7 @@ func problemOf(err error) devserver.Problem {
 		p.File, p.Line, p.Column = f.Frames[0].File, f.Frames[0].Line, f.Frames[0].Column
 	}
 	for _, cause := range f.Causes {
-		p.Notes = append(p.Notes, "caused by "+cause)
+		p.Notes = append(p.Notes, cause.String())
 	}
 	return p
 }

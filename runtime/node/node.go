@@ -35,11 +35,6 @@ func Funcs() map[string]engine.Func {
 	all := map[string]operation{
 		// load(specifier) -> the namespace of a module
 		"load": func(c *engine.Call) (any, error) { return engine.Loaded(c.String(1)), nil },
-		// promise(promise) -> [0 pending, 1 fulfilled or 2 rejected, with what]
-		"promise": func(c *engine.Call) (any, error) {
-			state, result := c.Promise(1)
-			return []any{state, result}, nil
-		},
 		// follow(on): whether functions of later jobs are followed
 		"follow": func(c *engine.Call) (any, error) {
 			c.Follow(c.Bool(1))

@@ -12,10 +12,19 @@ const maxConsole = 64 << 10
 
 func (h *Host) consoleFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// console_log(level, text, stack)
+		// console_log(level, text, stack, JSON of the arguments or nothing)
 		"console_log": func(c *engine.Call) (any, error) {
-			h.log(c.Scope(), ConsoleEntry{Level: c.String(0), Text: cut(c.String(1)), Stack: cut(c.String(2))})
+			e := ConsoleEntry{Level: c.String(0), Text: cut(c.String(1)), Stack: cut(c.String(2))}
+			if !c.IsNullish(3) {
+				e.Called, e.Args = true, c.String(3)
+			}
+			h.log(c.Scope(), e)
 			return engine.Undefined, nil
+		},
+		// promise_state(promise) -> [0 pending, 1 fulfilled or 2 rejected, with what]
+		"promise_state": func(c *engine.Call) (any, error) {
+			state, result := c.Promise(0)
+			return []any{state, result}, nil
 		},
 	}
 }

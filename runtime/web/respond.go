@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 
 	"github.com/coder/websocket"
 
@@ -58,10 +59,11 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 			}
 			return engine.Undefined, nil
 		},
-		// respond_fail(id, kind, name, message, stack, the same three of each cause)
+		// respond_fail(id, kind, name, message, stack, role, name, message and stack of
+		// each cause)
 		"respond_fail": func(c *engine.Call) (any, error) {
 			if x := h.exchange(c.Int(0)); x != nil {
-				x.failWorker(c.String(1), chain(append([]string{c.String(2), c.String(3), c.String(4)}, c.Strings(5)...)))
+				x.failWorker(c.String(1), withCauses(&engine.Error{Name: c.String(2), Message: c.String(3), Stack: c.String(4)}, c.Strings(5)))
 			}
 			return engine.Undefined, nil
 		},
@@ -95,13 +97,26 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 	}
 }
 
-// chain makes an error of a name, message and stack, and of those of its causes
-// in turn; a cause is a property of what it caused.
-func chain(parts []string) *engine.Error {
-	e := &engine.Error{Name: parts[0], Message: parts[1], Stack: parts[2]}
-	const fields = 3
-	if rest := parts[fields:]; len(rest) >= fields {
-		e.Props = []engine.Field{{Name: "cause", Value: chain(rest)}}
+// withCauses gives an error what it was told of besides: "errors" are the parts
+// of an AggregateError, and each "cause" is a property of what it caused.
+func withCauses(e *engine.Error, told []string) *engine.Error {
+	const fields = 4
+	var parts []any
+	last := e
+	for c := range slices.Chunk(told, fields) {
+		if len(c) < fields {
+			break
+		}
+		further := &engine.Error{Name: c[1], Message: c[2], Stack: c[3]}
+		if c[0] == "errors" {
+			parts = append(parts, further)
+			continue
+		}
+		last.Props = append(last.Props, engine.Field{Name: "cause", Value: further})
+		last = further
+	}
+	if parts != nil {
+		e.Props = append(e.Props, engine.Field{Name: "errors", Value: parts})
 	}
 	return e
 }

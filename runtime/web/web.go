@@ -48,8 +48,14 @@ type ConsoleEntry struct {
 	Level string
 	// Text is what was written, formatted; it may have several lines.
 	Text string
-	// Stack is where, for a trace and for uncaught exceptions; else empty.
+	// Stack is where: of the call of a method of console, or of an uncaught
+	// exception, in positions of the bundle.
 	Stack string
+	// Called says that a method of console was called.
+	Called bool
+	// Args is the JSON array of its arguments, as far as JSON has them; empty when
+	// there are none, or when it would be over 16 KiB.
+	Args string
 }
 
 // Options says how a Host behaves. The zero value works.

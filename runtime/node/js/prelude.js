@@ -1,10 +1,12 @@
 // The part of the prelude that knows Node.js: what a Worker with the flag
 // nodejs_compat gets, and the entry points that follow asynchronous code.
 import { host } from "../../web/js/host.js";
+import * as inspection from "../../web/js/inspect.js";
+import * as kinds from "../../web/js/kinds.js";
 
 // What the modules share with the prelude. node:async_hooks sets follow and
 // leave.
-const internals = { call: host.node, decode: host.text_decode, log: host.console_log, clock: host.clock_now, follow: undefined, leave: undefined };
+const internals = { call: host.node, inspection, kinds, decode: host.text_decode, log: host.console_log, clock: host.clock_now, follow: undefined, leave: undefined };
 
 /** Lets the modules of Node.js in. */
 export function node() { Object.defineProperty(globalThis, Symbol.for("pages.node"), { value: internals }); }

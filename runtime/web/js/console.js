@@ -2,13 +2,50 @@
 import { host } from "./host.js";
 import { expose } from "./idl.js";
 import { format, inspect } from "./inspect.js";
+import { isNativeError } from "./kinds.js";
+import { plainArguments } from "./plain.js";
+import { trace } from "./trace.js";
 
-let indent = "";
+const groups = new Map(); // how far each request has indented, by its id
 const counts = new Map();
 const times = new Map();
 
-function print(level, text, stack) {
-  host.console_log(level, indent === "" ? text : indent + text.replaceAll("\n", `\n${indent}`), stack ?? "");
+function print(level, text, args) {
+  const indent = groups.size === 0 ? "" : groups.get(request()) ?? "";
+  host.console_log(level, indent === "" ? text : indent + text.replaceAll("\n", `\n${indent}`), trace(8), args);
+}
+
+function log(level, args) { print(level, shown(args), plainArguments(args)); }
+
+// The text of arguments; what the author's own code throws meanwhile is no
+// reason to fail.
+function shown(args) {
+  try {
+    return format(...args);
+  } catch {
+    return args.map((value) => one(value)).join(" ");
+  }
+}
+
+function one(value, options) {
+  try {
+    return typeof value === "string" && options === undefined ? value : inspect(value, options);
+  } catch (error) {
+    return `[object that cannot be shown: ${isNativeError(error) ? `${error.name}: ${error.message}` : "its own code threw"}]`;
+  }
+}
+
+function request() {
+  try {
+    return host.current();
+  } catch { // the module is being evaluated
+    return 0;
+  }
+}
+
+/** Forgets what a request has left of its groups. */
+export function forgetGroups(id) {
+  if (groups.size > 0) groups.delete(id);
 }
 
 function elapsed(label) {
@@ -19,31 +56,36 @@ function elapsed(label) {
 function labelOf(label) { return label === undefined ? "default" : `${label}`; }
 
 const methods = {
-  log(...args) { print("log", format(args)); },
-  info(...args) { print("info", format(args)); },
-  debug(...args) { print("debug", format(args)); },
-  warn(...args) { print("warn", format(args)); },
-  error(...args) { print("error", format(args)); },
+  log(...args) { log("log", args); },
+  info(...args) { log("info", args); },
+  debug(...args) { log("debug", args); },
+  warn(...args) { log("warn", args); },
+  error(...args) { log("error", args); },
   trace(...args) {
-    const stack = new Error().stack.split("\n").slice(2).join("\n");
-    print("trace", args.length ? `Trace: ${format(args)}` : "Trace", stack);
+    const head = args.length ? `Trace: ${shown(args)}` : "Trace";
+    print("trace", `${head}\n${trace(64)}`, plainArguments(args));
   },
   assert(condition, ...args) {
     if (condition) return;
     if (typeof args[0] === "string") args[0] = `Assertion failed: ${args[0]}`;
     else args.unshift("Assertion failed");
-    print("error", format(args));
+    log("error", args);
   },
-  dir(value, options) { print("log", inspect(value, options ?? undefined)); },
-  dirxml(...args) { print("log", format(args)); },
-  table(data, columns) { print("log", table(data, columns)); },
+  dir(value, options) { print("log", one(value, { customInspect: false, ...options }), plainArguments([value])); },
+  dirxml(...args) { log("log", args); },
+  table(data, columns) { print("log", table(data, columns), plainArguments([data])); },
   group(...args) {
-    if (args.length) print("log", format(args));
-    indent += "  ";
+    if (args.length) log("log", args);
+    const id = request();
+    groups.set(id, `${groups.get(id) ?? ""}  `);
   },
   groupCollapsed(...args) { methods.group(...args); },
-  groupEnd() { indent = indent.slice(2); },
-  clear() { indent = ""; },
+  groupEnd() {
+    const id = request(), indent = groups.get(id) ?? "";
+    if (indent.length > 2) groups.set(id, indent.slice(2));
+    else groups.delete(id);
+  },
+  clear() { groups.delete(request()); },
   count(label) {
     const key = labelOf(label);
     counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -62,7 +104,7 @@ const methods = {
   timeLog(label, ...args) {
     const key = labelOf(label);
     if (!times.has(key)) print("warn", `Timer '${key}' does not exist`);
-    else print("log", format([elapsed(key), ...args]));
+    else log("log", ["%s", elapsed(key), ...args]);
   },
   timeEnd(label) {
     const key = labelOf(label);
@@ -72,22 +114,32 @@ const methods = {
   },
 };
 
+// https://console.spec.whatwg.org/#table
 function table(data, columns) {
-  if (typeof data !== "object" || data === null) return format([data]);
-  const rows = Object.entries(data).map(([index, row]) => {
-    const cells = typeof row === "object" && row !== null ? row : { Values: row };
-    return [index, cells];
-  });
-  const keys = columns ?? [...new Set(rows.flatMap(([, cells]) => Object.keys(cells)))];
-  const grid = [["(index)", ...keys]];
-  for (const [index, cells] of rows) {
-    grid.push([index, ...keys.map((key) => (key in cells ? inspect(cells[key], { depth: 0 }) : ""))]);
+  if (typeof data !== "object" || data === null) return shown([data]);
+  const rows = rowsOf(data), keyed = [...new Set(rows.flatMap(([, row]) => (isObject(row) ? Object.keys(row) : [])))];
+  const keys = columns ?? keyed, values = rows.some(([, row]) => !isObject(row));
+  const cell = (value) => one(value, { depth: isObject(value) && Object.keys(value).length > 2 ? -1 : 0 });
+  const grid = [["(index)", ...keys.map(String), ...(values ? ["Values"] : [])]];
+  for (const [index, row] of rows) {
+    const cells = keys.map((key) => (isObject(row) && Object.hasOwn(row, key) ? cell(row[key]) : ""));
+    grid.push([index, ...cells, ...(values ? [isObject(row) ? "" : cell(row)] : [])]);
   }
-  const widths = grid[0].map((_, at) => Math.max(...grid.map((row) => row[at].length)));
-  const lines = grid.map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at])).join(" | ")} |`);
-  lines.splice(1, 0, `|${widths.map((w) => "-".repeat(w + 2)).join("|")}|`);
-  return lines.join("\n");
+  const widths = grid[0].map((_, at) => Math.max(...grid.map((row) => row[at].length)) + 2);
+  const rule = (left, mid, right) => left + widths.map((w) => "─".repeat(w)).join(mid) + right;
+  const lines = grid.map((row) => `│${row.map((text, at) => ` ${text}`.padEnd(widths[at])).join("│")}│`);
+  return [rule("┌", "┬", "┐"), lines[0], rule("├", "┼", "┤"), ...lines.slice(1), rule("└", "┴", "┘")].join("\n");
 }
+
+const MAX_ROWS = 1000;
+
+function rowsOf(data) {
+  const rows = data instanceof Map ? [...data].map(([key, value], at) => [`${at}`, { Key: key, Values: value }])
+    : data instanceof Set ? [...data].map((value, at) => [`${at}`, value]) : Object.entries(data);
+  return rows.slice(0, MAX_ROWS);
+}
+
+function isObject(value) { return typeof value === "object" && value !== null; }
 
 export function install() {
   const console = Object.create({});

@@ -1,183 +1,601 @@
-// How console shows values: close to what Node and the browsers print.
+// How values are shown: what console prints, and util.inspect and util.format of
+// Node.js. https://nodejs.org/api/util.html#utilinspectobject-options
+import { host } from "./host.js";
+import * as types from "./kinds.js";
 
-const MAX_DEPTH = 4;
-const MAX_ITEMS = 100;
-const MAX_STRING = 10000;
-const WIDTH = 76;
+const NativeError = Error; // the author may put another in its place
 
-/** One value as text, on several lines when it is large. */
-export function inspect(value, options) {
-  return show(value, { depth: options?.depth ?? 2, seen: [], indent: 0 });
+export const custom = Symbol.for("nodejs.util.inspect.custom");
+
+export const defaults = {
+  showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000,
+  breakLength: 80, compact: 3, sorted: false, getters: false, numericSeparator: false,
+};
+
+/** The text of a value. options may be the older arguments showHidden, depth, colors. */
+export function inspect(value, options, depth, colors) {
+  const c = { ...defaults, seen: [], indent: 0, level: 0, circular: undefined, stylize: plain };
+  if (typeof options === "boolean") {
+    c.showHidden = options;
+    if (depth !== undefined) c.depth = depth;
+    if (colors !== undefined) c.colors = colors;
+  } else if (options) {
+    for (const key of Object.keys(options)) if (key in defaults || key === "stylize") c[key] = options[key];
+    c.own = options;
+  }
+  if (c.colors && c.stylize === plain) c.stylize = coloured;
+  c.maxArrayLength ??= Infinity;
+  c.maxStringLength ??= Infinity;
+  return show(c, value, 0);
 }
 
-/** The arguments of a console method as text, with %s %d %i %f %j %o %O %c %%. */
-export function format(args) {
-  if (args.length === 0) return "";
-  let at = 0;
-  let out = "";
-  if (typeof args[0] === "string") {
-    at = 1;
-    out = args.length === 1 ? args[0] : args[0].replace(/%[sdifjoOc%]/g, (code) => {
-      if (code === "%%") return "%";
-      if (at >= args.length) return code;
-      return directive(code, args[at++]);
+function plain(text) { return text; }
+
+/** text without escape sequences of terminals. */
+export function withoutStyles(text) {
+  // Titles and links end with BEL or ST, all else with a letter.
+  return text.replace(/[\u001b\u009b]\][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)/g, "")
+    .replace(/[\u001b\u009b][[\]()#;?]*(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]/g, "");
+}
+
+function coloured(text, style) {
+  const codes = inspect.colors?.[inspect.styles[style]];
+  return codes === undefined ? text : `\u001b[${codes[0]}m${text}\u001b[${codes[1]}m`;
+}
+
+const escapes = { 8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 92: "\\\\" };
+
+function quoted(text) {
+  const quote = !text.includes("'") ? "'" : !text.includes('"') ? '"' : !text.includes("`") && !text.includes("${") ? "`" : "'";
+  const body = text.replace(/[\x00-\x1f\x5c\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, (c) => {
+    const code = c.charCodeAt(0);
+    return escapes[code] ?? (code < 0x100 ? `\\x${code.toString(16).toUpperCase().padStart(2, "0")}` : `\\u${code.toString(16)}`);
+  });
+  return quote + (quote === "'" ? body.replaceAll("'", "\\'") : body) + quote;
+}
+
+function separated(digits) { return digits.replace(/\B(?=(\d{3})+$)/g, "_"); }
+
+function numberText(value, separate) {
+  if (Object.is(value, -0)) return "-0";
+  const text = `${value}`;
+  if (!separate || !/^-?\d+(\.\d+)?$/.test(text)) return text;
+  const [whole, fraction] = text.split(".");
+  const sign = whole[0] === "-" ? "-" : "";
+  const grouped = sign + separated(whole.slice(sign.length));
+  return fraction === undefined ? grouped : `${grouped}.${fraction.replace(/(\d{3})(?=\d)/g, "$1_")}`;
+}
+
+function primitive(c, value) {
+  switch (typeof value) {
+    case "string": {
+      let rest = "";
+      if (value.length > c.maxStringLength) {
+        const more = value.length - c.maxStringLength;
+        value = value.slice(0, c.maxStringLength);
+        rest = `... ${more} more character${more > 1 ? "s" : ""}`;
+      }
+      if (c.compact !== true && value.length > 16 && value.length > c.breakLength - c.indent - 4) {
+        return value.split(/(?<=\n)/).map((line) => c.stylize(quoted(line), "string")).join(` +\n${" ".repeat(c.indent + 2)}`) + rest;
+      }
+      return c.stylize(quoted(value), "string") + rest;
+    }
+    case "number": return c.stylize(numberText(value, c.numericSeparator), "number");
+    case "bigint": return c.stylize(`${c.numericSeparator ? `${value < 0n ? "-" : ""}${separated(`${value < 0n ? -value : value}`)}` : value}n`, "bigint");
+    case "boolean": return c.stylize(`${value}`, "boolean");
+    case "undefined": return c.stylize("undefined", "undefined");
+    default: return c.stylize(Symbol.prototype.toString.call(value), "symbol");
+  }
+}
+
+function show(c, value, level, typed) {
+  if (value === null) return c.stylize("null", "null");
+  if (typeof value !== "object" && typeof value !== "function") return primitive(c, value);
+  if (c.customInspect) {
+    const own = value[custom];
+    if (typeof own === "function" && own !== inspect && !(value.constructor && value.constructor.prototype === value)) {
+      const depth = c.depth === null ? null : c.depth - level;
+      const result = own.call(value, depth, { ...publicOptions(c), depth: depth === null ? null : depth }, inspect);
+      if (result !== value) return typeof result !== "object" ? `${result}` : show(c, result, level).replaceAll("\n", `\n${" ".repeat(c.indent)}`);
+    }
+  }
+  if (c.seen.includes(value)) {
+    c.circular ??= new Map();
+    if (!c.circular.has(value)) c.circular.set(value, c.circular.size + 1);
+    return c.stylize(`[Circular *${c.circular.get(value)}]`, "special");
+  }
+  return raw(c, value, level, typed);
+}
+
+function publicOptions(c) {
+  const out = {};
+  for (const key of Object.keys(defaults)) out[key] = c[key];
+  out.stylize = c.stylize;
+  return Object.assign(out, { ...c.own, ...out });
+}
+
+// The name of the class of an object; null when it has none.
+function className(value, c, level) {
+  const first = value;
+  for (let object = value, steps = 0; object; object = Object.getPrototypeOf(object), steps++) {
+    const own = Object.getOwnPropertyDescriptor(object, "constructor");
+    if (own !== undefined && typeof own.value === "function" && own.value.name !== "" && instanceOf(first, own.value)) return own.value.name;
+    if (steps > 1000) break;
+  }
+  if (Object.getPrototypeOf(first) === null) return null;
+  return `${builtin(first)} <${inspect(Object.getPrototypeOf(first), { ...publicOptions(c), customInspect: false, depth: -1 })}>`;
+}
+
+function instanceOf(value, cls) {
+  try {
+    return value instanceof cls;
+  } catch {
+    return false;
+  }
+}
+
+function builtin(value) {
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  return tag === "" ? "Object" : tag;
+}
+
+function prefixOf(name, tag, fallback, size = "") {
+  if (name === null) return tag !== "" && fallback !== tag ? `[${fallback}${size}: null prototype] [${tag}] ` : `[${fallback}${size}: null prototype] `;
+  return tag !== "" && name !== tag ? `${name}${size} [${tag}] ` : `${name}${size} `;
+}
+
+function tagOf(value, name) {
+  let tag = value[Symbol.toStringTag];
+  // One that is shown among the properties is not shown twice.
+  if (typeof tag !== "string" || name === tag || Object.prototype.propertyIsEnumerable.call(value, Symbol.toStringTag)) tag = "";
+  return tag;
+}
+
+function keysOf(c, value) {
+  const symbols = Object.getOwnPropertySymbols(value);
+  if (c.showHidden) return [...Object.getOwnPropertyNames(value), ...symbols];
+  let keys;
+  try {
+    keys = Object.keys(value);
+  } catch { // a module namespace whose bindings are not set yet
+    keys = Object.getOwnPropertyNames(value);
+  }
+  return symbols.length === 0 ? keys : [...keys, ...symbols.filter((key) => Object.prototype.propertyIsEnumerable.call(value, key))];
+}
+
+const isIndex = (key) => typeof key === "string" && /^(0|[1-9]\d*)$/.test(key) && +key < 2 ** 32 - 1;
+
+// What is shown of a value: brackets, entries before the properties, the keys.
+function shape(c, value, level) {
+  const name = className(value, c, level), tag = tagOf(value, name);
+  const keys = () => keysOf(c, value);
+  const rest = () => keysOf(c, value).filter((key) => !isIndex(key));
+  if (Array.isArray(value)) {
+    const prefix = name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${value.length})`) : "";
+    return { braces: [`${prefix}[`, "]"], keys: rest(), entries: () => arrayEntries(c, value, level), array: true, bare: value.length === 0 && prefix === "" ? "[]" : value.length === 0 ? `${prefix}[]` : undefined };
+  }
+  if (types.isSet(value)) return { bare: value.size === 0 ? `${prefixOf(name, tag, "Set", "(0)")}{}` : undefined, braces: [`${prefixOf(name, tag, "Set", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => setEntries(c, value, level) };
+  if (types.isMap(value)) return { bare: value.size === 0 ? `${prefixOf(name, tag, "Map", "(0)")}{}` : undefined, braces: [`${prefixOf(name, tag, "Map", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => mapEntries(c, value, level) };
+  if (types.isTypedArray(value)) {
+    const kind = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value);
+    const prefix = prefixOf(name, tag === kind ? "" : tag, kind, `(${value.length})`);
+    return { braces: [`${prefix}[`, "]"], keys: rest(), entries: () => typedEntries(c, value, level), array: true, bare: value.length === 0 ? `${prefix}[]` : undefined };
+  }
+  if (types.isMapIterator(value) || types.isSetIterator(value)) {
+    const kind = types.isMapIterator(value) ? "Map" : "Set";
+    // Reading its entries would use them up.
+    return { bare: `[${tag || `${kind} Iterator`}] {}` };
+  }
+  return objectShape(c, value, level, name, tag, keys());
+}
+
+function objectShape(c, value, level, name, tag, keys) {
+  const braces = ["{", "}"];
+  let base = "", entries = () => [];
+  if (types.isArgumentsObject(value)) {
+    return { braces: ["[Arguments] [", "]"], keys: keys.filter((key) => !isIndex(key)), entries: () => arrayEntries(c, value, level), array: true, bare: value.length === 0 ? "[Arguments] []" : undefined };
+  }
+  if (typeof value === "function") {
+    base = functionText(value, name, tag);
+    if (keys.length === 0) return { bare: c.stylize(base, "special") };
+  } else if (types.isRegExp(value)) {
+    base = RegExp.prototype.toString.call(name === null ? new RegExp(value) : value);
+    const prefix = prefixOf(name, tag, "RegExp");
+    if (prefix !== "RegExp ") base = `${prefix}${base}`;
+    if (keys.length === 0 || (level > c.depth && c.depth !== null)) return { bare: c.stylize(base, "regexp") };
+  } else if (types.isDate(value)) {
+    base = Number.isNaN(value.getTime()) ? Date.prototype.toString.call(value) : Date.prototype.toISOString.call(value);
+    const prefix = prefixOf(name, tag, "Date");
+    if (prefix !== "Date ") base = `${prefix}${base}`;
+    if (keys.length === 0) return { bare: c.stylize(base, "date") };
+  } else if (types.isNativeError(value) || value instanceof NativeError) {
+    const text = errorText(c, value, name, tag, keys);
+    if (text.keys.length === 0) return { bare: text.base };
+    return { braces, base: text.base, keys: text.keys, entries };
+  } else if (types.isAnyArrayBuffer(value)) {
+    const kind = types.isArrayBuffer(value) ? "ArrayBuffer" : "SharedArrayBuffer";
+    braces[0] = `${prefixOf(name, tag, kind)}{`;
+    entries = () => bufferEntries(c, value);
+  } else if (types.isDataView(value)) {
+    braces[0] = `${prefixOf(name, tag, "DataView")}{`;
+    entries = () => ["byteLength", "byteOffset", "buffer"].map((key) => `[${key}]: ${nested(c, value[key], level)}`);
+  } else if (types.isPromise(value)) {
+    braces[0] = `${prefixOf(name, tag, "Promise")}{`;
+    entries = () => promiseEntries(c, value, level);
+  } else if (types.isWeakSet(value) || types.isWeakMap(value)) {
+    braces[0] = `${prefixOf(name, tag, types.isWeakSet(value) ? "WeakSet" : "WeakMap")}{`;
+    entries = () => [c.stylize("<items unknown>", "special")];
+  } else if (types.isModuleNamespaceObject(value)) {
+    braces[0] = "[Module: null prototype] {";
+  } else if (types.isBoxedPrimitive(value)) {
+    return boxedShape(c, value, name, tag, keys);
+  } else if (fieldsOf(value) !== undefined) {
+    braces[0] = `${prefixOf(name, "", name)}{`;
+    entries = () => fieldsOf(value).map(([key, field, sign]) => `${key}${sign} ${nested(c, field, level)}`);
+    if (fieldsOf(value).length === 0) return { bare: `${braces[0]}}` };
+  } else if (name === "Object" && tag === "") {
+    if (keys.length === 0) return { bare: "{}" };
+  } else {
+    const prefix = prefixOf(name, tag, "Object");
+    if (keys.length === 0) return { bare: `${prefix}{}` };
+    braces[0] = `${prefix}{`;
+  }
+  return { braces, base, keys, entries };
+}
+
+// What objects of the web platform are shown by, since their state is private:
+// a key, its value and what stands between them; undefined for other objects.
+function fieldsOf(value) {
+  const g = globalThis, of = (...keys) => keys.map((key) => [key, value[key], ":"]);
+  switch (value[Symbol.toStringTag]) {
+    case "URL": return value instanceof g.URL ? of("href", "origin", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "searchParams", "hash") : undefined;
+    case "Headers": return value instanceof g.Headers ? [...value].map(([key, text]) => [isName(key) ? key : quoted(key), text, ":"]) : undefined;
+    case "URLSearchParams": return value instanceof g.URLSearchParams ? [...value].map(([key, text]) => [quoted(key), text, " =>"]) : undefined;
+    case "FormData": return value instanceof g.FormData ? [...value].map(([key, entry]) => [quoted(key), entry, " =>"]) : undefined;
+    case "Request": return value instanceof g.Request ? of("method", "url", "headers", "redirect", "bodyUsed", "cf") : undefined;
+    case "Response": return value instanceof g.Response ? of("status", "statusText", "ok", "redirected", "headers", "type", "url", "bodyUsed") : undefined;
+    case "File": return value instanceof g.File ? of("size", "type", "name", "lastModified") : undefined;
+    case "Blob": return value instanceof g.Blob ? of("size", "type") : undefined;
+    case "AbortSignal": return value instanceof g.AbortSignal ? of("aborted") : undefined;
+    case "AbortController": return value instanceof g.AbortController ? of("signal") : undefined;
+    case "ReadableStream": case "WritableStream": return value instanceof g[value[Symbol.toStringTag]] ? of("locked") : undefined;
+    case "CryptoKey": return value instanceof g.CryptoKey ? of("type", "extractable", "algorithm", "usages") : undefined;
+    case "WebSocket": return value instanceof g.WebSocket ? of("url", "readyState") : undefined;
+    default: return undefined;
+  }
+}
+
+const isName = (key) => /^[A-Za-z_]\w*$/.test(key);
+
+function boxedShape(c, value, name, tag, keys) {
+  let kind, inner;
+  if (types.isNumberObject(value)) kind = "Number", inner = Number.prototype.valueOf.call(value);
+  else if (types.isStringObject(value)) {
+    kind = "String";
+    inner = String.prototype.valueOf.call(value);
+    keys = keys.filter((key) => !isIndex(key));
+  } else if (types.isBooleanObject(value)) kind = "Boolean", inner = Boolean.prototype.valueOf.call(value);
+  else if (types.isBigIntObject(value)) kind = "BigInt", inner = BigInt.prototype.valueOf.call(value);
+  else kind = "Symbol", inner = Symbol.prototype.valueOf.call(value);
+  let base = `[${kind}`;
+  if (kind !== name) base += name === null ? " (null prototype)" : ` (${name})`;
+  base += `: ${primitive({ ...c, stylize: plain }, inner)}]`;
+  if (tag !== "" && tag !== name) base += ` [${tag}]`;
+  if (keys.length === 0) return { bare: c.stylize(base, kind.toLowerCase()) };
+  return { braces: ["{", "}"], base, keys, entries: () => [] };
+}
+
+function functionText(value, name, tag) {
+  const source = Function.prototype.toString.call(value);
+  if (/^class\b/.test(source)) {
+    let text = Object.hasOwn(value, "name") && value.name !== "" ? `[class ${value.name}` : "[class (anonymous)";
+    if (name !== "Function" && name !== null) text += ` [${name}]`;
+    if (tag !== "" && name !== tag) text += ` [${tag}]`;
+    const parent = Object.getPrototypeOf(value);
+    if (name === null) text += " extends null";
+    else if (parent?.name) text += ` extends ${parent.name}`;
+    return `${text}]`;
+  }
+  const kind = `${types.isAsyncFunction(value) ? "Async" : ""}${types.isGeneratorFunction(value) ? "Generator" : ""}Function`;
+  let text = `[${kind}`;
+  if (name === null) text += " (null prototype)";
+  text += value.name === "" ? " (anonymous)]" : `: ${value.name}]`;
+  if (name !== kind && name !== null && name !== "Function") text += ` ${name}`;
+  if (tag !== "" && name !== tag) text += ` [${tag}]`;
+  return text;
+}
+
+function errorText(c, error, name, tag, keys) {
+  const heading = String(error.name ?? "Error");
+  let text = error.stack ? String(error.stack) : NativeError.prototype.toString.call(error);
+  const hidden = new Set();
+  for (const key of ["name", "message", "stack"]) {
+    const at = keys.indexOf(key);
+    if (at >= 0 && text.includes(String(error[key]))) hidden.add(key);
+  }
+  keys = keys.filter((key) => !hidden.has(key));
+  for (const key of ["cause", "errors"]) {
+    if (Object.hasOwn(error, key) && (key === "cause" || Array.isArray(error.errors)) && !keys.includes(key)) keys.push(key);
+  }
+  if (name !== null && !text.startsWith(name) && heading !== name && text.startsWith(heading) && /Error$/.test(heading)) text = `${name}${text.slice(heading.length)}`;
+  if (name === null) text = `[${heading}: null prototype]${text.slice(heading.length)}`;
+  else if (tag !== "" && tag !== name && !text.includes(`[${tag}]`)) text = text.replace(name, `${name} [${tag}]`);
+  const stackAt = error.message ? text.indexOf(`${error.message}`) + `${error.message}`.length : 0;
+  if (text.indexOf("\n    at", Math.max(0, stackAt)) === -1) text = `[${text.trimEnd()}]`;
+  if (c.indent !== 0) text = text.replaceAll("\n", `\n${" ".repeat(c.indent)}`);
+  return { base: text.trimEnd(), keys };
+}
+
+function raw(c, value, level, typed) {
+  const s = shape(c, value, level);
+  const plainBare = s.bare !== undefined && (s.keys === undefined || s.keys.length === 0);
+  if (plainBare) return s.bare;
+  const { braces, base = "", keys } = s;
+  if (c.depth !== null && level > c.depth) {
+    const name = prefixOf(className(value, c, level), tagOf(value, className(value, c, level)), Array.isArray(value) ? "Array" : "Object").slice(0, -1);
+    return c.stylize(name.startsWith("[") ? `${name.slice(0, 0)}[${name}]` : `[${name}]`, "special");
+  }
+  c.seen.push(value);
+  c.level = level;
+  let output;
+  c.indent += 0;
+  output = s.entries();
+  for (const key of keys) output.push(property(c, value, level, key, s.array));
+  c.seen.pop();
+  let text0 = base, open = braces[0];
+  if (c.circular?.has(value)) {
+    const mark = c.stylize(`<ref *${c.circular.get(value)}>`, "special");
+    if (c.compact !== true) text0 = text0 === "" ? mark : `${mark} ${text0}`;
+    else open = `${mark} ${open}`;
+  }
+  if (c.sorted) {
+    const compare = c.sorted === true ? undefined : c.sorted;
+    if (!s.array) output.sort(compare);
+    else output = [...output.slice(0, output.length - keys.length), ...output.slice(output.length - keys.length).sort(compare)];
+  }
+  return combine(c, output, text0, [open, braces[1]], s.array, level, value);
+}
+
+function combine(c, output, base, braces, array, level, value) {
+  const head = base === "" ? "" : `${base} `;
+  if (c.compact !== true) {
+    if (typeof c.compact === "number" && c.compact >= 1) {
+      const entries = output.length;
+      if (array && entries > 6) output = grouped(c, output, value);
+      if (c.level - level < c.compact && entries === output.length) {
+        const start = output.length + c.indent + braces[0].length + base.length + 10;
+        if (fits(c, output, start, base)) {
+          const joined = output.join(", ");
+          if (!joined.includes("\n")) return `${head}${braces[0]} ${joined} ${braces[1]}`;
+        }
+      }
+    }
+    const pad = `\n${" ".repeat(c.indent)}`;
+    return `${head}${braces[0]}${pad}  ${output.join(`,${pad}  `)}${pad}${braces[1]}`;
+  }
+  if (fits(c, output, 0, base)) return `${braces[0]}${base === "" ? "" : ` ${base}`} ${output.join(", ")} ${braces[1]}`;
+  const pad = `\n${" ".repeat(c.indent)}`;
+  const line = base === "" && braces[0].length === 1 ? " " : `${base === "" ? "" : ` ${base}`}\n${pad.slice(1)}  `;
+  return `${braces[0]}${line}${output.join(`,${pad}  `)} ${braces[1]}`;
+}
+
+function fits(c, output, start, base) {
+  let total = output.length + start;
+  if (total + output.length > c.breakLength) return false;
+  for (const part of output) {
+    total += c.colors ? withoutStyles(part).length : part.length;
+    if (total > c.breakLength) return false;
+  }
+  return base === "" || !base.includes("\n");
+}
+
+function width(c, text) {
+  if (c.colors) text = withoutStyles(text);
+  let n = 0;
+  for (const char of text.normalize("NFC")) {
+    const code = char.codePointAt(0);
+    if (code >= 0x1100 && (code <= 0x115f || (code >= 0x2e80 && code <= 0xa4cf) || (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff01 && code <= 0xff60) || (code >= 0xffe0 && code <= 0xffe6) || (code >= 0x1f300 && code <= 0x1f64f) || (code >= 0x1f900 && code <= 0x1f9ff) || (code >= 0x20000 && code <= 0x3fffd))) n += 2;
+    else if (!(code <= 0x1f || (code >= 0x7f && code <= 0x9f) || (code >= 0x300 && code <= 0x36f) || (code >= 0x200b && code <= 0x200f) || (code >= 0x20d0 && code <= 0x20ff) || (code >= 0xfe00 && code <= 0xfe0f) || (code >= 0xfe20 && code <= 0xfe2f))) n++;
+  }
+  return n;
+}
+
+// Puts the items of long arrays into columns.
+function grouped(c, output, value) {
+  const count = c.maxArrayLength < output.length ? output.length - 1 : output.length;
+  const between = 2;
+  const lengths = output.slice(0, count).map((text) => width(c, text));
+  const total = lengths.reduce((sum, n) => sum + n + between, 0), longest = Math.max(...lengths);
+  const widest = longest + between;
+  if (widest * 3 + c.indent >= c.breakLength || !(total / widest > 5 || longest <= 6)) return output;
+  const biased = Math.max(widest - 3 - Math.sqrt(widest - total / output.length), 1);
+  const columns = Math.min(Math.round(Math.sqrt(2.5 * biased * count) / biased), Math.floor((c.breakLength - c.indent) / widest), c.compact * 4, 15);
+  if (columns <= 1) return output;
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(...lengths.filter((_, at) => at % columns === i), 0) + between);
+  const right = value === undefined || output.every((_, i) => typeof value[i] === "number" || typeof value[i] === "bigint");
+  const rows = [];
+  for (let at = 0; at < count; at += columns) {
+    const end = Math.min(at + columns, count);
+    let row = "";
+    for (let i = at; i < end; i++) {
+      const last = i === end - 1;
+      const text = last ? output[i] : `${output[i]}, `;
+      const wide = widths[i - at] + output[i].length - lengths[i] - (last ? between : 0);
+      row += right ? text.padStart(wide) : last ? text : text.padEnd(wide);
+    }
+    rows.push(row);
+  }
+  if (count < output.length) rows.push(output[count]);
+  return rows;
+}
+
+function nested(c, value, level, by = 2) {
+  c.indent += by;
+  const text = show(c, value, level + 1);
+  c.indent -= by;
+  return text;
+}
+
+function more(n) { return `... ${n} more item${n > 1 ? "s" : ""}`; }
+
+function arrayEntries(c, value, level) {
+  const output = [], most = Math.min(Math.max(0, c.maxArrayLength), value.length);
+  for (let i = 0; i < value.length; i++) {
+    if (output.length >= most) {
+      output.push(more(value.length - i));
+      break;
+    }
+    if (Object.hasOwn(value, i)) {
+      output.push(property(c, value, level, `${i}`, true, true));
+      continue;
+    }
+    let end = i + 1;
+    while (end < value.length && !Object.hasOwn(value, end)) end++;
+    output.push(c.stylize(`<${end - i} empty item${end - i > 1 ? "s" : ""}>`, "undefined"));
+    i = end - 1;
+  }
+  return output;
+}
+
+function typedEntries(c, value, level) {
+  const most = Math.min(Math.max(0, c.maxArrayLength), value.length);
+  const output = [];
+  for (let i = 0; i < most; i++) output.push(primitive(c, value[i]));
+  if (value.length > most) output.push(more(value.length - most));
+  if (c.showHidden) {
+    for (const key of ["BYTES_PER_ELEMENT", "length", "byteLength", "byteOffset", "buffer"]) output.push(`[${key}]: ${nested(c, value[key], level)}`);
+  }
+  return output;
+}
+
+function setEntries(c, value, level) {
+  const output = [], most = Math.min(Math.max(0, c.maxArrayLength), value.size);
+  for (const item of Set.prototype.values.call(value)) {
+    if (output.length >= most) break;
+    output.push(nested(c, item, level));
+  }
+  if (value.size > most) output.push(more(value.size - most));
+  return output;
+}
+
+function mapEntries(c, value, level) {
+  const output = [], most = Math.min(Math.max(0, c.maxArrayLength), value.size);
+  for (const [key, item] of Map.prototype.entries.call(value)) {
+    if (output.length >= most) break;
+    output.push(`${nested(c, key, level)} => ${nested(c, item, level)}`);
+  }
+  if (value.size > most) output.push(more(value.size - most));
+  return output;
+}
+
+function promiseEntries(c, value, level) {
+  const [state, result] = host.promise_state(value);
+  if (state === 0) return [c.stylize("<pending>", "special")];
+  const text = nested(c, result, level);
+  return [state === 2 ? `${c.stylize("<rejected>", "special")} ${text}` : text];
+}
+
+function bufferEntries(c, value) {
+  if (value.detached) return ["(detached)", `[byteLength]: ${primitive(c, 0)}`];
+  const bytes = new Uint8Array(value), most = Math.min(50, c.maxArrayLength, bytes.length);
+  let text = Array.from(bytes.subarray(0, most), (b) => b.toString(16).padStart(2, "0")).join(" ");
+  if (bytes.length > most) text += ` ... ${bytes.length - most} more byte${bytes.length - most > 1 ? "s" : ""}`;
+  return [`${c.stylize("[Uint8Contents]", "special")}: <${text}>`, `[byteLength]: ${primitive(c, value.byteLength)}`];
+}
+
+function property(c, value, level, key, array, item = false) {
+  const own = Object.getOwnPropertyDescriptor(value, key) ?? { value: value[key], enumerable: true };
+  let text, extra = " ";
+  if (own.value !== undefined || !(own.get || own.set)) {
+    const by = c.compact !== true || !array ? 2 : 3;
+    c.indent += by;
+    text = show(c, own.value, level + 1);
+    if (by === 3 && c.breakLength < width(c, text)) extra = `\n${" ".repeat(c.indent)}`;
+    c.indent -= by;
+  } else if (own.get !== undefined) {
+    text = getterText(c, value, level, own);
+  } else {
+    text = c.stylize("[Setter]", "special");
+  }
+  if (item) return text;
+  let name;
+  if (typeof key === "symbol") name = c.stylize(`[${Symbol.prototype.toString.call(key)}]`, "symbol").replace(/^(\[?)\[Symbol/, "$1[Symbol");
+  else if (key === "__proto__") name = "['__proto__']";
+  else if (own.enumerable === false) name = `[${key}]`;
+  else if (isName(key)) name = c.stylize(key, "name");
+  else name = c.stylize(quoted(key), "string");
+  if (own.enumerable === false && typeof key === "symbol") name = `[${c.stylize(Symbol.prototype.toString.call(key), "symbol")}]`;
+  return `${name}:${extra}${text}`;
+}
+
+function getterText(c, value, level, own) {
+  const label = own.set !== undefined ? "Getter/Setter" : "Getter";
+  const wanted = c.getters && (c.getters === true || (c.getters === "get" && own.set === undefined) || (c.getters === "set" && own.set !== undefined));
+  if (!wanted) return c.stylize(`[${label}]`, "special");
+  try {
+    const got = own.get.call(value);
+    if (got === null || typeof got !== "object") return `${c.stylize(`[${label}:`, "special")} ${show(c, got, level + 1)}${c.stylize("]", "special")}`;
+    return `${c.stylize(`[${label}]`, "special")} ${nested(c, got, level)}`;
+  } catch (error) {
+    return c.stylize(`[${label}: <Inspection threw (${error.message})>]`, "special");
+  }
+}
+
+/** Text with %s, %d, %i, %f, %j, %o, %O, %c filled in; the rest joined. */
+export function format(...args) { return formatWithOptions({}, ...args); }
+
+export function formatWithOptions(options, ...args) {
+  if (args.length === 1 && typeof args[0] === "string") return args[0];
+  let next = 0, text = "";
+  if (typeof args[0] === "string" && args.length > 1) {
+    next = 1;
+    text = args[0].replace(/%[sdifjoOc%]/g, (spec) => {
+      if (spec === "%%") return "%";
+      if (next >= args.length) return spec;
+      return filled(spec[1], args[next++], options);
     });
   }
-  for (; at < args.length; at++) {
-    if (at > 0) out += " ";
-    out += typeof args[at] === "string" ? args[at] : inspect(args[at]);
+  for (let i = next; i < args.length; i++) {
+    if (i > 0) text += " ";
+    text += typeof args[i] === "string" ? args[i] : inspect(args[i], { ...options, compact: 3, colors: options.colors ?? false, depth: options.depth ?? 2 });
   }
-  return out;
+  return text;
 }
 
-function directive(code, value) {
-  switch (code) {
-    case "%s": return typeof value === "string" ? value : typeof value === "object" ? inspect(value, { depth: 0 }) : plain(value);
-    case "%d": return typeof value === "bigint" ? `${value}n` : typeof value === "symbol" ? "NaN" : `${Number(value)}`;
-    case "%i": return typeof value === "bigint" ? `${value}n` : typeof value === "symbol" ? "NaN" : `${parseInt(value, 10)}`;
-    case "%f": return typeof value === "symbol" ? "NaN" : `${parseFloat(value)}`;
-    case "%j": try { return `${JSON.stringify(value)}`; } catch { return "[Circular]"; }
-    case "%o": return inspect(value, { depth: MAX_DEPTH });
-    case "%O": return inspect(value);
+function filled(spec, value, options) {
+  switch (spec) {
+    case "s":
+      if (typeof value === "number") return numberText(value, options.numericSeparator);
+      if (typeof value === "bigint") return `${value}n`;
+      if (typeof value !== "object" || value === null || hasOwnText(value)) return String(value);
+      return inspect(value, { ...options, depth: 0, colors: false, compact: 3 });
+    case "j":
+      try {
+        return JSON.stringify(value);
+      } catch (error) {
+        if (/circular/i.test(error.message)) return "[Circular]";
+        throw error;
+      }
+    case "d": return typeof value === "bigint" ? `${value}n` : typeof value === "symbol" ? "NaN" : numberText(Number(value), options.numericSeparator);
+    case "i": return typeof value === "bigint" ? `${value}n` : typeof value === "symbol" ? "NaN" : numberText(Number.parseInt(value), options.numericSeparator);
+    case "f": return typeof value === "symbol" ? "NaN" : numberText(Number.parseFloat(value), options.numericSeparator);
+    case "O": return inspect(value, options);
+    case "o": return inspect(value, { ...options, showHidden: true, showProxy: true, depth: 4 });
     default: return "";
   }
 }
 
-function plain(value) {
-  switch (typeof value) {
-    case "bigint": return `${value}n`;
-    case "symbol": return value.toString();
-    case "function": return named(value);
-    default: return Object.is(value, -0) ? "-0" : `${value}`;
-  }
+// Whether a class of the author's says how its objects are text.
+function hasOwnText(value) {
+  if (types.isNativeError(value)) return Object.hasOwn(value, "toString") || userClass(value, "toString");
+  return Object.hasOwn(value, "toString") || Object.hasOwn(value, Symbol.toPrimitive) || userClass(value, "toString") || userClass(value, Symbol.toPrimitive);
 }
 
-function show(value, state) {
-  if (typeof value === "string") return quote(value);
-  if (typeof value === "function") return withProps(named(value), value, state);
-  if (typeof value !== "object" || value === null) return plain(value);
-  if (state.seen.includes(value)) return "[Circular]";
-  try {
-    return object(value, state);
-  } catch (error) {
-    return `[object that cannot be shown: ${typeof error === "object" && error !== null ? error.message : "its getter threw"}]`;
-  }
-}
+const natives = new Set(["Object", "Array", "Error", "TypeError", "RangeError", "SyntaxError", "Map", "Set", "RegExp", "Promise", "Function", "Date", "Boolean", "Number", "String", "Symbol", "BigInt", "EvalError", "ReferenceError", "URIError", "AggregateError", "ArrayBuffer", "DataView", "WeakMap", "WeakSet"]);
 
-function quote(text) {
-  const shown = text.length > MAX_STRING ? `${text.slice(0, MAX_STRING)}… ${text.length - MAX_STRING} more characters` : text;
-  if (!shown.includes("'")) return `'${escape(shown)}'`;
-  return shown.includes('"') ? `'${escape(shown).replaceAll("'", "\\'")}'` : `"${escape(shown)}"`;
-}
-
-function escape(text) {
-  return text.replace(/[\\\x00-\x1f\x7f]/g, (c) => {
-    switch (c) {
-      case "\\": return "\\\\";
-      case "\n": return "\\n";
-      case "\t": return "\\t";
-      case "\r": return "\\r";
-      default: return `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`;
-    }
-  });
-}
-
-function named(f) {
-  const kind = /^class\b/.test(Function.prototype.toString.call(f)) ? "class" : "Function";
-  return f.name ? `[${kind}: ${f.name}]` : `[${kind} (anonymous)]`;
-}
-
-function constructorName(value) {
+function userClass(value, key) {
   for (let p = Object.getPrototypeOf(value); p !== null; p = Object.getPrototypeOf(p)) {
-    const own = Object.getOwnPropertyDescriptor(p, "constructor");
-    if (typeof own?.value === "function" && own.value.name) return own.value.name;
+    if (Object.hasOwn(p, key)) return typeof p[key] === "function" && !natives.has(p.constructor?.name);
   }
-  return "";
-}
-
-function object(value, state) {
-  if (Error.isError(value)) return errorText(value, state);
-  const name = constructorName(value);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  if (value instanceof RegExp) return withProps(RegExp.prototype.toString.call(value), value, state);
-  if (value instanceof Boolean || value instanceof Number || value instanceof String) return `[${name}: ${show(value.valueOf(), state)}]`;
-  if (value instanceof Promise) return "Promise { … }";
-  if (Array.isArray(value)) return list(name === "Array" ? "" : `${name}(${value.length}) `, "[", items(value, state), "]", value, state);
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return list(`${name}(${value.length}) `, "[", items(value, state), "]", value, state);
-  if (value instanceof ArrayBuffer) return `ArrayBuffer { byteLength: ${value.byteLength} }`;
-  if (value instanceof Map) return list(`Map(${value.size}) `, "{", [...value].map(([k, v]) => `${child(k, value, state)} => ${child(v, value, state)}`), "}", value, state);
-  if (value instanceof Set) return list(`Set(${value.size}) `, "{", [...value].map((v) => child(v, value, state)), "}", value, state);
-  const platform = platformText(value, name, state);
-  if (platform !== undefined) return platform;
-  const prefix = name === "Object" ? "" : name === "" ? "[Object: null prototype] " : `${name} `;
-  return list(prefix, "{", [], "}", value, state);
-}
-
-function platformText(value, name, state) {
-  const g = globalThis;
-  if (value instanceof g.DOMException) return value.stack || `${value.name}: ${value.message}`;
-  if (value instanceof g.URL) return `URL { href: ${quote(value.href)} }`;
-  if (value instanceof g.Headers || value instanceof g.URLSearchParams || value instanceof g.FormData) {
-    return list(`${name} `, "{", [...value].map(([k, v]) => `${quote(k)} => ${child(v, value, state)}`), "}", {}, state);
-  }
-  if (value instanceof g.Request) return list("Request ", "{", fields(value, ["method", "url", "headers"], state), "}", {}, state);
-  if (value instanceof g.Response) return list("Response ", "{", fields(value, ["status", "statusText", "headers", "url"], state), "}", {}, state);
-  if (value instanceof g.Blob) return list(`${name} `, "{", fields(value, ["size", "type"], state), "}", {}, state);
-  return undefined;
-}
-
-function fields(value, keys, state) {
-  return keys.map((key) => `${key}: ${child(value[key], value, state)}`);
-}
-
-function items(value, state) {
-  const out = [];
-  for (let i = 0; i < value.length && i < MAX_ITEMS; i++) out.push(i in value ? child(value[i], value, state) : "<empty>");
-  if (value.length > MAX_ITEMS) out.push(`… ${value.length - MAX_ITEMS} more`);
-  return out;
-}
-
-function child(value, parent, state) {
-  if (typeof value === "object" && value !== null && state.depth <= 0 && !Error.isError(value)) {
-    return Array.isArray(value) ? "[Array]" : `[${constructorName(value) || "Object"}]`;
-  }
-  return show(value, { depth: state.depth - 1, seen: [...state.seen, parent], indent: state.indent + 2 });
-}
-
-function errorText(error, state) {
-  const head = `${error}`;
-  let text = error.stack ? `${error.stack}` : head;
-  if (!text.startsWith(head) && !text.includes(error.message)) text = `${head}\n${text}`;
-  text = text.trimEnd();
-  if (error.cause !== undefined && state.depth >= -1) text += `\n[cause]: ${child(error.cause, error, state)}`;
-  if (Array.isArray(error.errors) && state.depth >= -1) text += `\n[errors]: ${child(error.errors, error, state)}`;
-  return withProps(text, error, state, ["stack", "message", "cause", "errors", "name"]);
-}
-
-function withProps(text, value, state, hidden = []) {
-  const props = ownProps(value, state, hidden);
-  return props.length === 0 ? text : list(`${text} `, "{", props, "}", {}, state);
-}
-
-function ownProps(value, state, hidden) {
-  const out = [];
-  const indexed = Array.isArray(value) || ArrayBuffer.isView(value);
-  for (const key of Reflect.ownKeys(value)) {
-    if (typeof key === "symbol" || hidden.includes(key) || (indexed && /^\d+$/.test(key))) continue;
-    const property = Object.getOwnPropertyDescriptor(value, key);
-    if (!property?.enumerable) continue;
-    const shown = property.get ? (property.set ? "[Getter/Setter]" : "[Getter]") : property.set ? "[Setter]" : child(property.value, value, state);
-    out.push(`${/^[A-Za-z_$][\w$]*$/.test(key) ? key : quote(key)}: ${shown}`);
-    if (out.length > MAX_ITEMS) break;
-  }
-  return out;
-}
-
-function list(prefix, open, parts, close, value, state) {
-  const all = [...parts, ...ownProps(value, state, [])];
-  if (all.length === 0) return `${prefix}${open}${close}`;
-  const line = `${prefix}${open} ${all.join(", ")} ${close}`;
-  if (line.length + state.indent <= WIDTH && !line.includes("\n")) return line;
-  const pad = " ".repeat(state.indent + 2);
-  return `${prefix}${open}\n${pad}${all.join(`,\n${pad}`)}\n${" ".repeat(state.indent)}${close}`;
+  return false;
 }

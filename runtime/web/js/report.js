@@ -1,5 +1,8 @@
 import { host } from "./host.js";
 import { inspect } from "./inspect.js";
+import { isNativeError } from "./kinds.js";
+
+const NativeError = Error; // the author may put another in its place
 
 let announce = () => false;
 
@@ -20,30 +23,49 @@ export function report(error, where = "Uncaught") {
   }
   const e = describe(error);
   let text = `${where} ${headline(e.name, e.message)}`;
-  for (let i = 0; i < e.causes.length; i += 3) text += `\n  caused by ${headline(e.causes[i], e.causes[i + 1])}`;
+  for (let i = 0; i < e.causes.length; i += FIELDS) text += `\n  ${e.causes[i] === PART ? "one of" : "caused by"} ${headline(e.causes[i + 1], e.causes[i + 2])}`;
   host.console_log("error", text, e.stack);
 }
 
-function headline(name, message) { return name === "" ? message : `${name}: ${message}`; }
+function headline(name, message) { return name === "" ? message : message === "" ? name : `${name}: ${message}`; }
 
 const MAX_CAUSES = 5;
+const MAX_PARTS = 10;
+const FIELDS = 4; // of each cause: its role, name, message, stack
+const CAUSE = "cause", PART = "errors";
 
 /**
- * What is thrown, as Go is told: name, message, stack, and the same three of
- * each cause in turn. Anything can be thrown.
+ * What is thrown, as Go is told: name, message, stack, and its causes: for each
+ * its role, name, message and stack, first the errors of an AggregateError, then
+ * the chain of causes. Anything can be thrown.
  */
 export function describe(error) {
-  if (!isError(error)) return { name: "", message: inspect(error), stack: "", causes: [] };
-  const causes = [];
-  for (let e = read(error, "cause"); e !== undefined && e !== null && causes.length < 3 * MAX_CAUSES; e = isError(e) ? read(e, "cause") : null) {
-    if (isError(e)) causes.push(text(e, "name") || "Error", text(e, "message"), text(e, "stack"));
-    else causes.push("", inspect(e), "");
+  if (!isError(error)) return { name: "", message: safely(error), stack: "", causes: [] };
+  const causes = [], parts = read(error, "errors");
+  if (Array.isArray(parts)) for (const part of parts.slice(0, MAX_PARTS)) causes.push(PART, ...fieldsOf(part));
+  let count = 0;
+  for (let e = read(error, "cause"); e !== undefined && e !== null && count < MAX_CAUSES; e = isError(e) ? read(e, "cause") : null, count++) {
+    causes.push(CAUSE, ...fieldsOf(e));
   }
-  return { name: text(error, "name") || "Error", message: text(error, "message"), stack: text(error, "stack"), causes };
+  const [name, message, stack] = fieldsOf(error);
+  return { name, message, stack, causes };
+}
+
+function fieldsOf(error) {
+  return isError(error) ? [text(error, "name") || "Error", text(error, "message"), text(error, "stack")] : ["", safely(error), ""];
+}
+
+// What inspect runs of the author's may throw; a report must not.
+function safely(value) {
+  try {
+    return inspect(value);
+  } catch {
+    return "a value that cannot be shown";
+  }
 }
 
 function isError(value) {
-  return Error.isError(value) || value instanceof Error || value instanceof DOMException;
+  return isNativeError(value) || value instanceof NativeError || value instanceof DOMException;
 }
 
 // A getter of the author's may throw; a report must not.

@@ -2,12 +2,14 @@
 // in it. Go calls the functions that this file exports to the entry script.
 import { host } from "./host.js";
 import { HostBody, takeBody, unusable } from "./body.js";
+import { forgetGroups } from "./console.js";
 import { get } from "./headers.js";
 import { describe, report } from "./report.js";
 import { disconnect, incoming } from "./request.js";
 import { head, isResponse } from "./response.js";
 import { lengthOf, pump } from "./streams.js";
 import { forgetTimers } from "./timers.js";
+import { trace } from "./trace.js";
 import { couple, refusal } from "./websocket.js";
 
 const env = {};
@@ -155,7 +157,9 @@ function close(id) {
 
 /** Drops what is left of a request. */
 export function forget(id) {
-  if (requests.delete(id)) forgetTimers(host.finished(id));
+  if (!requests.delete(id)) return;
+  forgetGroups(id);
+  forgetTimers(host.finished(id));
 }
 
 /** Tells a request that its client has gone. */
@@ -165,10 +169,7 @@ export function cancel(id) {
 }
 
 /** Where the code is now. */
-export function backtrace() {
-  Error.stackTraceLimit = 64; // the author's own frame may lie below many of ours
-  return new Error().stack;
-}
+export function backtrace() { return trace(64); } // the author's own frame may lie below many of ours
 
 export function install() {
   // The source of the module cloudflare:workers reads this.

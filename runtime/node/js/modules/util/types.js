@@ -1,70 +1,13 @@
-// https://nodejs.org/api/util.html#utiltypes. A brand is asked for by a method
-// that works on its own objects only.
-import { load } from "node:internal/host";
+// https://nodejs.org/api/util.html#utiltypes
+import { internals, load } from "node:internal/host";
 
-function branded(read) {
-  return (value) => {
-    if (value === null || typeof value !== "object") return false;
-    try {
-      read(value);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-}
-
-const getter = (proto, key) => {
-  const { get } = Object.getOwnPropertyDescriptor(proto, key);
-  return (value) => get.call(value);
-};
-const typedName = getter(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag);
-const tagOf = (value) => Object.prototype.toString.call(value);
-const typed = (name) => (value) => ArrayBuffer.isView(value) && typedName(value) === name;
-const source = (value) => Function.prototype.toString.call(value);
-const kindOf = (f) => Object.getPrototypeOf(f);
-const generator = kindOf(function* () {}), asyncGenerator = kindOf(async function* () {}), asyncFunction = kindOf(async function () {});
-const hidden = Symbol();
-
-export const isArrayBuffer = branded(getter(ArrayBuffer.prototype, "byteLength"));
-export const isSharedArrayBuffer = typeof SharedArrayBuffer === "function" ? branded(getter(SharedArrayBuffer.prototype, "byteLength")) : () => false;
-export const isAnyArrayBuffer = (value) => isArrayBuffer(value) || isSharedArrayBuffer(value);
-export const isDataView = branded(getter(DataView.prototype, "byteLength"));
-export const isDate = branded((value) => Date.prototype.getTime.call(value));
-export const isMap = branded(getter(Map.prototype, "size"));
-export const isSet = branded(getter(Set.prototype, "size"));
-export const isWeakMap = branded((value) => WeakMap.prototype.has.call(value, hidden));
-export const isWeakSet = branded((value) => WeakSet.prototype.has.call(value, hidden));
-export const isRegExp = branded(getter(RegExp.prototype, "hasIndices")); // throws for what is neither a RegExp nor the prototype
-export const isNumberObject = branded((value) => Number.prototype.valueOf.call(value));
-export const isStringObject = branded((value) => String.prototype.valueOf.call(value));
-export const isBooleanObject = branded((value) => Boolean.prototype.valueOf.call(value));
-export const isBigIntObject = branded((value) => BigInt.prototype.valueOf.call(value));
-export const isSymbolObject = branded((value) => Symbol.prototype.valueOf.call(value));
-export const isBoxedPrimitive = (value) => isNumberObject(value) || isStringObject(value) || isBooleanObject(value) || isBigIntObject(value) || isSymbolObject(value);
-export const isPromise = (value) => value instanceof Promise && tagOf(value) === "[object Promise]";
-export const isNativeError = (value) => Error.isError(value);
-export const isMapIterator = (value) => tagOf(value) === "[object Map Iterator]" && typeof value.next === "function";
-export const isSetIterator = (value) => tagOf(value) === "[object Set Iterator]" && typeof value.next === "function";
-export const isGeneratorObject = (value) => /^\[object (Async)?Generator\]$/.test(tagOf(value));
-export const isArgumentsObject = (value) => value !== null && typeof value === "object" && !(Symbol.toStringTag in value) && tagOf(value) === "[object Arguments]";
-export const isModuleNamespaceObject = (value) => value !== null && typeof value === "object" && Object.getPrototypeOf(value) === null && value[Symbol.toStringTag] === "Module" && !Object.isExtensible(value);
-export const isAsyncFunction = (value) => typeof value === "function" && (kindOf(value) === asyncFunction || kindOf(value) === asyncGenerator || /^async\b/.test(source(value)));
-export const isGeneratorFunction = (value) => typeof value === "function" && (kindOf(value) === generator || kindOf(value) === asyncGenerator || /^(async\s+)?function\s*\*/.test(source(value)));
-export const isArrayBufferView = ArrayBuffer.isView;
-export const isTypedArray = (value) => ArrayBuffer.isView(value) && typedName(value) !== undefined;
-export const isUint8Array = typed("Uint8Array");
-export const isUint8ClampedArray = typed("Uint8ClampedArray");
-export const isUint16Array = typed("Uint16Array");
-export const isUint32Array = typed("Uint32Array");
-export const isInt8Array = typed("Int8Array");
-export const isInt16Array = typed("Int16Array");
-export const isInt32Array = typed("Int32Array");
-export const isFloat16Array = typed("Float16Array");
-export const isFloat32Array = typed("Float32Array");
-export const isFloat64Array = typed("Float64Array");
-export const isBigInt64Array = typed("BigInt64Array");
-export const isBigUint64Array = typed("BigUint64Array");
+export const {
+  isArrayBuffer, isSharedArrayBuffer, isAnyArrayBuffer, isDataView, isDate, isMap, isSet, isWeakMap, isWeakSet, isRegExp, isNumberObject,
+  isStringObject, isBooleanObject, isBigIntObject, isSymbolObject, isBoxedPrimitive, isPromise, isNativeError, isMapIterator, isSetIterator,
+  isGeneratorObject, isArgumentsObject, isModuleNamespaceObject, isAsyncFunction, isGeneratorFunction, isArrayBufferView, isTypedArray, isUint8Array,
+  isUint8ClampedArray, isUint16Array, isUint32Array, isInt8Array, isInt16Array, isInt32Array, isFloat16Array, isFloat32Array, isFloat64Array,
+  isBigInt64Array, isBigUint64Array,
+} = internals.kinds;
 export const isExternal = () => false;
 export const isProxy = () => false;
 export const isCryptoKey = (value) => value instanceof CryptoKey;

@@ -1,0 +1,24 @@
+// Where the code is.
+
+const Trace = Error; // the author may put another in its place
+
+/** The stack, innermost first, of at most so many frames; "" when it cannot be had. */
+export function trace(frames) {
+  const { stackTraceLimit, prepareStackTrace } = Trace;
+  try {
+    Trace.stackTraceLimit = frames;
+    if (prepareStackTrace !== undefined) Trace.prepareStackTrace = undefined;
+    return new Trace().stack;
+  } catch { // the author froze Error
+    return "";
+  } finally {
+    restore(stackTraceLimit, prepareStackTrace);
+  }
+}
+
+function restore(limit, prepare) {
+  try {
+    Trace.stackTraceLimit = limit;
+    if (prepare !== undefined) Trace.prepareStackTrace = prepare;
+  } catch {} // then it was not changed either
+}
