@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -268,6 +269,36 @@ func TestBrokenStreamIsNoWholeAnswer(t *testing.T) {
 		if eventually(t, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.errs) == 1 }); !errors.As(w.errs[0], &aborted) || !aborted.Closed {
 			t.Errorf("%s: %v", body, w.errs)
 		}
+	}
+}
+
+// The connection of an answer that broke off is gone, also for what the visitor
+// had still to send.
+func TestBrokenStreamWhileTheBodyIsSent(t *testing.T) {
+	w := serve(t, handler(`let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++) throw new Error("midway"); c.enqueue(new Uint8Array(10)); } }))`), web.Options{})
+	var panicked atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked.Store(true)
+			}
+		}()
+		w.ServeHTTP(rw, r)
+	}))
+	defer server.Close()
+	sent, sender := io.Pipe()
+	defer sender.Close()
+	resp, err := http.Post(server.URL, "text/plain", sent)
+	if err == nil {
+		_, err = io.ReadAll(resp.Body)
+		resp.Body.Close()
+	}
+	if err == nil {
+		t.Error("the client took the answer for whole")
+	}
+	server.Close()
+	if panicked.Load() {
+		t.Error("the handler panicked")
 	}
 }
 

@@ -164,6 +164,7 @@ func (h *Host) broken(x *Exchange, err error) error {
 	x.fail(err)
 	conn, _, hijackErr := http.NewResponseController(x.w).Hijack()
 	if hijackErr == nil {
+		x.duplex = false // the visitor's body went with the connection
 		hijackErr = conn.Close()
 	}
 	return &Aborted{Err: err, Closed: hijackErr == nil}
