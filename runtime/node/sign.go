@@ -8,6 +8,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"hash"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -47,9 +48,9 @@ func signOperations() map[string]operation {
 			return verify(key, c.String(1), c.Bytes(3), c.Bytes(7), rsaOptions{c.Int(4), int(c.Int(5))}, c.String(6) == "ieee-p1363")
 		},
 		// rsa_encrypt(SPKI, data, padding, OAEP's hash, label) -> bytes
-		"rsa_encrypt": func(c *engine.Call) (any, error) { return rsaEncrypt(c) },
+		"rsa_encrypt": rsaEncrypt,
 		// rsa_decrypt(PKCS #8, data, padding, OAEP's hash, label) -> bytes
-		"rsa_decrypt": func(c *engine.Call) (any, error) { return rsaDecrypt(c) },
+		"rsa_decrypt": rsaDecrypt,
 	}
 }
 
@@ -180,27 +181,12 @@ func rsaEncrypt(c *engine.Call) (any, error) {
 	if !ok {
 		return nil, errRSAKey
 	}
-	data, label := c.Bytes(2), c.Bytes(5)
-	var out []byte
-	switch c.Int(3) {
-	case paddingPKCS1:
-		out, err = rsa.EncryptPKCS1v15(rand.Reader, key, data) //nolint:staticcheck // Node.js offers it
-	case paddingOAEP:
-		h, bad := newHash(c.String(4))
-		if bad != nil {
-			return nil, bad
-		}
-		out, err = rsa.EncryptOAEP(h(), rand.Reader, key, data, label)
-	default:
-		return nil, errPadding
-	}
-	if err != nil {
-		return nil, failure("Error", "ERR_OSSL_RSA_DATA_TOO_LARGE_FOR_KEY_SIZE", "data too large for key size")
-	}
-	return out, nil
+	return rsaCrypt(c, failure("Error", "ERR_OSSL_RSA_DATA_TOO_LARGE_FOR_KEY_SIZE", "data too large for key size"),
+		func(data []byte) ([]byte, error) { return rsa.EncryptPKCS1v15(rand.Reader, key, data) }, //nolint:staticcheck // Node.js offers it
+		func(h hash.Hash, data, label []byte) ([]byte, error) {
+			return rsa.EncryptOAEP(h, rand.Reader, key, data, label)
+		})
 }
-
-var errPadding = failure("Error", "ERR_OSSL_RSA_UNKNOWN_PADDING_TYPE", "unknown padding type: RSA_PKCS1_PADDING and RSA_PKCS1_OAEP_PADDING are known here")
 
 func rsaDecrypt(c *engine.Call) (any, error) {
 	parsed, err := parsePrivate(c.Bytes(1))
@@ -211,22 +197,32 @@ func rsaDecrypt(c *engine.Call) (any, error) {
 	if !ok {
 		return nil, errRSAKey
 	}
-	data, label := c.Bytes(2), c.Bytes(5)
+	return rsaCrypt(c, failure("Error", "ERR_OSSL_RSA_OAEP_DECODING_ERROR", "error:02000079:rsa routines::oaep decoding error"),
+		func(data []byte) ([]byte, error) { return rsa.DecryptPKCS1v15(rand.Reader, key, data) }, //nolint:staticcheck // Node.js offers it
+		func(h hash.Hash, data, label []byte) ([]byte, error) {
+			return rsa.DecryptOAEP(h, rand.Reader, key, data, label)
+		})
+}
+
+// rsaCrypt does what a call asks for, by its padding (argument 3): data is
+// argument 2, OAEP's digest 4 and label 5. What fails is refused as such.
+func rsaCrypt(c *engine.Call, refused error, pkcs1 func(data []byte) ([]byte, error), oaep func(h hash.Hash, data, label []byte) ([]byte, error)) (any, error) {
 	var out []byte
+	var err error
 	switch c.Int(3) {
 	case paddingPKCS1:
-		out, err = rsa.DecryptPKCS1v15(rand.Reader, key, data) //nolint:staticcheck // Node.js offers it
+		out, err = pkcs1(c.Bytes(2))
 	case paddingOAEP:
 		h, bad := newHash(c.String(4))
 		if bad != nil {
 			return nil, bad
 		}
-		out, err = rsa.DecryptOAEP(h(), rand.Reader, key, data, label)
+		out, err = oaep(h(), c.Bytes(2), c.Bytes(5))
 	default:
-		return nil, errPadding
+		return nil, failure("Error", "ERR_OSSL_RSA_UNKNOWN_PADDING_TYPE", "unknown padding type: RSA_PKCS1_PADDING and RSA_PKCS1_OAEP_PADDING are known here")
 	}
 	if err != nil {
-		return nil, failure("Error", "ERR_OSSL_RSA_OAEP_DECODING_ERROR", "error:02000079:rsa routines::oaep decoding error")
+		return nil, refused
 	}
 	return out, nil
 }
