@@ -305,6 +305,8 @@ func TestLanguage(t *testing.T) {
 		{`function inner() { return new Error("x").stack } return /^Error: x\n    at inner \(worker\.js:\d+:\d+\)\n/.test(inner())`, `true`},
 		{`try { null.x } catch (e) { return e.stack.startsWith("TypeError: ") }`, `true`},
 		{`const o = {}; Error.captureStackTrace(o); return typeof o.stack`, `"string"`},
+		{`const e = new Error("x"); return [undefined, null, 1, "s"].map(v => { e.stack = v; return e.stack === v && Object.keys(e).length; })`, `[0,0,0,0]`},
+		{`class Own extends Error { get stack() { return "own"; } } return new Own("x").stack`, `"own"`},
 		{`return [typeof globalThis.__host, typeof self, self === globalThis, typeof XMLHttpRequest, typeof WebAssembly, typeof navigator.userAgent]`, `["undefined","object",true,"undefined","object","string"]`},
 		{`return Object.keys(globalThis)`, `[]`},
 		{`return ["fetch", "Request", "console", "URL", "setTimeout"].map(k => Object.getOwnPropertyDescriptor(globalThis, k).enumerable)`, `[false,false,false,false,false]`},

@@ -35,6 +35,19 @@ function headStacks() {
   };
 }
 
+// V8 takes any value as an error's stack, and libraries take a stack away by
+// setting it to undefined.
+function freeStacks() {
+  const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack");
+  const free = {
+    set stack(value) {
+      if (typeof value === "string" || this === null || typeof this !== "object") set.call(this, value);
+      else Object.defineProperty(this, "stack", { value, writable: true, enumerable: false, configurable: true });
+    },
+  };
+  Object.defineProperty(Error.prototype, "stack", { get, set: Object.getOwnPropertyDescriptor(free, "stack").set, enumerable: false, configurable: true });
+}
+
 function position(frame) {
   const name = frame.getFunctionName();
   const file = frame.getFileName();
@@ -45,6 +58,7 @@ function position(frame) {
 export function install() {
   refuseStrings();
   headStacks();
+  freeStacks();
   Math.random = { random() { return host.random_float(); } }.random;
   Object.defineProperty(Math, "random", { enumerable: false });
   expose("self", globalThis);
