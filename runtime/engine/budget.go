@@ -2,69 +2,156 @@ package engine
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine/fuel"
 )
 
-// postMortemTicks is how often the module may be interrupted while the trace of
-// a killed turn is taken; the VM is broken by then, and may not come back.
-const postMortemTicks = 16
+const (
+	// grace is how long after its deadline a turn may unwind by itself. Then its
+	// end says where it was, which a module that is cut off mid-flight cannot.
+	grace = time.Millisecond / 2
+	// postMortemTicks is how often the module may be interrupted while the trace of
+	// a killed turn is taken; the VM is broken by then, and may not come back.
+	postMortemTicks = 100
+)
 
 // errPostMortem ends a post-mortem that does not come back.
 var errPostMortem = errors.New("the trace could not be taken")
 
-// hostInterrupt is env.host_interrupt() -> 0: the module asks every some
-// thousand instructions, and the fuel counter at loop heads. Over the deadline
-// it panics, which unwinds the module's stack; the VM is of no use after that.
+// hostInterrupt is env.host_interrupt() -> bool: QuickJS asks every some thousand
+// instructions, and the fuel counter at loop heads. Over the deadline the answer
+// is true: QuickJS then throws what no handler catches, and die takes it from
+// there. The counter drops the answer, so a native function goes on; after the
+// grace a panic unwinds the module's stack. The VM is of no use after either.
 func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 	stack[0] = 0
-	if vm.killing {
+	switch {
+	case vm.killing:
 		if vm.overrun++; vm.overrun > postMortemTicks {
 			panic(errPostMortem)
 		}
-		return
+	case vm.stopped.Load():
+		vm.killing = true
+		panic(ErrClosed)
+	case vm.over():
+		vm.unwind()
+		stack[0] = 1
 	}
-	vm.enforce()
 }
 
-// enforce panics over the deadline, and when the engine is being closed.
+// over reports whether the turn has used up its budget.
+func (vm *VM) over() bool {
+	return !vm.deadline.IsZero() && !vm.engine.now().Before(vm.deadline)
+}
+
+// unwind is for a turn over its deadline: until the grace is over it may come to
+// its end by itself, and the first time that QuickJS asks it begins to. Between
+// two of its instructions it is as good as at rest, and can be asked for the
+// trace.
+func (vm *VM) unwind() {
+	now := vm.engine.now()
+	if vm.killed == nil {
+		vm.killed = &KilledError{Scope: vm.scope, Budget: vm.scope.budget}
+		vm.latest = now.Add(grace)
+	}
+	begins := !vm.unwinding && vm.betweenInstructions()
+	if !begins && now.Before(vm.latest) {
+		return
+	}
+	vm.killing = true
+	stack, ok := vm.postMortem()
+	vm.killed.Stack = orElse(vm.killed.Stack, stack)
+	if !begins || !ok {
+		panic(vm.killed)
+	}
+	vm.killing, vm.unwinding, vm.latest = false, true, now.Add(grace)
+}
+
+// betweenInstructions reports whether an interrupt is QuickJS's own and not of
+// the fuel counter, which has run out when it asks.
+func (vm *VM) betweenInstructions() bool {
+	counter := vm.mod.ExportedGlobal(fuel.CounterGlobal)
+	return counter != nil && uint32(counter.Get()) != 0
+}
+
+// die ends a turn that unwound, by a panic. What QuickJS threw knows the line of
+// the innermost function, which the trace taken in its midst may lack.
+func (vm *VM) die() {
+	vm.killing = true
+	thrown, _ := vm.salvage(func() (string, error) {
+		v := Value(vm.call(fnGetException, uint64(vm.js)))
+		if v.tag() != tagObject {
+			return "", nil
+		}
+		return vm.textProperty(v, "stack"), nil
+	})
+	vm.killed.Stack = orElse(thrown, vm.killed.Stack)
+	if vm.killed.Stack == "" {
+		vm.killed.Stack, _ = vm.postMortem()
+	}
+	panic(broken{vm.killed})
+}
+
+// postMortem asks the prelude's entry point "backtrace" what is running. The VM
+// may have been stopped inside its allocator, so the call may trap: then it is
+// not ok.
+func (vm *VM) postMortem() (stack string, ok bool) {
+	f, ok := vm.entryFns["backtrace"]
+	if !ok {
+		return "", true
+	}
+	return vm.salvage(func() (string, error) {
+		v, err := vm.apply(f, nil)
+		if err != nil {
+			return "", nil
+		}
+		return vm.text(v)
+	})
+}
+
+// salvage runs fn in a VM that may be broken. A collection of its garbage could
+// take longer than there is time.
+func (vm *VM) salvage(fn func() (string, error)) (text string, ok bool) {
+	depth := vm.depth
+	defer func() {
+		vm.depth = depth
+		if recover() != nil {
+			text, ok = "", false
+		}
+	}()
+	vm.depth++
+	vm.call(fnSetGCThreshold, uint64(vm.rt), math.MaxUint32)
+	text, err := fn()
+	if err != nil {
+		text = ""
+	}
+	return text, true
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// enforce panics over the deadline, and when the engine is being closed. It is
+// for Go code that runs in the midst of a turn.
 func (vm *VM) enforce() {
 	if vm.stopped.Load() {
 		vm.killing = true
 		panic(ErrClosed)
 	}
-	if vm.deadline.IsZero() || vm.engine.now().Before(vm.deadline) {
+	if !vm.over() {
 		return
 	}
 	vm.killing = true
-	panic(&KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: vm.postMortem()})
-}
-
-// postMortem asks the prelude's entry point "backtrace" what is running. The VM
-// may have been stopped inside its allocator, so the call may trap.
-func (vm *VM) postMortem() (stack string) {
-	f, ok := vm.entryFns["backtrace"]
-	if !ok {
-		return ""
-	}
-	depth := vm.depth
-	defer func() {
-		if recover() != nil {
-			vm.depth = depth
-			stack = ""
-		}
-	}()
-	vm.depth++
-	v, err := vm.apply(f, nil)
-	if err == nil {
-		stack, err = vm.text(v)
-	}
-	vm.depth--
-	if err != nil {
-		return ""
-	}
-	return stack
+	stack, _ := vm.postMortem()
+	panic(&KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack})
 }
 
 // turn runs fn and then the job queue on behalf of scope, and charges the time

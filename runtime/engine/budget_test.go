@@ -2,24 +2,11 @@ package engine_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
-
-func TestKillNamesTheLine(t *testing.T) {
-	i := start(t, engine.IsolateOptions{})
-	_, err := run(i, scope(t, 30*time.Millisecond), "function spin() {\n  let n = 0;\n  for (;;) {\n    n += Math.abs(1);\n  }\n}\nfunction outer() { spin(); }\nouter()")
-	var killed *engine.KilledError
-	if !errors.As(err, &killed) {
-		t.Fatal(err)
-	}
-	if !strings.Contains(killed.Stack, "at spin (<evalScript>:4") && !strings.Contains(killed.Stack, "at spin (<input>:4") {
-		t.Errorf("the trace does not name line 4 of spin:\n%s", killed.Stack)
-	}
-}
 
 func TestBudgetIsOverTurns(t *testing.T) {
 	i := start(t, engine.IsolateOptions{})

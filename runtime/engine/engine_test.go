@@ -22,7 +22,7 @@ globalThis.host = globalThis.__host; delete globalThis.__host;
 const evaluate = eval;
 ({
   run: (code) => { const v = evaluate(code); return v === undefined ? "undefined" : JSON.stringify(v) },
-  backtrace: () => new Error().stack,
+  backtrace: () => { Error.stackTraceLimit = 64; Error.prepareStackTrace = undefined; return new Error().stack },
   sum: (...n) => n.reduce((a, b) => a + b, 0),
   describe: (v) => Object.prototype.toString.call(v) + ":" + (v instanceof Uint8Array ? v.join() : JSON.stringify(v)),
   check: (namespace) => namespace,

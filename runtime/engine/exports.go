@@ -56,6 +56,7 @@ const (
 	fnToBool
 	fnGlobal
 	fnRunGC
+	fnSetGCThreshold
 	fnPerformThen
 	fnEnqueueJob
 	fnNewArrayBuffer
@@ -122,6 +123,7 @@ var fnNames = [fnCount]string{
 	fnToBool:              "JS_ToBool",
 	fnGlobal:              "JS_GetGlobalObject",
 	fnRunGC:               "JS_RunGC",
+	fnSetGCThreshold:      "JS_SetGCThreshold",
 	fnPerformThen:         fuel.PerformThen,
 	fnEnqueueJob:          "JS_EnqueueJob",
 	fnNewArrayBuffer:      "JS_NewArrayBuffer",

@@ -129,8 +129,9 @@ func (vm *VM) ToBigInt64(v Value) (int64, error) {
 // turn: it ends the turn, by a panic, when its budget is used up or the isolate
 // is closing. It is cheap; call it about once a millisecond.
 func (vm *VM) Interrupt() {
-	var result [1]uint64
-	hostInterrupt(vm, vm.mod, result[:])
+	if !vm.killing {
+		vm.enforce()
+	}
 }
 
 // IsBroken reports whether err comes from a turn that has to end: it is to be given

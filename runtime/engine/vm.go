@@ -41,7 +41,10 @@ type VM struct {
 	// describing is whether an exception is being read.
 	describing bool
 	stopped    *atomic.Bool // the isolate is closing: what runs must end
-	killing    bool
+	killing    bool         // no interrupt ends what runs now: it is the end
+	killed     *KilledError // why the turn is to end; nil while it is not
+	unwinding  bool         // QuickJS knows
+	latest     time.Time    // when it must have ended
 	// following is whether functions of later jobs are given to the prelude
 	// first: follow.go.
 	following bool
@@ -77,6 +80,9 @@ func (vm *VM) call(id fnID, args ...uint64) uint64 {
 	copy(l.stack[:], args)
 	if err := f.CallWithStack(vm.ctx, l.stack[:]); err != nil {
 		panic(broken{err})
+	}
+	if vm.killed != nil && !vm.killing {
+		vm.die()
 	}
 	return l.stack[0]
 }

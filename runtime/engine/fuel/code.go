@@ -80,7 +80,7 @@ func instrumentCode(body []byte, p probe, f *follower) ([]byte, error) {
 	n := r.u32()
 	var added [][]byte
 	if f != nil {
-		added = f.functions()
+		added = f.functions(p)
 	}
 	out := appendU32(nil, n+uint32(len(added)))
 	for i := range n {
@@ -122,8 +122,16 @@ func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
 			}
 		case opPrefix:
 			if sub := (&reader{b: code, at: start}).u32(); sub == subMemoryCopy || sub == subMemoryFill {
-				out = p.appendMove(append(out, code[kept:start-1]...))
-				kept = start - 1
+				out = append(out, code[kept:start-1]...)
+				if kept = start - 1; f == nil {
+					out = p.appendMove(out)
+					break
+				}
+				mover := f.copyFunction()
+				if sub == subMemoryFill {
+					mover = f.fillFunction()
+				}
+				out, kept = appendU32(append(out, opCall), mover), r.at
 			}
 		}
 	}

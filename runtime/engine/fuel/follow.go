@@ -19,6 +19,9 @@ import (
 const (
 	// FollowGlobal is a mutable i32: whether the host wants to hear.
 	FollowGlobal = "pages_follow"
+	// CounterGlobal is the fuel counter, a mutable i32: 0 while it calls
+	// env.host_interrupt, and never when the module does so by itself.
+	CounterGlobal = "pages_fuel"
 	// PerformThen is perform_promise_then (context i32, promise i64, handlers
 	// i32, resolving functions i32) -> i32.
 	PerformThen = "pages_promise_then"
@@ -44,9 +47,10 @@ const (
 type follower struct {
 	then, job         uint32 // perform_promise_then, JS_EnqueueJob
 	thenType, jobType uint32
+	moveType          uint32 // move.go
 	first             uint32 // index of the first new function
 	host              uint32 // env.host_call
-	global            uint32
+	counter, global   uint32
 }
 
 // follow finds the two functions; nil when the module exports neither: it is
@@ -64,13 +68,17 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	thenType := slices.IndexFunc(l.types, func(t []byte) bool { return string(t) == "\x60\x04\x7f\x7e\x7f\x7f\x01\x7f" })
+	thenType, moving := l.typeIndex("\x60\x04\x7f\x7e\x7f\x7f\x01\x7f"), l.typeIndex(moveType)
 	calls = slices.DeleteFunc(calls, func(f uint32) bool { return thenType < 0 || l.typeOf(f) != uint32(thenType) })
 	if len(calls) != 1 {
 		return nil, errors.New("JS_PromiseThen does not call one function of perform_promise_then's type")
 	}
+	if moving < 0 {
+		return nil, errors.New("the module has no function of the type that moving memory needs")
+	}
 	return &follower{
-		then: calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
+		moveType: uint32(moving),
+		then:     calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
 		first: l.imports.funcs + uint32(len(l.code)), host: uint32(l.imports.hostCall),
 	}, nil
 }
@@ -104,9 +112,9 @@ func (f *follower) target(callee uint32) uint32 {
 }
 
 // types are those of the new functions, functions their bodies.
-func (f *follower) types() []uint32 { return []uint32{f.thenType, f.jobType} }
+func (f *follower) types() []uint32 { return []uint32{f.thenType, f.jobType, f.moveType, f.moveType} }
 
-func (f *follower) functions() [][]byte {
+func (f *follower) functions(p probe) [][]byte {
 	return [][]byte{
 		f.function(f.then, nil, func(out []byte) []byte {
 			out = appendGet(out, 2)
@@ -121,6 +129,8 @@ func (f *follower) functions() [][]byte {
 			out = appendGet(appendGet(out, 1), 2)
 			return appendS32(append(out, opI32Const), 0)
 		}),
+		p.fillBody(),
+		p.copyBody(),
 	}
 }
 
@@ -146,7 +156,8 @@ func (f *follower) addExports(body []byte) ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	out := append(appendU32(nil, n+2), body[r.at:]...)
+	out := append(appendU32(nil, n+3), body[r.at:]...)
+	out = appendU32(append(appendName(out, CounterGlobal), exportGlobal), f.counter)
 	out = appendU32(append(appendName(out, PerformThen), exportFunc), f.then)
 	return appendU32(append(appendName(out, FollowGlobal), exportGlobal), f.global), nil
 }

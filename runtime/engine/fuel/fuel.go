@@ -25,8 +25,8 @@ import (
 )
 
 // Period is how many loop iterations pass between two calls of host_interrupt.
-// At some 1 to 5 ns an iteration a period is well under a millisecond.
-const Period = 200_000
+// An iteration takes some 1 to 100 ns, so that a period is a millisecond at most.
+const Period = 10_000
 
 // Sections of a module, in the numbering of the WebAssembly core specification.
 const (
@@ -60,7 +60,7 @@ func Instrument(module []byte) ([]byte, error) {
 	counter := l.imports.globals + l.globals
 	p := probe{counter: counter, length: counter + 1, interrupt: uint32(l.imports.interrupt)}
 	if f != nil {
-		f.global = counter + 2
+		f.counter, f.global = counter, counter+2
 	}
 	return rewrite(module, p, f)
 }

@@ -16,6 +16,15 @@ export function trace(frames) {
   }
 }
 
+/** The same where nothing comes after it but the engine's own last exception, which is to be as long. */
+export function lastTrace(frames) {
+  try {
+    Trace.stackTraceLimit = frames;
+    Trace.prepareStackTrace = undefined;
+  } catch {} // the author froze Error
+  return new Trace().stack;
+}
+
 function restore(limit, prepare) {
   try {
     Trace.stackTraceLimit = limit;

@@ -9,7 +9,7 @@ import { disconnect, incoming } from "./request.js";
 import { head, isResponse } from "./response.js";
 import { lengthOf, pump } from "./streams.js";
 import { forgetTimers } from "./timers.js";
-import { trace } from "./trace.js";
+import { lastTrace } from "./trace.js";
 import { couple, refusal } from "./websocket.js";
 
 const env = {};
@@ -168,8 +168,8 @@ export function cancel(id) {
   if (state !== undefined) disconnect(state.request);
 }
 
-/** Where the code is now. */
-export function backtrace() { return trace(64); } // the author's own frame may lie below many of ours
+/** Where the code is now that it is ended. */
+export function backtrace() { return lastTrace(64); } // the author's own frame may lie below many of ours
 
 export function install() {
   // The source of the module cloudflare:workers reads this.

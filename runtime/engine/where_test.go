@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// spinning are scripts whose kill must name a line: what has no call in it, what
+// is native, and what runs in a job. QuickJS knows the lines of calls, of reads
+// of properties and the like; of a loop without any it knows what came before it.
+var spinning = map[string]struct{ code, want string }{
+	"empty for":          {"const n = 1;\nfunction spin() {\n  for(;;){}\n}\nspin()", "at spin (%:2:"},
+	"while at the top":   {"let n = 0;\nfunction spin() {\n  while (true)\n    Math.abs(n);\n}\nspin()", "at spin (%:4:"},
+	"nested":             {"const outer = () => {\n  inner();\n};\nfunction inner() {\n  let n = 0;\n  while (true)\n    n += 1;\n}\nouter()", "at inner (%:4:"},
+	"its caller":         {"const outer = () => {\n  inner();\n};\nfunction inner() {\n  for (;;);\n}\nouter()", "at outer (%:2"},
+	"finally":            {"function spin() {\n  try { for (;;) {} }\n  finally { for (;;) {} }\n}\nspin()", "at spin (%:1:"},
+	"regex":              {"function match() {\n  const s = 'a'.repeat(40) + 'b';\n  return /^(a+)+$/.test(s);\n}\nmatch()", "at match (%:3"},
+	"comparator":         {"function order() {\n  [2, 1].sort(\n    function compare() { for(;;){} });\n}\norder()", "at compare (%:3:"},
+	"sort":               {"function order() {\n  for (;;) {\n    new Float64Array(3e6).sort();\n  }\n}\norder()", "at order (%:3"},
+	"stringify":          {"const all = new Array(2e5).fill({ a: [1, 'two'] });\nfunction write() {\n  for (;;)\n    JSON.stringify(all);\n}\nwrite()", "at write (%:4"},
+	"join":               {"function write() {\n  return new Array(5e7).join('');\n}\nwrite()", "at write (%:2"},
+	"async function":     {"0;\n(async function spin() { for(;;){}\n})(); 0", "at spin (%:2:"},
+	"after an await":     {"(async function spin() {\n  await Math.abs(1);\n  for(;;){}\n})(); 0", "at spin (%:2:"},
+	"then":               {"0;\nPromise.resolve().then(function spin() {\n  for(;;){}\n}); 0", "at spin (%:2:"},
+	"generator":          {"function* spin() {\n  yield 1;\n  for(;;){}\n}\n[...spin()]", "at spin (%:2:"},
+	"async generator":    {"(async () => {\n  for await (const x of (async function* spin() {\n    yield 1;\n    for(;;){}\n  })()) {}\n})(); 0", "at spin (%:3:"},
+	"getter":             {"const o = {\n  get spin() { for(;;){} } };\nString(o.spin)", "%:2"},
+	"toString of a host": {"host.echo({\n toString() { for(;;){} } })", "at toString (%:2:"},
+	"hostile trace":      {"Error.prepareStackTrace = () => { for(;;){} };\nfunction spin() {\n  for(;;){}\n}\nspin()", "at spin (%:2:"},
+	"no trace":           {"Error.stackTraceLimit = 0;\nfunction spin() {\n  for(;;){}\n}\nspin()", "at spin (%:2:"},
+}
+
+// TestKillNamesTheLine: of whatever runs.
+func TestKillNamesTheLine(t *testing.T) {
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
+		"echo": func(c *engine.Call) (any, error) { return c.String(0), nil },
+	}})
+	for name, c := range spinning {
+		t.Run(name, func(t *testing.T) {
+			_, err := run(i, scope(t, 30*time.Millisecond), c.code)
+			killed, ok := errors.AsType[*engine.KilledError](err)
+			if !ok {
+				t.Fatal(err)
+			}
+			if !strings.Contains(killed.Stack, strings.ReplaceAll(c.want, "%", "<input>")) &&
+				!strings.Contains(killed.Stack, strings.ReplaceAll(c.want, "%", "<evalScript>")) {
+				t.Errorf("want %q in\n%s", c.want, killed.Stack)
+			}
+		})
+	}
+}
