@@ -75,7 +75,7 @@ func (p probe) append(out []byte) []byte {
 }
 
 // instrumentCode puts the probe into every function and appends those of f.
-func instrumentCode(body []byte, p probe, f *follower) ([]byte, error) {
+func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error) {
 	r := &reader{b: body}
 	n := r.u32()
 	var added [][]byte
@@ -84,7 +84,11 @@ func instrumentCode(body []byte, p probe, f *follower) ([]byte, error) {
 	}
 	out := appendU32(nil, n+uint32(len(added)))
 	for i := range n {
-		code, err := instrumentFunc(r.vector(), p, f)
+		code := r.vector()
+		if len(l.reserved) > 0 && l.isClassAtom(int(i)) {
+			code = inClassOnly(code, l.reserved)
+		}
+		code, err := instrumentFunc(code, p, f)
 		if r.err != nil {
 			return nil, r.err
 		}

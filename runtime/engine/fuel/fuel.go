@@ -11,7 +11,8 @@
 // loops of the module; each takes from the counter by the bytes that it moves.
 //
 // QuickJS has no hook either for what runs after an await; in the same pass the
-// module gets one, so that the host can follow asynchronous code (follow.go).
+// module gets one, so that the host can follow asynchronous code (follow.go). A
+// fault of its regular expressions is corrected there as well (regexp.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32. Out: the bytes of the rewritten module. What is
@@ -36,6 +37,7 @@ const (
 	sectionGlobal   = 6
 	sectionExport   = 7
 	sectionCode     = 10
+	sectionData     = 11
 )
 
 var header = []byte("\x00asm\x01\x00\x00\x00")
@@ -62,11 +64,11 @@ func Instrument(module []byte) ([]byte, error) {
 	if f != nil {
 		f.counter, f.global = counter, counter+2
 	}
-	return rewrite(module, p, f)
+	return rewrite(module, l, p, f)
 }
 
 // rewrite copies the module section by section. f may be nil.
-func rewrite(module []byte, p probe, f *follower) ([]byte, error) {
+func rewrite(module []byte, l layout, p probe, f *follower) ([]byte, error) {
 	in, out := &reader{b: module, at: len(header)}, bytes.Clone(header)
 	for !in.done() && in.err == nil {
 		id := in.byte()
@@ -78,7 +80,7 @@ func rewrite(module []byte, p probe, f *follower) ([]byte, error) {
 		case id == sectionGlobal:
 			body, in.err = addGlobals(body, f)
 		case id == sectionCode:
-			body, in.err = instrumentCode(body, p, f)
+			body, in.err = instrumentCode(body, l, p, f)
 		case id == sectionFunction && f != nil:
 			body, in.err = f.addFunctions(body)
 		case id == sectionExport && f != nil:

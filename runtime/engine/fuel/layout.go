@@ -13,6 +13,8 @@ type layout struct {
 	exports map[string]uint32
 	code    [][]byte
 	globals uint32 // the module's own
+	// reserved are the instructions of regexp.go.
+	reserved [][]byte
 }
 
 // importSection is what is imported: indices of functions, -1 for none, and how
@@ -59,6 +61,8 @@ func readLayout(module []byte) (l layout, err error) {
 			for n := r.u32(); n > 0 && r.err == nil; n-- {
 				l.code = append(l.code, r.vector())
 			}
+		case sectionData:
+			l.reserved = reservedAddresses(r.b)
 		}
 		if in.err == nil {
 			in.err = r.err

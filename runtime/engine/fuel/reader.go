@@ -80,6 +80,20 @@ func (r *reader) s33() {
 	r.fail("number over 64 bits")
 }
 
+// s32 reads a signed LEB128 number of at most 32 bits.
+func (r *reader) s32() int32 {
+	var v int64
+	for shift := 0; shift < 35; shift += 7 {
+		b := r.byte()
+		v |= int64(b&0x7f) << shift
+		if b < 0x80 {
+			return int32(v << (57 - shift) >> (57 - shift))
+		}
+	}
+	r.fail("number over 32 bits")
+	return 0
+}
+
 func appendU32(out []byte, v uint32) []byte {
 	for v >= 0x80 {
 		out = append(out, byte(v)|0x80)

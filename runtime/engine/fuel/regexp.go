@@ -1,0 +1,75 @@
+package fuel
+
+import "bytes"
+
+// This file corrects QuickJS's parser of regular expressions. With the flag v
+// some characters (- and /) and pairs of them (&& and !!, say) are reserved in a
+// character class (ECMA-262, ClassSetSyntaxCharacter and
+// ClassSetReservedDoublePunctuator); QuickJS refuses them everywhere, so that
+// /a-b/v is a SyntaxError (github.com/bellard/quickjs/issues/520). Its
+// get_class_atom (parser, ranges, position, whether in a class) -> int asks for
+// the flag before it gives one of the messages below; it is made to ask also
+// for the class, and to go on where it goes without the flag.
+
+// reservedMessages are what get_class_atom says.
+var reservedMessages = []string{
+	"invalid class set operation in regular expression\x00",
+	"invalid character in class in regular expression\x00",
+}
+
+const (
+	opBrIf = 0x0d
+	// inClass is the parameter that says whether a class is read.
+	inClass = 3
+	// classAtomType is the type of get_class_atom, as it is encoded.
+	classAtomType = "\x60\x04\x7f\x7f\x7f\x7f\x01\x7f"
+)
+
+// reservedAddresses are the instructions that load the address of a message.
+func reservedAddresses(data []byte) (loads [][]byte) {
+	r := &reader{b: data}
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		if r.u32() != 0 || r.byte() != opI32Const {
+			return loads // what follows is not laid out in the memory at once
+		}
+		start := r.s32()
+		r.byte() // the end of the expression
+		segment := r.vector()
+		for _, message := range reservedMessages {
+			if i := bytes.Index(segment, []byte(message)); i >= 0 && r.err == nil {
+				loads = append(loads, appendS32([]byte{opI32Const}, start+int32(i)))
+			}
+		}
+	}
+	return loads
+}
+
+// isClassAtom reports whether function i of the module's own can be get_class_atom.
+func (l layout) isClassAtom(i int) bool {
+	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == classAtomType
+}
+
+// inClassOnly returns code with the question for the class before each of loads
+// that a conditional branch stands before: br_if n, local.get parser, load.
+func inClassOnly(code []byte, loads [][]byte) []byte {
+	r := &reader{b: code}
+	r.locals()
+	var out []byte
+	kept, branch, get := 0, 0, 0 // where the two instructions before this one start
+	for !r.done() && r.err == nil {
+		start := r.at
+		r.immediates(r.byte())
+		for _, load := range loads {
+			if bytes.Equal(code[start:r.at], load) && code[get] == opLocalGet && code[branch] == opBrIf {
+				out = append(append(out, code[kept:get]...), opLocalGet, inClass, opI32Eqz)
+				out = append(out, code[branch:get]...)
+				kept = get
+			}
+		}
+		branch, get = get, start
+	}
+	if r.err != nil {
+		return code // the pass over all code tells
+	}
+	return append(out, code[kept:]...)
+}
