@@ -180,6 +180,9 @@ func (w *Worker) evaluate(vm *engine.VM, env string) error {
 	if err := w.addNode(vm); err != nil {
 		return err
 	}
+	if err := w.noteMatches(vm); err != nil {
+		return err
+	}
 	namespace, err := vm.Import(engine.Source{Name: w.o.Name, Code: string(w.o.Code)})
 	if err != nil {
 		return err

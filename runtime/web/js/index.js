@@ -39,6 +39,7 @@ for (const part of [
 ]) part.install();
 
 export { handled, rejected } from "./scope.js";
+export { noteMatches } from "./regexp.js";
 export { letGo } from "./weakref.js";
 export { socket } from "./websocket.js";
 export { called as wasmCall, error as wasmError, grown as wasmGrown, lost as wasmLost } from "./webassembly.js";
