@@ -424,6 +424,30 @@ func TestEntrypointClass(t *testing.T) {
 	}
 }
 
+// Libraries extend classes of products that a site does not use.
+func TestPlatformClasses(t *testing.T) {
+	w := serve(t, `
+		import * as platform from "cloudflare:workers";
+		export class Room extends platform.DurableObject { fetch() {} }
+		export class Flow extends platform.WorkflowEntrypoint { run() {} }
+		class Service extends platform.RpcTarget { hello() { return "hello"; } }
+		const made = (make) => { try { return make(); } catch (error) { return String(error); } };
+		export default { fetch() {
+			return Response.json([
+				Object.keys(platform).join(),
+				made(() => new Room({}, {})), made(() => new Flow()), made(() => new platform.ServiceStub()),
+				new Service().hello(), platform.RpcStub.name,
+			]);
+		} };`, web.Options{})
+	want := `["DurableObject,RpcPromise,RpcProperty,RpcStub,RpcTarget,ServiceStub,WorkerEntrypoint,WorkflowEntrypoint,env,waitUntil",` +
+		`"TypeError: Failed to construct 'DurableObject': this platform has no Durable Objects",` +
+		`"TypeError: Failed to construct 'WorkflowEntrypoint': this platform has no Workflows",` +
+		`"TypeError: Failed to construct 'ServiceStub': this platform has no service bindings","hello","RpcStub"]`
+	if _, body := w.get("/"); body != want {
+		t.Errorf("got  %s\nwant %s", body, want)
+	}
+}
+
 func TestBudget(t *testing.T) {
 	w := serve(t, `export default { async fetch(request) {
 		if (request.url.endsWith("/spin")) { await null; while (true) {} }

@@ -163,8 +163,9 @@ func Names() []string {
 // Modules returns the sources of the modules that the platform provides, by
 // specifier. An unknown name in an import of one is a SyntaxError.
 func Modules() map[string]string {
-	return map[string]string{"cloudflare:workers": `const { env, waitUntil, WorkerEntrypoint } = globalThis[Symbol.for("pages.workers")];
-export { env, waitUntil, WorkerEntrypoint };
+	names := "env, waitUntil, WorkerEntrypoint, DurableObject, WorkflowEntrypoint, RpcTarget, RpcStub, RpcPromise, RpcProperty, ServiceStub"
+	return map[string]string{"cloudflare:workers": `const { ` + names + ` } = globalThis[Symbol.for("pages.workers")];
+export { ` + names + ` };
 `}
 }
 

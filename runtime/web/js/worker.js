@@ -11,6 +11,7 @@ import { lengthOf, pump } from "./streams.js";
 import { forgetTimers } from "./timers.js";
 import { lastTrace } from "./trace.js";
 import { couple, refusal } from "./websocket.js";
+import * as classes from "./workers.js";
 
 const env = {};
 const requests = new Map(); // by id, until all work of the request is done
@@ -28,13 +29,6 @@ class ExecutionContext {
   passThroughOnException() { host.pass_through(this.#id); }
 }
 
-class WorkerEntrypoint {
-  constructor(ctx, env) {
-    Object.defineProperty(this, "ctx", { value: ctx, writable: true, configurable: true });
-    Object.defineProperty(this, "env", { value: env, writable: true, configurable: true });
-  }
-}
-
 /** Fills env. It may be called before the module is evaluated, for code that reads it at the top level. */
 export function provide(makeEnv, spec) {
   if (environment === spec) return;
@@ -50,7 +44,7 @@ export function begin(namespace) {
   }
   const worker = namespace.default;
   if (typeof worker === "function") {
-    if (!(worker.prototype instanceof WorkerEntrypoint)) {
+    if (!(worker.prototype instanceof classes.WorkerEntrypoint)) {
       throw new TypeError("the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint");
     }
     if (typeof worker.prototype.fetch !== "function") throw new TypeError(`the default export's class ${worker.name} has no fetch method`);
@@ -174,6 +168,6 @@ export function backtrace() { return lastTrace(64); } // the author's own frame 
 export function install() {
   // The source of the module cloudflare:workers reads this.
   Object.defineProperty(globalThis, Symbol.for("pages.workers"), {
-    value: Object.freeze({ env, WorkerEntrypoint, waitUntil(promise) { wait(host.current(), promise); } }),
+    value: Object.freeze({ env, ...classes, waitUntil(promise) { wait(host.current(), promise); } }),
   });
 }
