@@ -16,7 +16,7 @@ func (w *Worker) console(s *engine.Scope, e web.ConsoleEntry) {
 	l := w.line(s, e.Level, w.sources.text(e.Text))
 	l.Frames = w.sources.frames(e.Stack)
 	if e.Called {
-		l.Args, l.Frames = json.RawMessage(e.Args), callerIn(l.Frames)
+		l.Called, l.Args, l.Frames = true, json.RawMessage(e.Args), callerIn(l.Frames)
 	}
 	w.o.Console(l)
 }
@@ -54,10 +54,11 @@ func (w *Worker) rejected(s *engine.Scope, e *engine.Error) {
 	if w.o.Console == nil {
 		return
 	}
-	text := "unhandled rejection: " + e.Error()
+	lines := []string{"unhandled rejection: " + e.Error()}
 	for _, c := range w.sources.causes(e) {
-		text += "\n  " + c.String()
+		lines = append(lines, c.String())
 	}
+	text := strings.Join(lines, "\n  ")
 	if !w.mayLog(s, len(text)) {
 		return
 	}

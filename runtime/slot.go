@@ -15,6 +15,7 @@ import (
 // slot is one isolate and what it has to do.
 type slot struct {
 	isolate *engine.Isolate
+	number  int // from 1
 	// busy is how many requests are under way, guarded by Worker.mu. Where each
 	// has an isolate of its own, one counts until its waitUntil is done.
 	busy int
@@ -130,6 +131,7 @@ func (w *Worker) chooseLocked(most int) (*slot, error) {
 	s, err := w.newSlot()
 	if err == nil {
 		w.slots = append(w.slots, s)
+		s.number = len(w.slots)
 	}
 	return s, err
 }

@@ -87,33 +87,39 @@ func (s *sources) text(text string) string {
 	if !strings.Contains(text, "\n") || !strings.Contains(text, " at ") {
 		return text
 	}
-	var b strings.Builder
-	dropped := false
-	for line := range strings.Lines(text) {
-		at := strings.Index(line, "at ")
-		if at < 2 || strings.TrimLeft(line[:at], " ") != "" {
-			b.WriteString(line)
-			continue
-		}
-		end := line[len(strings.TrimRight(line, "\r\n")):]
-		switch frames := s.frames(line); {
-		case len(frames) > 0 && frames[0].Line > 0:
-			b.WriteString(line[:at] + frames[0].String() + end)
-		case traceLine.MatchString(strings.TrimRight(line, "\r\n")) && isOurs(line):
-			dropped = true
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		// The properties of an Error follow in braces behind its trace.
+		bare, hasProps := strings.CutSuffix(line, " {")
+		mapped, ours := s.traceLine(bare)
+		switch {
+		case ours && hasProps && len(kept) > 0:
+			kept[len(kept)-1] += " {"
+		case ours && !hasProps:
+		case hasProps:
+			kept = append(kept, mapped+" {")
 		default:
-			b.WriteString(line)
+			kept = append(kept, mapped)
 		}
 	}
-	if dropped && !strings.HasSuffix(text, "\n") { // the last line may be one of them
-		return strings.TrimSuffix(b.String(), "\n")
-	}
-	return b.String()
+	return strings.Join(kept, "\n")
 }
 
-// isOurs reports whether a line of a trace is in the prelude or a native function.
-func isOurs(line string) bool {
-	return strings.Contains(line, preludeName+":") || strings.Contains(line, "(native)")
+// traceLine is a line with the author's position, if it is one of a trace; ours
+// says that it is of the prelude or of a native function.
+func (s *sources) traceLine(line string) (mapped string, ours bool) {
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	if indent == "" || !strings.HasPrefix(line[len(indent):], "at ") {
+		return line, false
+	}
+	frames := s.frames(line)
+	switch {
+	case len(frames) > 0 && frames[0].Line > 0:
+		return indent + frames[0].String(), false
+	case len(frames) == 0 && traceLine.MatchString(line):
+		return "", true
+	}
+	return line, false
 }
 
 // original returns the frame in the author's file.

@@ -23,6 +23,7 @@ const (
 	// waitUntilTime bounds what ctx.waitUntil may go on for after the response,
 	// as on the platform.
 	waitUntilTime = 30 * time.Second
+	overWaitUntil = "waitUntil was ended 30 s after the answer: what it still waited for is not done"
 	// statusClientGone is what logs call an answer that nobody waited for.
 	statusClientGone = 499
 	// defaultLoadCPU is the CPU time for evaluating the module, where no limit of
@@ -65,8 +66,11 @@ type Line struct {
 	Time  time.Time
 	Level string // debug, log, info, trace, warn, error
 	Text  string // with positions in the author's files; it may have several lines
+	// Called says that the author called console; else the runtime tells of
+	// something.
+	Called bool
 	// Args is the JSON array of what console was called with, as far as JSON has
-	// it; empty when that is too long, and for what the runtime itself says.
+	// it; empty when that is too long.
 	Args json.RawMessage
 	// Frames is where: the call of console, or the trace of an exception.
 	Frames  []Frame
@@ -77,6 +81,10 @@ type Line struct {
 type Usage struct {
 	CPU         time.Duration
 	SubRequests int
+	// Isolate is the number of the isolate that ran it, from 1; 0 for none.
+	Isolate int
+	// Broke is why the answer broke off after its head; nil if it did not.
+	Broke *Error
 }
 
 // Worker is one evaluated bundle. Close it.
@@ -144,6 +152,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		w.wasm.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
+	first.number = 1
 	w.slots = []*slot{first}
 	return w, nil
 }
@@ -231,11 +240,11 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	m.scope, m.exchange = scope, x
 	defer w.linger(s, scope, x)
 	err = w.host.Serve(s.isolate, scope, x)
-	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests()}
+	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests(), Isolate: s.number}
 	if errors.Is(err, web.ErrClientGone) && !m.wrote {
 		rw.WriteHeader(statusClientGone)
 	}
-	if err = w.begun(scope, err); err != nil {
+	if usage.Broke, err = w.begun(scope, err); err != nil {
 		f := w.errorOf(KindException, err)
 		if w.passThrough(scope, rw, r, err, f) {
 			return usage, nil
@@ -251,16 +260,17 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 }
 
 // begun takes the errors that came after the answer had begun, or that nobody
-// waits for: there is no page to show for them.
-func (w *Worker) begun(scope *engine.Scope, err error) error {
-	if broke, ok := errors.AsType[*web.Aborted](err); ok {
-		w.fault(scope, "the answer broke off: ", w.errorOf(KindException, broke.Err))
-		return nil
+// waits for: there is no page to show for them. It returns why an answer broke off.
+func (w *Worker) begun(scope *engine.Scope, err error) (broke *Error, other error) {
+	if aborted, ok := errors.AsType[*web.Aborted](err); ok {
+		broke = w.errorOf(KindException, aborted.Err)
+		w.fault(scope, "the answer broke off: ", broke)
+		return broke, nil
 	}
 	if errors.Is(err, web.ErrClientGone) {
-		return nil
+		return nil, nil
 	}
-	return err
+	return nil, err
 }
 
 // end is for a scope in which nothing is left to do.
@@ -318,7 +328,7 @@ func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange) {
 		select {
 		case <-x.Done():
 		case <-timer.C:
-			w.o.Logger.Warn("waitUntil was cut off", "after", waitUntilTime)
+			w.tell(scope, "warn", overWaitUntil)
 			w.host.GiveUp(x)
 		case <-w.ctx.Done():
 		}

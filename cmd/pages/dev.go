@@ -173,6 +173,10 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	if err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
+	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	defer console.history.Close()
 	front, err := site.New(ctx, site.Options{
 		DB: platform, SubmissionsDB: b.site, Control: hub, Now: c.now, Logger: console.logger(), DevHints: true,
 		AllowHost: func(host string) bool { return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host) },

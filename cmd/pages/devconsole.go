@@ -18,9 +18,10 @@ import (
 // console is what `pages dev` says: the ready line and, with --json, every
 // event on stdout, one JSON document a line; prose for people on stderr.
 type console struct {
-	cli    *cli
-	warned string     // the warnings told last; of the goroutine that builds
-	mu     sync.Mutex // lines come from many goroutines
+	cli     *cli
+	history *devserver.RequestLog // nil until the state is open
+	warned  string                // the warnings told last; of the goroutine that builds
+	mu      sync.Mutex            // lines come from many goroutines
 }
 
 func newConsole(c *cli) *console { return &console{cli: c} }
@@ -131,13 +132,14 @@ func (k *console) problems(b devserver.Build) {
 	}
 }
 
-// request tells of one request.
+// request tells of one request, and keeps it. The dashboard asks often: what it
+// asks for is not worth keeping.
 func (k *console) request(rec site.RequestRecord) {
+	if k.history != nil && rec.Source != site.FromControl {
+		k.history.Add(rec)
+	}
 	if k.cli.json {
-		k.event(struct {
-			Type string `json:"type"`
-			site.RequestRecord
-		}{"request", rec})
+		k.event(typedRequest{"request", rec})
 		return
 	}
 	if rec.Source == site.FromControl && !k.cli.verbose {
@@ -146,30 +148,46 @@ func (k *console) request(rec site.RequestRecord) {
 	k.line("%s", devserver.FormatRequest(rec, k.cli.colored(k.cli.stderr)))
 }
 
-// log prints what the Worker logged.
+// log prints what the Worker logged, and keeps it.
 func (k *console) log(l pagesruntime.Line) {
-	at := ""
-	if len(l.Frames) > 0 {
-		at = fmt.Sprintf("%s:%d", l.Frames[0].File, l.Frames[0].Line)
+	line := logLine(l)
+	if k.history != nil {
+		k.history.AddLine(line)
 	}
 	if k.cli.json {
-		k.event(struct {
-			Type  string `json:"type"`
-			Level string `json:"level"`
-			Text  string `json:"text"`
-			At    string `json:"at,omitempty"`
-		}{"log", l.Level, l.Text, at})
+		k.event(typedLine{"log", line})
 		return
 	}
-	style := map[string]string{"error": "31", "warn": "33", "debug": "2"}[l.Level]
-	text := l.Level + ": " + l.Text
-	if style != "" {
-		text = k.cli.paint(style, text)
+	k.line("%s", devserver.FormatLine(line, k.cli.colored(k.cli.stderr)))
+}
+
+// typedLine and typedRequest are the events of --json.
+type typedLine struct {
+	Type string `json:"type"`
+	site.LogLine
+}
+
+type typedRequest struct {
+	Type string `json:"type"`
+	site.RequestRecord
+}
+
+// logLine is a line of a Worker in the terms of the log.
+func logLine(l pagesruntime.Line) site.LogLine {
+	line := site.LogLine{Time: site.Stamp{Time: l.Time}, Level: l.Level, Text: l.Text, Args: l.Args}
+	if l.Request != nil {
+		line.Request, line.Route = site.RequestOf(l.Request.Context())
 	}
-	if at != "" {
-		text += " " + k.cli.paint("2", "("+at+")")
+	if len(l.Frames) > 0 {
+		at := l.Frames[0]
+		line.At = fmt.Sprintf("%s:%d:%d", at.File, at.Line, at.Column)
 	}
-	k.line("%s", text)
+	if !l.Called {
+		for _, f := range l.Frames {
+			line.Stack = append(line.Stack, f.String())
+		}
+	}
+	return line
 }
 
 // errorPage answers for a Worker that did not, and tells why in the log.

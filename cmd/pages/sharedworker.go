@@ -37,9 +37,23 @@ func (s *sharedWorker) Serve(w http.ResponseWriter, r *http.Request) error {
 	usage, err := s.worker.Serve(w, r)
 	site.SetMeter(r.Context(), site.Meter{
 		CPUMs: float64(usage.CPU) / float64(time.Millisecond), CPULimitMs: s.limits.CPUMs,
-		SubRequests: usage.SubRequests, SubRequestsMax: s.limits.SubRequests,
+		SubRequests: usage.SubRequests, SubRequestsMax: s.limits.SubRequests, Isolate: usage.Isolate,
 	})
+	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
+		site.SetFailure(r.Context(), failureOf(f))
+	} else if usage.Broke != nil {
+		site.SetFailure(r.Context(), failureOf(usage.Broke))
+	}
 	return err
+}
+
+// failureOf is an error of a Worker in the terms of the log.
+func failureOf(f *pagesruntime.Error) site.Failure {
+	failure := site.Failure{Kind: string(f.Kind), Name: f.Name, Message: f.Message, Limit: f.Limit}
+	if len(f.Frames) > 0 {
+		failure.File, failure.Line, failure.Column = f.Frames[0].File, f.Frames[0].Line, f.Frames[0].Column
+	}
+	return failure
 }
 
 func (s *sharedWorker) release() {

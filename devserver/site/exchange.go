@@ -3,16 +3,21 @@ package site
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // exchange is one request on its way through the site, and its response.
 type exchange struct {
 	site    *Site
+	id      string
 	serving *serving
 	held    bool // serving counts this exchange
 	r       *http.Request
@@ -26,6 +31,7 @@ type exchange struct {
 	gated   bool   // a members page, and the member may see it
 	member  Member
 	meter   atomic.Pointer[Meter]
+	ended   atomic.Pointer[Failure]
 }
 
 type exchangeKey struct{}
@@ -38,13 +44,24 @@ func exchangeFrom(ctx context.Context) *exchange {
 // ServeHTTP answers one request. It panics only with http.ErrAbortHandler, to
 // have the connection closed when a response broke off in the middle.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{site: s, serving: s.acquire(), held: true, r: r, began: s.options.Now()}
+	x := &exchange{site: s, id: newRequestID(), serving: s.acquire(), held: true, r: r, began: s.options.Now()}
 	x.out.ResponseWriter = w
 	defer x.release()
 	defer x.finish()
 	defer x.survive()
 	x.answer()
 }
+
+// headerRequestID tells the author which request of the log a failed answer is.
+const headerRequestID = "X-Pages-Request-Id"
+
+// clientGone is the Error of a record whose client did not wait for all of the answer.
+const clientGone = "the client went away"
+
+// requestIDLength is how many random characters an id has: 60 bits.
+const requestIDLength = 12
+
+func newRequestID() string { return "req_" + strings.ToLower(rand.Text()[:requestIDLength]) }
 
 // release lets the revision go. Answers that may stay open for hours do so early.
 func (x *exchange) release() {
@@ -129,9 +146,15 @@ func (x *exchange) finish() {
 	s := x.site
 	elapsed := s.options.Now().Sub(x.began)
 	record := RequestRecord{
-		At: Stamp{x.began}, Method: x.r.Method, Path: x.path.escaped, Query: x.path.query, Status: x.out.status, Bytes: x.out.bytes,
+		ID: x.id, At: Stamp{x.began}, Method: x.r.Method, Path: x.path.escaped, Query: manifest.MaskQuery(x.path.query), Status: x.out.status, Bytes: x.out.bytes,
 		Millis: float64(elapsed.Microseconds()) / 1000, Source: x.source, Route: x.route, Member: x.member.Email,
-		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure,
+		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure, Failure: x.ended.Load(),
+	}
+	if record.Failure != nil && record.Error == "" {
+		record.Error = "the answer broke off: " + record.Failure.Message
+	}
+	if x.r.Context().Err() != nil && record.Error == "" && x.source != FromControl {
+		record.Error = clientGone
 	}
 	if record.Path == "" {
 		record.Path = x.r.RequestURI

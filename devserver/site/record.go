@@ -1,6 +1,9 @@
 package site
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // Source says which part of the front door answered a request.
 type Source string
@@ -21,17 +24,51 @@ type Meter struct {
 	CPULimitMs     int     `json:"cpu_limit_ms"`     // 0: no limit
 	SubRequests    int     `json:"subrequests"`      // outbound fetches and redirect hops
 	SubRequestsMax int     `json:"subrequest_limit"` // 0: no limit
+	// Isolate is the number of the isolate that ran it, from 1.
+	Isolate int `json:"isolate,omitempty"`
 }
 
-// RequestRecord tells how one request was answered. Records live in memory: the
-// last 500 are kept.
+// Failure is why a [Worker] ended a request, or broke off its answer.
+type Failure struct {
+	Kind    string `json:"kind"`           // exception, cpu, memory, response, …
+	Name    string `json:"name,omitempty"` // class of the exception
+	Message string `json:"message"`
+	Limit   string `json:"limit,omitempty"` // the limit that was met, as the manifest names it
+	// File, Line and Column are where, in the author's own file; 1-based. Empty
+	// and 0 when that is unknown.
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+// LogLine is one line of a Worker's console, or of the runtime's about a request.
+type LogLine struct {
+	Time  Stamp  `json:"time"`
+	Level string `json:"level"` // debug, trace, log, info, warn, error
+	Text  string `json:"text"`  // may have several lines
+	// At is where, in the author's own file: "src/worker.ts:12:3".
+	At string `json:"at,omitempty"`
+	// Stack is the trace of an exception, innermost first, each as "at f (file:line:column)".
+	Stack []string `json:"stack,omitempty"`
+	// Args is a JSON array of what console was called with, as far as JSON has it.
+	Args json.RawMessage `json:"args,omitempty"`
+	// Request is RequestRecord.ID; empty for what was logged while the module was evaluated.
+	Request string `json:"request,omitempty"`
+	Route   string `json:"route,omitempty"` // the pattern that the request matched
+}
+
+// RequestRecord tells how one request was answered. The site keeps the last 500
+// in memory.
 type RequestRecord struct {
 	// Number counts from 1 since the site was made; 0 for requests of FromControl, which are not kept.
 	Number uint64 `json:"number"`
+	// ID names the request in logs, and in the header X-Pages-Request-Id where the Worker failed.
+	ID     string `json:"id"`
 	At     Stamp  `json:"at"`
 	Method string `json:"method"`
 	// Path is the canonical path, percent-encoded, or what the client sent when that is malformed.
-	Path     string  `json:"path"`
+	Path string `json:"path"`
+	// Query is what followed "?", with stars for values that look like secrets.
 	Query    string  `json:"query,omitempty"`
 	Status   int     `json:"status"`
 	Bytes    int64   `json:"bytes"` // of the body
@@ -42,6 +79,25 @@ type RequestRecord struct {
 	Revision string  `json:"revision,omitempty"` // Revision.ID
 	Meter    *Meter  `json:"meter,omitempty"`    // of requests the Worker answered, when it told
 	Error    string  `json:"error,omitempty"`    // why it failed, or the code of the refusal
+	// Failure tells more of that, when it was the Worker.
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// SetFailure hands in why the request whose context a [Worker] got was ended.
+// What [SetMeter] says of its calls applies.
+func SetFailure(ctx context.Context, f Failure) {
+	if x := exchangeFrom(ctx); x != nil {
+		x.ended.Store(&f)
+	}
+}
+
+// RequestOf returns the ID and the route of the request whose context a [Worker]
+// got; both are empty for another context.
+func RequestOf(ctx context.Context) (id, route string) {
+	if x := exchangeFrom(ctx); x != nil {
+		return x.id, x.route
+	}
+	return "", ""
 }
 
 // SetMeter hands in the cost of the request whose context a [Worker] got. The

@@ -37,6 +37,9 @@ func (x *exchange) callWorker() {
 		panic(http.ErrAbortHandler) // the promise not to write before an error was broken
 	}
 	clear(x.out.Header())
+	if x.site.options.DevHints {
+		x.out.Header()[headerRequestID] = []string{x.id}
+	}
 	if page := x.site.options.ErrorPage; page != nil {
 		page(&x.out, r, err)
 		return

@@ -53,8 +53,6 @@ function elapsed(label) {
   return `${label}: ${ms >= 1000 ? `${(ms / 1000).toFixed(3)}s` : `${ms.toFixed(3)}ms`}`;
 }
 
-function labelOf(label) { return label === undefined ? "default" : `${label}`; }
-
 const methods = {
   log(...args) { log("log", args); },
   info(...args) { log("info", args); },
@@ -63,17 +61,17 @@ const methods = {
   error(...args) { log("error", args); },
   trace(...args) {
     const head = args.length ? `Trace: ${shown(args)}` : "Trace";
-    print("trace", `${head}\n${trace(64)}`, plainArguments(args));
+    print("trace", `${head}\n${trace(64).trimEnd()}`, plainArguments(args));
   },
-  assert(condition, ...args) {
+  assert(condition = false, ...args) {
     if (condition) return;
     if (typeof args[0] === "string") args[0] = `Assertion failed: ${args[0]}`;
     else args.unshift("Assertion failed");
     log("error", args);
   },
-  dir(value, options) { print("log", one(value, { customInspect: false, ...options }), plainArguments([value])); },
+  dir(value = undefined, options = undefined) { print("log", one(value, { customInspect: false, ...options }), plainArguments([value])); },
   dirxml(...args) { log("log", args); },
-  table(data, columns) { print("log", table(data, columns), plainArguments([data])); },
+  table(data = undefined, columns = undefined) { print("log", table(data, columns), plainArguments([data])); },
   group(...args) {
     if (args.length) log("log", args);
     const id = request();
@@ -86,28 +84,28 @@ const methods = {
     else groups.delete(id);
   },
   clear() { groups.delete(request()); },
-  count(label) {
-    const key = labelOf(label);
+  count(label = "default") {
+    const key = `${label}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
     print("info", `${key}: ${counts.get(key)}`);
   },
-  countReset(label) {
-    const key = labelOf(label);
+  countReset(label = "default") {
+    const key = `${label}`;
     if (counts.delete(key)) return;
     print("warn", `Count for '${key}' does not exist`);
   },
-  time(label) {
-    const key = labelOf(label);
+  time(label = "default") {
+    const key = `${label}`;
     if (times.has(key)) print("warn", `Timer '${key}' already exists`);
     else times.set(key, host.clock_now());
   },
-  timeLog(label, ...args) {
-    const key = labelOf(label);
+  timeLog(label = "default", ...args) {
+    const key = `${label}`;
     if (!times.has(key)) print("warn", `Timer '${key}' does not exist`);
     else log("log", ["%s", elapsed(key), ...args]);
   },
-  timeEnd(label) {
-    const key = labelOf(label);
+  timeEnd(label = "default") {
+    const key = `${label}`;
     if (!times.has(key)) return print("warn", `Timer '${key}' does not exist`);
     print("info", elapsed(key));
     times.delete(key);

@@ -169,6 +169,7 @@ const isIndex = (key) => typeof key === "string" && /^(0|[1-9]\d*)$/.test(key) &
 function shape(c, value, level) {
   const name = className(value, c, level), tag = tagOf(value, name);
   const keys = () => keysOf(c, value);
+  if (types.isOrdinary(value)) return ordinaryShape(value, name, tag, keys());
   const rest = () => keysOf(c, value).filter((key) => !isIndex(key));
   if (Array.isArray(value)) {
     const prefix = name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${value.length})`) : "";
@@ -233,14 +234,15 @@ function objectShape(c, value, level, name, tag, keys) {
     braces[0] = `${prefixOf(name, "", name)}{`;
     entries = () => fieldsOf(value).map(([key, field, sign]) => `${key}${sign} ${nested(c, field, level)}`);
     if (fieldsOf(value).length === 0) return { bare: `${braces[0]}}` };
-  } else if (name === "Object" && tag === "") {
-    if (keys.length === 0) return { bare: "{}" };
   } else {
-    const prefix = prefixOf(name, tag, "Object");
-    if (keys.length === 0) return { bare: `${prefix}{}` };
-    braces[0] = `${prefix}{`;
+    return ordinaryShape(value, name, tag, keys);
   }
   return { braces, base, keys, entries };
+}
+
+function ordinaryShape(value, name, tag, keys) {
+  const open = name === "Object" && tag === "" ? "{" : `${prefixOf(name, tag, "Object")}{`;
+  return keys.length === 0 ? { bare: `${open}}` } : { braces: [open, "}"], base: "", keys, entries: () => [] };
 }
 
 // What objects of the web platform are shown by, since their state is private:

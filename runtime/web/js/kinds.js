@@ -25,6 +25,16 @@ const kindOf = (f) => Object.getPrototypeOf(f);
 const generator = kindOf(function* () {}), asyncGenerator = kindOf(async function* () {}), asyncFunction = kindOf(async function () {});
 const hidden = Symbol();
 
+/**
+ * Reports whether a value is an object of no built-in kind, made by a literal or
+ * a class of the author's: cheap, where each brand that is missing costs an
+ * exception. One whose prototype was changed to look like it may be another.
+ */
+export function isOrdinary(value) {
+  const proto = Object.getPrototypeOf(value);
+  return typeof value === "object" && proto !== null && !(Symbol.toStringTag in value) && tagOf(value) === "[object Object]" && !Array.isArray(value);
+}
+
 export const isArrayBuffer = branded(getter(ArrayBuffer.prototype, "byteLength"));
 export const isSharedArrayBuffer = typeof SharedArrayBuffer === "function" ? branded(getter(SharedArrayBuffer.prototype, "byteLength")) : () => false;
 export const isAnyArrayBuffer = (value) => isArrayBuffer(value) || isSharedArrayBuffer(value);

@@ -45,6 +45,7 @@ function object(value, state) {
 }
 
 function shape(value, state) {
+  if (types.isOrdinary(value)) return properties(value, {}, state);
   if (types.isNativeError(value)) return error(value, state);
   if (Array.isArray(value) || types.isTypedArray(value)) return list(value, value.length, state);
   if (types.isDate(value)) return Number.isNaN(Date.prototype.getTime.call(value)) ? "Invalid Date" : Date.prototype.toISOString.call(value);

@@ -1,0 +1,222 @@
+package devserver
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+// LogFilter chooses requests of the log, and lines that belong to none. The zero
+// value chooses all.
+type LogFilter struct {
+	Since  time.Time     // not older
+	Status []StatusRange // one of these
+	// Route is a pattern as the manifest lists it.
+	Route string
+	// Path is a glob on the path: "*" stands for anything, "/" included, "?" for
+	// one character, "[a-z]" for one of several.
+	Path   string
+	Method string
+	// Level chooses requests with a line of that level or a more severe one; one
+	// that failed counts as "error".
+	Level string
+	// Text is looked for in paths, errors and lines; case does not count.
+	Text    string
+	Request string // the beginning of the id
+	Member  string // email
+	Limit   int    // the newest so many; 0 means all
+}
+
+// StatusRange is a range of HTTP status codes, both ends included.
+type StatusRange struct{ From, To int }
+
+// LoggedRequest is a request and what was logged for it, the oldest line first.
+type LoggedRequest struct {
+	site.RequestRecord
+	Logs []site.LogLine `json:"logs"`
+}
+
+// LogHistory is what the log holds, newest first.
+type LogHistory struct {
+	Requests []LoggedRequest `json:"requests"`
+	// Logs are lines of no request, or of one that is not in the log (yet).
+	Logs []site.LogLine `json:"logs"`
+}
+
+// LogEntry is one entry of the log in its order: a request or a line.
+type LogEntry struct {
+	Request *LoggedRequest
+	Line    *site.LogLine
+}
+
+// LogLevels are the levels that LogFilter.Level takes.
+func LogLevels() []string { return slices.Clone(severities) }
+
+// requestsOnly reports whether the filter asks for what only requests have.
+func (f LogFilter) requestsOnly() bool {
+	return len(f.Status) > 0 || f.Route != "" || f.Path != "" || f.Method != "" || f.Member != ""
+}
+
+// conditions are SQL for the requests and for the lines that are chosen, with
+// the arguments of both in turn. The table is r.
+func (f LogFilter) conditions() (requests, lines string, args []any) {
+	var forBoth, forRequests terms
+	forBoth.add(!f.Since.IsZero(), "r.at >= ?", f.Since.UnixMilli())
+	forBoth.add(f.Request != "", "substr(r.request, 1, length(?)) = ?", f.Request, f.Request)
+	forRequests = forBoth.clone()
+	var ranges terms
+	for _, s := range f.Status {
+		ranges.add(true, "r.status BETWEEN ? AND ?", s.From, s.To)
+	}
+	forRequests.add(len(f.Status) > 0, "("+strings.Join(ranges.sql, " OR ")+")", ranges.args...)
+	forRequests.add(f.Route != "", "r.route = ?", f.Route)
+	forRequests.add(f.Path != "", "r.path GLOB ?", f.Path)
+	forRequests.add(f.Method != "", "r.method = ?", strings.ToUpper(f.Method))
+	forRequests.add(f.Member != "", "r.member = ?", f.Member)
+	const ofLine = " OR EXISTS (SELECT 1 FROM request_log AS l WHERE l.request = r.request AND l.line = 1 AND "
+	const severe, holds = ".severity >= ?", "instr(lower(%s.text), lower(?)) > 0"
+	rank := severity(f.Level)
+	forRequests.add(f.Level != "", "(r"+severe+ofLine+"l"+severe+"))", rank, rank)
+	forRequests.add(f.Text != "", "("+fmt.Sprintf(holds, "r")+ofLine+fmt.Sprintf(holds, "l")+"))", f.Text, f.Text)
+	forBoth.add(f.Level != "", "r"+severe, rank)
+	forBoth.add(f.Text != "", fmt.Sprintf(holds, "r"), f.Text)
+	forBoth.add(f.requestsOnly(), "false")
+	return forRequests.and(), forBoth.and(), slices.Concat(forRequests.args, forBoth.args)
+}
+
+// terms are parts of a condition and their arguments.
+type terms struct {
+	sql  []string
+	args []any
+}
+
+func (t *terms) add(wanted bool, sql string, args ...any) {
+	if wanted {
+		t.sql, t.args = append(t.sql, sql), append(t.args, args...)
+	}
+}
+
+func (t *terms) clone() terms { return terms{slices.Clone(t.sql), slices.Clone(t.args)} }
+
+func (t *terms) and() string { return strings.Join(append([]string{"true"}, t.sql...), " AND ") }
+
+// ReadLog returns what the filter chooses of the log in a database, oldest first.
+// A database without a log is empty. It only reads, also beside a server that writes.
+func ReadLog(ctx context.Context, db *sql.DB, f LogFilter) ([]LogEntry, error) {
+	if there, err := hasLog(ctx, db); err != nil || !there {
+		return nil, err
+	}
+	requests, lines, args := f.conditions()
+	limit := f.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	query := `SELECT r.seq, r.request, r.line, r.document FROM request_log AS r
+WHERE r.line = 0 AND (` + requests + `) OR r.line = 1 AND (` + lines + `)
+  AND NOT EXISTS (SELECT 1 FROM request_log AS o WHERE o.request = r.request AND o.line = 0)
+ORDER BY r.seq DESC LIMIT ?`
+	rows, err := readRows(ctx, db, query, append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(rows)
+	return withLines(ctx, db, rows)
+}
+
+// hasLog reports whether a database has the log's table.
+func hasLog(ctx context.Context, db *sql.DB) (there bool, err error) {
+	const look = `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'request_log')`
+	if err := db.QueryRowContext(ctx, look).Scan(&there); err != nil {
+		return false, fmt.Errorf("request log: %w", err)
+	}
+	return there, nil
+}
+
+// storedRow is a row as it was read. The arguments of a query may add a column
+// that says whether the filter chooses it.
+type storedRow struct {
+	seq     int64
+	request string
+	isLine  bool
+	record  site.RequestRecord
+	line    site.LogLine
+}
+
+func readRows(ctx context.Context, db *sql.DB, query string, args ...any) (list []storedRow, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("request log: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r storedRow
+		var document []byte
+		if err := rows.Scan(&r.seq, &r.request, &r.isLine, &document); err != nil {
+			return nil, fmt.Errorf("request log: %w", err)
+		}
+		into := any(&r.record)
+		if r.isLine {
+			into = &r.line
+		}
+		if err := json.Unmarshal(document, into); err != nil {
+			return nil, fmt.Errorf("request log: %w", err)
+		}
+		list = append(list, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("request log: %w", err)
+	}
+	return list, nil
+}
+
+// withLines adds to requests what was logged for them.
+func withLines(ctx context.Context, db *sql.DB, rows []storedRow) ([]LogEntry, error) {
+	entries := make([]LogEntry, 0, len(rows))
+	byID := map[string]*LoggedRequest{}
+	for i := range rows {
+		if rows[i].isLine {
+			entries = append(entries, LogEntry{Line: &rows[i].line})
+			continue
+		}
+		request := &LoggedRequest{RequestRecord: rows[i].record, Logs: []site.LogLine{}}
+		byID[rows[i].request] = request
+		entries = append(entries, LogEntry{Request: request})
+	}
+	const most = 500 // arguments of one query
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(byID)), most) {
+		args := make([]any, len(ids))
+		for i, id := range ids {
+			args[i] = id
+		}
+		query := `SELECT seq, request, line, document FROM request_log WHERE line = 1 AND request IN (?` +
+			strings.Repeat(", ?", len(ids)-1) + `) ORDER BY seq`
+		lines, err := readRows(ctx, db, query, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lines {
+			byID[l.request].Logs = append(byID[l.request].Logs, l.line)
+		}
+	}
+	return entries, nil
+}
+
+// History puts entries into the form of the document: newest first.
+func History(entries []LogEntry) LogHistory {
+	h := LogHistory{Requests: []LoggedRequest{}, Logs: []site.LogLine{}}
+	for _, e := range slices.Backward(entries) {
+		if e.Line != nil {
+			h.Logs = append(h.Logs, *e.Line)
+		} else {
+			h.Requests = append(h.Requests, *e.Request)
+		}
+	}
+	return h
+}

@@ -1,0 +1,315 @@
+package devserver
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+// This file keeps what requests leave behind, so that it can be searched after
+// the fact and while no server runs. It is a convenience, not a promise: rows
+// are written a moment later and in batches, off the way of the requests; they
+// are dropped rather than waited for, and power that fails may take the last of
+// them. Bodies and headers are never kept.
+
+const (
+	// The log keeps so many rows, requests and lines alike, and so many bytes of
+	// them; when either is passed, the oldest go, a tenth of all at a time.
+	keptRows  = 50_000
+	keptBytes = 64 << 20
+
+	logRoom  = 4096 // rows that may wait to be written
+	logBatch = 512  // rows of one transaction
+	// Between two batches the log rests, so that it never takes more than a small
+	// part of a core, whatever the site's traffic.
+	logEvery   = 200 * time.Millisecond
+	logGoodbye = 2 * time.Second // for what waits when the log is closed
+)
+
+// logSchema holds requests and their lines in one table: one order, one cursor
+// for who follows, one sweep.
+const logSchema = `
+CREATE TABLE IF NOT EXISTS request_log (
+  seq      INTEGER PRIMARY KEY AUTOINCREMENT,
+  request  TEXT NOT NULL,            -- id of the request, '' for a line of none
+  line     INTEGER NOT NULL,         -- 0: the request itself, 1: a line of it
+  at       INTEGER NOT NULL,         -- milliseconds since 1970
+  severity INTEGER NOT NULL,         -- of a line its level, of a request that failed that of an error
+  status   INTEGER NOT NULL DEFAULT 0,
+  method   TEXT NOT NULL DEFAULT '',
+  path     TEXT NOT NULL DEFAULT '',
+  route    TEXT NOT NULL DEFAULT '',
+  member   TEXT NOT NULL DEFAULT '',
+  text     TEXT NOT NULL,            -- what a search looks at
+  document TEXT NOT NULL             -- site.RequestRecord or site.LogLine as JSON
+) STRICT;
+CREATE INDEX IF NOT EXISTS request_log_request ON request_log (request, line);
+`
+
+// RequestLogOptions are what a log needs besides its database. The zero value works.
+type RequestLogOptions struct {
+	MaxRows  int              // default 50,000
+	MaxBytes int64            // default 64 MiB, of documents and what a search looks at
+	Now      func() time.Time // default time.Now
+	Logger   *slog.Logger     // default none
+}
+
+// RequestLog writes the history of a site's requests into a database. Make it
+// with OpenRequestLog, end it with Close. It is safe for concurrent use.
+type RequestLog struct {
+	db    *sql.DB
+	o     RequestLogOptions
+	queue chan logRow
+	lost  atomic.Int64 // rows that never came into the queue or the database
+	told  int64        // of those, how many the log itself has told of
+
+	// What the database holds, counted before the first batch: of a full log that
+	// takes a moment, which a start does not have.
+	measured    bool
+	rows, bytes int64
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// logRow is what waits to be written: one of the two.
+type logRow struct {
+	record *site.RequestRecord
+	line   *site.LogLine
+}
+
+// OpenRequestLog makes the log's table in db unless it is there, and begins to
+// write. The caller keeps the database, and closes it after the log.
+func OpenRequestLog(ctx context.Context, db *sql.DB, o RequestLogOptions) (*RequestLog, error) {
+	if o.MaxRows <= 0 {
+		o.MaxRows = keptRows
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = keptBytes
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	l := &RequestLog{db: db, o: o, queue: make(chan logRow, logRoom)}
+	if _, err := db.ExecContext(ctx, logSchema); err != nil {
+		return nil, fmt.Errorf("request log: %w", err)
+	}
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	l.done.Go(func() { l.run(ctx) })
+	return l, nil
+}
+
+// Add hands over the record of a request. It never waits: when too many rows are
+// waiting already, the record is lost.
+func (l *RequestLog) Add(rec site.RequestRecord) { l.put(logRow{record: &rec}) }
+
+// AddLine hands over a line, as Add does a record.
+func (l *RequestLog) AddLine(line site.LogLine) { l.put(logRow{line: &line}) }
+
+func (l *RequestLog) put(row logRow) {
+	select {
+	case l.queue <- row:
+	default:
+		l.lost.Add(1)
+	}
+}
+
+// Lost is how many rows were never written. The log tells of them in a line of its own.
+func (l *RequestLog) Lost() int64 { return l.lost.Load() }
+
+// Close writes what waits, for a bounded time, and ends the log.
+func (l *RequestLog) Close() {
+	l.stop()
+	l.done.Wait()
+}
+
+func (l *RequestLog) run(ctx context.Context) {
+	tick := time.NewTicker(logEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			l.write(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), logGoodbye)
+			defer cancel()
+			for l.write(last) {
+			}
+			return
+		}
+	}
+}
+
+// write writes one batch and reports whether there may be more. A batch that
+// cannot be written is lost: the site goes on.
+func (l *RequestLog) write(ctx context.Context) (more bool) {
+	batch := l.take()
+	if len(batch) == 0 {
+		return false
+	}
+	if err := l.commit(ctx, batch); err != nil {
+		l.lost.Add(int64(len(batch)))
+		l.o.Logger.Warn("the request log was not written", "rows", len(batch), "error", err)
+		return false
+	}
+	return true
+}
+
+func (l *RequestLog) take() (batch []logRow) {
+	for len(batch) < logBatch {
+		select {
+		case row := <-l.queue:
+			batch = append(batch, row)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit stores a batch, and drops the oldest rows, in one transaction.
+func (l *RequestLog) commit(ctx context.Context, batch []logRow) error {
+	lost := l.lost.Load()
+	if lost > l.told {
+		batch = append(batch, logRow{line: &site.LogLine{
+			Time: site.Stamp{Time: l.o.Now()}, Level: "warn",
+			Text: fmt.Sprintf("%d requests and lines are missing here: they came faster than the log is written", lost-l.told),
+		}})
+	}
+	tx, err := l.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // does nothing after Commit
+	if err := l.measure(ctx, tx); err != nil {
+		return err
+	}
+	size, err := insertRows(ctx, tx, batch)
+	if err != nil {
+		return err
+	}
+	rows, bytes := l.rows+int64(len(batch)), l.bytes+size
+	if rows > int64(l.o.MaxRows) || bytes > l.o.MaxBytes {
+		if rows, bytes, err = l.sweep(ctx, tx, rows, bytes); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	l.rows, l.bytes, l.told = rows, bytes, lost
+	return nil
+}
+
+func insertRows(ctx context.Context, tx *sql.Tx, batch []logRow) (size int64, err error) {
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO request_log
+  (request, line, at, severity, status, method, path, route, member, text, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	if err != nil {
+		return 0, err
+	}
+	defer insert.Close()
+	for _, row := range batch {
+		values, n, err := row.values()
+		if err != nil {
+			return 0, err
+		}
+		if _, err := insert.ExecContext(ctx, values...); err != nil {
+			return 0, err
+		}
+		size += n
+	}
+	return size, nil
+}
+
+// values are the columns of a row, and how many bytes it counts for.
+func (r logRow) values() (columns []any, size int64, err error) {
+	if r.line != nil {
+		document, err := marshalRow(r.line)
+		l := r.line
+		return []any{l.Request, 1, l.Time.UnixMilli(), severity(l.Level), 0, "", "", l.Route, "", l.Text, document}, int64(len(document) + len(l.Text)), err
+	}
+	document, err := marshalRow(r.record)
+	rec, rank := r.record, 0
+	if rec.Failure != nil || rec.Status >= 500 {
+		rank = severity("error")
+	}
+	text := target(*rec) + "\n" + rec.Error
+	return []any{rec.ID, 0, rec.At.UnixMilli(), rank, rec.Status, rec.Method, rec.Path, rec.Route, rec.Member, text, document}, int64(len(document) + len(text)), err
+}
+
+func marshalRow(row any) (string, error) {
+	document, err := json.Marshal(row)
+	return string(document), err
+}
+
+// severities are the levels of lines from the least to the most severe.
+var severities = []string{"debug", "trace", "log", "info", "warn", "error"} //nolint:gochecknoglobals // a constant
+
+// severity orders levels; one that is unknown counts as "log".
+func severity(level string) int {
+	switch level {
+	case "debug":
+		return 1
+	case "trace":
+		return 2
+	case "warn":
+		return 4
+	case "error":
+		return 5
+	default: // log, info
+		return 3
+	}
+}
+
+// measure counts what the table holds, once.
+func (l *RequestLog) measure(ctx context.Context, tx *sql.Tx) error {
+	if l.measured {
+		return nil
+	}
+	const count = `SELECT count(*), coalesce(sum(length(CAST(document AS BLOB)) + length(CAST(text AS BLOB))), 0) FROM request_log`
+	err := tx.QueryRowContext(ctx, count).Scan(&l.rows, &l.bytes)
+	l.measured = err == nil
+	return err
+}
+
+// sweep drops the oldest rows until a tenth of the room is free, and returns
+// what is left.
+func (l *RequestLog) sweep(ctx context.Context, tx *sql.Tx, rows, bytes int64) (leftRows, leftBytes int64, err error) {
+	const share = 10
+	dropRows := max(rows-int64(l.o.MaxRows)*(share-1)/share, 0)
+	dropBytes := max(bytes-l.o.MaxBytes*(share-1)/share, 0)
+	const oldest = `SELECT seq, length(CAST(document AS BLOB)) + length(CAST(text AS BLOB)) FROM request_log ORDER BY seq`
+	list, err := tx.QueryContext(ctx, oldest)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer list.Close()
+	var last, size, goneRows, goneBytes int64
+	for (goneRows < dropRows || goneBytes < dropBytes) && list.Next() {
+		if err := list.Scan(&last, &size); err != nil {
+			return 0, 0, err
+		}
+		goneRows++
+		goneBytes += size
+	}
+	if err := list.Err(); err != nil {
+		return 0, 0, err
+	}
+	if err := list.Close(); err != nil {
+		return 0, 0, err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM request_log WHERE seq <= ?`, last); err != nil {
+		return 0, 0, err
+	}
+	return rows - goneRows, bytes - goneBytes, nil
+}

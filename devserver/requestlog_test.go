@@ -1,0 +1,359 @@
+package devserver
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+// logFile writes records and lines into a log of its own and returns the path of
+// its database.
+func logFile(t testing.TB, o RequestLogOptions, fill func(*RequestLog)) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "platform.db")
+	db := openDB(t, path)
+	log, err := OpenRequestLog(t.Context(), db, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(log)
+	log.Close()
+	return path
+}
+
+var logStart = time.UnixMilli(1_700_000_000_000).UTC()
+
+// fillLog writes a little history: a line of no request, requests with and
+// without lines, and a line of a request that has not ended.
+func fillLog(log *RequestLog) {
+	minute := func(n int) site.Stamp { return site.Stamp{Time: logStart.Add(time.Duration(n) * time.Minute)} }
+	line := func(n int, level, text, request string) {
+		log.AddLine(site.LogLine{Time: minute(n), Level: level, Text: text, At: "src/a.ts:1:2", Request: request})
+	}
+	line(0, "log", "loading", "")
+	log.Add(site.RequestRecord{ID: "req_1", At: minute(1), Method: "GET", Path: "/", Status: 200, Route: "/*", Meter: &site.Meter{CPUMs: 1.5}})
+	line(2, "warn", "low on boats", "req_2")
+	line(2, "error", "Ölstand: LOW", "req_2")
+	log.Add(site.RequestRecord{ID: "req_2", At: minute(2), Method: "POST", Path: "/api/x", Query: "q=Heron", Status: 200, Route: "/api/*", Member: "member@example.org"})
+	log.Add(site.RequestRecord{
+		ID: "req_3", At: minute(3), Method: "GET", Path: "/api/y%20z", Status: 503, Route: "/api/*", Error: "over limits.cpuMs",
+		Failure: &site.Failure{Kind: "cpu", Message: "over limits.cpuMs", File: "src/a.ts", Line: 3, Column: 4},
+	})
+	line(4, "info", "after the answer", "req_1")
+	log.Add(site.RequestRecord{ID: "req_4", At: minute(5), Method: "GET", Path: "/apis", Status: 404})
+	line(6, "debug", "still open", "req_5")
+}
+
+// shown names entries: a request by its id and the levels of its lines.
+func shown(entries []LogEntry) string {
+	var names []string
+	for _, e := range entries {
+		if e.Line != nil {
+			names = append(names, "line:"+e.Line.Text)
+			continue
+		}
+		name := e.Request.ID
+		for _, l := range e.Request.Logs {
+			name += "+" + l.Level
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestRequestLog(t *testing.T) {
+	db := openDB(t, logFile(t, RequestLogOptions{}, fillLog)) // as another program does, with no server running
+	const all = "line:loading req_1+info req_2+warn+error req_3 req_4 line:still open"
+	tests := []struct {
+		filter LogFilter
+		want   string
+	}{
+		{LogFilter{}, all},
+		{LogFilter{Limit: 2}, "req_4 line:still open"},
+		{LogFilter{Status: []StatusRange{{500, 599}}}, "req_3"},
+		{LogFilter{Status: []StatusRange{{404, 404}, {500, 599}}}, "req_3 req_4"},
+		{LogFilter{Path: "/api"}, ""},
+		{LogFilter{Path: "/api/*"}, "req_2+warn+error req_3"},
+		{LogFilter{Path: "/api?"}, "req_4"},
+		{LogFilter{Path: "/%"}, ""},
+		{LogFilter{Path: "*"}, "req_1+info req_2+warn+error req_3 req_4"},
+		{LogFilter{Route: "/api/*"}, "req_2+warn+error req_3"},
+		{LogFilter{Route: "/api"}, ""},
+		{LogFilter{Method: "post"}, "req_2+warn+error"},
+		{LogFilter{Member: "member@example.org"}, "req_2+warn+error"},
+		{LogFilter{Level: "error"}, "req_2+warn+error req_3"},
+		{LogFilter{Level: "info"}, "line:loading req_1+info req_2+warn+error req_3"},
+		{LogFilter{Level: "debug"}, "line:loading req_1+info req_2+warn+error req_3 line:still open"},
+		{LogFilter{Text: "low"}, "req_2+warn+error"},
+		{LogFilter{Text: "HERON"}, "req_2+warn+error"},
+		{LogFilter{Text: "CPUMS"}, "req_3"},
+		{LogFilter{Text: "load"}, "line:loading"},
+		{LogFilter{Text: "%"}, "req_3"},
+		{LogFilter{Text: "' OR 1=1 --"}, ""},
+		{LogFilter{Request: "req_2"}, "req_2+warn+error"},
+		{LogFilter{Request: "req_"}, "req_1+info req_2+warn+error req_3 req_4 line:still open"},
+		{LogFilter{Request: "%"}, ""},
+		{LogFilter{Since: logStart.Add(5 * time.Minute)}, "req_4 line:still open"},
+		{LogFilter{Since: logStart.Add(2 * time.Minute), Path: "/api/*", Status: []StatusRange{{500, 599}}, Limit: 1}, "req_3"},
+	}
+	for _, test := range tests {
+		got, err := ReadLog(t.Context(), db, test.filter)
+		if err != nil || shown(got) != test.want {
+			t.Errorf("%+v: %s, %v, want %s", test.filter, shown(got), err, test.want)
+		}
+	}
+	got, err := ReadLog(t.Context(), db, LogFilter{Request: "req_3"})
+	if err != nil || len(got) != 1 || got[0].Request.Failure == nil || got[0].Request.Failure.Line != 3 || !got[0].Request.At.Equal(logStart.Add(3*time.Minute)) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	h := History(mustRead(t, db, LogFilter{}))
+	if len(h.Requests) != 4 || h.Requests[0].ID != "req_4" || len(h.Logs) != 2 || h.Logs[0].Text != "still open" {
+		t.Errorf("%+v", h)
+	}
+	if h := History(nil); h.Requests == nil || h.Logs == nil {
+		t.Error("null in the document of an empty log")
+	}
+}
+
+// A database without the table, as an older server left it, is an empty log.
+func TestRequestLogMissing(t *testing.T) {
+	got, err := ReadLog(t.Context(), openDB(t, filepath.Join(t.TempDir(), "platform.db")), LogFilter{})
+	if err != nil || len(got) != 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The oldest rows go when there are too many, or too many bytes.
+func TestRequestLogIsSwept(t *testing.T) {
+	for _, o := range []RequestLogOptions{{MaxRows: 100}, {MaxBytes: 100 * 210}} {
+		path := logFile(t, o, func(log *RequestLog) {
+			for i := range 1000 {
+				log.AddLine(site.LogLine{Level: "log", Text: fmt.Sprintf("%04d %s", i, strings.Repeat("x", 60))})
+			}
+		})
+		got := mustRead(t, openDB(t, path), LogFilter{})
+		if len(got) < 50 || len(got) > 100 || !strings.HasPrefix(got[len(got)-1].Line.Text, "0999") {
+			t.Errorf("%+v: %d rows are left", o, len(got))
+		}
+		// A log that is opened again counts what it finds.
+		db := openDB(t, path)
+		again, err := OpenRequestLog(t.Context(), db, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			again.AddLine(site.LogLine{Level: "log", Text: "again " + strings.Repeat("x", 60)})
+		}
+		again.Close()
+		if got := mustRead(t, db, LogFilter{}); len(got) > 100 {
+			t.Errorf("%+v: %d rows after it was opened again", o, len(got))
+		}
+	}
+}
+
+// What does not find room is dropped, counted and told; nobody waits for the log.
+func TestRequestLogDrops(t *testing.T) {
+	const sent = 50_000
+	var lost int64
+	path := logFile(t, RequestLogOptions{}, func(log *RequestLog) {
+		for range sent {
+			log.Add(site.RequestRecord{ID: "req_x", Path: "/"})
+		}
+		lost = log.Lost()
+	})
+	if lost == 0 {
+		t.Fatal("all found room")
+	}
+	kept, told := 0, ""
+	for _, e := range mustRead(t, openDB(t, path), LogFilter{}) {
+		if e.Line != nil {
+			told = e.Line.Text
+		} else {
+			kept++
+		}
+	}
+	if int64(kept)+lost != sent {
+		t.Errorf("%d kept and %d lost of %d", kept, lost, sent)
+	}
+	if !strings.Contains(told, "are missing here") {
+		t.Errorf("the log does not tell: %q", told)
+	}
+}
+
+// A database that fails costs rows and nothing else.
+func TestRequestLogSurvives(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "platform.db"))
+	log, err := OpenRequestLog(t.Context(), db, RequestLogOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), `DROP TABLE request_log`); err != nil {
+		t.Fatal(err)
+	}
+	log.Add(site.RequestRecord{ID: "req_1"})
+	log.Close()
+	if log.Lost() != 1 {
+		t.Errorf("lost %d, want 1", log.Lost())
+	}
+}
+
+// A follower tells of a request with its lines, of lines of none at once, and of
+// what a request logs while it goes on for long.
+func TestFollowLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "platform.db")
+	write := func(fill func(*RequestLog)) {
+		log, err := OpenRequestLog(t.Context(), openDB(t, path), RequestLogOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(log)
+		log.Close()
+	}
+	write(fillLog)
+	now := logStart
+	var told []LogEntry
+	tell := func(e LogEntry) { told = append(told, e) }
+	follow := func(f LogFilter) *LogFollower {
+		w, err := FollowLog(t.Context(), openDB(t, path), f, func() time.Time { return now })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	look := func(w *LogFollower, want string) {
+		t.Helper()
+		told = nil
+		if err := w.look(t.Context(), tell); err != nil || shown(told) != want {
+			t.Errorf("told %q, %v, want %q", shown(told), err, want)
+		}
+	}
+	every, errorsOnly, api := follow(LogFilter{}), follow(LogFilter{Level: "error"}), follow(LogFilter{Path: "/api/*"})
+	look(every, "")
+	write(func(log *RequestLog) {
+		log.AddLine(site.LogLine{Level: "warn", Text: "rebuilt"})
+		log.AddLine(site.LogLine{Level: "log", Text: "in", Request: "req_6"})
+		log.Add(site.RequestRecord{ID: "req_6", Path: "/api/a", Status: 200})
+		log.AddLine(site.LogLine{Level: "error", Text: "late", Request: "req_6"})
+		log.AddLine(site.LogLine{Level: "log", Text: "open", Request: "req_7"})
+	})
+	look(every, "line:rebuilt req_6+log line:late")
+	look(errorsOnly, "req_6+log line:late")
+	look(api, "req_6+log line:late")
+	look(every, "")
+	now = now.Add(lineWait)
+	look(every, "line:open")
+	look(errorsOnly, "")
+	look(api, "")
+	write(func(log *RequestLog) { log.Add(site.RequestRecord{ID: "req_7", Path: "/b", Status: 500}) })
+	look(every, "req_7")
+	look(errorsOnly, "req_7")
+	look(api, "")
+}
+
+// Run looks by itself and ends with its context.
+func TestFollowLogRuns(t *testing.T) {
+	path := logFile(t, RequestLogOptions{}, fillLog)
+	db := openDB(t, path)
+	w, err := FollowLog(t.Context(), db, LogFilter{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.last = 0
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := 0
+	if err := w.Run(ctx, func(LogEntry) {
+		if seen++; seen == 5 {
+			cancel()
+		}
+	}); err != nil || seen < 5 {
+		t.Errorf("%d, %v", seen, err)
+	}
+}
+
+// The writer rests between batches: what a busy site costs is bounded.
+func TestRequestLogRests(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "platform.db")
+	db := openDB(t, path)
+	synctest.Test(t, func(t *testing.T) {
+		log, err := OpenRequestLog(t.Context(), db, RequestLogOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 * logBatch {
+			log.Add(site.RequestRecord{ID: "req_x"})
+		}
+		time.Sleep(logEvery + logEvery/2)
+		if waiting := len(log.queue); waiting != 2*logBatch {
+			t.Errorf("%d rows wait after the first batch", waiting)
+		}
+		log.Close()
+		if waiting := len(log.queue); waiting != 0 || log.Lost() != 0 {
+			t.Errorf("%d rows wait after the end, %d are lost", waiting, log.Lost())
+		}
+	})
+}
+
+func mustRead(t testing.TB, db *sql.DB, f LogFilter) []LogEntry {
+	t.Helper()
+	entries, err := ReadLog(t.Context(), db, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+func TestFormatLine(t *testing.T) {
+	for _, c := range []struct {
+		line         site.LogLine
+		plain, color string
+	}{
+		{site.LogLine{Level: "log", Text: "a"}, "log: a", "log: a"},
+		{site.LogLine{Level: "warn", Text: "a\nb", At: "src/a.ts:1:2"}, "warn: a (src/a.ts:1:2)\nb", "\x1b[33mwarn: a\x1b[0m \x1b[2m(src/a.ts:1:2)\x1b[0m\n\x1b[33mb\x1b[0m"},
+		{site.LogLine{Level: "error", Text: "x", Stack: []string{"at f (a.ts:1:2)", "at b.ts:3:4"}}, "error: x\n    at f (a.ts:1:2)\n    at b.ts:3:4", "\x1b[31merror: x\x1b[0m\n\x1b[2m    at f (a.ts:1:2)\x1b[0m\n\x1b[2m    at b.ts:3:4\x1b[0m"},
+		{site.LogLine{Level: "log", Text: "\x1b[32mok\x1b[0m \x1b[2Jgone\x07\r"}, "log: ok [2Jgone", "log: \x1b[32mok\x1b[0m [2Jgone"},
+	} {
+		if got := FormatLine(c.line, false); got != c.plain {
+			t.Errorf("%q, want %q", got, c.plain)
+		}
+		if got := FormatLine(c.line, true); got != c.color {
+			t.Errorf("in colour %q, want %q", got, c.color)
+		}
+	}
+}
+
+// BenchmarkRequestLogAdd is what the log costs a request.
+func BenchmarkRequestLogAdd(b *testing.B) {
+	log, err := OpenRequestLog(b.Context(), openDB(b, filepath.Join(b.TempDir(), "platform.db")), RequestLogOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer log.Close()
+	rec := site.RequestRecord{ID: "req_x", Method: "GET", Path: "/api/x", Status: 200}
+	b.ReportAllocs()
+	for b.Loop() {
+		log.Add(rec)
+	}
+}
+
+// BenchmarkRequestLogWrite is what the log costs the machine, per request.
+func BenchmarkRequestLogWrite(b *testing.B) {
+	log, err := OpenRequestLog(b.Context(), openDB(b, filepath.Join(b.TempDir(), "platform.db")), RequestLogOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	log.Close() // only this goroutine writes
+	rec := site.RequestRecord{ID: "req_x", Method: "GET", Path: "/api/x", Status: 200, Meter: &site.Meter{CPUMs: 1}}
+	for b.Loop() {
+		log.Add(rec)
+		if len(log.queue) == logBatch && !log.write(b.Context()) {
+			b.Fatal("not written")
+		}
+	}
+}
