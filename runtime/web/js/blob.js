@@ -2,6 +2,7 @@
 import { bytesOf, concat, decode, encode } from "./encoding.js";
 import { define, need } from "./idl.js";
 import { streamOfBytes } from "./streams.js";
+import { inRequest } from "./owner.js";
 
 /** The bytes of a blob, not a copy. */
 export let blobBytes;
@@ -36,7 +37,10 @@ export class Blob {
   text() { return settle(() => decode(this.#bytes)); }
   bytes() { return settle(() => this.#bytes.slice()); }
   arrayBuffer() { return settle(() => this.#bytes.slice().buffer); }
-  stream() { return streamOfBytes(this.#bytes); }
+  stream() {
+    inRequest();
+    return streamOfBytes(this.#bytes);
+  }
 }
 
 export class File extends Blob {

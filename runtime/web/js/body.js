@@ -6,6 +6,7 @@
 //   source   null, a string, a Uint8Array or a HostBody
 //   stream   null until there is one
 //   used     whether it was read or sent
+//   made     the mark of the request it belongs to; absent when Go looks after that
 //   list     the headers, flat
 import { host } from "./host.js";
 import { blobBytes, blobOf, isBlob } from "./blob.js";
@@ -13,6 +14,7 @@ import { bytesOf, decode, encode } from "./encoding.js";
 import { decodeForm, encodeForm, isFormData } from "./formdata.js";
 import { get } from "./headers.js";
 import { include } from "./idl.js";
+import { FREE, foreign, mark } from "./owner.js";
 import { ReadableStream, disturbed, isStream, measured, readAll, spend, spentStream, streamOf, streamOfBytes } from "./streams.js";
 import { URLSearchParams } from "./url.js";
 
@@ -69,11 +71,15 @@ export function initBody(b, source) {
   b.source = stream ? null : source;
   b.stream = stream ? source : null;
   b.used = false;
+  b.made = source === null ? FREE : mark();
 }
 
 export function hasBody(b) { return b.source !== null || b.stream !== null; }
 
 function bodyUsed(b) { return b.used || (b.stream !== null && disturbed(b.stream)); }
+
+/** Why the body cannot be read in this request; undefined if it can. */
+export function foreignBody(b) { return foreign(b.made); }
 
 export function unusable(b) { return bodyUsed(b) || (b.stream !== null && b.stream.locked); }
 
@@ -118,6 +124,8 @@ export function teeBody(from, to) {
 }
 
 function refusal(b) {
+  const error = foreignBody(b);
+  if (error !== undefined) return error;
   if (b.source instanceof HostBody && b.source.signal?.aborted) return b.source.signal.reason;
   if (bodyUsed(b)) return new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice.");
   if (b.stream?.locked) return new TypeError("This ReadableStream is currently locked to a reader.");

@@ -2,6 +2,7 @@
 import { host } from "./host.js";
 import { source } from "./cryptokey.js";
 import { define, guarded, need } from "./idl.js";
+import { inRequest } from "./owner.js";
 import { TransformStream, wanted } from "./streams.js";
 
 const FORMATS = ["deflate", "deflate-raw", "gzip", "brotli"];
@@ -40,6 +41,7 @@ function coder(format, decompress) {
 }
 
 function formatOf(value) {
+  inRequest();
   const format = `${value}`;
   if (!FORMATS.includes(format)) throw new TypeError(`"${format}" is no compression format: ${FORMATS.join(", ")}`);
   return format;

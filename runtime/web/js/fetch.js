@@ -2,20 +2,24 @@
 // only JavaScript can read is pushed to it piece by piece.
 import { host } from "./host.js";
 import { onAbort } from "./abort.js";
-import { HostBody, takeAsIs, unusable } from "./body.js";
+import { HostBody, foreignBody, takeAsIs, unusable } from "./body.js";
 import { get } from "./headers.js";
 import { expose, need } from "./idl.js";
 import { Request, isRequest, target } from "./request.js";
 import { fetched, upgraded } from "./response.js";
 import { lengthOf, pump } from "./streams.js";
 import { dial } from "./websocket.js";
+import { loose } from "./owner.js";
 
 let last = 0;
 
 async function fetch(input, init) {
   need(arguments.length, 1, "fetch");
+  loose(this, "fetch");
   const request = init === undefined && isRequest(input) ? input : new Request(input, init);
   const state = target(request), { method, url, list, redirect, signal } = state;
+  const refused = foreignBody(state);
+  if (refused !== undefined) throw refused;
   if (unusable(state)) throw new TypeError("fetch: the request's body has already been used");
   const body = takeAsIs(state);
   signal?.throwIfAborted();

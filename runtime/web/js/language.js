@@ -2,23 +2,34 @@
 // entropy, stacks that begin with the error's own text as V8's do.
 import { host } from "./host.js";
 import { define, expose } from "./idl.js";
+import { isServing } from "./owner.js";
 
+// Code in strings runs while the module is evaluated and not later, as on the
+// platform: compilers of templates and schemas do their work there.
 function refuseCode() {
-  throw new EvalError("Code generation from strings disallowed for this context");
+  if (isServing()) throw new EvalError("Code generation from strings disallowed for this context");
 }
 
 function refuseStrings() {
-  expose("eval", function eval_() { refuseCode(); });
-  Object.defineProperty(globalThis.eval, "name", { value: "eval" });
+  const evaluate = globalThis.eval;
+  expose("eval", { eval(code) {
+    if (typeof code !== "string") return code;
+    refuseCode();
+    return evaluate(code);
+  } }.eval);
   const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
   for (const f of kinds) {
     const proto = Object.getPrototypeOf(f);
     const original = proto.constructor;
-    const refusing = { [original.name]: function () { refuseCode(); } }[original.name];
-    Object.defineProperty(refusing, "prototype", { value: proto });
-    Object.defineProperty(proto, "constructor", { value: refusing, writable: true, configurable: true });
-    if (original === globalThis.Function) expose("Function", refusing);
-    else Object.setPrototypeOf(refusing, globalThis.Function);
+    const guarding = { [original.name]: function (...args) {
+      refuseCode();
+      return Reflect.construct(original, args, new.target ?? guarding);
+    } }[original.name];
+    Object.defineProperty(guarding, "length", { value: 1, configurable: true });
+    Object.defineProperty(guarding, "prototype", { value: proto, writable: false });
+    Object.defineProperty(proto, "constructor", { value: guarding, writable: true, configurable: true });
+    if (original === globalThis.Function) expose("Function", guarding);
+    else Object.setPrototypeOf(guarding, globalThis.Function);
   }
 }
 

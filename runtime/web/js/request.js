@@ -1,7 +1,7 @@
 // https://fetch.spec.whatwg.org/#request-class
 import { host } from "./host.js";
 import { AbortSignal, abort, abortError, follow, isSignal, newSignal } from "./abort.js";
-import { HostBody, extract, hasBody, initBody, mixBody, teeBody, unusable } from "./body.js";
+import { HostBody, extract, foreignBody, hasBody, initBody, mixBody, teeBody, unusable } from "./body.js";
 import { get, headersOver, listFrom } from "./headers.js";
 import { define, guarded, need } from "./idl.js";
 import { through } from "./streams.js";
@@ -57,6 +57,8 @@ export class Request {
   get keepalive() { stateOf(this); return false; }
   clone() {
     const state = stateOf(this);
+    const error = foreignBody(state);
+    if (error !== undefined) throw error;
     if (unusable(state)) throw new TypeError("Request.clone: the body has already been used or is locked");
     const copy = copyOf(state);
     copy.immutable = state.immutable;
@@ -119,6 +121,7 @@ function normalise(method) {
   const upper = method.toUpperCase();
   switch (upper) {
     case "DELETE": case "GET": case "HEAD": case "OPTIONS": case "POST": case "PUT": return upper;
+    case "PATCH": return upper; // as the platform; the standard keeps its case, which servers then refuse
     case "CONNECT": case "TRACE": case "TRACK": throw new TypeError(`Invalid HTTP method string: ${method}`);
     default: return method;
   }
@@ -150,11 +153,11 @@ export function incoming(method, url, list, handle) {
 
 // The same for everybody: on one machine nobody comes from anywhere.
 function visitorCf() {
-  return {
+  return Object.freeze({
     asOrganization: "Example Network", asn: 64496, colo: "SFO", continent: "NA", country: "US", region: "California", regionCode: "CA",
     city: "San Francisco", postalCode: "94107", latitude: "37.77490", longitude: "-122.41940", timezone: "America/Los_Angeles",
     httpProtocol: "HTTP/1.1", tlsVersion: "TLSv1.3", tlsCipher: "AEAD-AES128-GCM-SHA256", clientTcpRtt: 1,
-  };
+  });
 }
 
 function clientGone() { return abortError("The client disconnected"); }

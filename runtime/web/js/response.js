@@ -1,8 +1,9 @@
 // https://fetch.spec.whatwg.org/#response-class
 import { host } from "./host.js";
-import { HostBody, TEXT_TYPE, extract, initBody, mixBody, teeBody, unusable } from "./body.js";
+import { HostBody, TEXT_TYPE, extract, foreignBody, initBody, mixBody, teeBody, unusable } from "./body.js";
 import { get, headersOver, listFrom, remove } from "./headers.js";
 import { define, guarded, need } from "./idl.js";
+import { inRequest, mark } from "./owner.js";
 import { isSocket } from "./websocket.js";
 
 let stateOf;
@@ -23,9 +24,10 @@ export class Response {
     const state = { status: 200, text: "", list: null, headers: null, extra: null, source: null, stream: null, used: false };
     this.#state = state;
     const list = (state.list = init === undefined || init === null ? [] : apply(state, init));
-    if (body === null) return;
+    if (body === null || (body === "" && isNullStatus(state.status))) return; // the platform takes "" for no body there
     if (typeof body === "string") { // by far the most frequent, so without the detours below
       state.source = body.toWellFormed();
+      state.made = mark();
       if (list.length === 0 || get(list, "content-type") === null) list.push("content-type", TEXT_TYPE);
     } else {
       const [source, type] = extract(body);
@@ -50,6 +52,8 @@ export class Response {
   clone() {
     const state = stateOf(this);
     if (state.extra?.webSocket) throw new TypeError("Cannot clone a response to a WebSocket handshake.");
+    const error = foreignBody(state);
+    if (error !== undefined) throw error;
     if (unusable(state)) throw new TypeError("Response.clone: the body has already been used or is locked");
     const response = new Response(), copy = stateOf(response);
     copy.status = state.status;
@@ -67,6 +71,7 @@ export class Response {
   }
   static redirect(url, status = 302) {
     need(arguments.length, 1, "Response.redirect");
+    inRequest();
     const href = host.url_href(`${url}`.toWellFormed());
     const code = unsignedShort(status);
     if (![301, 302, 303, 307, 308].includes(code)) throw new RangeError(`Response.redirect: ${code} is not a redirect status (301, 302, 303, 307 or 308)`);
@@ -113,7 +118,7 @@ function apply(state, init) {
     throw new TypeError(`encodeBody is "${encodeBody}", not "automatic" or "manual"`);
   }
   if (encodeBody === "manual" || cf !== undefined) state.extra = { ...state.extra, manual: encodeBody === "manual", cf };
-  return headers === undefined || headers === null ? [] : listFrom(headers);
+  return headers === undefined ? [] : listFrom(headers);
 }
 
 function unsignedShort(value) {

@@ -8,6 +8,8 @@ import {
 import { bytesOf, concat, TextDecoder, encode } from "./encoding.js";
 import { define, expose, platform } from "./idl.js";
 
+import { inRequest } from "./owner.js";
+
 export { ReadableStream, TransformStream, WritableStream };
 
 /** Resolves once a transform's reader wants more; for a transform that gives much of one chunk. */
@@ -174,10 +176,14 @@ class TextDecoderStream {
 
 const fixedLength = Symbol(); // what FixedLengthStream, and nobody else, gives the constructor of its base
 
+/** Workers' older name of read with min. */
+function readAtLeast(least, view) { return this.read(view, { min: least }); }
+
 /** Workers' transform that passes bytes on as they are; its readable side can fill buffers of its reader. */
 class IdentityTransformStream extends TransformStream {
   #readable;
   constructor() {
+    inRequest();
     const [key, transform, flush] = arguments;
     super(key === fixedLength ? { transform, flush } : { transform(chunk, controller) { controller.enqueue(passed(chunk)); } });
     this.#readable = bytesFrom(super.readable.getReader());
@@ -295,6 +301,7 @@ export function install() {
   }
   define("TextEncoderStream", TextEncoderStream);
   define("TextDecoderStream", TextDecoderStream);
+  Object.defineProperty(ReadableStreamBYOBReader.prototype, "readAtLeast", { value: readAtLeast, writable: true, enumerable: true, configurable: true });
   define("IdentityTransformStream", IdentityTransformStream);
   define("FixedLengthStream", FixedLengthStream);
 }

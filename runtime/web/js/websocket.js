@@ -7,6 +7,7 @@ import { bytesOf, encode } from "./encoding.js";
 import { Event, EventTarget, fire, handlerAttribute } from "./event.js";
 import { CloseEvent, ErrorEvent, MessageEvent } from "./events.js";
 import { define, guarded, need } from "./idl.js";
+import { foreignError } from "./owner.js";
 import { task } from "./timers.js";
 
 const CONNECTING = 0, OPEN = 1, CLOSING = 2, CLOSED = 3;
@@ -29,7 +30,10 @@ export { isSocket };
 //   ready       as readyState
 //   accepted    whether messages are delivered; until then they wait in queue
 //   closed      whether it has sent its close
+//   ended       whether its peer has sent its close
 //   coupled     whether it was given away in a Response
+//   half        whether its peer's close leaves it open for sending
+//   owner       the request that made it
 export class WebSocket extends EventTarget {
   #state;
   static {
@@ -60,9 +64,11 @@ export class WebSocket extends EventTarget {
   }
   accept(options = undefined) {
     const state = stateOf(this);
+    owned(state);
     if (state.coupled) throw new TypeError("Can't accept() WebSocket that was already used in a response.");
     if (state.accepted) return;
     state.accepted = true;
+    state.half = Boolean(options?.allowHalfOpen);
     for (const event of state.queue.splice(0)) task(() => { take(state, event); });
   }
   send(message) {
@@ -91,6 +97,7 @@ export class WebSocket extends EventTarget {
     state.closed = true;
     if (state.ready === OPEN) state.ready = CLOSING;
     state.peer?.close(status, text);
+    if (state.ended) end(state);
   }
   serializeAttachment(value) {
     need(arguments.length, 1, "WebSocket.serializeAttachment");
@@ -107,12 +114,17 @@ export class WebSocket extends EventTarget {
 
 function endOf(socket, ready, url) {
   return {
-    socket, ready, url, peer: null, accepted: false, closed: false, coupled: false, queue: [], protocol: "", extensions: "",
+    socket, ready, url, peer: null, accepted: false, closed: false, ended: false, coupled: false, half: false, owner: host.current(), queue: [], protocol: "", extensions: "",
     binaryType: "blob", attachment: null, release: null,
   };
 }
 
+function owned(state) {
+  if (state.owner !== host.current()) throw foreignError();
+}
+
 function usable(state) {
+  owned(state);
   if (state.coupled) throw new TypeError("Can't use a WebSocket that was given away in a Response.");
   if (!state.accepted) throw new TypeError("You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending messages.");
 }
@@ -151,14 +163,23 @@ function take(state, [kind, data, reason, clean]) {
     if (state.ready === OPEN || state.ready === CLOSING) fire(state.socket, new MessageEvent("message", { data: kind === TEXT ? data : binary(state, data) }));
     return;
   }
-  if (!state.closed) {
-    state.closed = true;
-    state.peer?.close(data, reason); // as a browser answers
+  if (!state.closed && state.half && clean) {
+    state.ready = CLOSING; // until the Worker closes its own half
+    state.ended = true;
+  } else {
+    if (!state.closed) {
+      state.closed = true;
+      state.peer?.close(data, reason); // as a browser answers
+    }
+    end(state);
   }
-  state.ready = CLOSED;
-  state.peer = null;
   if (!clean) fire(state.socket, new ErrorEvent("error", { message: "Uncaught Error: Network connection lost.", error: new Error("Network connection lost.") }));
   fire(state.socket, new CloseEvent("close", { code: data, reason, wasClean: clean }));
+}
+
+function end(state) {
+  state.ready = CLOSED;
+  state.peer = null;
 }
 
 function binary(state, bytes) { return state.binaryType === "blob" ? blobOf(bytes) : bytes.buffer; }
@@ -214,6 +235,7 @@ export function couple(given, handle, release) {
 /** Why an end cannot be given away in a Response; undefined if it can. */
 export function refusal(given) {
   const state = stateOf(given);
+  if (state.owner !== host.current()) return foreignError();
   if (state.coupled) return new TypeError("Can't return WebSocket that was already used in a response.");
   if (state.accepted) return new TypeError("Can't return WebSocket in a Response after calling accept().");
   return undefined;

@@ -1,9 +1,11 @@
 // The Worker: what it exports, its environment, and the life of each request
 // in it. Go calls the functions that this file exports to the entry script.
 import { host } from "./host.js";
-import { HostBody, takeBody, unusable } from "./body.js";
+import { HostBody, foreignBody, takeBody, unusable } from "./body.js";
 import { forgetGroups } from "./console.js";
 import { get } from "./headers.js";
+import { guarded, need } from "./idl.js";
+import { arrive, leave, serve } from "./owner.js";
 import { describe, report } from "./report.js";
 import { disconnect, incoming } from "./request.js";
 import { head, isResponse } from "./response.js";
@@ -18,15 +20,24 @@ const requests = new Map(); // by id, until all work of the request is done
 let handler = null;         // (request, ctx) => Response or a promise of one
 let environment = null;     // the specification that env was filled from
 
+let idOf;
+
 class ExecutionContext {
   #id;
+  static {
+    idOf = guarded("ExecutionContext", (ctx) => ctx.#id);
+  }
   constructor(id, member) {
     this.#id = id;
     this.props = {};
     this.member = member;
   }
-  waitUntil(promise) { wait(this.#id, promise); }
-  passThroughOnException() { host.pass_through(this.#id); }
+  waitUntil(promise) {
+    const id = idOf(this);
+    need(arguments.length, 1, "ExecutionContext.waitUntil");
+    wait(id, promise);
+  }
+  passThroughOnException() { host.pass_through(idOf(this)); }
 }
 
 /** Fills env. It may be called before the module is evaluated, for code that reads it at the top level. */
@@ -39,6 +50,11 @@ export function provide(makeEnv, spec) {
 
 /** Checks the module's default export and keeps its fetch handler. */
 export function begin(namespace) {
+  handler = handlerOf(namespace);
+  serve();
+}
+
+function handlerOf(namespace) {
   if (!("default" in namespace)) {
     throw new TypeError("the entry module has no default export; write: export default { fetch(request, env, ctx) { … } }");
   }
@@ -48,20 +64,19 @@ export function begin(namespace) {
       throw new TypeError("the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint");
     }
     if (typeof worker.prototype.fetch !== "function") throw new TypeError(`the default export's class ${worker.name} has no fetch method`);
-    handler = (request, ctx) => new worker(ctx, env).fetch(request);
-    return;
+    return (request, ctx) => new worker(ctx, env).fetch(request);
   }
   if (typeof worker !== "object" || worker === null) {
     throw new TypeError(`the default export is ${worker === null ? "null" : `of type ${typeof worker}`}; it must be an object with a fetch handler`);
   }
   if (typeof worker.fetch !== "function") throw new TypeError("the default export has no fetch handler");
-  handler = (request, ctx) => worker.fetch(request, env, ctx);
+  return (request, ctx) => worker.fetch(request, env, ctx);
 }
 
 /** Runs the handler for one request; its answer goes to the host's respond functions. */
 export function dispatch(id, method, url, headers, body, member) {
   const request = incoming(method, url, headers, body);
-  const state = { request, open: 1 }; // open: the answer, and each promise of waitUntil
+  const state = { request, open: 1, number: arrive() }; // open: the answer, and each promise of waitUntil
   requests.set(id, state);
   const ctx = new ExecutionContext(id, member === null ? null : JSON.parse(member));
   let result;
@@ -87,7 +102,8 @@ function answer(id, response) {
     host.respond_fail(id, "not-response", "TypeError", `the fetch handler of the default export returned ${kind(response)}, not a Response`, "", []);
     return close(id);
   }
-  const state = head(response);
+  const state = head(response), refused = foreignBody(state);
+  if (refused !== undefined) return fail(id, refused);
   if (unusable(state)) {
     return fail(id, new TypeError("The Response's body has already been used or is locked to a reader; clone() the Response before reading it"));
   }
@@ -151,7 +167,10 @@ function close(id) {
 
 /** Drops what is left of a request. */
 export function forget(id) {
-  if (!requests.delete(id)) return;
+  const state = requests.get(id);
+  if (state === undefined) return;
+  requests.delete(id);
+  leave(state.number);
   forgetGroups(id);
   forgetTimers(host.finished(id));
 }
@@ -168,6 +187,12 @@ export function backtrace() { return lastTrace(64); } // the author's own frame 
 export function install() {
   // The source of the module cloudflare:workers reads this.
   Object.defineProperty(globalThis, Symbol.for("pages.workers"), {
-    value: Object.freeze({ env, ...classes, waitUntil(promise) { wait(host.current(), promise); } }),
+    value: Object.freeze({
+      env, ...classes,
+      waitUntil(promise) {
+        need(arguments.length, 1, "waitUntil");
+        wait(host.current(), promise);
+      },
+    }),
   });
 }

@@ -1,0 +1,59 @@
+// Streams, bodies and sockets belong to the request in which they were made, as
+// on the platform: none is made while the module is evaluated, and a later
+// request cannot use one. What passes here would fail there.
+
+const alive = new Set(); // the numbers of the requests under way, in the order they began
+
+let serving = false;
+let newest = 0; // the request that began last
+let oldest = 0; // the request that began first, of those under way
+
+/** Says that the module is evaluated: from now on the code runs for requests. */
+export function serve() { serving = true; }
+
+/** Reports whether the code runs for requests. */
+export function isServing() { return serving; }
+
+/** Counts a request that begins; leave takes the number. */
+export function arrive() {
+  alive.add(++newest);
+  if (alive.size === 1) oldest = newest;
+  return newest;
+}
+
+/** Forgets a request that has ended. */
+export function leave(number) {
+  alive.delete(number);
+  if (number === oldest) oldest = alive.values().next().value ?? 0;
+}
+
+/** Refuses an object of requests while there is none. */
+export function inRequest() {
+  if (!serving) {
+    throw new Error("Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and " +
+      "generating random values are not allowed within global scope. To fix this error, perform this operation within a handler.");
+  }
+}
+
+/** The mark of an object that is made now: no request that began after it is its owner. */
+export function mark() {
+  inRequest();
+  return newest;
+}
+
+/** Refuses to be called as a method of some other object: f is a global function, that its this. */
+export function loose(that, f) {
+  if (that === undefined || that === null || that === globalThis) return;
+  throw new TypeError(`Illegal invocation: ${f} was called as a method of another object; call ${f}(…), or keep ${f}.bind(globalThis)`);
+}
+
+/** The mark of what belongs to nobody. */
+export const FREE = Infinity;
+
+/** Why an object with this mark cannot be used; undefined while its owner may be under way. */
+export function foreign(made) { return made < oldest ? foreignError() : undefined; }
+
+export function foreignError() {
+  return new Error("Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and others) " +
+    "created in the context of one request handler cannot be accessed from a different request's handler.");
+}

@@ -1,0 +1,140 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// What belongs to a request is not made where there is none. The platform
+// refuses the same code when the Worker is uploaded.
+func TestTopLevel(t *testing.T) {
+	for code, refused := range map[string]bool{
+		`new Response("x")`: true, `new Response("")`: true, `new Response(new Uint8Array(1))`: true, `Response.json({})`: true,
+		`Response.redirect("https://a.test/")`: true, `new Request("https://a.test/", { method: "POST", body: "x" })`: true,
+		`new IdentityTransformStream()`: true, `new FixedLengthStream(1)`: true, `new CompressionStream("gzip")`: true,
+		`new DecompressionStream("gzip")`: true, `new Blob(["x"]).stream()`: true, `new WebSocketPair()`: true,
+		`new WebSocket("wss://a.test/")`:      true,
+		`new Response(null, { status: 204 })`: false, `new Response()`: false, `Response.error()`: false, `new Request("https://a.test/")`: false,
+		`new ReadableStream()`: false, `new TransformStream()`: false, `new WritableStream()`: false, `new FormData()`: false,
+		`new Blob(["x"])`: false, `new Headers({ a: "b" })`: false, `new TextDecoderStream()`: false, `new AbortController().abort()`: false,
+		`new HTMLRewriter().on("p", {})`: false, `new MessageChannel()`: false, `structuredClone({})`: false, `caches.default`: false,
+	} {
+		_, err := start(t, code+";"+handler(`return new Response("x");`), web.Options{})
+		switch {
+		case refused && (err == nil || !strings.Contains(err.Error(), "Disallowed operation called within global scope")):
+			t.Errorf("%s: %v", code, err)
+		case !refused && err != nil:
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
+// Compilers of templates and schemas make code of strings, and may while the
+// module is evaluated.
+func TestCodeFromStringsAtTheTop(t *testing.T) {
+	w := serve(t, `
+const six = new Function("a", "b", "return a * b")(2, 3), made = (0, eval)("(x) => x + 1"), later = Function;
+const kinds = [(async () => {}).constructor("return 5"), (function* () {}).constructor("yield 5")];
+let wrong = "";
+try { new Function("}"); } catch (error) { wrong = error.name; }
+`+handler(`
+	const refused = [() => eval("1"), () => new later("1"), () => kinds[0].constructor("1"), () => kinds[1].constructor("1")].map((f) => {
+		try { f(); return "run"; } catch (error) { return error.name; }
+	});
+	return Response.json([six, made(1), await kinds[0](), kinds[1]().next().value, wrong, kinds[0] instanceof Function, Function.length, eval(7), refused]);`), web.Options{})
+	const want = `[6,2,5,5,"SyntaxError",true,1,7,["EvalError","EvalError","EvalError","EvalError"]]`
+	if _, body := w.get("/"); body != want {
+		t.Errorf("got %s", body)
+	}
+}
+
+// What one request made another cannot use.
+func TestForeignObjects(t *testing.T) {
+	for code, foreign := range map[string]bool{
+		`(kept ??= new Response("x")).clone()`:                                                     true,
+		`await (kept ??= new Response("x").clone()).text()`:                                        true,
+		`return (kept ??= Response.json({}))`:                                                      true,
+		`(kept ??= new Response(new ReadableStream({ type: "bytes" }))).clone()`:                   true,
+		`(kept ??= new Request("https://a.test/", { method: "POST", body: "x" })).clone()`:         true,
+		`await (kept ??= new Request("https://a.test/", { method: "POST", body: "x" })).json()`:    true,
+		`await fetch(kept ??= new Request("data:,x", { method: "POST", body: "x" }))`:              true,
+		`(kept ??= new WebSocketPair())[1].accept()`:                                               true,
+		`(kept ??= new WebSocketPair())[1].send("x")`:                                              true,
+		`return new Response(null, { status: 101, webSocket: (kept ??= new WebSocketPair())[0] })`: true,
+		`(kept ??= new Response(null, { status: 204 })).clone()`:                                   false,
+		`(kept ??= new Response("x", { headers: { a: "b" } })).headers.get("a")`:                   false,
+		`(kept ??= new Headers({ a: "c" })).get("a")`:                                              false,
+		`await (kept ??= new Blob(["d"])).text()`:                                                  false,
+		`new Response(kept ??= "e")`:                                                               false,
+	} {
+		w := serve(t, "let kept;"+handler(`try { `+code+` } catch (error) { return new Response(error.message); } return new Response("fine");`), web.Options{})
+		w.get("/") // keeps it, and the other uses it
+		_, body := w.get("/")
+		for _, err := range w.errs {
+			body += err.Error()
+		}
+		if strings.Contains(body, "Cannot perform I/O on behalf of a different request.") != foreign {
+			t.Errorf("%s: %q", code, body)
+		}
+	}
+}
+
+// A request that lasts keeps what it made, however many come and go meanwhile.
+func TestOwnObjectsLast(t *testing.T) {
+	w := serve(t, `const waiting = [];`+handler(`
+		const path = new URL(request.url).pathname;
+		if (path === "/go") { for (const gate of waiting.splice(0)) gate.open = true; return new Response("gone"); }
+		if (path !== "/slow") return new Response("quick");
+		const mine = new Response("mine"), pair = new WebSocketPair();
+		const gate = { open: false };
+		waiting.push(gate);
+		while (!gate.open) await scheduler.wait(1);
+		pair[1].accept();
+		return mine.clone();`), web.Options{})
+	done := make(chan string)
+	go func() {
+		_, body := w.get("/slow")
+		done <- body
+	}()
+	for range 20 {
+		w.get("/quick")
+	}
+	for {
+		select {
+		case body := <-done:
+			if body != "mine" {
+				t.Errorf("%q", body)
+			}
+			return
+		default:
+			w.get("/go")
+		}
+	}
+}
+
+// Where production refuses or takes something, so does this.
+func TestAsInProduction(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`return await fetch.call({}, "data:,x")`, `/TypeError: Illegal invocation: fetch was called as a method/`},
+		{`const api = { fetch }; return await api.fetch("data:,x")`, `/TypeError: Illegal invocation/`},
+		{`const f = fetch; return [(await f("data:,x")).status, (await self.fetch("data:,x")).status, (await fetch.call(null, "data:,x")).status, await fetch.bind(globalThis)("data:,x").then(r => r.text())]`, `[200,200,200,"x"]`},
+		{`const { waitUntil } = ctx; waitUntil(1)`, `TypeError: Illegal invocation: this is not a ExecutionContext`},
+		{`ctx.waitUntil()`, `TypeError: ExecutionContext.waitUntil: 1 argument required, but only 0 present`},
+		{`"use strict"; request.cf.country = "XX"`, `/TypeError/`},
+		{`new Response("", { headers: null })`, `/TypeError: Headers constructor/`},
+		{`const r = new Response("", { status: 204 }); return [r.status, r.body, [...r.headers], await r.text()]`, `[204,null,[],""]`},
+		{`new Response("x", { status: 204 })`, `/TypeError: Response with null body status/`},
+		{`return new Request("https://a.test/", { method: "patch" }).method`, `"PATCH"`},
+		{`const r = new Response("hello").body.getReader({ mode: "byob" }); const { value } = await r.readAtLeast(4, new Uint8Array(8)); return value.byteLength >= 4`, `true`},
+		{`await new Response(new ReadableStream({ start(c) { c.enqueue("x"); c.close(); } })).text()`, `/TypeError: This ReadableStream did not return bytes/`},
+		{`const [a, b] = new WebSocketPair(); a.accept({ allowHalfOpen: true }); b.accept({ allowHalfOpen: true }); const log = [];
+		  await new Promise((resolve) => {
+			b.addEventListener("close", (e) => { log.push(e.code, b.readyState); b.send("last"); b.close(1000, "done"); log.push(b.readyState); });
+			a.addEventListener("message", (e) => log.push(e.data));
+			a.addEventListener("close", (e) => { log.push(e.code, e.reason, a.readyState); resolve(); });
+			a.close(1001);
+		  }); return log`, `[1001,2,3,"last",1000,"done",3]`},
+	})
+}
