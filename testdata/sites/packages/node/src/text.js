@@ -1,5 +1,6 @@
 import { parse } from "csv-parse/sync";
 import dotenv from "dotenv";
+import matter from "gray-matter";
 import iconvLite from "iconv-lite";
 import qs from "qs";
 import { Buffer as Safe } from "safe-buffer";
@@ -21,3 +22,9 @@ export function query() { return { parsed: qs.parse("foo[bar]=baz&a[]=b&a[]=c"),
 
 /** https://github.com/motdotla/dotenv#readme */
 export function env() { return dotenv.parse(Buffer.from('BASIC=basic\nQUOTED="two\\nlines"\n# no\n')); }
+
+/** https://github.com/jonschlinkert/gray-matter#readme */
+export function frontMatter() {
+  const file = matter("---\ntitle: Hello\ntags: [a, b]\n---\n<h1>Hello world!</h1>\n<!-- more -->\nrest", { excerpt: true, excerpt_separator: "<!-- more -->" });
+  return { data: file.data, content: file.content, excerpt: file.excerpt, text: matter.stringify("body", { title: "x" }) };
+}

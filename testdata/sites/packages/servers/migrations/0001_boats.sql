@@ -1,0 +1,2 @@
+CREATE TABLE boats (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, built INTEGER, extras TEXT);
+CREATE TABLE seats (boat INTEGER NOT NULL REFERENCES boats (id), number INTEGER NOT NULL, rower TEXT, PRIMARY KEY (boat, number));

@@ -1,0 +1,1 @@
+export interface Env { DB: D1Database }
