@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/base64"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -40,12 +39,11 @@ func dataURL(u string) (kind, body string, ok bool) {
 	if strings.HasPrefix(kind, ";") {
 		kind = "text/plain" + kind
 	}
-	essence, params, err := mime.ParseMediaType(kind)
-	if err != nil || !strings.Contains(essence, "/") {
+	parsed, ok := parseMIME(kind)
+	if !ok {
 		return "text/plain;charset=US-ASCII", body, true
 	}
-	// The standard writes no space between parameters; Go writes one.
-	return strings.ReplaceAll(mime.FormatMediaType(essence, params), "; ", ";"), body, true
+	return parsed.String(), body, true
 }
 
 // cutBase64 cuts ";base64" off the end.

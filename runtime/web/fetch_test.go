@@ -57,6 +57,7 @@ func backend(t *testing.T) (url string, hits *atomic.Int64) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
+	mux.HandleFunc("/fixed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "fixed") })
 	mux.HandleFunc("/none", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("/cut", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
@@ -85,7 +86,7 @@ func TestFetch(t *testing.T) {
 	snippets, allow := at(url, []snippet{
 		{
 			`const r = await fetch("{B}/echo?a=1"); return [r.status, r.statusText, r.ok, r.url, r.redirected, r.type, r.headers.get("x-two"), r.headers.getSetCookie(), await r.text()]`,
-			`[200,"OK",true,"{B}/echo?a=1",false,"default","1, 2",["a=1","b=2"],"GET /echo?a=1 ct= auth= cookie= ua= len=0 body="]`,
+			`[200,"OK",true,"{B}/echo?a=1",false,"basic","1, 2",["a=1","b=2"],"GET /echo?a=1 ct= auth= cookie= ua= len=0 body="]`,
 		},
 		{`return await (await fetch("{B}/echo", { method: "POST", body: "text", headers: { authorization: "x", cookie: "c" } })).text()`, `"POST /echo ct=text/plain;charset=UTF-8 auth=x cookie=c ua= len=4 body=text"`},
 		{`return await (await fetch("{B}/echo", { method: "PUT", body: new Uint8Array([65]), headers: { "user-agent": "me", "content-length": "99", host: "evil.test" } })).text()`, `"PUT /echo ct= auth= cookie= ua=me len=1 body=A"`},
@@ -102,8 +103,9 @@ func TestFetch(t *testing.T) {
 		{`const r = await fetch("{B}/to?status=302&url=/echo", { headers: { authorization: "kept" } }); return await r.text()`, `"GET /echo ct= auth=kept cookie= ua= len=0 body="`},
 		{`const r = await fetch("{B}/to?status=301&url=/echo", { redirect: "manual" }); return [r.status, r.headers.get("location"), r.redirected]`, `[301,"/echo",false]`},
 		{`await fetch("{B}/to?status=301&url=/echo", { redirect: "error" })`, `/TypeError: .* was redirected, and redirect is "error"/`},
-		{`return (await fetch("{B}/to?status=302&url=/echo%23mine#theirs")).url`, `"{B}/echo#mine"`},
-		{`return (await fetch("{B}/to?status=302&url=/echo#theirs")).url`, `"{B}/echo#theirs"`},
+		{`return (await fetch("{B}/to?status=302&url=/echo%23mine#theirs")).url`, `"{B}/echo"`},
+		{`return (await fetch("{B}/to?status=302&url=/echo#theirs")).url`, `"{B}/echo"`},
+		{`return (await fetch("{B}/none#part")).url`, `"{B}/none"`},
 		{`await fetch("{B}/to?status=302&url=file:///etc/passwd")`, `/TypeError: .* neither http: nor https:/`},
 		{`await fetch("{B}/to?status=302&url=http://[bad")`, `/TypeError: .* malformed URL/`},
 		{`await fetch("{B}/loop")`, `TypeError: Too many redirects: fetch followed 20`},
@@ -115,12 +117,28 @@ func TestFetch(t *testing.T) {
 		{`const c = new AbortController(); const r = await fetch("{B}/slow", { signal: c.signal }); c.abort(); await r.text()`, `AbortError: The operation was aborted`},
 		{`const c = new AbortController(); const r = await fetch("{B}/slow", { signal: c.signal }); const read = r.body.getReader(); await read.read(); c.abort("mine"); await read.read()`, `mine`},
 		{`await fetch("{B}/echo", { signal: AbortSignal.abort() })`, `AbortError: The operation was aborted`},
+		{
+			`let why = "none"; const body = new ReadableStream({ cancel(reason) { why = reason; } });
+			fetch("{B}/echo", { method: "POST", body, signal: AbortSignal.abort("early") }).catch(() => {}); return why`,
+			`"early"`,
+		},
+		{
+			`const c = new AbortController(); let told; const why = new Promise((resolve) => { told = resolve; });
+			const body = new ReadableStream({ cancel: told });
+			const answer = fetch("{B}/echo", { method: "POST", body, signal: c.signal }).catch((e) => e); c.abort("late"); return [await answer, await why]`,
+			`["late","late"]`,
+		},
+		{`const c = new AbortController(); const r = await fetch("{B}/fixed", { signal: c.signal }); const read = r.body.getReader(); c.abort("mine"); return [await read.read().catch((e) => e), await read.closed.catch((e) => e)]`, `["mine","mine"]`},
+		{`return await (await fetch("{B}/fixed", { integrity: "sha256-mSqTRVxx/t02rJu8Q5lSwEHPYURZWEcq9Hkmm42HNRM=" })).text()`, `"fixed"`},
+		{`return await (await fetch(new Request("{B}/fixed", { integrity: "md5-x sha256-AAAA sha256-mSqTRVxx/t02rJu8Q5lSwEHPYURZWEcq9Hkmm42HNRM" }))).text()`, `"fixed"`},
+		{`await fetch("{B}/fixed", { integrity: "sha256-AAAA" })`, `/TypeError: fetch to .* the answer is not what integrity "sha256-AAAA" names/`},
+		{`await fetch("data:,fixed", { integrity: "sha512-mSqTRVxx/t02rJu8Q5lSwEHPYURZWEcq9Hkmm42HNRM= sha256-mSqTRVxx/t02rJu8Q5lSwEHPYURZWEcq9Hkmm42HNRM=" })`, `/TypeError: .* integrity/`},
 		{`const r = await fetch("{B}/slow"); const read = r.body.getReader(); const first = await read.read(); await read.cancel(); return new TextDecoder().decode(first.value)`, `"begun"`},
 		{`const r = await fetch("{B}/echo"); r.headers.set("a", "b")`, `TypeError: Can't modify immutable headers.`},
 		{`const r = await fetch("{B}/echo"); const copy = new Response(r.body, r); copy.headers.set("a", "b"); return [copy.headers.get("a"), copy.status, (await copy.text()).slice(0, 3)]`, `["b",200,"GET"]`},
 		{`await fetch("ftp://a.test/")`, `TypeError: Fetch API cannot load: ftp://a.test/ (only http: and https: URLs can be fetched)`},
 		{`const r = await fetch("data:,a%20b%FF"); return [r.status, r.headers.get("content-type"), await r.text()]`, `[200,"text/plain;charset=US-ASCII","a b` + "\ufffd" + `"]`},
-		{`const r = await fetch("data:image/PNG;a=b;base64, aGk#x"); return [r.url, r.headers.get("content-type"), await r.text()]`, `["data:image/PNG;a=b;base64, aGk#x","image/png;a=b","hi"]`},
+		{`const r = await fetch("data:image/PNG;a=b;base64, aGk#x"); return [r.url, r.headers.get("content-type"), await r.text()]`, `["data:image/PNG;a=b;base64, aGk","image/png;a=b","hi"]`},
 		{`return await (await fetch(new Request("data:;charset=x;base64,aGk="))).text()`, `"hi"`},
 		{`await fetch("data:;base64,a===")`, `/TypeError: Fetch API cannot load: .* malformed/`},
 		{`await fetch("data:nothing")`, `/TypeError: Fetch API cannot load: .* malformed/`},

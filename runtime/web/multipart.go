@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"mime"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -86,11 +85,8 @@ var errTruncated = errors.New("it ends before its last boundary")
 
 // decodeMultipart parses multipart/form-data. Bodies of parts are views of b.
 func decodeMultipart(contentType string, b []byte) ([]part, error) {
-	_, params, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return nil, fmt.Errorf("its content type is malformed: %w", err)
-	}
-	boundary := params["boundary"]
+	kind, _ := parseMIME(contentType)
+	boundary, _ := kind.param("boundary")
 	if boundary == "" {
 		return nil, errors.New("its content type has no boundary")
 	}
@@ -110,11 +106,11 @@ func decodeMultipart(contentType string, b []byte) ([]part, error) {
 		if len(parts) == maxParts {
 			return nil, fmt.Errorf("it has more than %d parts", maxParts)
 		}
-		var p part
-		if p, rest, err = nextPart(rest, delimiter); err != nil {
+		p, after, err := nextPart(rest, delimiter)
+		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, p)
+		parts, rest = append(parts, p), after
 	}
 }
 

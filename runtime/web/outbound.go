@@ -18,6 +18,7 @@ type outbound struct {
 	method, url string
 	header      []string // name, value, name, value, …
 	redirect    string   // follow, manual or error
+	integrity   string   // of the answer's body; empty for none
 	// The body: at most one of whole and stream. A stream is sent once only.
 	whole  []byte
 	stream io.Reader
@@ -36,8 +37,8 @@ var (
 func (h *Host) fetchFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// fetch_start(token, method, url, headers, redirect, text or bytes or null,
-		// handle or -1, streamed, length of those two or -1) -> a promise of [status, status text, url,
-		// redirected, headers, handle or -1]
+		// handle or -1, streamed, length of those two or -1, integrity) -> a promise of [status, status
+		// text, url without its fragment, redirected, headers, handle or -1]
 		"fetch_start": h.fetchStart,
 		// fetch_abort(token)
 		"fetch_abort": func(c *engine.Call) (any, error) {
@@ -90,7 +91,7 @@ func (h *Host) fetchStart(c *engine.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &outbound{method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4)}
+	f := &outbound{method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4), integrity: c.String(9)}
 	if err := f.setBody(x, c); err != nil {
 		return nil, err
 	}
@@ -164,6 +165,10 @@ func (h *Host) run(x *Exchange, f *outbound) (any, error) {
 			r:      decoded(resp.Body, resp.Header.Get("Content-Encoding")),
 			closer: func() { f.stop(errRequestOver) },
 		}
+		if err := f.verify(b); err != nil {
+			closeQuietly(resp.Body)
+			return nil, err
+		}
 		// Ending the context ends reads and frees the connection.
 		if handle, err = x.hold(b); err != nil {
 			return nil, err
@@ -174,7 +179,26 @@ func (h *Host) run(x *Exchange, f *outbound) (any, error) {
 		f.stop(nil)
 	}
 	_, text, _ := strings.Cut(resp.Status, " ")
-	return []any{resp.StatusCode, wireText(text), f.url, redirected, flatten(resp.Header, ""), handle}, nil
+	at, _, _ := strings.Cut(f.url, "#")
+	return []any{resp.StatusCode, wireText(text), at, redirected, flatten(resp.Header, ""), handle}, nil
+}
+
+// verify reads a body to its end if its integrity is asked for, and puts what was
+// read in its place.
+func (f *outbound) verify(b *body) error {
+	if f.integrity == "" {
+		return nil
+	}
+	all, err := b.readAll()
+	if err != nil {
+		return err
+	}
+	if !checkIntegrity(f.integrity, all) {
+		return engine.TypeError("fetch to %q: the answer is not what integrity %q names", f.url, f.integrity)
+	}
+	b.r = bytes.NewReader(all)
+	b.atEnd.Store(false)
+	return nil
 }
 
 // closeQuietly closes a response body; what is lost with it nobody wanted.

@@ -16,6 +16,7 @@ import { get } from "./headers.js";
 import { include } from "./idl.js";
 import { FREE, foreign, mark } from "./owner.js";
 import { ReadableStream, disturbed, isStream, measured, readAll, spend, spentStream, streamOf, streamOfBytes } from "./streams.js";
+import { teeCloned } from "./tee.js";
 import { URLSearchParams } from "./url.js";
 
 /** The content type of a body made from text. */
@@ -33,6 +34,7 @@ export class HostBody {
   read(op) {
     const signal = this.signal;
     if (signal === null) return op(this.handle);
+    if (signal.aborted) return Promise.reject(signal.reason);
     return op(this.handle).catch((error) => { throw signal.aborted ? signal.reason : error; });
   }
   stream() {
@@ -117,7 +119,7 @@ export function takeAsIs(b) {
 /** Splits a body in two; for clone(). */
 export function teeBody(from, to) {
   if (from.stream === null && !(from.source instanceof HostBody)) return initBody(to, from.source);
-  const [a, b] = bodyStream(from).tee();
+  const [a, b] = teeCloned(bodyStream(from));
   from.source = null;
   from.stream = a;
   initBody(to, b);
@@ -137,7 +139,7 @@ function readText(b) {
   if (source === null) return Promise.resolve("");
   if (typeof source === "string") return Promise.resolve(source.charCodeAt(0) === 0xfeff ? source.slice(1) : source);
   if (source instanceof HostBody) return source.read(host.body_text);
-  return source instanceof Uint8Array ? Promise.resolve(decode(source)) : readAll(source).then(decode);
+  return source instanceof Uint8Array ? Promise.resolve(decode(source)) : readAll(source, decode);
 }
 
 function readBytes(b) {

@@ -7,13 +7,13 @@ import { get } from "./headers.js";
 import { expose, need } from "./idl.js";
 import { Request, isRequest, target } from "./request.js";
 import { fetched, upgraded } from "./response.js";
-import { lengthOf, pump } from "./streams.js";
+import { isStream, lengthOf, pump } from "./streams.js";
 import { dial } from "./websocket.js";
 import { loose } from "./owner.js";
 
 let last = 0;
 
-async function fetch(input, init) {
+async function fetch(input, init = undefined) {
   need(arguments.length, 1, "fetch");
   loose(this, "fetch");
   const request = init === undefined && isRequest(input) ? input : new Request(input, init);
@@ -22,7 +22,10 @@ async function fetch(input, init) {
   if (refused !== undefined) throw refused;
   if (unusable(state)) throw new TypeError("fetch: the request's body has already been used");
   const body = takeAsIs(state);
-  signal?.throwIfAborted();
+  if (signal?.aborted) {
+    if (isStream(body)) body.cancel(signal.reason).catch(() => {});
+    throw signal.reason;
+  }
   if (get(list, "upgrade")?.toLowerCase() === "websocket") return handshake(state);
   const token = ++last;
   let source = body, handle = -1, length = -1, stream = null;
@@ -35,8 +38,8 @@ async function fetch(input, init) {
     stream = body;
     length = lengthOf(stream) ?? -1;
   }
-  const answer = host.fetch_start(token, method, url, list, redirect, source, handle, stream !== null, length);
-  if (stream !== null) upload(token, stream);
+  const answer = host.fetch_start(token, method, url, list, redirect, source, handle, stream !== null, length, state.asked?.integrity ?? "");
+  if (stream !== null) upload(token, stream, signal);
   if (signal !== null) onAbort(signal, () => host.fetch_abort(token));
   try {
     const [status, text, at, redirected, headers, answerHandle] = await answer;
@@ -52,8 +55,8 @@ async function handshake({ url, list }) {
   return upgraded(status, text, headers, socket, url);
 }
 
-function upload(token, stream) {
-  pump(stream, (bytes) => host.fetch_upload(token, bytes))
+function upload(token, stream, signal) {
+  pump(stream, (bytes) => host.fetch_upload(token, bytes), signal)
     .then(() => host.fetch_upload_end(token, null), (error) => host.fetch_upload_end(token, `${error}`))
     .catch(() => {}); // the answer to fetch tells of it
 }

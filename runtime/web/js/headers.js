@@ -11,7 +11,7 @@ export class Headers {
     stateOf = guarded("Headers", (headers) => headers.#state);
     isHeaders = (value) => #state in value;
   }
-  constructor(init) {
+  constructor(init = undefined) {
     this.#state = { list: init === undefined ? [] : listFrom(init), sorted: null, immutable: false };
   }
   append(name, value) {

@@ -18,13 +18,14 @@ export let isRequest;
 
 export class Request {
   // Besides the body's fields: method, url, headers (null, or the Headers over
-  // list), signal (null until somebody asks), redirect, cf, immutable, cancelled.
+  // list), signal (null until somebody asks), redirect, cf, immutable, cancelled,
+  // asked (null, or those of ASKED that an init gave).
   #state;
   static {
     stateOf = guarded("Request", (request) => request.#state);
     isRequest = (value) => typeof value === "object" && value !== null && #state in value;
   }
-  constructor(input, init) {
+  constructor(input, init = undefined) {
     if (input === token) {
       this.#state = init;
       return;
@@ -53,8 +54,17 @@ export class Request {
     if (state.cf === VISITOR) state.cf = visitorCf();
     return state.cf;
   }
-  get integrity() { stateOf(this); return ""; }
-  get keepalive() { stateOf(this); return false; }
+  get destination() { return stateOf(this) && ""; }
+  get referrer() { return asked(this, "referrer"); }
+  get referrerPolicy() { return asked(this, "referrerPolicy"); }
+  get mode() { return asked(this, "mode"); }
+  get credentials() { return asked(this, "credentials"); }
+  get cache() { return asked(this, "cache"); }
+  get integrity() { return asked(this, "integrity"); }
+  get keepalive() { return asked(this, "keepalive"); }
+  get isReloadNavigation() { return stateOf(this) === null; }
+  get isHistoryNavigation() { return stateOf(this) === null; }
+  get duplex() { return stateOf(this) && "half"; }
   clone() {
     const state = stateOf(this);
     const error = foreignBody(state);
@@ -67,9 +77,16 @@ export class Request {
   }
 }
 
+// What a request says of itself beside what is sent, when its init is silent.
+// There is no page that asks: a referrer is the Worker itself or none, and mode
+// and credentials change nothing of what goes out.
+const ASKED = { cache: "default", credentials: "same-origin", integrity: "", keepalive: false, mode: "cors", referrer: "about:client", referrerPolicy: "" };
+
+function asked(request, name) { return (stateOf(request).asked ?? ASKED)[name]; }
+
 function blank(method, url, list) {
   return {
-    method, url, list, headers: null, signal: null, redirect: "follow", cf: undefined, immutable: false, cancelled: false,
+    method, url, list, headers: null, signal: null, redirect: "follow", cf: undefined, immutable: false, cancelled: false, asked: null,
     source: null, stream: null, used: false,
   };
 }
@@ -79,6 +96,7 @@ function copyOf(from) {
   const state = blank(from.method, from.url, from.list.slice());
   state.redirect = from.redirect;
   state.cf = from.cf;
+  state.asked = from.asked;
   state.signal = follow(signalOf(from));
   return state;
 }
@@ -91,15 +109,53 @@ function parse(input) {
   return href;
 }
 
+const POLICIES = [
+  "", "no-referrer", "no-referrer-when-downgrade", "same-origin", "origin", "strict-origin", "origin-when-cross-origin",
+  "strict-origin-when-cross-origin", "unsafe-url",
+];
+
+// Which values a member of RequestInit may have.
+const CHOICES = {
+  cache: ["default", "no-store", "reload", "no-cache"], // production refuses force-cache and only-if-cached
+  credentials: ["omit", "same-origin", "include"],
+  duplex: ["half"],
+  mode: ["cors", "same-origin", "no-cors", "navigate"],
+  priority: ["high", "low", "auto"],
+  redirect: ["follow", "error", "manual"],
+  referrerPolicy: POLICIES,
+};
+
+function choose(member, value) {
+  const text = `${value}`, choices = CHOICES[member];
+  if (choices.includes(text)) return text;
+  if (member === "cache") throw new TypeError(`Unsupported cache mode: ${text}`);
+  const quoted = choices.filter((choice) => choice !== "").map((choice) => `"${choice}"`), last = quoted.pop();
+  throw new TypeError(`Invalid ${member} value: "${text}" is not ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}`);
+}
+
 function apply(request, init, from) {
-  const { method, headers, body, redirect, signal, cf, cache } = init;
+  const {
+    body, cache, cf, credentials, duplex, headers, integrity, keepalive, method, mode, priority, redirect, referrer, referrerPolicy, signal, window,
+  } = init; // in the order in which Web IDL reads a dictionary
+  const ask = (name, value) => {
+    const known = request.asked ?? ASKED;
+    if (known[name] !== value) request.asked = { ...known, [name]: value };
+  };
+  if (window !== undefined && window !== null) throw new TypeError("Request constructor: the window can only be null");
+  if (cache !== undefined) ask("cache", choose("cache", cache));
+  if (credentials !== undefined) ask("credentials", choose("credentials", credentials));
+  if (duplex !== undefined) choose("duplex", duplex);
+  if (integrity !== undefined) ask("integrity", `${integrity}`);
+  if (keepalive !== undefined) ask("keepalive", !!keepalive);
   if (method !== undefined) request.method = normalise(`${method}`);
+  if (mode !== undefined) ask("mode", choose("mode", mode));
+  if (mode === "navigate") throw new TypeError("Request constructor: the mode of a request cannot be \"navigate\"");
+  if (priority !== undefined) choose("priority", priority);
+  if (redirect !== undefined) request.redirect = choose("redirect", redirect);
+  if (referrer !== undefined) ask("referrer", referrerOf(`${referrer}`));
+  if (referrerPolicy !== undefined) ask("referrerPolicy", choose("referrerPolicy", referrerPolicy));
   if (headers !== undefined && headers !== null) request.list = listFrom(headers);
-  if (redirect !== undefined) request.redirect = mode(`${redirect}`);
   if (cf !== undefined) request.cf = cf;
-  if (cache !== undefined && cache !== "no-store" && cache !== "no-cache" && cache !== "default" && cache !== "reload") {
-    throw new TypeError(`Unsupported cache mode: ${cache}`);
-  }
   if (signal !== undefined) {
     if (signal !== null && !isSignal(signal)) throw new TypeError("Request constructor: the signal is not an AbortSignal");
     request.signal = signal === null ? null : follow(signal);
@@ -127,9 +183,11 @@ function normalise(method) {
   }
 }
 
-function mode(redirect) {
-  if (redirect === "follow" || redirect === "error" || redirect === "manual") return redirect;
-  throw new TypeError(`Invalid redirect value: "${redirect}" is not "follow", "error" or "manual"`);
+// Of an origin other than the Worker's, which is opaque, the client stands in.
+function referrerOf(referrer) {
+  if (referrer === "") return "";
+  host.url_href(referrer.toWellFormed()); // throws what a malformed URL throws
+  return "about:client";
 }
 
 // The new request takes the body of the one it was made from, which is used then.

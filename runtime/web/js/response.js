@@ -20,7 +20,7 @@ export class Response {
     stateOf = guarded("Response", (response) => response.#state);
     isResponse = (value) => typeof value === "object" && value !== null && #state in value;
   }
-  constructor(body = null, init) {
+  constructor(body = null, init = undefined) {
     const state = { status: 200, text: "", list: null, headers: null, extra: null, source: null, stream: null, used: false };
     this.#state = state;
     const list = (state.list = init === undefined || init === null ? [] : apply(state, init));
@@ -80,7 +80,7 @@ export class Response {
     response.#state.extra = { immutable: true };
     return response;
   }
-  static json(data, init) {
+  static json(data, init = undefined) {
     need(arguments.length, 1, "Response.json");
     const text = JSON.stringify(data);
     if (text === undefined) throw new TypeError("Response.json: the value cannot be written as JSON");
@@ -98,7 +98,7 @@ function namesContentType(init) {
 // Reads a ResponseInit into the state and returns its header list.
 function apply(state, init) {
   if (typeof init !== "object" && typeof init !== "function") throw new TypeError("Response constructor: the second argument is not an object");
-  const { status, statusText, headers, encodeBody, cf, webSocket } = init;
+  const { cf, encodeBody, headers, status, statusText, webSocket } = init;
   if (webSocket !== undefined && webSocket !== null) {
     if (!isSocket(webSocket)) throw new TypeError("Response constructor: the webSocket is not a WebSocket");
     if (status !== 101) throw new RangeError("Responses with a WebSocket must have status code 101.");
@@ -136,7 +136,7 @@ export function fetched(status, statusText, list, handle, url, redirected, signa
   state.status = status;
   state.text = statusText;
   state.list = list;
-  state.extra = { url, redirected, type: "default", immutable: true };
+  state.extra = { url, redirected, type: "basic", immutable: true };
   if (handle >= 0) state.source = new HostBody(handle, list, signal);
   return response;
 }

@@ -5,6 +5,7 @@ import {
   ReadableStreamBYOBReader, ReadableStreamBYOBRequest, ReadableStreamDefaultController, ReadableStreamDefaultReader,
   TransformStream, TransformStreamDefaultController, WritableStream, WritableStreamDefaultController, WritableStreamDefaultWriter,
 } from "web-streams-polyfill";
+import { onAbort } from "./abort.js";
 import { bytesOf, concat, TextDecoder, encode } from "./encoding.js";
 import { define, expose, platform } from "./idl.js";
 
@@ -19,6 +20,9 @@ export function wanted(transform) { return transform._backpressure ? transform._
 export function disturbed(stream) { return stream._disturbed === true; }
 
 export function isStream(value) { return value instanceof ReadableStream; }
+
+/** Reports whether a stream is one of bytes. */
+export function isBytes(stream) { return stream[CONTROLLER] instanceof ReadableByteStreamController; }
 
 const lengths = new WeakMap();
 
@@ -64,6 +68,7 @@ export function streamOf(next, cancel) {
 }
 
 const CONTROLLER = "_readableStreamController";
+const pullSteps = Object.getOwnPropertySymbols(ReadableStreamDefaultController.prototype).find((key) => key.description === "[[PullSteps]]");
 
 // A stream of bytes whose controller is made when somebody first reads, tees or
 // cancels it. Most bodies' streams are only handed from one Response to the
@@ -95,23 +100,45 @@ export function spend(stream) {
 
 /**
  * Gives each piece of the stream to put, in turn, and returns how many bytes
- * there were; the stream is cancelled when put fails.
+ * there were; the stream is cancelled when put fails, and when signal aborts.
  */
-export async function pump(stream, put) {
+export async function pump(stream, put, signal = null) {
   const reader = stream.getReader();
-  let size = 0;
+  const forget = signal === null ? () => {} : onAbort(signal, (reason) => { reader.cancel(reason).catch(() => {}); });
+  let size = 0, value;
+  const next = (resolve, reject) => {
+    step(stream, {
+      _chunkSteps(chunk) {
+        value = chunk;
+        resolve(true);
+      },
+      _closeSteps() { resolve(false); },
+      _errorSteps: reject,
+    });
+  };
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return size;
+    while (await new Promise(next)) {
       const bytes = piece(value);
       size += bytes.byteLength;
       await put(bytes);
     }
+    return size;
   } catch (error) {
     reader.cancel(error).catch(() => {});
     throw error;
+  } finally {
+    forget();
   }
+}
+
+// https://streams.spec.whatwg.org/#readable-stream-default-reader-read What
+// read() resolves to would be asked for a then, which anybody can put on
+// Object.prototype; these steps get the chunk itself.
+function step(stream, request) {
+  stream._disturbed = true;
+  if (stream._state === "closed") request._closeSteps();
+  else if (stream._state === "errored") request._errorSteps(stream._storedError);
+  else stream[CONTROLLER][pullSteps](request);
 }
 
 // As the platform: any ArrayBuffer or view, and no text.
@@ -121,11 +148,11 @@ function piece(value) {
   throw new TypeError(`This ReadableStream did not return bytes.${typeof value === "string" ? " A piece is a string: encode text, with a TextEncoder or a TextEncoderStream." : ""}`);
 }
 
-/** The whole of a stream. */
-export async function readAll(stream) {
+/** The whole of a stream, or what convert makes of it. */
+export async function readAll(stream, convert = (bytes) => bytes) {
   const pieces = [];
   await pump(stream, (bytes) => { pieces.push(bytes); });
-  return concat(pieces);
+  return convert(concat(pieces));
 }
 
 // https://encoding.spec.whatwg.org/#interface-textencoderstream

@@ -1,0 +1,119 @@
+package web
+
+import "strings"
+
+// mimeType is a parsed MIME type (MIME Sniffing standard, 4).
+type mimeType struct {
+	essence string   // type/subtype, in lower case
+	params  []string // name, value, name, value, …; names in lower case, each once
+}
+
+const httpSpace = "\t\n\r "
+
+// parseMIME parses a MIME type as browsers do: what is malformed among the
+// parameters is passed over, and of a name given twice the first counts.
+func parseMIME(s string) (m mimeType, ok bool) {
+	kind, rest, ok := strings.Cut(strings.Trim(s, httpSpace), "/")
+	if !ok || !isToken(kind) {
+		return m, false
+	}
+	subtype, rest, _ := strings.Cut(rest, ";")
+	subtype = strings.TrimRight(subtype, httpSpace)
+	if !isToken(subtype) {
+		return m, false
+	}
+	m.essence = strings.ToLower(kind + "/" + subtype)
+	for rest != "" {
+		rest = strings.TrimLeft(rest, httpSpace)
+		end := strings.IndexAny(rest, ";=")
+		if end < 0 {
+			break
+		}
+		name, isEqual := strings.ToLower(rest[:end]), rest[end] == '='
+		rest = rest[end+1:]
+		if !isEqual {
+			continue
+		}
+		var value string
+		quoted := strings.HasPrefix(rest, `"`)
+		if quoted {
+			value, rest = quotedString(rest[1:])
+			_, rest, _ = strings.Cut(rest, ";")
+		} else {
+			value, rest, _ = strings.Cut(rest, ";")
+			value = strings.TrimRight(value, httpSpace)
+		}
+		if (value != "" || quoted) && isToken(name) && isQuotable(value) && !m.has(name) {
+			m.params = append(m.params, name, value)
+		}
+	}
+	return m, true
+}
+
+// quotedString reads what follows an opening quote; rest is what follows the
+// closing one, if there is any.
+func quotedString(s string) (value, rest string) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return b.String(), s[i+1:]
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String(), ""
+}
+
+func (m mimeType) has(name string) bool {
+	_, ok := m.param(name)
+	return ok
+}
+
+// param returns the value of the parameter of a name in lower case.
+func (m mimeType) param(name string) (string, bool) {
+	for i := 0; i < len(m.params); i += 2 {
+		if m.params[i] == name {
+			return m.params[i+1], true
+		}
+	}
+	return "", false
+}
+
+// String is the standard's serialisation: no spaces, quotes where they are
+// needed.
+func (m mimeType) String() string {
+	var b strings.Builder
+	b.WriteString(m.essence)
+	for i := 0; i < len(m.params); i += 2 {
+		b.WriteString(";" + m.params[i] + "=")
+		if value := m.params[i+1]; isToken(value) {
+			b.WriteString(value)
+		} else {
+			b.WriteString(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`)
+		}
+	}
+	return b.String()
+}
+
+// isToken reports whether s is a token of HTTP (RFC 9110, 5.6.2).
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && !strings.Contains("!#$%&'*+-.^_`|~", s[i:i+1]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isQuotable reports whether s can stand between quotes.
+func isQuotable(s string) bool {
+	for _, r := range s {
+		if r != '\t' && r < 0x20 || r == 0x7f || r > 0xff {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,78 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// What a request says of itself beside what is sent (Fetch standard, 5.4).
+func TestRequestAttributes(t *testing.T) {
+	const all = `const seen = (r) => [r.mode, r.credentials, r.cache, r.referrer, r.referrerPolicy, r.integrity, r.keepalive, r.destination, r.duplex, r.isReloadNavigation, r.isHistoryNavigation];
+		const given = { mode: "no-cors", credentials: "omit", cache: "no-store", referrer: "", referrerPolicy: "origin", integrity: "x", keepalive: 1, duplex: "half", window: null, priority: "low" };
+		`
+	const silent, said = `["cors","same-origin","default","about:client","","",false,"","half",false,false]`, `["no-cors","omit","no-store","","origin","x",true,"","half",false,false]`
+	try(t, web.Options{}, []snippet{
+		{all + `return seen(request)`, silent},
+		{all + `return seen(new Request("https://a.test"))`, silent},
+		{all + `return seen(new Request("https://a.test", given))`, said},
+		{all + `return seen(new Request(new Request("https://a.test", given)))`, said},
+		{all + `return seen(new Request("https://a.test", new Request("https://b.test", given)))`, said},
+		{all + `return seen(new Request("https://a.test", given).clone())`, said},
+		{all + `return seen(new Request(new Request("https://a.test", given), { mode: "cors", keepalive: false, credentials: "include" }))`, `["cors","include","no-store","","origin","x",false,"","half",false,false]`},
+		{all + `new Request("https://a.test", given); return seen(new Request("https://a.test"))`, silent},
+		{`return ["about:client", "https://b.test/x", ""].map((referrer) => new Request("https://a.test", { referrer }).referrer)`, `["about:client","about:client",""]`},
+		{`new Request("https://a.test", { referrer: "http://:bad" })`, `/TypeError: Invalid URL/`},
+		{`new Request("https://a.test", { mode: "navigate" })`, `/TypeError: .* cannot be "navigate"/`},
+		{`new Request("https://a.test", { mode: "sideways" })`, `/TypeError: Invalid mode value: "sideways"/`},
+		{`new Request("https://a.test", { credentials: true })`, `TypeError: Invalid credentials value: "true" is not "omit", "same-origin" or "include"`},
+		{`new Request("https://a.test", { referrerPolicy: "none" })`, `/TypeError: Invalid referrerPolicy value: "none"/`},
+		{`new Request("https://a.test", { duplex: "full" })`, `TypeError: Invalid duplex value: "full" is not "half"`},
+		{`new Request("https://a.test", { priority: "most" })`, `/TypeError: Invalid priority value: "most"/`},
+		{`new Request("https://a.test", { cache: "force-cache" })`, `TypeError: Unsupported cache mode: force-cache`},
+		{`new Request("https://a.test", { window: {} })`, `TypeError: Request constructor: the window can only be null`},
+		{
+			`const read = [], names = "window signal referrerPolicy referrer redirect priority mode method keepalive integrity headers duplex credentials cf cache body".split(" ");
+			const init = {}; for (const name of names) Object.defineProperty(init, name, { get() { read.push(name); return undefined; } });
+			new Request("https://a.test", init); return read.join(" ") === names.reverse().join(" ")`,
+			`true`,
+		},
+		{`return [Request.length, Response.length, Headers.length, Response.json.length, Response.redirect.length, fetch.length]`, `[1,0,0,1,1,1]`},
+		{`return Object.getOwnPropertyDescriptor(Request.prototype, "mode").get.call({})`, `TypeError: Illegal invocation: this is not a Request`},
+		{`return Object.getOwnPropertyDescriptor(Request.prototype, "isReloadNavigation").get.call({})`, `TypeError: Illegal invocation: this is not a Request`},
+	})
+}
+
+// The second branch of a clone has chunks of its own (Fetch standard, 2.2.4).
+func TestCloneHasItsOwnChunks(t *testing.T) {
+	const source = `const pulled = []; const from = (...chunks) => new Response(new ReadableStream({
+			pull(c) { pulled.push(pulled.length); if (chunks.length === 0) c.close(); else if (chunks[0] instanceof Error) c.error(chunks[0]); else c.enqueue(chunks.shift()); },
+			cancel(reason) { pulled.push(reason); },
+		}, { highWaterMark: 0 }));
+		const bytes = new Uint8Array([1, 2]);
+		`
+	try(t, web.Options{}, []snippet{
+		{source + `const r = from(bytes), c = r.clone(), a = r.body.getReader(), b = c.body.getReader();
+			const [x, y] = [(await a.read()).value, (await b.read()).value]; return [x === bytes, y !== bytes, [...y], (await a.read()).done, (await b.read()).done]`, `[true,true,[1,2],true,true]`},
+		{source + `const r = from(bytes), c = r.clone(); const { value } = await r.body.getReader().read(); value[0] = 9; return [...await c.bytes()]`, `[1,2]`},
+		{source + `const r = from(bytes), c = r.clone(); const { value } = await r.body.getReader().read(); structuredClone(value.buffer, { transfer: [value.buffer] }); return [...await c.bytes()]`, `[1,2]`},
+		{source + `const r = from(bytes, bytes.slice()), c = r.clone(); const all = await Promise.all([r.bytes(), c.bytes()]); return all.map((b) => [...b])`, `[[1,2,1,2],[1,2,1,2]]`},
+		{source + `const r = from(new Error("source")), c = r.clone(); return Promise.all([r, c].map((x) => x.text().catch((e) => e.message)))`, `["source","source"]`},
+		{source + `const r = from(() => {}), c = r.clone(); return Promise.all([r, c].map((x) => x.text().catch((e) => e.name)))`, `["DataCloneError","DataCloneError"]`},
+		{source + `const r = from(bytes), c = r.clone(); await Promise.all([r.body.cancel("one"), c.body.cancel("two")]); return pulled.at(-1)`, `["one","two"]`},
+		{source + `const r = from(bytes), c = r.clone(); await Promise.race([r.body.cancel("one"), 0]); return [...await c.bytes()]`, `[1,2]`},
+		{source + `const r = from(bytes, bytes.slice()), c = r.clone(); const reader = c.body.getReader(); await reader.read(); return pulled.length <= 2`, `true`},
+	})
+}
+
+// What anybody puts on Object.prototype is not asked while a body is read.
+func TestThenOnObjectPrototype(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{
+			`const r = new Response(new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode("hello")); c.close(); } }));
+			Object.prototype.then = (resolve) => { delete Object.prototype.then; resolve({ done: false, value: new Uint8Array([65]) }); };
+			const text = await r.text(); delete Object.prototype.then; return text`,
+			`"hello"`,
+		},
+	})
+}
