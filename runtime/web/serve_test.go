@@ -326,6 +326,40 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
+// A client that has as many bytes as were announced may close; the Worker's
+// stream then goes on to its end.
+func TestClientWithAllBytes(t *testing.T) {
+	w := serve(t, `
+		let told = 0, ended = 0;
+		export default { fetch(request) {
+			if (new URL(request.url).pathname === "/told") return Response.json([told, ended]);
+			request.signal.addEventListener("abort", () => told++);
+			const body = new ReadableStream({
+				start(c) { c.enqueue(new Uint8Array(10)); setTimeout(() => { ended++; c.close(); }, 100); },
+				cancel() { told++; },
+			});
+			return new Response(body, { headers: { "content-length": "10" } });
+		} };`, web.Options{})
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Get(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(resp.Body); err != nil || len(b) != 10 {
+		t.Fatal(b, err)
+	}
+	resp.Body.Close()
+	var body string
+	if !eventually(t, func() bool { _, body = w.get("/told"); return body == "[0,1]" }) {
+		t.Error(body)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.errs) > 0 {
+		t.Error(w.errs)
+	}
+}
+
 func TestWaitUntil(t *testing.T) {
 	w := serve(t, `
 		import { waitUntil, env } from "cloudflare:workers";

@@ -25,11 +25,12 @@ func (h *Host) write(x *Exchange, a *answer) error {
 		return h.writeWhole(x, a, out, coding)
 	}
 	x.w.WriteHeader(a.status)
+	left := declaredLength(x.w.Header())
 	var err error
 	if a.streamed {
-		err = h.copyChunks(x, out)
+		err = h.copyChunks(x, out, left)
 	} else {
-		err = copyBody(x, out, a.source)
+		err = copyBody(x, out, a.source, left)
 	}
 	if err == nil {
 		err = out.Close()
@@ -105,15 +106,21 @@ func (x *Exchange) negotiate(header http.Header) string {
 	return ""
 }
 
-// copyChunks writes what JavaScript streams, piece by piece.
-func (h *Host) copyChunks(x *Exchange, out encoder) error {
+// copyChunks writes what JavaScript streams, piece by piece. left is the declared
+// length: a client that has so many bytes has them all and may close.
+func (h *Host) copyChunks(x *Exchange, out encoder, left int64) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	gone := x.r.Context().Done()
 	for {
+		if left == 0 {
+			gone = nil
+		}
 		select {
 		case c := <-x.chunks:
-			_, err := out.Write(c.b)
+			n, err := out.Write(c.b)
+			left -= int64(n)
 			if err == nil {
 				err = out.Flush()
 			}
@@ -125,7 +132,7 @@ func (h *Host) copyChunks(x *Exchange, out encoder) error {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			return x.failure
-		case <-x.r.Context().Done():
+		case <-gone:
 			return ErrClientGone
 		case <-x.scope.Context().Done():
 			return h.stopped(x)
@@ -133,8 +140,8 @@ func (h *Host) copyChunks(x *Exchange, out encoder) error {
 	}
 }
 
-// copyBody writes a body that never was in JavaScript.
-func copyBody(x *Exchange, out encoder, b *body) error {
+// copyBody writes a body that never was in JavaScript; left is as in copyChunks.
+func copyBody(x *Exchange, out encoder, b *body, left int64) error {
 	stop := afterDone(x, b.close)
 	defer stop()
 	for {
@@ -145,11 +152,15 @@ func copyBody(x *Exchange, out encoder, b *body) error {
 		if err != nil {
 			return lostBody(err)
 		}
-		if _, err := out.Write(piece); err != nil {
+		n, err := out.Write(piece)
+		if err == nil {
+			err = out.Flush()
+		}
+		if err != nil {
 			return errors.Join(ErrClientGone, err)
 		}
-		if err := out.Flush(); err != nil {
-			return errors.Join(ErrClientGone, err)
+		if left -= int64(n); left == 0 {
+			return nil
 		}
 	}
 }
@@ -172,6 +183,15 @@ func (h *Host) broken(x *Exchange, err error) error {
 
 func bodyAllowed(method string, status int) bool {
 	return method != http.MethodHead && status != http.StatusNoContent && status != http.StatusNotModified && status != http.StatusResetContent
+}
+
+// declaredLength is what an answer says it is long; -1 when it does not.
+func declaredLength(header http.Header) int64 {
+	n, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 func isLength(s string) bool {
