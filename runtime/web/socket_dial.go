@@ -16,33 +16,41 @@ func (h *Host) socketFuncs() map[string]engine.Func {
 		// socket_dial(url, headers, protocols) -> a promise of [status, status text,
 		// headers, handle of the connection or -1]
 		"socket_dial": h.dialSocket,
-		// socket_send(handle, text or bytes)
-		"socket_send": withSocket(func(c *engine.Call, s *socket) {
-			if b := c.Bytes(1); b != nil {
-				s.send(frame{kind: socketBinary, data: b})
-			} else {
-				s.send(frame{kind: socketText, data: []byte(c.String(1))})
+		// socket_send(handle, text or bytes) -> how many bytes that is
+		"socket_send": withSocket(func(c *engine.Call, s *socket) int {
+			f := frame{kind: socketBinary, data: c.Bytes(1)}
+			if f.data == nil {
+				f = frame{kind: socketText, data: []byte(c.String(1))}
 			}
+			s.send(f)
+			return len(f.data)
+		}),
+		// socket_unsent(handle) -> how many bytes wait to be sent
+		"socket_unsent": withSocket(func(_ *engine.Call, s *socket) int {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.unsent
 		}),
 		// socket_close(handle, code, reason)
-		"socket_close": withSocket(func(c *engine.Call, s *socket) {
+		"socket_close": withSocket(func(c *engine.Call, s *socket) int {
 			s.send(frame{kind: socketClosed, code: websocket.StatusCode(c.Int(1)), reason: c.String(2)})
+			return 0
 		}),
 	}
 }
 
 // withSocket calls f with the connection of the handle that is the first
-// argument; one that has ended takes nothing.
-func withSocket(f func(c *engine.Call, s *socket)) engine.Func {
+// argument; one that has ended takes nothing, and 0 is returned for it.
+func withSocket(f func(c *engine.Call, s *socket) int) engine.Func {
 	return func(c *engine.Call) (any, error) {
 		x, err := current(c)
 		if err != nil {
 			return nil, err
 		}
 		if s, ok := x.kept(c.Int(0)).(*socket); ok {
-			f(c, s)
+			return f(c, s), nil
 		}
-		return engine.Undefined, nil
+		return 0, nil
 	}
 }
 

@@ -264,6 +264,10 @@ func TestWebSocketClient(t *testing.T) {
 		const got = new Promise((done) => ws.addEventListener("message", (e) => done(e.data))); ws.send("hi"); const said = await got;
 		const end = new Promise((done) => ws.addEventListener("close", (e) => done([e.code, e.wasClean]))); ws.close(1000, "bye"); return [r.status, said, await end];`, `[101,"m hi",[1000,true]]`},
 		{`const r = await fetch("http://` + host + `/refuse", { headers: { Upgrade: "websocket" } }); return [r.status, r.webSocket];`, `[403,null]`},
+		{`const ws = new WebSocket("ws://` + host + `/x"); const L = [ws.bufferedAmount];
+		await new Promise((done) => { ws.onopen = () => { ws.send("h\u00e9"); L.push(ws.bufferedAmount); ws.send(new Uint8Array(5)); ws.send(new Blob(["four"])); ws.send(""); L.push(ws.bufferedAmount); };
+			let n = 0; ws.onmessage = () => { if (++n === 4) { L.push(ws.bufferedAmount); ws.close(); ws.send("late"); L.push(ws.bufferedAmount); } }; ws.onclose = done; });
+		ws.send(new ArrayBuffer(2)); L.push(ws.bufferedAmount, new WebSocketPair()[0].bufferedAmount); return L;`, `[0,3,12,0,4,6,0]`},
 	})
 	// A connection that the Worker opened can be given to its visitor as it is.
 	w := serve(t, `export default { async fetch(request) {

@@ -16,6 +16,7 @@ const NO_STATUS = 1005;
 const MAX_ATTACHMENT = 16384, MAX_REASON = 123;
 
 const token = {};
+const { queueMicrotask } = globalThis;
 
 /** The ends that are behind connections of Go's, by handle. */
 const ends = new Map();
@@ -32,6 +33,9 @@ export { isSocket };
 //   closed      whether it has sent its close
 //   ended       whether its peer has sent its close
 //   coupled     whether it was given away in a Response
+//   sent        bytes that waited to go out when the code now running first sent, and
+//               what it has sent since; null when it has sent nothing
+//   late        bytes that were sent after the close, and so never go out
 //   half        whether its peer's close leaves it open for sending
 //   owner       the request that made it
 export class WebSocket extends EventTarget {
@@ -56,7 +60,10 @@ export class WebSocket extends EventTarget {
   get url() { return stateOf(this).url; }
   get protocol() { return stateOf(this).protocol; }
   get extensions() { return stateOf(this).extensions; }
-  get bufferedAmount() { stateOf(this); return 0; }
+  get bufferedAmount() {
+    const state = stateOf(this);
+    return (state.sent ?? state.peer?.unsent?.() ?? 0) + state.late;
+  }
   get binaryType() { return stateOf(this).binaryType; }
   set binaryType(value) {
     const state = stateOf(this);
@@ -76,13 +83,21 @@ export class WebSocket extends EventTarget {
     if (arguments.length === 0) throw new TypeError("Failed to execute 'send' on 'WebSocket': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView or string'.");
     if (state.ready === CONNECTING) throw new DOMException("The WebSocket is not open yet.", "InvalidStateError");
     usable(state);
+    if (state.closed && state.url !== null) { // as the standard has it for clients
+      state.late += (isBlob(message) ? blobBytes(message) : bytesOf(message) ?? encode(`${message}`)).byteLength;
+      return;
+    }
     if (state.closed) {
-      if (state.url !== null) return; // as the standard has it for clients
       throw new TypeError("Can't call WebSocket send() after close().");
     }
+    const { peer } = state;
+    if (state.sent === null && peer?.unsent !== undefined) {
+      state.sent = peer.unsent();
+      queueMicrotask(() => { state.sent = null; });
+    }
     const bytes = isBlob(message) ? blobBytes(message) : bytesOf(message);
-    if (bytes === undefined) state.peer?.send(TEXT, `${message}`.toWellFormed());
-    else state.peer?.send(BINARY, bytes.slice());
+    const size = bytes === undefined ? peer?.send(TEXT, `${message}`.toWellFormed()) : peer?.send(BINARY, bytes.slice());
+    if (state.sent !== null) state.sent += size;
   }
   close(code = undefined, reason = undefined) {
     const state = stateOf(this);
@@ -115,7 +130,7 @@ export class WebSocket extends EventTarget {
 function endOf(socket, ready, url) {
   return {
     socket, ready, url, peer: null, accepted: false, closed: false, ended: false, coupled: false, half: false, owner: host.current(), queue: [], protocol: "", extensions: "",
-    binaryType: "blob", attachment: null, release: null,
+    binaryType: "blob", attachment: null, release: null, sent: null, late: 0,
   };
 }
 
@@ -196,7 +211,8 @@ function localPeer(to) {
 
 function hostPeer(handle) {
   return {
-    send(kind, data) { host.socket_send(handle, data); },
+    send(kind, data) { return host.socket_send(handle, data); },
+    unsent() { return host.socket_unsent(handle); },
     close(code, reason) { host.socket_close(handle, code, reason); },
   };
 }
