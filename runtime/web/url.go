@@ -36,9 +36,9 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 		},
 		// url_set(href, part, value) -> packed
 		"url_set": func(c *engine.Call) (any, error) {
-			u, err := urls.Parse(c.String(0))
+			u, err := parse(c.String(0), nil)
 			if err != nil {
-				return nil, invalidURL(c.String(0))
+				return nil, err
 			}
 			setPart(u, c.String(1), c.String(2))
 			return pack(u), nil
@@ -58,15 +58,28 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 }
 
 func parseURL(c *engine.Call) (*whatwg.Url, error) {
-	raw := c.String(0)
 	if c.IsNullish(1) {
-		u, err := urls.Parse(raw)
-		if err != nil {
-			return nil, invalidURL(raw)
-		}
-		return u, nil
+		return parse(c.String(0), nil)
 	}
-	u, err := urls.ParseRef(c.String(1), raw)
+	base := c.String(1)
+	return parse(c.String(0), &base)
+}
+
+// parse reads a URL, relative to base unless that is nil. The package leaves the
+// last space of an opaque path before a query or fragment as it is; since 2025
+// the standard (4.4, opaque path state) encodes it, so that it stays when they go.
+func parse(raw string, base *string) (u *whatwg.Url, err error) {
+	if base == nil {
+		u, err = urls.Parse(raw)
+	} else {
+		u, err = urls.ParseRef(*base, raw)
+	}
+	if err == nil && u.OpaquePath() {
+		if path, found := strings.CutSuffix(u.Pathname(), " "); found {
+			whole := u.Protocol() + path
+			u, err = urls.Parse(whole + "%20" + u.Href(false)[len(whole)+1:])
+		}
+	}
 	if err != nil {
 		return nil, invalidURL(raw)
 	}

@@ -1,4 +1,4 @@
-import { define, guarded } from "./idl.js";
+import { define, guarded, need, sequence } from "./idl.js";
 import { Event, EventTarget, fire, handlerAttribute, heard } from "./event.js";
 
 const token = {};
@@ -15,8 +15,8 @@ export class AbortSignal extends EventTarget {
     stateOf = guarded("AbortSignal", (signal) => signal.#state);
     isSignal = (value) => typeof value === "object" && value !== null && #state in value;
   }
-  constructor(key) {
-    if (key !== token) throw new TypeError("Illegal constructor");
+  constructor() {
+    if (arguments[0] !== token) throw new TypeError("Illegal constructor");
     super();
   }
   get aborted() { return stateOf(this).aborted; }
@@ -26,13 +26,14 @@ export class AbortSignal extends EventTarget {
     if (aborted) throw reason;
   }
 
-  static abort(reason) {
+  static abort(reason = undefined) {
     const signal = new AbortSignal(token);
     stateOf(signal).aborted = true;
     stateOf(signal).reason = reason === undefined ? abortError() : reason;
     return signal;
   }
   static timeout(milliseconds) {
+    need(arguments.length, 1, "AbortSignal.timeout");
     const ms = Number(milliseconds);
     if (!(Number.isFinite(ms) && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER)) {
       throw new TypeError("AbortSignal.timeout: the number of milliseconds is out of range");
@@ -42,7 +43,8 @@ export class AbortSignal extends EventTarget {
     return signal;
   }
   static any(signals) {
-    const list = [...signals];
+    need(arguments.length, 1, "AbortSignal.any");
+    const list = sequence(signals, "AbortSignal.any: the argument");
     for (const s of list) if (!isSignal(s)) throw new TypeError("AbortSignal.any: an item is not an AbortSignal");
     const signal = new AbortSignal(token);
     for (const s of list) {
@@ -66,7 +68,7 @@ function depend(signal, source) {
 export class AbortController {
   #signal = new AbortSignal(token);
   get signal() { return this.#signal; }
-  abort(reason) { abort(this.#signal, reason === undefined ? abortError() : reason); }
+  abort(reason = undefined) { abort(this.#signal, reason === undefined ? abortError() : reason); }
 }
 
 export function abortError(message = "The operation was aborted") {

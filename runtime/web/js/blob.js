@@ -1,6 +1,6 @@
 // https://w3c.github.io/FileAPI/
 import { bytesOf, concat, decode, encode } from "./encoding.js";
-import { define, need } from "./idl.js";
+import { define, need, sequence } from "./idl.js";
 import { streamOfBytes } from "./streams.js";
 import { inRequest } from "./owner.js";
 
@@ -25,8 +25,12 @@ export class Blob {
     if (options !== undefined && options !== null && typeof options !== "object" && typeof options !== "function") {
       throw new TypeError("Blob constructor: the second argument is not an object");
     }
-    this.#bytes = parts === undefined ? new Uint8Array(0) : join(parts, options?.endings);
-    const type = options?.type === undefined ? "" : `${options.type}`;
+    const pieces = parts === undefined ? [] : sequence(parts, "Blob constructor: the first argument", piece);
+    const endings = options?.endings;
+    const native = endings !== undefined && isNative(`${endings}`);
+    const given = options?.type;
+    const type = given === undefined ? "" : `${given}`;
+    this.#bytes = join(pieces, native);
     this.#type = /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : "";
   }
   get size() { return this.#bytes.byteLength; }
@@ -46,7 +50,7 @@ export class Blob {
 export class File extends Blob {
   #name;
   #modified;
-  constructor(parts, name, options) {
+  constructor(parts, name, options = undefined) {
     need(arguments.length, 2, "File constructor");
     super(parts, options);
     this.#name = `${name}`.toWellFormed();
@@ -54,7 +58,6 @@ export class File extends Blob {
   }
   get name() { return this.#name; }
   get lastModified() { return this.#modified; }
-  get webkitRelativePath() { return ""; }
 }
 
 function settle(f) {
@@ -77,19 +80,17 @@ function toEven(x) {
   return rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1;
 }
 
-function join(parts, endings) {
-  if (typeof parts !== "object" || parts === null || typeof parts[Symbol.iterator] !== "function") {
-    throw new TypeError("Blob constructor: the parts are not a sequence");
-  }
-  if (endings !== undefined && endings !== "transparent" && endings !== "native") {
-    throw new TypeError(`Blob constructor: endings is "${endings}", not "transparent" or "native"`);
-  }
-  const pieces = [];
-  for (const part of parts) {
-    if (isBlob(part)) pieces.push(blobBytes(part));
-    else pieces.push(bytesOf(part) ?? encode(endings === "native" ? `${part}`.replace(/\r\n?/g, "\n") : `${part}`));
-  }
-  return concat(pieces.length === 0 ? [new Uint8Array(0)] : pieces).slice();
+// Of a part, its bytes as they are now, or its text.
+function piece(part) { return isBlob(part) ? blobBytes(part) : bytesOf(part) ?? `${part}`; }
+
+function isNative(endings) {
+  if (endings === "transparent" || endings === "native") return endings === "native";
+  throw new TypeError(`Blob constructor: endings is "${endings}", not "transparent" or "native"`);
+}
+
+function join(pieces, native) {
+  const bytes = pieces.map((part) => (typeof part !== "string" ? part : encode(native ? part.replace(/\r\n?/g, "\n") : part)));
+  return concat(bytes.length === 0 ? [new Uint8Array(0)] : bytes).slice();
 }
 
 /** A blob over bytes that nobody else changes. */

@@ -3,7 +3,7 @@
 import { host } from "./host.js";
 import { HostBody, takeBody, unusable } from "./body.js";
 import { get } from "./headers.js";
-import { define, expose, guarded } from "./idl.js";
+import { attribute, define, guarded } from "./idl.js";
 import { isRequest, target } from "./request.js";
 import { head, isResponse, kept } from "./response.js";
 import { isStream, readAll } from "./streams.js";
@@ -99,5 +99,5 @@ export function install() {
   unsupported(CacheStorage, "CacheStorage", ["delete", "has", "keys", "match"]);
   define("Cache", Cache);
   define("CacheStorage", CacheStorage);
-  expose("caches", new CacheStorage(token));
+  attribute("caches", new CacheStorage(token));
 }

@@ -2,13 +2,14 @@
 // one pass: nothing leaves the isolate, so there is no form in between.
 import { File, blobBytes, blobOf, fileOf, isBlob } from "./blob.js";
 import { cloneKey, isKey } from "./cryptokey.js";
-import { expose, need, platform } from "./idl.js";
+import { need, operation, platform, sequence } from "./idl.js";
 
 const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
-function structuredClone(value, options) {
+function structuredClone(value, options = undefined) {
   need(arguments.length, 1, "structuredClone");
-  return cloneWith(value, options?.transfer === undefined ? [] : [...options.transfer])[0];
+  const transfer = options?.transfer;
+  return cloneWith(value, transfer === undefined ? [] : sequence(transfer, "structuredClone: transfer"))[0];
 }
 
 // The kinds of objects that can be transferred besides buffers.
@@ -68,6 +69,7 @@ function object(value, state) {
   if (proto === Object.prototype || proto === null) return properties(value, keep({}), state);
   if (Array.isArray(value)) return properties(value, keep(new Array(value.length)), state);
   if (value instanceof ArrayBuffer) return keep(buffer(value, state));
+  if (value instanceof SharedArrayBuffer) return keep(value); // one memory, of which the engine makes no second object
   if (ArrayBuffer.isView(value)) return keep(view(value, state));
   if (isBlob(value)) return keep(value instanceof File ? fileOf(blobBytes(value), value.name, value.type, value.lastModified) : blobOf(blobBytes(value), value.type));
   if (isKey(value)) return keep(cloneKey(value));
@@ -145,9 +147,30 @@ function view(value, state) {
     throw refuse(value, "is out of the bounds of its buffer and cannot be cloned");
   }
   const { byteOffset } = value;
+  if (tracks(value)) length = undefined;
   const copy = clone(value.buffer, state);
   const cls = value instanceof DataView ? DataView : globalThis[Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value)];
   return new cls(copy, byteOffset, length);
+}
+
+// Reports whether the length of a view follows that of its buffer. Nothing says
+// so: the buffer is cut off where the view begins, which puts a view of a fixed
+// length out of bounds, and made whole again.
+function tracks(value) {
+  const { buffer: memory, byteOffset, byteLength } = value, whole = memory.byteLength;
+  if (!memory.resizable || byteLength === 0 || byteOffset + byteLength + (value.BYTES_PER_ELEMENT ?? 1) <= whole) return false;
+  const tail = new Uint8Array(memory.slice(byteOffset));
+  memory.resize(byteOffset);
+  try {
+    if (value instanceof DataView) return value.byteLength === 0;
+    typedKeys.call(value);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    memory.resize(whole);
+    new Uint8Array(memory, byteOffset).set(tail);
+  }
 }
 
 function failure(value, keep, state) {
@@ -178,4 +201,4 @@ function properties(value, copy, state) {
   return copy;
 }
 
-export function install() { expose("structuredClone", structuredClone); }
+export function install() { operation("structuredClone", structuredClone); }

@@ -5,7 +5,7 @@ import { identifier, normalize, normalizeEither, supports } from "./algorithm.js
 import { keyOf, slotsOf, source } from "./cryptokey.js";
 import { DigestStream } from "./digeststream.js";
 import { bytesOf, encode } from "./encoding.js";
-import { define, expose, illegal, need } from "./idl.js";
+import { attribute, define, guarded, illegal, need } from "./idl.js";
 import { parseWebKey, sequence, webKey } from "./jwk.js";
 import { QuotaExceededError } from "./quota.js";
 
@@ -241,15 +241,17 @@ function exported(format, { handle, extractable, names }) {
 
 const subtle = new SubtleCrypto(token);
 
+let isCrypto;
+
 class Crypto {
   #brand = true;
+  static { isCrypto = guarded("Crypto", (object) => object.#brand); }
   constructor() { if (arguments[0] !== token) throw new TypeError("Illegal constructor"); }
   get subtle() {
-    if (!(#brand in this)) throw illegal("Crypto");
-    return subtle;
+    return isCrypto(this) && subtle;
   }
   getRandomValues(array) {
-    if (!(#brand in this)) throw illegal("Crypto");
+    isCrypto(this);
     need(arguments.length, 1, "crypto.getRandomValues");
     if (!ArrayBuffer.isView(array)) throw new TypeError("getRandomValues: the argument is not a typed array");
     if (array instanceof DataView || array instanceof Float32Array || array instanceof Float64Array || array instanceof Float16Array) {
@@ -262,8 +264,7 @@ class Crypto {
     return array;
   }
   randomUUID() {
-    if (!(#brand in this)) throw illegal("Crypto");
-    return host.random_uuid();
+    return isCrypto(this) && host.random_uuid();
   }
 }
 
@@ -272,5 +273,5 @@ export function install() {
   define("SubtleCrypto", SubtleCrypto);
   // Workers have it here, and nowhere else.
   Object.defineProperty(Crypto.prototype, "DigestStream", { value: DigestStream, writable: true, configurable: true });
-  expose("crypto", new Crypto(token));
+  attribute("crypto", new Crypto(token));
 }

@@ -17,11 +17,11 @@ function isWide(text) {
 /** UTF-8 bytes as text, without a byte order mark, never failing. */
 export function decode(bytes) { return host.text_decode("utf-8", bytes, 0); }
 
-/** The bytes of an ArrayBuffer or view, in place; undefined for anything else. */
+/** The bytes of an ArrayBuffer or view, in place, none of a detached one; undefined for anything else. */
 export function bytesOf(value) {
-  if (value instanceof Uint8Array) return value;
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  if (value instanceof ArrayBuffer || (typeof SharedArrayBuffer === "function" && value instanceof SharedArrayBuffer)) return new Uint8Array(value);
+  if (value instanceof Uint8Array && value.length > 0) return value;
+  if (ArrayBuffer.isView(value)) return value.buffer.detached ? new Uint8Array(0) : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return value.detached ? new Uint8Array(0) : new Uint8Array(value);
   return undefined;
 }
 

@@ -11,7 +11,7 @@ export class Event {
     eventOf = (event) => event.#event;
     isEvent = (value) => typeof value === "object" && value !== null && #event in value;
   }
-  constructor(type, init) {
+  constructor(type, init = undefined) {
     need(arguments.length, 1, "Event constructor");
     if (init !== undefined && init !== null && typeof init !== "object" && typeof init !== "function") {
       throw new TypeError("Event constructor: the second argument is not an object");
@@ -34,16 +34,13 @@ export class Event {
   get isTrusted() { return this.#event.trusted; }
   get timeStamp() { return this.#event.time; }
   get returnValue() { return !this.#event.canceled; }
-  set returnValue(value) { if (!value) this.preventDefault(); }
+  set returnValue(value) { cancel(this.#event, !value); }
   get cancelBubble() { return this.#event.stop; }
-  set cancelBubble(value) { if (value) this.#event.stop = true; }
+  set cancelBubble(value) { this.#event.stop ||= !!value; }
   composedPath() { return this.#event.current === null ? [] : [this.#event.current]; }
   stopPropagation() { this.#event.stop = true; }
   stopImmediatePropagation() { this.#event.stop = this.#event.stopNow = true; }
-  preventDefault() {
-    const e = this.#event;
-    if (e.cancelable && !e.passive) e.canceled = true;
-  }
+  preventDefault() { cancel(this.#event, true); }
   initEvent(type, bubbles = false, cancelable = false) {
     need(arguments.length, 1, "Event.initEvent");
     const e = this.#event;
@@ -55,6 +52,11 @@ export class Event {
     e.stop = e.stopNow = e.canceled = false;
   }
 }
+
+function cancel(e, wanted) {
+  if (wanted && e.cancelable && !e.passive) e.canceled = true;
+}
+
 for (const [at, name] of ["NONE", "CAPTURING_PHASE", "AT_TARGET", "BUBBLING_PHASE"].entries()) {
   const constant = { value: at, enumerable: true };
   Object.defineProperty(Event, name, constant);
@@ -64,7 +66,7 @@ for (const [at, name] of ["NONE", "CAPTURING_PHASE", "AT_TARGET", "BUBBLING_PHAS
 /** https://dom.spec.whatwg.org/#interface-customevent */
 export class CustomEvent extends Event {
   #detail;
-  constructor(type, init) {
+  constructor(type, init = undefined) {
     super(...arguments);
     this.#detail = init?.detail ?? null;
   }
@@ -89,6 +91,7 @@ export class EventTarget {
     heard = (target, type) => (target === globalThis ? scopeListeners : target.#listeners)?.some((l) => l.type === type) ?? false;
   }
   addEventListener(type, callback, options = undefined) {
+    const list = listenersOf(this);
     need(arguments.length, 2, "EventTarget.addEventListener");
     const flags = options !== null && typeof options === "object" ? options : { capture: !!options };
     const { capture, once, passive, signal } = flags;
@@ -101,16 +104,15 @@ export class EventTarget {
     }
     if (signal?.aborted) return;
     const name = `${type}`;
-    const list = listenersOf(this);
     if (list.some((l) => l.type === name && l.callback === callback && l.capture === !!capture)) return;
     list.push({ type: name, callback, capture: !!capture, once: !!once, passive: !!passive, removed: false });
     signal?.addEventListener("abort", () => this.removeEventListener(name, callback, flags), { once: true });
   }
   removeEventListener(type, callback, options = undefined) {
+    const list = listenersOf(this);
     need(arguments.length, 2, "EventTarget.removeEventListener");
     const name = `${type}`;
     const capture = options !== null && typeof options === "object" ? !!options.capture : !!options;
-    const list = listenersOf(this);
     const at = list.findIndex((l) => l.type === name && l.callback === callback && l.capture === capture);
     if (at >= 0) list.splice(at, 1)[0].removed = true;
   }
@@ -130,11 +132,10 @@ export function fire(target, event) {
 }
 
 function dispatch(target, event) {
-  const e = eventOf(event);
+  const e = eventOf(event), list = listenersOf(target).filter((l) => l.type === e.type);
   e.dispatching = true;
   e.target = e.current = target;
   e.phase = 2;
-  const list = listenersOf(target).filter((l) => l.type === e.type);
   for (const capture of [true, false]) {
     for (const l of list) {
       if (e.stopNow || l.removed || l.capture !== capture) continue;
@@ -166,9 +167,10 @@ function invoke(callback, target, event) {
 
 /** Adds the attribute on<type> to a class of event targets. */
 export function handlerAttribute(cls, type) {
-  Object.defineProperty(cls.prototype, `on${type}`, {
-    get() { return handlersOf(this).get(type)?.handler ?? null; },
-    set(value) {
+  const name = `on${type}`;
+  const { [name]: attribute } = Object.getOwnPropertyDescriptors({
+    get [name]() { return handlersOf(this).get(type)?.handler ?? null; },
+    set [name](value) {
       const handler = typeof value === "function" || (typeof value === "object" && value !== null) ? value : null;
       const handlers = handlersOf(this), known = handlers.get(type);
       if (known !== undefined) {
@@ -182,8 +184,8 @@ export function handlerAttribute(cls, type) {
         if (typeof slot.handler === "function" && slot.handler.call(this, event) === false) event.preventDefault();
       });
     },
-    enumerable: true, configurable: true,
   });
+  Object.defineProperty(cls.prototype, name, attribute);
 }
 
 export function install() {

@@ -4,18 +4,16 @@ import { host } from "./host.js";
 import { onAbort } from "./abort.js";
 import { HostBody, foreignBody, takeAsIs, unusable } from "./body.js";
 import { get } from "./headers.js";
-import { expose, need } from "./idl.js";
+import { need, operation } from "./idl.js";
 import { Request, isRequest, target } from "./request.js";
 import { fetched, upgraded } from "./response.js";
 import { isStream, lengthOf, pump } from "./streams.js";
 import { dial } from "./websocket.js";
-import { loose } from "./owner.js";
 
 let last = 0;
 
 async function fetch(input, init = undefined) {
   need(arguments.length, 1, "fetch");
-  loose(this, "fetch");
   const request = init === undefined && isRequest(input) ? input : new Request(input, init);
   const state = target(request), { method, url, list, redirect, signal } = state;
   const refused = foreignBody(state);
@@ -61,4 +59,4 @@ function upload(token, stream, signal) {
     .catch(() => {}); // the answer to fetch tells of it
 }
 
-export function install() { expose("fetch", fetch); }
+export function install() { operation("fetch", fetch); }

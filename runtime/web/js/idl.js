@@ -1,6 +1,8 @@
 // This file gives classes the shape that Web IDL asks for: enumerable members,
 // a toStringTag, globals that are not enumerable, iterators that are live.
 
+const { apply } = Reflect; // before any author can change it
+
 /** Prototypes of platform objects: structuredClone refuses what has one. */
 export const platform = new Set();
 
@@ -22,9 +24,32 @@ export function dress(name, cls) {
   platform.add(cls.prototype);
 }
 
-/** Installs a global that does not show up in a loop over globalThis. */
+/** Installs a class, namespace or function of the language: a global that does not show up in a loop over globalThis. */
 export function expose(name, value) {
   Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+/** Installs an attribute of the global object. */
+export function attribute(name, value) {
+  Object.defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/**
+ * Installs an operation of the global object. Called as a method of another
+ * object it throws, as on the platform: a client that keeps fetch in a field
+ * must not work here and fail there.
+ */
+export function operation(name, run) {
+  const { [name]: method } = {
+    [name]() {
+      if (this !== undefined && this !== null && this !== globalThis) {
+        throw new TypeError(`Illegal invocation: ${name} was called as a method of another object; call ${name}(…), or keep ${name}.bind(globalThis)`);
+      }
+      return apply(run, globalThis, arguments);
+    },
+  };
+  Object.defineProperty(method, "length", { value: run.length, configurable: true });
+  attribute(name, method);
 }
 
 /** Copies the members of one prototype into another: a mixin without a deeper chain. */
@@ -39,6 +64,15 @@ export function need(got, want, what) {
   if (got < want) {
     throw new TypeError(`${what}: ${want} argument${want === 1 ? "" : "s"} required, but only ${got} present`);
   }
+}
+
+/** The items of what Web IDL takes for a sequence, each converted as it comes. */
+export function sequence(value, what, convert = (item) => item) {
+  const iterate = typeof value === "function" || (typeof value === "object" && value !== null) ? value[Symbol.iterator] : undefined;
+  if (typeof iterate !== "function") throw new TypeError(`${what} is not a sequence`);
+  const list = [];
+  for (const item of { [Symbol.iterator]: () => apply(iterate, value, []) }) list.push(convert(item));
+  return list;
 }
 
 /** The error of a member used on an object of another class. */
@@ -90,7 +124,7 @@ export function iterable(cls, name, pairs) {
     entries() { return new Cursor(this, 2); },
     keys() { return new Cursor(this, 0); },
     values() { return new Cursor(this, 1); },
-    forEach(callback, thisArg) {
+    forEach(callback, thisArg = undefined) {
       need(arguments.length, 1, `${name}.forEach`);
       if (typeof callback !== "function") throw new TypeError(`${name}.forEach: the callback is not a function`);
       for (let at = 0; at < pairs(this).length; at += 2) {

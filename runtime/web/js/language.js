@@ -1,7 +1,7 @@
 // What the platform changes in the language itself: no code from strings, host
 // entropy, stacks that begin with the error's own text as V8's do.
 import { host } from "./host.js";
-import { define, expose } from "./idl.js";
+import { attribute, expose } from "./idl.js";
 import { isServing } from "./owner.js";
 
 // Code in strings runs while the module is evaluated and not later, as on the
@@ -66,11 +66,29 @@ function position(frame) {
   return name && name !== "<anonymous>" && name !== "<null>" ? `${name} (${at})` : at;
 }
 
+// https://webidl.spec.whatwg.org/#js-DOMException-specialness
+function countExceptions() {
+  const { isError } = Error, { get: code } = Object.getOwnPropertyDescriptor(DOMException.prototype, "code");
+  const { isError: either } = {
+    isError(value) {
+      if (isError(value) || value === null || typeof value !== "object" || !(value instanceof DOMException)) return isError(value);
+      try {
+        code.call(value);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+  Object.defineProperty(Error, "isError", { value: either });
+}
+
 export function install() {
   refuseStrings();
+  countExceptions();
   headStacks();
   freeStacks();
   Math.random = { random() { return host.random_float(); } }.random;
   Object.defineProperty(Math, "random", { enumerable: false });
-  expose("self", globalThis);
+  attribute("self", globalThis);
 }

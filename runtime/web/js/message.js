@@ -3,7 +3,7 @@
 import { cloneWith, transferable } from "./clone.js";
 import { Event, EventTarget, fire, handlerAttribute } from "./event.js";
 import { MessageEvent } from "./events.js";
-import { define, guarded, need } from "./idl.js";
+import { define, guarded, need, sequence } from "./idl.js";
 import { isWaiting, task } from "./timers.js";
 
 const token = {};
@@ -50,8 +50,8 @@ export class MessagePort extends EventTarget {
 function transferOf(options) {
   if (options === undefined || options === null) return [];
   if (typeof options !== "object" && typeof options !== "function") throw new TypeError("MessagePort.postMessage: the second argument is neither a sequence nor an object");
-  if (typeof options[Symbol.iterator] === "function") return [...options];
-  return options.transfer === undefined ? [] : [...options.transfer];
+  if (typeof options[Symbol.iterator] === "function") return sequence(options, "MessagePort.postMessage: the second argument");
+  return options.transfer === undefined ? [] : sequence(options.transfer, "MessagePort.postMessage: transfer");
 }
 
 // What is behind a port, which may come to be behind another one:

@@ -41,12 +41,6 @@ export function mark() {
   return newest;
 }
 
-/** Refuses to be called as a method of some other object: f is a global function, that its this. */
-export function loose(that, f) {
-  if (that === undefined || that === null || that === globalThis) return;
-  throw new TypeError(`Illegal invocation: ${f} was called as a method of another object; call ${f}(…), or keep ${f}.bind(globalThis)`);
-}
-
 /** The mark of what belongs to nobody. */
 export const FREE = Infinity;
 

@@ -3,7 +3,7 @@
 import { host } from "./host.js";
 import { cloneWith } from "./clone.js";
 import { EventTarget } from "./event.js";
-import { define, expose, guarded, need } from "./idl.js";
+import { attribute, define, guarded, illegal, need } from "./idl.js";
 import { report } from "./report.js";
 
 const token = {};
@@ -50,6 +50,17 @@ class PerformanceMark extends PerformanceEntry {
 class PerformanceMeasure extends PerformanceEntry {
   constructor() { super(...arguments); }
   get detail() { return stateOf(this).detail; }
+}
+
+// No entry is one: the platform has the class alone, too.
+class PerformanceResourceTiming extends PerformanceEntry {}
+
+for (const name of [
+  "initiatorType", "nextHopProtocol", "workerStart", "redirectStart", "redirectEnd", "fetchStart", "domainLookupStart", "domainLookupEnd", "connectStart", "connectEnd",
+  "secureConnectionStart", "requestStart", "responseStart", "responseEnd", "transferSize", "encodedBodySize", "decodedBodySize", "responseStatus",
+]) {
+  const { [name]: getter } = Object.getOwnPropertyDescriptors({ get [name]() { throw illegal("PerformanceResourceTiming"); } });
+  Object.defineProperty(PerformanceResourceTiming.prototype, name, getter);
 }
 
 function dictionary(options, what) {
@@ -245,8 +256,8 @@ class PerformanceObserver {
 
 export function install() {
   for (const [name, cls] of Object.entries({
-    Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure, PerformanceObserver, PerformanceObserverEntryList,
+    Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure, PerformanceObserver, PerformanceObserverEntryList, PerformanceResourceTiming,
   })) define(name, cls);
   Object.defineProperty(PerformanceObserver, "supportedEntryTypes", { enumerable: true });
-  expose("performance", new Performance(token));
+  attribute("performance", new Performance(token));
 }

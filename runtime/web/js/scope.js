@@ -4,7 +4,7 @@ import { host } from "./host.js";
 import { isSignal, onAbort } from "./abort.js";
 import { EventTarget, fire, heard } from "./event.js";
 import { ErrorEvent, PromiseRejectionEvent } from "./events.js";
-import { define, dress, expose, guarded, need } from "./idl.js";
+import { attribute, define, dress, guarded, need, operation } from "./idl.js";
 import { describe, report, reportTo } from "./report.js";
 
 class WorkerGlobalScope extends EventTarget {
@@ -39,7 +39,7 @@ export function rejected(promise, reason) {
 /** Tells of a promise that rejected was told of and that somebody handles now. */
 export function handled(promise, reason) {
   if (!heard(globalThis, "rejectionhandled")) return;
-  queueMicrotask(() => { fire(globalThis, new PromiseRejectionEvent("rejectionhandled", { promise, reason })); });
+  enqueue(() => { fire(globalThis, new PromiseRejectionEvent("rejectionhandled", { promise, reason })); });
 }
 
 /** Workers' scheduler. */
@@ -103,28 +103,43 @@ function reportError(error) {
   report(error);
 }
 
+const enqueue = globalThis.queueMicrotask; // the engine's own, which tells nobody what a callback throws
+
+function queueMicrotask(callback) {
+  need(arguments.length, 1, "queueMicrotask");
+  if (typeof callback !== "function") throw new TypeError("queueMicrotask: the callback is not a function");
+  enqueue(() => {
+    try {
+      callback();
+    } catch (error) {
+      report(error);
+    }
+  });
+}
+
 function installTarget() {
+  delete globalThis[Symbol.toStringTag]; // the engine's "global" would hide the scope's
   define("WorkerGlobalScope", WorkerGlobalScope);
   define("ServiceWorkerGlobalScope", ServiceWorkerGlobalScope);
   Object.setPrototypeOf(globalThis, ServiceWorkerGlobalScope.prototype);
   for (const name of ["addEventListener", "removeEventListener", "dispatchEvent"]) {
-    const method = EventTarget.prototype[name];
-    const global = { [name]: function (...args) { return method.apply(this ?? globalThis, args); } }[name];
-    Object.defineProperty(global, "length", { value: method.length, configurable: true });
-    expose(name, global);
+    operation(name, EventTarget.prototype[name]);
   }
 }
 
 export function install() {
   installTarget();
   reportTo(announce);
-  expose("reportError", reportError);
+  operation("reportError", reportError);
+  operation("queueMicrotask", queueMicrotask);
+  for (const name of ["atob", "btoa"]) operation(name, globalThis[name]);
+  attribute("origin", "null"); // as the platform's: a Worker has none
   dress("Scheduler", Scheduler);
-  expose("scheduler", new Scheduler());
+  attribute("scheduler", new Scheduler());
   define("Navigator", Navigator);
-  expose("navigator", new Navigator());
+  attribute("navigator", new Navigator());
   dress("Cloudflare", Cloudflare);
   const cloudflare = new Cloudflare(), get = Object.getOwnPropertyDescriptor(Cloudflare.prototype, "compatibilityFlags").get;
   Object.defineProperty(cloudflare, "compatibilityFlags", { get, enumerable: true, configurable: true });
-  expose("Cloudflare", cloudflare);
+  attribute("Cloudflare", cloudflare);
 }

@@ -2,7 +2,7 @@
 // what to call. One promise at a time stands for "the next timer of this
 // request is due", so a callback's microtasks run before the next callback.
 import { host } from "./host.js";
-import { expose } from "./idl.js";
+import { attribute } from "./idl.js";
 import { report } from "./report.js";
 
 const tasks = new Map();
@@ -54,8 +54,8 @@ export function forgetTimers(ids) {
 }
 
 export function install() {
-  expose("setTimeout", function setTimeout(callback, delay, ...args) { return start("setTimeout", callback, delay, args, false); });
-  expose("setInterval", function setInterval(callback, delay, ...args) { return start("setInterval", callback, delay, args, true); });
-  expose("clearTimeout", function clearTimeout(id) { clear(id); });
-  expose("clearInterval", function clearInterval(id) { clear(id); });
+  attribute("setTimeout", function setTimeout(callback, delay = 0, ...args) { return start("setTimeout", callback, delay, args, false); });
+  attribute("setInterval", function setInterval(callback, delay = 0, ...args) { return start("setInterval", callback, delay, args, true); });
+  attribute("clearTimeout", function clearTimeout(id = 0) { clear(id); });
+  attribute("clearInterval", function clearInterval(id = 0) { clear(id); });
 }

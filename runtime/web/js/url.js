@@ -5,19 +5,29 @@ import { define, guarded, iterable, need } from "./idl.js";
 
 const HREF = 0, PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOST = 4, HOSTNAME = 5, PORT = 6, PATHNAME = 7, SEARCH = 8, HASH = 9, ORIGIN = 10;
 
+// The platform has createObjectURL and revokeObjectURL, and they throw: code that
+// asks whether they are there must take the same way here.
 export class URL {
   #packed;
   #parts = null;
   #params = null;
-  constructor(url, base) {
+  constructor(url, base = undefined) {
     need(arguments.length, 1, "URL constructor");
     this.#packed = base === undefined ? host.url_parse(`${url}`.toWellFormed()) : host.url_parse(`${url}`.toWellFormed(), `${base}`.toWellFormed());
   }
-  static canParse(url, base) {
+  static canParse(url, base = undefined) {
     need(arguments.length, 1, "URL.canParse");
     return URL.parse(url, base) !== null;
   }
-  static parse(url, base) {
+  static createObjectURL(object) {
+    need(arguments.length, 1, "URL.createObjectURL");
+    throw new Error("URL.createObjectURL() is not implemented");
+  }
+  static revokeObjectURL(url) {
+    need(arguments.length, 1, "URL.revokeObjectURL");
+    throw new Error("URL.revokeObjectURL() is not implemented");
+  }
+  static parse(url, base = undefined) {
     need(arguments.length, 1, "URL.parse");
     try {
       return new URL(url, base);
@@ -102,7 +112,7 @@ export class URLSearchParams {
     this.#list.push(usv(name), usv(value));
     this.#changed();
   }
-  delete(name, value) {
+  delete(name, value = undefined) {
     need(arguments.length, 1, "URLSearchParams.delete");
     const key = usv(name), only = value === undefined ? undefined : usv(value);
     const kept = [], list = this.#list;
@@ -123,7 +133,7 @@ export class URLSearchParams {
     for (let i = 0; i < list.length; i += 2) if (list[i] === key) out.push(list[i + 1]);
     return out;
   }
-  has(name, value) {
+  has(name, value = undefined) {
     need(arguments.length, 1, "URLSearchParams.has");
     return find(this.#list, usv(name), value === undefined ? undefined : usv(value)) >= 0;
   }
