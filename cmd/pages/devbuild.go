@@ -18,6 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/web"
 )
 
 // siteBuilder makes what is served of the site's folder: it implements
@@ -27,6 +28,7 @@ type siteBuilder struct {
 	console *console
 	bundler *bundler.Builder
 	stores  *stores
+	caches  *web.Caches
 	site    *sql.DB
 	front   *site.Site
 	until   context.Context // ends with the dev server
@@ -40,10 +42,12 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 	if err != nil {
 		return nil, err
 	}
-	return &siteBuilder{
+	b := &siteBuilder{
 		devRun: r, console: k, until: ctx, site: db, stores: newStores(r),
 		bundler: bundler.New(r.dir, bundler.Options{Development: true, Provided: provided(), Now: r.now}),
-	}, nil
+	}
+	b.caches = b.newCaches()
+	return b, nil
 }
 
 func (b *siteBuilder) close() {
@@ -53,8 +57,8 @@ func (b *siteBuilder) close() {
 	for _, w := range b.live.all() {
 		w.close()
 	}
-	if err := b.stores.close(); err != nil {
-		b.console.logger().Warn("close the bucket", "error", err)
+	if err := errors.Join(b.stores.close(), b.caches.Close()); err != nil {
+		b.console.logger().Warn("close the bucket and the caches", "error", err)
 	}
 }
 

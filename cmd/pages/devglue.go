@@ -15,6 +15,7 @@ func (b *siteBuilder) webOptions(m *manifest.Manifest) web.Options {
 		Self:           b.front,
 		IsSelf:         b.isSelf,
 		StrictlyPublic: slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagStrictlyPublic),
+		Caches:         b.caches,
 		Now:            b.now,
 		Logger:         b.console.logger(),
 	}

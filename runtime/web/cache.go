@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"container/list"
 	"context"
 	"fmt"
 	"io"
@@ -10,122 +9,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-const (
-	// maxCached is the most bytes that one cached answer may have; larger ones are
-	// not kept, as the console is told.
-	maxCached = 16 << 20
-	// maxCaches is the most bytes of all of them; the ones not used for longest go.
-	maxCaches = 64 << 20
-	// cachedOverhead is what an entry costs beside its body, about, in bytes.
-	cachedOverhead = 1 << 10
-)
-
-// cacheKey is where an answer is kept.
-type cacheKey struct{ cache, url string }
-
-// cached is an answer that is kept. It is not changed any more.
-type cached struct {
-	key     cacheKey
-	status  int
-	header  []string // name, value, name, value, …
-	body    []byte
-	stored  time.Time
-	age     time.Duration // that it had already
-	expires time.Time
-}
-
-func (e *cached) size() int {
-	n := cachedOverhead + len(e.body)
-	for _, text := range e.header {
-		n += len(text)
-	}
-	return n
-}
-
-// cacheStore is the caches of a Worker. The zero value is empty.
-type cacheStore struct {
-	mu     sync.Mutex
-	byKey  map[cacheKey]*list.Element
-	recent list.List // of *cached, the one used last first
-	size   int
-}
-
-func (s *cacheStore) get(key cacheKey, now time.Time) *cached {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, ok := s.byKey[key]
-	if !ok {
-		return nil
-	}
-	e := entryOf(at)
-	if !now.Before(e.expires) {
-		s.removeLocked(at)
-		return nil
-	}
-	s.recent.MoveToFront(at)
-	return e
-}
-
-func entryOf(at *list.Element) *cached {
-	e, _ := at.Value.(*cached)
-	return e
-}
-
-func (s *cacheStore) put(e *cached) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at, ok := s.byKey[e.key]; ok {
-		s.removeLocked(at)
-	}
-	if s.byKey == nil {
-		s.byKey = map[cacheKey]*list.Element{}
-	}
-	s.byKey[e.key] = s.recent.PushFront(e)
-	s.size += e.size()
-	for s.size > maxCaches {
-		s.removeLocked(s.recent.Back())
-	}
-}
-
-func (s *cacheStore) remove(key cacheKey, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, ok := s.byKey[key]
-	if !ok {
-		return false
-	}
-	live := now.Before(entryOf(at).expires)
-	s.removeLocked(at)
-	return live
-}
-
-func (s *cacheStore) removeLocked(at *list.Element) {
-	e := entryOf(at)
-	s.recent.Remove(at)
-	delete(s.byKey, e.key)
-	s.size -= e.size()
-}
-
 func (h *Host) cacheFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// cache_match(cache, url, request headers) -> null, or [status, headers,
-		// handle of the body or -1]
+		// cache_match(cache, url, request headers) -> a promise of null, or of
+		// [status, headers, handle of the body or -1]
 		"cache_match": h.cacheMatch,
 		// cache_put(cache, url, request headers, status, headers, text or bytes or
 		// null, handle of the body or -1) -> a promise of why it is not kept, or null
 		"cache_put": h.cachePut,
-		// cache_delete(cache, url) -> whether it was there
+		// cache_delete(cache, url) -> a promise of whether it was there
 		"cache_delete": func(c *engine.Call) (any, error) {
 			if _, err := current(c); err != nil {
 				return nil, err
 			}
-			return h.caches.remove(keyOf(c), h.o.Now()), nil
+			key, now := keyOf(c), h.o.Now()
+			return engine.Async(func(ctx context.Context) (any, error) { return h.o.Caches.remove(ctx, key, now), nil }), nil
 		},
 	}
 }
@@ -140,12 +43,19 @@ func (h *Host) cacheMatch(c *engine.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := h.o.Now()
-	e := h.caches.get(keyOf(c), now)
-	if e == nil {
-		return nil, nil
-	}
-	request := headerOf(c.Strings(2))
+	key, now, request := keyOf(c), h.o.Now(), headerOf(c.Strings(2))
+	return engine.Async(func(ctx context.Context) (any, error) {
+		e := h.o.Caches.get(ctx, key, now)
+		if e == nil {
+			return nil, nil
+		}
+		return e.answer(x, request, now)
+	}), nil
+}
+
+// answer is what a request gets of a cached answer: the whole, a part, or that
+// it has not changed.
+func (e *cached) answer(x *Exchange, request http.Header, now time.Time) (any, error) {
 	header := append(slices.Clone(e.header), "cf-cache-status", "HIT",
 		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))
 	if isUnchanged(request, headerOf(e.header)) {
@@ -247,7 +157,7 @@ func (h *Host) cachePut(c *engine.Call) (any, error) {
 	} else if e.body = c.Bytes(5); e.body == nil && !c.IsNullish(5) {
 		e.body = []byte(c.String(5))
 	}
-	return engine.Async(func(context.Context) (any, error) {
+	return engine.Async(func(ctx context.Context) (any, error) {
 		if source != nil {
 			var err error
 			if e.body, err = source.readCached(); err != nil {
@@ -260,7 +170,7 @@ func (h *Host) cachePut(c *engine.Call) (any, error) {
 		case len(e.body) > maxCached:
 			return fmt.Sprintf("it is larger than %d MiB", maxCached>>20), nil
 		}
-		h.caches.put(e)
+		h.o.Caches.put(ctx, e)
 		return nil, nil
 	}), nil
 }

@@ -1,11 +1,19 @@
 package web_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	_ "modernc.org/sqlite"
 
 	"github.com/pages-toolchain/pages/runtime/web"
 )
@@ -119,4 +127,139 @@ func TestCacheBound(t *testing.T) {
 	for (let n = 0; n < 5; n++) { await put(n, 15 * mega); await has(0); }
 	await put("large", 17 * mega);
 	return [await has(0), await has(1), await has(2), await has(4), await has("large")];`, `[true,false,true,true,false]`}})
+}
+
+// openCaches are caches in a database of the folder.
+func openCaches(t testing.TB, dir string) *web.Caches {
+	t.Helper()
+	return web.NewCaches(web.CachesOptions{Open: func(context.Context) (*sql.DB, error) {
+		return sql.Open("sqlite", "file:"+filepath.Join(dir, "cache.db")+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_txlock=immediate")
+	}})
+}
+
+// What is cached is there for the next Worker, and after a restart.
+func TestCachePersists(t *testing.T) {
+	dir := t.TempDir()
+	var now atomic.Int64
+	o := web.Options{Now: func() time.Time { return time.Unix(1_800_000_000+now.Load(), 0) }}
+	const code = `export default { async fetch(request) {
+	  const { pathname, search } = new URL(request.url), cache = search ? await caches.open(search) : caches.default;
+	  const url = "https://c.test" + pathname;
+	  if (request.method === "PUT") { await cache.put(url, new Response(request.body, { headers: { "cache-control": "max-age=60", "x-a": "é", etag: '"e"' } })); return new Response("put"); }
+	  if (request.method === "DELETE") return new Response(String(await cache.delete(url)));
+	  const found = await cache.match(new Request(url, { headers: request.headers }));
+	  return found ? new Response(await found.arrayBuffer(), { status: found.status === 304 ? 299 : found.status, headers: { age: found.headers.get("age"), etag: found.headers.get("etag") } }) : new Response("none");
+	} };`
+	start := func() (*worker, *web.Caches) {
+		o := o
+		o.Caches = openCaches(t, dir)
+		return serve(t, code, o), o.Caches
+	}
+	do := func(w *worker, method, path, body string, header ...string) string {
+		t.Helper()
+		r := httptest.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
+		for i := 0; i+1 < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		resp, got := w.do(r)
+		return fmt.Sprint(resp.StatusCode, " ", got, " ", resp.Header.Get("Age"))
+	}
+	expect := func(got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	binary := "\x00\xff" + strings.Repeat("x", 100_000)
+	w, caches := start()
+	do(w, "PUT", "/a", "one")
+	do(w, "PUT", "/a", "two")
+	do(w, "PUT", "/a?named", "named")
+	do(w, "PUT", "/b", binary)
+	do(w, "PUT", "/empty", "")
+	do(w, "PUT", "/gone", "x")
+	expect(do(w, "DELETE", "/gone", ""), "200 true ")
+	expect(do(w, "DELETE", "/gone", ""), "200 false ")
+	now.Store(10)
+	do(w, "PUT", "/late", "late")
+	// Another Worker with the same caches, as after an edit.
+	o.Caches = caches
+	expect(do(serve(t, code, o), "GET", "/a", ""), "200 two 10")
+	if err := caches.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	w, caches = start()
+	expect(do(w, "GET", "/a", ""), "200 two 10")
+	expect(do(w, "GET", "/a", ""), "200 two 10")
+	expect(do(w, "GET", "/a?named", ""), "200 named 10")
+	expect(do(w, "GET", "/a?other", ""), "200 none ")
+	expect(do(w, "GET", "/b", ""), "200 "+binary+" 10")
+	expect(do(w, "GET", "/b", "", "Range", "bytes=1-3"), "206 \xffxx 10")
+	expect(do(w, "GET", "/a", "", "If-None-Match", `"e"`), "299  10")
+	expect(do(w, "GET", "/empty", ""), "200  10")
+	expect(do(w, "GET", "/gone", ""), "200 none ")
+	now.Store(60)
+	expect(do(w, "GET", "/a", ""), "200 none ")
+	if err := caches.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w, caches = start()
+	expect(do(w, "GET", "/a", ""), "200 none ")
+	expect(do(w, "GET", "/late", ""), "200 late 50")
+	if err := caches.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A database holds no more than memory does; after a restart what was stored
+// first goes first.
+func TestCachePersistsBound(t *testing.T) {
+	dir := t.TempDir()
+	const code = `export default { async fetch(request) {
+	  const { pathname } = new URL(request.url), url = "https://c.test" + pathname;
+	  if (request.method === "PUT") { await caches.default.put(url, new Response(new Uint8Array(15 << 20), { headers: { "cache-control": "max-age=60" } })); return new Response("put"); }
+	  return new Response(String(!!await caches.default.match(url)));
+	} };`
+	var now atomic.Int64
+	run := func(requests ...string) (answers string) {
+		caches := openCaches(t, dir)
+		w := serve(t, code, web.Options{Caches: caches, Now: func() time.Time { return time.Unix(1_800_000_000, now.Add(1e6)) }})
+		for _, request := range requests {
+			method, path, _ := strings.Cut(request, " ")
+			_, got := w.do(httptest.NewRequestWithContext(t.Context(), method, w.url+path, nil))
+			answers += " " + got
+		}
+		if err := caches.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return answers
+	}
+	run("PUT /0", "PUT /1", "PUT /2", "PUT /3")
+	if got := run("PUT /4", "GET /0", "GET /1", "GET /4"); got != " put false true true" {
+		t.Errorf("after the fifth:%s", got)
+	}
+	if got := run("GET /0", "GET /1", "GET /2", "GET /3", "GET /4"); got != " false true true true true" {
+		t.Errorf("after a restart:%s", got)
+	}
+}
+
+// A database that cannot be used costs the restart, and nothing else.
+func TestCacheWithoutDatabase(t *testing.T) {
+	for name, open := range map[string]func(context.Context) (*sql.DB, error){
+		"none":    func(context.Context) (*sql.DB, error) { return nil, errors.New("no room") },
+		"damaged": func(context.Context) (*sql.DB, error) { return sql.Open("sqlite", "file:cache_test.go?mode=ro") },
+	} {
+		caches := web.NewCaches(web.CachesOptions{Open: open})
+		w := serve(t, `export default { async fetch() {
+		  await caches.default.put("https://c.test/", new Response("x", { headers: { "cache-control": "max-age=60" } }));
+		  return caches.default.match("https://c.test/");
+		} };`, web.Options{Caches: caches})
+		if _, got := w.get("/"); got != "x" {
+			t.Errorf("%s: %s", name, got)
+		}
+		if err := caches.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

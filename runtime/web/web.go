@@ -82,6 +82,9 @@ type Options struct {
 	// NodeJS is the compatibility flag nodejs_compat: Cloudflare.compatibilityFlags
 	// tells of both.
 	NodeJS bool
+	// Caches is what caches.default and caches.open keep things in. Default: caches
+	// of the Host's own, in memory.
+	Caches *Caches
 	// Transport replaces the guarded transport; for tests.
 	Transport http.RoundTripper
 	// Now is the clock of timers and performance.now. Default: time.Now.
@@ -103,7 +106,6 @@ type Host struct {
 
 	keys keyCache // of crypto.subtle
 
-	caches     cacheStore
 	restarting atomic.Bool // the Worker is replaced
 
 	work sync.WaitGroup // what was started beside the requests
@@ -119,6 +121,9 @@ func New(o Options) *Host {
 	}
 	if o.IsSelf == nil {
 		o.IsSelf = func(string) bool { return false }
+	}
+	if o.Caches == nil {
+		o.Caches = NewCaches(CachesOptions{})
 	}
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the default of an injected clock

@@ -24,7 +24,7 @@ class Cache {
   async match(request, options = undefined) {
     const name = nameOf(this), { url, method, list } = keyOf(arguments, "match");
     if (!allows(method, options)) return undefined;
-    const found = host.cache_match(name, url, list);
+    const found = await host.cache_match(name, url, list);
     return found === null ? undefined : kept(...found);
   }
   async put(request, response) {
