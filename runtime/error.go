@@ -21,6 +21,7 @@ const (
 	KindHung        Kind = "hung"         // no answer can come any more
 	KindCPU         Kind = "cpu"          // over limits.cpuMs
 	KindMemory      Kind = "memory"       // over the isolate's memory
+	KindAnswerSize  Kind = "answer-size"  // the answer is over what one may have
 	KindReset       Kind = "reset"        // the isolate was restarted because of another request
 	KindInternal    Kind = "internal"     // a fault of ours
 )
@@ -83,7 +84,7 @@ func (f *Error) Unwrap() error { return f.err }
 // Status is the HTTP status that fits: 503 for a limit or a restart, else 500.
 func (f *Error) Status() int {
 	switch f.Kind {
-	case KindCPU, KindMemory, KindReset:
+	case KindCPU, KindMemory, KindAnswerSize, KindReset:
 		return 503
 	default:
 		return 500
@@ -126,7 +127,7 @@ func resetError(err error) *Error {
 
 func kindOf(name string, otherwise Kind) Kind {
 	switch k := Kind(name); k {
-	case KindNotResponse, KindHung:
+	case KindNotResponse, KindHung, KindAnswerSize:
 		return k
 	default:
 		return otherwise
@@ -143,6 +144,10 @@ func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
 	}
 	if name := web.AbsentIn(e); name != "" {
 		f.Fix = "pages does not provide " + name + " yet: do without it, or test this part on the platform"
+	}
+	if kind == KindAnswerSize {
+		f.Limit = fmt.Sprintf("answer %d MiB", w.answerBytes()>>20)
+		f.Fix = "send less, or in parts: pages of a list, ranges of a file"
 	}
 	if f.Name == "" && f.Kind == KindException {
 		f.Fix = "throw an Error: only that tells where it comes from"

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -21,9 +22,15 @@ type slot struct {
 	busy int
 }
 
+// answerBytes is the most bytes of an answer's body.
+func (w *Worker) answerBytes() int64 {
+	return cmp.Or(max(w.o.Limits.AnswerBytes, 0), web.DefaultAnswerBytes)
+}
+
 func (w *Worker) webOptions() web.Options {
 	o := w.o.Web
 	o.SubRequests, o.LimitMode = w.o.Limits.SubRequests, web.LimitMode(w.o.Limits.Mode)
+	o.AnswerBytes = w.answerBytes()
 	o.Console = w.console
 	o.NodeJS = w.o.NodeJS
 	return o

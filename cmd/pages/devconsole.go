@@ -212,6 +212,7 @@ var titles = map[pagesruntime.Kind]string{
 	pagesruntime.KindHung:        "The Worker will never answer",
 	pagesruntime.KindCPU:         "The Worker ran over its CPU limit",
 	pagesruntime.KindMemory:      "The Worker ran out of memory",
+	pagesruntime.KindAnswerSize:  "The Worker's answer is too large",
 	pagesruntime.KindReset:       "The Worker was restarted",
 	pagesruntime.KindInternal:    "Something went wrong in pages itself",
 }

@@ -27,7 +27,8 @@ type Exchange struct {
 	id    int64
 	// visitor is the request's own body; nil when it has none.
 	visitor *body
-	duplex  bool // it may be read while the answer is written
+	duplex  bool  // it may be read while the answer is written
+	sent    int64 // bytes of the answer's body; of Serve
 
 	answered chan struct{} // closed when answer or failure is set
 	ended    chan struct{} // closed when the streamed body is complete or broke off

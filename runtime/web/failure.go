@@ -16,6 +16,8 @@ const (
 	// KindHung: the handler's promise can never settle, because nothing is under
 	// way that could settle it.
 	KindHung = "hung"
+	// KindAnswerSize: the answer's body is over Options.AnswerBytes.
+	KindAnswerSize = "answer-size"
 )
 
 // Failure says why the Worker gave no answer. Nothing was written.

@@ -66,7 +66,10 @@ type Options struct {
 	// SubRequests is the most outbound requests of one request, redirects
 	// counted. Default: DefaultSubRequests.
 	SubRequests int
-	// LimitMode is for SubRequests. Default: LimitEnforce.
+	// AnswerBytes is the most bytes of the body of one answer. Default:
+	// DefaultAnswerBytes.
+	AnswerBytes int64
+	// LimitMode is for SubRequests and AnswerBytes. Default: LimitEnforce.
 	LimitMode LimitMode
 	// AllowFetch lists hosts, as HOST or HOST:PORT, that fetch may reach although
 	// their addresses are private. Default: none.
@@ -115,6 +118,9 @@ type Host struct {
 func New(o Options) *Host {
 	if o.SubRequests <= 0 {
 		o.SubRequests = DefaultSubRequests
+	}
+	if o.AnswerBytes <= 0 {
+		o.AnswerBytes = DefaultAnswerBytes
 	}
 	if o.LimitMode == "" {
 		o.LimitMode = LimitEnforce

@@ -14,8 +14,16 @@ func (h *Host) write(x *Exchange, a *answer) error {
 		return h.upgrade(x, a)
 	}
 	coding := x.putHeader(a)
+	hasBody := bodyAllowed(x.r.Method, a.status)
+	if hasBody {
+		if err := h.admitAnswer(x, a); err != nil {
+			x.stopReading()
+			x.fail(err)
+			return err
+		}
+	}
 	x.prepareVisitorBody(a.streamed || a.source != nil)
-	if !bodyAllowed(x.r.Method, a.status) {
+	if !hasBody {
 		x.w.WriteHeader(a.status)
 		return nil
 	}
@@ -30,7 +38,7 @@ func (h *Host) write(x *Exchange, a *answer) error {
 	if a.streamed {
 		err = h.copyChunks(x, out, left)
 	} else {
-		err = copyBody(x, out, a.source, left)
+		err = h.copyBody(x, out, a.source, left)
 	}
 	if err == nil {
 		err = out.Close()
@@ -119,8 +127,12 @@ func (h *Host) copyChunks(x *Exchange, out encoder, left int64) error {
 		}
 		select {
 		case c := <-x.chunks:
-			n, err := out.Write(c.b)
-			left -= int64(n)
+			err := h.countAnswer(x, len(c.b))
+			if err == nil {
+				var n int
+				n, err = out.Write(c.b)
+				left -= int64(n)
+			}
 			if err == nil {
 				err = out.Flush()
 			}
@@ -141,7 +153,7 @@ func (h *Host) copyChunks(x *Exchange, out encoder, left int64) error {
 }
 
 // copyBody writes a body that never was in JavaScript; left is as in copyChunks.
-func copyBody(x *Exchange, out encoder, b *body, left int64) error {
+func (h *Host) copyBody(x *Exchange, out encoder, b *body, left int64) error {
 	stop := afterDone(x, b.close)
 	defer stop()
 	for {
@@ -151,6 +163,9 @@ func copyBody(x *Exchange, out encoder, b *body, left int64) error {
 		}
 		if err != nil {
 			return lostBody(err)
+		}
+		if err := h.countAnswer(x, len(piece)); err != nil {
+			return err
 		}
 		n, err := out.Write(piece)
 		if err == nil {
