@@ -43,6 +43,7 @@ var denied = []struct {
 	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved range"},
 	{netip.MustParsePrefix("::1/128"), "this machine"},
 	{netip.MustParsePrefix("::/96"), "a reserved range"},
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), "a translation of an IPv4 address"},
 	{netip.MustParsePrefix("64:ff9b::/96"), "a translation of an IPv4 address"},
 	{netip.MustParsePrefix("64:ff9b:1::/48"), "a translation of an IPv4 address"},
 	{netip.MustParsePrefix("100::/64"), "a reserved range"},
@@ -97,26 +98,48 @@ func checkAddress(ip netip.Addr) string {
 
 // guard makes the connections of a Worker.
 type guard struct {
-	allowed  map[string]bool // "host" or "host:port", lower case
+	allowed  map[string]bool // "host" or "host:port", as a URL has it
+	check    func(netip.Addr) string
 	resolver *net.Resolver
 }
 
 func newGuard(allow []string) *guard {
-	g := &guard{allowed: map[string]bool{}}
-	for _, host := range allow {
-		g.allowed[strings.ToLower(strings.TrimSpace(host))] = true
+	g := &guard{allowed: map[string]bool{}, check: checkAddress}
+	for _, given := range allow {
+		host, port := splitHost(strings.TrimSpace(given))
+		g.allowed[canonicalHost(host)+port] = true
 	}
 	return g
 }
 
-// isAllowed reports whether the user has opened a host.
-func (g *guard) isAllowed(host, port string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	bracketed := host
-	if strings.Contains(host, ":") {
-		bracketed = "[" + host + "]"
+// splitHost parts a port, with its colon, from a host.
+func splitHost(given string) (host, port string) {
+	at := strings.LastIndexByte(given, ':')
+	if at < 0 || strings.Contains(given[at:], "]") || strings.Count(given, ":") > 1 && !strings.HasPrefix(given, "[") {
+		return given, ""
 	}
-	return g.allowed[host] || g.allowed[bracketed] || g.allowed[bracketed+":"+port]
+	return given[:at], given[at:]
+}
+
+// canonicalHost is a host as the URL of a fetch has it: in lower case, with
+// Punycode, an address in its one spelling, without a dot at the end.
+func canonicalHost(host string) string {
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		host = "[" + host + "]"
+	}
+	host = strings.TrimSuffix(host, ".")
+	if u, err := urls.Parse("http://" + host + "/"); err == nil && !strings.ContainsAny(host, `/\?#@`) {
+		return u.Hostname()
+	}
+	return strings.ToLower(host)
+}
+
+// isAllowed reports whether the user has opened a host, and whether with this
+// very port.
+func (g *guard) isAllowed(host, port string) (allowed, named bool) {
+	host = canonicalHost(host)
+	named = g.allowed[host+":"+port]
+	return named || g.allowed[host], named
 }
 
 // isLocalName reports whether a name means this machine whatever DNS says of it
@@ -133,11 +156,12 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 		return nil, err
 	}
 	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Resolver: g.resolver}
-	if g.isAllowed(host, port) {
-		return dialer.DialContext(ctx, network, address)
-	}
-	if badPorts[port] {
+	allowed, named := g.isAllowed(host, port)
+	if badPorts[port] && !named {
 		return nil, &refusal{host: address, reason: "port " + port + " is blocked"}
+	}
+	if allowed {
+		return dialer.DialContext(ctx, network, address)
 	}
 	if isLocalName(host) {
 		return nil, &refusal{host: address, reason: "its address belongs to this machine"}
@@ -147,7 +171,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 		if err != nil {
 			return &refusal{host: address, reason: "its address is malformed"}
 		}
-		if reason := checkAddress(at.Addr()); reason != "" {
+		if reason := g.check(at.Addr()); reason != "" {
 			return &refusal{host: address, reason: reason}
 		}
 		return nil

@@ -117,7 +117,7 @@ func TestOwnObjectsLast(t *testing.T) {
 // Where production refuses or takes something, so does this.
 func TestAsInProduction(t *testing.T) {
 	try(t, web.Options{}, []snippet{
-		{`return await fetch.call({}, "data:,x")`, `/TypeError: Illegal invocation: fetch was called as a method/`},
+		{`return await fetch.call({}, "data:,x")`, `/TypeError: Illegal invocation: fetch (was|is) called as a method/`},
 		{`const api = { fetch }; return await api.fetch("data:,x")`, `/TypeError: Illegal invocation/`},
 		{`const f = fetch; return [(await f("data:,x")).status, (await self.fetch("data:,x")).status, (await fetch.call(null, "data:,x")).status, await fetch.bind(globalThis)("data:,x").then(r => r.text())]`, `[200,200,200,"x"]`},
 		{`const { waitUntil } = ctx; waitUntil(1)`, `TypeError: Illegal invocation: this is not a ExecutionContext`},

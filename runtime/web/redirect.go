@@ -71,7 +71,7 @@ func (h *Host) hop(x *Exchange, f *outbound) (*http.Response, error) {
 	default:
 		return nil, engine.TypeError("Fetch API cannot load: %s (only http: and https: URLs can be fetched)", f.url)
 	}
-	if h.o.IsSelf(r.URL.Host) {
+	if h.isSelf(r.URL) {
 		return h.fetchSelf(x, r)
 	}
 	return h.transport.RoundTrip(r)

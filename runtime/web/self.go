@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -13,6 +15,13 @@ import (
 // maxDepth is how often a site may fetch itself within one visitor's request.
 // The platform's own figure is not shown; 16 is that of Workers.
 const maxDepth = 16
+
+// isSelf reports whether u is on the site itself, a dot at the end of its host or
+// not: one that passed for another host would be fetched without end.
+func (h *Host) isSelf(u *url.URL) bool {
+	name, port := splitHost(u.Host)
+	return h.o.IsSelf(strings.TrimSuffix(name, ".") + port)
+}
 
 type depthKey struct{}
 

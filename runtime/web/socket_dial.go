@@ -117,7 +117,7 @@ type guardSelf struct {
 
 // RoundTrip implements http.RoundTripper.
 func (g guardSelf) RoundTrip(r *http.Request) (*http.Response, error) {
-	if g.host.o.IsSelf(r.URL.Host) {
+	if g.host.isSelf(r.URL) {
 		return nil, engine.TypeError("a WebSocket from the site to itself (%q) is not supported", r.URL.Host)
 	}
 	return g.next.RoundTrip(r)
