@@ -43,15 +43,19 @@ func TestInterfaceShapes(t *testing.T) {
 func TestGlobalOperations(t *testing.T) {
 	const refused = `const { message } = await (async () => f())().catch((e) => e); return message;`
 	try(t, web.Options{}, []snippet{
-		{`class Client { fetch = fetch; } const f = () => new Client().fetch("https://a.test/"); ` + refused,
-			`"Illegal invocation: fetch was called as a method of another object; call fetch(…), or keep fetch.bind(globalThis)"`},
+		{
+			`class Client { fetch = fetch; } const f = () => new Client().fetch("https://a.test/"); ` + refused,
+			`"Illegal invocation: fetch was called as a method of another object; call fetch(…), or keep fetch.bind(globalThis)"`,
+		},
 		{`const out = []; for (const name of ["fetch", "atob", "btoa", "queueMicrotask", "structuredClone", "reportError", "addEventListener", "removeEventListener", "dispatchEvent"]) {
   for (const holder of [{ [name]: globalThis[name] }, Object.create(globalThis)]) try { holder[name]("", () => {}); out.push(name); } catch (e) { if (!(e instanceof TypeError) || !e.message.startsWith("Illegal invocation: " + name)) out.push(name + ": " + e); }
 } return out;`, `[]`},
 		{`const { atob, btoa, structuredClone } = globalThis; return [atob("aGk="), btoa.call(null, "hi"), globalThis.structuredClone(1), self.btoa("x"), structuredClone.call(undefined, 2)]`, `["hi","aGk=",1,"eA==",2]`},
 		{`const held = { setTimeout, clearTimeout, log: console.log }; held.clearTimeout(held.setTimeout(() => {}, 1)); held.log("x"); return "fine"`, `"fine"`},
-		{`return ["setTimeout", "setInterval", "clearTimeout", "clearInterval", "structuredClone", "queueMicrotask", "reportError", "atob", "btoa", "addEventListener"].map((k) => [globalThis[k].name === k, globalThis[k].length])`,
-			`[[true,1],[true,1],[true,0],[true,0],[true,1],[true,1],[true,1],[true,1],[true,1],[true,2]]`},
+		{
+			`return ["setTimeout", "setInterval", "clearTimeout", "clearInterval", "structuredClone", "queueMicrotask", "reportError", "atob", "btoa", "addEventListener"].map((k) => [globalThis[k].name === k, globalThis[k].length])`,
+			`[[true,1],[true,1],[true,0],[true,0],[true,1],[true,1],[true,1],[true,1],[true,1],[true,2]]`,
+		},
 		{`return ["assert", "count", "countReset", "dir", "table", "time", "timeEnd", "timeLog", "log"].map((k) => console[k].length)`, `[0,0,0,0,0,0,0,0,0]`},
 		{`return [String(globalThis), origin, Object.getOwnPropertyDescriptor(globalThis, Symbol.toStringTag) === undefined]`, `["[object ServiceWorkerGlobalScope]","null",true]`},
 		{`crypto.randomUUID.call(undefined)`, `TypeError: Illegal invocation: this is not a Crypto`},
@@ -79,8 +83,10 @@ func TestEventMembers(t *testing.T) {
 		{`const of = (name) => Object.getOwnPropertyDescriptor(Event.prototype, name).set; return ["cancelBubble", "returnValue"].map((name) => { try { of(name).call({}, false); } catch (e) { return e.name; } })`, `["TypeError","TypeError"]`},
 		{`const e = new Event("x", { cancelable: true }); e.returnValue = true; const before = e.defaultPrevented; e.returnValue = false; e.returnValue = true; e.cancelBubble = true; e.cancelBubble = false; return [before, e.defaultPrevented, e.cancelBubble]`, `[false,true,true]`},
 		{`const { get, set } = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "onabort"); return [get.name, set.name, set.length]`, `["get onabort","set onabort",1]`},
-		{`return [() => AbortSignal.any(), () => AbortSignal.any("ab"), () => AbortSignal.any([1]), () => AbortSignal.timeout()].map((f) => { try { f(); } catch (e) { return e.message; } })`,
-			`["AbortSignal.any: 1 argument required, but only 0 present","AbortSignal.any: the argument is not a sequence","AbortSignal.any: an item is not an AbortSignal","AbortSignal.timeout: 1 argument required, but only 0 present"]`},
+		{
+			`return [() => AbortSignal.any(), () => AbortSignal.any("ab"), () => AbortSignal.any([1]), () => AbortSignal.timeout()].map((f) => { try { f(); } catch (e) { return e.message; } })`,
+			`["AbortSignal.any: 1 argument required, but only 0 present","AbortSignal.any: the argument is not a sequence","AbortSignal.any: an item is not an AbortSignal","AbortSignal.timeout: 1 argument required, but only 0 present"]`,
+		},
 	})
 }
 
@@ -101,8 +107,10 @@ return [seen, b.type, await b.text()]`, `[["iterator","first","second","endings"
 func TestCloneOfViews(t *testing.T) {
 	const copies = `const grown = (view, transfer) => { const c = structuredClone(view, { transfer }); const before = c.byteLength; c.buffer.resize(32); return [before, c.byteOffset, c.byteLength]; }; const b = new ArrayBuffer(16, { maxByteLength: 64 });`
 	try(t, web.Options{}, []snippet{
-		{copies + `return [grown(new Uint8Array(b)), grown(new Uint8Array(b, 4)), grown(new Uint8Array(b, 4, 12)), grown(new Uint8Array(b, 4, 3)), grown(new Uint16Array(b, 2)), grown(new DataView(b, 1)), grown(new DataView(b, 1, 15))]`,
-			`[[16,0,32],[12,4,28],[12,4,12],[3,4,3],[14,2,30],[15,1,31],[15,1,15]]`},
+		{
+			copies + `return [grown(new Uint8Array(b)), grown(new Uint8Array(b, 4)), grown(new Uint8Array(b, 4, 12)), grown(new Uint8Array(b, 4, 3)), grown(new Uint16Array(b, 2)), grown(new DataView(b, 1)), grown(new DataView(b, 1, 15))]`,
+			`[[16,0,32],[12,4,28],[12,4,12],[3,4,3],[14,2,30],[15,1,31],[15,1,15]]`,
+		},
 		{copies + `const v = new Uint8Array(b); v.set([1, 2, 3], 13); const c = structuredClone(new Uint8Array(b, 12)); return [[...c], [...v.slice(12)], b.byteLength]`, `[[0,1,2,3],[0,1,2,3],16]`},
 		{copies + `const r = grown(new DataView(b), [b]); return [r, b.detached]`, `[[16,0,32],true]`},
 		{`const s = new SharedArrayBuffer(4), v = new Uint8Array(s, 1), c = structuredClone({ s, v }); v[0] = 7; return [c.s instanceof SharedArrayBuffer, c.v.byteOffset, c.v[0]]`, `[true,1,7]`},
@@ -114,10 +122,24 @@ func TestCloneOfViews(t *testing.T) {
 // standard, 4.4), so that taking these away leaves the path as it is.
 func TestOpaquePaths(t *testing.T) {
 	try(t, web.Options{}, []snippet{
-		{`return ["x:a  ?q", "x:a  #f", "x: ?", "x:a  b", "x:a  ", "x:?q", "javascript:a b ?c d"].map((s) => new URL(s).href)`,
-			`["x:a %20?q","x:a %20#f","x:%20?","x:a  b","x:a","x:?q","javascript:a b%20?c%20d"]`},
+		{
+			`return ["x:a  ?q", "x:a  #f", "x: ?", "x:a  b", "x:a  ", "x:?q", "javascript:a b ?c d"].map((s) => new URL(s).href)`,
+			`["x:a %20?q","x:a %20#f","x:%20?","x:a  b","x:a","x:?q","javascript:a b%20?c%20d"]`,
+		},
 		{`const u = new URL("data:a  ?q#f"); u.search = ""; const s = u.href; u.hash = ""; return [s, u.href, u.pathname]`, `["data:a %20#f","data:a %20","a %20"]`},
 		{`const u = new URL("data:a  ?q"); u.searchParams.delete("q"); return u.href`, `"data:a %20"`},
 		{`return [new URL("#g", "x:a  ?q#f").href, URL.canParse("x:a  ?q"), new Request("https://a.test/b ?q").url]`, `["x:a %20?q#g",true,"https://a.test/b%20?q"]`},
+	})
+}
+
+// A dictionary is an object, or nothing.
+func TestDictionaries(t *testing.T) {
+	const makers = `const makers = { Blob: (v) => new Blob([], v), Event: (v) => new Event("x", v), TextDecoder: (v) => new TextDecoder("utf-8", v), decode: (v) => new TextDecoder().decode(new Uint8Array(0), v),
+  structuredClone: (v) => structuredClone(1, v), PerformanceMark: (v) => new PerformanceMark("x", v), observe: (v) => new PerformanceObserver(() => {}).observe(v), URLPattern: (v) => new URLPattern("/x", "https://a.test", v) };`
+	try(t, web.Options{}, []snippet{
+		{makers + `const out = []; for (const [name, f] of Object.entries(makers)) for (const v of [5, "x", true, 1n, Symbol()]) try { f(v); out.push(name + " takes " + String(v)); } catch (e) { if (!(e instanceof TypeError)) out.push(name + ": " + e); } return out`, `[]`},
+		{makers + `delete makers.observe; for (const f of Object.values(makers)) for (const v of [undefined, null, {}, [], () => {}]) f(v); return "fine"`, `"fine"`},
+		{`return [() => setTimeout(() => {}, 1n), () => setTimeout(() => {}, Symbol()), () => setInterval(() => {}, { valueOf() { throw new RangeError("mine"); } })].map((f) => { try { f(); } catch (e) { return e.name; } })`, `["TypeError","TypeError","RangeError"]`},
+		{`const seen = []; addEventListener("error", (e) => { seen.push(e.message); e.preventDefault(); }); reportError("plain"); reportError(new TypeError("typed")); return seen`, `["Uncaught plain","Uncaught TypeError: typed"]`},
 	})
 }

@@ -49,7 +49,7 @@ func TestReportedErrors(t *testing.T) {
 	try(t, web.Options{}, []snippet{
 		{
 			seen + `addEventListener("error", see); reportError(new RangeError("mine")); reportError("text"); removeEventListener("error", see); return seen;`,
-			`[["error","ErrorEvent","Uncaught RangeError: mine","mine",true,true,"worker.js"],["error","ErrorEvent","Uncaught 'text'",null,true,true,""]]`,
+			`[["error","ErrorEvent","Uncaught RangeError: mine","mine",true,true,"worker.js"],["error","ErrorEvent","Uncaught text",null,true,true,""]]`,
 		},
 		{seen + `addEventListener("error", see); setTimeout(() => { throw new Error("late"); }); await scheduler.wait(5); removeEventListener("error", see); return seen.map((s) => s[2]);`, `["Uncaught Error: late"]`},
 		{seen + `addEventListener("error", see); const t = new EventTarget(); t.addEventListener("x", () => { throw new Error("heard"); }); t.dispatchEvent(new Event("x")); removeEventListener("error", see); return seen.map((s) => s[2]);`, `["Uncaught Error: heard"]`},

@@ -1,6 +1,6 @@
 // https://w3c.github.io/FileAPI/
 import { bytesOf, concat, decode, encode } from "./encoding.js";
-import { define, need, sequence } from "./idl.js";
+import { define, dictionary, need, sequence } from "./idl.js";
 import { streamOfBytes } from "./streams.js";
 import { inRequest } from "./owner.js";
 
@@ -22,9 +22,7 @@ export class Blob {
   }
   constructor() {
     const parts = arguments[0], options = arguments[1]; // both optional: the length is 0
-    if (options !== undefined && options !== null && typeof options !== "object" && typeof options !== "function") {
-      throw new TypeError("Blob constructor: the second argument is not an object");
-    }
+    dictionary(options, "Blob constructor: the second argument");
     const pieces = parts === undefined ? [] : sequence(parts, "Blob constructor: the first argument", piece);
     const endings = options?.endings;
     const native = endings !== undefined && isNative(`${endings}`);

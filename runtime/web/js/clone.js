@@ -2,13 +2,13 @@
 // one pass: nothing leaves the isolate, so there is no form in between.
 import { File, blobBytes, blobOf, fileOf, isBlob } from "./blob.js";
 import { cloneKey, isKey } from "./cryptokey.js";
-import { need, operation, platform, sequence } from "./idl.js";
+import { dictionary, need, operation, platform, sequence } from "./idl.js";
 
 const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
 function structuredClone(value, options = undefined) {
   need(arguments.length, 1, "structuredClone");
-  const transfer = options?.transfer;
+  const transfer = dictionary(options, "structuredClone: the second argument")?.transfer;
   return cloneWith(value, transfer === undefined ? [] : sequence(transfer, "structuredClone: transfer"))[0];
 }
 

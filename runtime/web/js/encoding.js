@@ -1,6 +1,6 @@
 // https://encoding.spec.whatwg.org/ The tables and loops are Go's.
 import { host } from "./host.js";
-import { define, guarded, need } from "./idl.js";
+import { define, dictionary, guarded, need } from "./idl.js";
 
 /** Text as UTF-8; a lone surrogate becomes U+FFFD. */
 export function encode(text) { return isWide(text) ? host.text_encode_wide(text) : host.text_encode(text.toWellFormed()); }
@@ -49,8 +49,9 @@ export class TextDecoder {
   #rest = null;   // what an earlier call with stream: true could not decode yet
   #flush = true;  // the next call begins a new text
   #bomSeen = false;
-  constructor(label = "utf-8", options) {
+  constructor(label = "utf-8", options = undefined) {
     this.#label = host.text_label(`${label}`);
+    dictionary(options, "TextDecoder constructor: the second argument");
     this.#flags = (options?.fatal ? FATAL : 0) | (options?.ignoreBOM ? IGNORE_BOM : 0);
   }
   get encoding() { return this.#label; }
@@ -59,7 +60,7 @@ export class TextDecoder {
   decode(input = undefined, options = undefined) {
     const bytes = input === undefined ? new Uint8Array(0) : bytesOf(input);
     if (bytes === undefined) throw new TypeError("TextDecoder.decode: the input is neither an ArrayBuffer nor a view");
-    const stream = !!options?.stream;
+    const stream = !!dictionary(options, "TextDecoder.decode: the second argument")?.stream;
     if (this.#flush && !stream) return host.text_decode(this.#label, bytes, this.#flags);
     return this.#piece(bytes, stream);
   }

@@ -1,5 +1,5 @@
 import { host } from "./host.js";
-import { define, guarded, need } from "./idl.js";
+import { define, dictionary, guarded, need } from "./idl.js";
 import { report } from "./report.js";
 
 let eventOf, isEvent;
@@ -13,9 +13,7 @@ export class Event {
   }
   constructor(type, init = undefined) {
     need(arguments.length, 1, "Event constructor");
-    if (init !== undefined && init !== null && typeof init !== "object" && typeof init !== "function") {
-      throw new TypeError("Event constructor: the second argument is not an object");
-    }
+    dictionary(init, "Event constructor: the second argument");
     this.#event = {
       type: `${type}`, bubbles: !!init?.bubbles, cancelable: !!init?.cancelable, composed: !!init?.composed,
       target: null, current: null, phase: 0, stop: false, stopNow: false, canceled: false, passive: false,

@@ -66,6 +66,12 @@ export function need(got, want, what) {
   }
 }
 
+/** Refuses what Web IDL does not take for a dictionary; gives it back. */
+export function dictionary(value, what) {
+  if (value === undefined || value === null || typeof value === "object" || typeof value === "function") return value;
+  throw new TypeError(`${what} is not an object`);
+}
+
 /** The items of what Web IDL takes for a sequence, each converted as it comes. */
 export function sequence(value, what, convert = (item) => item) {
   const iterate = typeof value === "function" || (typeof value === "object" && value !== null) ? value[Symbol.iterator] : undefined;

@@ -3,7 +3,7 @@
 import { host } from "./host.js";
 import { cloneWith } from "./clone.js";
 import { EventTarget } from "./event.js";
-import { attribute, define, guarded, illegal, need } from "./idl.js";
+import { attribute, define, dictionary, guarded, illegal, need } from "./idl.js";
 import { report } from "./report.js";
 
 const token = {};
@@ -39,7 +39,7 @@ class PerformanceEntry {
 class PerformanceMark extends PerformanceEntry {
   constructor(name, options = undefined) {
     need(arguments.length, 1, "PerformanceMark constructor");
-    dictionary(options, "PerformanceMark constructor");
+    dictionary(options, "PerformanceMark constructor: the second argument");
     const start = options?.startTime === undefined ? host.clock_now() : time(options.startTime);
     if (start < 0) throw new TypeError("PerformanceMark constructor: the start time is negative");
     super(token, { name: `${name}`, type: "mark", start, duration: 0, detail: copied(options?.detail) });
@@ -61,10 +61,6 @@ for (const name of [
 ]) {
   const { [name]: getter } = Object.getOwnPropertyDescriptors({ get [name]() { throw illegal("PerformanceResourceTiming"); } });
   Object.defineProperty(PerformanceResourceTiming.prototype, name, getter);
-}
-
-function dictionary(options, what) {
-  if (options !== undefined && options !== null && typeof options !== "object" && typeof options !== "function") throw new TypeError(`${what}: the options are not an object`);
 }
 
 function time(value) {
@@ -223,7 +219,7 @@ class PerformanceObserver {
   }
   observe(options = undefined) {
     const state = observerOf(this);
-    dictionary(options, "PerformanceObserver.observe");
+    dictionary(options, "PerformanceObserver.observe: the argument");
     const { entryTypes, type, buffered } = options ?? {};
     if (entryTypes === undefined && type === undefined) throw new TypeError("PerformanceObserver.observe: the options have neither entryTypes nor type");
     if (entryTypes !== undefined && (type !== undefined || buffered !== undefined)) throw new TypeError("PerformanceObserver.observe: entryTypes goes with no other option");

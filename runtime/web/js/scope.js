@@ -19,7 +19,7 @@ class ServiceWorkerGlobalScope extends WorkerGlobalScope {
 // dealt with it.
 function announce(error) {
   if (!heard(globalThis, "error")) return false;
-  const { name, message, stack } = describe(error);
+  const { name, message, stack } = typeof error === "string" ? { name: "", message: error, stack: "" } : describe(error);
   const [, filename = "", line = "0", column = "0"] = /\(?([^\s()]+):(\d+):(\d+)\)?$/m.exec(stack) ?? [];
   const event = new ErrorEvent("error", {
     cancelable: true, message: `Uncaught ${name === "" ? message : `${name}: ${message}`}`, filename, lineno: Number(line), colno: Number(column), error,

@@ -12,7 +12,7 @@ function start(name, callback, delay, args, repeat) {
   if (typeof callback !== "function") {
     throw new TypeError(`${name}: the callback is not a function (code in a string is not run)`);
   }
-  const ms = Math.max(0, Number(delay) | 0);
+  const ms = Math.max(0, delay | 0);
   const id = ++last;
   pump(host.timer_set(id, ms));
   tasks.set(id, { callback, args, ms, repeat });

@@ -1,7 +1,7 @@
 // https://urlpattern.spec.whatwg.org/ Go compiles patterns and cuts up what is
 // matched; the regular expressions are made and run here.
 import { host } from "./host.js";
-import { define, guarded } from "./idl.js";
+import { define, dictionary, guarded } from "./idl.js";
 
 const PARTS = ["protocol", "username", "password", "hostname", "port", "pathname", "search", "hash"];
 const MEMBERS = [...PARTS, "baseURL"];
@@ -80,14 +80,9 @@ function expression(source, flags) {
 // (input, baseURL, options) or (input, options)
 function overload([input, second, third]) {
   const isOptions = second === undefined || second === null || typeof second === "object" || typeof second === "function";
-  if (!isOptions) return [input, baseOf(second), dictionary(third)];
-  if (third !== undefined) return [input, baseOf(`${second}`), dictionary(third)];
-  return [input, null, dictionary(second)];
-}
-
-function dictionary(options) {
-  if (options === undefined || options === null || typeof options === "object" || typeof options === "function") return options;
-  throw new TypeError("URLPattern constructor: the options are not an object");
+  if (!isOptions) return [input, baseOf(second), dictionary(third, "URLPattern constructor: the third argument")];
+  if (third !== undefined) return [input, baseOf(`${second}`), dictionary(third, "URLPattern constructor: the third argument")];
+  return [input, null, dictionary(second, "URLPattern constructor: the second argument")];
 }
 
 function baseOf(base) { return base === undefined ? null : `${base}`.toWellFormed(); }
