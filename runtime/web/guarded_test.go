@@ -159,7 +159,8 @@ func TestFetchHeaders(t *testing.T) {
 		{`const all = []; for (const name of ["a b", "a:b", "a\r\nb", "a\n", "é", "a\0"]) { try { new Headers([[name, "v"]]); all.push(name); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
 		{`const all = []; for (const method of ["GET /x HTTP/1.1\r\nA:b\r\n\r\nGET", "A B", "", "GÉT", "A\n", "CONNECT", "TRACE", "track"]) { try { await fetch("{B}/", { method }); all.push(method); } catch (e) { if (!(e instanceof TypeError)) all.push(e); } } return all`, `[]`},
 		{`return (await (await fetch("{B}/a b\r\nc\t%0d%0a?d e\r\nf")).text()).split(" host")[0]`, `"GET /a%20bc%0d%0a?d%20ef"`},
-		{`await (await fetch("{B}/", { headers: { a: "\x01\x7f" } })).text()`, `/TypeError: fetch to .*invalid header field value/`},
+		// Sent, on a connection of its own; this server does not take them.
+		{`const r = await fetch("{B}/", { headers: { a: "\x01\x7f" } }); return [r.status, await r.text()]`, `[400,"400 Bad Request"]`},
 	})
 	try(t, web.Options{AllowFetch: allow}, list)
 }

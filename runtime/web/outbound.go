@@ -96,6 +96,9 @@ func (h *Host) fetchStart(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	f.ctx, f.stop = context.WithCancelCause(c.Context())
+	if f.upload != nil { // what waits to be sent waits no longer than for the end
+		context.AfterFunc(f.ctx, func() { f.upload.CloseWithError(errUploadOver) })
+	}
 	x.mu.Lock()
 	if x.fetches == nil {
 		x.fetches = map[int64]*outbound{}

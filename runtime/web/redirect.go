@@ -74,7 +74,7 @@ func (h *Host) hop(x *Exchange, f *outbound) (*http.Response, error) {
 	if h.isSelf(r.URL) {
 		return h.fetchSelf(x, r)
 	}
-	return h.transport.RoundTrip(r)
+	return h.send(r)
 }
 
 // redirectTo returns the Location of a redirect; a redirect status without one

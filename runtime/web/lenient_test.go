@@ -1,0 +1,138 @@
+package web_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// rawServer answers each request as answer says, byte for byte, and closes the
+// connection. It says what it was sent.
+func rawServer(t *testing.T, answer func(head, body string) string) (host string, hits *atomic.Int64) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	hits = &atomic.Int64{}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			hits.Add(1)
+			go func() {
+				defer conn.Close()
+				from := bufio.NewReader(conn)
+				var head strings.Builder
+				for !strings.HasSuffix(head.String(), "\r\n\r\n") {
+					c, err := from.ReadByte()
+					if err != nil {
+						return
+					}
+					head.WriteByte(c)
+				}
+				body := ""
+				if n := 0; strings.Contains(head.String(), "Content-Length: ") {
+					_, rest, _ := strings.Cut(head.String(), "Content-Length: ")
+					if _, err := fmt.Sscan(rest, &n); err == nil {
+						b := make([]byte, n)
+						_, _ = io.ReadFull(from, b)
+						body = string(b)
+					}
+				}
+				if strings.Contains(head.String(), "Transfer-Encoding: chunked") { // to the end of the connection
+					_, _ = io.Copy(io.Discard, from)
+				}
+				_, _ = io.WriteString(conn, answer(head.String(), body))
+			}()
+		}
+	}()
+	return listener.Addr().String(), hits
+}
+
+// Control characters go out and come in as they are, but for NUL, CR and LF.
+func TestControlCharactersInHeaders(t *testing.T) {
+	host, hits := rawServer(t, func(head, body string) string {
+		method, path, _ := strings.Cut(strings.SplitN(head, " HTTP/", 2)[0], " ")
+		content := ""
+		for line := range strings.Lines(head) {
+			if strings.HasPrefix(line, "X-") {
+				content += strings.TrimSpace(line) + "|"
+			}
+		}
+		content = fmt.Sprintf("%s %q %s", method, content, body)
+		answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\nX-One: \x01\x1f\x7f a\r\nX-Two: plain\r\nx-one:  \x0bb \r\n", len(content))
+		switch path {
+		case "/plain":
+			answer = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n", len(content))
+		case "/early":
+			answer = "HTTP/1.1 103 Early\r\nX-Early: \x02\r\n\r\n" + answer
+		case "/moved":
+			return "HTTP/1.1 302 Found\r\nX-Odd: \x02\r\nLocation: /there\r\n\r\n"
+		case "/nul":
+			answer += "X-Nul: a\x00b\r\n"
+		case "/return":
+			answer += "X-Return: a\rb\r\n"
+		case "/length":
+			answer = strings.Replace(answer, "Length: ", "Length: \x01", 1)
+		case "/name":
+			answer += "X \x01: b\x01\r\n"
+		case "/folded":
+			answer += "X-Folded: a\x01\r\n b\r\n"
+		case "/endless":
+			answer += strings.Repeat("X-More: "+strings.Repeat("\x01", 60<<10)+"\r\n", 5)
+		case "/line":
+			answer += "X-Line: " + strings.Repeat("\x01", 70<<10) + "\r\n"
+		case "/none":
+			return ""
+		}
+		if method == http.MethodHead {
+			content = ""
+		}
+		return answer + "\r\n" + content
+	})
+	const seen = `; return [r.status, r.headers.get("x-one"), r.headers.get("x-two"), await r.text()]`
+	const got, refused = `[200,"\u0001\u001f\u007f a, \u000bb","plain",`, `/TypeError: fetch to .* failed: .*(malformed|buffer full|bad Content-Length|EOF)/`
+	var snippets []snippet
+	for _, c := range []struct{ call, want string }{
+		{`fetch("{H}/plain", { headers: { "x-a": " \x01b\x7f\t", "x-b": "c" } })`, `[200,null,null,"GET \"X-A: \\x01b\\x7f|X-B: c|\" "]`},
+		{`fetch("{H}/plain", { method: "POST", body: "sent", headers: { "x-a": "\x05" } })`, `[200,null,null,"POST \"X-A: \\x05|\" sent"]`},
+		{`fetch("{H}/", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
+		{`fetch("{H}/")`, got + `"GET \"\" "]`},
+		{`fetch("{H}/", { method: "HEAD" })`, got + `""]`},
+		{`fetch("{H}/early")`, got + `"GET \"\" "]`},
+		{`fetch("{H}/moved", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
+		{`fetch("{H}/", { method: "POST", body: "sent" })`, refused},
+		{`fetch("{H}/nul")`, refused},
+		{`fetch("{H}/return")`, refused},
+		{`fetch("{H}/length")`, refused},
+		{`fetch("{H}/name")`, refused},
+		{`fetch("{H}/folded")`, refused},
+		{`fetch("{H}/endless")`, refused},
+		{`fetch("{H}/line")`, refused},
+		{`fetch("{H}/none", { headers: { "x-a": "\x05" } })`, refused},
+		{`fetch("{H}/", { headers: { "x-a": "a\0b" } })`, `/TypeError: Invalid header value/`},
+	} {
+		snippets = append(snippets, snippet{"const r = await " + strings.ReplaceAll(c.call, "{H}", "http://"+host) + seen, c.want})
+	}
+	snippets = append(snippets, snippet{
+		`const body = new ReadableStream({ pull() { throw new Error("source"); } }); await fetch("http://` + host + `/plain", { method: "POST", body, headers: { "x-a": "\x01" } })`,
+		`/TypeError: .*source/`,
+	})
+	try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
+	hits.Store(0)
+	try(t, web.Options{}, []snippet{{`await fetch("http://` + host + `/", { headers: { "x-a": "\x05" } })`, `/TypeError: fetch to .* is refused/`}})
+	if n := hits.Load(); n != 0 {
+		t.Errorf("%d connections reached a private address", n)
+	}
+}
