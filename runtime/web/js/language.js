@@ -46,17 +46,35 @@ function headStacks() {
   };
 }
 
-// V8 takes any value as an error's stack, and libraries take a stack away by
-// setting it to undefined.
+// V8 takes any value as an error's stack, libraries take a stack away by setting
+// it to undefined, and one that was set is no enumerable property.
 function freeStacks() {
   const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack");
   const free = {
     set stack(value) {
-      if (typeof value === "string" || this === null || typeof this !== "object") set.call(this, value);
-      else Object.defineProperty(this, "stack", { value, writable: true, enumerable: false, configurable: true });
+      if (Object(this) !== this) set.call(this, value);
+      else Reflect.defineProperty(this, "stack", { value, writable: true, enumerable: false, configurable: true });
     },
   };
   Object.defineProperty(Error.prototype, "stack", { get, set: Object.getOwnPropertyDescriptor(free, "stack").set, enumerable: false, configurable: true });
+}
+
+// The engine's setters answer NaN to what makes no date and leave the date as it
+// was: it becomes an invalid one (ECMA-262, 21.4.4.20 and on).
+function invalidateDates() {
+  const { apply } = Reflect, { setTime } = Date.prototype;
+  for (const name of Object.getOwnPropertyNames(Date.prototype)) {
+    const original = Date.prototype[name];
+    if (!name.startsWith("set") || name === "setTime") continue;
+    const { [name]: value } = {
+      [name](...fields) {
+        const time = apply(original, this, fields);
+        return time === time ? time : apply(setTime, this, [NaN]);
+      },
+    };
+    Object.defineProperty(value, "length", { value: original.length, configurable: true });
+    Object.defineProperty(Date.prototype, name, { value, writable: true, enumerable: false, configurable: true });
+  }
 }
 
 function position(frame) {
@@ -88,6 +106,7 @@ export function install() {
   countExceptions();
   headStacks();
   freeStacks();
+  invalidateDates();
   Math.random = { random() { return host.random_float(); } }.random;
   Object.defineProperty(Math, "random", { enumerable: false });
   attribute("self", globalThis);

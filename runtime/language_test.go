@@ -1,0 +1,29 @@
+package runtime_test
+
+import (
+	"strings"
+	"testing"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+// TestLanguage is where the engine differs from ECMA-262, or from what V8 adds to
+// it and packages build on. Node 22 gives the same.
+func TestLanguage(t *testing.T) {
+	for _, c := range []struct{ code, want string }{
+		{`const d = new Date(0); out = [d.setDate(NaN), +d, d.setDate(3), d.setFullYear(2020)]`, `[null,null,null,1577836800000]`},
+		{`out = ["setMonth", "setUTCHours", "setMilliseconds", "setYear"].map((name) => { const d = new Date(0); d[name](); return isNaN(d) })`, `[true,true,true,true]`},
+		{`const d = new Date(0); d.setHours(1, Infinity); out = [String(d), new Date(0).setHours(1, 2, 3, 4), new Date(8.64e15).setMilliseconds(1)]`, `["Invalid Date",3723004,null]`},
+		{`const d = new Date(NaN); out = [d.setMonth(1), d.setFullYear(2000, 1, 29), d.setTime(5)]`, `[null,951782400000,5]`},
+		{`out = [Date.prototype.setHours.name, Date.prototype.setHours.length, Date.prototype.setDate.length, Object.keys(Date.prototype).length, "prototype" in Date.prototype.setDate]`, `["setHours",4,1,0,false]`},
+		{`try { Date.prototype.setDate.call({}, 1) } catch (e) { out = e.name }`, `"TypeError"`},
+		{`const e = new Error("x"); e.stack = "mine"; out = [Object.keys(e), e.stack, { ...e }, JSON.stringify(e)]`, `[[],"mine",{},"{}"]`},
+		{`const e = new TypeError("x"); e.stack = undefined; out = [Object.keys(e), typeof e.stack, "stack" in e]`, `[[],"undefined",true]`},
+		{`try { Object.freeze(new Error("x")).stack = "y"; out = "set" } catch (e) { out = e.name }`, `"set"`},
+	} {
+		s := serve(t, mustStart(t, `export default { fetch() { let out; `+c.code+`; return Response.json(out) } }`, pagesruntime.WorkerOptions{}))
+		if _, got := get(t, s, "/"); strings.TrimSpace(got) != c.want {
+			t.Errorf("%s: %s, want %s", c.code, got, c.want)
+		}
+	}
+}
