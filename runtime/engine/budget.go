@@ -146,9 +146,13 @@ func (vm *VM) enforce() {
 		vm.killing = true
 		panic(ErrClosed)
 	}
-	if !vm.over() {
-		return
+	if vm.over() {
+		vm.end()
 	}
+}
+
+// end panics: the turn has used up its budget.
+func (vm *VM) end() {
 	vm.killing = true
 	stack, _ := vm.postMortem()
 	panic(&KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack})

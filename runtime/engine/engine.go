@@ -60,6 +60,7 @@ type Engine struct {
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
 	module  wazero.CompiledModule
+	apart   chan struct{} // holds one for each work of Call.Apart
 
 	mu       sync.Mutex
 	isolates map[*Isolate]struct{} // those not closed yet; nil once Close was called
@@ -72,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{now: o.Now, isolates: map[*Isolate]struct{}{}}
+	e := &Engine{now: o.Now, isolates: map[*Isolate]struct{}{}, apart: make(chan struct{}, apartLimit)}
 	if e.now == nil {
 		e.now = time.Now
 	}

@@ -23,6 +23,7 @@ const evaluate = eval;
 ({
   run: (code) => { const v = evaluate(code); return v === undefined ? "undefined" : JSON.stringify(v) },
   backtrace: () => { Error.stackTraceLimit = 64; Error.prepareStackTrace = undefined; return new Error().stack },
+  blank: (n, wide) => "".padEnd(n, (wide ? "\u0100" : "-").repeat(4096)),
   sum: (...n) => n.reduce((a, b) => a + b, 0),
   describe: (v) => Object.prototype.toString.call(v) + ":" + (v instanceof Uint8Array ? v.join() : JSON.stringify(v)),
   check: (namespace) => namespace,

@@ -134,6 +134,10 @@ func (vm *VM) Interrupt() {
 	}
 }
 
+// Paced goes through n bytes in steps, and ends the turn between two of them as
+// Interrupt does.
+func (vm *VM) Paced(n int, step func(from, to int)) { vm.paced(n, step) }
+
 // IsBroken reports whether err comes from a turn that has to end: it is to be given
 // to Abort.
 func IsBroken(err error) bool {

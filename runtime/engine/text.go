@@ -2,51 +2,162 @@ package engine
 
 import (
 	"encoding/binary"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
 )
 
 // This file makes bytes of text and text of bytes where they lie in linear
-// memory: a Go string in between is two more copies of what may be megabytes.
-// QuickJS keeps a string with a character above U+00FF as UTF-16; Go converts
-// that several times as fast.
+// memory. QuickJS goes over text a character at a time, several times; Go takes
+// eight at once, and a copy too many of megabytes is felt.
+//
+// A string of QuickJS is a header of six words and its units: bytes of Latin-1,
+// or UTF-16 when one is above U+00FF (quickjs.c, struct JSString).
+const (
+	unitsOffset = 24
+	wideBit     = 1 << 31 // of the first word; the others are the length
+	kindShift   = 28      // of the second word: two bits, 0 when the units follow the header
+	kindMask    = 3
 
-// EncodedText is ToString of argument i as a Uint8Array of UTF-8; a lone
-// surrogate becomes the three bytes that would stand for it.
-func (c *Call) EncodedText(i int) (Value, error) {
-	vm := c.vm
-	ptr := vm.call32(fnToCString, uint64(vm.js), uint64(vm.scratch), uint64(c.arg(i)), 0)
-	if ptr == 0 {
-		return 0, vm.exception()
+	// longText is from how many bytes on a new string is filled in place.
+	longText = 4 << 10
+	// pace is how many bytes are done between two looks at the deadline.
+	pace = 256 << 10
+)
+
+// Latin1 becomes a string of characters up to U+00FF, one for each byte.
+type Latin1 []byte
+
+// flat is the units of v where they lie; not ok when v is no string, or one that
+// is put together of others.
+func (vm *VM) flat(v Value) (units []byte, wide, ok bool) {
+	if v.tag() != tagString {
+		return nil, false, false
 	}
-	defer func() { vm.call(fnFreeCString, uint64(vm.js), uint64(ptr)) }()
-	return vm.made(vm.call(fnNewUint8Array, uint64(vm.js), uint64(ptr), uint64(vm.readU32(vm.scratch))))
+	at := uint32(v)
+	length, kind := vm.readU32(at), vm.readU32(at+4)
+	if kind>>kindShift&kindMask != 0 {
+		return nil, false, false
+	}
+	n := length &^ wideBit
+	if wide = length&wideBit != 0; wide {
+		n *= 2
+	}
+	return vm.read(at+unitsOffset, n), wide, true
 }
 
-// EncodedWideText is EncodedText for text that has characters above U+00FF; a
-// lone surrogate becomes U+FFFD.
-func (c *Call) EncodedWideText(i int) (Value, error) {
-	vm := c.vm
-	ptr := vm.call32(fnToWideString, uint64(vm.js), uint64(vm.scratch), uint64(c.arg(i)))
+// wideUnits is ToString of v as UTF-16, whatever it is made of, until free.
+func (vm *VM) wideUnits(v Value) (units []byte, free func(), err error) {
+	ptr := vm.call32(fnToWideString, uint64(vm.js), uint64(vm.scratch), uint64(v))
 	if ptr == 0 {
-		return 0, vm.exception()
+		return nil, nil, vm.exception()
 	}
-	units := vm.readU32(vm.scratch)
-	out := appendUTF8(make([]byte, 0, 2*units), vm.read(ptr, 2*units))
-	vm.call(fnFreeWideString, uint64(vm.js), uint64(ptr))
-	return vm.newBytes(out)
+	free = func() { vm.call(fnFreeWideString, uint64(vm.js), uint64(ptr)) }
+	return vm.read(ptr, 2*vm.readU32(vm.scratch)), free, nil
+}
+
+// text returns ToString of v; lone surrogates become U+FFFD.
+func (vm *VM) text(v Value) (string, error) {
+	units, wide, ok := vm.flat(v)
+	if !ok {
+		return vm.composedText(v)
+	}
+	var out strings.Builder
+	if !wide && vm.isASCII(units) {
+		out.Grow(len(units))
+		vm.paced(len(units), func(from, to int) { out.Write(units[from:to]) })
+		return out.String(), nil
+	}
+	return string(vm.utf8Of(units, wide)), nil
+}
+
+// composedText is text of what QuickJS has to put together first.
+func (vm *VM) composedText(v Value) (string, error) {
+	ptr := vm.call32(fnToCString, uint64(vm.js), uint64(vm.scratch), uint64(v), 0)
+	if ptr == 0 {
+		return "", vm.exception()
+	}
+	s := string(vm.read(ptr, vm.readU32(vm.scratch)))
+	vm.call(fnFreeCString, uint64(vm.js), uint64(ptr))
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return s, nil
+}
+
+// paced goes through n bytes in steps; a turn over its budget ends between two.
+func (vm *VM) paced(n int, step func(from, to int)) {
+	for at := 0; at < n; at += pace {
+		step(at, min(at+pace, n))
+		if n > pace {
+			vm.Interrupt()
+		}
+	}
+}
+
+func (vm *VM) isASCII(b []byte) bool {
+	ascii := true
+	vm.paced(len(b), func(from, to int) { ascii = ascii && isASCII(b[from:to]) })
+	return ascii
+}
+
+// isASCII reports whether no byte is above 127.
+func isASCII(b []byte) bool {
+	for ; len(b) >= 8; b = b[8:] {
+		if binary.LittleEndian.Uint64(b)&0x8080808080808080 != 0 {
+			return false
+		}
+	}
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// utf8Of is units as UTF-8; a lone surrogate becomes U+FFFD.
+func (vm *VM) utf8Of(units []byte, wide bool) []byte {
+	if wide {
+		out, done := make([]byte, 0, len(units)+len(units)/2), 0
+		vm.paced(len(units), func(_, to int) {
+			if to < len(units) && utf16.IsSurrogate(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
+				to -= 2 // the other half may follow
+			}
+			out, done = appendUTF8(out, units[done:to]), to
+		})
+		return out
+	}
+	out := make([]byte, 0, len(units)+len(units)/4)
+	vm.paced(len(units), func(from, to int) { out = appendLatin1(out, units[from:to]) })
+	return out
+}
+
+// appendLatin1 appends Latin-1 as UTF-8.
+func appendLatin1(out, units []byte) []byte {
+	for _, c := range units {
+		if c < utf8.RuneSelf {
+			out = append(out, c)
+			continue
+		}
+		out = append(out, 0xc0|c>>6, 0x80|c&0x3f)
+	}
+	return out
 }
 
 // appendUTF8 appends UTF-16, of two bytes a unit, as UTF-8.
 func appendUTF8(out, units []byte) []byte {
 	for i := 0; i+1 < len(units); i += 2 {
 		r := rune(binary.LittleEndian.Uint16(units[i:]))
-		if r < utf8.RuneSelf {
+		switch {
+		case r < utf8.RuneSelf:
 			out = append(out, byte(r))
-			continue
-		}
-		if utf16.IsSurrogate(r) {
+		case r < 0x800:
+			out = append(out, 0xc0|byte(r>>6), 0x80|byte(r)&0x3f)
+		case !utf16.IsSurrogate(r):
+			out = append(out, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+		default:
 			low := rune(0)
 			if i+3 < len(units) {
 				low = rune(binary.LittleEndian.Uint16(units[i+2:]))
@@ -54,63 +165,223 @@ func appendUTF8(out, units []byte) []byte {
 			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
 				i += 2
 			}
+			out = utf8.AppendRune(out, r)
 		}
-		out = utf8.AppendRune(out, r)
 	}
 	return out
 }
 
-// wideView is DecodedView for text that has characters above U+00FF.
-func (vm *VM) wideView(view []byte) (Value, error) {
-	units := 0
-	for _, b := range view {
-		switch {
-		case b >= 0xf0:
-			units += 2
-		case b < utf8.RuneSelf || b >= 0xc0:
-			units++
-		}
+// EncodedText is ToString of argument i as a Uint8Array of UTF-8; a lone
+// surrogate becomes U+FFFD.
+func (c *Call) EncodedText(i int) (Value, error) {
+	vm, v := c.vm, c.arg(i)
+	units, wide, ok := vm.flat(v)
+	if ok && !wide && vm.isASCII(units) {
+		return vm.made(vm.call(fnNewUint8Array, uint64(vm.js), uint64(uint32(v)+unitsOffset), uint64(len(units))))
 	}
-	ptr := vm.malloc(uint32(2 * units))
-	defer func() { vm.call(fnFree, uint64(ptr)) }()
-	wide := vm.read(ptr, uint32(2*units))
-	for len(view) > 0 {
-		r, n := rune(view[0]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRune(view)
+	if !ok {
+		var free func()
+		var err error
+		if units, free, err = vm.wideUnits(v); err != nil {
+			return 0, err
 		}
-		view = view[n:]
-		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-			binary.LittleEndian.PutUint16(wide, uint16(high))
-			wide, r = wide[2:], low
-		}
-		binary.LittleEndian.PutUint16(wide, uint16(r))
-		wide = wide[2:]
+		defer free()
+		wide = true
 	}
-	return vm.made(vm.call(fnNewWideString, uint64(vm.js), uint64(ptr), uint64(units)))
+	return vm.newBytes(vm.utf8Of(units, wide))
 }
 
-// isWide reports whether valid UTF-8 has a character above U+00FF.
-func isWide(view []byte) bool {
-	for _, b := range view {
-		if b >= 0xc4 {
-			return true
-		}
-	}
-	return false
-}
-
-// DecodedView is a string of a part of what View returned, which must be valid
-// UTF-8.
-func (c *Call) DecodedView(view []byte) (Value, error) {
+// Latin1 is a copy of ToString of argument i, a byte for each character; not ok
+// when one is above U+00FF.
+func (c *Call) Latin1(i int) (b []byte, ok bool) {
 	vm := c.vm
-	const short = 1 << 10
-	if len(view) > short && isWide(view) {
-		return vm.wideView(view)
+	units, wide, ok := vm.flat(c.arg(i))
+	if !ok {
+		composed, free, err := vm.wideUnits(c.arg(i))
+		if err != nil {
+			return nil, false
+		}
+		defer free()
+		units, wide = composed, true
 	}
-	ptr := uint32(0)
+	if !wide {
+		b = make([]byte, 0, len(units))
+		vm.paced(len(units), func(from, to int) { b = append(b, units[from:to]...) })
+		return b, true
+	}
+	b, ok = make([]byte, len(units)/2), true
+	vm.paced(len(units), func(from, to int) {
+		for at := from; at < to; at += 2 {
+			b[at/2] = units[at]
+			ok = ok && units[at+1] == 0
+		}
+	})
+	return b, ok
+}
+
+// blank is a string of n characters of no meaning, for Go to fill in; ok is
+// false when the prelude has no entry point "blank" (number, whether wide).
+func (vm *VM) blank(n int, wide bool) (v Value, units []byte, ok bool, err error) {
+	f, ok := vm.entryFns["blank"]
+	if !ok {
+		return 0, nil, false, nil
+	}
+	flag, _ := vm.New(wide)
+	if v, err = vm.apply(f, []Value{floatValue(float64(n)), flag}); err != nil {
+		return 0, nil, true, err
+	}
+	units, isWide, ok := vm.flat(v)
+	if size := len(units); !ok || isWide != wide || size != n && size != 2*n {
+		vm.Free(v)
+		return 0, nil, false, nil
+	}
+	return v, units, true, nil
+}
+
+// newText is a string of UTF-8; what is ill-formed becomes U+FFFD.
+func (vm *VM) newText(b []byte) (Value, error) {
+	if len(b) >= longText && vm.isText(b) {
+		n, wide := vm.measure(b)
+		v, units, ok, err := vm.blank(n, wide)
+		if ok {
+			if err == nil {
+				vm.fill(units, b, wide, n)
+			}
+			return v, err
+		}
+	}
+	ptr, free := vm.write(unsafe.String(unsafe.SliceData(b), len(b)))
+	defer free()
+	return vm.made(vm.call(fnNewString, uint64(vm.js), uint64(ptr), uint64(len(b))))
+}
+
+// cut is the end of the step of well-formed UTF-8 that ends at to: not within a
+// character.
+func cut(b []byte, to int) int {
+	for back := 0; back < utf8.UTFMax && to < len(b) && to > 0 && !utf8.RuneStart(b[to]); back++ {
+		to--
+	}
+	return to
+}
+
+// isText reports whether b is well-formed.
+func (vm *VM) isText(b []byte) bool {
+	valid, done := true, 0
+	vm.paced(len(b), func(_, to int) {
+		to = cut(b, to)
+		valid = valid && utf8.Valid(b[done:to])
+		done = to
+	})
+	return valid
+}
+
+// measure is how many units UTF-16 of b has, and whether one is above U+00FF.
+func (vm *VM) measure(b []byte) (units int, wide bool) {
+	vm.paced(len(b), func(from, to int) {
+		if isASCII(b[from:to]) {
+			units += to - from
+			return
+		}
+		for _, c := range b[from:to] {
+			switch {
+			case c >= 0xf0:
+				units, wide = units+2, true
+			case c >= 0xc0:
+				units, wide = units+1, wide || c >= 0xc4
+			case c < utf8.RuneSelf:
+				units++
+			}
+		}
+	})
+	return units, wide
+}
+
+// fill writes the n characters of b into units.
+func (vm *VM) fill(units, b []byte, wide bool, n int) {
+	done := 0
+	vm.paced(len(b), func(_, to int) {
+		to = cut(b, to)
+		piece := b[done:to]
+		done = to
+		switch {
+		case wide:
+			units = fillWide(units, piece)
+		case n == len(b):
+			units = units[copy(units, piece):]
+		default:
+			units = fillLatin1(units, piece)
+		}
+	})
+}
+
+// fillWide writes well-formed UTF-8 as UTF-16 and returns what is left to fill.
+func fillWide(units, b []byte) []byte {
+	at := 0
+	for i := 0; i < len(b); {
+		var r rune
+		switch c := b[i]; {
+		case c < utf8.RuneSelf:
+			r = rune(c)
+			i++
+		case c < 0xe0:
+			r = rune(c&0x1f)<<6 | rune(b[i+1]&0x3f)
+			i += 2
+		case c < 0xf0:
+			r = rune(c&0x0f)<<12 | rune(b[i+1]&0x3f)<<6 | rune(b[i+2]&0x3f)
+			i += 3
+		default:
+			high, low := utf16.EncodeRune(rune(c&0x07)<<18 | rune(b[i+1]&0x3f)<<12 | rune(b[i+2]&0x3f)<<6 | rune(b[i+3]&0x3f))
+			binary.LittleEndian.PutUint16(units[at:], uint16(high))
+			at, r = at+2, low
+			i += 4
+		}
+		binary.LittleEndian.PutUint16(units[at:], uint16(r))
+		at += 2
+	}
+	return units[at:]
+}
+
+// fillLatin1 is fillWide for characters up to U+00FF.
+func fillLatin1(units, b []byte) []byte {
+	at := 0
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		if c >= utf8.RuneSelf {
+			i++
+			c = c<<6 | b[i]&0x3f
+		}
+		units[at] = c
+		at++
+	}
+	return units[at:]
+}
+
+func (vm *VM) newLatin1(b []byte) (Value, error) {
+	if len(b) < longText {
+		return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
+	}
+	v, units, ok, err := vm.blank(len(b), false)
+	if !ok {
+		return vm.newText(appendLatin1(make([]byte, 0, 2*len(b)), b))
+	}
+	if err == nil {
+		vm.paced(len(b), func(from, to int) { copy(units[from:], b[from:to]) })
+	}
+	return v, err
+}
+
+// DecodedView is a string of a part of what View returned; what is ill-formed
+// becomes U+FFFD.
+func (c *Call) DecodedView(view []byte) (Value, error) {
+	if len(view) >= longText {
+		return c.vm.newText(view)
+	}
+	vm, ptr := c.vm, uint32(0)
 	if len(view) > 0 {
 		ptr = uint32(uintptr(unsafe.Pointer(&view[0])) - uintptr(unsafe.Pointer(&vm.read(0, 1)[0])))
 	}
 	return vm.made(vm.call(fnNewString, uint64(vm.js), uint64(ptr), uint64(len(view))))
 }
+
+// IsText reports whether b is well-formed UTF-8.
+func (c *Call) IsText(b []byte) bool { return c.vm.isText(b) }

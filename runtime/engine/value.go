@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unsafe"
 )
 
 // Value is a JavaScript value of one VM: QuickJS's NaN-boxed 64 bits. A Value
@@ -77,7 +77,7 @@ type Unsupported struct {
 }
 
 // New converts a Go value: nil is null; Undefined, bool, int, int64, float64
-// and string are themselves; []byte is a Uint8Array; []string and []any are
+// and string are themselves; []byte is a Uint8Array; Latin1 is a string; []string and []any are
 // arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage
 // is what JSON.parse makes of it; BigInt is one; *Error is an error object; Loaded is a
 // namespace; Value is moved. An unknown type is an error.
@@ -104,6 +104,8 @@ func (vm *VM) New(value any) (Value, error) {
 		return vm.newString(v)
 	case []byte:
 		return vm.newBytes(v)
+	case Latin1:
+		return vm.newLatin1(v)
 	case Value:
 		return v, nil
 	case Loaded:
@@ -155,12 +157,29 @@ func (vm *VM) made(v uint64) (Value, error) {
 }
 
 func (vm *VM) newString(s string) (Value, error) {
-	ptr, free := vm.write(s)
-	defer free()
-	return vm.made(vm.call(fnNewString, uint64(vm.js), uint64(ptr), uint64(len(s))))
+	return vm.newText(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
+// newBytes is a Uint8Array of b. A long one is made of whatever lies at the start
+// of memory, and then written in place: that is one copy less.
 func (vm *VM) newBytes(b []byte) (Value, error) {
+	if len(b) <= scratchSize || len(b) > int(vm.mem.Size()) {
+		return vm.copyBytes(b)
+	}
+	v, err := vm.made(vm.call(fnNewUint8Array, uint64(vm.js), 0, uint64(len(b))))
+	if err != nil {
+		return 0, err
+	}
+	to, ok := vm.bytes(v)
+	if !ok || len(to) != len(b) {
+		vm.Free(v)
+		return 0, fmt.Errorf("a new array of %d bytes has %d", len(b), len(to))
+	}
+	vm.paced(len(b), func(from, end int) { copy(to[from:], b[from:end]) })
+	return v, nil
+}
+
+func (vm *VM) copyBytes(b []byte) (Value, error) {
 	ptr := vm.scratch
 	if len(b) > scratchSize {
 		ptr = vm.malloc(uint32(len(b)))
@@ -224,20 +243,6 @@ func (vm *VM) get(object Value, name string) (Value, error) {
 	ptr, free := vm.write(name)
 	defer free()
 	return vm.made(vm.call(fnGetStr, uint64(vm.js), uint64(object), uint64(ptr)))
-}
-
-// text returns ToString of v; lone surrogates become U+FFFD.
-func (vm *VM) text(v Value) (string, error) {
-	ptr := vm.call32(fnToCString, uint64(vm.js), uint64(vm.scratch), uint64(v), 0)
-	if ptr == 0 {
-		return "", vm.exception()
-	}
-	s := string(vm.read(ptr, vm.readU32(vm.scratch)))
-	vm.call(fnFreeCString, uint64(vm.js), uint64(ptr))
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return s, nil
 }
 
 // bytes returns a view of the bytes of an ArrayBuffer or of a view of one.

@@ -36,9 +36,21 @@ var spinning = map[string]struct{ code, want string }{
 
 // TestKillNamesTheLine: of whatever runs.
 func TestKillNamesTheLine(t *testing.T) {
-	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
-		"echo": func(c *engine.Call) (any, error) { return c.String(0), nil },
-	}})
+	funcs := map[string]engine.Func{"echo": func(c *engine.Call) (any, error) { return c.String(0), nil }}
+	e, err := bombEngine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := e.Boot(t.Context(), prelude, []string{"echo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{Funcs: funcs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(i.Close)
+	lockThread(t, i)
 	for name, c := range spinning {
 		t.Run(name, func(t *testing.T) {
 			_, err := run(i, scope(t, 30*time.Millisecond), c.code)

@@ -22,6 +22,9 @@ type collatorOptions struct {
 	IgnorePunctuation *bool  `json:"ignorePunctuation"`
 }
 
+// longText is from how many bytes on text is worked on apart from the isolate.
+const longText = 64 << 10
+
 // collatorSpec is what a Collator resolved to, in the order of resolvedOptions.
 type collatorSpec struct {
 	Locale            string `json:"locale"`
@@ -236,8 +239,12 @@ func collateFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			n := k.compare(c.String(1), c.String(2))
-			return min(max(n, -1), 1), nil
+			a, b := c.String(1), c.String(2)
+			compare := func() (any, error) { return min(max(k.compare(a, b), -1), 1), nil }
+			if len(a)+len(b) <= longText {
+				return compare()
+			}
+			return c.Apart(compare)
 		},
 	}
 }

@@ -17,7 +17,13 @@ func segmentFuncs() map[string]engine.Func {
 		// intl_segments(granularity, well-formed text) -> for each segment, four
 		// bytes in little-endian order: twice the UTF-16 index of its end, plus one if
 		// it is like a word
-		"intl_segments": func(c *engine.Call) (any, error) { return segments(c.String(0), c.String(1)) },
+		"intl_segments": func(c *engine.Call) (any, error) {
+			granularity, text := c.String(0), c.String(1)
+			if len(text) <= longText {
+				return segments(granularity, text)
+			}
+			return c.Apart(func() (any, error) { return segments(granularity, text) })
+		},
 	}
 }
 

@@ -42,7 +42,12 @@ func wordFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			return flat(list(r.data, c.String(1), c.String(2), c.Strings(3))), nil
+			const many = 1000
+			kind, style, texts := c.String(1), c.String(2), c.Strings(3)
+			if len(texts) <= many {
+				return flat(list(r.data, kind, style, texts)), nil
+			}
+			return c.Apart(func() (any, error) { return flat(list(r.data, kind, style, texts)), nil })
 		},
 		// intl_name(locale, type, style, dialect or standard, code) -> [canonical code, name]
 		// without the name when there is none
@@ -55,7 +60,13 @@ func wordFuncs() map[string]engine.Func {
 			return n.find(c.String(1), c.String(4))
 		},
 		// intl_case(tags, text, whether to upper case) -> text
-		"intl_case": func(c *engine.Call) (any, error) { return changeCase(c.Strings(0), c.String(1), c.Bool(2)) },
+		"intl_case": func(c *engine.Call) (any, error) {
+			tags, text, upper := c.Strings(0), c.String(1), c.Bool(2)
+			if len(text) <= longText {
+				return changeCase(tags, text, upper)
+			}
+			return c.Apart(func() (any, error) { return changeCase(tags, text, upper) })
+		},
 	}
 }
 
@@ -127,8 +138,11 @@ func list(data *cldr.Locale, kind, style string, texts []string) []part {
 }
 
 func pair(pattern string, before []part, text string) []part {
-	var out []part
-	for _, piece := range placeholders(pattern) {
+	pieces, out := placeholders(pattern), []part(nil)
+	if len(pieces) > 0 && pieces[0] == "{0}" { // as most: a long list is not copied for each element
+		pieces, out = pieces[1:], before
+	}
+	for _, piece := range pieces {
 		switch piece {
 		case "{0}":
 			out = append(out, before...)

@@ -32,7 +32,8 @@ func deriveOperations() map[string]operation {
 		// prime(bits, safe) -> bytes
 		"prime": func(c *engine.Call) (any, error) {
 			bits, safe := c.Int(1), c.Bool(2)
-			return newPrime(c, bits, safe)
+			ctx := c.Context()
+			return c.Apart(func() (any, error) { return newPrime(ctx, bits, safe) })
 		},
 		// is_prime(bytes) -> boolean
 		"is_prime": func(c *engine.Call) (any, error) {
@@ -40,7 +41,7 @@ func deriveOperations() map[string]operation {
 			if len(b) > maxPrimeBytes {
 				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "a candidate of %d bytes is over the %d that are tested", len(b), maxPrimeBytes)
 			}
-			return new(big.Int).SetBytes(b).ProbablyPrime(20), nil
+			return c.Apart(func() (any, error) { return new(big.Int).SetBytes(b).ProbablyPrime(20), nil })
 		},
 		// hkdf(digest, key, salt, info, length) -> bytes
 		"hkdf": func(c *engine.Call) (any, error) {
@@ -52,7 +53,7 @@ func deriveOperations() map[string]operation {
 			if length > int64(255*h().Size()) {
 				return nil, failure("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
 			}
-			return hkdf.Key(h, key, salt, string(info), int(length))
+			return c.Apart(func() (any, error) { return hkdf.Key(h, key, salt, string(info), int(length)) })
 		},
 		// pbkdf2(digest, password, salt, iterations, length, async) -> bytes
 		"pbkdf2": func(c *engine.Call) (any, error) {
@@ -64,7 +65,7 @@ func deriveOperations() map[string]operation {
 			if size := int64(h().Size()); length > maxOutput || rounds*(1+(length-1)/size) > maxRounds {
 				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Pbkdf2 failed: %d iterations for %d bytes are more than is computed here (%d blocks)", rounds, length, maxRounds)
 			}
-			return later(c.Bool(6), func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
+			return later(c, c.Bool(6), func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
 		},
 		// scrypt(password, salt, length, N, r, p, max memory, async) -> bytes
 		"scrypt": func(c *engine.Call) (any, error) { return deriveScrypt(c) },
@@ -83,28 +84,30 @@ func deriveScrypt(c *engine.Call) (any, error) {
 	if length > maxOutput || n*r*p > maxRounds {
 		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Scrypt failed: N*r*p of %d is over the %d that is computed here", n*r*p, maxRounds)
 	}
-	return later(c.Bool(8), func() (any, error) {
+	return later(c, c.Bool(8), func() (any, error) {
 		return scrypt.Key(password, salt, int(n), int(r), int(p), int(length))
 	})
 }
 
-// later runs work now, or beside the isolate.
-func later(async bool, work func() (any, error)) (any, error) {
+// later does work apart, on the turn's time, and gives its result now or by a
+// promise: what takes the time of a processor counts, whoever waits for it.
+func later(c *engine.Call, async bool, work func() (any, error)) (any, error) {
+	value, err := c.Apart(work)
 	if !async {
-		return work()
+		return value, err
 	}
-	return engine.Async(func(context.Context) (any, error) { return work() }), nil
+	return engine.Async(func(context.Context) (any, error) { return value, err }), nil
 }
 
 const maxPrimeBytes = 512
 
 // newPrime finds a prime, or one whose half is prime too.
-func newPrime(c *engine.Call, bits int64, safe bool) ([]byte, error) {
+func newPrime(ctx context.Context, bits int64, safe bool) ([]byte, error) {
 	const most, mostSafe = 4096, 512
 	if bits < 2 || bits > most || safe && bits > mostSafe {
 		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "primes have 2 to %d bits here, safe ones up to %d", most, mostSafe)
 	}
-	for c.Context().Err() == nil {
+	for ctx.Err() == nil {
 		p, err := rand.Prime(rand.Reader, int(bits))
 		if err != nil {
 			return nil, err
@@ -113,5 +116,5 @@ func newPrime(c *engine.Call, bits int64, safe bool) ([]byte, error) {
 			return p.FillBytes(make([]byte, (bits+7)/8)), nil
 		}
 	}
-	return nil, c.Context().Err()
+	return nil, ctx.Err()
 }

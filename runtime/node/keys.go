@@ -143,7 +143,7 @@ func keyOperations() map[string]operation {
 				return nil, err
 			}
 			kind, curve, bits, exponent := c.String(1), c.String(2), c.Int(2), c.Int(3)
-			return later(c.Bool(4), func() (any, error) { return generate(kind, curve, bits, exponent) })
+			return later(c, c.Bool(4), func() (any, error) { return generate(kind, curve, bits, exponent) })
 		},
 		// key_agree(private DER, public DER) -> the shared secret
 		"key_agree": func(c *engine.Call) (any, error) { return agree(c.Bytes(1), c.Bytes(2)) },

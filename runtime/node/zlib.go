@@ -23,12 +23,12 @@ func zlibOperations() map[string]operation {
 		// zlib_compress(format, view, level, window bits, dictionary or null, async) -> bytes
 		"zlib_compress": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), input: c.Bytes(2), level: int(c.Int(3)), window: int(c.Int(4)), dictionary: c.Bytes(5)}
-			return later(c.Bool(6), func() (any, error) { return z.compress() })
+			return later(c, c.Bool(6), func() (any, error) { return z.compress() })
 		},
 		// zlib_expand(format, view, most bytes out, dictionary or null, whole, async) -> bytes
 		"zlib_expand": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), input: c.Bytes(2), most: c.Int(3), dictionary: c.Bytes(4), whole: c.Bool(5)}
-			return later(c.Bool(6), func() (any, error) { return z.expand() })
+			return later(c, c.Bool(6), func() (any, error) { return z.expand() })
 		},
 		// crc32(view, value) -> number
 		"crc32": func(c *engine.Call) (any, error) {

@@ -41,8 +41,8 @@ func digestFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			d := h.New()
-			d.Write(c.View(1))
+			d, view := h.New(), c.View(1)
+			c.VM().Paced(len(view), func(from, to int) { d.Write(view[from:to]) })
 			return d.Sum(nil), nil
 		},
 		// crypto_hash(hash) -> the state of a hash of nothing yet, as bytes
@@ -59,7 +59,8 @@ func digestFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			d.Write(c.View(2))
+			view := c.View(2)
+			c.VM().Paced(len(view), func(from, to int) { d.Write(view[from:to]) })
 			return frozen(d)
 		},
 		// crypto_hash_sum(hash, state) -> bytes

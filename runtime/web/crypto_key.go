@@ -188,16 +188,18 @@ func (h *Host) keyFuncs() map[string]engine.Func {
 			if _, err := current(c); err != nil {
 				return nil, err
 			}
-			name := c.String(0)
-			keys, err := algorithms[name].generate(name, paramsIn(c, 1))
-			if err != nil {
-				return nil, err
-			}
-			all := make([]any, 0, 2)
-			for _, k := range keys {
-				all = append(all, made(k))
-			}
-			return all, nil
+			name, p := c.String(0), paramsIn(c, 1)
+			return c.Apart(func() (any, error) {
+				keys, err := algorithms[name].generate(name, p)
+				if err != nil {
+					return nil, err
+				}
+				all := make([]any, 0, 2)
+				for _, k := range keys {
+					all = append(all, made(k))
+				}
+				return all, nil
+			})
 		},
 		// crypto_import(format, algorithm, params, bytes or JSON, usages,
 		// extractable) -> a key
@@ -243,23 +245,30 @@ func (h *Host) useFuncs() map[string]engine.Func {
 		// crypto_transform(decrypt, handle, params, view) -> bytes
 		"crypto_transform": h.keyed(1, func(c *engine.Call, k *cryptoKey) (any, error) {
 			decrypt, p := c.Bool(0), paramsIn(c, 2)
-			return algorithms[k.alg].transform(decrypt, k, p, c.View(3))
+			return apart(c, c.View(3), func(b []byte) (any, error) { return algorithms[k.alg].transform(decrypt, k, p, b) })
 		}),
 		// crypto_cipher(decrypt, handle, params, size, view) -> the size of the
 		// result, which takes the place of the first size bytes of view
 		"crypto_cipher": h.keyed(1, func(c *engine.Call, k *cryptoKey) (any, error) {
 			decrypt, p, size := c.Bool(0), paramsIn(c, 2), int(c.Int(3))
-			return cipherInPlace(decrypt, k, p, c.View(4), size)
+			if size <= inline {
+				return cipherInPlace(decrypt, k, p, c.View(4), size)
+			}
+			b := copied(c, c.View(4))
+			n, err := c.Apart(func() (any, error) { return cipherInPlace(decrypt, k, p, b, size) })
+			to := c.View(4)
+			c.VM().Paced(len(b), func(from, end int) { copy(to[from:end], b[from:end]) })
+			return n, err
 		}),
 		// crypto_sign(handle, params, view) -> bytes
 		"crypto_sign": h.keyed(0, func(c *engine.Call, k *cryptoKey) (any, error) {
 			p := paramsIn(c, 1)
-			return algorithms[k.alg].sign(k, p, c.View(2))
+			return apart(c, c.View(2), func(b []byte) (any, error) { return algorithms[k.alg].sign(k, p, b) })
 		}),
 		// crypto_verify(handle, params, signature, view) -> bool
 		"crypto_verify": h.keyed(0, func(c *engine.Call, k *cryptoKey) (any, error) {
 			p, signature := paramsIn(c, 1), c.Bytes(2)
-			return algorithms[k.alg].verify(k, p, signature, c.View(3))
+			return apart(c, c.View(3), func(b []byte) (any, error) { return algorithms[k.alg].verify(k, p, signature, b) })
 		}),
 		// crypto_derive(handle, params, bits or null) -> bytes
 		"crypto_derive": h.keyed(0, func(c *engine.Call, k *cryptoKey) (any, error) {
@@ -275,7 +284,7 @@ func (h *Host) useFuncs() map[string]engine.Func {
 				}
 				p[0] = other
 			}
-			return algorithms[k.alg].derive(k, p, bits)
+			return c.Apart(func() (any, error) { return algorithms[k.alg].derive(k, p, bits) })
 		}),
 	}
 }

@@ -24,11 +24,11 @@ import (
 
 // entry is the prelude without bindings: env is what the specification says.
 const entry = `
-import { backtrace, begin, cancel, dispatch, forget, handled, letGo, provide, rejected, socket } from "./js/index.js";
+import { backtrace, begin, blank, cancel, dispatch, forget, handled, letGo, provide, rejected, socket } from "./js/index.js";
 delete globalThis.__host;
 entryPoints = {
   start(namespace, spec) { provide((s) => s, spec); begin(namespace); },
-  backtrace, cancel, dispatch, forget, handled, letGo, rejected, socket,
+  backtrace, blank, cancel, dispatch, forget, handled, letGo, rejected, socket,
 };`
 
 // bundle makes the prelude of the sources as they are, so that no test runs

@@ -40,7 +40,10 @@ func (h *Host) htmlFuncs() map[string]engine.Func {
 		// more input, false at the end
 		"html_step": withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
 			edit, _ := c.Value(1).([]any)
-			return r.step(edit)
+			if len(r.in) <= inline { // a token may be as long as the document
+				return r.step(edit)
+			}
+			return c.Apart(func() (any, error) { return r.step(edit) })
 		}),
 		// html_close(handle)
 		"html_close": func(c *engine.Call) (any, error) {

@@ -21,12 +21,19 @@ func (h *Host) textFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// text_encode(text) -> bytes
 		"text_encode": func(c *engine.Call) (any, error) { return c.EncodedText(0) },
-		// text_encode_wide(text) -> bytes; for text with characters above U+00FF
-		"text_encode_wide": func(c *engine.Call) (any, error) { return c.EncodedWideText(0) },
+		// text_atob(text) -> text
+		"text_atob": func(c *engine.Call) (any, error) { return decodeBase64(c) },
+		// text_btoa(text) -> text
+		"text_btoa": func(c *engine.Call) (any, error) { return encodeBase64(c) },
 		// text_encode_into(text, view) -> [UTF-16 units read, bytes written]
 		"text_encode_into": func(c *engine.Call) (any, error) {
-			s := c.String(0)
-			read, written := encodeInto(s, c.View(1))
+			s, view := c.String(0), c.View(1)
+			s = s[:whole(s, len(view))] // what cannot fit need not be looked at
+			read, written := 0, 0
+			c.VM().Paced(len(s), func(_, to int) {
+				units, n := encodeInto(s[written:whole(s, to)], view[written:])
+				read, written = read+units, written+n
+			})
 			return []any{read, written}, nil
 		},
 		// text_label(label) -> the encoding's name
@@ -35,29 +42,44 @@ func (h *Host) textFuncs() map[string]engine.Func {
 		"text_decode": func(c *engine.Call) (any, error) {
 			name, flags := c.String(0), c.Int(2)
 			view := c.View(1)
-			if name == "utf-8" && utf8.Valid(view) {
+			if name == "utf-8" && c.IsText(view) {
 				if flags&decodeIgnoreBOM == 0 {
 					view = bytes.TrimPrefix(view, []byte("\ufeff"))
 				}
 				return c.DecodedView(view)
 			}
-			text, _, err := decodeText(name, view, flags&^decodeStream)
-			return text, err
+			return apart(c, view, func(b []byte) (any, error) {
+				text, _, err := decodeText(name, b, flags&^decodeStream)
+				return text, err
+			})
 		},
 		// text_decode_piece(encoding, view, flags) -> [text, the bytes that belong
 		// to the next piece or null]
 		"text_decode_piece": func(c *engine.Call) (any, error) {
 			name, flags := c.String(0), c.Int(2)
-			text, rest, err := decodeText(name, c.View(1), flags)
-			if err != nil {
-				return nil, err
-			}
-			if len(rest) == 0 {
-				return []any{text, nil}, nil
-			}
-			return []any{text, rest}, nil
+			return apart(c, c.View(1), func(b []byte) (any, error) {
+				text, rest, err := decodeText(name, b, flags)
+				if err != nil {
+					return nil, err
+				}
+				if len(rest) == 0 {
+					return []any{text, nil}, nil
+				}
+				return []any{text, rest}, nil
+			})
 		},
 	}
+}
+
+// whole is the most of n bytes of s that end with a character.
+func whole(s string, n int) int {
+	if n >= len(s) {
+		return len(s)
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
 }
 
 // encodeInto writes as much of s to b as fits in whole characters.

@@ -20,35 +20,31 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// url_parse(url, base?) -> packed
 		"url_parse": func(c *engine.Call) (any, error) {
-			u, err := parseURL(c)
-			if err != nil {
-				return nil, err
-			}
-			return pack(u), nil
+			return withURL(c, pack)
 		},
 		// url_href(url) -> href
 		"url_href": func(c *engine.Call) (any, error) {
-			u, err := parseURL(c)
-			if err != nil {
-				return nil, err
-			}
-			return u.Href(false), nil
+			return withURL(c, func(u *whatwg.Url) string { return u.Href(false) })
 		},
 		// url_set(href, part, value) -> packed
 		"url_set": func(c *engine.Call) (any, error) {
-			u, err := parse(c.String(0), nil)
-			if err != nil {
-				return nil, err
-			}
-			setPart(u, c.String(1), c.String(2))
-			return pack(u), nil
+			href, part, value := c.String(0), c.String(1), c.String(2)
+			return apartText(c, href+value, func() (any, error) {
+				u, err := parse(href, nil)
+				if err != nil {
+					return nil, err
+				}
+				setPart(u, part, value)
+				return pack(u), nil
+			})
 		},
 		// form_decode(text or bytes) -> name, value, name, value, …
 		"form_decode": func(c *engine.Call) (any, error) {
 			if b := c.View(0); b != nil {
-				return decodeForm(string(b)), nil
+				return apart(c, b, func(b []byte) (any, error) { return decodeForm(string(b)), nil })
 			}
-			return decodeForm(c.String(0)), nil
+			text := c.String(0)
+			return apartText(c, text, func() (any, error) { return decodeForm(text), nil })
 		},
 		// form_encode(name, value, name, value, …) -> text
 		"form_encode": func(c *engine.Call) (any, error) {
@@ -57,12 +53,20 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 	}
 }
 
-func parseURL(c *engine.Call) (*whatwg.Url, error) {
-	if c.IsNullish(1) {
-		return parse(c.String(0), nil)
+// withURL is what show makes of the URL that arguments 0 and 1 are.
+func withURL(c *engine.Call, show func(*whatwg.Url) string) (any, error) {
+	text, base := c.String(0), (*string)(nil)
+	if !c.IsNullish(1) {
+		against := c.String(1)
+		base = &against
 	}
-	base := c.String(1)
-	return parse(c.String(0), &base)
+	return apartText(c, text, func() (any, error) {
+		u, err := parse(text, base)
+		if err != nil {
+			return nil, err
+		}
+		return show(u), nil
+	})
 }
 
 // parse reads a URL, relative to base unless that is nil. The package leaves the

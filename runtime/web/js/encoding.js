@@ -1,17 +1,25 @@
 // https://encoding.spec.whatwg.org/ The tables and loops are Go's.
 import { host } from "./host.js";
-import { define, dictionary, guarded, need } from "./idl.js";
+import { define, dictionary, guarded, need, operation } from "./idl.js";
 
 /** Text as UTF-8; a lone surrogate becomes U+FFFD. */
-export function encode(text) { return isWide(text) ? host.text_encode_wide(text) : host.text_encode(text.toWellFormed()); }
+export function encode(text) { return host.text_encode(text); }
 
-// A look at a few characters of a long text tells which way is the faster one;
-// both are right.
-function isWide(text) {
-  const size = text.length;
-  if (size < 8192) return false;
-  for (let at = 0, step = (size >> 7) | 1; at < size; at += step) if (text.charCodeAt(at) > 0xff) return true;
-  return false;
+const { apply } = Reflect;
+const { padEnd } = String.prototype;
+const narrow = "-".repeat(4096), wide = "\u0100".repeat(4096);
+
+/** A string of so many characters that Go writes its own into: nobody else has it. */
+export function blank(length, isWide) { return apply(padEnd, "", [length, isWide ? wide : narrow]); }
+
+function atob(data) {
+  need(arguments.length, 1, "atob");
+  return host.text_atob(`${data}`);
+}
+
+function btoa(data) {
+  need(arguments.length, 1, "btoa");
+  return host.text_btoa(`${data}`);
 }
 
 /** UTF-8 bytes as text, without a byte order mark, never failing. */
@@ -102,4 +110,6 @@ export function concat(pieces) {
 export function install() {
   define("TextEncoder", TextEncoder);
   define("TextDecoder", TextDecoder);
+  operation("atob", atob);
+  operation("btoa", btoa);
 }

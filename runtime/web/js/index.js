@@ -43,4 +43,5 @@ export { noteMatches } from "./regexp.js";
 export { letGo } from "./weakref.js";
 export { socket } from "./websocket.js";
 export { called as wasmCall, error as wasmError, grown as wasmGrown, lost as wasmLost } from "./webassembly.js";
+export { blank } from "./encoding.js";
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

@@ -132,7 +132,6 @@ export function install() {
   reportTo(announce);
   operation("reportError", reportError);
   operation("queueMicrotask", queueMicrotask);
-  for (const name of ["atob", "btoa"]) operation(name, globalThis[name]);
   attribute("origin", "null"); // as the platform's: a Worker has none
   dress("Scheduler", Scheduler);
   attribute("scheduler", new Scheduler());
