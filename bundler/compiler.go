@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -169,6 +170,10 @@ func (m metafile) files() []string {
 	return files
 }
 
+// listensForFetch matches what a Worker in service-worker syntax does instead of
+// exporting a handler.
+var listensForFetch = regexp.MustCompile(`addEventListener\(\s*["'` + "`" + `]fetch["'` + "`" + `]`) //nolint:gochecknoglobals // a constant
+
 // module says what is wrong with the module as a whole.
 func (e explainer) module(w *Worker, meta metafile) (found manifest.Diagnostics) {
 	for _, out := range meta.Outputs {
@@ -180,6 +185,9 @@ func (e explainer) module(w *Worker, meta metafile) (found manifest.Diagnostics)
 		if slices.Contains(out.Exports, "fetch") {
 			d.Message = "the Worker exports fetch by name, but has no default export"
 			d.Fix = `add "export default { fetch }"`
+		} else if listensForFetch.Match(w.Code) {
+			d.Message = `the Worker is written in service-worker syntax (addEventListener("fetch", …)), which the platform does not run`
+			d.Fix = `make a handler of the listener: "export default { fetch(request, env, ctx) { return …; } }"`
 		}
 		d.Line, d.Column, d.EndLine, d.EndColumn = 1, 1, 1, 1
 		found = append(found, d)

@@ -119,6 +119,9 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 // isolate did, or the Worker was replaced.
 func resetError(err error) *Error {
 	e := &Error{Kind: KindReset, Message: "the Worker was restarted while this request was under way", Fix: "send the request again", err: err}
+	if errors.Is(err, engine.ErrClosed) {
+		e.Message = "the Worker was replaced or stopped, and this request did not end in the time that was left"
+	}
 	if _, killed := errors.AsType[*engine.KilledError](err); killed {
 		e.Message = "another request ran over limits.cpuMs, and the isolate that it shared with this one was restarted"
 	}

@@ -55,7 +55,9 @@ func wasmSources(modules map[string][]byte) (list []wasm.Source) {
 func (w *Worker) newSlot() (*slot, error) {
 	s := &slot{}
 	funcs := w.host.Funcs()
-	maps.Copy(funcs, w.o.Bindings.Funcs())
+	for name, f := range w.o.Bindings.Funcs() {
+		funcs[name] = inHandler(f)
+	}
 	maps.Copy(funcs, wasm.Funcs())
 	if w.o.NodeJS {
 		maps.Copy(funcs, node.Funcs())
@@ -74,6 +76,16 @@ func (w *Worker) newSlot() (*slot, error) {
 	}
 	s.isolate = isolate
 	return s, nil
+}
+
+// inHandler keeps what is I/O out of the module's top level, as on the platform.
+func inHandler(f engine.Func) engine.Func {
+	return func(c *engine.Call) (any, error) {
+		if err := web.InHandler(c); err != nil {
+			return nil, err
+		}
+		return f(c)
+	}
 }
 
 const (

@@ -55,7 +55,7 @@ func (b *siteBuilder) close() {
 	// A request that would not end may still hold its revision: its Worker ends
 	// all the same, since what it runs on is about to go.
 	for _, w := range b.live.all() {
-		w.close()
+		w.close(drainTime)
 	}
 	if err := errors.Join(b.stores.close(), b.caches.Close()); err != nil {
 		b.console.logger().Warn("close the bucket and the caches", "error", err)
@@ -153,8 +153,7 @@ func (b *siteBuilder) warnSecrets(warnings []string) {
 
 func (b *siteBuilder) replace(w *sharedWorker) {
 	if b.running != nil {
-		b.running.worker.Retire()
-		b.running.release()
+		b.running.retire()
 	}
 	if b.running = w; w != nil {
 		w.uses.Add(1)

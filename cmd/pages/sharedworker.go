@@ -16,7 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// drainTime is how long requests may go on in a Worker that was replaced.
+// drainTime is how long requests may go on in a Worker that was replaced, and
+// then what the last of them left for waitUntil.
 const drainTime = 30 * time.Second
 
 // sharedWorker is a Worker that several revisions may use: it is closed after
@@ -56,17 +57,26 @@ func failureOf(f *pagesruntime.Error) site.Failure {
 	return failure
 }
 
+// retire is for a Worker that another one takes over from: its WebSockets are
+// closed, and what is under way may go on for a bounded time.
+func (s *sharedWorker) retire() {
+	s.worker.Retire()
+	overdue := time.AfterFunc(drainTime, func() { s.close(0) })
+	context.AfterFunc(s.until, func() { overdue.Stop() })
+	s.release()
+}
+
 func (s *sharedWorker) release() {
 	if s.uses.Add(-1) == 0 {
-		s.close()
+		s.close(drainTime)
 	}
 }
 
-// close lets requests finish, for a bounded time, and gives back what the Worker
-// held.
-func (s *sharedWorker) close() {
+// close lets requests and what they left for waitUntil finish, for a bounded
+// time, and gives back what the Worker held.
+func (s *sharedWorker) close(wait time.Duration) {
 	s.closed.Do(func() {
-		ctx, cancel := context.WithTimeout(s.until, drainTime)
+		ctx, cancel := context.WithTimeout(s.until, wait)
 		defer cancel()
 		s.worker.Close(ctx)
 		// Giving back a connection fails only when it is gone already.

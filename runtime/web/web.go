@@ -195,6 +195,13 @@ func current(c *engine.Call) (*Exchange, error) {
 	return x, nil
 }
 
+// InHandler returns the platform's error for I/O while no request is served; nil
+// while one is.
+func InHandler(c *engine.Call) error {
+	_, err := current(c)
+	return err
+}
+
 func (h *Host) nextID() int64 { return h.last.Add(1) }
 
 func (h *Host) add(x *Exchange) {

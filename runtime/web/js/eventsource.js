@@ -4,6 +4,7 @@ import { TextDecoder } from "./encoding.js";
 import { Event, EventTarget, fire, handlerAttribute } from "./event.js";
 import { MessageEvent } from "./events.js";
 import { define, guarded } from "./idl.js";
+import { inRequest } from "./owner.js";
 import { isStream } from "./streams.js";
 
 const CONNECTING = 0, OPEN = 1, CLOSED = 2;
@@ -26,6 +27,7 @@ export class EventSource extends EventTarget {
       source: this, url: "", ready: CONNECTING, credentials: false, origin: "", last: "", delay: RECONNECT, controller: new AbortController(), fetcher: null,
     });
     if (url === token) return;
+    inRequest();
     if (arguments.length === 0) throw new TypeError("Failed to construct 'EventSource': constructor parameter 1 is not of type 'string'.");
     try {
       state.url = host.url_href(`${url}`.toWellFormed());

@@ -3,6 +3,7 @@
 // request is due", so a callback's microtasks run before the next callback.
 import { host } from "./host.js";
 import { attribute } from "./idl.js";
+import { inRequest } from "./owner.js";
 import { report } from "./report.js";
 
 const tasks = new Map();
@@ -38,6 +39,7 @@ function run(id) {
 }
 
 function clear(id) {
+  inRequest();
   const key = Number(id);
   if (tasks.delete(key)) host.timer_clear(key);
 }

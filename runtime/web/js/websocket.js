@@ -7,7 +7,7 @@ import { bytesOf, encode } from "./encoding.js";
 import { Event, EventTarget, fire, handlerAttribute } from "./event.js";
 import { CloseEvent, ErrorEvent, MessageEvent } from "./events.js";
 import { define, guarded, need } from "./idl.js";
-import { foreignError } from "./owner.js";
+import { foreignError, inRequest } from "./owner.js";
 import { task } from "./timers.js";
 
 const CONNECTING = 0, OPEN = 1, CLOSING = 2, CLOSED = 3;
@@ -51,6 +51,7 @@ export class WebSocket extends EventTarget {
       return;
     }
     if (arguments.length === 0) throw new TypeError("Failed to construct 'WebSocket': constructor parameter 1 is not of type 'string'.");
+    inRequest();
     const href = target(`${url}`.toWellFormed()), list = protocolsOf(protocols);
     super();
     const state = (this.#state = endOf(this, CONNECTING, href));
@@ -325,6 +326,7 @@ function protocolsOf(protocols) {
 
 export class WebSocketPair {
   constructor() {
+    inRequest();
     const one = new WebSocket(token), two = new WebSocket(token), a = stateOf(one), b = stateOf(two);
     a.peer = localPeer(b);
     b.peer = localPeer(a);

@@ -51,7 +51,20 @@ export function provide(makeEnv, spec) {
 /** Checks the module's default export and keeps its fetch handler. */
 export function begin(namespace) {
   handler = handlerOf(namespace);
+  warnOfOthers(namespace.default);
   serve();
+}
+
+let subject = "the fetch handler of the default export"; // what is to return a Response
+
+// What Workers may also export, and no manifest can ask for.
+const UNCALLED = ["scheduled", "queue", "email", "tail", "trace", "alarm"];
+
+function warnOfOthers(worker) {
+  const members = typeof worker === "function" ? worker.prototype : worker;
+  for (const name of UNCALLED) {
+    if (typeof members[name] === "function") host.console_log("warn", `the default export has a handler ${name}, which is never called on this platform: it has no triggers`, "");
+  }
 }
 
 function handlerOf(namespace) {
@@ -64,6 +77,7 @@ function handlerOf(namespace) {
       throw new TypeError("the default export is a function; it must be an object with a fetch handler, or a class that extends WorkerEntrypoint");
     }
     if (typeof worker.prototype.fetch !== "function") throw new TypeError(`the default export's class ${worker.name} has no fetch method`);
+    subject = `the method fetch of the default export's class ${worker.name}`;
     return (request, ctx) => new worker(ctx, env).fetch(request);
   }
   if (typeof worker !== "object" || worker === null) {
@@ -99,7 +113,7 @@ const COMPLETE = 0, STREAMED = 1, HANDLE = 2, MANUAL = 4, SOCKET = 8;
 
 function answer(id, response) {
   if (!isResponse(response)) {
-    host.respond_fail(id, "not-response", "TypeError", `the fetch handler of the default export returned ${kind(response)}, not a Response`, "", []);
+    host.respond_fail(id, "not-response", "TypeError", `${subject} returned ${kind(response)}, not a Response`, "", []);
     return close(id);
   }
   const state = head(response), refused = foreignBody(state);

@@ -1,0 +1,108 @@
+package runtime_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// What a module may not do at its top level, as workerd 2026-06-01 has it: I/O,
+// timers, random values, and objects that belong to a request.
+func TestGlobalScope(t *testing.T) {
+	const refused = "Error: Disallowed operation called within global scope."
+	for code, allowed := range map[string]bool{
+		`fetch("https://example.com")`:              false,
+		`setTimeout(() => {}, 1)`:                   false,
+		`setInterval(() => {}, 1)`:                  false,
+		`clearTimeout(1)`:                           false,
+		`scheduler.wait(1)`:                         false,
+		`AbortSignal.timeout(10)`:                   false,
+		`crypto.getRandomValues(new Uint8Array(2))`: false,
+		`crypto.randomUUID()`:                       false,
+		`crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, true, ["sign"])`: false,
+		`caches.default.match("https://a.test/")`:                                      false,
+		`caches.default.put("https://a.test/", new Response("x"))`:                     false,
+		`new WebSocketPair()`:               false,
+		`new WebSocket("wss://a.test")`:     false,
+		`new EventSource("https://a.test")`: false,
+		`new IdentityTransformStream()`:     false,
+		`new CompressionStream("gzip")`:     false,
+		`new Response("abc").text()`:        false,
+		`env.KV.get("a")`:                   false,
+		`env.KV.put("a", "b")`:              false,
+		`waitUntil(Promise.resolve())`:      false,
+
+		`Math.random()`: true,
+		`Date.now()`:    true,
+		`crypto.subtle.digest("SHA-256", new Uint8Array(2))`:                                                    true,
+		`crypto.subtle.importKey("raw", new Uint8Array(32), { name: "HMAC", hash: "SHA-256" }, true, ["sign"])`: true,
+		`caches.open("x")`:                   true,
+		`queueMicrotask(() => {})`:           true,
+		`new URL("https://a.test")`:          true,
+		`new Headers({ a: "b" })`:            true,
+		`new AbortController().abort()`:      true,
+		`new ReadableStream({})`:             true,
+		`new crypto.DigestStream("SHA-256")`: true,
+		`env.GREETING`:                       true,
+		`console.log("at load")`:             true,
+	} {
+		w := mustStart(t, `import { env, waitUntil } from "cloudflare:workers";
+			let result = "done";
+			try { await (`+code+`); } catch (error) { result = String(error); }
+			export default { fetch() { return new Response(result); } };`,
+			pagesruntime.WorkerOptions{Bindings: withKV(t)})
+		_, got := get(t, serve(t, w), "/")
+		if allowed && got != "done" || !allowed && !strings.HasPrefix(got, refused) {
+			t.Errorf("%s: %s", code, got)
+		}
+	}
+}
+
+// A binding that was refused at the top level works in the handler.
+func TestGlobalScopeEnds(t *testing.T) {
+	w := mustStart(t, `export default { async fetch(request, env) {
+		await env.KV.put("a", "b");
+		clearTimeout(setTimeout(() => {}, 1));
+		return new Response(await env.KV.get("a") + await new Response("c").text() + typeof new WebSocketPair()[0]);
+	} };`, pagesruntime.WorkerOptions{Bindings: withKV(t)})
+	if _, got := get(t, serve(t, w), "/"); got != "bcobject" {
+		t.Error(got)
+	}
+}
+
+func withKV(t *testing.T) *binding.Set {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "kv.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	kv, err := binding.NewKV(db, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &binding.Set{Secrets: map[string]string{"GREETING": "hello"}, KV: map[string]*binding.KV{"KV": kv}}
+}
+
+// Handlers that nobody will ever call are named when the Worker starts.
+func TestUncalledHandlers(t *testing.T) {
+	for code, want := range map[string]string{
+		`export default { fetch() {}, scheduled() {}, email() {}, helper() {} };`: "warn: the default export has a handler scheduled, which is never called on this platform: it has no triggers\n" +
+			"warn: the default export has a handler email, which is never called on this platform: it has no triggers\n",
+		`import { WorkerEntrypoint } from "cloudflare:workers"; export default class extends WorkerEntrypoint { fetch() {} queue() {} }`: "warn: the default export has a handler queue, which is never called on this platform: it has no triggers\n",
+		`export default { fetch() {}, scheduled: true };`: "",
+	} {
+		got := ""
+		mustStart(t, code, pagesruntime.WorkerOptions{Console: func(l pagesruntime.Line) { got += l.Level + ": " + l.Text + "\n" }})
+		if got != want {
+			t.Errorf("%s: %q", code, got)
+		}
+	}
+}
