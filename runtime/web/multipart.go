@@ -90,8 +90,8 @@ func decodeMultipart(contentType string, b []byte) ([]part, error) {
 	if boundary == "" {
 		return nil, errors.New("its content type has no boundary")
 	}
-	delimiter := []byte("\r\n--" + boundary)
-	rest, ok := bytes.CutPrefix(b, delimiter[2:])
+	delimiter := []byte("\n--" + boundary) // as on the platform, a line may end without a carriage return
+	rest, ok := bytes.CutPrefix(b, delimiter[1:])
 	if !ok { // a preamble
 		_, rest, ok = bytes.Cut(b, delimiter)
 	}
@@ -117,16 +117,16 @@ func decodeMultipart(contentType string, b []byte) ([]part, error) {
 // nextPart parses what follows a boundary, up to and with the next one.
 func nextPart(b, delimiter []byte) (p part, rest []byte, err error) {
 	b = bytes.TrimLeft(b, " \t")
-	b, ok := bytes.CutPrefix(b, []byte("\r\n"))
+	b, ok := bytes.CutPrefix(bytes.TrimPrefix(b, []byte("\r")), []byte("\n"))
 	if !ok {
 		return p, nil, errors.New("a boundary is not at the end of its line")
 	}
 	for lines := 0; ; lines++ {
-		line, after, ok := bytes.Cut(b, []byte("\r\n"))
+		line, after, ok := bytes.Cut(b, []byte("\n"))
 		if !ok || lines > maxPartHeaders/16 || len(line) > maxPartHeaders {
 			return p, nil, errTruncated
 		}
-		b = after
+		b, line = after, bytes.TrimSuffix(line, []byte("\r"))
 		if len(line) == 0 {
 			break
 		}
@@ -136,14 +136,14 @@ func nextPart(b, delimiter []byte) (p part, rest []byte, err error) {
 	}
 	// The line feed before the boundary is the boundary's; an empty body shares
 	// the one that ended the headers.
-	if rest, ok := bytes.CutPrefix(b, delimiter[2:]); ok {
+	if rest, ok := bytes.CutPrefix(b, delimiter[1:]); ok {
 		return p.checked(nil, rest)
 	}
 	body, rest, ok := bytes.Cut(b, delimiter)
 	if !ok {
 		return p, nil, errTruncated
 	}
-	return p.checked(body, rest)
+	return p.checked(bytes.TrimSuffix(body, []byte("\r")), rest)
 }
 
 func (p part) checked(body, rest []byte) (part, []byte, error) {
@@ -198,7 +198,8 @@ func (p *part) disposition(value string) error {
 		case "name":
 			p.name, p.isNamed = text, true
 		case "filename":
-			p.filename, p.isFile = text, true
+			// The platform takes an input without a chosen file for text.
+			p.filename, p.isFile = text, text != ""
 		}
 	}
 	return nil

@@ -129,6 +129,12 @@ func TestAsInProduction(t *testing.T) {
 		{`return new Request("https://a.test/", { method: "patch" }).method`, `"PATCH"`},
 		{`const r = new Response("hello").body.getReader({ mode: "byob" }); const { value } = await r.readAtLeast(4, new Uint8Array(8)); return value.byteLength >= 4`, `true`},
 		{`await new Response(new ReadableStream({ start(c) { c.enqueue("x"); c.close(); } })).text()`, `/TypeError: This ReadableStream did not return bytes/`},
+		{`new Request("https://a.test/", { headers: null })`, `/TypeError/`},
+		{`const { readable, writable } = new CompressionStream("gzip"), w = writable.getWriter(); await w.write(new Uint8Array(200000)); await w.close();
+		  const d = new DecompressionStream("gzip"), v = d.writable.getWriter(); await v.write(await new Response(readable).bytes()); await v.close(); return (await new Response(d.readable).bytes()).length`, `200000`},
+		{`const seen = []; await new HTMLRewriter().on("p", { element(e) { seen.push(e.attributes.map(([name]) => name).toArray()); } }).transform(new Response("<p a b=1>")).text(); return seen`, `[["a","b"]]`},
+		{`const body = '--x\nContent-Disposition: form-data; name="a"\n\none\ntwo\n--x\r\nContent-Disposition: form-data; name="f"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--x\r\nContent-Disposition: form-data; name="g"; filename="g"\n\r\n\r\r\n--x--';
+		  const form = await new Response(body, { headers: { "content-type": "multipart/form-data; boundary=x" } }).formData(); return [form.get("a"), form.get("f"), await form.get("g").bytes().then((b) => [...b])]`, `["one\ntwo","",[13]]`},
 		{`const [a, b] = new WebSocketPair(); a.accept({ allowHalfOpen: true }); b.accept({ allowHalfOpen: true }); const log = [];
 		  await new Promise((resolve) => {
 			b.addEventListener("close", (e) => { log.push(e.code, b.readyState); b.send("last"); b.close(1000, "done"); log.push(b.readyState); });
@@ -137,4 +143,8 @@ func TestAsInProduction(t *testing.T) {
 			a.close(1001);
 		  }); return log`, `[1001,2,3,"last",1000,"done",3]`},
 	})
+	w := serve(t, handler(`return new Response(new ReadableStream({ start(c) { c.enqueue("é"); c.enqueue(new Uint8Array([65])); c.close(); } }));`), web.Options{})
+	if _, body := w.get("/"); body != "éA" {
+		t.Errorf("a stream of text is sent as %q", body)
+	}
 }

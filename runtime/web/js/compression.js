@@ -10,6 +10,10 @@ const FORMATS = ["deflate", "deflate-raw", "gzip", "brotli"];
 // The most that Go is given at a time: it can be stopped between two pieces.
 const PIECE = 65536;
 
+// How much waits for a reader before a write does. As on the platform, code may
+// await its writes first and read after that.
+const WAITING = { highWaterMark: 16 << 20, size: (chunk) => chunk.byteLength };
+
 // What a short input becomes may be a thousand times longer, so the pieces wait
 // for a reader within one chunk as well as between two.
 function coder(format, decompress) {
@@ -36,7 +40,7 @@ function coder(format, decompress) {
     },
     flush(controller) { return drain(controller, step(null, true), true); },
     cancel: close,
-  });
+  }, undefined, WAITING);
   return stream;
 }
 

@@ -368,6 +368,8 @@ class AttributesIterator {
   [Symbol.iterator]() { return this; }
 }
 
+Object.setPrototypeOf(AttributesIterator.prototype, Iterator.prototype);
+
 function attributesIterator(state) { return new AttributesIterator(state.attributes.slice()); }
 
 class EndTag extends Token {

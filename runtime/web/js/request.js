@@ -154,7 +154,7 @@ function apply(request, init, from) {
   if (redirect !== undefined) request.redirect = choose("redirect", redirect);
   if (referrer !== undefined) ask("referrer", referrerOf(`${referrer}`));
   if (referrerPolicy !== undefined) ask("referrerPolicy", choose("referrerPolicy", referrerPolicy));
-  if (headers !== undefined && headers !== null) request.list = listFrom(headers);
+  if (headers !== undefined) request.list = listFrom(headers);
   if (cf !== undefined) request.cf = cf;
   if (signal !== undefined) {
     if (signal !== null && !isSignal(signal)) throw new TypeError("Request constructor: the signal is not an AbortSignal");

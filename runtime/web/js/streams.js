@@ -98,11 +98,15 @@ export function spend(stream) {
   stream.getReader();
 }
 
+/** What pump makes of a piece that is text, where the platform takes text. */
+export function asText(value) { return typeof value === "string" ? encode(value) : piece(value); }
+
 /**
  * Gives each piece of the stream to put, in turn, and returns how many bytes
- * there were; the stream is cancelled when put fails, and when signal aborts.
+ * there were; the stream is cancelled when put fails, and when signal aborts. bytesIn makes bytes of a
+ * piece, or refuses it.
  */
-export async function pump(stream, put, signal = null) {
+export async function pump(stream, put, signal = null, bytesIn = piece) {
   const reader = stream.getReader();
   const forget = signal === null ? () => {} : onAbort(signal, (reason) => { reader.cancel(reason).catch(() => {}); });
   let size = 0, value;
@@ -118,7 +122,7 @@ export async function pump(stream, put, signal = null) {
   };
   try {
     while (await new Promise(next)) {
-      const bytes = piece(value);
+      const bytes = bytesIn(value);
       size += bytes.byteLength;
       await put(bytes);
     }

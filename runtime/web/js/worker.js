@@ -9,7 +9,7 @@ import { arrive, leave, serve } from "./owner.js";
 import { describe, report } from "./report.js";
 import { disconnect, incoming } from "./request.js";
 import { head, isResponse } from "./response.js";
-import { lengthOf, pump } from "./streams.js";
+import { asText, lengthOf, pump } from "./streams.js";
 import { forgetTimers } from "./timers.js";
 import { lastTrace } from "./trace.js";
 import { couple, refusal } from "./websocket.js";
@@ -135,7 +135,7 @@ function answer(id, response) {
     return close(id);
   }
   host.respond(id, status, text, withLength(list, lengthOf(body)), null, STREAMED | flag);
-  pump(body, (bytes) => host.respond_chunk(id, bytes)).then(() => {
+  pump(body, (bytes) => host.respond_chunk(id, bytes), null, asText).then(() => {
     host.respond_end(id);
     close(id);
   }, (error) => fail(id, error));
