@@ -57,6 +57,9 @@ func backend(t *testing.T) (url string, hits *atomic.Int64) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
+	mux.HandleFunc("/cache", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.Header["Pragma"], r.Header["Cache-Control"])
+	})
 	mux.HandleFunc("/fixed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "fixed") })
 	mux.HandleFunc("/none", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("/cut", func(w http.ResponseWriter, _ *http.Request) {
@@ -131,6 +134,11 @@ func TestFetch(t *testing.T) {
 		{`const c = new AbortController(); const r = await fetch("{B}/fixed", { signal: c.signal }); const read = r.body.getReader(); c.abort("mine"); return [await read.read().catch((e) => e), await read.closed.catch((e) => e)]`, `["mine","mine"]`},
 		{`return await (await fetch("{B}/fixed", { integrity: "sha256-mSqTRVxx/t02rJu8Q5lSwEHPYURZWEcq9Hkmm42HNRM=" })).text()`, `"fixed"`},
 		{`return await (await fetch(new Request("{B}/fixed", { integrity: "md5-x sha256-AAAA sha256-mSqTRVxx/t02rJu8Q5lSwEHPYURZWEcq9Hkmm42HNRM" }))).text()`, `"fixed"`},
+		{
+			`const r = new Request("{B}/cache", { cache: "no-store" }), sent = [r.clone(), { cache: "no-cache" }, { cache: "reload", headers: { pragma: "x" } }, { cache: "no-cache", headers: { "cache-control": "max-age=5" } }, { cache: "default" }];
+			const seen = []; for (const init of sent) seen.push(await (await fetch(init instanceof Request ? init : "{B}/cache", init instanceof Request ? undefined : init)).text()); return [seen, [...r.headers]]`,
+			`[["[no-cache] [no-cache]","[] [max-age=0]","[x] [no-cache]","[] [max-age=5]","[] []"],[]]`,
+		},
 		{`await fetch("{B}/fixed", { integrity: "sha256-AAAA" })`, `/TypeError: fetch to .* the answer is not what integrity "sha256-AAAA" names/`},
 		{`await fetch("data:,fixed", { integrity: "sha512-mSqTRVxx/t02rJu8Q5lSwEHPYURZWEcq9Hkmm42HNRM= sha256-mSqTRVxx/t02rJu8Q5lSwEHPYURZWEcq9Hkmm42HNRM=" })`, `/TypeError: .* integrity/`},
 		{`const r = await fetch("{B}/slow"); const read = r.body.getReader(); const first = await read.read(); await read.cancel(); return new TextDecoder().decode(first.value)`, `"begun"`},

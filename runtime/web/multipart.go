@@ -16,6 +16,13 @@ const (
 
 func (h *Host) formFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
+		// mime_type(text) -> the MIME type as the standard writes it, or "" if it is none
+		"mime_type": func(c *engine.Call) (any, error) {
+			if m, ok := parseMIME(c.String(0)); ok {
+				return m.String(), nil
+			}
+			return "", nil
+		},
 		// multipart_encode(boundary, flat) -> bytes; flat is name, text or bytes,
 		// file name or null, type, …
 		"multipart_encode": func(c *engine.Call) (any, error) {

@@ -43,6 +43,17 @@ func TestRequestAttributes(t *testing.T) {
 	})
 }
 
+// A body's blob has the type as it is written, not as it came.
+func TestBlobType(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{
+			`const seen = []; for (const type of ["Text/Plain; Charset=\"x\" ;a", "image/png", "nothing", ""]) seen.push((await new Response("x", { headers: { "content-type": type } }).blob()).type); return seen`,
+			`["text/plain;charset=x","image/png","",""]`,
+		},
+		{`return (await new Response(new Uint8Array(2)).blob()).type`, `""`},
+	})
+}
+
 // The second branch of a clone has chunks of its own (Fetch standard, 2.2.4).
 func TestCloneHasItsOwnChunks(t *testing.T) {
 	const source = `const pulled = []; const from = (...chunks) => new Response(new ReadableStream({

@@ -174,7 +174,7 @@ export function mixBody(cls, stateOf) {
     json() { return consume(stateOf, this, readText, parseJSON); }
     bytes() { return consume(stateOf, this, readBytes); }
     arrayBuffer() { return consume(stateOf, this, readBytes, exactBuffer); }
-    blob() { return consume(stateOf, this, readBytes, (bytes, b) => blobOf(bytes, contentType(b))); }
+    blob() { return consume(stateOf, this, readBytes, (bytes, b) => blobOf(bytes, host.mime_type(contentType(b)))); }
     formData() { return consume(stateOf, this, readBytes, (bytes, b) => decodeForm(bytes, contentType(b))); }
   });
 }

@@ -36,7 +36,7 @@ async function fetch(input, init = undefined) {
     stream = body;
     length = lengthOf(stream) ?? -1;
   }
-  const answer = host.fetch_start(token, method, url, list, redirect, source, handle, stream !== null, length, state.asked?.integrity ?? "");
+  const answer = host.fetch_start(token, method, url, uncached(list, state.asked?.cache), redirect, source, handle, stream !== null, length, state.asked?.integrity ?? "");
   if (stream !== null) upload(token, stream, signal);
   if (signal !== null) onAbort(signal, () => host.fetch_abort(token));
   try {
@@ -45,6 +45,19 @@ async function fetch(input, init = undefined) {
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   }
+}
+
+// What a request's cache asks of the caches on its way (Fetch standard, 4.6).
+function uncached(list, cache = "default") {
+  if (cache === "default") return list;
+  const sent = list.slice(), add = (name, value) => { if (get(sent, name) === null) sent.push(name, value); };
+  if (cache === "no-cache") {
+    add("cache-control", "max-age=0");
+  } else {
+    add("pragma", "no-cache");
+    add("cache-control", "no-cache");
+  }
+  return sent;
 }
 
 async function handshake({ url, list }) {
