@@ -35,11 +35,15 @@ func TestMemory(t *testing.T) {
 		out.push(e.grow(1), first.byteLength, bytes.length, memory.buffer === first, memory.buffer.byteLength, new Uint8Array(memory.buffer)[100]);
 		const second = memory.buffer;
 		out.push(memory.grow(1), second.byteLength, e.size(), e.load(101), memory.grow(0), attempt(() => memory.grow(2)), e.grow(2), attempt(() => memory.grow(-1)), attempt(() => memory.grow()));
-		const third = memory.buffer, moved = third.transfer();
-		out.push(third.detached, memory.buffer.byteLength, moved.byteLength, String(memory));
+		const third = memory.buffer, view = new Uint8Array(third, 8, 4);
+		for (const f of [() => third.transfer(), () => third.transferToFixedLength(5), () => structuredClone(view, { transfer: [third] }), () => new ReadableStream({ type: "bytes", start(c) { c.enqueue(view); } })])
+			out.push(attempt(f).replace(/:.*/, ""));
+		const own = new ArrayBuffer(4), moved = own.transfer(8);
+		out.push(third.detached, memory.buffer === third, String.fromCharCode(...view), own.detached, moved.byteLength, ArrayBuffer.prototype.transfer.name, String(memory));
 		return out`)
 	want := `["data",true,9,[1],65536,5,6,1,0,0,false,131072,5,2,0,3,6,3,"RangeError: WebAssembly.Memory.grow(): Maximum memory size exceeded",-1,` +
-		`"TypeError: WebAssembly.Memory.grow(): Argument 0: value -1 is below the lower bound","TypeError: WebAssembly.Memory.grow(): Argument 0: value undefined is not within the bounds",true,196608,196608,"[object WebAssembly.Memory]"]`
+		`"TypeError: WebAssembly.Memory.grow(): Argument 0: value -1 is below the lower bound","TypeError: WebAssembly.Memory.grow(): Argument 0: value undefined is not within the bounds",` +
+		`"TypeError","TypeError","DOMException","TypeError",false,true,"data",true,8,"transfer","[object WebAssembly.Memory]"]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -122,17 +126,17 @@ func TestTable(t *testing.T) {
 	got := run(t, echo, `const W = WebAssembly, e = new W.Instance(m).exports;
 		const table = new W.Table({ element: "anyfunc", initial: 2, maximum: 4 }, e.none), out = [];
 		out.push(table.length, table.get(0) === e.none, table.get(1).name, table.grow(1), table.get(2), table.grow(1, e.i32), table.get(3) === e.i32, attempt(() => table.grow(1)), table.length);
-		out.push(attempt(() => table.get(4)), attempt(() => table.set(4, null)), attempt(() => table.set(0, {})), attempt(() => table.set(0, () => 1)), table.set(0), table.get(0), attempt(() => table.get(-1)), attempt(() => table.get("1").name));
+		out.push(attempt(() => table.get(4)), attempt(() => table.set(4, null)), attempt(() => table.set(0, {})), attempt(() => table.set(0, () => 1)), attempt(() => table.set(0, undefined)), attempt(() => table.grow(0, undefined)), table.set(0), table.get(0), attempt(() => table.get(-1)), attempt(() => table.get("1").name));
 		const refs = new W.Table({ element: "externref", initial: 1 });
 		out.push(refs.get(0), refs.set(0, out), refs.get(0) === out, refs.set(0), refs.get(0), refs.grow(2, Symbol.iterator), refs.get(2) === Symbol.iterator);
 		for (const d of [undefined, 5, {}, { element: "i32", initial: 1 }, { element: "anyfunc" }, { element: "anyfunc", initial: -1 }, { element: "anyfunc", initial: 2, maximum: 1 }, { element: "anyfunc", initial: 1e8 }])
 			out.push(attempt(() => new W.Table(d)));
 		out.push(attempt(() => W.Table.prototype.get.call({}, 0)), String(refs), W.Table.prototype.set.length, W.Table.prototype.get.length);
-		return out.slice(0, 21).concat(out.slice(22))`)
+		return out.slice(0, 23).concat(out.slice(24))`)
 	want := `[2,true,"8",2,null,3,true,"RangeError: WebAssembly.Table.grow(): failed to grow table by 1",4,` +
 		`"RangeError: WebAssembly.Table.get(): invalid address 4 in funcref table of size 4","RangeError: WebAssembly.Table.set(): invalid address 4 in funcref table of size 4",` +
 		`"TypeError: WebAssembly.Table.set(): Argument 1 is invalid: function-typed object expected","TypeError: WebAssembly.Table.set(): Argument 1 is invalid: function-typed object expected",` +
-		`"undefined",null,"TypeError: WebAssembly.Table.get(): Argument 0: value -1 is below the lower bound","8","undefined","undefined",true,"undefined",1,true,` +
+		`"TypeError: WebAssembly.Table.set(): Argument 1 is invalid: function-typed object expected","TypeError: WebAssembly.Table.grow(): Argument 1 is invalid: function-typed object expected","undefined",null,"TypeError: WebAssembly.Table.get(): Argument 0: value -1 is below the lower bound","8","undefined","undefined",true,"undefined",1,true,` +
 		`"TypeError: WebAssembly.Table(): Argument 0 must be a table descriptor","TypeError: WebAssembly.Table(): Argument 0 must be a table descriptor",` +
 		`"TypeError: WebAssembly.Table(): Descriptor property 'element' must be a WebAssembly reference type","TypeError: WebAssembly.Table(): Descriptor property 'element' must be a WebAssembly reference type",` +
 		`"TypeError: WebAssembly.Table(): Property 'initial' is required","TypeError: WebAssembly.Table(): Property 'initial': value -1 is below the lower bound",` +
@@ -157,7 +161,7 @@ func TestGlobal(t *testing.T) {
 	want := `[-2147483648,0,` + fixed + `,-2147483648,"-9223372036854775808n","0n",` + fixed + `,"-9223372036854775808n",0.10000000149011612,0,` + fixed + `,0.10000000149011612,0.1,0,` + fixed + `,0.1,` +
 		`"x","undefined",` + fixed + `,"x","function 8",null,` + fixed + `,"function 8",` +
 		`"TypeError: cannot convert to bigint","6n","TypeError: cannot convert to bigint","TypeError: WebAssembly.Global(): Descriptor property 'value' must be a WebAssembly type","TypeError: WebAssembly.Global(): Argument 0 must be a global descriptor",` +
-		`"TypeError: WebAssembly.Global(): Argument 1 is invalid: function-typed object expected","TypeError: a v128 global has no value in JavaScript",0,"[object WebAssembly.Global]",1]`
+		`"TypeError: WebAssembly.Global(): Argument 1 is invalid: function-typed object expected","TypeError: WebAssembly.Global(): a v128 has no value in JavaScript",0,"[object WebAssembly.Global]",1]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

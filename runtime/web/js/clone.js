@@ -3,6 +3,7 @@
 import { File, blobBytes, blobOf, fileOf, isBlob } from "./blob.js";
 import { cloneKey, isKey } from "./cryptokey.js";
 import { dictionary, need, operation, platform, sequence } from "./idl.js";
+import { isPinned } from "./pinned.js";
 
 const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
@@ -25,6 +26,7 @@ export function cloneWith(value, transfer) {
   const moved = new Map();
   for (const item of transfer) {
     if (!(item instanceof ArrayBuffer) && kindOf(item) === undefined) throw refuse(item, "cannot be transferred");
+    if (isPinned(item)) throw refuse(item, "is that of a WebAssembly.Memory and cannot be transferred");
     if (item instanceof ArrayBuffer ? item.detached : kindOf(item).gone(item)) throw refuse(item, "is detached and cannot be transferred");
     if (moved.has(item)) throw refuse(item, "is listed twice");
     moved.set(item, null);

@@ -2,6 +2,7 @@
 // JavaScript makes, are things in an instance all the same.
 import { host } from "./host.js";
 import { guarded, need } from "./idl.js";
+import { pin } from "./pinned.js";
 import { Anchor, anchorOf, firstOf, mark, ownerOf } from "./webassembly-anchor.js";
 import { initial, inward, outward, settle } from "./webassembly-value.js";
 
@@ -69,6 +70,7 @@ export class Memory {
     if (this.#buffer === null || this.#buffer.detached) {
       this.#buffer = host.wasm_buffer(anchor.id);
       mark(this.#buffer, anchor);
+      pin(this.#buffer);
     }
     return this.#buffer;
   }
@@ -104,12 +106,12 @@ export class Table {
     this.#anchor = new Anchor(host.wasm_table(this.#type, high));
     this.#code = firstOf(this.#anchor);
     this.#anchor.tables.set(this.#code, this);
-    if (low > 0) grow(this, low, value, "WebAssembly.Table(): Argument 1");
+    if (low > 0) grow(this, low, value, value !== undefined, "WebAssembly.Table(): Argument 1");
   }
   get length() { return host.wasm_table_size(fieldsOfTable(this).code); }
   grow(delta, value) {
     fieldsOfTable(this);
-    return grow(this, enforce(delta, "WebAssembly.Table.grow(): Argument 0"), value, "WebAssembly.Table.grow(): Argument 1");
+    return grow(this, enforce(delta, "WebAssembly.Table.grow(): Argument 0"), value, arguments.length > 1, "WebAssembly.Table.grow(): Argument 1");
   }
   set(index, value) {
     const { anchor, code, type } = fieldsOfTable(this);
@@ -132,7 +134,7 @@ function place(code, index, what, type) {
 
 function reference(anchor, type, value, given, what) {
   settle();
-  if (!given || value === undefined && type === "F") value = initial(type);
+  if (!given) value = initial(type);
   try {
     return outward(anchor, type, value);
   } catch {
@@ -140,9 +142,9 @@ function reference(anchor, type, value, given, what) {
   }
 }
 
-function grow(table, delta, value, what) {
+function grow(table, delta, value, given, what) {
   const { anchor, code, type } = fieldsOfTable(table);
-  const had = host.wasm_table_grow(code, delta, reference(anchor, type, value, true, what));
+  const had = host.wasm_table_grow(code, delta, reference(anchor, type, value, given, what));
   if (had < 0) throw new RangeError(`${what.slice(0, what.indexOf(":"))}: failed to grow table by ${delta}`);
   return had;
 }
@@ -172,7 +174,7 @@ export class Global {
     this.#mutable = Boolean(descriptor.mutable);
     this.#type = TYPES[`${descriptor.value}`];
     if (this.#type === undefined) throw new TypeError("WebAssembly.Global(): Descriptor property 'value' must be a WebAssembly type");
-    if (this.#type === "v" && arguments.length > 1 && value !== undefined) throw new TypeError("WebAssembly.Global(): a v128 has no value in JavaScript");
+    if (this.#type === "v") throw new TypeError("WebAssembly.Global(): a v128 has no value in JavaScript");
     this.#anchor = newGlobal(this.#type, this.#mutable, value);
     this.#code = firstOf(this.#anchor);
     this.#anchor.globals.set(this.#code, this);
