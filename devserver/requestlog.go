@@ -25,8 +25,8 @@ const (
 	keptRows  = 50_000
 	keptBytes = 64 << 20
 
-	logRoom  = 4096 // rows that may wait to be written
-	logBatch = 512  // rows of one transaction
+	logRoom  = 4096 // rows that may wait to be written; the second half is for what went wrong
+	logBatch = 256  // rows of one transaction
 	// Between two batches the log rests, so that it never takes more than a small
 	// part of a core, whatever the site's traffic.
 	logEvery   = 200 * time.Millisecond
@@ -111,12 +111,20 @@ func OpenRequestLog(ctx context.Context, db *sql.DB, o RequestLogOptions) (*Requ
 
 // Add hands over the record of a request. It never waits: when too many rows are
 // waiting already, the record is lost.
-func (l *RequestLog) Add(rec site.RequestRecord) { l.put(logRow{record: &rec}) }
+func (l *RequestLog) Add(rec site.RequestRecord) {
+	l.put(logRow{record: &rec}, recordSeverity(rec) > 0)
+}
 
 // AddLine hands over a line, as Add does a record.
-func (l *RequestLog) AddLine(line site.LogLine) { l.put(logRow{line: &line}) }
+func (l *RequestLog) AddLine(line site.LogLine) {
+	l.put(logRow{line: &line}, severity(line.Level) >= severity("warn"))
+}
 
-func (l *RequestLog) put(row logRow) {
+func (l *RequestLog) put(row logRow, wrong bool) {
+	if !wrong && len(l.queue) >= logRoom/2 {
+		l.lost.Add(1)
+		return
+	}
 	select {
 	case l.queue <- row:
 	default:
@@ -239,12 +247,18 @@ func (r logRow) values() (columns []any, size int64, err error) {
 		return []any{l.Request, 1, l.Time.UnixMilli(), severity(l.Level), 0, "", "", l.Route, "", l.Text, document}, int64(len(document) + len(l.Text)), err
 	}
 	document, err := marshalRow(r.record)
-	rec, rank := r.record, 0
-	if rec.Failure != nil || rec.Status >= 500 {
-		rank = severity("error")
-	}
+	rec := r.record
 	text := target(*rec) + "\n" + rec.Error
-	return []any{rec.ID, 0, rec.At.UnixMilli(), rank, rec.Status, rec.Method, rec.Path, rec.Route, rec.Member, text, document}, int64(len(document) + len(text)), err
+	return []any{rec.ID, 0, rec.At.UnixMilli(), recordSeverity(*rec), rec.Status, rec.Method, rec.Path, rec.Route, rec.Member, text, document}, int64(len(document) + len(text)), err
+}
+
+// recordSeverity is that of an error for a request that failed, else 0.
+func recordSeverity(rec site.RequestRecord) int {
+	const failed = 500
+	if rec.Failure != nil || rec.Status >= failed {
+		return severity("error")
+	}
+	return 0
 }
 
 func marshalRow(row any) (string, error) {

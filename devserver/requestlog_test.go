@@ -163,9 +163,10 @@ func TestRequestLogDrops(t *testing.T) {
 	const sent = 50_000
 	var lost int64
 	path := logFile(t, RequestLogOptions{}, func(log *RequestLog) {
-		for range sent {
+		for range sent - 1 {
 			log.Add(site.RequestRecord{ID: "req_x", Path: "/"})
 		}
+		log.Add(site.RequestRecord{ID: "req_bad", Path: "/", Status: 500}) // there is room for it
 		lost = log.Lost()
 	})
 	if lost == 0 {
@@ -181,6 +182,9 @@ func TestRequestLogDrops(t *testing.T) {
 	}
 	if int64(kept)+lost != sent {
 		t.Errorf("%d kept and %d lost of %d", kept, lost, sent)
+	}
+	if bad := mustRead(t, openDB(t, path), LogFilter{Request: "req_bad"}); len(bad) != 1 {
+		t.Error("what went wrong was dropped among the rest")
 	}
 	if !strings.Contains(told, "are missing here") {
 		t.Errorf("the log does not tell: %q", told)
