@@ -18,21 +18,19 @@ func (h *Host) htmlFuncs() map[string]engine.Func {
 			_, err := selectorOf(c.String(0))
 			return engine.Undefined, err
 		},
-		// html_open([selector or null for the document, flags, …]) -> handle
+		// html_open([selector or null for the document, flags, …], content type or "") -> handle
 		"html_open": htmlOpen,
 		// html_write(handle, text or bytes)
 		"html_write": withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
-			if b := c.View(1); b != nil {
-				r.write(b)
-			} else {
-				r.write([]byte(c.String(1)))
+			b := c.View(1)
+			if b == nil {
+				b = []byte(c.String(1))
 			}
-			return engine.Undefined, nil
+			return engine.Undefined, r.take(b)
 		}),
 		// html_end(handle): no more input comes
 		"html_end": withRewriter(func(_ *engine.Call, r *rewriter) (any, error) {
-			r.final, r.stuck = true, false
-			return engine.Undefined, nil
+			return engine.Undefined, r.close()
 		}),
 		// html_read(handle, handle of a body) -> a promise: there was more input
 		"html_read": htmlRead,
@@ -41,10 +39,12 @@ func (h *Host) htmlFuncs() map[string]engine.Func {
 		"html_step": withRewriter(func(c *engine.Call, r *rewriter) (any, error) {
 			edit, _ := c.Value(1).([]any)
 			if len(r.in) <= inline { // a token may be as long as the document
-				return r.step(edit)
+				return r.encodedAs(r.step(edit))
 			}
-			return c.Apart(func() (any, error) { return r.step(edit) })
+			return c.Apart(func() (any, error) { return r.encodedAs(r.step(edit)) })
 		}),
+		// html_encode(handle, bytes of UTF-8) -> bytes to pass on
+		"html_encode": withRewriter(func(c *engine.Call, r *rewriter) (any, error) { return r.encodedAs(c.Bytes(1), nil) }),
 		// html_close(handle)
 		"html_close": func(c *engine.Call) (any, error) {
 			if x, err := current(c); err == nil {
@@ -70,6 +70,9 @@ func htmlOpen(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	r := newRewriter()
+	if r.coding, err = codingOf(c.String(1)); err != nil {
+		return nil, err
+	}
 	list, _ := c.Value(0).([]any)
 	for i := 0; i+1 < len(list); i += 2 {
 		flags, _ := list[i+1].(float64)
@@ -124,8 +127,7 @@ func htmlRead(c *engine.Call) (any, error) {
 			if err != nil {
 				return nil, lostBody(err)
 			}
-			r.write(piece)
-			return true, nil
+			return true, r.take(piece)
 		}), nil
 	})(c)
 }

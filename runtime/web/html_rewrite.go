@@ -98,6 +98,7 @@ type rewriter struct {
 	textOpen bool      // somebody was given a part of the text
 	ended    bool
 	finish   func(edit []any) error // what the handlers' edit is for
+	coding   *htmlCoding            // nil for UTF-8
 }
 
 func newRewriter() *rewriter {

@@ -3,6 +3,7 @@
 import { host } from "./host.js";
 import { HostBody, hasBody, takeBody, unusable } from "./body.js";
 import { decode, encode } from "./encoding.js";
+import { get } from "./headers.js";
 import { define, dress, guarded, need } from "./idl.js";
 import { head, isResponse, rebodied } from "./response.js";
 import { isStream, streamOf } from "./streams.js";
@@ -35,7 +36,7 @@ export class HTMLRewriter {
     const body = head(response);
     if (!hasBody(body)) return response;
     if (unusable(body)) throw new TypeError("HTMLRewriter.transform: the body of the response has already been used or is locked");
-    const id = host.html_open(list);
+    const id = host.html_open(list, get(body.list, "content-type") ?? "");
     const run = new Run(id, handlers.slice(), takeBody(body));
     return rebodied(response, streamOf(() => run.next(), (reason) => run.cancel(reason)));
   }
@@ -160,7 +161,7 @@ class Run {
       return null;
     }
     const bytes = bytesIn(value);
-    return isHTML ? bytes : encode(host.html_escape(decode(bytes)));
+    return host.html_encode(this.#id, isHTML ? bytes : encode(host.html_escape(decode(bytes))));
   }
   cancel(reason) {
     host.html_close(this.#id);
