@@ -14,6 +14,7 @@ import (
 const (
 	exitRefused  = 1 // the input was refused, or something failed
 	exitUsage    = 2
+	exitPerson   = 4 // someone must be asked
 	exitResource = 9 // a port, disk or lock of this machine
 	exitInt      = 130
 	exitTerm     = 143

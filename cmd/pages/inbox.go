@@ -120,6 +120,9 @@ func (c *cli) withStore(ctx context.Context, args []string, read func(context.Co
 	if _, err := os.Stat(filepath.Join(s.dir, platformFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if err := s.use(); err != nil {
+		return err
+	}
 	db, err := s.open(ctx, platformFile)
 	if err != nil {
 		return err

@@ -29,13 +29,15 @@ var mayImport = map[string][]string{
 	"runtime/wasm/rewrite":    nil,
 	"runtime":                 {"runtime/engine", "runtime/web", "runtime/binding", "runtime/node", "runtime/wasm"},
 	"migrate":                 nil,
+	"migrate/snapshot":        nil,
+	"migrate/transfer":        {"migrate"},
 	"devserver/site":          {"manifest"},
 	"devserver":               {"manifest", "devserver/site"},
 	"cmd/artifacts":           {"runtime/engine/fuel"},
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest"},
 	"cmd/pages": {
-		"manifest", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "devserver", "devserver/site",
+		"manifest", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site",
 	},
 }
 

@@ -34,8 +34,9 @@ const (
 // state is a site's local state: .pages/state beside the manifest, or the
 // folder of --state-dir.
 type state struct {
-	dir string
-	dbs []*sql.DB
+	dir  string
+	dbs  []*sql.DB
+	held *flock.Flock // of the state lock
 }
 
 // statePath is the state folder of the site in dir.
@@ -47,13 +48,19 @@ func (c *cli) statePath(dir string) string {
 }
 
 // openState makes the state folder if it is missing.
-func (c *cli) openState(dir string) (*state, error) {
-	s := &state{dir: c.statePath(dir)}
+func (c *cli) openState(dir string) (*state, error) { return openStateIn(c.statePath(dir)) }
+
+// openStateIn opens the state folder itself.
+func openStateIn(folder string) (*state, error) {
+	s := &state{dir: folder}
 	if err := os.MkdirAll(filepath.Join(s.dir, storageDir), 0o700); err != nil {
 		return nil, s.unusable(err)
 	}
 	if err := s.ignore(); err != nil {
 		return nil, s.unusable(err)
+	}
+	if err := s.use(); err != nil {
+		return nil, err
 	}
 	probe, err := os.CreateTemp(s.dir, ".probe-*")
 	if err != nil {
@@ -93,6 +100,9 @@ func (s *state) open(ctx context.Context, name string) (*sql.DB, error) {
 // openToRead opens a database that is only read, which the caller closes; one
 // that is not there is empty.
 func (s *state) openToRead(ctx context.Context, name string) (*sql.DB, error) {
+	if err := s.useToRead(); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(s.dir, name)
 	if !isFile(path) {
 		return sql.Open("sqlite", ":memory:")
@@ -115,7 +125,7 @@ func (s *state) Close() error {
 	for _, db := range s.dbs {
 		errs = append(errs, db.Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.release())...)
 }
 
 // openSQLite opens a database the way all state is kept: WAL with every commit

@@ -13,6 +13,10 @@ import (
 type databaseGuard struct {
 	// trusted is set while the connection runs a statement of our own.
 	trusted bool
+	// platform lets a dump be read back, which holds the platform's own tables.
+	platform bool
+	// author words a refusal for the author's own hand.
+	author bool
 	// reason says why the last statement was refused.
 	reason string
 	// changed is set once a statement changes a setting of the connection.
@@ -65,6 +69,9 @@ func (g *databaseGuard) verdict(action sqlite.AuthorizerActionCode, arg1, arg2 s
 	case sqlite.AuthRead, sqlite.AuthSelect, sqlite.AuthRecursive, sqlite.AuthAnalyze, sqlite.AuthReindex:
 		return ""
 	case sqlite.AuthTransaction, sqlite.AuthSavepoint:
+		if g.author {
+			return "it is in a transaction of its own already; leave BEGIN, COMMIT, ROLLBACK and SAVEPOINT out"
+		}
 		return "a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), which is a transaction"
 	case sqlite.AuthAttach, sqlite.AuthDetach:
 		return "other databases cannot be attached, nor this one copied"
@@ -83,7 +90,7 @@ func (g *databaseGuard) verdict(action sqlite.AuthorizerActionCode, arg1, arg2 s
 		}
 	default: // creates, changes or drops what the arguments name
 	}
-	if ofPlatform(arg1) || ofPlatform(arg2) {
+	if !g.platform && (ofPlatform(arg1) || ofPlatform(arg2)) {
 		return `names that begin with "` + platformPrefix + `" belong to the platform`
 	}
 	return ""

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// sqlInput is the text a command runs: its argument, a file or stdin.
+func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name string, r io.ReadCloser, err error) {
+	switch {
+	case len(args) > 0 && file != "":
+		return "", nil, usageError("an argument and --file both give SQL; give one of them")
+	case len(args) > 0 && args[0] != "-":
+		return "SQL", io.NopCloser(strings.NewReader(args[0])), nil
+	case file != "" && file != "-":
+		f, err := c.openInput(file)
+		return file, f, err
+	case len(args) == 0 && file == "" && isTerminalReader(c.stdin):
+		return "", nil, usageError("there is no SQL: give it as an argument, with --file or on stdin")
+	}
+	return "stdin", io.NopCloser(newInterruptible(ctx, c.stdin)), nil
+}
+
+func (c *cli) openInput(file string) (*os.File, error) {
+	f, err := os.Open(c.path(file))
+	if err != nil {
+		return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", file, reason(err)), err: err}
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = errNoFile
+	}
+	if err != nil {
+		return nil, errors.Join(&failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", file, reason(err)), err: err}, f.Close())
+	}
+	return f, nil
+}
+
+func isTerminalReader(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && isTerminal(f)
+}
+
+// sqlArguments reads the values of --param. Each is a number, null, 'text', X'00ff' or else the text it is; before
+// it may stand :name=.
+func sqlArguments(given []string) ([]any, error) {
+	var args []any
+	for _, g := range given {
+		name, text, named := strings.Cut(g, "=")
+		if named && len(name) > 1 && strings.ContainsRune(":@$", rune(name[0])) && strings.Trim(name[1:], wordCharacters) == "" {
+			value, err := sqlValue(text)
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, binding.Named{Name: name, Value: value})
+			continue
+		}
+		value, err := sqlValue(g)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, value)
+	}
+	return args, nil
+}
+
+const wordCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+func sqlValue(text string) (any, error) {
+	quoted := len(text) >= 2 && strings.HasSuffix(text, "'")
+	switch {
+	case strings.EqualFold(text, "null"):
+		return nil, nil
+	case quoted && text[0] == '\'':
+		return strings.ReplaceAll(text[1:len(text)-1], "''", "'"), nil
+	case quoted && len(text) >= 3 && (text[:2] == "x'" || text[:2] == "X'"):
+		var b []byte
+		if _, err := fmt.Sscanf(text[2:len(text)-1]+"\n", "%x\n", &b); err != nil && len(text) > 3 {
+			return nil, usageError("--param %s is no blob: between the quotes stand pairs of hex digits", text)
+		}
+		return append([]byte{}, b...), nil
+	case strings.Trim(text, "+-.0123456789eE") != "":
+		return text, nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, nil
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
+		return f, nil
+	}
+	return text, nil
+}
+
+// isDatabase reports whether a file begins as a SQLite database does.
+func isDatabase(r io.ReaderAt) bool {
+	head := make([]byte, 16)
+	n, _ := r.ReadAt(head, 0) // a short file is none
+	return bytes.Equal(head[:n], []byte("SQLite format 3\x00"))
+}

@@ -1,0 +1,371 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/transfer"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "shell",
+		Short: "Type SQL and see what it gives",
+		Long: "Type SQL and see what it gives. A statement ends with a semicolon, and is a\ntransaction of its own. Ctrl-C stops the statement that runs, or clears what was\ntyped; Ctrl-D or .quit ends the shell.\n\n" +
+			shellHelp + "\nWith a pipe instead of a terminal, the first error ends it.\n\nExit codes: 0 ended, 1 a statement failed (pipe), 2 wrong usage, 9 the database\ncannot be used.",
+		Example: "  pages db shell\n  pages db shell --project\n  echo '.tables' | pages db shell",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			db, err := c.openDatabase(cmd.Context(), f, binding.ConsoleOptions{})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, db.Close()) }()
+			s := &shell{cli: c, db: db, mode: "table"}
+			if !isTerminalReader(c.stdin) {
+				if !isTerminal(c.stdout) {
+					s.mode = "tsv"
+				}
+				return s.pipe(cmd.Context())
+			}
+			return s.interact(cmd.Context())
+		},
+	}
+	return cmd
+}
+
+const shellHelp = `  .tables         the tables and views
+  .schema [NAME]  the statements that made them
+  .mode FORMAT    table, tsv, csv, json or jsonl
+  .help           this list
+  .quit           the end
+`
+
+// shell is one run of `pages db shell`.
+type shell struct {
+	*cli
+	db   *database
+	mode string
+}
+
+var errQuit = errors.New("the shell was left")
+
+// pipe runs what comes from a file or program.
+func (s *shell) pipe(ctx context.Context) error {
+	r := bufio.NewReader(newInterruptible(ctx, s.stdin))
+	typed := &typed{name: "stdin", line: 1}
+	for {
+		line, err := r.ReadString('\n')
+		if line != "" {
+			if e := s.feed(ctx, typed, line); errors.Is(e, errQuit) {
+				return nil
+			} else if e != nil {
+				return e
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return s.rest(ctx, typed)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// rest runs what stands at the end without a semicolon.
+func (s *shell) rest(ctx context.Context, t *typed) error {
+	if strings.TrimSpace(t.text) == "" {
+		return nil
+	}
+	return s.statements(ctx, t, true)
+}
+
+// typed is what was typed and not run yet.
+type typed struct {
+	name string
+	text string
+	line int // where text begins
+}
+
+// feed takes one line: a command, or a part of statements.
+func (s *shell) feed(ctx context.Context, t *typed, line string) error {
+	if strings.TrimSpace(t.text) == "" && strings.HasPrefix(strings.TrimSpace(line), ".") {
+		t.text += line
+		t.take(len(t.text))
+		return s.command(ctx, strings.TrimSpace(line))
+	}
+	t.text += line
+	if !strings.Contains(line, ";") {
+		return nil
+	}
+	return s.statements(ctx, t, false)
+}
+
+// take forgets what was run of the text.
+func (t *typed) take(n int) {
+	t.line += strings.Count(t.text[:n], "\n")
+	t.text = t.text[n:]
+}
+
+// statements runs each whole statement of what was typed. What is left of it stays, unless it is the end; after an
+// error nothing does.
+func (s *shell) statements(ctx context.Context, t *typed, end bool) error {
+	in := migrate.NewStatements(t.name, strings.NewReader(t.text))
+	in.StartAt(t.line)
+	done := 0
+	defer func() { t.take(done) }()
+	for {
+		statement, err := in.Next()
+		refusal, refused := errors.AsType[*migrate.Error](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			done = len(t.text)
+			return nil
+		case refused && refusal.Code == migrate.CodeFailed && !end, err == nil && !statement.Ended && !end:
+			return nil // a quote, comment or statement that goes on
+		case err != nil:
+			done = len(t.text)
+			return s.sqlError(transfer.BlameText(err), "nothing was run")
+		}
+		done = statement.Pos.Offset + len(statement.Text)
+		if err := s.run(ctx, statement); err != nil {
+			done = len(t.text)
+			return err
+		}
+	}
+}
+
+// run runs one statement as a transaction and shows what it gives.
+func (s *shell) run(ctx context.Context, statement migrate.Statement) error {
+	rows, err := s.newRows(s.mode)
+	if err != nil {
+		return err
+	}
+	changes, err := s.db.Run(ctx, statement.Text, nil, rows.begin, rows.row)
+	if err != nil {
+		return s.sqlError(errors.Join(rows.abort(), transfer.Blame(statement, err)), "the statement changed nothing")
+	}
+	if rows.columns == nil {
+		s.progress("wrote %s", count(int(changes), "row"))
+		return nil
+	}
+	return rows.end()
+}
+
+// command runs a line that begins with a dot.
+func (s *shell) command(ctx context.Context, line string) error {
+	words := strings.Fields(line)
+	switch {
+	case words[0] == ".quit" || words[0] == ".exit":
+		return errQuit
+	case words[0] == ".help":
+		_, err := io.WriteString(s.stdout, shellHelp)
+		return err
+	case words[0] == ".tables" && len(words) == 1:
+		return s.list(ctx, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name", nil, "")
+	case words[0] == ".schema":
+		name := any(nil)
+		if len(words) > 1 {
+			name = strings.TrimSpace(strings.TrimPrefix(line, ".schema"))
+		}
+		return s.list(ctx, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (?1 IS NULL OR tbl_name = ?1 COLLATE NOCASE) ORDER BY rowid", []any{name}, ";")
+	case words[0] == ".mode" && len(words) == 2 && slices.Contains([]string{"table", "tsv", "csv", "json", "jsonl"}, words[1]):
+		s.mode = words[1]
+		return nil
+	}
+	return &failure{code: exitRefused, id: "no-such-command", msg: fmt.Sprintf("%q is no command of the shell", line), fix: "see .help"}
+}
+
+func (s *shell) list(ctx context.Context, query string, args []any, end string) error {
+	_, err := s.db.Run(ctx, query, args, nil, func(v []any) error {
+		_, err := fmt.Fprintf(s.stdout, "%s%s\n", v[0], end)
+		return err
+	})
+	return s.sqlError(err, "nothing was changed")
+}
+
+// interact reads from a terminal. The terminal is raw only while a line is typed, so that Ctrl-C reaches a
+// statement that runs as a signal.
+func (s *shell) interact(ctx context.Context) error {
+	terminal, ok := s.stdin.(*os.File)
+	if !ok {
+		return errNoFile
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	defer signal.Stop(signals)
+	keys := &keyboard{r: terminal}
+	lines := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{keys, s.stderr}, "")
+	past := s.readHistory()
+	lines.History = past
+	s.progress("%s; .help lists the commands", s.shown(s.db.path))
+	t := &typed{name: "shell", line: 1}
+	for {
+		if stop, ok := errors.AsType[signalError](context.Cause(ctx)); ok && stop.signal != os.Interrupt {
+			return stop
+		}
+		line, err := s.readLine(terminal, lines, t)
+		switch {
+		case err == nil && keys.interrupted:
+			keys.interrupted, t.text = false, ""
+			continue
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if strings.TrimSpace(line) != "" {
+			if err := past.save(line); err != nil {
+				s.progress("%s the history cannot be written: %s", s.paint("33", "warning:"), reason(err))
+			}
+		}
+		if err := s.guarded(ctx, signals, t, line+"\n"); errors.Is(err, errQuit) {
+			return nil
+		} else if err != nil {
+			t.text = ""
+			s.print(err)
+		}
+		if strings.TrimSpace(t.text) == "" {
+			t.text, t.line = "", 1
+		}
+	}
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// keyboard passes keys on. The editor of lines ends at Ctrl-C as it does at Ctrl-D, so it gets an emptied line
+// instead.
+type keyboard struct {
+	r           io.Reader
+	interrupted bool
+	rest        []byte
+}
+
+// emptied are the keys that go to the end of a line, clear it and enter it.
+const emptied = "\x05\x15\r"
+
+// Read implements io.Reader.
+func (k *keyboard) Read(p []byte) (int, error) {
+	if len(k.rest) == 0 {
+		buf := make([]byte, 256)
+		n, err := k.r.Read(buf)
+		if n == 0 {
+			return 0, err
+		}
+		k.rest = buf[:n]
+		if i := bytes.LastIndexByte(k.rest, 3); i >= 0 {
+			k.interrupted = true
+			k.rest = append([]byte(emptied), k.rest[i+1:]...)
+		}
+	}
+	n := copy(p, k.rest)
+	k.rest = k.rest[n:]
+	return n, nil
+}
+
+// guarded runs a line; Ctrl-C ends it and not the shell.
+func (s *shell) guarded(ctx context.Context, signals <-chan os.Signal, t *typed, line string) error {
+	running, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			cancel(errInterrupted)
+		case <-done:
+		}
+	}()
+	err := s.feed(running, t, line)
+	close(done)
+	if err != nil && running.Err() != nil {
+		err = &failure{code: exitRefused, id: "interrupted", msg: "the statement was interrupted", fix: "what it changed was undone"}
+	}
+	cancel(nil)
+	return err
+}
+
+// readLine reads a line with editing. Ctrl-D on an empty line is io.EOF.
+func (s *shell) readLine(terminal *os.File, lines *term.Terminal, t *typed) (string, error) {
+	was, err := term.MakeRaw(int(terminal.Fd()))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = term.Restore(int(terminal.Fd()), was) }()
+	if w, h, err := term.GetSize(int(terminal.Fd())); err == nil && w > 0 {
+		_ = lines.SetSize(w, h) // only the width of what is typed
+	}
+	lines.SetPrompt("sql> ")
+	if strings.TrimSpace(t.text) != "" {
+		lines.SetPrompt("...> ")
+	}
+	line, err := lines.ReadLine()
+	if errors.Is(err, term.ErrPasteIndicator) {
+		err = nil
+	}
+	return line, err
+}
+
+// history is what was typed before, oldest first, and the file it is kept in.
+type history struct {
+	file  string
+	lines []string
+}
+
+const maxHistory = 1000
+
+func (s *shell) readHistory() *history {
+	h := &history{file: filepath.Join(s.db.state.dir, historyFile)}
+	text, _ := os.ReadFile(h.file) // without one there is no past
+	for line := range strings.Lines(string(text)) {
+		h.Add(strings.TrimRight(line, "\r\n"))
+	}
+	return h
+}
+
+// Add implements term.History.
+func (h *history) Add(line string) {
+	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
+		return
+	}
+	h.lines = append(h.lines, line)
+	if len(h.lines) > maxHistory {
+		h.lines = h.lines[len(h.lines)-maxHistory:]
+	}
+}
+
+// Len implements term.History.
+func (h *history) Len() int { return len(h.lines) }
+
+// At implements term.History: 0 is the newest.
+func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
+
+// save appends a line to the file, or writes it anew where it has grown too long.
+func (h *history) save(line string) error {
+	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line + "\n")
+	info, statErr := f.Stat()
+	err = errors.Join(err, statErr, f.Close())
+	if err == nil && info.Size() > 1<<20 {
+		err = os.WriteFile(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), 0o600)
+	}
+	return err
+}

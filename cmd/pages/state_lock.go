@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+)
+
+// This file keeps those who use the state apart from those who replace it. Every
+// command that opens a database holds the state lock shared; `pages state load`
+// and `reset` hold it alone, and dev.lock besides. A replacement that was killed
+// is finished, or forgotten, by whoever comes next, before a database is opened.
+
+const (
+	stateLock     = "state.lock"
+	snapshotsLock = "snapshots.lock"
+	historyFile   = "db_history"
+
+	lockPatience = 5 * time.Second
+)
+
+// use holds the state for this process until Close. The folder must exist.
+func (s *state) use() error {
+	for s.held == nil {
+		lock := flock.New(filepath.Join(s.dir, stateLock))
+		if err := s.wait(lock.TryRLock); err != nil {
+			return errors.Join(err, lock.Close())
+		}
+		if !snapshot.Unsettled(os.DirFS(s.dir)) {
+			s.held = lock
+			return nil
+		}
+		// Only one may settle; the others wait, and then see that it is done.
+		if err := errors.Join(lock.Unlock(), s.wait(lock.TryLock), s.settle(), lock.Unlock()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// useToRead is use for a command that must not write: where there is no lock to
+// be had, as on a disk that is read-only, nobody replaces the state either.
+func (s *state) useToRead() error {
+	if s.held != nil {
+		return nil
+	}
+	if !isFile(filepath.Join(s.dir, stateLock)) {
+		if snapshot.Unsettled(os.DirFS(s.dir)) {
+			return s.use()
+		}
+		return nil
+	}
+	err := s.use()
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnlyDisk) {
+		return nil
+	}
+	return err
+}
+
+// useAlone holds the state so that it can be replaced: nobody else has it open.
+func (s *state) useAlone() (unlock func(), err error) {
+	undev, err := s.lockDev()
+	if err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(s.dir, stateLock))
+	if err := s.wait(lock.TryLock); err != nil {
+		undev()
+		return nil, err
+	}
+	return func() {
+		_ = lock.Unlock() // ends with the process in any case
+		undev()
+	}, nil
+}
+
+// lockSnapshots keeps processes that save and load apart. It waits until the
+// other is done or ctx ends.
+func (s *state) lockSnapshots(ctx context.Context) (unlock func(), err error) {
+	lock := flock.New(filepath.Join(s.dir, snapshotsLock))
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, s.unusable(err)
+	}
+	return func() { _ = lock.Unlock() }, nil // ends with the process in any case
+}
+
+// wait tries for a lock that others hold for a moment only.
+func (s *state) wait(try func() (bool, error)) error {
+	ticker := time.NewTicker(lockPoll)
+	defer ticker.Stop()
+	for left := lockPatience; left > 0; left -= lockPoll {
+		ok, err := try()
+		if err != nil {
+			return s.unusable(err)
+		}
+		if ok {
+			return nil
+		}
+		<-ticker.C
+	}
+	return resourceError("state-in-use", fmt.Sprintf("another command uses the state folder %q", s.dir), "run this again when it is done", nil)
+}
+
+func (s *state) settle() (err error) {
+	store, err := snapshot.Open(s.dir, snapshot.Options{Keep: keptFiles()})
+	if err != nil {
+		return s.unusable(err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := store.Settle(); err != nil {
+		return resourceError("state-unusable", fmt.Sprintf("the state folder %q cannot be brought to an end of what was cut short", s.dir), "free some disk, or make it writable, and run this again", err)
+	}
+	return nil
+}
+
+// keptFiles are the files of the state folder that are no state.
+func keptFiles() []string { return []string{devFile, historyFile} }
+
+func (s *state) release() error {
+	if s.held == nil {
+		return nil
+	}
+	lock := s.held
+	s.held = nil
+	return lock.Unlock()
+}

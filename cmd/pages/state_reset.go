@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+)
+
+func (c *cli) newStateReset() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "reset",
+		Short: "Empty the state; snapshots stay",
+		Long: "Empty the state; snapshots stay. The next pages dev or migrate begins with new\ndatabases and applies all migrations. It does not run while pages dev does.\n\n" +
+			"Exit codes: 0 emptied, 1 not confirmed, 2 wrong usage, 4 there is no terminal to\nask on and no --yes, 9 the state is in use or cannot be written.",
+		Example: "  pages state reset\n  pages state reset --yes && pages state seed",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withSnapshots(cmd.Context(), func(s *state, store *snapshot.Store) error {
+				unlock, err := s.useAlone()
+				if err != nil {
+					return err
+				}
+				defer unlock()
+				if !yes {
+					if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all local data in %s?", c.shown(s.dir))); err != nil {
+						return err
+					}
+				}
+				gone, err := store.Reset()
+				if err != nil {
+					return err
+				}
+				if c.json {
+					c.printJSON(struct {
+						OK      bool     `json:"ok"`
+						Removed []string `json:"removed"`
+					}{true, append([]string{}, gone...)})
+					return nil
+				}
+				c.progress("removed %s", strings.Join(append(gone, "nothing")[:max(len(gone), 1)], ", "))
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// confirm asks on the terminal. Anything but yes is a failure.
+func (c *cli) confirm(ctx context.Context, question string) error {
+	if !isTerminalReader(c.stdin) || c.json {
+		return &failure{code: exitPerson, id: "confirmation-needed", msg: question + " There is no terminal to ask on", fix: "say --yes"}
+	}
+	fmt.Fprintf(c.stderr, "%s [y/N] ", question)
+	answer, err := bufio.NewReader(newInterruptible(ctx, c.stdin)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return &failure{code: exitRefused, id: "not-confirmed", msg: "nothing was removed"}
+	}
+	return nil
+}

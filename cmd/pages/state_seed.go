@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/transfer"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// seedFile is looked for beside the manifest.
+const seedFile = "seed.sql"
+
+// seedTable remembers what was seeded.
+const seedTable = "_pages_seeds"
+
+func (c *cli) newStateSeed() *cobra.Command {
+	var file string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "seed",
+		Short: "Run seed.sql on the site's database, once",
+		Long: "Run seed.sql, which lies beside the manifest, on the site's database, once:\npending migrations are applied first, then the file is one transaction. A file\nthat was run already is passed over; one that has changed since is refused.\n\n" +
+			"Exit codes: 0 seeded, also before; 1 refused or failed, 2 wrong usage, 9 the\ndatabase is locked or cannot be used.",
+		Example: "  pages state seed\n  pages state seed --file demo.sql\n  pages state reset --yes && pages state seed",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.seed(cmd.Context(), file, force)
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "`file` with the SQL (default: seed.sql beside the manifest)")
+	cmd.Flags().BoolVar(&force, "force", false, "run it again")
+	return cmd
+}
+
+// seedDoc is what `pages state seed --json` prints.
+type seedDoc struct {
+	OK       bool     `json:"ok"`
+	Database string   `json:"database"`
+	Seeded   bool     `json:"seeded"`  // false when it was before
+	Applied  []string `json:"applied"` // migrations
+	transfer.Ran
+}
+
+func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
+	site, err := c.find(nil)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(site, seedFile)
+	if file != "" {
+		path = c.path(file)
+	}
+	in, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &failure{code: exitRefused, id: "no-seed", msg: fmt.Sprintf("there is no %s", c.shown(path)), fix: "write INSERT statements there, or name another file with --file"}
+	}
+	if err != nil {
+		return &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", c.shown(path), reason(err)), err: err}
+	}
+	defer in.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, in); err != nil {
+		return &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", c.shown(path), reason(err)), err: err}
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	db, err := c.openDatabase(ctx, &dbFlags{}, binding.ConsoleOptions{Unbounded: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	doc := seedDoc{OK: true, Database: db.path, Applied: []string{}}
+	if err := c.migrateFirst(ctx, db, &doc); err != nil {
+		return err
+	}
+	run := &seedRun{cli: c, db: db, name: filepath.Base(path), sum: hex.EncodeToString(h.Sum(nil)), force: force}
+	if doc.Seeded, err = run.due(ctx); err != nil {
+		return err
+	}
+	if doc.Seeded {
+		doc.Ran, err = transfer.Script(ctx, db, c.shown(path), in, transfer.ScriptOptions{Dump: true, Last: run.remember})
+		if err != nil {
+			return c.sqlError(err, stands)
+		}
+	}
+	run.print(doc)
+	return nil
+}
+
+// migrateFirst brings the tables about that a seed fills.
+func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) error {
+	m, _ := c.load(db.dir)
+	if m == nil || m.Bindings.Database == nil {
+		return nil // openDatabase has refused it
+	}
+	unlock, err := db.state.lockMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	files, _, err := readMigrations(db.dir, m)
+	if err != nil {
+		return c.migrationError(db.dir, err)
+	}
+	result, err := migrate.Apply(ctx, db.pool, files, c.migrateOptions(m))
+	for _, a := range result.Applied {
+		doc.Applied = append(doc.Applied, a.Name)
+		if !c.json {
+			c.progress("applied %s", a.Name)
+		}
+	}
+	if err != nil {
+		return c.migrationError(db.dir, err)
+	}
+	return nil
+}
+
+// seedRun is one seed file and the database it is for.
+type seedRun struct {
+	*cli
+	db        *database
+	name, sum string
+	force     bool
+}
+
+// due reports whether the file is still to be run.
+func (r *seedRun) due(ctx context.Context) (bool, error) {
+	there := false
+	if _, err := r.db.Run(ctx, "SELECT 1 FROM sqlite_schema WHERE name = ?", []any{seedTable}, nil, func([]any) error {
+		there = true
+		return nil
+	}); err != nil || !there {
+		return err == nil, r.sqlError(err, stands)
+	}
+	var last, when string
+	_, err := r.db.Run(ctx, "SELECT sha256, applied_at FROM "+seedTable+" WHERE name = ?", []any{r.name}, nil, func(v []any) error {
+		last, _ = v[0].(string)
+		when, _ = v[1].(string)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return false, r.sqlError(err, stands)
+	case last == "" || r.force:
+		return true, nil
+	case last != r.sum:
+		return false, &failure{
+			code: exitRefused, id: "seed-changed", msg: fmt.Sprintf("%s has changed since it was run at %s", r.name, when),
+			fix: "pages state reset begins anew; --force runs it on what is there",
+		}
+	}
+	return false, nil
+}
+
+// remember writes down, in the transaction of the seed, that it was run.
+func (r *seedRun) remember(ctx context.Context) error {
+	_, err := r.db.Run(ctx, "CREATE TABLE IF NOT EXISTS "+seedTable+" (name TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT", nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	_, err = r.db.Run(ctx, "INSERT INTO "+seedTable+" (name, sha256, applied_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, applied_at = excluded.applied_at",
+		[]any{r.name, r.sum, r.now().UTC().Format(time.RFC3339)}, nil, nil)
+	return err
+}
+
+func (r *seedRun) print(doc seedDoc) {
+	switch {
+	case r.json:
+		r.printJSON(doc)
+	case doc.Seeded:
+		r.progress("ran %s: %s, %s written", r.name, count(doc.Statements, "statement"), count(int(doc.Changes), "row"))
+	default:
+		r.progress("%s was run before; --force runs it again", r.name)
+	}
+}

@@ -1,0 +1,139 @@
+package snapshot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"runtime"
+)
+
+// This file holds the steps on the disk. All go through the state folder's root, so that no link leads out.
+
+// sync makes the names in a folder durable. Windows cannot sync a folder; its file system journals them.
+func (s *Store) sync(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	return s.syncFile(folder)
+}
+
+func (s *Store) syncFile(name string) error {
+	f, err := s.root.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// copyFile copies a file and syncs it, and gives its size and the SHA-256 of what was written.
+func (s *Store) copyFile(ctx context.Context, from, to string) (size int64, sum string, err error) {
+	in, err := s.root.Open(from)
+	if err != nil {
+		return 0, "", err
+	}
+	defer in.Close()
+	out, err := s.root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, "", err
+	}
+	h := sha256.New()
+	size, err = io.Copy(io.MultiWriter(out, h), &patient{ctx, in})
+	if err == nil {
+		err = out.Sync()
+	}
+	return size, hex.EncodeToString(h.Sum(nil)), errors.Join(err, out.Close())
+}
+
+// sum reads a file for its size and SHA-256.
+func (s *Store) sum(ctx context.Context, name string) (size int64, sum string, err error) {
+	in, err := s.root.Open(name)
+	if err != nil {
+		return 0, "", err
+	}
+	defer in.Close()
+	h := sha256.New()
+	size, err = io.Copy(h, &patient{ctx, in})
+	return size, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// patient is a reader that ends with a context.
+type patient struct {
+	ctx context.Context // io.Reader takes none
+	r   io.Reader
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return p.r.Read(b)
+}
+
+// link makes a second name for a file that never changes, or a copy where the file system has no links.
+func (s *Store) link(ctx context.Context, from, to string) error {
+	if s.root.Link(from, to) == nil {
+		return nil
+	}
+	_, _, err := s.copyFile(ctx, from, to)
+	return err
+}
+
+// writeJSON writes a file as a whole or not at all.
+func (s *Store) writeJSON(name string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	grown := name + ".new"
+	f, err := s.root.OpenFile(grown, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	s.at("rename " + name)
+	return errors.Join(s.root.Rename(grown, name), s.sync(path.Dir(name)))
+}
+
+// folders makes the folders of a list of files below base, and remembers them to be synced.
+type folders struct {
+	s    *Store
+	base string
+	made map[string]bool
+}
+
+func (s *Store) newFolders(base string) (*folders, error) {
+	s.at("make " + base)
+	return &folders{s, base, map[string]bool{base: true}}, s.root.MkdirAll(base, 0o700)
+}
+
+// of makes the folder that file lies in.
+func (f *folders) of(file string) error {
+	dir := path.Dir(path.Join(f.base, file))
+	if f.made[dir] {
+		return nil
+	}
+	for up := dir; !f.made[up]; up = path.Dir(up) {
+		f.made[up] = true
+	}
+	return f.s.root.MkdirAll(dir, 0o700)
+}
+
+func (f *folders) sync() error {
+	for dir := range f.made {
+		if err := f.s.sync(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}

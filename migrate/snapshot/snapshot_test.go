@@ -1,0 +1,445 @@
+package snapshot
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// site is a state folder of a test.
+type site struct {
+	*testing.T
+	dir string
+}
+
+func newSite(t *testing.T) *site { return &site{t, t.TempDir()} }
+
+func (s *site) store() *Store {
+	s.Helper()
+	store, err := Open(s.dir, Options{Keep: []string{"dev.json"}, Omit: []string{"storage/incoming"}, Now: func() time.Time { return time.Unix(1e9, 0) }})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// exec runs SQL on a database of the state, in WAL mode as all state is.
+func (s *site) exec(name, text string) {
+	s.Helper()
+	db, err := sql.Open("sqlite", address(filepath.Join(s.dir, name), "_pragma=journal_mode(WAL)"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(s.Context(), text); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *site) put(name, text string) {
+	s.Helper()
+	path := filepath.Join(s.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		s.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func blob(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "storage/blobs/" + hex.EncodeToString(sum[:])
+}
+
+// fill makes a state that tells which one it is in every part of it.
+func (s *site) fill(mark string) {
+	s.Helper()
+	for _, name := range []string{"site.db", "kv.db"} {
+		s.exec(name, fmt.Sprintf("DROP TABLE IF EXISTS t; CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('%s')", mark))
+	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "storage"), 0o700); err != nil {
+		s.Fatal(err)
+	}
+	s.exec("storage/index.db", fmt.Sprintf("DROP TABLE IF EXISTS t; CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('%s')", mark))
+	s.put(blob(mark), mark)
+	s.put("logs/requests.log", mark)
+	s.put("storage/incoming/half", "work under way")
+	s.put("only-"+mark+".txt", mark)
+}
+
+// contents is all of a state: rows of databases and texts of files.
+func (s *site) contents() map[string]string {
+	s.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(s.dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		top, _, _ := strings.Cut(name, "/")
+		if d.IsDir() || strings.HasPrefix(top, ".") || strings.HasSuffix(top, ".lock") || top == Folder || top == "dev.json" || strings.HasPrefix(name, "storage/incoming") ||
+			strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		all[name] = string(text)
+		if strings.HasSuffix(name, ".db") {
+			all[name] = s.row(name)
+		}
+		return nil
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return all
+}
+
+func (s *site) row(name string) (v string) {
+	s.Helper()
+	db, err := sql.Open("sqlite", address(filepath.Join(s.dir, name), ""))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(s.Context(), "SELECT v FROM t").Scan(&v); err != nil {
+		s.Fatalf("%s: %v", name, err)
+	}
+	return v
+}
+
+func (s *site) same(what string, want map[string]string) {
+	s.Helper()
+	if got := s.contents(); !maps.Equal(got, want) {
+		s.Errorf("%s:\n%v\nwant\n%v", what, got, want)
+	}
+}
+
+func TestSaveLoad(t *testing.T) {
+	s := newSite(t)
+	s.fill("old")
+	s.put("dev.json", "who runs")
+	old := s.contents()
+	info, err := s.store().Save(t.Context(), "one", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, f := range info.Files {
+		kinds = append(kinds, string(f.Kind)+" "+strings.Replace(f.Path, blob("old"), "BLOB", 1))
+	}
+	want := []string{"database kv.db", "file logs/requests.log", "file only-old.txt", "database site.db", "blob BLOB", "database storage/index.db"}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("saved %q, want %q", kinds, want)
+	}
+	s.fill("new")
+	s.put("dev.json", "who runs now")
+	if _, err := s.store().Load(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	s.same("loaded", old)
+	if text, err := os.ReadFile(filepath.Join(s.dir, "dev.json")); err != nil || string(text) != "who runs now" {
+		t.Errorf("dev.json: %q, %v", text, err)
+	}
+	// What is done to the state leaves the snapshot alone.
+	s.fill("newer")
+	if _, err := s.store().Load(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	s.same("loaded again", old)
+}
+
+func TestReplaceRemoveReset(t *testing.T) {
+	s := newSite(t)
+	s.fill("old")
+	store := s.store()
+	if _, err := store.Save(t.Context(), "one", false); err != nil {
+		t.Fatal(err)
+	}
+	s.exec("site.db", "UPDATE t SET v = 'two'")
+	if _, err := store.Save(t.Context(), "one", false); code(err) != CodeExists {
+		t.Errorf("a second one of the name: %v", err)
+	}
+	if _, err := store.Save(t.Context(), "one", true); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := store.Reset()
+	if want := []string{"kv.db", "logs", "only-old.txt", "site.db", "storage"}; err != nil || !slices.Equal(gone, want) {
+		t.Errorf("reset %q, %v; want %q", gone, err, want)
+	}
+	s.same("empty", map[string]string{})
+	if _, err := store.Load(t.Context(), "one"); err != nil || s.row("site.db") != "two" {
+		t.Errorf("%q, %v", s.row("site.db"), err)
+	}
+	if err := store.Remove("one"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := store.List(); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if _, err := store.Load(t.Context(), "one"); code(err) != CodeMissing {
+		t.Errorf("load of a removed one: %v", err)
+	}
+}
+
+func code(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return fmt.Sprint(err)
+}
+
+func TestNames(t *testing.T) {
+	for name, good := range map[string]bool{
+		"a": true, "before-import_2.0": true, strings.Repeat("x", 64): true,
+		"": false, ".": false, "..": false, "../x": false, "a/b": false, `a\b`: false, ".hidden": false, "-f": false, "a ": false, "a.": false,
+		"con": false, "NUL.db": false, "com1": false, "über": false, "a\x00": false, "a\n": false, strings.Repeat("x", 65): false,
+	} {
+		if err := CheckName(name); (err == nil) != good {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestDamaged holds each way in which a snapshot can be wrong against the load, which must change nothing.
+func TestDamaged(t *testing.T) {
+	files := filepath.Join(Folder, "one", filesFolder)
+	for name, c := range map[string]struct {
+		do   func(s *site)
+		want string
+	}{
+		"a flipped byte":       {func(s *site) { s.put(files+"/only-old.txt", "olD") }, CodeDamaged},
+		"a shortened database": {func(s *site) { s.put(files+"/site.db", "SQLite format 3\x00") }, CodeDamaged},
+		"another blob": {func(s *site) {
+			_ = os.Remove(filepath.Join(s.dir, files, blob("old")))
+			s.put(files+"/"+blob("old"), "odd")
+		}, CodeDamaged},
+		"a missing file":  {func(s *site) { _ = os.Remove(filepath.Join(s.dir, files, "kv.db")) }, CodeDamaged},
+		"a file too many": {func(s *site) { s.put(files+"/extra", "") }, CodeDamaged},
+		"a link in it": {func(s *site) {
+			_ = os.Remove(filepath.Join(s.dir, files, "only-old.txt"))
+			_ = os.Symlink(filepath.Join(s.dir, "only-old.txt"), filepath.Join(s.dir, files, "only-old.txt"))
+		}, CodeDamaged},
+		"no list":        {func(s *site) { _ = os.Remove(filepath.Join(s.dir, Folder, "one", listFile)) }, CodeForeign},
+		"half a list":    {func(s *site) { s.put(Folder+"/one/"+listFile, `{"format": 1, "files": [`) }, CodeForeign},
+		"another list":   {func(s *site) { s.put(Folder+"/one/"+listFile, `{"name": "one"}`) }, CodeForeign},
+		"a newer format": {func(s *site) { s.put(Folder+"/one/"+listFile, `{"format": 2, "files": []}`) }, CodeForeign},
+		"a way out": {func(s *site) {
+			s.put(Folder+"/one/"+listFile, `{"format": 1, "files": [{"path": "../../x", "kind": "file", "size": 0, "sha256": ""}]}`)
+		}, CodeForeign},
+		"a lock": {func(s *site) {
+			s.put(Folder+"/one/"+listFile, `{"format": 1, "files": [{"path": "dev.lock", "kind": "file", "size": 0, "sha256": ""}]}`)
+		}, CodeForeign},
+		"a snapshot in it": {func(s *site) {
+			s.put(Folder+"/one/"+listFile, `{"format": 1, "files": [{"path": "snapshots/x", "kind": "file", "size": 0, "sha256": ""}]}`)
+		}, CodeForeign},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.fill("old")
+			if _, err := s.store().Save(t.Context(), "one", false); err != nil {
+				t.Fatal(err)
+			}
+			c.do(s)
+			s.fill("new")
+			before := s.contents()
+			if _, err := s.store().Load(t.Context(), "one"); code(err) != c.want {
+				t.Errorf("load: %v, want %s", err, c.want)
+			}
+			s.same("the state", before)
+			if _, err := os.Lstat(filepath.Join(s.dir, loadFolder)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the load left its folder: %v", err)
+			}
+		})
+	}
+}
+
+// TestSaveRefuses what it could not put back.
+func TestSaveRefuses(t *testing.T) {
+	for name, do := range map[string]func(s *site){
+		"a link":             func(s *site) { _ = os.Symlink("/etc/hosts", filepath.Join(s.dir, "hosts")) },
+		"a damaged blob":     func(s *site) { s.put(blob("old"), "odd") },
+		"a damaged database": func(s *site) { s.put("bad.db", "SQLite format 3\x00"+strings.Repeat("x", 4096)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.fill("old")
+			do(s)
+			if _, err := s.store().Save(t.Context(), "one", false); code(err) != CodeUnusable {
+				t.Errorf("save: %v", err)
+			}
+			if entries, err := os.ReadDir(filepath.Join(s.dir, Folder)); err == nil && len(entries) > 0 {
+				t.Errorf("it left %v", entries)
+			}
+		})
+	}
+}
+
+// crash ends fn at its n-th change to the disk, as a kill would. It reports whether fn got that far.
+func (s *site) crash(n int, fn func(*Store)) (crashed bool) {
+	s.Helper()
+	store := s.store()
+	at := 0
+	store.step = func(string) {
+		if at++; at == n {
+			panic(errCrash)
+		}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if err, ok := r.(error); !ok || !errors.Is(err, errCrash) {
+				panic(r)
+			}
+			crashed = true
+		}
+	}()
+	fn(store)
+	return false
+}
+
+var errCrash = errors.New("crashed")
+
+// TestCrash ends saves, loads and resets at each of their steps, and settles; some also crash while settling.
+func TestCrash(t *testing.T) {
+	base := newSite(t)
+	base.fill("old")
+	c := crashes{dir: base.dir, old: base.contents()}
+	if _, err := base.store().Save(t.Context(), "one", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(base.dir, "only-old.txt")); err != nil {
+		t.Fatal(err)
+	}
+	base.fill("new")
+	c.fresh = base.contents()
+	save := func(s *Store) { _, _ = s.Save(context.WithoutCancel(t.Context()), "one", true) }
+	load := func(s *Store) { _, _ = s.Load(context.WithoutCancel(t.Context()), "one") }
+	reset := func(s *Store) { _, _ = s.Reset() }
+	for name, do := range map[string]func(*Store){"save": save, "load": load, "reset": reset} {
+		t.Run(name, func(t *testing.T) {
+			for n, more := 1, true; more; n++ {
+				more = c.at(t, name, do, n, 0)
+				if more && name != "save" {
+					c.at(t, name, do, n, 2)
+				}
+			}
+		})
+	}
+}
+
+// crashes are tries on copies of one state, which has a snapshot of an older one.
+type crashes struct {
+	dir        string
+	old, fresh map[string]string
+}
+
+func (c crashes) at(t *testing.T, name string, do func(*Store), n, again int) (crashed bool) {
+	t.Helper()
+	s := newSite(t)
+	if err := os.CopyFS(s.dir, os.DirFS(c.dir)); err != nil {
+		t.Fatal(err)
+	}
+	old, fresh := c.old, c.fresh
+	crashed = s.crash(n, do)
+	settle := func(store *Store) {
+		if err := store.Settle(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again > 0 {
+		s.crash(again, settle)
+	}
+	settle(s.store())
+	what := fmt.Sprintf("%s crashed at step %d, settling at %d", name, n, again)
+	got := s.contents()
+	whole := maps.Equal(got, fresh) || name == "load" && maps.Equal(got, old) || name == "reset" && len(got) == 0
+	if !whole {
+		t.Errorf("%s: a mix: %v", what, got)
+	}
+	if _, err := os.Lstat(filepath.Join(s.dir, loadFolder)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s: there is still %s: %v", what, loadFolder, err)
+	}
+	// The snapshot is the one before or the one after, and whole.
+	if _, err := s.store().Load(t.Context(), "one"); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	if got := s.contents(); !maps.Equal(got, old) && (name != "save" || !maps.Equal(got, fresh)) {
+		t.Errorf("%s: the snapshot is a mix: %v", what, got)
+	}
+	return crashed
+}
+
+// TestSaveWhileWriting saves while transactions that span two databases come in: a snapshot has both halves or
+// none.
+func TestSaveWhileWriting(t *testing.T) {
+	s := newSite(t)
+	s.exec("a.db", "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (0)")
+	s.exec("b.db", "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (0)")
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- s.write(t.Context(), stop)
+	}()
+	for n := range 4 {
+		name := fmt.Sprint("s", n)
+		if _, err := s.store().Save(t.Context(), name, false); err != nil {
+			t.Fatal(err)
+		}
+		files := filepath.Join(Folder, name, filesFolder)
+		a, b := s.row(filepath.Join(files, "a.db")), s.row(filepath.Join(files, "b.db"))
+		// Both locks are held before either is committed.
+		if a != b {
+			t.Errorf("%s: a is %s and b is %s", name, a, b)
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// write counts in two databases, each step in both before either is committed.
+func (s *site) write(ctx context.Context, stop <-chan struct{}) error {
+	var dbs []*sql.DB
+	for _, name := range []string{"a.db", "b.db"} {
+		db, err := open(filepath.Join(s.dir, name), "_pragma=busy_timeout(20000)&_txlock=immediate")
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		dbs = append(dbs, db)
+	}
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		a, err := dbs[0].BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		b, err := dbs[1].BeginTx(ctx, nil)
+		if err != nil {
+			return errors.Join(err, a.Rollback())
+		}
+		_, errA := a.ExecContext(ctx, "UPDATE t SET v = v + 1")
+		_, errB := b.ExecContext(ctx, "UPDATE t SET v = v + 1")
+		if err := errors.Join(errA, errB, b.Commit(), a.Commit()); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package migrate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/token"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxStatement is the longest statement SQLite takes, in bytes.
+const maxStatement = 1_000_000_000
+
+// Statement is one statement of an SQL text, from its first token to its semicolon.
+type Statement struct {
+	Text string
+	// Pos is where its first token stands; columns count characters.
+	Pos token.Position
+	// Ended reports whether its semicolon is there; only the last statement of a text can be without.
+	Ended bool
+}
+
+// At gives the position of a byte of the statement's text, and the part of that line that belongs to the
+// statement with the column it begins at. Of a line over some hundred bytes only what is near is given.
+func (s Statement) At(offset int) (pos token.Position, line string, column int) {
+	offset = min(max(offset, 0), len(s.Text))
+	pos = advance(s.Pos, s.Text[:offset])
+	begin := strings.LastIndexAny(s.Text[:offset], "\r\n") + 1
+	begin = max(begin, offset-maxShown)
+	for begin < offset && !utf8.RuneStart(s.Text[begin]) {
+		begin++
+	}
+	line = s.Text[begin:min(len(s.Text), offset+maxShown)]
+	if end := strings.IndexAny(line[offset-begin:], "\r\n"); end >= 0 {
+		line = line[:offset-begin+end]
+	}
+	return pos, line, pos.Column - utf8.RuneCountInString(s.Text[begin:offset])
+}
+
+// Culprit gives the byte of the word that SQLite's message is about, when it names one that stands in the statement
+// just once, else 0.
+func (s Statement) Culprit(msg string) int {
+	return File{SQL: []byte(s.Text)}.blame(span{0, len(s.Text)}, msg)
+}
+
+const maxShown = 120
+
+// advance moves a position over text. A lone carriage return ends a line, as in an editor.
+func advance(pos token.Position, text string) token.Position {
+	pos.Offset += len(text)
+	for {
+		i := strings.IndexAny(text, "\r\n")
+		if i < 0 {
+			pos.Column += utf8.RuneCountInString(text)
+			return pos
+		}
+		if strings.HasPrefix(text[i:], "\r\n") {
+			i++
+		}
+		pos.Line, pos.Column, text = pos.Line+1, 1, text[i+1:]
+	}
+}
+
+// Statements reads an SQL text of any length one statement at a time. It holds one statement in memory.
+type Statements struct {
+	r    io.Reader
+	name string
+	buf  []byte // what is read and not given yet
+	pos  token.Position
+	eof  bool
+}
+
+// NewStatements reads from r; name is what positions show.
+func NewStatements(name string, r io.Reader) *Statements {
+	return &Statements{r: r, name: name, pos: token.Position{Filename: name, Line: 1, Column: 1}}
+}
+
+// StartAt says on which line the text begins, when that is not the first.
+func (s *Statements) StartAt(line int) { s.pos.Line = line }
+
+// Next gives the next statement, or io.EOF. Text that SQLite would misread is an [*Error]: a NUL, what is no UTF-8,
+// a comment or quote that never ends.
+func (s *Statements) Next() (Statement, error) {
+	var follow statement
+	start := -1
+	for at := 0; ; {
+		t, err := s.token(at)
+		if errors.Is(err, io.EOF) {
+			if start < 0 {
+				s.drop(len(s.buf))
+				return Statement{}, io.EOF
+			}
+			return s.take(start, len(s.buf), false)
+		}
+		if err != nil {
+			return Statement{}, err
+		}
+		at = t.end
+		switch between := start < 0; {
+		case between && (t.kind == tokenSpace || t.kind == tokenSemicolon):
+			if at, err = s.pass(at); err != nil {
+				return Statement{}, err
+			}
+			continue
+		case t.kind == tokenSpace:
+			continue
+		}
+		if start < 0 {
+			start = t.start
+		}
+		if follow.ends(t.kind, s.buf[t.start:t.end]) {
+			return s.take(start, at, true)
+		}
+	}
+}
+
+// pass drops what stands between statements, up to a byte of the buffer, and gives where to go on. CRLF is one end of
+// a line, and is dropped as one.
+func (s *Statements) pass(at int) (next int, err error) {
+	if s.buf[at-1] == '\r' {
+		return at, nil
+	}
+	if err := s.checkText(0, at); err != nil {
+		return 0, err
+	}
+	s.drop(at)
+	return 0, nil
+}
+
+// take gives the statement between two bytes of the buffer.
+func (s *Statements) take(start, end int, ended bool) (Statement, error) {
+	if err := s.checkText(start, end); err != nil {
+		return Statement{}, err
+	}
+	s.drop(start)
+	out := Statement{Text: string(s.buf[:end-start]), Pos: s.pos, Ended: ended}
+	s.drop(end - start)
+	return out, nil
+}
+
+func (s *Statements) drop(n int) {
+	text := s.buf[:n]
+	if s.pos.Offset == 0 && bytes.HasPrefix(text, []byte(bom)) {
+		text = text[len(bom):]
+		s.pos.Offset += len(bom)
+	}
+	s.pos = advance(s.pos, string(text))
+	s.buf = s.buf[n:]
+}
+
+// token reads the token at a byte of the buffer. One that touches the buffer's end may go on behind it.
+func (s *Statements) token(at int) (sqlToken, error) {
+	for {
+		if at < len(s.buf) {
+			t := nextToken(s.buf, at)
+			if t.end < len(s.buf) && t.kind != tokenOpen {
+				return t, nil
+			}
+			if s.eof {
+				return t, s.refuseOpen(t)
+			}
+		}
+		if s.eof {
+			return sqlToken{}, io.EOF
+		}
+		if err := s.more(); err != nil {
+			return sqlToken{}, err
+		}
+	}
+}
+
+// more reads as much again as the buffer holds, so that a long token is not looked at too often.
+func (s *Statements) more() error {
+	old := len(s.buf)
+	if old > maxStatement {
+		return s.errorAt(0, CodeTooLarge, fmt.Sprintf("the statement that begins here is over %d bytes", maxStatement), "")
+	}
+	size := max(64<<10, old)
+	grown := make([]byte, old+size)
+	copy(grown, s.buf)
+	n, err := io.ReadFull(s.r, grown[old:])
+	s.buf = grown[:old+n]
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		s.eof = true
+		return nil
+	}
+	return err
+}
+
+func (s *Statements) errorAt(at int, code, msg, fix string) *Error {
+	return &Error{Pos: advance(s.pos, string(s.buf[:at])), Code: code, Msg: msg, Fix: fix}
+}
+
+func (s *Statements) refuseOpen(t sqlToken) error {
+	text := s.buf[t.start:t.end]
+	switch {
+	case t.kind != tokenOpen:
+		return nil
+	case text[0] == '/':
+		return s.errorAt(t.start, CodeFailed, "the comment that begins here never ends", `end it with "*/"`)
+	case text[0] == '[':
+		return s.errorAt(t.start, CodeFailed, "the quote that begins here never ends", "end it with ]")
+	default:
+		return s.errorAt(t.start, CodeFailed, "the quote that begins here never ends", "end it with "+string(text[:1]))
+	}
+}
+
+// checkText refuses bytes that SQLite would misread: it stops at a NUL as if the text ended there.
+func (s *Statements) checkText(start, end int) error {
+	text, base := s.buf[start:end], start
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return s.errorAt(base+i, CodeNotText, "the SQL has a NUL byte", "write the value as CAST(X'00' AS TEXT)")
+	}
+	if utf8.Valid(text) {
+		return nil
+	}
+	i := 0
+	for {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			return s.errorAt(base+i, CodeNotText, fmt.Sprintf("the byte 0x%02x is not UTF-8", text[i]), "save it as UTF-8, or write the value as CAST(X'…' AS TEXT)")
+		}
+		i += n
+	}
+}
