@@ -201,6 +201,45 @@ func TestParseWrk(t *testing.T) {
 	}
 }
 
+func TestParseTail(t *testing.T) {
+	for out, want := range map[string]float64{
+		"  Latency Distribution\n     50%  620.00us\n     99%    7.25ms\nRequests/sec: 5\n": 7.25,
+		"     99%  812.00us\n": 0.812,
+		"     99%    1.50s\n":  1500,
+	} {
+		if got, err := parseTail(out); err != nil || got != want {
+			t.Errorf("%q: %v, %v", out, got, err)
+		}
+	}
+	if _, err := parseTail("Requests/sec: 5\n"); err == nil {
+		t.Error("a text without a percentile is taken")
+	}
+}
+
+// TestRuntimeTables: what is promised is what the two scripts measure.
+func TestRuntimeTables(t *testing.T) {
+	for file, names := range map[string][]string{"native.mjs": natives, "pure.mjs": pureNames()} {
+		text, err := runtimeFiles.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var there []string
+		for _, hit := range regexp.MustCompile(`(?m)^  "([^"]+)": \[\d+, `).FindAllStringSubmatch(string(text), -1) {
+			there = append(there, hit[1])
+		}
+		if !slices.Equal(there, names) {
+			t.Errorf("%s has %q, the promises are of %q", file, there, names)
+		}
+	}
+}
+
+func pureNames() (names []string) {
+	for _, p := range pures {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 func TestOwnLoad(t *testing.T) {
 	status := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))

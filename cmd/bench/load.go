@@ -57,6 +57,26 @@ var (
 	wrkSlow = regexp.MustCompile(`Socket errors: connect 0, read 0, write 0, timeout \d+$`)
 )
 
+// tail is the time in milliseconds in which 99 of 100 answers came.
+func (w wrk) tail(ctx context.Context, url string, d time.Duration) (float64, error) {
+	out, err := exec.CommandContext(ctx, w.path, "-t1", fmt.Sprintf("-c%d", connections), fmt.Sprintf("-d%ds", int(d.Seconds())), "--latency", url).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("wrk: %w: %s", err, out)
+	}
+	return parseTail(string(out))
+}
+
+var wrkTail = regexp.MustCompile(`(?m)^\s*99%\s+([0-9.]+)(us|ms|s)$`)
+
+func parseTail(out string) (float64, error) {
+	hit := wrkTail.FindStringSubmatch(out)
+	if hit == nil {
+		return 0, fmt.Errorf("wrk tells no 99th percentile: %s", out)
+	}
+	d, err := time.ParseDuration(hit[1] + hit[2])
+	return d.Seconds() * 1000, err
+}
+
 func parseWrk(out string) (float64, error) {
 	if line := wrkBroken.FindString(out); line != "" && !wrkSlow.MatchString(line) {
 		return 0, fmt.Errorf("not every answer was right: %s", line)

@@ -15,13 +15,23 @@
 //	             process for each, and against ajv in one process of Node.js, with
 //	             and without the start of the process
 //
+// and the runtime itself:
+//
+//	hello     the Hono route against wrangler dev and against workerd as it is, the
+//	          99th percentile too, and with --isolation=request against without
+//	stream    100 MB that the Worker makes in pieces
+//	isolate   the memory of one more isolate
+//	native    a megabyte of each function that is native on the platform, against
+//	          Node.js: our side by the meter of the request, Node.js by the clock
+//	pure      what is JavaScript alone, against Node.js
+//
 // All sides take turns, round by round, and medians are compared, so that a
 // noisy minute hits all. Standard output is the table, or JSON; standard error
 // tells what goes on and which tool is missing. Exit code 0 when every promise
 // that could be measured was kept, 1 when one was broken or nothing could be
 // measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--ajv FOLDER] [--rounds N] [dev] [validate]
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [runtime]
 package main
 
 import (

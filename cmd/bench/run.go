@@ -58,8 +58,8 @@ func (b *bench) parse(args []string) error {
 		return errors.New("usage: bench [flags], with at least one round, one save and one second of load")
 	}
 	for _, part := range f.Args() {
-		if part != "dev" && part != "validate" {
-			return fmt.Errorf("usage: bench [flags] [dev] [validate]: %q is no part", part)
+		if part != "dev" && part != "validate" && part != "runtime" {
+			return fmt.Errorf("usage: bench [flags] [dev] [validate] [runtime]: %q is no part", part)
 		}
 	}
 	b.parts = f.Args()
@@ -114,6 +114,12 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 			return false, err
 		}
 		rows = append(rows, b.results.compare(devPromises)...)
+	}
+	if b.has("runtime") {
+		if err := b.measureRuntime(ctx, filepath.Join(dir, "runtime")); err != nil {
+			return false, err
+		}
+		rows = append(rows, b.results.compare(runtimePromises())...)
 	}
 	if b.json {
 		err = writeJSON(b.stdout, rows, b.load.name())

@@ -1,0 +1,353 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// The peers of the runtime beside `wrangler dev`.
+const (
+	workerd = "workerd"
+	nodeJS  = "Node.js"
+	shared  = "pages, shared"
+	bound   = "the bound"
+)
+
+const (
+	helloRate    measure = "Hono JSON route, runtime"
+	helloTail    measure = "Hono JSON route, 99th percentile"
+	streamRate   measure = "100 MB streamed"
+	pristineRate measure = "Hono JSON route, --isolation=request"
+	isolateSize  measure = "one more isolate, Pss"
+)
+
+const (
+	streamed = 100_000_000 // bytes
+	waiting  = 24          // requests that each hold an isolate
+	// isolateBound is in MiB. Pss is what the isolate costs: pages of the image that
+	// it has not written to are the same ones in all isolates, and resident size
+	// would count them for each.
+	isolateBound = 1.5
+)
+
+//go:embed runtime.mjs runtime-node.mjs native.mjs pure.mjs
+var runtimeFiles embed.FS
+
+// natives and pures are the functions of native.mjs and pure.mjs, with how much
+// longer than Node.js each may take. QuickJS is an interpreter: the ratios of pure
+// JavaScript are those that it was chosen with.
+var (
+	natives = []string{
+		"SHA-256", "HMAC", "AES-GCM", "gzip", "gunzip", "TextEncoder, ASCII", "TextEncoder, Latin-1", "TextEncoder, wide", "TextDecoder, ASCII",
+		"TextDecoder, wide", "btoa", "atob", "1,000 URLs", "structuredClone of bytes", "100 RSA signatures", "100 ECDSA signatures",
+	}
+	pures = []struct {
+		name  string
+		ratio float64
+	}{
+		{"JSON.parse", 9},
+		{"JSON.stringify", 46},
+		{"routing by expressions", 22},
+		{"escaping of HTML", 40},
+		{"joining of arrays", 20},
+		{"SHA-256 in JavaScript", 103},
+		{"rendering of 50 rows", 34},
+		{"sorting", 26},
+		{"Map", 9},
+		{"objects and methods", 35},
+		{"filter, map, reduce", 47},
+	}
+)
+
+// nativeRatio is how many times as long as Node.js what is native there may take.
+const nativeRatio = 3
+
+func runtimePromises() []promise {
+	all := []promise{
+		{helloRate, wranglerDev, helloRate, "req/s", true, 15},
+		{helloRate, workerd, helloRate, "req/s", true, 0.6},
+		{helloTail, workerd, helloTail, "ms", false, 1},
+		{streamRate, wranglerDev, streamRate, "MB/s", true, 1},
+		{pristineRate, shared, helloRate, "req/s", true, 1.0 / 2},
+		{isolateSize, bound, isolateSize, "MiB", false, 1},
+	}
+	for _, name := range natives {
+		all = append(all, promise{measure(name), nodeJS, measure(name), "ms", false, 1.0 / nativeRatio})
+	}
+	for _, p := range pures {
+		all = append(all, promise{measure(p.name), nodeJS, measure(p.name), "ms", false, 1 / p.ratio})
+	}
+	return all
+}
+
+// runtimePart is what the sides of the runtime are measured on.
+type runtimePart struct {
+	*bench
+	sides    []*side
+	pristine *side
+	node     string
+}
+
+// measureRuntime takes all rounds of the runtime.
+func (b *bench) measureRuntime(ctx context.Context, dir string) error {
+	sides, err := b.sides(ctx, dir)
+	if err != nil {
+		return err
+	}
+	r := &runtimePart{bench: b, sides: sides}
+	for _, s := range sides {
+		if err := writeRuntime(s.site); err != nil {
+			return err
+		}
+	}
+	b.results.add(bound, isolateSize, isolateBound)
+	ours := *sides[0]
+	r.pristine = &ours
+	r.pristine.command = func(port string) []string { return append(sides[0].command(port), "--isolation", "request") }
+	if r.node, err = exec.LookPath(orElse(b.node, "node")); err != nil {
+		b.say("Node.js is not measured: give --node")
+	}
+	if len(sides) > 1 {
+		raw, err := b.workerdSide(ctx, sides[1])
+		if err != nil {
+			b.say("workerd is not measured: %v", err)
+		} else {
+			r.sides = append(r.sides, raw)
+		}
+	}
+	for round := range b.rounds {
+		for turn := range r.sides {
+			s := r.sides[(round+turn)%len(r.sides)]
+			b.say("round %d of %d: the runtime of %s", round+1, b.rounds, s.name)
+			if err := r.turn(ctx, s); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// writeRuntime puts the Worker that is measured into a site.
+func writeRuntime(site string) error {
+	for _, name := range []string{"native.mjs", "pure.mjs", "runtime.mjs", "runtime-node.mjs"} {
+		text, err := runtimeFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(site, "src", name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(site, "src", "index.ts"), []byte("export { default } from './runtime.mjs';\n"), 0o600)
+}
+
+// turn measures one side once.
+func (r *runtimePart) turn(ctx context.Context, s *side) error {
+	srv, err := r.start(ctx, s, s.home)
+	if err != nil {
+		return err
+	}
+	err = r.served(ctx, srv, s)
+	srv.stop()
+	if err != nil || s.name != us {
+		return err
+	}
+	return r.turnPristine(ctx)
+}
+
+// served measures a side that runs.
+func (r *runtimePart) served(ctx context.Context, srv *server, s *side) error {
+	if err := r.hello(ctx, srv, s.name, helloRate); err != nil || s.name == workerd {
+		return err
+	}
+	if err := r.stream(ctx, srv, s.name); err != nil || s.name != us {
+		return err
+	}
+	rates := r.results[us][helloRate]
+	r.results.add(shared, helloRate, rates[len(rates)-1])
+	return r.functions(ctx, srv, s)
+}
+
+// hello loads the JSON route.
+func (r *runtimePart) hello(ctx context.Context, srv *server, name string, m measure) error {
+	if _, err := r.load.rate(ctx, srv.url+jsonPath, r.duration); err != nil { // warms up
+		return err
+	}
+	rate, err := r.load.rate(ctx, srv.url+jsonPath, r.duration)
+	if err != nil {
+		return err
+	}
+	r.results.add(name, m, rate)
+	if w, ok := r.load.(wrk); ok && m == helloRate {
+		tail, err := w.tail(ctx, srv.url+jsonPath, r.duration)
+		if err != nil {
+			return err
+		}
+		r.results.add(name, helloTail, tail)
+	}
+	return nil
+}
+
+// stream reads a long answer that the Worker makes in pieces.
+func (r *runtimePart) stream(ctx context.Context, srv *server, name string) error {
+	began := r.now()
+	n, _, err := drain(ctx, srv.url+"/api/stream?bytes="+strconv.Itoa(streamed))
+	if err != nil {
+		return err
+	}
+	if n != streamed {
+		return fmt.Errorf("the stream had %d bytes, not %d", n, streamed)
+	}
+	r.results.add(name, streamRate, streamed/1e6/r.now().Sub(began).Seconds())
+	return nil
+}
+
+// drain reads an answer to its end.
+func drain(ctx context.Context, address string) (n int64, header http.Header, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return 0, nil, fmt.Errorf("status %d", res.StatusCode)
+	}
+	n, err = io.Copy(io.Discard, res.Body)
+	return n, res.Header, err
+}
+
+var serverTiming = regexp.MustCompile(`cpu;dur=([0-9.]+)`)
+
+// functions measures what pure.mjs and native.mjs have, here by the meter of the
+// request and in Node.js by the clock.
+func (r *runtimePart) functions(ctx context.Context, srv *server, s *side) error {
+	took := map[string]float64{}
+	if r.node != "" {
+		out, err := exec.CommandContext(ctx, r.node, filepath.Join(s.site, "src", "runtime-node.mjs")).Output()
+		if err != nil {
+			return fmt.Errorf("node: %w", err)
+		}
+		if err := json.Unmarshal(out, &took); err != nil {
+			return err
+		}
+	}
+	for name, ms := range took {
+		r.results.add(nodeJS, measure(name), ms)
+	}
+	for _, name := range natives {
+		if err := r.function(ctx, srv, "native", name); err != nil {
+			return err
+		}
+	}
+	for _, p := range pures {
+		if err := r.function(ctx, srv, "pure", p.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runtimePart) function(ctx context.Context, srv *server, kind, name string) error {
+	address := srv.url + "/api/" + kind + "?name=" + url.QueryEscape(name)
+	times, err := fetch(ctx, address) // warms up
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	_, header, err := drain(ctx, address)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	hit := serverTiming.FindStringSubmatch(header.Get("Server-Timing"))
+	n, failed := strconv.ParseFloat(times, 64)
+	if hit == nil || failed != nil {
+		return fmt.Errorf("%s: the answer tells no CPU time", name)
+	}
+	ms, err := strconv.ParseFloat(hit[1], 64)
+	r.results.add(us, measure(name), ms/n)
+	return err
+}
+
+// turnPristine measures ours with an isolate for each request.
+func (r *runtimePart) turnPristine(ctx context.Context) error {
+	srv, err := r.start(ctx, r.pristine, r.pristine.home)
+	if err != nil {
+		return err
+	}
+	defer srv.stop()
+	if err := r.hello(ctx, srv, us, pristineRate); err != nil {
+		return err
+	}
+	before := treeMemory(srv.cmd.Process.Pid)
+	var wg sync.WaitGroup
+	errs := make([]error, waiting)
+	for i := range waiting {
+		wg.Go(func() { _, _, errs[i] = drain(ctx, srv.url+"/api/wait") })
+	}
+	wg.Wait()
+	if before > 0 {
+		// Those that the load left idle serve again: what is left is for new ones.
+		r.results.add(us, isolateSize, float64(treeMemory(srv.cmd.Process.Pid)-before)/(1<<20)/float64(waiting-connections))
+	}
+	return errors.Join(errs...)
+}
+
+// workerdSide is workerd itself, which wrangler brings along, with the Worker as
+// wrangler bundles it.
+func (b *bench) workerdSide(ctx context.Context, wrangler *side) (*side, error) {
+	command := wrangler.command("0")
+	modules := filepath.Dir(filepath.Dir(filepath.Dir(command[1])))
+	found, err := filepath.Glob(filepath.Join(modules, "@cloudflare", "workerd-*", "bin", "workerd*"))
+	if err != nil || len(found) == 0 {
+		return nil, fmt.Errorf("there is none in %s", modules)
+	}
+	build := exec.CommandContext(ctx, command[0], command[1], "deploy", "--dry-run", "--outdir", "dist")
+	build.Dir, build.Env = wrangler.site, wrangler.environment(b.environ, wrangler.home)
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("wrangler deploy --dry-run: %w: %.500s", err, out)
+	}
+	version, err := exec.CommandContext(ctx, found[0], "--version").Output()
+	if err != nil {
+		return nil, err
+	}
+	date := strings.TrimSpace(strings.TrimPrefix(string(version), "workerd"))
+	s := *wrangler
+	s.name = workerd
+	s.command = func(port string) []string {
+		config := filepath.Join(wrangler.site, "workerd.capnp")
+		text := fmt.Sprintf(workerdConfig, port, date)
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			b.say("workerd: %v", err)
+		}
+		return []string{found[0], "serve", config}
+	}
+	return &s, nil
+}
+
+// workerdConfig takes the port and the compatibility date.
+const workerdConfig = `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .main)],
+  sockets = [(name = "http", address = "127.0.0.1:%s", http = (), service = "main")],
+);
+const main :Workerd.Worker = (
+  modules = [(name = "index.js", esModule = embed "dist/index.js")],
+  compatibilityDate = "%s",
+);
+`
