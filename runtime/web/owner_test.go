@@ -132,6 +132,7 @@ func TestAsInProduction(t *testing.T) {
 		{`new Request("https://a.test/", { headers: null })`, `/TypeError/`},
 		{`const { readable, writable } = new CompressionStream("gzip"), w = writable.getWriter(); await w.write(new Uint8Array(200000)); await w.close();
 		  const d = new DecompressionStream("gzip"), v = d.writable.getWriter(); await v.write(await new Response(readable).bytes()); await v.close(); return (await new Response(d.readable).bytes()).length`, `200000`},
+		{`const many = new HTMLRewriter().onDocument({ end(e) { for (let i = 0; i < 20000; i++) e.append("<br>", { html: true }); } }); return (await many.transform(new Response("<p>")).text()).length`, `80003`},
 		{`const seen = []; await new HTMLRewriter().on("p", { element(e) { seen.push(e.attributes.map(([name]) => name).toArray()); } }).transform(new Response("<p a b=1>")).text(); return seen`, `[["a","b"]]`},
 		{`const body = '--x\nContent-Disposition: form-data; name="a"\n\none\ntwo\n--x\r\nContent-Disposition: form-data; name="f"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--x\r\nContent-Disposition: form-data; name="g"; filename="g"\n\r\n\r\r\n--x--';
 		  const form = await new Response(body, { headers: { "content-type": "multipart/form-data; boundary=x" } }).formData(); return [form.get("a"), form.get("f"), await form.get("g").bytes().then((b) => [...b])]`, `["one\ntwo","",[13]]`},

@@ -222,7 +222,9 @@ function insert(token, at, args, first, method) {
   if (args.length === 0) throw new TypeError(`Failed to execute '${method}' on '${token[Symbol.toStringTag]}': parameter 1 is not of type 'string or ReadableStream or Response'.`);
   const item = [contentValue(args[0], state.parts), isHTML(args[1], token, method)];
   const list = state.edit?.[at] ?? [];
-  change(state, at, first ? [...item, ...list] : [...list, ...item]);
+  if (first) list.unshift(...item);
+  else list.push(...item); // in place: a handler may write in small pieces
+  change(state, at, list);
   return token;
 }
 
