@@ -136,3 +136,27 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		t.Errorf("%d connections reached a private address", n)
 	}
 }
+
+// A server may close a kept connection at any time; what may be sent again is.
+func TestFetchOverClosedConnections(t *testing.T) {
+	host, _ := rawServer(t, func(head, body string) string {
+		content := strings.ToLower(strings.SplitN(head, " ", 2)[0] + " " + body)
+		if strings.Contains(strings.ToLower(head), "idempotency") {
+			content += " with a key"
+		}
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(content), content)
+	})
+	var snippets []snippet
+	for _, c := range []struct{ init, want string }{
+		{`{ method: "PUT", body: "sent" }`, "put sent"},
+		{`{ method: "DELETE", body: "sent" }`, "delete sent"},
+		{`{ method: "DELETE" }`, "delete "},
+		{`{}`, "get "},
+	} {
+		snippets = append(snippets, snippet{
+			`const seen = new Set(); for (let i = 0; i < 40; i++) seen.add(await (await fetch("http://` + host + `/", ` + c.init + `)).text()); return [...seen]`,
+			fmt.Sprintf("[%q]", c.want),
+		})
+	}
+	try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
+}

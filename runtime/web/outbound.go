@@ -257,5 +257,10 @@ func (f *outbound) newRequest() (*http.Request, error) {
 	if r.Header["User-Agent"] == nil {
 		r.Header["User-Agent"] = []string{""} // none, rather than net/http's
 	}
+	if (f.method == http.MethodPut || f.method == http.MethodDelete) && r.Header["X-Idempotency-Key"] == nil {
+		// Says to net/http alone that it may ask again when a kept connection turns
+		// out to be closed (RFC 9110, 9.2.2); it would for GET only.
+		r.Header["X-Idempotency-Key"] = []string{}
+	}
 	return r, nil
 }

@@ -37,7 +37,7 @@ func TestRequestAttributes(t *testing.T) {
 			new Request("https://a.test", init); return read.join(" ") === names.reverse().join(" ")`,
 			`true`,
 		},
-		{`return [Request.length, Response.length, Headers.length, Response.json.length, Response.redirect.length, fetch.length]`, `[1,0,0,1,1,1]`},
+		{`return [Request.length, Response.length, Headers.length, Response.json.length, Response.redirect.length, fetch.length, FormData.length, FormData.prototype.append.length, FormData.prototype.set.length]`, `[1,0,0,1,1,1,0,2,2]`},
 		{`return Object.getOwnPropertyDescriptor(Request.prototype, "mode").get.call({})`, `TypeError: Illegal invocation: this is not a Request`},
 		{`return Object.getOwnPropertyDescriptor(Request.prototype, "isReloadNavigation").get.call({})`, `TypeError: Illegal invocation: this is not a Request`},
 	})

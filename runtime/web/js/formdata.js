@@ -15,10 +15,10 @@ export class FormData {
     setList = (form, list) => { form.#list = list; };
     isFormData = (value) => typeof value === "object" && value !== null && #list in value;
   }
-  constructor(form) {
+  constructor(form = undefined) {
     if (form !== undefined) throw new TypeError("FormData constructor: there are no form elements here; call append for each field");
   }
-  append(name, value, filename) {
+  append(name, value, filename = undefined) {
     need(arguments.length, 2, "FormData.append");
     listOf(this).push(usv(name), entry(value, filename, arguments.length > 2));
   }
@@ -43,7 +43,7 @@ export class FormData {
     need(arguments.length, 1, "FormData.has");
     return this.get(name) !== null;
   }
-  set(name, value, filename) {
+  set(name, value, filename = undefined) {
     need(arguments.length, 2, "FormData.set");
     const key = usv(name), item = entry(value, filename, arguments.length > 2);
     let done = false;
