@@ -73,7 +73,7 @@ export function initBody(b, source) {
   b.source = stream ? null : source;
   b.stream = stream ? source : null;
   b.used = false;
-  b.made = source === null ? FREE : mark();
+  b.made = source === null || stream ? FREE : mark(); // a stream of JavaScript's does no I/O
 }
 
 export function hasBody(b) { return b.source !== null || b.stream !== null; }
