@@ -116,10 +116,23 @@ export function nameOf(name) {
   return lower;
 }
 
+/**
+ * text without HTTP whitespace at its ends. By hand: a regular expression for the end
+ * starts over at each blank of a long run inside.
+ */
+function trimmed(text) {
+  let start = 0, end = text.length;
+  while (start < end && blank(text.charCodeAt(start))) start++;
+  while (end > start && blank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+const blank = (code) => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+
 /** A header's value, checked and trimmed. */
 export function valueOf(value) {
   if (values.has(value)) return value;
-  const text = `${value}`.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, "").toWellFormed();
+  const text = trimmed(`${value}`).toWellFormed();
   if (/[\0\n\r]/.test(text)) throw new TypeError(`Invalid header value: ${JSON.stringify(text)}`);
   if (values.size < REMEMBERED && text === value && text.length < 64) values.add(text);
   return text;
