@@ -4,6 +4,7 @@ GO      ?= go
 BIN     := bin/pages
 SITE    := testdata/sites/riverside
 PACKS   := testdata/sites/packages
+TYPES   := testdata/sites/types
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
@@ -31,7 +32,7 @@ runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/artifact
 	@$(GO) run ./cmd/artifacts/bootimage $@
 
 # What the example sites import from npm.
-site: $(SITE)/node_modules/.package-lock.json $(PACKS)/node_modules/.package-lock.json
+site: $(SITE)/node_modules/.package-lock.json $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.package-lock.json
 
 %/node_modules/.package-lock.json: %/package-lock.json
 	npm ci --prefix $* --omit=dev --no-audit --no-fund
@@ -74,8 +75,8 @@ cross: artifacts
 bench: build site
 	$(GO) run ./cmd/bench $(BENCH)
 
-# The long loops: every fuzzer for FUZZTIME, then all tests over and over with
-# the race detector.
+# The long loops: every fuzzer for FUZZTIME, a gigabyte through a Worker, then all
+# tests over and over with the race detector.
 FUZZTIME ?= 2m
 SOAKS    ?= 20
 
@@ -85,9 +86,10 @@ soak: build site
 	    echo "$$package $$fuzzer"; $(GO) test -run '^$$' -fuzz "^$$fuzzer$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 	  done; \
 	done
+	PAGES_SOAK=1 $(GO) test -run TestLargeBodies -timeout 1h ./runtime
 	CGO_ENABLED=1 $(GO) test -race -count $(SOAKS) -timeout 4h ./...
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip
 	find runtime -name '*.stamp' -delete

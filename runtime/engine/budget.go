@@ -107,7 +107,7 @@ func (vm *VM) postMortem() (stack string, ok bool) {
 	return vm.salvage(func() (string, error) {
 		v, err := vm.apply(f, nil)
 		if err != nil {
-			return "", nil
+			return "", err
 		}
 		return vm.text(v)
 	})

@@ -171,6 +171,9 @@ func (vm *VM) malloc(n uint32) uint32 {
 	return ptr
 }
 
+// Size is the bytes of linear memory: it grows only.
+func (vm *VM) Size() int64 { return int64(vm.mem.Size()) }
+
 // read returns a view of linear memory.
 func (vm *VM) read(ptr, n uint32) []byte {
 	b, ok := vm.mem.Read(ptr, n)
