@@ -179,6 +179,26 @@ func made(k *cryptoKey) []any {
 	return []any{k.handle(), append(object, algorithms[k.alg].describe(k)...)}
 }
 
+// algorithmOf is the algorithm of a name that comes from JavaScript: what has no
+// key yet is refused where the algorithm does not have it.
+func algorithmOf(name string) algorithm {
+	var a algorithm
+	if known, ok := algorithms[name]; ok {
+		a = *known
+	}
+	err := domError("NotSupportedError", "%q does not do that", name)
+	if a.generate == nil {
+		a.generate = func(string, params) ([]*cryptoKey, error) { return nil, err }
+	}
+	if a.load == nil {
+		a.load = func(*material) (*cryptoKey, error) { return nil, err }
+	}
+	if a.length == nil {
+		a.length = func(params) (int, error) { return 0, err }
+	}
+	return a
+}
+
 // keyFuncs are the host functions that make, read and write keys.
 func (h *Host) keyFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
@@ -190,7 +210,7 @@ func (h *Host) keyFuncs() map[string]engine.Func {
 			}
 			name, p := c.String(0), paramsIn(c, 1)
 			return c.Apart(func() (any, error) {
-				keys, err := algorithms[name].generate(name, p)
+				keys, err := algorithmOf(name).generate(name, p)
 				if err != nil {
 					return nil, err
 				}
@@ -214,7 +234,7 @@ func (h *Host) keyFuncs() map[string]engine.Func {
 					return nil, domError("DataError", "the JSON Web Key cannot be read: %v", err)
 				}
 			}
-			k, err := algorithms[m.alg].load(m)
+			k, err := algorithmOf(m.alg).load(m)
 			if err != nil {
 				return nil, err
 			}
@@ -230,7 +250,7 @@ func (h *Host) keyFuncs() map[string]engine.Func {
 		},
 		// crypto_key_length(algorithm, params) -> bits or null
 		"crypto_key_length": func(c *engine.Call) (any, error) {
-			bits, err := algorithms[c.String(0)].length(paramsIn(c, 1))
+			bits, err := algorithmOf(c.String(0)).length(paramsIn(c, 1))
 			if err != nil || bits < 0 {
 				return nil, err
 			}

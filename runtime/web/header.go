@@ -49,11 +49,13 @@ func addressOf(remote string) string {
 	return at.Addr().Unmap().WithZone("").String()
 }
 
+// flatten is a header as JavaScript takes it: names in lower case and values in
+// turn, without those of one name.
 func flatten(header http.Header, without string) []string {
 	const more = 8 // what headerList adds
 	list := make([]string, 0, 2*len(header)+more)
 	for _, name := range slices.Sorted(maps.Keys(header)) {
-		if isHopByHop(name) || name == without {
+		if isHopByHop(name) || name == without || !isToken(name) { // net/http takes "name :" from a server
 			continue
 		}
 		lower := strings.ToLower(name)

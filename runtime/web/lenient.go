@@ -22,6 +22,7 @@ import (
 const (
 	maxHeadLine = 64 << 10  // bytes
 	maxHead     = 256 << 10 // bytes, as of the transport
+	maxInterim  = 100       // answers of 1xx before the one that counts
 )
 
 // send makes one request.
@@ -125,7 +126,7 @@ func (b aloneBody) Close() error {
 // readAnswer reads the head of the answer to r.
 func readAnswer(conn io.Reader, r *http.Request) (*http.Response, error) {
 	from := bufio.NewReaderSize(conn, maxHeadLine)
-	for {
+	for range maxInterim {
 		head, odd, err := readHead(from)
 		if err != nil {
 			return nil, err
@@ -144,6 +145,7 @@ func readAnswer(conn io.Reader, r *http.Request) (*http.Response, error) {
 		}
 		return resp, nil
 	}
+	return nil, errors.New("too many interim answers")
 }
 
 // readHead reads a head to its empty line, and takes the fields out of it whose

@@ -77,6 +77,8 @@ func TestControlCharactersInHeaders(t *testing.T) {
 			answer = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n", len(content))
 		case "/early":
 			answer = "HTTP/1.1 103 Early\r\nX-Early: \x02\r\n\r\n" + answer
+		case "/waiting":
+			answer = strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 200) + answer
 		case "/moved":
 			return "HTTP/1.1 302 Found\r\nX-Odd: \x02\r\nLocation: /there\r\n\r\n"
 		case "/nul":
@@ -114,6 +116,7 @@ func TestControlCharactersInHeaders(t *testing.T) {
 		{`fetch("{H}/moved", { headers: { "x-a": "\x05" } })`, got + `"GET \"X-A: \\x05|\" "]`},
 		{`fetch("{H}/", { method: "POST", body: "sent" })`, refused},
 		{`fetch("{H}/nul")`, refused},
+		{`fetch("{H}/waiting", { headers: { "x-a": "\x05" } })`, `/TypeError: .* too many interim answers/`},
 		{`fetch("{H}/return")`, refused},
 		{`fetch("{H}/length")`, refused},
 		{`fetch("{H}/name")`, refused},
