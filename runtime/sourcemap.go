@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,13 +62,18 @@ func newSources(text []byte) (*sources, error) {
 // at the top level of a module, "    at file:line:column".
 var traceLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(\d+))?\)?$`)
 
-// frames reads a trace as the engine wrote it. Frames of the prelude and of
-// native functions are left out: the author wrote neither.
+// notTheAuthors are what a trace has in place of a file for what the author did
+// not write, and for a function that was stopped before QuickJS noted where it is:
+// the line that called it says more.
+var notTheAuthors = []string{preludeName, "native", "<evalScript>", "missing"}
+
+// frames reads a trace as the engine wrote it, without what the author did not
+// write.
 func (s *sources) frames(stack string) []Frame {
 	var frames []Frame
 	for line := range strings.Lines(stack) {
 		m := traceLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		if m == nil || m[2] == preludeName || m[2] == "native" || m[2] == "<evalScript>" {
+		if m == nil || slices.Contains(notTheAuthors, m[2]) {
 			continue
 		}
 		f := Frame{Func: m[1], File: m[2]}

@@ -3,6 +3,9 @@ package engine
 import (
 	"errors"
 	"math"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
@@ -13,7 +16,7 @@ import (
 const (
 	// grace is how long after its deadline a turn may unwind by itself. Then its
 	// end says where it was, which a module that is cut off mid-flight cannot.
-	grace = time.Millisecond / 2
+	grace = time.Millisecond
 	// postMortemTicks is how often the module may be interrupted while the trace of
 	// a killed turn is taken; the VM is broken by then, and may not come back.
 	postMortemTicks = 100
@@ -78,8 +81,8 @@ func (vm *VM) betweenInstructions() bool {
 	return counter != nil && uint32(counter.Get()) != 0
 }
 
-// die ends a turn that unwound, by a panic. What QuickJS threw knows the line of
-// the innermost function, which the trace taken in its midst may lack.
+// die ends a turn that unwound, by a panic. What QuickJS threw knows a line of the
+// innermost function, which the trace taken in its midst may lack, or know better.
 func (vm *VM) die() {
 	vm.killing = true
 	thrown, _ := vm.salvage(func() (string, error) {
@@ -89,11 +92,42 @@ func (vm *VM) die() {
 		}
 		return vm.textProperty(v, "stack"), nil
 	})
-	vm.killed.Stack = orElse(thrown, vm.killed.Stack)
+	vm.killed.Stack = orElse(later(thrown, vm.killed.Stack), vm.killed.Stack)
 	if vm.killed.Stack == "" {
 		vm.killed.Stack, _ = vm.postMortem()
 	}
 	panic(broken{vm.killed})
+}
+
+// framePosition is the end of a line of a trace that has a position.
+var framePosition = regexp.MustCompile(`:(\d+):(\d+)\)?\n?$`)
+
+// later is the trace thrown, with the innermost frame of taken where that is the
+// same function further on: a loop is thrown from its head, by QuickJS's tables
+// often what came before it, while the other trace has the last call in it.
+func later(thrown, taken string) string {
+	innermost, callers, _ := strings.Cut(thrown, "\n")
+	at := framePosition.FindStringSubmatchIndex(innermost)
+	if at == nil {
+		return thrown
+	}
+	for line := range strings.Lines(taken) {
+		other, same := strings.CutPrefix(line, innermost[:at[0]])
+		if !same {
+			continue
+		}
+		if m := framePosition.FindStringSubmatch(other); m != nil && number(m[1]) > number(innermost[at[2]:at[3]]) {
+			return line + callers
+		}
+		break
+	}
+	return thrown
+}
+
+// number is a run of digits; one too long for a position counts as the greatest.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // postMortem asks the prelude's entry point "backtrace" what is running. The VM

@@ -25,6 +25,8 @@ var spinning = map[string]struct{ code, want string }{
 	"join":               {"function write() {\n  return new Array(5e7).join('');\n}\nwrite()", "at write (%:2"},
 	"async function":     {"0;\n(async function spin() { for(;;){}\n})(); 0", "at spin (%:2:"},
 	"after an await":     {"(async function spin() {\n  await Math.abs(1);\n  for(;;){}\n})(); 0", "at spin (%:2:"},
+	"a call in a loop":   {"(function spin() {\n  Math.sin(1);\n  for (;;)\n    Math.abs(1);\n})(); 0", "at spin (%:4:"},
+	"awaited, a call":    {"(async function spin() {\n  await Math.sin(1);\n  for (;;)\n    Math.abs(1);\n})(); 0", "at spin (%:4:"},
 	"then":               {"0;\nPromise.resolve().then(function spin() {\n  for(;;){}\n}); 0", "at spin (%:2:"},
 	"generator":          {"function* spin() {\n  yield 1;\n  for(;;){}\n}\n[...spin()]", "at spin (%:2:"},
 	"async generator":    {"(async () => {\n  for await (const x of (async function* spin() {\n    yield 1;\n    for(;;){}\n  })()) {}\n})(); 0", "at spin (%:3:"},
