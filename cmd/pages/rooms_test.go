@@ -16,6 +16,7 @@ const module = "github.com/pages-toolchain/pages/"
 // mayImport is the diagram in ARCHITECTURE.md: each room, and the rooms it may import.
 var mayImport = map[string][]string{
 	"manifest":                nil,
+	"manifest/workertypes":    {"manifest"},
 	"bundler":                 {"manifest"},
 	"runtime/engine":          {"runtime/engine/fuel"},
 	"runtime/engine/fuel":     nil,
@@ -37,7 +38,7 @@ var mayImport = map[string][]string{
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest"},
 	"cmd/pages": {
-		"manifest", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site",
+		"manifest", "manifest/workertypes", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site",
 	},
 }
 

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/workertypes"
+)
+
+func (c *cli) newTypes() *cobra.Command {
+	var check bool
+	var out string
+	cmd := &cobra.Command{
+		Use:   "types [DIR]",
+		Short: "Write the TypeScript types of the Worker's environment",
+		Long: "Write the TypeScript types of the Worker's environment to " + workertypes.FileName + ", which is\nmeant to be committed: Env with every binding and secret, the modules a Worker\ncan import, the signed-in member, the forms. " +
+			"The manifest alone decides what it\nsays.\n\n" +
+			"Where @cloudflare/workers-types is installed its types of the bindings count;\nwithout it, Request and Response come from TypeScript's \"lib\": [\"webworker\"].\n\n" +
+			"Exit codes: 0 written, or up to date; 1 the manifest was refused, or --check\nfound another text; 2 wrong usage, 9 the file cannot be written.",
+		Example: "  pages types\n  pages types --check\n  pages types -o src/env.d.ts",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := c.find(args)
+			if err != nil {
+				return err
+			}
+			m, found := c.load(dir) // of warnings, validate tells
+			if m == nil {
+				return &refused{report: found.report, src: found.src}
+			}
+			path := filepath.Join(dir, workertypes.FileName)
+			if out != "" {
+				path = c.path(out)
+			}
+			return c.writeTypes(path, m, check)
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and fail when the file is not up to date")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write (default: "+workertypes.FileName+" beside the manifest)")
+	return cmd
+}
+
+func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
+	text := workertypes.Declare(m)
+	shown := c.shown(path)
+	there, err := os.ReadFile(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !missing:
+		return &failure{code: exitResource, id: "output-unusable", msg: fmt.Sprintf("%q cannot be read: %s", shown, reason(err)), err: err}
+	case !missing && !workertypes.Own(there):
+		return &failure{code: exitRefused, id: "types-not-ours", msg: fmt.Sprintf("%q was not written by pages types", shown), fix: "move it away, or write another file with --output"}
+	case !missing && workertypes.Same(there, text):
+		return c.printTypes(shown, false)
+	case check && missing:
+		return &failure{code: exitRefused, id: "types-missing", msg: fmt.Sprintf("there is no %q", shown), fix: "run pages types and commit the file"}
+	case check:
+		return &failure{code: exitRefused, id: "types-differ", msg: fmt.Sprintf("%q is not what the manifest says", shown), fix: "run pages types and commit the file"}
+	}
+	grown := path + ".part"
+	err = os.WriteFile(grown, text, 0o644)
+	if err == nil {
+		err = os.Rename(grown, path)
+	}
+	if err != nil {
+		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", shown), "name a file that you may write with --output", err)
+	}
+	return c.printTypes(shown, true)
+}
+
+func (c *cli) printTypes(path string, wrote bool) error {
+	if c.json {
+		c.printJSON(struct {
+			OK    bool   `json:"ok"`
+			Path  string `json:"path"`
+			Wrote bool   `json:"wrote"` // false when it was up to date
+		}{true, filepath.ToSlash(path), wrote})
+		return nil
+	}
+	if wrote {
+		fmt.Fprintln(c.stdout, path)
+		return nil
+	}
+	c.progress("%s is up to date", path)
+	return nil
+}

@@ -1,0 +1,1 @@
+CREATE TABLE crews (id INTEGER PRIMARY KEY, name TEXT);
