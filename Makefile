@@ -12,9 +12,9 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/intl/*.go runtime/binding/*.go runtime/node/*.go runtime/wasm/*.go))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts cross site lint race goldens browser tidy
+.PHONY: dev build test check bench soak clean artifacts cross example site lint race goldens browser tidy
 
-dev: build site
+dev: build example
 	$(BIN) dev $(SITE)
 
 build: $(BIN)
@@ -31,11 +31,12 @@ artifacts:
 runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/artifact/quickjs.wasm $(BOOTED)
 	@$(GO) run ./cmd/artifacts/bootimage $@
 
-# What the example sites import from npm.
-site: $(SITE)/node_modules/.package-lock.json $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.package-lock.json
+# What the example site imports from npm, and what the other sites of the tests do.
+example: $(SITE)/node_modules/.package-lock.json
+site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.package-lock.json
 
 %/node_modules/.package-lock.json: %/package-lock.json
-	npm ci --prefix $* --omit=dev --no-audit --no-fund
+	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
 
 test: build site
 	$(GO) test ./...
