@@ -15,7 +15,7 @@ type mapped struct{ b []byte }
 
 // newMemory implements experimental.MemoryAllocator.
 func newMemory(_, limit uint64) experimental.LinearMemory {
-	b, err := unix.Mmap(-1, 0, int(limit), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	b, err := unix.Mmap(-1, 0, int(limit), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|noReserve)
 	if err != nil {
 		// wazero has no error here; it turns the panic into one of Instantiate.
 		panic(fmt.Errorf("reserve %d bytes for an isolate: %w", limit, err))
