@@ -205,7 +205,7 @@ func TestParseTail(t *testing.T) {
 	for out, want := range map[string]float64{
 		"  Latency Distribution\n     50%  620.00us\n     99%    7.25ms\nRequests/sec: 5\n": 7.25,
 		"     99%  812.00us\n": 0.812,
-		"     99%    1.50s\n":  1500,
+		"     99%    1.50s \n": 1500, // wrk pads seconds
 	} {
 		if got, err := parseTail(out); err != nil || got != want {
 			t.Errorf("%q: %v, %v", out, got, err)

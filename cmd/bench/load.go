@@ -66,7 +66,7 @@ func (w wrk) tail(ctx context.Context, url string, d time.Duration) (float64, er
 	return parseTail(string(out))
 }
 
-var wrkTail = regexp.MustCompile(`(?m)^\s*99%\s+([0-9.]+)(us|ms|s)$`)
+var wrkTail = regexp.MustCompile(`(?m)^\s*99%\s+([0-9.]+)(us|ms|s) *$`)
 
 func parseTail(out string) (float64, error) {
 	hit := wrkTail.FindStringSubmatch(out)
