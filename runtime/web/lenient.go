@@ -36,7 +36,18 @@ func (h *Host) send(r *http.Request) (*http.Response, error) {
 	if _, malformed := errors.AsType[textproto.ProtocolError](err); ok && malformed && r.Body == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return h.sendAlone(t, r) // asking twice is safe for these methods
 	}
+	if ok && err == nil && announcesContent(resp) {
+		t.CloseIdleConnections() // no later request may take the content for its own answer
+	}
 	return resp, err
+}
+
+// announcesContent reports whether an answer that has no content by its status
+// says that content follows (RFC 9110, 15.3.5, and RFC 9112, 6.3): some servers
+// send it.
+func announcesContent(resp *http.Response) bool {
+	length := resp.Header.Get("Content-Length")
+	return resp.StatusCode == http.StatusNoContent && resp.ProtoMajor == 1 && (length != "" && length != "0" || resp.TransferEncoding != nil)
 }
 
 func hasControls(header http.Header) bool {

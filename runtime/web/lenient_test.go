@@ -163,3 +163,59 @@ func TestFetchOverClosedConnections(t *testing.T) {
 	}
 	try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 }
+
+// What a server sends after an answer without content is no answer to the next
+// request, which could be anybody's.
+func TestContentAfterNoContent(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				from, late := bufio.NewReader(conn), ""
+				for {
+					r, err := http.ReadRequest(from)
+					if err != nil {
+						return
+					}
+					_, _ = io.Copy(io.Discard, r.Body)
+					answer := "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine"
+					switch r.URL.Path {
+					case "/length":
+						answer, late = "HTTP/1.1 204 No Content\r\nContent-Length: 43\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nalien"
+					case "/chunked":
+						answer, late = "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\nalien\r\n0\r\n\r\n"
+					case "/empty":
+						answer = "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n"
+					default:
+						answer = late + answer // comes when the connection is used again
+					}
+					if _, err := io.WriteString(conn, answer); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	host := listener.Addr().String()
+	var snippets []snippet
+	for _, path := range []string{"length", "chunked", "empty"} {
+		for _, method := range []string{"GET", "POST"} {
+			snippets = append(snippets, snippet{
+				`const none = await fetch("http://` + host + `/` + path + `", { method: "` + method + `" });
+				const next = await fetch("http://` + host + `/next", { method: "POST", body: "sent" });
+				return [none.status, none.body, next.status, await next.text()]`,
+				`[204,null,200,"mine"]`,
+			})
+		}
+	}
+	try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
+}
