@@ -27,7 +27,7 @@ func TestWebSocketPair(t *testing.T) {
 const pair = () => { const p = new WebSocketPair(); return [p[0], p[1]]; };
 const open = () => { const [a, b] = pair(); a.accept(); b.accept(); return [a, b]; };
 const L = [], hear = (ws, n) => { for (const t of ["open", "message", "close", "error"]) ws.addEventListener(t, (e) => L.push([n, t, t === "message" ? (typeof e.data === "string" ? e.data : Object.prototype.toString.call(e.data) + (e.data.byteLength ?? e.data.size)) : t === "close" ? [e.code, e.reason, e.wasClean] : ""])); };
-const w = () => scheduler.wait(10);
+const w = async () => { for (let i = 0; i < 4; i++) await scheduler.wait(5) };
 const tries = (f) => { try { f(); return "ok"; } catch (e) { return e.name + ": " + e.message; } };
 `
 	cases := []snippet{
@@ -184,6 +184,34 @@ func TestWebSocketServerCloses(t *testing.T) {
 	hearEnd(t, updated, websocket.StatusServiceRestart)
 	late, _ := dialWorker(t, w)
 	hearEnd(t, late, websocket.StatusServiceRestart)
+}
+
+// A listener that throws ends its connection, and the peer hears no reason.
+func TestWebSocketListenerThrows(t *testing.T) {
+	try(t, web.Options{}, []snippet{{`const [a, b] = Object.values(new WebSocketPair()), seen = []; a.accept(); b.accept();
+		const note = (name, end) => { for (const type of ["message", "error", "close"]) end.addEventListener(type, (e) => seen.push([name + type, e.data ?? e.message ?? [e.code, e.wasClean]])); };
+		note("a", a); note("b", b);
+		b.addEventListener("message", (e) => { if (e.data === "2") throw null; });
+		b.addEventListener("message", () => seen.push("all hear"));
+		for (const text of "123") a.send(text);
+		await scheduler.wait(1);
+		return [seen, a.readyState, b.readyState];`,
+		`[[["bmessage","1"],"all hear",["bmessage","2"],"all hear",["berror","Uncaught null"],["aerror","Uncaught Error: Network connection lost."],["aclose",[1006,false]]],3,3]`}})
+	w := serve(t, handler(`const [client, server] = Object.values(new WebSocketPair());
+		server.accept();
+		server.addEventListener("message", () => { throw new Error("no"); });
+		server.addEventListener("error", (e) => console.log(e.message, server.readyState));
+		server.addEventListener("close", () => console.log("closed"));
+		return new Response(null, { status: 101, webSocket: client });`), web.Options{})
+	conn, _ := dialWorker(t, w)
+	say(t, conn, "x")
+	if _, _, err := conn.Read(t.Context()); err == nil || websocket.CloseStatus(err) != -1 {
+		t.Errorf("the peer hears %v", err)
+	}
+	w.waitFor("Uncaught Error: no 3")
+	if strings.Contains(w.lines(), "closed") {
+		t.Error("the end that failed hears of a close")
+	}
 }
 
 // A Worker that is killed takes its connections along.
