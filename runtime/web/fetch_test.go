@@ -46,6 +46,14 @@ func backend(t *testing.T) (url string, hits *atomic.Int64) {
 		fmt.Fprint(z, "unzipped ", r.Header.Get("Accept-Encoding"))
 		z.Close()
 	})
+	mux.HandleFunc("/twice", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Content-Encoding"] = []string{"deflate", "gzip"}
+		outer := gzip.NewWriter(w)
+		inner := zlib.NewWriter(outer)
+		fmt.Fprint(inner, "unpacked")
+		inner.Close()
+		outer.Close()
+	})
 	mux.HandleFunc("/deflate", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "deflate")
 		z := zlib.NewWriter(w)
@@ -113,7 +121,12 @@ func TestFetch(t *testing.T) {
 		{`await fetch("{B}/to?status=302&url=http://[bad")`, `/TypeError: .* malformed URL/`},
 		{`await fetch("{B}/loop")`, `TypeError: Too many redirects: fetch followed 20`},
 		{`const r = await fetch("{B}/gzip"); return [await r.text(), r.headers.get("content-encoding")]`, `["unzipped br, gzip","gzip"]`},
+		{
+			`const r = []; for (const headers of [{ range: "bytes=0-" }, { Range: "bytes=0-", "accept-encoding": "gzip" }]) r.push(await (await fetch("{B}/gzip", { headers })).text()); return r`,
+			`["unzipped identity","unzipped gzip"]`,
+		},
 		{`return await (await fetch("{B}/deflate")).text()`, `"inflated"`},
+		{`const r = await fetch("{B}/twice"); return [await r.text(), r.headers.get("content-encoding")]`, `["unpacked","deflate, gzip"]`},
 		{`const r = await fetch("{B}/none"); return [r.status, r.body, await r.text()]`, `[204,null,""]`},
 		{`const r = await fetch("{B}/echo", { method: "HEAD" }); return [r.status, r.body]`, `[200,null]`},
 		{`const r = await fetch("{B}/cut"); await r.text()`, `/TypeError: the body could not be read: unexpected EOF/`},

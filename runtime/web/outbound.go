@@ -165,7 +165,7 @@ func (h *Host) run(x *Exchange, f *outbound) (any, error) {
 	handle := int64(-1)
 	if f.method != http.MethodHead && bodyAllowed(f.method, resp.StatusCode) {
 		b := &body{
-			r:      decoded(resp.Body, resp.Header.Get("Content-Encoding")),
+			r:      decoded(resp.Body, strings.Join(resp.Header.Values("Content-Encoding"), ",")),
 			closer: func() { f.stop(errRequestOver) },
 		}
 		if err := f.verify(b); err != nil {
@@ -252,7 +252,11 @@ func (f *outbound) newRequest() (*http.Request, error) {
 		}
 	}
 	if r.Header["Accept-Encoding"] == nil {
-		r.Header.Set("Accept-Encoding", "br, gzip")
+		accept := "br, gzip"
+		if r.Header["Range"] != nil {
+			accept = "identity" // a part of something compressed could not be read
+		}
+		r.Header.Set("Accept-Encoding", accept)
 	}
 	if r.Header["User-Agent"] == nil {
 		r.Header["User-Agent"] = []string{""} // none, rather than net/http's
