@@ -250,6 +250,31 @@ func TestRecovers(t *testing.T) {
 	}
 	put(t, dir, "later.js", "globalThis.later = true")
 	build(t, b, m)
+	if !slices.Contains(b.Inputs(), filepath.Join(b.dir, "tsconfig.json")) {
+		t.Errorf("inputs %q lack the options that may come", b.Inputs())
+	}
+}
+
+// TestSettingsThatChange: options that come, change or go count at the next build.
+func TestSettingsThatChange(t *testing.T) {
+	dir := site(t, "src/index.jsx", "export default { fetch: () => <p/> }", "node_modules/preact/package.json", `{"exports": {"./jsx-runtime": "./jsx.js"}}`,
+		"node_modules/preact/jsx.js", "export const jsx = (name) => 'automatic ' + name")
+	b := builder(t, dir, Options{})
+	for _, c := range []struct{ settings, want string }{
+		{"", "React.createElement"},
+		{`{"compilerOptions": {"jsx": "react-jsx", "jsxImportSource": "preact"}}`, "automatic"},
+		{`{"compilerOptions": {"jsxFactory": "h"}}`, "h("},
+		{"", "React.createElement"},
+	} {
+		if put(t, dir, "tsconfig.json", c.settings); c.settings == "" {
+			if err := os.Remove(filepath.Join(dir, "tsconfig.json")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if bundle := build(t, b, manifest.Manifest{Entry: "src/index.jsx"}); !strings.Contains(string(bundle.Worker.Code), c.want) {
+			t.Errorf("%s: want %s in %s", c.settings, c.want, bundle.Worker.Code)
+		}
+	}
 }
 
 func TestStopped(t *testing.T) {

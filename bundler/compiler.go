@@ -30,9 +30,10 @@ type compiled struct {
 
 // compiler is esbuild's incremental context for one target.
 type compiler struct {
-	target  target
-	context api.BuildContext
-	imports *imports
+	target   target
+	context  api.BuildContext
+	imports  *imports
+	settings map[string]string // the texts of the tsconfig.json files, by path
 }
 
 // target is what of the manifest the context depends on.
@@ -47,11 +48,22 @@ func (c *compiler) dispose() {
 	}
 }
 
+// outdated reports whether a tsconfig.json changed since the last run: esbuild
+// keeps what it parsed, also when the runtime of JSX is another one (0.28).
+func (c *compiler) outdated() bool {
+	for path, text := range c.settings {
+		if textOf(path) != text {
+			return true
+		}
+	}
+	return false
+}
+
 // compile bundles the manifest's entry. It keeps the compiler while the target
-// stays the same.
+// and the settings stay the same.
 func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *reads) compiled {
 	t := target{entry: m.Entry, nodeJS: slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagNodeJS)}
-	if b.compiler != nil && b.compiler.target != t {
+	if b.compiler != nil && (b.compiler.target != t || b.compiler.outdated()) {
 		b.compiler.dispose()
 		b.compiler = nil
 	}
@@ -117,7 +129,7 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	stop := context.AfterFunc(ctx, c.context.Cancel)
 	result := c.context.Rebuild()
 	stop()
-	explain.reads.addConfigs(c.imports.sources())
+	c.settings = explain.reads.addConfigs(c.imports.sources())
 
 	out := compiled{diagnostics: explain.all(result)}
 	if len(result.Errors) > 0 || ctx.Err() != nil {

@@ -58,23 +58,30 @@ func (r *reads) list() []string {
 }
 
 // addConfigs adds the files that tell esbuild how to read the sources: each
-// package.json and tsconfig.json from a source's folder up to the site's. Those
-// of installed packages do not change under an author's hands.
-func (r *reads) addConfigs(sources []string) {
+// package.json and tsconfig.json from a source's folder up to the site's, there
+// or not. Those of installed packages do not change under an author's hands. It
+// returns the texts of the tsconfig.json files by their paths.
+func (r *reads) addConfigs(sources []string) map[string]string {
 	seen := map[string]bool{}
+	settings := map[string]string{}
 	for _, source := range append(sources, filepath.Join(r.dir, "any")) {
 		if strings.Contains(filepath.ToSlash(source), "/node_modules/") {
 			continue
 		}
 		for dir := filepath.Dir(source); !seen[dir] && within(r.dir, dir); dir = filepath.Dir(dir) {
 			seen[dir] = true
-			for _, name := range []string{"package.json", "tsconfig.json"} {
-				if file := filepath.Join(dir, name); exists(file) {
-					r.add(file)
-				}
-			}
+			config := filepath.Join(dir, "tsconfig.json")
+			r.add(config, filepath.Join(dir, "package.json"))
+			settings[config] = textOf(config)
 		}
 	}
+	return settings
+}
+
+// textOf is what a file holds; nothing when it cannot be read.
+func textOf(path string) string {
+	text, _ := os.ReadFile(path)
+	return string(text)
 }
 
 // within reports whether path is dir or lies in it. Both are absolute.
