@@ -65,6 +65,16 @@ func TestGlobalScope(t *testing.T) {
 	}
 }
 
+// No time is told at the top level, so that code which would keep the first of
+// January 1970 there shows it here.
+func TestClockStandsAtTheTop(t *testing.T) {
+	w := mustStart(t, `const loaded = [Date.now(), new Date().getFullYear(), performance.now()];
+		export default { fetch() { return Response.json([loaded, new Date().getFullYear() > 2024, performance.now() > 0]); } };`, pagesruntime.WorkerOptions{})
+	if _, got := get(t, serve(t, w), "/"); got != "[[0,1970,0],true,true]" {
+		t.Error(got)
+	}
+}
+
 // A binding that was refused at the top level works in the handler.
 func TestGlobalScopeEnds(t *testing.T) {
 	w := mustStart(t, `export default { async fetch(request, env) {

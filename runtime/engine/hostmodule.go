@@ -71,8 +71,12 @@ func (e *Engine) link(ctx context.Context) error {
 func hostTimezoneOffset(_ *VM, _ api.Module, stack []uint64) { stack[0] = 0 }
 
 // wasiClock serves both the wall clock and the monotonic one.
-func (e *Engine) wasiClock(_ *VM, mod api.Module, stack []uint64) {
-	if !mod.Memory().WriteUint64Le(uint32(stack[2]), uint64(e.now().UnixNano())) {
+func (e *Engine) wasiClock(vm *VM, mod api.Module, stack []uint64) {
+	var now uint64
+	if vm.scope == nil || !vm.scope.clockStopped {
+		now = uint64(e.now().UnixNano())
+	}
+	if !mod.Memory().WriteUint64Le(uint32(stack[2]), now) {
 		stack[0] = errnoIO
 		return
 	}

@@ -22,6 +22,8 @@ type Scope struct {
 	turn atomic.Pointer[turn]
 	// pending counts the scope's Asyncs under way.
 	pending atomic.Int32
+	// clockStopped is whether Date tells 1970: see StopClock.
+	clockStopped bool
 	// outside is what Go holds for the scope, in bytes: hold.go.
 	outside atomic.Int64
 }
@@ -68,6 +70,13 @@ func (s *Scope) Refill() { s.cpu.Store(0) }
 
 // Budget is the most CPU time that the scope may take; 0 is no limit.
 func (s *Scope) Budget() time.Duration { return s.budget }
+
+// StopClock has Date tell the first of January 1970 in the scope's turns. It is
+// called before the scope is used.
+func (s *Scope) StopClock() { s.clockStopped = true }
+
+// ClockStopped reports whether StopClock was called.
+func (s *Scope) ClockStopped() bool { return s.clockStopped }
 
 // Idle reports whether no Async is under way for the scope.
 func (s *Scope) Idle() bool { return s.pending.Load() == 0 }

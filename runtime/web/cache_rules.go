@@ -26,7 +26,7 @@ func directives(header http.Header) map[string]string {
 // isKeptStatus reports whether answers of a status are kept.
 func isKeptStatus(status int) bool {
 	switch status {
-	case 200, 203, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501:
+	case 200, 203, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501:
 		return true
 	}
 	return false

@@ -31,8 +31,8 @@ const seen = async (headers = {}, method = "GET", options) => { const r = await 
 `
 	cases := []snippet{
 		{
-			`const out = {}; for (const status of [200, 201, 204, 301, 302, 404, 410, 500, 503]) { await cache.delete(url); out[status] = await kept({ status, headers: day }, status === 204 ? null : "x"); } return out;`,
-			`{"200":200,"201":"none","204":"none","301":301,"302":302,"404":404,"410":410,"500":"none","503":"none"}`,
+			`const out = {}; for (const status of [200, 201, 204, 301, 302, 303, 404, 410, 500, 503]) { await cache.delete(url); out[status] = await kept({ status, headers: day }, status === 204 ? null : "x"); } return out;`,
+			`{"200":200,"201":"none","204":"none","301":301,"302":302,"303":303,"404":404,"410":410,"500":"none","503":"none"}`,
 		},
 		{`return kept({});`, `"none"`},
 		{`return kept({ headers: { "cache-control": "public" } });`, `"none"`},

@@ -12,8 +12,11 @@ const clockStep = 5 * time.Microsecond
 
 func (h *Host) clockFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// clock_now() -> milliseconds since the origin
-		"clock_now": func(*engine.Call) (any, error) {
+		// clock_now() -> milliseconds since the origin, 0 while the clock stands
+		"clock_now": func(c *engine.Call) (any, error) {
+			if c.Scope().ClockStopped() {
+				return 0.0, nil
+			}
 			return milliseconds(h.o.Now().Sub(h.origin).Truncate(clockStep)), nil
 		},
 		// clock_origin() -> milliseconds since 1970

@@ -75,7 +75,7 @@ func TestConsoleCannotFail(t *testing.T) {
 		`globalThis.Error = null; console.error(new TypeError("x"))`,
 		`let deep = {}; for (let i = 0; i < 5000; i++) deep = { deep }; console.dir(deep, { depth: Infinity })`,
 		`console.table(new Map([[1, { a: 1 }]])); console.table(new Set([1])); console.table(null); console.table([[1], 2]); console.table({})`,
-		`console.group(); console.groupEnd(); console.groupEnd(); console.timeEnd("x"); console.timeLog("x"); console.countReset("x"); console.clear()`,
+		`console.group(); console.groupEnd(); console.groupEnd(); console.timeEnd("x"); console.timeLog("x"); console.countReset("x"); console.clear(); console.profile(); console.profileEnd(); console.timeStamp("x")`,
 		`console.log(globalThis, Math, JSON, new (class { get [Symbol.toStringTag]() { throw 1; } })())`,
 	} {
 		w := serve(t, `export default { fetch() { `+code+`; return new Response("ok"); } };`, web.Options{})

@@ -219,3 +219,27 @@ func TestContentAfterNoContent(t *testing.T) {
 	}
 	try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
 }
+
+// Statuses that no server sends on purpose.
+func TestOddStatus(t *testing.T) {
+	host, _ := rawServer(t, func(head, _ string) string {
+		_, path, _ := strings.Cut(strings.SplitN(head, " HTTP/", 2)[0], " /")
+		return "HTTP/1.1 " + path + " Odd\r\nUpgrade: x\r\nConnection: upgrade\r\nContent-Length: 2\r\n\r\nok"
+	})
+	var snippets []snippet
+	for _, c := range []struct{ status, want string }{
+		{"101", `[101,"Odd",true,""]`},
+		{"200", `[200,"Odd",false,"ok"]`},
+		{"205", `[205,"Odd",true,""]`},
+		{"600", `[600,"Odd",false,"ok"]`},
+		{"999", `[999,"Odd",false,"ok"]`},
+		{"099", `/TypeError: fetch to .* failed: malformed HTTP status code 099/`},
+		{"000", `/TypeError: fetch to .* failed: malformed HTTP status code 000/`},
+		{"1000", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
+		{"20", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
+		{"-20", `/TypeError: fetch to .* failed: .*malformed HTTP status code/`},
+	} {
+		snippets = append(snippets, snippet{`const r = await fetch("http://` + host + `/` + c.status + `"); return [r.status, r.statusText, r.body === null, await r.text()]`, c.want})
+	}
+	try(t, web.Options{AllowFetch: []string{host}, SubRequests: 100}, snippets)
+}

@@ -162,8 +162,12 @@ func (h *Host) run(x *Exchange, f *outbound) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if resp.StatusCode < http.StatusContinue { // net/http takes any three digits
+		closeQuietly(resp.Body)
+		return nil, engine.TypeError("fetch to %q failed: malformed HTTP status code %03d", f.url, resp.StatusCode)
+	}
 	handle := int64(-1)
-	if f.method != http.MethodHead && bodyAllowed(f.method, resp.StatusCode) {
+	if bodyAllowed(f.method, resp.StatusCode) {
 		b := &body{
 			r:      decoded(resp.Body, strings.Join(resp.Header.Values("Content-Encoding"), ",")),
 			closer: func() { f.stop(errRequestOver) },

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/web"
@@ -86,4 +87,19 @@ func TestThenOnObjectPrototype(t *testing.T) {
 			`"hello"`,
 		},
 	})
+}
+
+// What the standard has and production refuses is said, once of each kind.
+func TestRequestCautions(t *testing.T) {
+	for code, want := range map[string]string{
+		`{ redirect: "error" }`: `production refuses redirect: "error"`, `{ cache: "default" }`: `production refuses cache: "default"`,
+		`{ cache: "reload" }`: `production refuses cache: "reload"`, `{ integrity: "sha256-x" }`: "production refuses integrity", `{ method: "FOO" }`: "production refuses the method FOO",
+		`{ redirect: "manual", cache: "no-store", integrity: "", method: "PURGE" }`: "", `{ redirect: "follow", cache: "no-cache", method: "patch" }`: "",
+	} {
+		w := serve(t, handler(`new Request("https://a.test/", `+code+`); new Request("https://a.test/", `+code+`); return new Response();`), web.Options{})
+		w.get("/")
+		if got := w.lines(); strings.Count(got, "production refuses") != min(len(want), 1) || !strings.Contains(got, want) {
+			t.Errorf("%s: the console has %q", code, got)
+		}
+	}
 }

@@ -76,7 +76,10 @@ func newSocket(x *Exchange) (*socket, error) {
 	return s, nil
 }
 
-var errSlowPeer = errors.New("the peer does not read what is sent to it")
+var (
+	errSlowPeer     = errors.New("the peer does not read what is sent to it")
+	errWorkerFailed = errors.New("the Worker's listener threw")
+)
 
 // send queues a frame; what comes after the end is dropped.
 func (s *socket) send(f frame) {

@@ -33,7 +33,12 @@ func (h *Host) socketFuncs() map[string]engine.Func {
 		}),
 		// socket_close(handle, code, reason)
 		"socket_close": withSocket(func(c *engine.Call, s *socket) int {
-			s.send(frame{kind: socketClosed, code: websocket.StatusCode(c.Int(1)), reason: c.String(2)})
+			code := websocket.StatusCode(c.Int(1))
+			if code == websocket.StatusAbnormalClosure {
+				s.cancel(errWorkerFailed) // without a word to the peer
+				return 0
+			}
+			s.send(frame{kind: socketClosed, code: code, reason: c.String(2)})
 			return 0
 		}),
 	}

@@ -188,15 +188,18 @@ func TestWebSocketServerCloses(t *testing.T) {
 
 // A listener that throws ends its connection, and the peer hears no reason.
 func TestWebSocketListenerThrows(t *testing.T) {
-	try(t, web.Options{}, []snippet{{`const [a, b] = Object.values(new WebSocketPair()), seen = []; a.accept(); b.accept();
+	try(t, web.Options{}, []snippet{{
+		`const [a, b] = Object.values(new WebSocketPair()), seen = []; a.accept(); b.accept();
 		const note = (name, end) => { for (const type of ["message", "error", "close"]) end.addEventListener(type, (e) => seen.push([name + type, e.data ?? e.message ?? [e.code, e.wasClean]])); };
 		note("a", a); note("b", b);
 		b.addEventListener("message", (e) => { if (e.data === "2") throw null; });
 		b.addEventListener("message", () => seen.push("all hear"));
+		const over = new Promise((done) => a.addEventListener("close", done));
 		for (const text of "123") a.send(text);
-		await scheduler.wait(1);
+		await over;
 		return [seen, a.readyState, b.readyState];`,
-		`[[["bmessage","1"],"all hear",["bmessage","2"],"all hear",["berror","Uncaught null"],["aerror","Uncaught Error: Network connection lost."],["aclose",[1006,false]]],3,3]`}})
+		`[[["bmessage","1"],"all hear",["bmessage","2"],"all hear",["berror","Uncaught null"],["aerror","Uncaught Error: Network connection lost."],["aclose",[1006,false]]],3,3]`,
+	}})
 	w := serve(t, handler(`const [client, server] = Object.values(new WebSocketPair());
 		server.accept();
 		server.addEventListener("message", () => { throw new Error("no"); });

@@ -197,7 +197,11 @@ func (h *Host) broken(x *Exchange, err error) error {
 }
 
 func bodyAllowed(method string, status int) bool {
-	return method != http.MethodHead && status != http.StatusNoContent && status != http.StatusNotModified && status != http.StatusResetContent
+	switch status {
+	case http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusResetContent, http.StatusNotModified:
+		return false
+	}
+	return method != http.MethodHead
 }
 
 // declaredLength is what an answer says it is long; -1 when it does not.

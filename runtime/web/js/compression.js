@@ -1,6 +1,7 @@
 // https://compression.spec.whatwg.org/
 import { host } from "./host.js";
 import { source } from "./cryptokey.js";
+import { encode } from "./encoding.js";
 import { define, guarded, need } from "./idl.js";
 import { inRequest } from "./owner.js";
 import { TransformStream, wanted } from "./streams.js";
@@ -12,7 +13,7 @@ const PIECE = 65536;
 
 // How much waits for a reader before a write does. As on the platform, code may
 // await its writes first and read after that.
-const WAITING = { highWaterMark: 16 << 20, size: (chunk) => chunk.byteLength };
+const WAITING = { highWaterMark: 16 << 20, size: (chunk) => (typeof chunk === "string" ? chunk.length : chunk.byteLength) };
 
 // What a short input becomes may be a thousand times longer, so the pieces wait
 // for a reader within one chunk as well as between two.
@@ -30,7 +31,7 @@ function coder(format, decompress) {
   const close = () => { if (id !== 0) host.codec_close(id); };
   const stream = new TransformStream({
     async transform(chunk, controller) {
-      const bytes = source(chunk, "The chunk");
+      const bytes = typeof chunk === "string" ? encode(chunk) : source(chunk, "The chunk"); // text is taken as on the platform
       for (let at = 0; at < bytes.byteLength; at += PIECE) {
         const out = step(bytes.subarray(at, at + PIECE), false);
         if (out === null) continue;

@@ -110,6 +110,10 @@ const methods = {
     print("info", elapsed(key));
     times.delete(key);
   },
+  // For the tools of a browser's developer, as which nothing listens here.
+  profile() {},
+  profileEnd() {},
+  timeStamp() {},
 };
 
 // https://console.spec.whatwg.org/#table

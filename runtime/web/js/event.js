@@ -119,17 +119,17 @@ export class EventTarget {
     if (!isEvent(event)) throw new TypeError("EventTarget.dispatchEvent: the argument is not an Event");
     if (eventOf(event).dispatching) throw new DOMException("The event is already being dispatched", "InvalidStateError");
     eventOf(event).trusted = false;
-    return dispatch(this, event);
+    return dispatch(this, event, report);
   }
 }
 
-/** Fires a trusted event at target. */
-export function fire(target, event) {
+/** Fires a trusted event at target; failed is told what a listener throws. */
+export function fire(target, event, failed = report) {
   eventOf(event).trusted = true;
-  return dispatch(target, event);
+  return dispatch(target, event, failed);
 }
 
-function dispatch(target, event) {
+function dispatch(target, event, failed) {
   const e = eventOf(event), list = listenersOf(target).filter((l) => l.type === e.type);
   e.dispatching = true;
   e.target = e.current = target;
@@ -139,7 +139,7 @@ function dispatch(target, event) {
       if (e.stopNow || l.removed || l.capture !== capture) continue;
       if (l.once) target.removeEventListener(l.type, l.callback, l.capture);
       e.passive = l.passive;
-      invoke(l.callback, target, event);
+      invoke(l.callback, target, event, failed);
     }
     if (e.stop) break;
   }
@@ -149,7 +149,7 @@ function dispatch(target, event) {
   return !e.canceled;
 }
 
-function invoke(callback, target, event) {
+function invoke(callback, target, event, failed) {
   try {
     if (typeof callback === "function") {
       callback.call(target, event);
@@ -159,7 +159,7 @@ function invoke(callback, target, event) {
       handle.call(callback, event);
     }
   } catch (error) {
-    report(error);
+    failed(error);
   }
 }
 

@@ -5,6 +5,7 @@ import { HostBody, extract, foreignBody, hasBody, initBody, mixBody, teeBody, un
 import { get, headersOver, listFrom } from "./headers.js";
 import { define, guarded, need } from "./idl.js";
 import { through } from "./streams.js";
+import { trace } from "./trace.js";
 
 const token = {};
 
@@ -37,7 +38,8 @@ export class Request {
     const from = isRequest(input) ? stateOf(input) : null;
     const state = (this.#state = from === null ? blank("GET", parse(input), []) : copyOf(from));
     if (init !== undefined && init !== null) apply(state, init, from);
-    if (from !== null && hasBody(from) && !hasBody(state) && !(init?.body !== undefined && init?.body !== null)) {
+    // A body of null is none, as on the platform; the standard keeps the other request's.
+    if (from !== null && hasBody(from) && !hasBody(state) && init?.body === undefined) {
       takeOver(state, from);
     }
   }
@@ -125,6 +127,15 @@ const CHOICES = {
   referrerPolicy: POLICIES,
 };
 
+const cautioned = new Set();
+
+// Says, once of each kind, what the standard has and production refuses.
+function caution(kind, what) {
+  if (cautioned.has(kind)) return;
+  cautioned.add(kind);
+  host.console_log("warn", `Request: production refuses ${what}`, trace(8));
+}
+
 function choose(member, value) {
   const text = `${value}`, choices = CHOICES[member];
   if (choices.includes(text)) return text;
@@ -142,16 +153,23 @@ function apply(request, init, from) {
     if (known[name] !== value) request.asked = { ...known, [name]: value };
   };
   if (window !== undefined && window !== null) throw new TypeError("Request constructor: the window can only be null");
-  if (cache !== undefined) ask("cache", choose("cache", cache));
+  if (cache !== undefined) {
+    ask("cache", choose("cache", cache));
+    if (cache !== "no-store" && cache !== "no-cache") caution("cache", `cache: "${cache}"; leave it out`);
+  }
   if (credentials !== undefined) ask("credentials", choose("credentials", credentials));
   if (duplex !== undefined) choose("duplex", duplex);
-  if (integrity !== undefined) ask("integrity", `${integrity}`);
+  if (integrity !== undefined) {
+    ask("integrity", `${integrity}`);
+    if (request.asked?.integrity) caution("integrity", "integrity; compare the body's digest instead");
+  }
   if (keepalive !== undefined) ask("keepalive", !!keepalive);
   if (method !== undefined) request.method = normalise(`${method}`);
   if (mode !== undefined) ask("mode", choose("mode", mode));
   if (mode === "navigate") throw new TypeError("Request constructor: the mode of a request cannot be \"navigate\"");
   if (priority !== undefined) choose("priority", priority);
   if (redirect !== undefined) request.redirect = choose("redirect", redirect);
+  if (request.redirect === "error") caution("redirect", 'redirect: "error"; write "manual" and look at the status');
   if (referrer !== undefined) ask("referrer", referrerOf(`${referrer}`));
   if (referrerPolicy !== undefined) ask("referrerPolicy", choose("referrerPolicy", referrerPolicy));
   if (headers !== undefined) request.list = listFrom(headers);
@@ -171,6 +189,12 @@ function apply(request, init, from) {
   if (type !== null && get(request.list, "content-type") === null) request.list.push("content-type", type);
 }
 
+// What production takes besides the methods of the standard.
+const METHODS = new Set([
+  "ACL", "BAN", "CHECKOUT", "COPY", "LOCK", "MERGE", "MKACTIVITY", "MKCOL", "MOVE", "NOTIFY", "PROPFIND", "PROPPATCH", "PURGE", "QUERY", "REPORT", "SEARCH", "SUBSCRIBE",
+  "UNLOCK", "UNSUBSCRIBE",
+]);
+
 // https://fetch.spec.whatwg.org/#concept-method-normalize
 function normalise(method) {
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(method)) throw new TypeError(`Invalid HTTP method string: ${method}`);
@@ -179,7 +203,9 @@ function normalise(method) {
     case "DELETE": case "GET": case "HEAD": case "OPTIONS": case "POST": case "PUT": return upper;
     case "PATCH": return upper; // as the platform; the standard keeps its case, which servers then refuse
     case "CONNECT": case "TRACE": case "TRACK": throw new TypeError(`Invalid HTTP method string: ${method}`);
-    default: return method;
+    default:
+      if (!METHODS.has(method)) caution("method", `the method ${method}`);
+      return method;
   }
 }
 

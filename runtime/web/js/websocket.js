@@ -8,11 +8,13 @@ import { Event, EventTarget, fire, handlerAttribute } from "./event.js";
 import { CloseEvent, ErrorEvent, MessageEvent } from "./events.js";
 import { define, guarded, need } from "./idl.js";
 import { foreignError, inRequest } from "./owner.js";
+import { describe, report } from "./report.js";
 import { task } from "./timers.js";
 
 const CONNECTING = 0, OPEN = 1, CLOSING = 2, CLOSED = 3;
 const TEXT = 0, BINARY = 1, CLOSE = 2; // as in Go
-const NO_STATUS = 1005;
+const NO_STATUS = 1005, ABNORMAL = 1006;
+const VANISHED = "WebSocket disconnected without sending Close frame.";
 const MAX_ATTACHMENT = 16384, MAX_REASON = 123;
 
 const token = {};
@@ -176,7 +178,7 @@ function receive(state, event) {
 function take(state, [kind, data, reason, clean]) {
   if (state.ready === CLOSED) return;
   if (kind !== CLOSE) {
-    if (state.ready === OPEN || state.ready === CLOSING) fire(state.socket, new MessageEvent("message", { data: kind === TEXT ? data : binary(state, data) }));
+    if (state.ready === OPEN || state.ready === CLOSING) deliver(state, kind === TEXT ? data : binary(state, data));
     return;
   }
   if (!state.closed && state.half && clean) {
@@ -193,6 +195,21 @@ function take(state, [kind, data, reason, clean]) {
   fire(state.socket, new CloseEvent("close", { code: data, reason, wasClean: clean }));
 }
 
+// A listener that throws takes its connection with it, as on the platform.
+function deliver(state, data) {
+  const thrown = [];
+  fire(state.socket, new MessageEvent("message", { data }), (error) => {
+    report(error);
+    thrown.push(error);
+  });
+  if (thrown.length === 0 || state.ready === CLOSED) return;
+  const [error] = thrown, { peer } = state, { name, message } = describe(error);
+  state.closed = true;
+  end(state);
+  fire(state.socket, new ErrorEvent("error", { message: `Uncaught ${name === "" ? message : `${name}: ${message}`}`, error }));
+  peer?.fail();
+}
+
 function end(state) {
   state.ready = CLOSED;
   state.peer = null;
@@ -207,7 +224,7 @@ function localPeer(to) {
     if (to.accepted) task(() => { take(to, event); });
     else to.queue.push(event);
   };
-  return { send(kind, data) { give([kind, data]); }, close(code, reason) { give([CLOSE, code, reason, true]); } };
+  return { send(kind, data) { give([kind, data]); }, close(code, reason) { give([CLOSE, code, reason, true]); }, fail() { give([CLOSE, ABNORMAL, VANISHED, false]); } };
 }
 
 function hostPeer(handle) {
@@ -215,6 +232,7 @@ function hostPeer(handle) {
     send(kind, data) { return host.socket_send(handle, data); },
     unsent() { return host.socket_unsent(handle); },
     close(code, reason) { host.socket_close(handle, code, reason); },
+    fail() { host.socket_close(handle, ABNORMAL, ""); },
   };
 }
 
@@ -236,11 +254,11 @@ export function couple(given, handle, release) {
   state.coupled = true;
   const { peer, queue } = state;
   const visitor = hostPeer(handle);
-  const forward = ([kind, data, reason]) => { if (kind === CLOSE) visitor.close(data, reason); else visitor.send(kind, data); };
+  const forward = ([kind, data, reason]) => { if (kind !== CLOSE) visitor.send(kind, data); else if (data === ABNORMAL) visitor.fail(); else visitor.close(data, reason); };
   if (state.link !== undefined) { // a connection that the Worker opened: through and through
     for (const event of queue.splice(0)) forward(event);
     ends.set(state.link, { receive: forward, release: null });
-    ends.set(handle, { receive: ([kind, data, reason]) => { if (kind === CLOSE) peer.close(data, reason); else peer.send(kind, data); }, release });
+    ends.set(handle, { receive: ([kind, data, reason]) => { if (kind !== CLOSE) peer.send(kind, data); else if (data === ABNORMAL) peer.fail(); else peer.close(data, reason); }, release });
     return;
   }
   const other = state.other;
