@@ -316,6 +316,35 @@ function hideFields(cls, names) {
   }
 }
 
+// https://streams.spec.whatwg.org/#readable-stream-pipe-to A pipe must not write
+// in the call of enqueue() that gives it a chunk; the package's does. A pipe
+// has a class of its own for its reads, which the first of them shows.
+function writeLater() {
+  const pulls = [ReadableStreamDefaultController, ReadableByteStreamController].map(({ prototype }) => [prototype, prototype[pullSteps]]);
+  const restore = () => { for (const [prototype, pull] of pulls) prototype[pullSteps] = pull; };
+  for (const [prototype, pull] of pulls) {
+    prototype[pullSteps] = function (request) {
+      if (request._state !== undefined && request._promise !== undefined) {
+        restore();
+        deferChunks(Object.getPrototypeOf(request));
+      }
+      apply(pull, this, [request]);
+    };
+  }
+}
+
+function deferChunks(reads) {
+  const write = reads._chunkSteps;
+  reads._chunkSteps = function (chunk) {
+    const pipe = this._state;
+    pipe._currentWrite = apply(then, settled, [() => { if (pipe._writer._ownerWritableStream !== undefined) apply(write, this, [chunk]); }]);
+  };
+}
+
+const { apply } = Reflect;
+const { then } = Promise.prototype;
+const settled = Promise.resolve();
+
 const AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}.prototype));
 
 export function install() {
@@ -330,6 +359,7 @@ export function install() {
     platform.add(cls.prototype);
     hideFields(cls, FIELDS[name]);
   }
+  writeLater();
   define("TextEncoderStream", TextEncoderStream);
   define("TextDecoderStream", TextDecoderStream);
   Object.defineProperty(ReadableStreamBYOBReader.prototype, "readAtLeast", { value: readAtLeast, writable: true, enumerable: true, configurable: true });
