@@ -81,9 +81,24 @@ func (vm *VM) composedText(v Value) (string, error) {
 	s := string(vm.read(ptr, vm.readU32(vm.scratch)))
 	vm.call(fnFreeCString, uint64(vm.js), uint64(ptr))
 	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
+		s = withoutSurrogates(s)
 	}
 	return s, nil
+}
+
+// withoutSurrogates puts U+FFFD for each lone surrogate, which QuickJS writes as
+// three bytes.
+func withoutSurrogates(s string) string {
+	var out strings.Builder
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			n = min(3, len(s))
+		}
+		out.WriteRune(r)
+		s = s[n:]
+	}
+	return out.String()
 }
 
 // paced goes through n bytes in steps; a turn over its budget ends between two.

@@ -20,11 +20,11 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// url_parse(url, base?) -> packed
 		"url_parse": func(c *engine.Call) (any, error) {
-			return withURL(c, pack)
+			return withURL(c, urlMembers.pack)
 		},
 		// url_href(url) -> href
 		"url_href": func(c *engine.Call) (any, error) {
-			return withURL(c, func(u *whatwg.Url) string { return u.Href(false) })
+			return withURL(c, func(u urlMembers) string { return u.href })
 		},
 		// url_set(href, part, value) -> packed
 		"url_set": func(c *engine.Call) (any, error) {
@@ -35,7 +35,7 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 					return nil, err
 				}
 				setPart(u, part, value)
-				return pack(u), nil
+				return partsOf(u).pack(), nil
 			})
 		},
 		// form_decode(text or bytes) -> name, value, name, value, …
@@ -54,18 +54,20 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 }
 
 // withURL is what show makes of the URL that arguments 0 and 1 are.
-func withURL(c *engine.Call, show func(*whatwg.Url) string) (any, error) {
+func withURL(c *engine.Call, show func(urlMembers) string) (any, error) {
 	text, base := c.String(0), (*string)(nil)
 	if !c.IsNullish(1) {
 		against := c.String(1)
 		base = &against
+	} else if u, ok := plainURL(text); ok {
+		return show(u), nil
 	}
 	return apartText(c, text, func() (any, error) {
 		u, err := parse(text, base)
 		if err != nil {
 			return nil, err
 		}
-		return show(u), nil
+		return show(partsOf(u)), nil
 	})
 }
 
@@ -100,11 +102,16 @@ func invalidURL(raw string) *engine.Error {
 	return e
 }
 
-func pack(u *whatwg.Url) string {
-	return strings.Join([]string{
-		u.Href(false), u.Protocol(), u.Username(), u.Password(), u.Host(), u.Hostname(), u.Port(),
-		u.Pathname(), u.Search(), u.Hash(), originOf(u),
-	}, "\n")
+func partsOf(u *whatwg.Url) urlMembers {
+	return urlMembers{
+		href: u.Href(false), protocol: u.Protocol(), username: u.Username(), password: u.Password(), host: u.Host(), hostname: u.Hostname(),
+		port: u.Port(), pathname: u.Pathname(), search: u.Search(), hash: u.Hash(), origin: originOf(u),
+	}
+}
+
+func (u urlMembers) pack() string {
+	return u.href + "\n" + u.protocol + "\n" + u.username + "\n" + u.password + "\n" + u.host + "\n" + u.hostname + "\n" + u.port + "\n" +
+		u.pathname + "\n" + u.search + "\n" + u.hash + "\n" + u.origin
 }
 
 // originOf is the serialised origin of a URL (URL standard, 4.7).

@@ -4,16 +4,32 @@ import { host } from "./host.js";
 import { define, guarded, iterable, need } from "./idl.js";
 
 const HREF = 0, PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOST = 4, HOSTNAME = 5, PORT = 6, PATHNAME = 7, SEARCH = 8, HASH = 9, ORIGIN = 10;
+const PARAMS = 11; // the searchParams, from when somebody asks
+
+// A scalar value string; the host makes one of a string by itself.
+function text(value) { return typeof value === "string" ? value : `${value}`; }
+
+let part, keep, set;
 
 // The platform has createObjectURL and revokeObjectURL, and they throw: code that
 // asks whether they are there must take the same way here.
 export class URL {
-  #packed;
-  #parts = null;
-  #params = null;
-  constructor(url, base = undefined) {
+  #record; // the lines, then the array of them
+  static {
+    part = (url, at) => {
+      const record = url.#record;
+      return (typeof record === "string" ? (url.#record = record.split("\n")) : record)[at];
+    };
+    keep = (url, params) => { url.#record[PARAMS] = params; };
+    set = (url, packed) => {
+      const params = part(url, PARAMS);
+      url.#record = packed;
+      if (params !== undefined) part(url, HREF), keep(url, params);
+    };
+  }
+  constructor(url, base) {
     need(arguments.length, 1, "URL constructor");
-    this.#packed = base === undefined ? host.url_parse(`${url}`.toWellFormed()) : host.url_parse(`${url}`.toWellFormed(), `${base}`.toWellFormed());
+    this.#record = base === undefined ? host.url_parse(text(url)) : host.url_parse(text(url), text(base));
   }
   static canParse(url, base = undefined) {
     need(arguments.length, 1, "URL.canParse");
@@ -36,54 +52,54 @@ export class URL {
       throw error;
     }
   }
-  #part(at) {
-    return (this.#parts ??= this.#packed.split("\n"))[at];
-  }
-  #set(name, value) {
-    this.#packed = host.url_set(this.#part(HREF), name, `${value}`.toWellFormed());
-    this.#parts = null;
-  }
-  #refresh() {
-    if (this.#params !== null) setList(this.#params, host.form_decode(this.#part(SEARCH).slice(1)));
-  }
-  get href() { return this.#part(HREF); }
+  get href() { return part(this, HREF); }
   set href(value) {
-    this.#packed = host.url_parse(`${value}`.toWellFormed());
-    this.#parts = null;
-    this.#refresh();
+    set(this, host.url_parse(text(value)));
+    refresh(this);
   }
-  get origin() { return this.#part(ORIGIN); }
-  get protocol() { return this.#part(PROTOCOL); }
-  set protocol(value) { this.#set("protocol", value); }
-  get username() { return this.#part(USERNAME); }
-  set username(value) { this.#set("username", value); }
-  get password() { return this.#part(PASSWORD); }
-  set password(value) { this.#set("password", value); }
-  get host() { return this.#part(HOST); }
-  set host(value) { this.#set("host", value); }
-  get hostname() { return this.#part(HOSTNAME); }
-  set hostname(value) { this.#set("hostname", value); }
-  get port() { return this.#part(PORT); }
-  set port(value) { this.#set("port", value); }
-  get pathname() { return this.#part(PATHNAME); }
-  set pathname(value) { this.#set("pathname", value); }
-  get search() { return this.#part(SEARCH); }
+  get origin() { return part(this, ORIGIN); }
+  get protocol() { return part(this, PROTOCOL); }
+  set protocol(value) { set(this, changed(this, "protocol", value)); }
+  get username() { return part(this, USERNAME); }
+  set username(value) { set(this, changed(this, "username", value)); }
+  get password() { return part(this, PASSWORD); }
+  set password(value) { set(this, changed(this, "password", value)); }
+  get host() { return part(this, HOST); }
+  set host(value) { set(this, changed(this, "host", value)); }
+  get hostname() { return part(this, HOSTNAME); }
+  set hostname(value) { set(this, changed(this, "hostname", value)); }
+  get port() { return part(this, PORT); }
+  set port(value) { set(this, changed(this, "port", value)); }
+  get pathname() { return part(this, PATHNAME); }
+  set pathname(value) { set(this, changed(this, "pathname", value)); }
+  get search() { return part(this, SEARCH); }
   set search(value) {
-    this.#set("search", value);
-    this.#refresh();
+    set(this, changed(this, "search", value));
+    refresh(this);
   }
   get searchParams() {
-    if (this.#params === null) {
-      this.#params = new URLSearchParams();
-      setList(this.#params, host.form_decode(this.#part(SEARCH).slice(1)));
-      setOwner(this.#params, (query) => this.#set("search", query));
+    let params = part(this, PARAMS);
+    if (params === undefined) {
+      params = new URLSearchParams();
+      setList(params, host.form_decode(part(this, SEARCH).slice(1)));
+      setOwner(params, (query) => set(this, changed(this, "search", query)));
+      keep(this, params);
     }
-    return this.#params;
+    return params;
   }
-  get hash() { return this.#part(HASH); }
-  set hash(value) { this.#set("hash", value); }
-  toString() { return this.#part(HREF); }
-  toJSON() { return this.#part(HREF); }
+  get hash() { return part(this, HASH); }
+  set hash(value) { set(this, changed(this, "hash", value)); }
+  toString() { return part(this, HREF); }
+  toJSON() { return part(this, HREF); }
+}
+
+// The lines of a URL with one of its parts changed.
+function changed(url, name, value) { return host.url_set(part(url, HREF), name, text(value)); }
+
+// Puts the new query into the searchParams that somebody has.
+function refresh(url) {
+  const params = part(url, PARAMS);
+  if (params !== undefined) setList(params, host.form_decode(part(url, SEARCH).slice(1)));
 }
 
 let listOf, setList, setOwner;
@@ -193,6 +209,7 @@ function pairsOf(init) {
 }
 
 export function install() {
+  Object.defineProperty(URL, "length", { value: 1 }); // base is optional
   define("URL", URL);
   iterable(URLSearchParams, "URLSearchParams", listOf);
   define("URLSearchParams", URLSearchParams);
