@@ -88,6 +88,9 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 		if len(l.reserved) > 0 && l.isClassAtom(int(i)) {
 			code = inClassOnly(code, l.reserved)
 		}
+		if f != nil {
+			code = spreadKeys(code)
+		}
 		code, err := instrumentFunc(code, p, f)
 		if r.err != nil {
 			return nil, r.err
