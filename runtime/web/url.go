@@ -14,7 +14,8 @@ import (
 
 // urls parses as the standard of today: ^ is encoded in paths, which the package
 // does not do by itself.
-var urls = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')))
+var urls = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
+	whatwg.WithPreParseHostFunc(asciiHost), whatwg.WithPostParseHostFunc(plainHost))
 
 func (h *Host) urlFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
@@ -75,11 +76,7 @@ func withURL(c *engine.Call, show func(urlMembers) string) (any, error) {
 // last space of an opaque path before a query or fragment as it is; since 2025
 // the standard (4.4, opaque path state) encodes it, so that it stays when they go.
 func parse(raw string, base *string) (u *whatwg.Url, err error) {
-	if base == nil {
-		u, err = urls.Parse(raw)
-	} else {
-		u, err = urls.ParseRef(*base, raw)
-	}
+	u, err = resolve(raw, base)
 	if err == nil && u.OpaquePath() {
 		if path, found := strings.CutSuffix(u.Pathname(), " "); found {
 			whole := u.Protocol() + path
@@ -90,6 +87,17 @@ func parse(raw string, base *string) (u *whatwg.Url, err error) {
 		return nil, invalidURL(raw)
 	}
 	return u, nil
+}
+
+// resolve is parse as the package does it, which takes an empty base for none.
+func resolve(raw string, base *string) (*whatwg.Url, error) {
+	switch {
+	case base == nil:
+		return urls.Parse(raw)
+	case *base == "":
+		return nil, invalidURL(raw)
+	}
+	return urls.ParseRef(*base, raw)
 }
 
 func invalidURL(raw string) *engine.Error {

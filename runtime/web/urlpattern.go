@@ -221,12 +221,7 @@ func patternInput(c *engine.Call) (any, error) {
 		}
 		return out, nil
 	}
-	var u *whatwg.Url
-	if base == nil {
-		u, err = urls.Parse(text)
-	} else {
-		u, err = urls.ParseRef(*base, text)
-	}
+	u, err := resolve(text, base)
 	if err != nil {
 		return nil, nil //nolint:nilerr // as above
 	}
