@@ -90,6 +90,7 @@ type compressor struct {
 	w    compressWriter
 	done func()
 	out  bytes.Buffer
+	held bool // whether out is to be given together with what follows
 }
 
 func newCompressor(format string) *compressor {
@@ -99,7 +100,9 @@ func newCompressor(format string) *compressor {
 }
 
 func (c *compressor) step(in []byte, last bool) ([]byte, error) {
-	c.out.Reset()
+	if !c.held {
+		c.out.Reset()
+	}
 	if c.w == nil {
 		return nil, nil
 	}
@@ -112,11 +115,15 @@ func (c *compressor) step(in []byte, last bool) ([]byte, error) {
 		}
 		c.close()
 	}
-	if c.out.Len() == 0 {
+	if c.held = !last && c.out.Len() <= longestHead; c.held || c.out.Len() == 0 {
 		return nil, nil
 	}
 	return c.out.Bytes(), nil
 }
+
+// longestHead is the size of gzip's header. A header alone is no piece: code for
+// the platform may take the first piece of a short text for the whole of it.
+const longestHead = 10
 
 func (c *compressor) close() {
 	if c.w != nil {

@@ -34,6 +34,8 @@ func TestCompressionStreams(t *testing.T) {
 			}
 		}
 		return out.every((ok) => ok)`, `true`},
+		{`const packer = new CompressionStream("gzip"), writer = packer.writable.getWriter(), reader = packer.readable.getReader(); writer.write(new Uint8Array(9)); writer.close();
+			const { value } = await reader.read(); return [(await pass(value, new DecompressionStream("gzip"))).length, (await reader.read()).done]`, `[9,true]`},
 		{`const packer = new CompressionStream("gzip"), writer = packer.writable.getWriter(); writer.write("h\u00e9"); writer.write("llo"); writer.close();
 			return new Response(packer.readable.pipeThrough(new DecompressionStream("gzip"))).text()`, `"h\u00e9llo"`},
 		{`const packed = await pass("Hello, Hello, Hello", new CompressionStream("gzip")), out = [];

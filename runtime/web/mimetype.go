@@ -50,6 +50,47 @@ func parseMIME(s string) (m mimeType, ok bool) {
 	return m, true
 }
 
+// extractMIME returns the MIME type of a Content-Type, which may be several
+// joined by commas: the last that is one (Fetch standard, 2.2.2).
+func extractMIME(list string) (last mimeType, ok bool) {
+	var charset string
+	for len(list) > 0 {
+		var one string
+		one, list = cutValue(list)
+		m, valid := parseMIME(one)
+		if !valid || m.essence == "*/*" {
+			continue
+		}
+		own, given := m.param("charset")
+		switch {
+		case given:
+			charset = own
+		case m.essence != last.essence:
+			charset = ""
+		case charset != "":
+			m.params = append(m.params, "charset", charset)
+		}
+		last, ok = m, true
+	}
+	return last, ok
+}
+
+// cutValue cuts a header's value at its first comma outside of quotes.
+func cutValue(s string) (value, rest string) {
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			quoted = !quoted
+		case quoted && s[i] == '\\':
+			i++
+		case !quoted && s[i] == ',':
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
 // quotedString reads what follows an opening quote; rest is what follows the
 // closing one, if there is any.
 func quotedString(s string) (value, rest string) {

@@ -16,9 +16,9 @@ const (
 
 func (h *Host) formFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// mime_type(text) -> the MIME type as the standard writes it, or "" if it is none
+		// mime_type(value of Content-Type) -> the MIME type as the standard writes it, or "" if it is none
 		"mime_type": func(c *engine.Call) (any, error) {
-			if m, ok := parseMIME(c.String(0)); ok {
+			if m, ok := extractMIME(c.String(0)); ok {
 				return m.String(), nil
 			}
 			return "", nil

@@ -21,6 +21,11 @@ func TestRequestAndResponse(t *testing.T) {
 		{`const c = request.clone(); return [await request.text(), await c.text()].map(s => s.length)`, `[13, 13]`},
 		{`request.headers.set("a", "b")`, `TypeError: Can't modify immutable headers.`},
 		{`const r = new Request(request); r.headers.set("a", "b"); return [r.headers.get("a"), await r.text(), request.bodyUsed]`, `["b", "{\"sent\":true}", true]`},
+		{`const lent = () => new Response(new ReadableStream({ type: "bytes", pull(c) { const { view } = c.byobRequest; view.set([104, 105]); c.byobRequest.respond(2); c.close(); } })); return [await lent().text(), (await lent().blob()).size]`, `["hi",2]`},
+		{
+			`const type = async (value) => (await new Response("x", { headers: { "content-type": value } }).blob()).type; return Promise.all(["text/plain, x/y, text/html", "text/html;charset=utf-8, text/html", "text/html;charset=utf-8, text/css", "a/b;c=\"d,e/f\"", "text/css, */*, junk", ", ,"].map(type))`,
+			`["text/html","text/html;charset=utf-8","text/css","a/b;c=\"d,e/f\"","text/css",""]`,
+		},
 		{`const r = new Request(request, { method: "GET", body: null }); return [r.method, r.body, await request.text()]`, `["GET", null, "{\"sent\":true}"]`},
 		{`const r = new Request(request, { method: "PUT" }); return [r.method, r.headers.get("content-type")]`, `["PUT", "application/json"]`},
 		{`const r = new Request("https://a.test", { method: "post", body: "x" }); return [r.method, r.url, r.headers.get("content-type"), await r.text()]`, `["POST", "https://a.test/", "text/plain;charset=UTF-8", "x"]`},

@@ -8,13 +8,22 @@ import { WritableStream } from "./streams.js";
 export class DigestStream extends WritableStream {
   #digest;
   #written = 0;
+  #dispose;
   constructor(algorithm) {
     const { name } = normalize("digest", identifier(algorithm));
     const { promise, resolve, reject } = Promise.withResolvers();
     promise.catch(() => {}); // nobody has to ask for it
     let state = host.crypto_hash(name); // the hash at rest: bytes, so that no snapshot loses it
     let count = () => {};
+    let dispose;
     super({
+      start(controller) {
+        dispose = () => {
+          const error = new Error("The DigestStream was disposed.");
+          controller.error(error);
+          reject(error);
+        };
+      },
       write(chunk) {
         const bytes = typeof chunk === "string" ? encode(chunk) : bytesOf(chunk);
         if (bytes === undefined) throw refusal(reject);
@@ -26,9 +35,11 @@ export class DigestStream extends WritableStream {
     });
     count = (size) => { this.#written += size; };
     this.#digest = promise;
+    this.#dispose = dispose;
   }
   get digest() { return this.#digest; }
   get bytesWritten() { return BigInt(this.#written); }
+  [Symbol.dispose]() { this.#dispose(); }
 }
 
 function refusal(reject) {

@@ -70,6 +70,16 @@ export function streamOf(next, cancel) {
 const CONTROLLER = "_readableStreamController";
 const pullSteps = Object.getOwnPropertySymbols(ReadableStreamDefaultController.prototype).find((key) => key.description === "[[PullSteps]]");
 
+const own = new WeakSet(); // the controllers of sources that ask for no buffer
+const LENT = 4096;         // bytes, as on the platform
+
+// A stream of bytes finds a buffer to fill in its byobRequest, as on the
+// platform, where the standard has none for a reader without buffers.
+function lend(stream) {
+  const controller = stream[CONTROLLER];
+  if (isBytes(stream) && !own.has(controller)) controller._autoAllocateChunkSize ??= LENT;
+}
+
 // A stream of bytes whose controller is made when somebody first reads, tees or
 // cancels it. Most bodies' streams are only handed from one Response to the
 // next, and a controller is the dear part of a stream.
@@ -77,6 +87,7 @@ function lazy(source) {
   return defineProperty(Object.create(ReadableStream.prototype), CONTROLLER, {
     get() {
       const controller = new ReadableStream(source, { highWaterMark: 0 })[CONTROLLER];
+      own.add(controller);
       controller._controlledReadableByteStream = this;
       defineProperty(this, CONTROLLER, { value: controller, writable: true, enumerable: false, configurable: true });
       return controller;
@@ -108,6 +119,7 @@ export function asText(value) { return typeof value === "string" ? encode(value)
  */
 export async function pump(stream, put, signal = null, bytesIn = piece) {
   const reader = stream.getReader();
+  lend(stream);
   const forget = signal === null ? () => {} : onAbort(signal, (reason) => { reader.cancel(reason).catch(() => {}); });
   let size = 0, value;
   const next = (resolve, reject) => {
@@ -207,8 +219,23 @@ class TextDecoderStream {
 
 const fixedLength = Symbol(); // what FixedLengthStream, and nobody else, gives the constructor of its base
 
-/** Workers' older name of read with min. */
-function readAtLeast(least, view) { return this.read(view, { min: least }); }
+/**
+ * Workers' own read of at least so many elements. At the end of the stream it
+ * gives what there is, where read with min says that it is done.
+ */
+async function readAtLeast(least, view) {
+  const { buffer, byteOffset: start, byteLength, BYTES_PER_ELEMENT: size, constructor: View } = view;
+  const wanted = Number(least) * size;
+  if (!(wanted > 0 && wanted <= byteLength)) throw new TypeError(`Requested invalid minimum number of bytes to read (${least}).`);
+  let rest = new Uint8Array(buffer, start, byteLength), filled = 0;
+  for (;;) {
+    const { done, value } = await this.read(rest);
+    if (value === undefined) return { done, value };
+    filled += value.byteLength;
+    if (done || filled >= wanted) return { done: done && filled === 0, value: new View(value.buffer, start, Math.floor(filled / size)) };
+    rest = new Uint8Array(value.buffer, start + filled, byteLength - filled);
+  }
+}
 
 /** Workers' transform that passes bytes on as they are; its readable side can fill buffers of its reader. */
 class IdentityTransformStream extends TransformStream {
