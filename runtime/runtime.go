@@ -27,7 +27,7 @@ import (
 type Options struct {
 	// CacheDir keeps compiled machine code between processes. Default: none.
 	CacheDir string
-	// Now is the clock of budgets and of JavaScript. Default: time.Now.
+	// Now is the clock of JavaScript and of the log. Default: time.Now.
 	Now func() time.Time
 }
 

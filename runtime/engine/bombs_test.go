@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -178,19 +177,10 @@ var bombs = map[string]struct {
 	"thrown proxy":   {`throw new Proxy({}, { get() { throw new Error("x") } })`, "Error"},
 }
 
-// bombEngine counts CPU time, so that a busy machine does not look like a slow
-// engine.
+// bombEngine is shared: compiling takes a while.
 var bombEngine = sync.OnceValues(func() (*engine.Engine, error) {
-	return engine.Open(context.Background(), engine.Options{Now: cpuNow})
+	return engine.Open(context.Background(), engine.Options{})
 })
-
-// lockThread keeps the isolate on one thread, whose clock cpuNow reads.
-func lockThread(t *testing.T, i *engine.Isolate) {
-	t.Helper()
-	if err := i.Do(scope(t, 0), func(*engine.VM) error { runtime.LockOSThread(); return nil }); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestBombs: a turn is over at most [overshoot] of CPU time after its budget.
 func TestBombs(t *testing.T) {
@@ -209,7 +199,6 @@ func TestBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(i.Close)
-	lockThread(t, i)
 	for name, bomb := range bombs {
 		t.Run(name, func(t *testing.T) {
 			var s *engine.Scope

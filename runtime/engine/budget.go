@@ -47,22 +47,20 @@ func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 }
 
 // over reports whether the turn has used up its budget.
-func (vm *VM) over() bool {
-	return !vm.deadline.IsZero() && !vm.engine.now().Before(vm.deadline)
-}
+func (vm *VM) over() bool { return vm.running.over() }
 
-// unwind is for a turn over its deadline: until the grace is over it may come to
+// unwind is for a turn over its budget: until the grace is over it may come to
 // its end by itself, and the first time that QuickJS asks it begins to. Between
 // two of its instructions it is as good as at rest, and can be asked for the
 // trace.
 func (vm *VM) unwind() {
-	now := vm.engine.now()
+	now := vm.running.used()
 	if vm.killed == nil {
 		vm.killed = &KilledError{Scope: vm.scope, Budget: vm.scope.budget}
-		vm.latest = now.Add(grace)
+		vm.latest = now + grace
 	}
 	begins := !vm.unwinding && vm.betweenInstructions()
-	if !begins && now.Before(vm.latest) {
+	if !begins && now < vm.latest {
 		return
 	}
 	vm.killing = true
@@ -71,7 +69,7 @@ func (vm *VM) unwind() {
 	if !begins || !ok {
 		panic(vm.killed)
 	}
-	vm.killing, vm.unwinding, vm.latest = false, true, now.Add(grace)
+	vm.killing, vm.unwinding, vm.latest = false, true, now+grace
 }
 
 // betweenInstructions reports whether an interrupt is QuickJS's own and not of
@@ -192,31 +190,12 @@ func (vm *VM) end() {
 	panic(&KilledError{Scope: vm.scope, Budget: vm.scope.budget, Stack: stack})
 }
 
-// turn runs fn and then the job queue on behalf of scope, and charges the time
-// to it. The error is fn's, or a crash.
-func (vm *VM) turn(scope *Scope, fn func() error) error {
-	t := &turn{start: vm.engine.now(), now: vm.engine.now}
-	vm.scope, vm.deadline = scope, scope.deadline(t.start)
-	scope.begin(t)
-	defer func() {
-		scope.end(t)
-		vm.deadline = time.Time{}
-	}()
-	return vm.guard(func() error {
-		err := fn()
-		vm.leave()
-		vm.drain()
-		vm.reportRejections()
-		return err
-	})
-}
-
 // checkDrain ends a job queue that goes on past the deadline, or past Close.
 func (vm *VM) checkDrain() {
 	if vm.stopped.Load() {
 		panic(broken{ErrClosed})
 	}
-	if !vm.deadline.IsZero() && vm.engine.now().After(vm.deadline) {
+	if vm.over() {
 		panic(broken{&KilledError{Scope: vm.scope, Budget: vm.scope.budget}})
 	}
 }

@@ -9,16 +9,20 @@ import (
 )
 
 func TestBudgetIsOverTurns(t *testing.T) {
+	const budget = 60 * time.Millisecond
 	i := start(t, engine.IsolateOptions{})
-	s := scope(t, 60*time.Millisecond)
+	s := scope(t, budget)
 	var err error
 	turns := 0
-	for ; err == nil && turns < 100; turns++ {
-		_, err = run(i, s, `for (let end = Date.now() + 10; Date.now() < end;) {}; 0`)
+	for ; err == nil && turns < 1000; turns++ {
+		if used := s.CPU(); used >= budget {
+			t.Fatalf("turn %d begins after %v", turns, used)
+		}
+		_, err = run(i, s, `for (let n = 0; n < 1e5; n++) {} 0`)
 	}
 	var killed *engine.KilledError
-	if !errors.As(err, &killed) || turns < 4 || turns > 8 {
-		t.Errorf("after %d turns of 10 ms: %v", turns, err)
+	if !errors.As(err, &killed) || turns < 3 || s.CPU() < budget {
+		t.Errorf("after %d turns and %v: %v", turns, s.CPU(), err)
 	}
 }
 

@@ -1,26 +1,32 @@
 package engine_test
 
 import (
+	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 const (
 	// overshoot is how long after its budget a turn may end at most: the promise.
-	// The clock is the thread's own, so a busy machine and Go's collector on other
-	// threads do not count.
 	overshoot = 5 * time.Millisecond
 	// tries is how often a bomb may be thrown until it ends in time: a processor
 	// that is shared with another machine runs slower at times, by its own clock.
 	tries = 4
 )
 
-// cpuNow is the CPU time of the thread, as an instant.
-func cpuNow() time.Time {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		return time.Now()
+// TestWaitingIsFree: what passes while a turn does not work is not counted.
+func TestWaitingIsFree(t *testing.T) {
+	const budget = 50 * time.Millisecond
+	wait := func(*engine.Call) (any, error) { <-time.After(2 * budget); return nil, nil }
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
+		"wait":  wait,
+		"apart": func(c *engine.Call) (any, error) { return c.Apart(func() (any, error) { return wait(c) }) },
+	}})
+	for _, code := range []string{"host.wait(); 1", "host.apart(); 1"} {
+		s := scope(t, budget)
+		if _, err := run(i, s, code); err != nil || s.CPU() >= budget {
+			t.Errorf("%s: %v after %v", code, err, s.CPU())
+		}
 	}
-	return time.Unix(t.Unix())
 }

@@ -50,7 +50,7 @@ type Options struct {
 	// CacheDir keeps compiled machine code between processes. Default: none,
 	// each Open compiles anew.
 	CacheDir string
-	// Now is the clock of CPU budgets and of Date. Default: time.Now.
+	// Now is the clock of Date. Default: time.Now.
 	Now func() time.Time
 }
 

@@ -39,29 +39,29 @@ func NewScope(ctx context.Context, budget time.Duration, value any) *Scope {
 // Context ends when the scope does.
 func (s *Scope) Context() context.Context { return s.ctx }
 
-// CPU is the engine time that the scope's turns took so far, the one that runs
-// included. It is the elapsed time of turns: time spent waiting between turns
-// does not count.
+// CPU is the CPU time that the scope's turns took so far, the one that runs
+// included. Time spent waiting does not count. Where a thread's CPU time cannot be
+// read, which is everywhere but on Linux, it is the elapsed time of turns.
 func (s *Scope) CPU() time.Duration {
 	used := time.Duration(s.cpu.Load())
 	if t := s.turn.Load(); t != nil {
-		used += t.now().Sub(t.start)
+		used += t.used()
 	}
 	return used
 }
 
-// turn is the clock of a turn that runs.
-type turn struct {
-	start time.Time
-	now   func() time.Time
+// begin begins a turn on the calling thread, which is locked.
+func (s *Scope) begin() *turn {
+	t := &turn{clock: threadClock(), bounded: s.budget > 0, limit: s.budget - time.Duration(s.cpu.Load())}
+	t.start = t.clock.read()
+	s.turn.Store(t)
+	return t
 }
 
-func (s *Scope) begin(t *turn) { s.turn.Store(t) }
-
-// end charges the turn that runs to the scope.
+// end charges the turn to the scope.
 func (s *Scope) end(t *turn) {
 	s.turn.Store(nil)
-	s.cpu.Add(int64(t.now().Sub(t.start)))
+	s.cpu.Add(int64(t.used()))
 }
 
 // Refill gives the scope its whole budget again: what begins is as good as a
@@ -86,12 +86,3 @@ func (s *Scope) Idle() bool { return s.pending.Load() == 0 }
 func (s *Scope) End(cause error) { s.cancel(cause) }
 
 func (s *Scope) ended() bool { return s.ctx.Err() != nil }
-
-// deadline is the instant at which a turn that begins at start must be ended;
-// the zero time is never.
-func (s *Scope) deadline(start time.Time) time.Time {
-	if s.budget <= 0 {
-		return time.Time{}
-	}
-	return start.Add(s.budget - time.Duration(s.cpu.Load()))
-}

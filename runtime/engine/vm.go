@@ -36,15 +36,15 @@ type VM struct {
 	charged  int64  // bytes of regions, and of what Charge counted
 	beside   Companion
 	scope    *Scope
-	deadline time.Time // of the turn that runs; zero for none
-	causes   int       // depth of the chain of causes being read
+	running  *turn // nil between turns
+	causes   int   // depth of the chain of causes being read
 	// describing is whether an exception is being read.
 	describing bool
-	stopped    *atomic.Bool // the isolate is closing: what runs must end
-	killing    bool         // no interrupt ends what runs now: it is the end
-	killed     *KilledError // why the turn is to end; nil while it is not
-	unwinding  bool         // QuickJS knows
-	latest     time.Time    // when it must have ended
+	stopped    *atomic.Bool  // the isolate is closing: what runs must end
+	killing    bool          // no interrupt ends what runs now: it is the end
+	killed     *KilledError  // why the turn is to end; nil while it is not
+	unwinding  bool          // QuickJS knows
+	latest     time.Duration // the turn's CPU time when it must have ended
 	// following is whether functions of later jobs are given to the prelude
 	// first: follow.go.
 	following bool

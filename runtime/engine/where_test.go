@@ -52,7 +52,6 @@ func TestKillNamesTheLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(i.Close)
-	lockThread(t, i)
 	for name, c := range spinning {
 		t.Run(name, func(t *testing.T) {
 			_, err := run(i, scope(t, 30*time.Millisecond), c.code)

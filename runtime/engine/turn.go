@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// opened is what clocks without a thread's count from.
+var opened = time.Now() //nolint:forbidigo // only durations are made of it
+
+// turn is one turn of the event loop and the CPU time that it takes. It is read
+// from any goroutine.
+type turn struct {
+	clock cpuClock // of the thread it runs on
+	start time.Duration
+	// elsewhere is what other threads did for it, in nanoseconds.
+	elsewhere atomic.Int64
+	limit     time.Duration
+	bounded   bool // there is a limit
+}
+
+// used is the CPU time so far.
+func (t *turn) used() time.Duration {
+	return t.clock.read() - t.start + time.Duration(t.elsewhere.Load())
+}
+
+// charge adds what another thread did for the turn.
+func (t *turn) charge(d time.Duration) { t.elsewhere.Add(int64(d)) }
+
+// left is what may still be used; it is negative when too much was. It makes
+// sense for a bounded turn only.
+func (t *turn) left() time.Duration { return t.limit - t.used() }
+
+// over reports whether the limit was reached. No turn is never over.
+func (t *turn) over() bool { return t != nil && t.bounded && t.used() >= t.limit }
+
+// turn runs fn and then the job queue on behalf of scope, and charges the CPU
+// time to it. The error is fn's, or a crash.
+func (vm *VM) turn(scope *Scope, fn func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	t := scope.begin()
+	vm.scope, vm.running = scope, t
+	defer func() {
+		scope.end(t)
+		vm.running = nil
+	}()
+	return vm.guard(func() error {
+		err := fn()
+		vm.leave()
+		vm.drain()
+		vm.reportRejections()
+		return err
+	})
+}
