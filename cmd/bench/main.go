@@ -22,7 +22,8 @@
 //	stream    100 MB that the Worker makes in pieces
 //	isolate   the memory of one more isolate
 //	native    a megabyte of each function that is native on the platform, against
-//	          Node.js: our side by the meter of the request, Node.js by the clock
+//	          Node.js: our side by the meter of the request, Node.js by the clock, either
+//	          by the time of the processors where that is less
 //	pure      what is JavaScript alone, against Node.js
 //
 // All sides take turns, round by round, and medians are compared, so that a

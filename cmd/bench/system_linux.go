@@ -61,6 +61,27 @@ func proportional(pid int) int64 {
 	return 0
 }
 
+// processorTime is what the threads that a process has now have used, in
+// milliseconds; 0 when it cannot be told.
+func processorTime(pid int) float64 {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return 0
+	}
+	var total float64
+	for _, task := range tasks {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/schedstat", pid, task.Name()))
+		if err != nil {
+			continue // it ended, or the kernel keeps none
+		}
+		first, _, _ := strings.Cut(string(text), " ")
+		if ns, err := strconv.ParseFloat(first, 64); err == nil {
+			total += ns / 1e6
+		}
+	}
+	return total
+}
+
 // busy is how many processes wanted a processor in the last minute, on average.
 func busy() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
