@@ -91,6 +91,9 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 		if f != nil {
 			code = spreadKeys(code)
 		}
+		if f != nil && l.isComparer(int(i)) {
+			code = withSign(code)
+		}
 		code, err := instrumentFunc(code, p, f)
 		if r.err != nil {
 			return nil, r.err

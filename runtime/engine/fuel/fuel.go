@@ -12,8 +12,8 @@
 //
 // QuickJS has no hook either for what runs after an await; in the same pass the
 // module gets one, so that the host can follow asynchronous code (follow.go). A
-// fault of its regular expressions is corrected there as well (regexp.go), and
-// one of its hash tables (hash.go).
+// fault of its regular expressions is corrected there as well (regexp.go), one
+// of its hash tables (hash.go), and one of its BigInts (bigint.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32. Out: the bytes of the rewritten module. What is
