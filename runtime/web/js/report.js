@@ -64,8 +64,13 @@ function safely(value) {
   }
 }
 
+// A trap of the author's may throw; a report must not.
 function isError(value) {
-  return isNativeError(value) || value instanceof NativeError || value instanceof DOMException;
+  try {
+    return isNativeError(value) || value instanceof NativeError || value instanceof DOMException;
+  } catch {
+    return false;
+  }
 }
 
 // A getter of the author's may throw; a report must not.

@@ -1,0 +1,38 @@
+package runtime_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+// TestWhatIsThrown: whatever it is, it is an exception of the Worker's, and said as well as it can be.
+func TestWhatIsThrown(t *testing.T) {
+	for thrown, want := range map[string]string{
+		"null":                       "null",
+		"undefined":                  "undefined",
+		`Symbol("s")`:                "Symbol(s)",
+		"10n":                        "10n",
+		`"text"`:                     "'text'",
+		`new Error("an error")`:      "Error: an error",
+		`{ toString() { throw 1 } }`: "{ toString: [Function: toString] }",
+		`Object.defineProperty(new Error("m"), "stack", { get() { throw 1 } })`:                                        "Error: m",
+		`Object.defineProperty(new Error("m"), "name", { get() { throw 1 } })`:                                         "Error: m",
+		`new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`:                    "a value that cannot be shown",
+		`new Proxy(new Error("m"), { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`:        "a value that cannot be shown",
+		`Object.assign(new Error("m"), { cause: new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } }) })`: "Error: m",
+	} {
+		for _, how := range []string{"throw", "return Promise.reject"} {
+			w := mustStart(t, `export default { fetch() { `+how+` (`+thrown+`) } }`, pagesruntime.WorkerOptions{})
+			_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+			f, ok := errors.AsType[*pagesruntime.Error](err)
+			if !ok || f.Kind != pagesruntime.KindException || !strings.HasPrefix(f.Error(), want) {
+				t.Errorf("%s %s: got %v, want %q", how, thrown, err, want)
+			}
+		}
+	}
+}
