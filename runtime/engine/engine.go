@@ -61,6 +61,7 @@ type Engine struct {
 	cache   wazero.CompilationCache
 	module  wazero.CompiledModule
 	apart   chan struct{} // holds one for each work of Call.Apart
+	buffers sync.Pool     // of *[]byte, for text on its way
 
 	mu       sync.Mutex
 	isolates map[*Isolate]struct{} // those not closed yet; nil once Close was called

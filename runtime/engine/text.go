@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -69,7 +70,9 @@ func (vm *VM) text(v Value) (string, error) {
 		vm.paced(len(units), func(from, to int) { out.Write(units[from:to]) })
 		return out.String(), nil
 	}
-	return string(vm.utf8Of(units, wide)), nil
+	var text string
+	vm.asUTF8(units, wide, func(utf8 []byte) { text = string(utf8) })
+	return text, nil
 }
 
 // composedText is text of what QuickJS has to put together first.
@@ -132,20 +135,40 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// utf8Of is units as UTF-8; a lone surrogate becomes U+FFFD.
-func (vm *VM) utf8Of(units []byte, wide bool) []byte {
+// longestBuffer is the most bytes of a buffer that is kept for the next text.
+const longestBuffer = 8 << 20
+
+// asUTF8 gives use units as UTF-8, for as long as it runs; a lone surrogate
+// becomes U+FFFD. A new megabyte each time would cost more than what is written
+// into it.
+func (vm *VM) asUTF8(units []byte, wide bool, use func(text []byte)) {
+	buffer, _ := vm.engine.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+	}
+	most := 2 * len(units) // bytes that a unit becomes
 	if wide {
-		out, done := make([]byte, 0, len(units)+len(units)/2), 0
-		vm.paced(len(units), func(_, to int) {
-			if to < len(units) && utf16.IsSurrogate(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
-				to -= 2 // the other half may follow
-			}
-			out, done = appendUTF8(out, units[done:to]), to
-		})
+		most = len(units) / 2 * 3
+	}
+	*buffer = vm.appendText(slices.Grow((*buffer)[:0], most), units, wide)
+	use(*buffer)
+	if cap(*buffer) <= longestBuffer {
+		vm.engine.buffers.Put(buffer)
+	}
+}
+
+func (vm *VM) appendText(out, units []byte, wide bool) []byte {
+	if !wide {
+		vm.paced(len(units), func(from, to int) { out = appendLatin1(out, units[from:to]) })
 		return out
 	}
-	out := make([]byte, 0, len(units)+len(units)/4)
-	vm.paced(len(units), func(from, to int) { out = appendLatin1(out, units[from:to]) })
+	done := 0
+	vm.paced(len(units), func(_, to int) {
+		if to < len(units) && utf16.IsSurrogate(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
+			to -= 2 // the other half may follow
+		}
+		out, done = appendUTF8(out, units[done:to]), to
+	})
 	return out
 }
 
@@ -203,7 +226,10 @@ func (c *Call) EncodedText(i int) (Value, error) {
 		defer free()
 		wide = true
 	}
-	return vm.newBytes(vm.utf8Of(units, wide))
+	var array Value
+	var err error
+	vm.asUTF8(units, wide, func(text []byte) { array, err = vm.newBytes(text) })
+	return array, err
 }
 
 // Latin1 is a copy of ToString of argument i, a byte for each character; not ok
