@@ -115,6 +115,18 @@ func (c *Call) Bytes(i int) []byte {
 	return append(make([]byte, 0, len(b)), b...)
 }
 
+// IsOrdinary reports whether argument i is an array, or an object without slots
+// of the engine's: one of a literal or of a class, but for classes that extend a
+// built-in one.
+func (c *Call) IsOrdinary(i int) bool {
+	const object, array = 1, 2 // JS_CLASS_OBJECT and JS_CLASS_ARRAY of QuickJS
+	id := c.vm.call32(fnClassID, uint64(c.arg(i)))
+	return id == object || id == array
+}
+
+// IsProxy reports whether argument i is a Proxy.
+func (c *Call) IsProxy(i int) bool { return c.vm.call32(fnIsProxy, uint64(c.arg(i))) != 0 }
+
 // Strings is argument i as an array of strings; nil when it is no array.
 func (c *Call) Strings(i int) []string {
 	v := c.arg(i)

@@ -44,6 +44,8 @@ const (
 	fnIsArrayBuffer
 	fnIsDataView
 	fnIsArray
+	fnClassID
+	fnIsProxy
 	fnIsFunction
 	fnGetException
 	fnThrow
@@ -111,6 +113,8 @@ var fnNames = [fnCount]string{
 	fnIsArrayBuffer:       "JS_IsArrayBuffer",
 	fnIsDataView:          "JS_IsDataView",
 	fnIsArray:             "JS_IsArray",
+	fnClassID:             "JS_GetClassID",
+	fnIsProxy:             "JS_IsProxy",
 	fnIsFunction:          "JS_IsFunction",
 	fnGetException:        "JS_GetException",
 	fnThrow:               "JS_Throw",

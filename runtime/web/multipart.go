@@ -180,8 +180,25 @@ func (p *part) header(line string) error {
 	return nil
 }
 
+// cutQuoted parts what stands before the closing quote from what follows it.
+func cutQuoted(s string) (text, rest string, ok bool) {
+	for {
+		before, after, found := strings.Cut(s, `"`)
+		if !found {
+			return "", "", false
+		}
+		next := strings.TrimLeft(after, " \t")
+		escaped, isEscaped := strings.CutSuffix(before, `\`)
+		if !isEscaped || next == "" || next[0] == ';' {
+			return text + before, after, true
+		}
+		text, s = text+escaped+`"`, after
+	}
+}
+
 // disposition reads form-data; name="…"; filename="…". Names are quoted the way
-// browsers quote them: %22, %0D and %0A, no backslashes.
+// browsers quote them: %22, %0D and %0A. A backslash is one, but before a quote
+// that ends nothing: old tools write \" for a quote, and production reads it so.
 func (p *part) disposition(value string) error {
 	kind, rest, _ := strings.Cut(value, ";")
 	if !strings.EqualFold(strings.TrimSpace(kind), "form-data") {
@@ -194,7 +211,7 @@ func (p *part) disposition(value string) error {
 		}
 		var text string
 		if after, quoted := strings.CutPrefix(after, `"`); quoted {
-			if text, rest, ok = strings.Cut(after, `"`); !ok {
+			if text, rest, ok = cutQuoted(after); !ok {
 				return fmt.Errorf("a part's disposition %q has an open quote", value)
 			}
 		} else {

@@ -158,7 +158,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
 		h.bodyFuncs(), h.cacheFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
-		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.socketFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), intl.Funcs(), keepFuncs(),
+		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.socketFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), intl.Funcs(), objectFuncs(),
 	} {
 		maps.Copy(all, part)
 	}

@@ -2,6 +2,7 @@
 // one pass: nothing leaves the isolate, so there is no form in between.
 import { File, blobBytes, blobOf, fileOf, isBlob } from "./blob.js";
 import { cloneKey, isKey } from "./cryptokey.js";
+import { host } from "./host.js";
 import { dictionary, need, operation, platform, sequence } from "./idl.js";
 import { isPinned } from "./pinned.js";
 
@@ -67,23 +68,29 @@ function clone(value, state) {
 // Each kind keeps its copy in memory before it looks at children: they may lead back.
 function object(value, state) {
   const keep = (copy) => { state.memory.set(value, copy); return copy; };
-  const proto = Object.getPrototypeOf(value);
-  if (proto === Object.prototype || proto === null) return properties(value, keep({}), state);
-  if (Array.isArray(value)) return properties(value, keep(new Array(value.length)), state);
+  if (host.is_ordinary(value)) return ordinary(value, keep, state);
+  if (host.is_proxy(value)) throw refuse(value);
   if (value instanceof ArrayBuffer) return keep(buffer(value, state));
   if (value instanceof SharedArrayBuffer) return keep(value); // one memory, of which the engine makes no second object
   if (ArrayBuffer.isView(value)) return keep(view(value, state));
-  if (isBlob(value)) return keep(value instanceof File ? fileOf(blobBytes(value), value.name, value.type, value.lastModified) : blobOf(blobBytes(value), value.type));
-  if (isKey(value)) return keep(cloneKey(value));
-  if (state.moved.has(value)) return keep(moving(value, state));
   if (value instanceof DOMException) return keep(new DOMException(value.message, value.name));
   if (Error.isError(value)) return failure(value, keep, state);
   const slot = boxed(value);
   if (slot !== undefined) return keep(slot);
   if (has(Map.prototype, "size", value)) return map(value, keep(new Map()), state);
   if (has(Set.prototype, "size", value)) return set(value, keep(new Set()), state);
+  throw refuse(value); // an iterator, a promise, a weak collection …
+}
+
+// An array, an object of the author's or one of these classes.
+function ordinary(value, keep, state) {
+  const proto = Object.getPrototypeOf(value);
+  if (proto === Object.prototype || proto === null) return properties(value, keep({}), state);
+  if (Array.isArray(value)) return properties(value, keep(new Array(value.length)), state);
+  if (isBlob(value)) return keep(value instanceof File ? fileOf(blobBytes(value), value.name, value.type, value.lastModified) : blobOf(blobBytes(value), value.type));
+  if (isKey(value)) return keep(cloneKey(value));
+  if (state.moved.has(value)) return keep(moving(value, state));
   for (let p = proto; p !== null; p = Object.getPrototypeOf(p)) if (platform.has(p)) throw refuse(value);
-  for (const cls of [Promise, WeakMap, WeakSet, WeakRef]) if (value instanceof cls) throw refuse(value);
   return properties(value, keep({}), state);
 }
 

@@ -20,7 +20,7 @@ export class FormData {
   }
   append(name, value, filename = undefined) {
     need(arguments.length, 2, "FormData.append");
-    listOf(this).push(usv(name), entry(value, filename, arguments.length > 2));
+    listOf(this).push(usv(name), entry(value, filename));
   }
   delete(name) {
     need(arguments.length, 1, "FormData.delete");
@@ -45,7 +45,7 @@ export class FormData {
   }
   set(name, value, filename = undefined) {
     need(arguments.length, 2, "FormData.set");
-    const key = usv(name), item = entry(value, filename, arguments.length > 2);
+    const key = usv(name), item = entry(value, filename);
     let done = false;
     const list = [];
     for (let i = 0, all = listOf(this); i < all.length; i += 2) {
@@ -65,7 +65,8 @@ function filter(list, keep) {
   return out;
 }
 
-function entry(value, filename, named) {
+function entry(value, filename) {
+  const named = filename !== undefined;
   if (!isBlob(value)) {
     if (named) throw new TypeError("FormData: a file name was given, but the value is not a Blob");
     return usv(value);

@@ -1,6 +1,7 @@
 // How ECMA-402 reads locales and options. A specification is the JSON text that
 // Go resolved them to: it is all that a formatter keeps.
 import { host } from "./host.js";
+import { platform } from "./idl.js";
 
 /** Locales as an array of canonical tags (ECMA-402, 9.2.1). */
 export function tagsOf(locales) {
@@ -161,6 +162,7 @@ export function shown(spec) { return JSON.parse(spec); }
 
 /** Makes cls look as ECMA-402 says: nothing enumerable, a tag, supportedLocalesOf. */
 export function install(Intl, name, cls) {
+  platform.add(cls.prototype); // no copies of it are made
   Object.defineProperty(cls.prototype, Symbol.toStringTag, { value: `Intl.${name}`, configurable: true });
   Object.defineProperty(cls, "prototype", { writable: false });
   if (name !== "Locale") {

@@ -1,6 +1,8 @@
 // What kind of built-in object a value is, whatever its prototype and properties
 // say. A brand is asked for by a method that works on its own objects only.
 
+import { host } from "./host.js";
+
 function branded(read) {
   return (value) => {
     if (value === null || typeof value !== "object") return false;
@@ -60,6 +62,7 @@ export const isArgumentsObject = (value) => value !== null && typeof value === "
 export const isModuleNamespaceObject = (value) => value !== null && typeof value === "object" && Object.getPrototypeOf(value) === null && value[Symbol.toStringTag] === "Module" && !Object.isExtensible(value);
 export const isAsyncFunction = (value) => typeof value === "function" && (kindOf(value) === asyncFunction || kindOf(value) === asyncGenerator || /^async\b/.test(source(value)));
 export const isGeneratorFunction = (value) => typeof value === "function" && (kindOf(value) === generator || kindOf(value) === asyncGenerator || /^(async\s+)?function\s*\*/.test(source(value)));
+export const isProxy = (value) => host.is_proxy(value);
 export const isArrayBufferView = ArrayBuffer.isView;
 export const isTypedArray = (value) => ArrayBuffer.isView(value) && typedName(value) !== undefined;
 export const isUint8Array = typed("Uint8Array");

@@ -6,10 +6,9 @@ export const {
   isStringObject, isBooleanObject, isBigIntObject, isSymbolObject, isBoxedPrimitive, isPromise, isNativeError, isMapIterator, isSetIterator,
   isGeneratorObject, isArgumentsObject, isModuleNamespaceObject, isAsyncFunction, isGeneratorFunction, isArrayBufferView, isTypedArray, isUint8Array,
   isUint8ClampedArray, isUint16Array, isUint32Array, isInt8Array, isInt16Array, isInt32Array, isFloat16Array, isFloat32Array, isFloat64Array,
-  isBigInt64Array, isBigUint64Array,
+  isBigInt64Array, isBigUint64Array, isProxy,
 } = internals.kinds;
 export const isExternal = () => false;
-export const isProxy = () => false;
 export const isCryptoKey = (value) => value instanceof CryptoKey;
 export const isKeyObject = (value) => value !== null && typeof value === "object" && value instanceof load("node:crypto").KeyObject;
 export const isEventTarget = (value) => value instanceof EventTarget;

@@ -1,0 +1,72 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// Objects with slots of the engine's are copied by what they are, whatever their
+// prototype says, or not at all (HTML, StructuredSerializeInternal, steps 5 to 25).
+func TestCloneByKind(t *testing.T) {
+	const name = `const named = (f) => { try { const c = structuredClone(f()); return Object.prototype.toString.call(c).slice(8, -1) + JSON.stringify(c); } catch (e) { return e.name; } }; `
+	const refused = `"DataCloneError"`
+	var snippets []snippet
+	for _, c := range []struct{ make, want string }{
+		{`({ a: [1, { b: 2 }] })`, `"Object{\"a\":[1,{\"b\":2}]}"`},
+		{`Object.assign(Object.create(null), { a: 1 })`, `"Object{\"a\":1}"`},
+		{`new (class A { x = 1; #y = 2; get z() { return 3; } })()`, `"Object{\"x\":1}"`},
+		{`new (class A extends Array {})(1, 2)`, `"Array[1,2]"`},
+		{`({ get [Symbol.toStringTag]() { return "Generator"; }, a: 1 })`, `"Object{\"a\":1}"`},
+		{`Object.setPrototypeOf(new Map([[1, 2]]), Object.prototype)`, `"Map{}"`},
+		{`Object.setPrototypeOf(new Set(), null)`, `"Set{}"`},
+		{`Object.setPrototypeOf(new Error("x"), null)`, `"Error{}"`},
+		{`Object.setPrototypeOf({ a: 1 }, Map.prototype)`, `"Object{\"a\":1}"`},
+		{`new Proxy({ a: 1 }, {})`, refused},
+		{`[new Proxy([], {})]`, refused},
+		{`new Map([[1, new Proxy({}, {})]])`, refused},
+		{`new Proxy(new Map(), {})`, refused},
+		{`new Proxy(new ArrayBuffer(1), {})`, refused},
+		{`new Proxy({}, { get() { throw new RangeError("asked"); }, getPrototypeOf() { throw new RangeError("asked"); } })`, refused},
+		{`(() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy; })()`, refused},
+		{`(function* () {})()`, refused},
+		{`(async function* () {})()`, refused},
+		{`[][Symbol.iterator]()`, refused},
+		{`new Map().keys()`, refused},
+		{`"a".matchAll(/a/g)`, refused},
+		{`(function () { return arguments; })(1)`, refused},
+		{`Promise.resolve()`, refused},
+		{`new WeakMap()`, refused},
+		{`new WeakSet()`, refused},
+		{`new WeakRef({})`, refused},
+		{`new FinalizationRegistry(() => {})`, refused},
+		{`Object(Symbol())`, refused},
+		{`new URL("https://a.test")`, refused},
+		{`new Intl.NumberFormat()`, refused},
+		{`new TextEncoder()`, refused},
+	} {
+		snippets = append(snippets, snippet{name + "return named(() => " + c.make + ")", c.want})
+	}
+	try(t, web.Options{}, snippets)
+}
+
+// What a file of a form is called. An argument that is undefined was not given
+// (Web IDL, 3.6).
+func TestFormDataName(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{
+			`const f = new FormData(), file = new File(["x"], "own"); f.append("a", file, undefined); f.append("b", new Blob(["y"]), undefined); f.append("c", file, null); f.append("d", "text", undefined);
+			f.set("e", file, undefined); f.set("f", "text", undefined); return [...f].map(([k, v]) => [k, v.name ?? v]);`,
+			`[["a","own"],["b","blob"],["c","null"],["d","text"],["e","own"],["f","text"]]`,
+		},
+		{
+			`const body = (head) => "--b\r\nContent-Disposition: form-data; " + head + "\r\n\r\nx\r\n--b--";
+			const parse = async (head) => { try { return [...await new Response(body(head), { headers: { "content-type": "multipart/form-data; boundary=b" } }).formData()].map(([k, v]) => [k, v.name ?? v])[0]; } catch (e) { return e.name; } };
+			const out = []; for (const head of ['name="a\\"b"', 'name="a"; filename="c\\"d\\".txt"', 'name="a"; filename="C:\\dir\\x"', 'name="a\\"; filename="C:\\"', 'name="a\\" ; filename="\\"q"', 'name="a%22b\\\\"', 'name="a\\"b', 'name="a\\"b\\" '])
+				out.push(await parse(head)); return out;`,
+			`[["a\"b","x"],["a","c\"d\".txt"],["a","C:\\dir\\x"],["a\\","C:\\"],["a\\","\"q"],["a\"b\\\\","x"],"TypeError",["a\"b\\","x"]]`,
+		},
+		{`new FormData().append("a", "text", "name")`, `TypeError: FormData: a file name was given, but the value is not a Blob`},
+		{`new FormData().set("a", "text", null)`, `TypeError: FormData: a file name was given, but the value is not a Blob`},
+	})
+}
