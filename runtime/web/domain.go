@@ -67,7 +67,7 @@ func endsInNumber(domain string) bool {
 func domainToASCII(domain string) (string, bool) {
 	if isASCII(domain) {
 		domain = strings.ToLower(domain)
-		if !strings.HasPrefix(domain, punycode) && !strings.Contains(domain, "."+punycode) {
+		if !hasPunycode(domain) {
 			return domain, true
 		}
 	}
@@ -75,11 +75,32 @@ func domainToASCII(domain string) (string, bool) {
 		return "", false
 	}
 	labels, err := domains.ToUnicode(strings.Map(revised, domain))
-	if err != nil || labels == "" || strings.HasPrefix(labels, punycode) || strings.Contains(labels, "."+punycode) {
+	if err != nil || labels == "" || hasPunycode(labels) {
+		return "", false
+	}
+	if strings.Contains("."+labels+".", "..") && hasEmptyPunycode(domain) {
 		return "", false
 	}
 	ascii, err := idna.Punycode.ToASCII(labels)
 	return ascii, err == nil
+}
+
+func hasPunycode(domain string) bool {
+	return strings.HasPrefix(domain, punycode) || strings.Contains(domain, "."+punycode)
+}
+
+// hasEmptyPunycode reports whether a label is xn-- and nothing else, which the
+// package drops: 127.0.0.1.xn-- would be that address.
+func hasEmptyPunycode(domain string) bool {
+	var mapped strings.Builder
+	for _, r := range strings.Map(revised, domain) {
+		text := strings.ToLower(string(r))
+		if alone, err := domains.ToUnicode("a" + text + "b"); err == nil && r >= utf8.RuneSelf {
+			text = alone[1 : len(alone)-1]
+		}
+		mapped.WriteString(text)
+	}
+	return strings.Contains("."+mapped.String()+".", "."+punycode+".")
 }
 
 // revised maps what revision 33 of UTS #46 (Unicode 15.1 and 16) maps otherwise

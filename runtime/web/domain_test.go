@@ -51,6 +51,13 @@ func TestDomains(t *testing.T) {
 		{`https://a\u3000b/`, none},
 		{`https://xn--/`, none},
 		{`https://xn--a/`, none},
+		{`https://127.0.0.1.xn--/`, none},
+		{`https://.xn--/`, none},
+		{`https://a.xn--.b/`, none},
+		{`https://ｘN\u00ad－-。b/`, none},
+		{`https://xn--.é/`, none},
+		{`https://a.\u00ad.é/`, `a..xn--9ca`},
+		{`https://é./`, `xn--9ca.`},
 		{`https://xn--a-/`, none},
 		{`https://xn--ASCII-/`, none},
 		{`https://xn--xn---epa/`, none},
@@ -73,6 +80,7 @@ func TestDomains(t *testing.T) {
 	}
 	try(t, web.Options{}, append(snippets, []snippet{
 		{`const u = new URL("https://a/"); u.hostname = "FAẞ.de"; const one = u.href; u.hostname = "xn--a"; u.host = "≮:81"; return [one, u.href]`, `["https://xn--fa-hia.de/", "https://xn--gdh:81/"]`},
+		{`return [new URL("blob:https://FAẞ.de/x").origin, new URL("blob:https://xn--.b/x").origin]`, `["https://xn--fa-hia.de", "null"]`},
 		{`return [URL.canParse("https://a/", ""), URL.parse("https://a/", ""), new URLPattern({ hostname: "a" }).test("https://a/", "")]`, `[false, null, false]`},
 		{`new URL("https://a/", "")`, `TypeError: Invalid URL: "https://a/"`},
 		{`return new URLPattern({ hostname: "ẞ.example" }).hostname`, `"xn--zca.example"`},

@@ -128,7 +128,7 @@ func originOf(u *whatwg.Url) string {
 	case "http", "https", "ws", "wss", "ftp":
 		return u.Scheme() + "://" + u.Host()
 	case "blob":
-		if inner, err := whatwg.Parse(u.Pathname()); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
+		if inner, err := urls.Parse(u.Pathname()); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
 			return originOf(inner)
 		}
 	}
