@@ -17,6 +17,7 @@ type metered struct {
 	scope    *engine.Scope
 	exchange *web.Exchange
 	wrote    bool
+	headed   func() // is called, once or more, when the head is written; may be nil
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -28,6 +29,9 @@ func (m *metered) WriteHeader(status int) {
 			cpu, m.limits.CPU.Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
 	}
 	m.ResponseWriter.WriteHeader(status)
+	if m.headed != nil && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		m.headed()
+	}
 }
 
 // Write implements http.ResponseWriter.

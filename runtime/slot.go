@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"strconv"
+	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/node"
@@ -17,8 +18,9 @@ import (
 type slot struct {
 	isolate *engine.Isolate
 	number  int // from 1
-	// busy is how many requests are under way, guarded by Worker.mu. Where each
-	// has an isolate of its own, one counts until its waitUntil is done.
+	// busy is how many requests wait for the head of their answer, guarded by
+	// Worker.mu. Where each has an isolate of its own, one counts until its
+	// waitUntil is done.
 	busy int
 }
 
@@ -102,7 +104,8 @@ var errNoIsolate = errors.New("the site's requests to itself hold all " + strcon
 	" isolates (--isolation=request gives each request one of its own)")
 
 // acquire takes the first isolate that is idle, so that requests one after the
-// other meet the same one; a further isolate is started when all are busy, up to
+// other meet the same one, and those that come while a WebSocket or a stream of
+// events is open as well: what such a site keeps in variables is for them; a further isolate is started when all are busy, up to
 // the number that is allowed. A pristine isolate is waited for, until ctx ends;
 // a nested request, which the site made to itself, cannot wait.
 func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
@@ -167,18 +170,26 @@ func (w *Worker) waitLocked(ctx context.Context) {
 	}
 }
 
+// leaver returns what counts a request of an isolate as one that has its head;
+// only the first call does.
+func (w *Worker) leaver(s *slot) func() {
+	return sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		s.busy--
+		if w.o.Pristine {
+			close(w.freed)
+			w.freed = make(chan struct{})
+		}
+	})
+}
+
 // release gives back the isolate of a request. A pristine one starts over before
 // it meets the next.
-func (w *Worker) release(s *slot) {
+func (w *Worker) release(s *slot, leave func()) {
 	if w.o.Pristine {
 		s.isolate.Rewind()
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s.busy--
-	if w.o.Pristine {
-		close(w.freed)
-		w.freed = make(chan struct{})
-	}
+	leave()
 	w.inFlight.Done()
 }

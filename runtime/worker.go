@@ -239,7 +239,11 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	}
 	scope := engine.NewScope(context.WithoutCancel(r.Context()), w.o.Limits.budget(), x)
 	m.scope, m.exchange = scope, x
-	defer w.linger(s, scope, x)
+	leave := w.leaver(s)
+	if !w.o.Pristine {
+		m.headed = leave
+	}
+	defer w.linger(s, scope, x, leave)
 	err = w.host.Serve(s.isolate, scope, x)
 	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests(), Isolate: s.number}
 	if errors.Is(err, web.ErrClientGone) && !m.wrote {
@@ -300,11 +304,11 @@ func (w *Worker) restarted(s *slot, cause error) {
 
 // linger lets ctx.waitUntil go on after the response, for a bounded time, and
 // then gives back the isolate.
-func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange) {
+func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange, leave func()) {
 	select {
 	case <-x.Done():
 		w.end(scope)
-		w.release(s)
+		w.release(s, leave)
 		return
 	default:
 	}
@@ -313,13 +317,13 @@ func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange) {
 	w.mu.Unlock()
 	if !w.o.Pristine { // others may use the isolate meanwhile
 		w.inFlight.Add(1)
-		w.release(s)
+		w.release(s, leave)
 	}
 	go func() {
 		defer func() {
 			w.end(scope)
 			if w.o.Pristine {
-				w.release(s)
+				w.release(s, leave)
 			} else {
 				w.inFlight.Done()
 			}
