@@ -194,3 +194,14 @@ func TestIdentityStreams(t *testing.T) {
 		{`const stream = new FixedLengthStream(1), writer = stream.writable.getWriter(); const read = new Response(stream.readable).text().catch(String); writer.write("ab").catch(() => {}); return await read`, `"TypeError: Attempt to write too many bytes through a FixedLengthStream."`},
 	})
 }
+
+// Production has no brotli: it is warned of, once.
+func TestBrotliCaution(t *testing.T) {
+	for code, want := range map[string]int{`new CompressionStream("brotli"); new DecompressionStream("brotli");`: 1, `new CompressionStream("gzip");`: 0} {
+		w := serve(t, handler(code+`return new Response();`), web.Options{})
+		w.get("/")
+		if got := w.lines(); strings.Count(got, "production refuses the format brotli") != want {
+			t.Errorf("%s: the console has %q", code, got)
+		}
+	}
+}

@@ -1,5 +1,6 @@
 // https://compression.spec.whatwg.org/
 import { host } from "./host.js";
+import { caution } from "./caution.js";
 import { source } from "./cryptokey.js";
 import { encode } from "./encoding.js";
 import { define, guarded, need } from "./idl.js";
@@ -49,6 +50,7 @@ function formatOf(value) {
   inRequest();
   const format = `${value}`;
   if (!FORMATS.includes(format)) throw new TypeError(`"${format}" is no compression format: ${FORMATS.join(", ")}`);
+  if (format === "brotli") caution("CompressionStream", "brotli", "the format brotli");
   return format;
 }
 

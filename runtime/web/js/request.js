@@ -2,10 +2,10 @@
 import { host } from "./host.js";
 import { AbortSignal, abort, abortError, follow, isSignal, newSignal } from "./abort.js";
 import { HostBody, extract, foreignBody, hasBody, initBody, mixBody, teeBody, unusable } from "./body.js";
+import { caution } from "./caution.js";
 import { get, headersOver, listFrom } from "./headers.js";
 import { define, guarded, need } from "./idl.js";
 import { through } from "./streams.js";
-import { trace } from "./trace.js";
 
 const token = {};
 
@@ -127,15 +127,6 @@ const CHOICES = {
   referrerPolicy: POLICIES,
 };
 
-const cautioned = new Set();
-
-// Says, once of each kind, what the standard has and production refuses.
-function caution(kind, what) {
-  if (cautioned.has(kind)) return;
-  cautioned.add(kind);
-  host.console_log("warn", `Request: production refuses ${what}`, trace(8));
-}
-
 function choose(member, value) {
   const text = `${value}`, choices = CHOICES[member];
   if (choices.includes(text)) return text;
@@ -155,13 +146,13 @@ function apply(request, init, from) {
   if (window !== undefined && window !== null) throw new TypeError("Request constructor: the window can only be null");
   if (cache !== undefined) {
     ask("cache", choose("cache", cache));
-    if (cache !== "no-store" && cache !== "no-cache") caution("cache", `cache: "${cache}"; leave it out`);
+    if (cache !== "no-store" && cache !== "no-cache") caution("Request", "cache", `cache: "${cache}"; leave it out`);
   }
   if (credentials !== undefined) ask("credentials", choose("credentials", credentials));
   if (duplex !== undefined) choose("duplex", duplex);
   if (integrity !== undefined) {
     ask("integrity", `${integrity}`);
-    if (request.asked?.integrity) caution("integrity", "integrity; compare the body's digest instead");
+    if (request.asked?.integrity) caution("Request", "integrity", "integrity; compare the body's digest instead");
   }
   if (keepalive !== undefined) ask("keepalive", !!keepalive);
   if (method !== undefined) request.method = normalise(`${method}`);
@@ -169,7 +160,7 @@ function apply(request, init, from) {
   if (mode === "navigate") throw new TypeError("Request constructor: the mode of a request cannot be \"navigate\"");
   if (priority !== undefined) choose("priority", priority);
   if (redirect !== undefined) request.redirect = choose("redirect", redirect);
-  if (request.redirect === "error") caution("redirect", 'redirect: "error"; write "manual" and look at the status');
+  if (request.redirect === "error") caution("Request", "redirect", 'redirect: "error"; write "manual" and look at the status');
   if (referrer !== undefined) ask("referrer", referrerOf(`${referrer}`));
   if (referrerPolicy !== undefined) ask("referrerPolicy", choose("referrerPolicy", referrerPolicy));
   if (headers !== undefined) request.list = listFrom(headers);
@@ -204,7 +195,7 @@ function normalise(method) {
     case "PATCH": return upper; // as the platform; the standard keeps its case, which servers then refuse
     case "CONNECT": case "TRACE": case "TRACK": throw new TypeError(`Invalid HTTP method string: ${method}`);
     default:
-      if (!METHODS.has(method)) caution("method", `the method ${method}`);
+      if (!METHODS.has(method)) caution("Request", "method", `the method ${method}`);
       return method;
   }
 }
