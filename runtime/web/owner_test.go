@@ -131,6 +131,8 @@ func TestAsInProduction(t *testing.T) {
 		{`const parts = ["he", "llo", "there"], rs = new ReadableStream({ type: "bytes", pull(c) { c.enqueue(new TextEncoder().encode(parts.shift())); if (parts.length === 0) c.close(); } });
 			const r = rs.getReader({ mode: "byob" }), one = await r.readAtLeast(4, new Uint8Array(6)), two = await r.readAtLeast(20, new Uint8Array(20)), three = await r.readAtLeast(1, new Uint8Array(9));
 			return [one, two, three].map(({ done, value }) => [done, new TextDecoder().decode(value), value.buffer.byteLength])`, `[[false,"hello",6],[false,"there",20],[true,"",9]]`},
+		{`let next = 0; const r = new ReadableStream({ type: "bytes", pull(c) { c.enqueue(new Uint8Array([++next])); } }).getReader({ mode: "byob" });
+			const both = await Promise.all([r.readAtLeast(2, new Uint16Array(2)), r.readAtLeast(2, new Uint8Array(2))]); return both.map(({ value }) => [...value])`, `[[513,1027],[5,6]]`},
 		{`const r = new Response(new Uint8Array([1, 2, 3])).body.getReader({ mode: "byob" }), { done, value } = await r.readAtLeast(2, new Uint16Array(2)); return [done, value.constructor.name, [...value]]`, `[false,"Uint16Array",[513]]`},
 		{`const hash = new crypto.DigestStream("SHA-256"), writer = hash.getWriter(); hash[Symbol.dispose](); return Promise.all([writer.write(new Uint8Array(1)), hash.digest].map((p) => p.catch((e) => e.message)))`, `["The DigestStream was disposed.","The DigestStream was disposed."]`},
 		{`const r = new Response("x").body.getReader({ mode: "byob" }); return Promise.all([0, 9, NaN].map((n) => r.readAtLeast(n, new Uint8Array(8)).catch((e) => e.name)))`, `["TypeError","TypeError","TypeError"]`},

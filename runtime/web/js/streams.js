@@ -219,17 +219,32 @@ class TextDecoderStream {
 
 const fixedLength = Symbol(); // what FixedLengthStream, and nobody else, gives the constructor of its base
 
+const filling = new WeakMap(); // by reader: the last of its calls of readAtLeast under way
+
 /**
  * Workers' own read of at least so many elements. At the end of the stream it
- * gives what there is, where read with min says that it is done.
+ * gives what there is, where read with min says that it is done. Each call waits
+ * for the one before it.
  */
 async function readAtLeast(least, view) {
+  const before = filling.get(this), { promise, resolve } = Promise.withResolvers();
+  filling.set(this, promise);
+  try {
+    if (before !== undefined) await before;
+    return await fill(this, least, view);
+  } finally {
+    if (filling.get(this) === promise) filling.delete(this);
+    resolve();
+  }
+}
+
+async function fill(reader, least, view) {
   const { buffer, byteOffset: start, byteLength, BYTES_PER_ELEMENT: size, constructor: View } = view;
   const wanted = Number(least) * size;
   if (!(wanted > 0 && wanted <= byteLength)) throw new TypeError(`Requested invalid minimum number of bytes to read (${least}).`);
   let rest = new Uint8Array(buffer, start, byteLength), filled = 0;
   for (;;) {
-    const { done, value } = await this.read(rest);
+    const { done, value } = await reader.read(rest);
     if (value === undefined) return { done, value };
     filled += value.byteLength;
     if (done || filled >= wanted) return { done: done && filled === 0, value: new View(value.buffer, start, Math.floor(filled / size)) };
