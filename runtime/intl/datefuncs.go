@@ -20,6 +20,9 @@ func dateFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
+			if err := s.usable(c); err != nil {
+				return nil, err
+			}
 			return specification(s)
 		},
 		// intl_date_format(specification, milliseconds) -> text
@@ -56,6 +59,9 @@ func dateFuncs() map[string]engine.Func {
 func dateCall(c *engine.Call) (*dateFormat, time.Time, error) {
 	f, err := of(&dateFormats, c.String(0), newDateFormat)
 	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if err := f.s.usable(c); err != nil {
 		return nil, time.Time{}, err
 	}
 	t, err := f.instant(c.Float(1))

@@ -51,6 +51,18 @@ type dateSpec struct {
 	TimeStyle string `json:"timeStyle,omitempty"`
 
 	Pattern string `json:"pattern"`
+	// Missing is a calendar that was asked for and cannot be shown.
+	Missing string `json:"missing,omitempty"`
+}
+
+// usable is nil unless the dates would be of another calendar than was asked for.
+// What packages ask at the top level, to learn what the runtime can do, no visitor
+// sees: there it is always nil.
+func (s *dateSpec) usable(c *engine.Call) error {
+	if scope := c.Scope(); s.Missing == "" || scope != nil && scope.ClockStopped() {
+		return nil
+	}
+	return errMissing("the calendar " + s.Missing)
 }
 
 func resolveDate(requested []string, o dateOptions) (*dateSpec, error) {
@@ -59,9 +71,7 @@ func resolveDate(requested []string, o dateOptions) (*dateSpec, error) {
 		return nil, err
 	}
 	s := &dateSpec{DateStyle: o.DateStyle, TimeStyle: o.TimeStyle}
-	if s.Calendar, err = calendarOf(r, o.Calendar); err != nil {
-		return nil, err
-	}
+	s.Calendar, s.Missing = calendarOf(r, o.Calendar)
 	s.NumberingSystem = r.numberingSystem(o.NumberingSystem)
 	hc := r.hourCycle(o)
 	s.Locale = r.tag.String()
@@ -82,19 +92,20 @@ func resolveDate(requested []string, o dateOptions) (*dateSpec, error) {
 	return s, nil
 }
 
-// calendarOf settles -u-ca-. A known calendar that cannot be shown is an error:
-// the default in its stead would be another date.
-func calendarOf(r *resolution, option string) (string, error) {
+// calendarOf settles -u-ca-. A known calendar that cannot be shown is missing: the
+// default in its stead is another date.
+func calendarOf(r *resolution, option string) (calendar, missing string) {
 	known := func(name string) bool { return name == "gregory" || name == "iso8601" }
 	for _, asked := range []string{canonicalOption("ca", option), r.asked("ca")} {
 		if asked != "" && !known(asked) && slices.Contains(otherCalendars, asked) {
-			return "", errMissing("the calendar " + asked)
+			missing = asked
+			break
 		}
 		if asked != "" && known(asked) {
 			break
 		}
 	}
-	return r.keyword("ca", option, "gregory", known), nil
+	return r.keyword("ca", option, "gregory", known), missing
 }
 
 // otherCalendars are those of CLDR that this package does not know to reckon.

@@ -64,6 +64,7 @@ class DateTimeFormat {
   resolvedOptions() {
     const options = shown(specOf(this));
     delete options.pattern;
+    delete options.missing;
     return options;
   }
 }
