@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"iter"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -149,7 +148,7 @@ var (
 
 func newDecompressor(format string) *decompressor {
 	d := &decompressor{}
-	d.next, d.stop = iter.Pull2(func(yield func([]byte, error) bool) { d.run(format, yield) })
+	d.next, d.stop = pull(func(yield func([]byte, error) bool) { d.run(format, yield) })
 	return d
 }
 

@@ -1,0 +1,50 @@
+package web
+
+import "iter"
+
+// pull is iter.Pull2 on a goroutine of its own: a coroutine must stay on the
+// thread it was made on when that is locked, and each turn locks its own. A
+// panic of seq comes out of next. stop waits until seq has returned.
+func pull(seq iter.Seq2[[]byte, error]) (next func() ([]byte, error, bool), stop func()) {
+	type piece struct {
+		bytes []byte
+		err   error
+	}
+	var panicked any
+	wanted, given, over := make(chan struct{}), make(chan piece), false
+	go func() {
+		defer close(given)
+		defer func() { panicked = recover() }()
+		if _, ok := <-wanted; !ok {
+			return
+		}
+		for b, err := range seq {
+			given <- piece{b, err}
+			if _, ok := <-wanted; !ok {
+				return
+			}
+		}
+	}()
+	next = func() ([]byte, error, bool) {
+		if over {
+			return nil, nil, false
+		}
+		wanted <- struct{}{}
+		if p, ok := <-given; ok {
+			return p.bytes, p.err, true
+		}
+		over = true
+		if panicked != nil {
+			panic(panicked)
+		}
+		return nil, nil, false
+	}
+	stop = func() {
+		if !over {
+			over = true
+			close(wanted)
+			<-given
+		}
+	}
+	return next, stop
+}
