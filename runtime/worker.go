@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	goruntime "runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -18,8 +19,9 @@ import (
 )
 
 const (
-	// defaultIsolates is how many isolates answer requests at the same time.
-	defaultIsolates = 2
+	// fewestIsolates is how many isolates may answer requests at the same time where
+	// there are fewer processors: one request's long turn holds up no other.
+	fewestIsolates = 2
 	// waitUntilTime bounds what ctx.waitUntil may go on for after the response,
 	// as on the platform.
 	waitUntilTime = 30 * time.Second
@@ -47,7 +49,8 @@ type WorkerOptions struct {
 	Limits   Limits
 	// LoadCPU is the CPU time for evaluating the module. Default 10 s.
 	LoadCPU time.Duration
-	// Isolates answer at the same time; default 2, and 32 if Pristine.
+	// Isolates answer at the same time; default one for each processor, at least 2,
+	// and 32 if Pristine. One is started when all others are busy.
 	Isolates int
 	// Pristine gives every request an isolate of its own that no request was in
 	// before, which finds state that leaks from one request into another.
@@ -121,7 +124,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	case o.Pristine:
 		o.Isolates = pristineIsolates
 	default:
-		o.Isolates = defaultIsolates
+		o.Isolates = max(fewestIsolates, goruntime.GOMAXPROCS(0))
 	}
 	if o.LoadCPU <= 0 {
 		o.LoadCPU = defaultLoadCPU
