@@ -28,6 +28,26 @@ func (t *turn) used() time.Duration {
 // charge adds what another thread did for the turn.
 func (t *turn) charge(d time.Duration) { t.elsewhere.Add(int64(d)) }
 
+// Busy counts the CPU time of what the calling goroutine does until took is called,
+// which tells it. The goroutine keeps its thread meanwhile.
+func Busy() (took func() time.Duration) {
+	runtime.LockOSThread()
+	clock := threadClock()
+	start := clock.read()
+	return func() time.Duration {
+		defer runtime.UnlockOSThread()
+		return clock.read() - start
+	}
+}
+
+// Spent adds to the turn CPU time that another goroutine spent on the call's
+// behalf, as [Busy] tells it.
+func (c *Call) Spent(d time.Duration) {
+	if t := c.vm.running; t != nil {
+		t.charge(d)
+	}
+}
+
 // left is what may still be used; it is negative when too much was. It makes
 // sense for a bounded turn only.
 func (t *turn) left() time.Duration { return t.limit - t.used() }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -132,12 +133,14 @@ func (c *compressor) close() {
 }
 
 // decompressor turns a decoder, which asks for input, into one that is given it:
-// the decoder runs as a coroutine that stops where it needs more.
+// the decoder runs beside, and stops where it needs more.
 type decompressor struct {
 	in   []byte
 	last bool
 	next func() ([]byte, error, bool)
 	stop func()
+	// spent is the CPU time of the last step, which was another thread's.
+	spent time.Duration
 }
 
 var (
@@ -148,7 +151,7 @@ var (
 
 func newDecompressor(format string) *decompressor {
 	d := &decompressor{}
-	d.next, d.stop = pull(func(yield func([]byte, error) bool) { d.run(format, yield) })
+	d.next, d.stop = pull(func(yield func([]byte, error) bool) { d.run(format, yield) }, func(t time.Duration) { d.spent = t })
 	return d
 }
 
@@ -156,7 +159,7 @@ func (d *decompressor) step(in []byte, last bool) ([]byte, error) {
 	if in != nil {
 		d.in = in
 	}
-	d.last = d.last || last
+	d.last, d.spent = d.last || last, 0
 	out, err, more := d.next()
 	if !more {
 		return nil, nil
@@ -268,8 +271,9 @@ func (cs *codecs) add(id int64, format string, decompress bool) error {
 	return nil
 }
 
-// step is a step of one of them. The last one, and an error, closes it.
-func (cs *codecs) step(id int64, in []byte, last bool) (any, error) {
+// step is a step of one of them. The last one, and an error, closes it. spent
+// hears of the CPU time of another thread.
+func (cs *codecs) step(id int64, in []byte, last bool, spent func(time.Duration)) (any, error) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	c := cs.open[id]
@@ -277,6 +281,9 @@ func (cs *codecs) step(id int64, in []byte, last bool) (any, error) {
 		return nil, errForeignBody
 	}
 	out, err := c.step(in, last)
+	if d, ok := c.(*decompressor); ok {
+		spent(d.spent)
+	}
 	if err != nil || last && out == nil {
 		c.close()
 		delete(cs.open, id)
@@ -325,7 +332,7 @@ func (h *Host) codecFuncs() map[string]engine.Func {
 				return nil, err
 			}
 			id, last := c.Int(0), c.Bool(2)
-			return x.codecs.step(id, c.Bytes(1), last)
+			return x.codecs.step(id, c.Bytes(1), last, c.Spent)
 		},
 		// codec_close(id)
 		"codec_close": func(c *engine.Call) (any, error) {
