@@ -138,6 +138,25 @@ func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 	}
 }
 
+// takeTurn waits until one of the processors has nothing to do for a pristine
+// request, until this one waits for something else; the result ends that for good.
+// As many isolates as processors then do most of the work, and their memory stays
+// in the caches.
+func (w *Worker) takeTurn(ctx context.Context, x *web.Exchange) (end func()) {
+	if !w.o.Pristine {
+		return func() {}
+	}
+	select {
+	case w.turns <- struct{}{}:
+	case <-ctx.Done():
+		return func() {}
+	case <-w.ctx.Done():
+		return func() {}
+	}
+	x.Waits = sync.OnceFunc(func() { <-w.turns })
+	return x.Waits
+}
+
 // chooseLocked returns the isolate with the least to do, or a further one if all
 // have something and there are fewer than most.
 func (w *Worker) chooseLocked(most int) (*slot, error) {

@@ -106,6 +106,7 @@ type Worker struct {
 	mu       sync.Mutex
 	slots    []*slot
 	freed    chan struct{}              // closed and replaced when a pristine isolate is free
+	turns    chan struct{}              // holds one for each pristine request that works
 	answered map[*engine.Scope]struct{} // those that only waitUntil goes on for
 	closing  bool
 	inFlight sync.WaitGroup
@@ -132,7 +133,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	w := &Worker{runtime: r, o: o, sources: maps, image: r.image, freed: make(chan struct{}), answered: map[*engine.Scope]struct{}{}}
+	w := &Worker{runtime: r, o: o, sources: maps, image: r.image, freed: make(chan struct{}), turns: make(chan struct{}, goruntime.GOMAXPROCS(0)), answered: map[*engine.Scope]struct{}{}}
 	if o.NodeJS {
 		if w.node, err = node.Modules(); err != nil {
 			return nil, errStart(err)
@@ -232,6 +233,7 @@ func (w *Worker) addNode(vm *engine.VM) error {
 func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	m := &metered{ResponseWriter: rw, limits: w.o.Limits}
 	x := web.NewExchange(m, r)
+	defer w.takeTurn(r.Context(), x)()
 	s, err := w.acquire(r.Context(), x.Depth() > 0)
 	if errors.Is(err, web.ErrClientGone) {
 		rw.WriteHeader(statusClientGone)

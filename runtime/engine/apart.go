@@ -55,8 +55,7 @@ func (c *Call) Apart(work func() (any, error)) (any, error) {
 	for {
 		select {
 		case o := <-done:
-			t.charge(o.took)
-			return o.value, o.err
+			return vm.back(o)
 		case <-vm.ctx.Done():
 			vm.killing = true
 			panic(ErrClosed)
@@ -65,8 +64,7 @@ func (c *Call) Apart(work func() (any, error)) (any, error) {
 		// It was away for as long as it may work; it may have worked less.
 		select {
 		case o := <-done:
-			t.charge(o.took)
-			return o.value, o.err
+			return vm.back(o)
 		default:
 		}
 		left := t.left()
@@ -77,6 +75,17 @@ func (c *Call) Apart(work func() (any, error)) (any, error) {
 		t.charge(left)
 		vm.end()
 	}
+}
+
+// back charges a work that is done. One that took more than was left ends the turn,
+// as it would have if it had been looked at in time.
+func (vm *VM) back(o outcome) (any, error) {
+	left := vm.running.left()
+	vm.running.charge(min(o.took, left))
+	if o.took > left {
+		vm.end()
+	}
+	return o.value, o.err
 }
 
 // goAway does the work on a thread of its own, and tells of both ends. A panic is

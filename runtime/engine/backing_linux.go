@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -103,6 +105,9 @@ const (
 	pagemapPresent = 1 << 63
 )
 
+// pageEntries are buffers for what pagemap tells of a memory.
+var pageEntries = sync.Pool{New: func() any { return new([]byte) }} //nolint:gochecknoglobals // a cache
+
 // dirty lists the pages of memory that were written, by their number from its
 // beginning.
 func (b *backing) dirty(memory []byte) ([]uint32, error) {
@@ -110,7 +115,10 @@ func (b *backing) dirty(memory []byte) ([]uint32, error) {
 		return nil, os.ErrNotExist
 	}
 	const entry = 8
-	entries := make([]byte, len(memory)/imagePage*entry)
+	buffer := pageEntries.Get().(*[]byte) //nolint:errcheck,forcetypeassert // nothing else is put there
+	defer pageEntries.Put(buffer)
+	*buffer = slices.Grow((*buffer)[:0], len(memory)/imagePage*entry)
+	entries := (*buffer)[:len(memory)/imagePage*entry]
 	first := uintptr(unsafe.Pointer(unsafe.SliceData(memory))) / imagePage
 	if _, err := b.pagemap.ReadAt(entries, int64(first*entry)); err != nil {
 		return nil, err

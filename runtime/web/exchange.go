@@ -15,6 +15,9 @@ type Exchange struct {
 	// Member is the JSON of ctx.member. Default: made of the x-pages-member-*
 	// headers that the front door set; null when there are none.
 	Member json.RawMessage
+	// Waits is called, once or more, when the request has no work for the processor
+	// any more, or for now. Default: nobody hears of it.
+	Waits func()
 
 	w     http.ResponseWriter
 	r     *http.Request

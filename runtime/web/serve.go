@@ -48,6 +48,7 @@ func (x *Exchange) dispatch(vm *engine.VM, handle int64) error {
 
 // await waits for the answer and writes it.
 func (h *Host) await(x *Exchange) error {
+	x.waits()
 	select {
 	case <-x.answered:
 	default:
@@ -67,6 +68,12 @@ func (h *Host) await(x *Exchange) error {
 		return failure
 	}
 	return h.write(x, a)
+}
+
+func (x *Exchange) waits() {
+	if x.Waits != nil {
+		x.Waits()
+	}
 }
 
 // stopped is the error of an exchange whose scope was ended by its owner.
