@@ -153,12 +153,10 @@ func readSome(open *handles, id int64, b body) (any, error) {
 	return chunk[:n], nil
 }
 
-// jsError is err as JavaScript is to see it: refusals carry their code.
+// jsError is err as JavaScript is to see it: refusals of images carry their code.
 func jsError(err error) error {
 	if storage, ok := errors.AsType[*StorageError](err); ok {
-		return &engine.Error{Name: "Error", Message: storage.Error(), Props: []engine.Field{
-			{Name: "code", Value: storage.Code}, {Name: "action", Value: storage.Action},
-		}}
+		return &engine.Error{Name: "Error", Message: storage.Error()} // R2's errors have no code of their own
 	}
 	if images, ok := errors.AsType[*ImagesError](err); ok {
 		return &engine.Error{Name: "Error", Message: images.Error(), Props: []engine.Field{{Name: "code", Value: images.Code}}}

@@ -14,7 +14,7 @@ import (
 // Limits of object storage, as R2 states them.
 const (
 	maxKeyBytes      = 1024
-	maxMetadataBytes = 2048
+	maxMetadataBytes = 8192
 	maxObjectBytes   = 5<<30 - 5<<20
 	minPartBytes     = 5 << 20
 	maxPartNumber    = 10000
@@ -160,6 +160,9 @@ type GetOptions struct {
 // nil when a condition does not hold.
 func (s *Storage) Get(ctx context.Context, key string, o GetOptions) (*Object, *ObjectReader, error) {
 	if err := checkKey(key); err != nil {
+		return nil, nil, err.in("get")
+	}
+	if _, err := o.OnlyIf.hold(nil); err != nil {
 		return nil, nil, err.in("get")
 	}
 	s.live.RLock()

@@ -7,14 +7,15 @@ import (
 // Conditions say when a get or a put is to happen. Times are milliseconds
 // since 1970. The zero value, and nil, always hold.
 type Conditions struct {
-	// Match and NoneMatch are bare entity tags, or "*".
-	Match     string `json:"etagMatches"`
-	NoneMatch string `json:"etagDoesNotMatch"`
+	// Match and NoneMatch are bare entity tags, or "*"; an empty one is a tag
+	// that no object has.
+	Match     *string `json:"etagMatches"`
+	NoneMatch *string `json:"etagDoesNotMatch"`
 	// IfMatch and IfNoneMatch are lists in the form of those headers.
-	IfMatch     string `json:"ifMatch"`
-	IfNoneMatch string `json:"ifNoneMatch"`
-	Before      *int64 `json:"uploadedBefore"`
-	After       *int64 `json:"uploadedAfter"`
+	IfMatch     *string `json:"ifMatch"`
+	IfNoneMatch *string `json:"ifNoneMatch"`
+	Before      *int64  `json:"uploadedBefore"`
+	After       *int64  `json:"uploadedAfter"`
 	// Seconds compares times by whole seconds, as headers give them.
 	Seconds bool `json:"secondsGranularity"`
 }
@@ -26,10 +27,13 @@ func (c *Conditions) hold(o *Object) (bool, *StorageError) {
 	if c == nil {
 		return true, nil
 	}
-	match, matchErr := tagsOf(c.Match, c.IfMatch)
-	noneMatch, noneErr := tagsOf(c.NoneMatch, c.IfNoneMatch)
-	if matchErr != nil || noneErr != nil {
-		return false, &StorageError{Code: codeInvalidArgument, Text: "A conditional header is not a list of entity tags."}
+	match, err := tagsOf(c.Match, "if-match", c.IfMatch)
+	if err != nil {
+		return false, err
+	}
+	noneMatch, err := tagsOf(c.NoneMatch, "if-none-match", c.IfNoneMatch)
+	if err != nil {
+		return false, err
 	}
 	if o == nil {
 		return match == nil && c.After == nil, nil
@@ -69,51 +73,70 @@ func (t tags) has(etag string, weak bool) bool {
 }
 
 // tagsOf is the list of one bare tag, or of a header; nil when there is neither.
-func tagsOf(bare, header string) (tags, error) {
+func tagsOf(bare *string, name string, header *string) (tags, *StorageError) {
 	switch {
-	case bare == "*":
+	case bare != nil && *bare == "*":
 		return tags{{any: true}}, nil
-	case bare != "":
-		return tags{{value: bare}}, nil
-	case header == "":
+	case bare != nil:
+		return tags{{value: *bare}}, nil
+	case header == nil:
 		return nil, nil
 	}
-	return parseTags(header)
+	found, err := parseTags(*header)
+	if err == nil && len(found) == 0 {
+		err = malformed("Invalid ETag in " + name + " header")
+	}
+	return found, err
 }
 
-// parseTags reads a list of entity tags (RFC 9110, section 8.8.3); empty
-// elements are allowed between its commas.
-func parseTags(list string) (tags, error) {
+// malformed is a conditional header that the platform refuses before it asks
+// the service.
+func malformed(text string) *StorageError { return &StorageError{Text: text} }
+
+// parseTags reads a list of entity tags (RFC 9110, section 8.8.3) as R2 does:
+// empty elements are allowed between its commas, "*" stands for all others, and
+// the list ends where no tag begins.
+func parseTags(list string) (tags, *StorageError) {
 	found := tags{}
-	for rest := strings.TrimSpace(list); rest != ""; {
-		if after, ok := strings.CutPrefix(rest, ","); ok {
-			rest = strings.TrimLeft(after, " \t")
+	apart := true // a comma was met since the last tag
+	for rest := strings.TrimLeft(list, " \t"); rest != ""; rest = strings.TrimLeft(rest, " \t") {
+		kind, ok := tagKinds[rest[0]]
+		switch {
+		case rest[0] == ',':
+			rest, apart = rest[1:], true
 			continue
+		case !ok:
+			return found, nil
+		case !apart:
+			return nil, malformed("Comma was expected to separate etags. Encountered a " + kind)
+		case rest[0] == '*':
+			return tags{{any: true}}, nil
 		}
 		one, after, err := parseTag(rest)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, one)
-		if rest = strings.TrimLeft(after, " \t"); rest != "" && rest[0] != ',' {
-			return nil, errTags
-		}
+		found, rest, apart = append(found, one), after, false
 	}
 	return found, nil
 }
 
-func parseTag(text string) (one tag, rest string, _ error) {
-	if rest, ok := strings.CutPrefix(text, "*"); ok {
-		return tag{any: true}, rest, nil
-	}
-	text, weak := strings.CutPrefix(text, "W/")
-	text, ok := strings.CutPrefix(text, `"`)
+// tagKinds are the characters a tag begins with, as R2 speaks of them.
+var tagKinds = map[byte]string{
+	'*': "wildcard character '*' instead.",
+	'W': "weak quotation character 'W' instead. This would otherwise indicate the start of a new weak etag.",
+	'"': "double quote character '\"' instead. This would otherwise indicate the start of a new strong etag.",
+}
+
+func parseTag(text string) (one tag, rest string, _ *StorageError) {
+	quoted, weak := strings.CutPrefix(text, "W/")
+	quoted, ok := strings.CutPrefix(quoted, `"`)
 	if !ok {
-		return tag{}, "", errTags
+		return tag{}, "", malformed("Weak etags must start with W/ and their value must be quoted")
 	}
-	value, rest, ok := strings.Cut(text, `"`)
+	value, rest, ok := strings.Cut(quoted, `"`)
 	if !ok {
-		return tag{}, "", errTags
+		return tag{}, "", malformed("Unclosed double quote for Etag")
 	}
 	return tag{value: value, weak: weak}, rest, nil
 }

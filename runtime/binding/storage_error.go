@@ -37,7 +37,7 @@ var storageTexts = map[int]string{
 }
 
 // StorageError is a refusal of object storage. Its text is R2's:
-// "<action>: <text> (<code>)".
+// "<action>: <text> (<code>)", or the text alone when the code is 0.
 type StorageError struct {
 	Action string // the method of the bucket: "put", "get", "list" …
 	Code   int
@@ -46,6 +46,9 @@ type StorageError struct {
 }
 
 func (e *StorageError) Error() string {
+	if e.Code == 0 {
+		return e.Text
+	}
 	return fmt.Sprintf("%s: %s (%d)", e.Action, e.Text, e.Code)
 }
 
@@ -77,6 +80,3 @@ func internal(action string, err error) error {
 	}
 	return e
 }
-
-// errTags is a header that is no list of entity tags.
-var errTags = errors.New("not a list of entity tags")

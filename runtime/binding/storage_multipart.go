@@ -113,7 +113,7 @@ func (u *Upload) CommitPart(ctx context.Context) (Part, error) {
 // AbortMultipart ends the multipart upload id of key and drops its parts. One
 // that has ended already stays as it is.
 func (s *Storage) AbortMultipart(ctx context.Context, key, id string) error {
-	const action = "abort"
+	const action = "abortMultipartUpload"
 	var loose []string
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		_, err := openUpload(ctx, tx, key, id)
@@ -181,35 +181,57 @@ type storedPart struct {
 }
 
 // join checks the parts named against those stored, and returns the object's
-// segments and entity tag: the MD5 of the parts' MD5s and their number.
+// segments and entity tag: the MD5 of the parts' MD5s and their number. As with
+// R2, the part that may be small is the one named last, whatever its number.
 func (s *Storage) join(stored map[int64]storedPart, named []Part) ([]segment, string, error) {
-	if len(named) == 0 {
-		return nil, "", refuse(codeInvalidPart)
+	parts, err := pick(stored, named)
+	if err != nil {
+		return nil, "", err
 	}
-	ordered := slices.SortedFunc(slices.Values(named), func(a, b Part) int { return cmp.Compare(a.Number, b.Number) })
-	first := stored[ordered[0].Number]
-	sum := md5.New()
-	segments := make([]segment, 0, len(ordered))
-	for i, part := range ordered {
-		found, ok := stored[part.Number]
-		if !ok || found.ETag != part.ETag || i > 0 && part.Number == ordered[i-1].Number {
-			return nil, "", refuse(codeInvalidPart)
-		}
-		last := i == len(ordered)-1
-		switch {
-		case !last && found.size < s.minPart:
+	for _, part := range parts[:len(parts)-1] {
+		if part.size < s.minPart {
 			return nil, "", refuse(codeTooSmall)
-		case !last && found.size != first.size, found.size > first.size:
+		}
+	}
+	slices.SortFunc(parts, func(a, b storedPart) int { return cmp.Compare(a.Number, b.Number) })
+	sum := md5.New()
+	segments := make([]segment, 0, len(parts))
+	for i, part := range parts {
+		last := i == len(parts)-1
+		if !last && part.size != parts[0].size || part.size > parts[0].size || !last && part.size < s.minPart {
 			return nil, "", refuse(codeBadUpload)
 		}
-		raw, err := hex.DecodeString(found.ETag)
+		raw, err := hex.DecodeString(part.ETag)
 		if err != nil {
 			return nil, "", err
 		}
 		_, _ = sum.Write(raw)
-		segments = append(segments, found.segment)
+		segments = append(segments, part.segment)
 	}
-	return segments, fmt.Sprintf("%x-%d", sum.Sum(nil), len(ordered)), nil
+	return segments, fmt.Sprintf("%x-%d", sum.Sum(nil), len(parts)), nil
+}
+
+// pick is the stored parts that are named, in that order, each once.
+func pick(stored map[int64]storedPart, named []Part) ([]storedPart, error) {
+	if len(named) == 0 {
+		return nil, refuse(codeInvalidPart)
+	}
+	seen := map[int64]bool{}
+	for _, part := range named {
+		if seen[part.Number] {
+			return nil, refuse(codeInternal)
+		}
+		seen[part.Number] = true
+	}
+	parts := make([]storedPart, len(named))
+	for i, part := range named {
+		found, ok := stored[part.Number]
+		if !ok || found.ETag != part.ETag {
+			return nil, refuse(codeInvalidPart)
+		}
+		parts[i] = found
+	}
+	return parts, nil
 }
 
 func storedParts(ctx context.Context, tx *sql.Tx, id string) (_ map[int64]storedPart, err error) {

@@ -78,6 +78,9 @@ func (s *Storage) Begin(key string, o PutOptions) (*Upload, error) {
 
 // check refuses options over R2's limits or against its shapes.
 func (o *PutOptions) check() *StorageError {
+	if _, err := o.OnlyIf.hold(nil); err != nil {
+		return err
+	}
 	switch o.Class {
 	case "":
 		o.Class = "Standard"

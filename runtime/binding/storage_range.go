@@ -21,7 +21,8 @@ type Range struct {
 	Header string `json:"header"`
 }
 
-// resolve is the span meant in an object of size bytes.
+// resolve is the span meant in an object of size bytes. A header that no part of
+// the object satisfies means all of it.
 func (r *Range) resolve(size int64) (Span, *StorageError) {
 	all := Span{Length: size}
 	if r == nil {
@@ -32,7 +33,10 @@ func (r *Range) resolve(size int64) (Span, *StorageError) {
 		if !ok {
 			return all, nil
 		}
-		r = &one
+		if span, err := one.resolve(size); err == nil {
+			return span, nil
+		}
+		return all, nil
 	}
 	switch {
 	case r.Suffix != nil:

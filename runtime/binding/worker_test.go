@@ -200,8 +200,132 @@ var storageScripts = []script{
 	},
 	{"request body", `await env.BUCKET.put("r", request.body); return (await env.BUCKET.get("r")).text()`, `"the request's body"`},
 	{
-		"other values", `return [await refused(env.BUCKET.put("v", 5)), await refused(env.BUCKET.put("v", {})), await refused(env.BUCKET.put("v"))]`,
-		`["TypeError: The value must be a string, an ArrayBuffer, a view of one, a Blob, a ReadableStream or null","TypeError: The value must be a string, an ArrayBuffer, a view of one, a Blob, a ReadableStream or null","TypeError: The value must be a string, an ArrayBuffer, a view of one, a Blob, a ReadableStream or null"]`,
+		"other values", `
+			const refusals = [];
+			for (const value of [5, {}, [1], true, 1n, Symbol(), () => 1, new Response("x"), Promise.resolve("x"), new String("x")]) refusals.push(await refused(env.BUCKET.put("v", value)));
+			const up = await env.BUCKET.createMultipartUpload("v");
+			return [new Set(refusals).size, refusals[0], await refused(env.BUCKET.put("v")), (await env.BUCKET.put("v", undefined)).size, await refused(up.uploadPart(1, null))]`,
+		`[1,"TypeError: Failed to execute 'put' on 'R2Bucket': parameter 2 is not of type 'JsReadableStream or ArrayBuffer or ArrayBufferView or string or Blob'.","TypeError: Failed to execute 'put' on 'R2Bucket': parameter 2 is not of type 'JsReadableStream or ArrayBuffer or ArrayBufferView or string or Blob'.",0,"TypeError: Failed to execute 'uploadPart' on 'R2MultipartUpload': parameter 2 is not of type 'JsReadableStream or ArrayBuffer or ArrayBufferView or string or Blob'."]`,
+	},
+	{
+		"arguments", `
+			const B = env.BUCKET, up = await B.createMultipartUpload("a"), h = await B.put("a", "x");
+			const calls = {
+				head: () => B.head(), get: () => B.get(), put: () => B.put(), delete: () => B.delete(), create: () => B.createMultipartUpload(),
+				symbol: () => B.get(Symbol()), options: () => B.get("a", 5), putOptions: () => B.put("a", "x", "y"), listOptions: () => B.list("x"), partOptions: () => up.uploadPart(1, "x", 1), createOptions: () => B.createMultipartUpload("a", ""),
+				range: () => B.get("a", { range: "bytes=0-1" }), offset: () => B.get("a", { range: { offset: 1n } }), onlyIf: () => B.get("a", { onlyIf: 1 }), etag: () => B.get("a", { onlyIf: { etagMatches: null } }),
+				date: () => B.get("a", { onlyIf: { uploadedAfter: "2020" } }), noDate: () => B.get("a", { onlyIf: { uploadedAfter: new Date(NaN) } }), late: () => B.get("a", { onlyIf: { uploadedAfter: 1e15 } }), early: () => B.get("a", { onlyIf: { uploadedAfter: -1e15 } }),
+				http: () => B.put("a", "x", { httpMetadata: "text/plain" }), expiry: () => B.put("a", "x", { httpMetadata: { cacheExpiry: "soon" } }), custom: () => B.put("a", "x", { customMetadata: ["x"] }), md5: () => B.put("a", "x", { md5: null }),
+				prefix: () => B.list({ prefix: 1 }), include: () => B.list({ include: "httpMetadata" }), item: () => B.list({ include: [1] }), limit: () => B.list({ limit: 2 ** 32 }), big: () => B.list({ limit: 1n }), none: () => B.list({ limit: null }),
+				number: () => up.uploadPart(10001, "x"), huge: () => up.uploadPart(2 ** 31, "x"), parts: () => up.complete(), part: () => up.complete(["x"]), partNumber: () => up.complete([{ etag: "x" }]),
+				headers: async () => h.writeHttpMetadata({}),
+			};
+			const lines = [];
+			for (const [name, call] of Object.entries(calls)) lines.push(name + " " + await refused(call()));
+			try { B.resumeMultipartUpload("a"); } catch (e) { lines.push("resume " + e.message); }
+			return new Response(lines.join("\n"))`,
+		`head TypeError: Failed to execute 'head' on 'R2Bucket': parameter 1 is not of type 'string'.
+get TypeError: Failed to execute 'get' on 'R2Bucket': parameter 1 is not of type 'string'.
+put TypeError: Failed to execute 'put' on 'R2Bucket': parameter 1 is not of type 'string'.
+delete TypeError: Failed to execute 'delete' on 'R2Bucket': parameter 1 is not of type 'string or Array'.
+create TypeError: Failed to execute 'createMultipartUpload' on 'R2Bucket': parameter 1 is not of type 'string'.
+symbol TypeError: Cannot convert a Symbol value to a string
+options TypeError: Failed to execute 'get' on 'R2Bucket': parameter 2 is not of type 'GetOptions'.
+putOptions TypeError: Failed to execute 'put' on 'R2Bucket': parameter 3 is not of type 'PutOptions'.
+listOptions TypeError: Failed to execute 'list' on 'R2Bucket': parameter 1 is not of type 'ListOptions'.
+partOptions TypeError: Failed to execute 'uploadPart' on 'R2MultipartUpload': parameter 3 is not of type 'UploadPartOptions'.
+createOptions TypeError: Failed to execute 'createMultipartUpload' on 'R2Bucket': parameter 2 is not of type 'MultipartOptions'.
+range TypeError: Incorrect type for the 'range' field on 'GetOptions': the provided value is not of type 'Range or Headers'.
+offset TypeError: Cannot convert a BigInt value to a number
+onlyIf TypeError: Incorrect type for the 'onlyIf' field on 'GetOptions': the provided value is not of type 'Conditional or Headers'.
+etag TypeError: Incorrect type for the 'etagMatches' field on 'Conditional': the provided value is not of type 'string'.
+date TypeError: Incorrect type for the 'uploadedAfter' field on 'Conditional': the provided value is not of type 'date'.
+noDate TypeError: The value cannot be converted because it is not a valid Date.
+late TypeError: This API doesn't support dates after 2189.
+early TypeError: This API doesn't support dates before 1687.
+http TypeError: Incorrect type for the 'httpMetadata' field on 'PutOptions': the provided value is not of type 'HttpMetadata or Headers'.
+expiry TypeError: Incorrect type for the 'cacheExpiry' field on 'HttpMetadata': the provided value is not of type 'date'.
+custom TypeError: Incorrect type for the 'customMetadata' field on 'PutOptions': the provided value is not of type 'object'.
+md5 TypeError: Incorrect type for the 'md5' field on 'PutOptions': the provided value is not of type 'BufferSource or string'.
+prefix TypeError: Incorrect type for the 'prefix' field on 'ListOptions': the provided value is not of type 'string'.
+include TypeError: Incorrect type for the 'include' field on 'ListOptions': the provided value is not of type 'Array'.
+item TypeError: Incorrect type for array element 0: the provided value is not of type 'string'.
+limit TypeError: Value out of range. Must be between -2147483648 and 2147483647 (inclusive).
+big TypeError: Cannot convert a BigInt value to a number
+none Error: list: MaxKeys params must be positive integer <= 1000. (10022)
+number TypeError: Part number must be between 1 and 10000 (inclusive). Actual value was: 10001
+huge TypeError: Value out of range. Must be between -2147483648 and 2147483647 (inclusive).
+parts TypeError: Failed to execute 'complete' on 'R2MultipartUpload': parameter 1 is not of type 'Array'.
+part TypeError: Incorrect type for array element 0: the provided value is not of type 'UploadedPart'.
+partNumber TypeError: Part number must be between 1 and 10000 (inclusive). Actual value was: 0
+headers TypeError: Failed to execute 'writeHttpMetadata' on 'HeadResult': parameter 1 is not of type 'Headers'.
+resume Failed to execute 'resumeMultipartUpload' on 'R2Bucket': parameter 2 is not of type 'string'.`,
+	},
+	{
+		"coerced arguments", `
+			const B = env.BUCKET, text = async (key, o) => (await B.get(key, o)).text();
+			await B.put(undefined, "u"); await B.put(5, "five");
+			await B.put("co", "0123456789", { customMetadata: { n: 1, b: true, z: null }, httpMetadata: { contentType: 7 } });
+			return [await text("undefined"), await text("5"), (await B.head("co")).customMetadata, (await B.head("co")).httpMetadata, await text("co", { range: { length: "3" } }), await text("co", { range: { offset: 2, length: Infinity } }),
+				await refused(text("co", { range: { length: null } })), await text("co", null), (await B.list({ limit: 1.9 })).objects.length, await text("co", { range: new Headers({ range: "bytes=20-" }) })]`,
+		`["u","five",{"n":"1","b":"true","z":"null"},{"contentType":"7"},"012","23456789","Error: get: The requested range is not satisfiable (10039)","0123456789",1,"0123456789"]`,
+	},
+	{
+		"shapes", `
+			const o = await env.BUCKET.put("sh", "x"), g = await env.BUCKET.get("sh"), l = await env.BUCKET.list({ prefix: "sh" }), up = await env.BUCKET.createMultipartUpload("sh");
+			return [String(env.BUCKET), String(o), String(g), String(up), Object.keys(o), Object.keys(g.range), Object.keys(o.httpMetadata), Object.keys(o.checksums), Object.keys(l), l.objects[0].httpMetadata, JSON.stringify(o.checksums)]`,
+		`["[object R2Bucket]","[object HeadResult]","[object GetResult]","[object R2MultipartUpload]",["key","version","size","etag","httpEtag","checksums","uploaded","httpMetadata","customMetadata","range","storageClass","ssecKeyMd5"],["offset","length","suffix"],` +
+			`["contentType","contentLanguage","contentDisposition","contentEncoding","cacheControl","cacheExpiry"],["md5","sha1","sha256","sha384","sha512"],["objects","truncated","cursor","delimitedPrefixes"],null,"{\"md5\":\"9dd4e461268c8034f5c8564e155c67a6\"}"]`,
+	},
+	{
+		"used streams", `
+			const locked = new Response("abc").body; locked.getReader();
+			const used = new Response("abc").body; await new Response(used).text();
+			const half = new Response("abcdef").body, reader = half.getReader({ mode: "byob" });
+			await reader.read(new Uint8Array(2)); reader.releaseLock();
+			return [await refused(env.BUCKET.put("us", locked)), await refused(env.BUCKET.put("us", used)), await refused(env.BUCKET.put("us", half)), await env.BUCKET.head("us")]`,
+		`["TypeError: The ReadableStream has been locked to a reader.","TypeError: The ReadableStream has been locked to a reader.","TypeError: This ReadableStream is disturbed.",null]`,
+	},
+	{
+		"all checksums", `
+			const bytes = new TextEncoder().encode("x"), found = {};
+			for (const [name, algorithm] of Object.entries({ md5: "MD5", sha1: "SHA-1", sha256: "SHA-256", sha384: "SHA-384", sha512: "SHA-512" })) {
+				const sum = await crypto.subtle.digest(algorithm, bytes);
+				const o = await env.BUCKET.put("ac", "x", { [name]: sum }), again = await env.BUCKET.head("ac");
+				await env.BUCKET.put("ac", "x", { [name]: new Uint8Array(sum).toHex().toUpperCase() });
+				found[name] = [new Uint8Array(again.checksums[name]).toHex() === new Uint8Array(sum).toHex(), o.checksums[name] instanceof ArrayBuffer,
+					await refused(env.BUCKET.put("ac", "y", { [name]: sum })).then((e) => e.split("\n")[0].slice(12, 20)), await refused(env.BUCKET.put("ac", "x", { [name]: new Uint8Array(3) })), await refused(env.BUCKET.put("ac", "x", { [name]: "ab" }))];
+			}
+			return found`,
+		`{"md5":[true,true,"The MD5 ","TypeError: MD5 is 16 bytes, not 3","TypeError: MD5 is 32 hex characters, not 2"],"sha1":[true,true,"The SHA-","TypeError: SHA-1 is 20 bytes, not 3","TypeError: SHA-1 is 40 hex characters, not 2"],"sha256":[true,true,"The SHA-","TypeError: SHA-256 is 32 bytes, not 3","TypeError: SHA-256 is 64 hex characters, not 2"],` +
+			`"sha384":[true,true,"The SHA-","TypeError: SHA-384 is 48 bytes, not 3","TypeError: SHA-384 is 96 hex characters, not 2"],"sha512":[true,true,"The SHA-","TypeError: SHA-512 is 64 bytes, not 3","TypeError: SHA-512 is 128 hex characters, not 2"]}`,
+	},
+	{
+		"conditional headers", `
+			const o = await env.BUCKET.put("ch", "x"), lines = [];
+			for (const [name, value] of [["If-Match", o.httpEtag], ["If-Match", '"a", ' + o.httpEtag + ", junk"], ["If-Match", "*"], ["If-Match", o.etag], ["If-Match", ""], ["If-Match", '"open'], ["If-Match", 'W/x'], ["If-Match", '"a" "b"'], ["If-Match", '"a" *'], ["If-Match", '"a" W/"b"'],
+				["If-None-Match", "W/" + o.httpEtag], ["If-None-Match", ",,"], ["If-Modified-Since", "Thu, 01 Jan 1970 00:00:00 GMT"], ["If-Modified-Since", "junk"], ["If-Unmodified-Since", "junk"], ["If-Unmodified-Since", "Fri, 01 Jan 2100 00:00:00 GMT"]]) {
+				const onlyIf = new Headers({ [name]: value });
+				const got = await refused(env.BUCKET.get("ch", { onlyIf }).then((g) => "body" in g)), stored = await refused(env.BUCKET.put("ch", "x", { onlyIf }).then((p) => p !== null));
+				lines.push(name + ": " + value.replace(o.etag, "E") + " -> " + (got === stored ? got : got + " / " + stored));
+			}
+			return new Response(lines.join("\n"))`,
+		`If-Match: "E" -> true
+If-Match: "a", "E", junk -> true
+If-Match: * -> true
+If-Match: E -> Error: Invalid ETag in if-match header
+If-Match:  -> Error: Invalid ETag in if-match header
+If-Match: "open -> Error: Unclosed double quote for Etag
+If-Match: W/x -> Error: Weak etags must start with W/ and their value must be quoted
+If-Match: "a" "b" -> Error: Comma was expected to separate etags. Encountered a double quote character '"' instead. This would otherwise indicate the start of a new strong etag.
+If-Match: "a" * -> Error: Comma was expected to separate etags. Encountered a wildcard character '*' instead.
+If-Match: "a" W/"b" -> Error: Comma was expected to separate etags. Encountered a weak quotation character 'W' instead. This would otherwise indicate the start of a new weak etag.
+If-None-Match: W/"E" -> false
+If-None-Match: ,, -> Error: Invalid ETag in if-none-match header
+If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT -> true
+If-Modified-Since: junk -> true
+If-Unmodified-Since: junk -> false
+If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 	},
 	{
 		"large", large + `
@@ -222,7 +346,7 @@ var storageScripts = []script{
 			const s = await env.BUCKET.get("once");
 			s.body.getReader();
 			return [await refused(g.text()), await refused(s.text())]`,
-		`["TypeError: Body has already been used. It can only be used once. Use tee() first if you need to read it twice.","TypeError: Body has already been used. It can only be used once. Use tee() first if you need to read it twice."]`,
+		`["TypeError: Body has already been used. It can only be used once. Use tee() first if you need to read it twice.","TypeError: This ReadableStream is currently locked to a reader."]`,
 	},
 	{
 		"json and blob", `
@@ -263,7 +387,7 @@ var storageScripts = []script{
 			const h = await env.BUCKET.get("if", { onlyIf: new Headers({ "If-None-Match": o.httpEtag }) });
 			return [g.body, g.constructor.name, h.body, await env.BUCKET.put("if", "y", { onlyIf: { etagMatches: "no" } }), (await env.BUCKET.put("if", "y", { onlyIf: { etagMatches: o.etag } })).size,
 				await refused(env.BUCKET.get("if", { onlyIf: { etagMatches: o.httpEtag } })), (await env.BUCKET.get("if", { onlyIf: { uploadedAfter: new Date(0) } })).body !== undefined]`,
-		`[null,"R2Object",null,null,1,"TypeError: Conditional ETag should not be wrapped in quotes (\"9dd4e461268c8034f5c8564e155c67a6\").",true]`,
+		`[null,"HeadResult",null,null,1,"TypeError: Conditional ETag should not be wrapped in quotes (\"9dd4e461268c8034f5c8564e155c67a6\").",true]`,
 	},
 	{
 		"ranges", `
@@ -283,7 +407,7 @@ var storageScripts = []script{
 			const bare = () => plain.objects[0].writeHttpMetadata(new Headers());
 			return [plain.objects.map((o) => o.key), plain.truncated, "cursor" in plain, plain.objects[0].customMetadata === undefined, split.objects.map((o) => o.customMetadata.k), split.delimitedPrefixes,
 				first.truncated, second.objects.map((o) => o.key), await refused((async () => bare())()), await refused(env.BUCKET.list({ limit: 0 })), await refused(env.BUCKET.list({ include: ["x"] }))]`,
-		`[["p/a","p/b/c","p/b/d"],false,false,true,["p/a"],["p/b/"],true,["p/b/c","p/b/d"],"TypeError: HTTP metadata unknown for key ` + "`p/a`" + `. Did you forget to add 'httpMetadata' to ` + "`include`" + ` when listing?","Error: list: MaxKeys params must be positive integer <= 1000. (10022)","RangeError: Unsupported include value x"]`,
+		`[["p/a","p/b/c","p/b/d"],false,true,true,["p/a"],["p/b/"],true,["p/b/c","p/b/d"],"TypeError: HTTP metadata unknown for key ` + "`p/a`" + `. Did you forget to add 'httpMetadata' to ` + "`include`" + ` when listing?","Error: list: MaxKeys params must be positive integer <= 1000. (10022)","RangeError: Unsupported include value x"]`,
 	},
 	{"delete many", `
 			await env.BUCKET.put("d1", "x"); await env.BUCKET.put("d2", "x");
@@ -297,7 +421,7 @@ var storageScripts = []script{
 			const o = await again.complete([part]);
 			const g = await env.BUCKET.get("mp");
 			return [up.key, part.partNumber, o.etag.endsWith("-1"), o.customMetadata, await g.text(), await refused(up.abort()) ?? "ok", await refused(up.uploadPart(2, "x")), await refused(up.uploadPart(0, "x"))]`,
-		`["mp",1,true,{"a":"1"},"part one","ok","Error: uploadPart: The specified multipart upload does not exist. (10024)","Error: uploadPart: Part number must be between 1 and 10000 (inclusive). (10029)"]`,
+		`["mp",1,true,{"a":"1"},"part one","ok","Error: uploadPart: The specified multipart upload does not exist. (10024)","TypeError: Part number must be between 1 and 10000 (inclusive). Actual value was: 0"]`,
 	},
 	{
 		"broken stream", `
@@ -333,8 +457,14 @@ var storageScripts = []script{
 			return [errors.length, [...new Set(errors)], await (await env.BUCKET.get("un")).text()]`,
 		`[4,["TypeError: Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)"],"before"]`,
 	},
-	{"errors", `await env.BUCKET.put("", "x")`, `"thrown Error: put: The specified object name is not valid. (10020) [10020]"`},
-	{"encryption", `await env.BUCKET.get("x", { ssecKey: "00" })`, `"thrown TypeError: ssecKey is not supported by this runtime: objects cannot be encrypted with a key of your own"`},
+	{"errors", `await env.BUCKET.put("", "x")`, `"thrown Error: put: The specified object name is not valid. (10020)"`},
+	{
+		"encryption", `
+			const up = await env.BUCKET.createMultipartUpload("e"), key = "0f".repeat(32), refusals = [];
+			for (const call of [(o) => env.BUCKET.get("e", o), (o) => env.BUCKET.put("e", "x", o), (o) => up.uploadPart(1, "x", o), (o) => env.BUCKET.createMultipartUpload("e", o)]) refusals.push(await refused(call({ ssecKey: key })));
+			return [await refused(env.BUCKET.put("e", "x", { ssecKey: "zz" })), await refused(env.BUCKET.put("e", "x", { ssecKey: "00" })), await refused(env.BUCKET.put("e", "x", { ssecKey: new Uint8Array(3) })), ...new Set(refusals)]`,
+		`["Error: SSE-C Key has invalid format","Error: SSE-C Key must be 32 bytes in length","Error: SSE-C Key must be 32 bytes in length","TypeError: ssecKey is not supported by this runtime: objects cannot be encrypted with a key of your own"]`,
+	},
 	{"answer with a body", `
 			await env.BUCKET.put("served", "served body", { httpMetadata: { contentType: "text/x" } });
 			return new Response((await env.BUCKET.get("served")).body)`, `served body`},

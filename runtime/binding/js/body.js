@@ -2,9 +2,9 @@
 // that it holds until the end of the request. And bodies on their way to it.
 import { bytesOf as viewOf } from "../../web/js/encoding.js";
 import { host } from "../../web/js/host.js";
-import { lengthOf, measured, pump, readAll, streamOf as streamOfPieces } from "../../web/js/streams.js";
+import { disturbed, lengthOf, measured, pump, readAll, streamOf as streamOfPieces } from "../../web/js/streams.js";
 
-export { lengthOf, pump, readAll as drain, viewOf };
+export { disturbed, lengthOf, pump, readAll as drain, viewOf };
 
 /** The stream of a body of length bytes (null: unknown); used is called when it is first read or cancelled. */
 export function streamOf(body, length, used = () => {}) {
