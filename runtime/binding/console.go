@@ -167,6 +167,9 @@ type Named struct {
 func (c *Console) Run(ctx context.Context, text string, args []any, begin func(columns []string) error, row func(values []any) error) (changes int64, err error) {
 	err = c.do(ctx, func() error {
 		s, err := c.handle.prepare(text)
+		for err == nil && s.stmt == 0 && s.rest != "" { // a semicolon alone
+			s, err = c.handle.prepare(s.rest)
+		}
 		if err != nil {
 			return err
 		}
@@ -174,7 +177,7 @@ func (c *Console) Run(ctx context.Context, text string, args []any, begin func(c
 			return errNoStatement
 		}
 		defer s.close()
-		if s.rest != "" {
+		if !blankSQL(s.rest) {
 			return sqlRefusalError("there is more SQL behind the first statement")
 		}
 		if c.o.ReadOnly && !s.readOnly() {

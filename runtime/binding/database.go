@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -123,15 +124,16 @@ func (d *Database) Batch(ctx context.Context, queries []Query) (json.RawMessage,
 // comments are passed over.
 func (d *Database) Exec(ctx context.Context, text string) (json.RawMessage, error) {
 	count, begin := 0, d.o.Now()
-	prefix := "D1_EXEC_ERROR: "
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	place := execPlace(1, lines[0])
 	err := d.use(ctx, func(ctx context.Context) error {
 		return d.transaction(func() error {
-			for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			for i, line := range lines {
 				if blankSQL(line) {
 					continue
 				}
 				if _, err := d.run(ctx, Query{SQL: line}, &rowWriter{shape: shapeNone}); err != nil {
-					prefix = fmt.Sprintf("D1_EXEC_ERROR: Error in line %d: %s: ", i+1, strings.TrimRight(line, "\r"))
+					place = execPlace(i+1, line)
 					return err
 				}
 				count++
@@ -143,9 +145,13 @@ func (d *Database) Exec(ctx context.Context, text string) (json.RawMessage, erro
 		})
 	})
 	if err != nil {
-		return nil, prefixedError(prefix, err)
+		return nil, prefixedError("D1_EXEC_ERROR", place, err)
 	}
 	return fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin)), nil
+}
+
+func execPlace(number int, line string) string {
+	return fmt.Sprintf("Error in line %d: %s: ", number, strings.TrimRight(line, "\r"))
 }
 
 // use runs fn when it is the caller's turn, on an open connection, and leaves
@@ -200,17 +206,22 @@ func (d *Database) tidy() error {
 				return err
 			}
 		}
-		if !d.guard.changed {
-			return nil
-		}
-		d.guard.changed = false
-		for setting := range strings.SplitSeq(workerSettings, ";") {
-			if err := h.trusted(setting); err != nil {
-				return err
-			}
-		}
-		return nil
+		return d.settle()
 	})
+}
+
+// settle puts back the settings that a PRAGMA changed.
+func (d *Database) settle() error {
+	if !d.guard.changed {
+		return nil
+	}
+	d.guard.changed = false
+	for setting := range strings.SplitSeq(workerSettings, ";") {
+		if err := d.handle.trusted(setting); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // transaction commits what fn does; use rolls back when it is not committed.
@@ -252,37 +263,59 @@ func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMess
 
 // statements runs the first statement of q, and more in a transaction.
 func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (reads int, err error) {
-	s, err := d.handle.prepare(q.SQL)
+	s, err := d.prepare(q.SQL)
+	if errors.Is(err, errNoCode) && blankSQL(q.SQL) && !strings.ContainsAny(q.SQL, ";/") {
+		err = errNoStatement
+	}
 	if err != nil {
 		return 0, err
-	}
-	if s.stmt == 0 {
-		return 0, errNoStatement
 	}
 	if s.rest == "" {
 		return d.statement(ctx, s, q.Params, w)
 	}
-	several := func() error {
-		for s.rest != "" {
-			if sqlite3.Xsqlite3_bind_parameter_count(d.handle.tls, s.stmt) > 0 {
-				s.close()
-				return errEarlyBinding
-			}
-			if _, err := d.statement(ctx, s, nil, &rowWriter{shape: shapeNone}); err != nil {
-				return err
-			}
-			if s, err = d.handle.prepare(s.rest); err != nil {
-				return err
-			}
-		}
-		reads, err = d.statement(ctx, s, q.Params, w)
-		return err
-	}
 	if sqlite3.Xsqlite3_get_autocommit(d.handle.tls, d.handle.db) == 0 {
-		return reads, several()
+		return d.several(ctx, s, q.Params, w)
 	}
-	err = d.transaction(several)
+	// Some PRAGMAs take effect when they are compiled, and not inside a transaction.
+	s.close()
+	if err := d.settle(); err != nil {
+		return 0, err
+	}
+	err = d.transaction(func() error {
+		if s, err = d.prepare(q.SQL); err != nil {
+			return err
+		}
+		reads, err = d.several(ctx, s, q.Params, w)
+		return err
+	})
 	return reads, err
+}
+
+// several runs s and what follows it; the last statement gets the parameters
+// and gives the rows.
+func (d *Database) several(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (reads int, err error) {
+	for s.rest != "" {
+		if sqlite3.Xsqlite3_bind_parameter_count(d.handle.tls, s.stmt) > 0 {
+			s.close()
+			return 0, errEarlyBinding
+		}
+		if _, err := d.statement(ctx, s, nil, &rowWriter{shape: shapeNone}); err != nil {
+			return 0, err
+		}
+		if s, err = d.prepare(s.rest); err != nil {
+			return 0, err
+		}
+	}
+	return d.statement(ctx, s, params, w)
+}
+
+// prepare compiles the first statement of text, and refuses one without any.
+func (d *Database) prepare(text string) (sqlStatement, error) {
+	s, err := d.handle.prepare(text)
+	if err == nil && s.stmt == 0 {
+		err = errNoCode
+	}
+	return s, err
 }
 
 // statement runs s to its end and closes it. reads is the number of rows it
@@ -343,9 +376,9 @@ func (d *Database) meta(before databaseCounters, duration string, reads int) ([]
 	}
 	changes := after.changes - before.changes
 	changed := changes != 0 || after.rowID != before.rowID || before.size != d.size
-	return fmt.Appendf(nil, `{"served_by":"pages","duration":%s,"changes":%d,"last_row_id":%d,"changed_db":%t,"size_after":%d,`+
-		`"rows_read":%d,"rows_written":%d,"served_by_primary":true,"timings":{"sql_duration_ms":%s},"total_attempts":1}`,
-		duration, changes, after.rowID, changed, d.size, reads, changes, duration), nil
+	return fmt.Appendf(nil, `{"served_by":"pages","served_by_primary":true,"total_attempts":1,"timings":{"sql_duration_ms":%s},`+
+		`"duration":%s,"changes":%d,"last_row_id":%d,"changed_db":%t,"size_after":%d,"rows_read":%d,"rows_written":%d}`,
+		duration, duration, changes, after.rowID, changed, d.size, reads, changes), nil
 }
 
 // measure reads the size of the database, if it may have changed.
@@ -355,21 +388,21 @@ func (d *Database) measure() error {
 	}
 	d.guard.trusted = true
 	defer func() { d.guard.trusted = false }()
-	size := int64(1)
-	for _, pragma := range []string{"PRAGMA page_count", "PRAGMA page_size"} {
+	var pages [3]int64 // their size, how many there are, and how many of them are free
+	for i, pragma := range []string{"PRAGMA page_size", "PRAGMA page_count", "PRAGMA freelist_count"} {
 		s, err := d.handle.prepare(pragma)
 		if err != nil {
 			return err
 		}
 		if _, err = s.step(); err == nil {
-			size *= sqlite3.Xsqlite3_column_int64(d.handle.tls, s.stmt, 0)
+			pages[i] = sqlite3.Xsqlite3_column_int64(d.handle.tls, s.stmt, 0)
 		}
 		s.close()
 		if err != nil {
 			return err
 		}
 	}
-	d.size, d.grown = size, false
+	d.size, d.grown = pages[0]*(pages[1]-pages[2]), false
 	return nil
 }
 

@@ -43,6 +43,7 @@ func (e sqlRefusalError) Error() string { return string(e) }
 const (
 	errBindings     = sqlRefusalError("Wrong number of parameter bindings for SQL query.")
 	errNoStatement  = sqlRefusalError("No SQL statements detected.")
+	errNoCode       = sqlRefusalError("SQL code did not contain a statement.")
 	errEarlyBinding = sqlRefusalError("When executing multiple SQL statements in a single call, only the last statement can have parameters.")
 	errResultSize   = sqlRefusalError("the result is larger than 64 MiB; ask for fewer rows or columns")
 	errClosed       = sqlRefusalError("the database is closed")
@@ -74,10 +75,11 @@ var errReadOnly = &sqlError{sqlite3.SQLITE_READONLY, "attempt to write a readonl
 // databaseError is err as a Worker sees it: "D1_ERROR: …", with the cause
 // that D1 puts beside it.
 func databaseError(err error) error {
-	return prefixedError("D1_ERROR: ", err)
+	return prefixedError("D1_ERROR", "", err)
 }
 
-func prefixedError(prefix string, err error) error {
+// prefixedError is "kind: place text"; its cause says the same without kind.
+func prefixedError(kind, place string, err error) error {
 	var own *engine.Error
 	if err == nil || errors.As(err, &own) {
 		return err
@@ -86,8 +88,9 @@ func prefixedError(prefix string, err error) error {
 	if se := (*sqlite.Error)(nil); errors.As(err, &se) {
 		text = (&sqlError{se.Code(), se.Error(), -1}).Error()
 	}
+	text = place + text
 	return &engine.Error{
-		Name: "Error", Message: prefix + text,
+		Name: "Error", Message: kind + ": " + text,
 		Props: []engine.Field{{Name: "cause", Value: &engine.Error{Name: "Error", Message: text}}},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"time"
@@ -153,7 +154,7 @@ func (h *sqlHandle) interrupt(done <-chan struct{}) {
 type sqlStatement struct {
 	h    *sqlHandle
 	stmt uintptr
-	// rest is the text behind the statement; "" when there is no more SQL.
+	// rest is the text behind the statement and the space there, if only a comment.
 	rest   string
 	cached bool
 }
@@ -176,18 +177,16 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 		return sqlStatement{}, err
 	}
 	defer libc.Xfree(h.tls, p)
-	h.guard.begin()
+	h.guard.begin(text)
 	const word = 8
 	if rc := sqlite3.Xsqlite3_prepare_v3(h.tls, h.db, p, int32(len(text)+1), sqlite3.SQLITE_PREPARE_PERSISTENT, h.out, h.out+word); rc != sqlite3.SQLITE_OK {
 		return sqlStatement{}, h.error()
 	}
 	pointers := libc.GoBytes(h.out, 2*word)
 	s := sqlStatement{h: h, stmt: uintptr(binary.NativeEndian.Uint64(pointers))}
-	tail := text[uintptr(binary.NativeEndian.Uint64(pointers[word:]))-p:]
-	switch more := !blankSQL(tail); {
-	case more && s.stmt == 0: // a semicolon alone
-		return h.prepare(tail)
-	case more:
+	tail := strings.TrimLeft(text[uintptr(binary.NativeEndian.Uint64(pointers[word:]))-p:], " \t\n\r\v\f")
+	switch {
+	case tail != "":
 		s.rest = tail
 	case s.stmt != 0 && len(text) <= maxCachedText:
 		h.keep(key, s.stmt)
@@ -263,6 +262,10 @@ func (s sqlStatement) bind(params []any) error {
 		case nil:
 			rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(i+1))
 		case float64:
+			if math.IsInf(v, 0) { // JSON, in which D1 is asked, has none
+				rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(i+1))
+				break
+			}
 			rc = sqlite3.Xsqlite3_bind_double(s.h.tls, s.stmt, int32(i+1), v)
 		case string:
 			rc = s.bindBytes(sqlite3.Xsqlite3_bind_text, i, strings.ToValidUTF8(v, "\uFFFD"))

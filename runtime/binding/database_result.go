@@ -161,13 +161,13 @@ func appendComma(b []byte, i int) []byte {
 	return b
 }
 
-// appendJSONFloat writes an infinity as a number that JSON.parse reads as one.
+// appendJSONFloat writes f as D1's JSON has it: no infinity, and no negative zero.
 func appendJSONFloat(b []byte, f float64) []byte {
 	switch {
-	case math.IsInf(f, 1):
-		return append(b, "1e999"...)
-	case math.IsInf(f, -1):
-		return append(b, "-1e999"...)
+	case math.IsInf(f, 0):
+		return append(b, "null"...)
+	case f == 0:
+		return append(b, '0')
 	default:
 		return strconv.AppendFloat(b, f, 'g', -1, 64)
 	}

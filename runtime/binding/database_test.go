@@ -70,7 +70,7 @@ func TestDatabaseValues(t *testing.T) {
 		want   string
 	}{
 		{"SELECT typeof(?), ?, typeof(?)", []any{42.0, 42.0, "x"}, `[["real",42,"text"]]`},
-		{"SELECT 1, 1.5, 'a', NULL, x'00ff', 9223372036854775807, 9e999, -9e999", nil, `[[1,1.5,"a",null,[0,255],9223372036854775807,1e999,-1e999]]`},
+		{"SELECT 1, 1.5, 'a', NULL, x'00ff', 9223372036854775807, 9e999, -9e999", nil, `[[1,1.5,"a",null,[0,255],9223372036854775807,null,null]]`},
 		{
 			"INSERT INTO v VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *, typeof(i), typeof(any)",
 			[]any{1.0, 1.0, 1.0, []byte{1, 2}, "2024-01-02 03:04:05", 1.0, 7.0},
@@ -83,7 +83,7 @@ func TestDatabaseValues(t *testing.T) {
 		{"SELECT ?2, ?1", []any{1.0, 2.0}, `[[2,1]]`},
 		{"SELECT 1 WHERE 0", nil, `[]`},
 		{"SELECT 1; SELECT 2; ", nil, `[[2]]`},
-		{";; SELECT 1 /* ; */ -- ;", nil, `[[1]]`},
+		{"/* ; */ SELECT 1 /* ; */ -- ;", nil, `[[1]]`},
 		{"INSERT INTO v(i) VALUES (9); SELECT i FROM v WHERE i = ?", []any{9.0}, `[[9]]`},
 	}
 	for _, tt := range tests {
@@ -143,7 +143,7 @@ func TestDatabaseMeta(t *testing.T) {
 	}
 	for _, step := range steps {
 		got := askSQL(t, d, shapeAll, step.sql)
-		if !strings.Contains(got, step.want) || !strings.Contains(got, `{"success":true,"meta":{"served_by":"pages","duration":1.5,`) {
+		if !strings.Contains(got, step.want) || !strings.Contains(got, `{"success":true,"meta":{"served_by":"pages","served_by_primary":true,"total_attempts":1,"timings":{"sql_duration_ms":1.5},"duration":1.5,`) {
 			t.Errorf("%s\n got %s\nwant %s", step.sql, got, step.want)
 		}
 	}
@@ -169,6 +169,10 @@ func TestDatabaseErrors(t *testing.T) {
 		{"SELECT ?; SELECT ?", []any{1.0}, "When executing multiple SQL statements in a single call, only the last statement can have parameters."},
 		{"", nil, "No SQL statements detected."},
 		{"-- nothing\n", nil, "No SQL statements detected."},
+		{";", nil, "SQL code did not contain a statement."},
+		{"/* nothing */", nil, "SQL code did not contain a statement."},
+		{"SELECT 1; -- one", nil, "SQL code did not contain a statement."},
+		{"SELECT json_pretty('[]')", nil, `not authorized to use function: json_pretty at offset 7: SQLITE_ERROR`},
 		{"SELECT 1\x00, 2", nil, "the SQL has a NUL character: SQLITE_ERROR"},
 		{"SELECT '" + strings.Repeat("x", 100_000) + "'", nil, "statement too long: SQLITE_TOOBIG"},
 		{"SELECT length(randomblob(5000000))", nil, "string or blob too big: SQLITE_TOOBIG"},
@@ -212,13 +216,18 @@ func TestDatabaseSandbox(t *testing.T) {
 		"INSERT INTO _pages_migrations VALUES ('x')", "DELETE FROM _pages_migrations", "DROP TABLE _PAGES_migrations", "ALTER TABLE _pages_migrations ADD y",
 		"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)",
 		"INSERT INTO sqlite_schema VALUES (1,2,3,4,5)", "DELETE FROM sqlite_schema",
+		"ALTER TABLE a RENAME TO _pages_x", "ALTER TABLE a RENAME TO/**/[_Pages_x]", "ALTER TABLE a RENAME TO \"_cf_x\"", "CREATE TABLE _cf_x(y)",
+		"SELECT * FROM sqlite_dbpage", "SELECT * FROM dbstat", "UPDATE sqlite_dbpage SET data = x'00'", "SELECT * FROM main.sqlite_dbpage('main')",
+		"SELECT soundex('a')", "SELECT sqlite_offset(x) FROM a", "SELECT unistr('a')", "SELECT if(1, 2, 3)", "SELECT geopoly_area('x')",
+		"PRAGMA table_info", "PRAGMA foreign_keys=maybe", "PRAGMA temp.table_info(a)", "PRAGMA optimize(all)", "PRAGMA index_list",
 	} {
 		if got := askSQL(t, d, shapeRaw, statement); !strings.HasPrefix(got, "Error: D1_ERROR: ") {
 			t.Errorf("%s: %s", statement, got)
 		}
 	}
 	for _, statement := range []string{
-		"PRAGMA table_info(a)", "PRAGMA foreign_keys=OFF", "PRAGMA defer_foreign_keys=ON", "PRAGMA page_size", "PRAGMA optimize",
+		"PRAGMA table_info(a)", "PRAGMA foreign_keys=OFF", "PRAGMA foreign_keys='no'", "PRAGMA quick_check(a)", "PRAGMA quick_check(1)", "PRAGMA optimize(0x10002)",
+		"CREATE TABLE my_pages_x(y)", "ALTER TABLE my_pages_x ADD COLUMN the_cf_y", "ALTER TABLE my_pages_x RENAME TO plain", "ALTER TABLE plain RENAME COLUMN y TO z", "PRAGMA defer_foreign_keys=ON", "PRAGMA page_size", "PRAGMA optimize",
 		"SELECT * FROM pragma_table_list", "CREATE VIRTUAL TABLE f USING fts5(x)", "INSERT INTO f VALUES ('hello')", "SELECT * FROM f('hello')",
 		"SELECT json_extract('{\"a\":1}', '$.a'), sqrt(2), date('now'), row_number() OVER () FROM a", "SELECT * FROM sqlite_schema",
 	} {
@@ -231,6 +240,28 @@ func TestDatabaseSandbox(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("a statement made %v", left)
+	}
+}
+
+// A PRAGMA with more behind it is inside a transaction, where foreign keys stay enforced.
+func TestDatabaseForeignKeys(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE a(id INTEGER PRIMARY KEY)", "CREATE TABLE b(a REFERENCES a(id))")
+	const refused = "Error: D1_ERROR: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_FOREIGNKEY)"
+	for text, want := range map[string]string{
+		"PRAGMA foreign_keys=OFF; INSERT INTO b VALUES (1)":                                refused,
+		"PRAGMA defer_foreign_keys=ON; INSERT INTO b VALUES (1)":                           refused,
+		"PRAGMA defer_foreign_keys=ON; INSERT INTO b VALUES (2); INSERT INTO a VALUES (2)": "[]",
+	} {
+		if got := askSQL(t, d, shapeRaw, text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	if _, err := d.Exec(t.Context(), "PRAGMA foreign_keys=OFF\nINSERT INTO b VALUES (1)"); err == nil {
+		t.Error("exec went past a foreign key")
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT a FROM b"); got != "[[2]]" {
+		t.Error(got)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 )
@@ -20,6 +19,7 @@ const (
 	maxKVMetadata = 1024
 	maxKVListed   = 1000
 	maxKVBulk     = 100
+	maxKVBulkSize = 25 << 20
 	minKVTTL      = 60
 	minKVCacheTTL = 30
 )
@@ -47,10 +47,10 @@ type KVEntry struct {
 }
 
 // KVPutOptions are the options of a Put; of Expiration and TTL the latter
-// wins. Zero values set nothing; both are in seconds.
+// wins. Nil sets nothing; both are in seconds.
 type KVPutOptions struct {
-	Expiration float64
-	TTL        float64
+	Expiration *int64
+	TTL        *int64
 	Metadata   json.RawMessage
 }
 
@@ -168,27 +168,24 @@ func (kv *KV) Put(ctx context.Context, key string, value []byte, o KVPutOptions)
 
 // expires gives the second at which the entry ends, NULL for never.
 func (o KVPutOptions) expires(now int64) (sql.NullInt64, error) {
-	refuse := func(name string, v float64, text string) (sql.NullInt64, error) {
-		return sql.NullInt64{}, &KVError{"PUT", 400, fmt.Sprintf("Invalid %s of %v. %s", name, v, text)}
+	refuse := func(name string, v int64, text string) (sql.NullInt64, error) {
+		return sql.NullInt64{}, &KVError{"PUT", 400, fmt.Sprintf("Invalid %s of %d. %s", name, v, text)}
 	}
-	const whole = "Please specify integer greater than 0."
 	switch {
-	case o.TTL != 0 && (o.TTL < 0 || o.TTL > math.MaxInt32 || o.TTL != math.Trunc(o.TTL)):
-		return refuse("expiration_ttl", o.TTL, whole)
-	case o.TTL != 0 && o.TTL < minKVTTL:
-		return refuse("expiration_ttl", o.TTL, fmt.Sprintf("Expiration TTL must be at least %d.", minKVTTL))
-	case o.TTL != 0:
-		return sql.NullInt64{Int64: now + int64(o.TTL), Valid: true}, nil
-	case o.Expiration == 0:
+	case o.TTL != nil && *o.TTL <= 0:
+		return refuse("expiration_ttl", *o.TTL, "Please specify integer greater than 0.")
+	case o.TTL != nil && *o.TTL < minKVTTL:
+		return refuse("expiration_ttl", *o.TTL, fmt.Sprintf("Expiration TTL must be at least %d.", minKVTTL))
+	case o.TTL != nil:
+		return sql.NullInt64{Int64: now + *o.TTL, Valid: true}, nil
+	case o.Expiration == nil:
 		return sql.NullInt64{}, nil
-	case o.Expiration < 0 || o.Expiration > 1<<53 || o.Expiration != math.Trunc(o.Expiration):
-		return refuse("expiration", o.Expiration, whole)
-	case int64(o.Expiration) <= now:
-		return refuse("expiration", o.Expiration, "Please specify integer greater than the current number of seconds since the UNIX epoch.")
-	case int64(o.Expiration) < now+minKVTTL:
-		return refuse("expiration", o.Expiration, fmt.Sprintf("Expiration times must be at least %d seconds in the future.", minKVTTL))
+	case *o.Expiration <= now:
+		return refuse("expiration", *o.Expiration, "Please specify integer greater than the current number of seconds since the UNIX epoch.")
+	case *o.Expiration < now+minKVTTL:
+		return refuse("expiration", *o.Expiration, fmt.Sprintf("Expiration times must be at least %d seconds in the future.", minKVTTL))
 	}
-	return sql.NullInt64{Int64: int64(o.Expiration), Valid: true}, nil
+	return sql.NullInt64{Int64: *o.Expiration, Valid: true}, nil
 }
 
 // Delete removes key; a key that is not there is no error.

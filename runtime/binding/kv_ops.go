@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -35,26 +34,26 @@ func KVFuncs(open func(id string) *KV) map[string]engine.Func {
 	}
 	return map[string]engine.Func{
 		"kv_get": func(c *engine.Call) (any, error) {
-			r := kvRead{keys: c.Strings(1), kind: c.String(2), cacheTTL: c.Float(3), metadata: c.Bool(4)}
-			r.bulk = r.keys != nil
-			if !r.bulk {
-				r.keys = []string{c.String(1)}
+			r := kvRead{keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
+			if r.keys != nil {
+				return on(c, r.bulk)
 			}
-			return on(c, r.run)
+			r.keys = []string{c.String(1)}
+			return on(c, r.single)
 		},
 		"kv_put": func(c *engine.Call) (any, error) {
 			key, value := c.String(1), c.Bytes(2)
 			if value == nil {
 				value = []byte(strings.ToValidUTF8(c.String(2), "\uFFFD"))
 			}
-			o := KVPutOptions{Expiration: orZero(c.Float(3)), TTL: orZero(c.Float(4))}
+			o := KVPutOptions{Expiration: secondsOf(c, 3), TTL: secondsOf(c, 4)}
 			if !c.IsNullish(5) {
 				o.Metadata = json.RawMessage(c.String(5))
 			}
 			return on(c, func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Put(ctx, key, value, o) })
 		},
 		"kv_list": func(c *engine.Call) (any, error) {
-			o := KVListOptions{Prefix: c.String(1), Limit: int(max(min(c.Int(2), math.MaxInt32), 0)), Cursor: c.String(3)}
+			o := KVListOptions{Prefix: c.String(1), Limit: int(c.Int(2)), Cursor: c.String(3)}
 			return on(c, func(ctx context.Context, kv *KV) (any, error) { return listJSON(kv.List(ctx, o)) })
 		},
 		"kv_delete": func(c *engine.Call) (any, error) {
@@ -64,80 +63,118 @@ func KVFuncs(open func(id string) *KV) map[string]engine.Func {
 	}
 }
 
-func orZero(f float64) float64 {
-	if math.IsNaN(f) {
-		return 0
+// secondsOf is argument i, which JavaScript made whole, or nil when it is undefined.
+func secondsOf(c *engine.Call, i int) *int64 {
+	if c.IsNullish(i) {
+		return nil
 	}
-	return f
+	return new(c.Int(i))
 }
 
 // kvRead is one call of get or getWithMetadata.
 type kvRead struct {
 	keys     []string
 	kind     string
-	cacheTTL float64
-	bulk     bool
+	cacheTTL *int64
 	metadata bool
 }
 
-func (r kvRead) run(ctx context.Context, kv *KV) (any, error) {
-	if err := r.check(); err != nil {
+// cached refuses a cacheTtl that production would.
+func (r kvRead) cached(method string) error {
+	if r.cacheTTL != nil && *r.cacheTTL < minKVCacheTTL {
+		return &KVError{method, 400, fmt.Sprintf("Invalid cache_ttl of %d. Cache TTL must be at least %d.", *r.cacheTTL, minKVCacheTTL)}
+	}
+	return nil
+}
+
+func (r kvRead) single(ctx context.Context, kv *KV) (any, error) {
+	switch r.kind {
+	case "text", "json", "arrayBuffer", "stream":
+	default:
+		return nil, engine.TypeError(`Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".`)
+	}
+	if err := r.cached("GET"); err != nil {
+		return nil, err
+	}
+	entry, err := kv.Get(ctx, r.keys[0])
+	if err != nil {
+		return nil, err
+	}
+	var value any
+	if entry != nil {
+		if value, err = r.value(entry); err != nil {
+			return nil, err
+		}
+	}
+	if !r.metadata {
+		return value, nil
+	}
+	return engine.Object{{Name: "value", Value: value}, {Name: "metadata", Value: entry.metadata()}, {Name: "cacheStatus", Value: nil}}, nil
+}
+
+// bulk gives key, value, key, value …; a key that is not there has null in any case.
+func (r kvRead) bulk(ctx context.Context, kv *KV) (any, error) {
+	if err := r.checkBulk(); err != nil {
 		return nil, err
 	}
 	var all []any
+	size := 0
 	for _, key := range r.keys {
-		value, err := r.one(ctx, kv, key)
+		entry, err := kv.Get(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		if !r.bulk {
-			return value, nil
+		if entry == nil {
+			all = append(all, key, nil)
+			continue
+		}
+		if size += len(entry.Value); size > maxKVBulkSize {
+			return nil, bulkError(413, "Total size of request exceeds the limit of 25MB")
+		}
+		value, err := r.value(entry)
+		if err != nil {
+			return nil, bulkError(400, "At least one of the requested keys corresponds to a non-json value")
+		}
+		if r.metadata {
+			value = engine.Object{{Name: "value", Value: value}, {Name: "metadata", Value: entry.metadata()}}
 		}
 		all = append(all, key, value)
 	}
 	return all, nil
 }
 
-func (r kvRead) check() error {
-	method := "GET"
-	if r.bulk {
-		method = "GET_BULK"
-	}
+func (r kvRead) checkBulk() error {
 	switch {
-	case r.kind != "text" && r.kind != "json" && (r.bulk || r.kind != "arrayBuffer" && r.kind != "stream"):
-		possible := `"text", "json", "arrayBuffer", and "stream"`
-		if r.bulk {
-			possible = `"text" and "json" for several keys`
-		}
-		return engine.TypeError("Unknown response type. Possible types are %s.", possible)
-	case r.bulk && len(r.keys) == 0:
-		return &KVError{method, 400, "You must request at least 1 key"}
+	case r.kind != "text" && r.kind != "json" && r.kind != "":
+		return bulkError(400, `"%s" is not a valid type. Use "json" or "text"`, r.kind)
+	case len(r.keys) == 0:
+		return bulkError(400, "You must request a minimum of 1 key")
 	case len(r.keys) > maxKVBulk:
-		return &KVError{method, 400, fmt.Sprintf("You can request a maximum of %d keys", maxKVBulk)}
-	case r.cacheTTL < minKVCacheTTL:
-		return &KVError{method, 400, fmt.Sprintf("Invalid cache_ttl of %v. Cache TTL must be at least %d.", r.cacheTTL, minKVCacheTTL)}
+		return bulkError(400, "You can request a maximum of %d keys", maxKVBulk)
 	}
-	return nil
+	for _, key := range r.keys {
+		switch {
+		case key == "":
+			return bulkError(400, "Key names must not be empty")
+		case key == "." || key == "..":
+			return bulkError(400, `Illegal key name "%s". Please use a different name.`, key)
+		case len(key) > maxKVKey:
+			return checkKVKey("GET_BULK", key)
+		}
+	}
+	return r.cached("GET_BULK")
 }
 
-func (r kvRead) one(ctx context.Context, kv *KV, key string) (any, error) {
-	entry, err := kv.Get(ctx, key)
-	if err != nil {
-		return nil, err
+func bulkError(status int, format string, args ...any) error {
+	return &KVError{"GET_BULK", status, fmt.Sprintf(format, args...)}
+}
+
+// metadata is what was put beside the value, nil for none.
+func (e *KVEntry) metadata() any {
+	if e == nil || e.Metadata == nil {
+		return nil
 	}
-	var value, metadata any
-	if entry != nil {
-		if value, err = r.value(entry); err != nil {
-			return nil, err
-		}
-		if entry.Metadata != nil {
-			metadata = entry.Metadata
-		}
-	}
-	if !r.metadata {
-		return value, nil
-	}
-	return engine.Object{{Name: "value", Value: value}, {Name: "metadata", Value: metadata}, {Name: "cacheStatus", Value: nil}}, nil
+	return e.Metadata
 }
 
 func (r kvRead) value(entry *KVEntry) (any, error) {
@@ -147,7 +184,7 @@ func (r kvRead) value(entry *KVEntry) (any, error) {
 			return nil, &engine.Error{Name: "SyntaxError", Message: fmt.Sprintf("the value of %q is not valid JSON: %v", entry.Key, err)}
 		}
 		return json.RawMessage(strings.ToValidUTF8(string(entry.Value), "\uFFFD")), nil
-	case "text":
+	case "text", "":
 		return strings.ToValidUTF8(string(entry.Value), "\uFFFD"), nil
 	default:
 		return entry.Value, nil

@@ -95,7 +95,7 @@ func TestKVExpiry(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	kv := newKV(t, filepath.Join(t.TempDir(), "kv.db"), func() time.Time { return now })
 	put := func(key string, o KVPutOptions) error { return kv.Put(t.Context(), key, []byte("v"), o) }
-	for key, o := range map[string]KVPutOptions{"ttl": {TTL: 60}, "at": {Expiration: 1_000_100}, "both": {TTL: 60, Expiration: 2_000_000}, "never": {}} {
+	for key, o := range map[string]KVPutOptions{"ttl": {TTL: new(int64(60))}, "at": {Expiration: new(int64(1_000_100))}, "both": {TTL: new(int64(60)), Expiration: new(int64(2_000_000))}, "never": {}} {
 		if err := put(key, o); err != nil {
 			t.Fatal(err)
 		}
@@ -140,11 +140,11 @@ func TestKVRefusals(t *testing.T) {
 		{kv.Delete(t.Context(), "."), `"." is not allowed as a key name.`},
 		{put("k", make([]byte, 25<<20+1), KVPutOptions{}), "KV PUT failed: 413 Value length of 26214401 exceeds limit of 26214400."},
 		{put("k", nil, KVPutOptions{Metadata: make([]byte, 1025)}), "KV PUT failed: 413 Metadata length of 1025 exceeds limit of 1024."},
-		{put("k", nil, KVPutOptions{TTL: 59}), "KV PUT failed: 400 Invalid expiration_ttl of 59. Expiration TTL must be at least 60."},
-		{put("k", nil, KVPutOptions{TTL: -1}), "KV PUT failed: 400 Invalid expiration_ttl of -1. Please specify integer greater than 0."},
-		{put("k", nil, KVPutOptions{TTL: 60.5}), "KV PUT failed: 400 Invalid expiration_ttl of 60.5. Please specify integer greater than 0."},
-		{put("k", nil, KVPutOptions{Expiration: 1059}), "KV PUT failed: 400 Invalid expiration of 1059. Expiration times must be at least 60 seconds in the future."},
-		{put("k", nil, KVPutOptions{Expiration: 999}), "KV PUT failed: 400 Invalid expiration of 999. Please specify integer greater than the current number of seconds since the UNIX epoch."},
+		{put("k", nil, KVPutOptions{TTL: new(int64(59))}), "KV PUT failed: 400 Invalid expiration_ttl of 59. Expiration TTL must be at least 60."},
+		{put("k", nil, KVPutOptions{TTL: new(int64(-1))}), "KV PUT failed: 400 Invalid expiration_ttl of -1. Please specify integer greater than 0."},
+		{put("k", nil, KVPutOptions{TTL: new(int64(0))}), "KV PUT failed: 400 Invalid expiration_ttl of 0. Please specify integer greater than 0."},
+		{put("k", nil, KVPutOptions{Expiration: new(int64(1059))}), "KV PUT failed: 400 Invalid expiration of 1059. Expiration times must be at least 60 seconds in the future."},
+		{put("k", nil, KVPutOptions{Expiration: new(int64(999))}), "KV PUT failed: 400 Invalid expiration of 999. Please specify integer greater than the current number of seconds since the UNIX epoch."},
 		{limitErr, "KV GET failed: 400 Invalid key_count_limit of 1001. Please specify an integer less than 1000."},
 		{cursorErr, "KV GET failed: 400 Invalid cursor."},
 	}

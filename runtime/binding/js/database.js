@@ -17,9 +17,7 @@ export class D1PreparedStatement {
     return new D1PreparedStatement(this.#run, this.statement, values.map(bindable));
   }
 
-  first(column) {
-    return column === undefined || column === null ? this.#ask(FIRST) : this.#ask(COLUMN, `${column}`);
-  }
+  first(column) { return column === undefined ? this.#ask(FIRST) : this.#ask(COLUMN, `${column}`); }
 
   all() { return this.#ask(ALL); }
 
@@ -28,7 +26,7 @@ export class D1PreparedStatement {
   raw(options) { return this.#ask(options?.columnNames ? RAW_NAMED : RAW); }
 
   #ask(shape, column) {
-    return this.#run((id) => host.db_query(id, this.statement, this.params, shape, column));
+    return this.#run((id) => host.db_query(id, textOf(this.statement), this.params, shape, column));
   }
 }
 
@@ -38,13 +36,14 @@ export class D1DatabaseSession {
   constructor(id, bookmark) {
     this.#bookmark = bookmark;
     this.#run = async (ask) => {
-      const result = await traced(ask(id));
-      this.#bookmark = nextBookmark();
+      const result = await traced(ask, id);
+      const next = nextBookmark();
+      if (this.#bookmark === null || this.#bookmark < next) this.#bookmark = next;
       return result;
     };
   }
 
-  prepare(query) { return new D1PreparedStatement(this.#run, `${query}`, []); }
+  prepare(query) { return new D1PreparedStatement(this.#run, query, []); }
 
   batch(statements) { return batch(this.#run, statements); }
 
@@ -56,17 +55,17 @@ export class D1Database {
   #run;
   constructor(id) {
     this.#id = id;
-    this.#run = (ask) => traced(ask(id));
+    this.#run = (ask) => traced(ask, id);
   }
 
-  prepare(query) { return new D1PreparedStatement(this.#run, `${query}`, []); }
+  prepare(query) { return new D1PreparedStatement(this.#run, query, []); }
 
   batch(statements) { return batch(this.#run, statements); }
 
-  exec(query) { return this.#run((id) => host.db_exec(id, `${query}`)); }
+  exec(query) { return this.#run((id) => host.db_exec(id, textOf(query.trim()))); }
 
   withSession(constraint) {
-    const given = constraint === undefined || constraint === null ? "" : `${constraint}`.trim();
+    const given = constraint?.trim() ?? "";
     const bookmark = given === "" || given === "first-primary" || given === "first-unconstrained" ? null : given;
     return new D1DatabaseSession(this.#id, bookmark);
   }
@@ -76,23 +75,27 @@ export class D1Database {
   }
 }
 
-async function batch(run, statements) {
-  const flat = [];
-  for (const statement of statements) {
-    if (!(statement instanceof D1PreparedStatement)) {
-      throw new TypeError("batch() takes an array of statements made by prepare()");
-    }
-    flat.push(statement.statement, statement.params);
-  }
-  return run((id) => host.db_batch(id, flat));
+// Whatever has a statement and params will do: tracing libraries wrap what prepare() gives.
+function batch(run, statements) {
+  return run((id) => host.db_batch(id, statements.map(({ statement, params }) => [textOf(statement), params]).flat()));
 }
 
-/** Gives a rejection the stack of the call: the host's error has none of the Worker's lines. */
-function traced(promise) {
+function textOf(sql) {
+  if (typeof sql === "string" || sql instanceof String) return `${sql}`;
+  throw caused("D1_ERROR", `The SQL must be a string, not of type '${typeof sql}'`);
+}
+
+function caused(prefix, message) {
+  return new Error(`${prefix}: ${message}`, { cause: new Error(message) });
+}
+
+/** Asks the host, and gives a rejection the stack of the call: the host's error has none of the Worker's lines. */
+function traced(ask, id) {
   const here = new Error();
-  return promise.catch((error) => {
+  return new Promise((resolve) => resolve(ask(id))).catch((error) => {
     const at = here.stack.indexOf("\n");
     Object.defineProperty(error, "stack", { value: `${error}${here.stack.slice(at)}`, writable: true, configurable: true });
+    if (Object.hasOwn(error, "cause")) Object.defineProperty(error, "cause", { enumerable: false });
     throw error;
   });
 }
@@ -101,7 +104,8 @@ function traced(promise) {
 let last = 0;
 function nextBookmark() {
   last = Math.max(last + 1, Date.now() * 1000);
-  return `00000000-${last.toString(16).padStart(16, "0")}-00000000`;
+  const hex = last.toString(16).padStart(16, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-00000000-${"0".repeat(32)}`;
 }
 
 function bindable(value) {
@@ -118,7 +122,7 @@ function bindable(value) {
       if (Array.isArray(value) && value.every(isByte)) return new Uint8Array(value);
     }
   }
-  throw new Error(`D1_TYPE_ERROR: Type '${typeof value}' not supported for value '${String(value)}'`);
+  throw caused("D1_TYPE_ERROR", `Type '${typeof value}' not supported for value '${String(value)}'`);
 }
 
 function isByte(n) { return Number.isInteger(n) && n >= 0 && n < 256; }
