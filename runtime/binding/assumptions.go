@@ -21,6 +21,14 @@ const (
 	// defaultQuality is that of JPEG and WebP when an output names none.
 	defaultQuality = 85
 
+	// sharpenStep is how much of a pixel's difference from its neighbours a
+	// sharpen of 1 adds.
+	sharpenStep = 0.5
+	// defaultTolerance is how far a channel of a border that is trimmed may be off.
+	defaultTolerance = 10
+	// defaultBorder is the colour of a border when a transform names none.
+	defaultBorder = "black"
+
 	// The bounds of ImagesOptions.
 	defaultImageBytes    = 70 << 20
 	defaultImagePixels   = 100_000_000

@@ -103,6 +103,28 @@ func blurred(m *image.RGBA, radius int) *image.RGBA {
 	return m
 }
 
+// sharpened is m with what sets each pixel off from its neighbours raised by
+// amount (unsharp masking).
+func sharpened(m *image.RGBA, amount float64) *image.RGBA {
+	soft := boxed(boxed(m, 1), 1)
+	out := image.NewRGBA(m.Rect)
+	for i := 0; i+3 < len(m.Pix); i += 4 {
+		alpha := float64(m.Pix[i+3])
+		for c := i; c < i+3; c++ {
+			v := float64(m.Pix[c])
+			out.Pix[c] = uint8(math.Round(min(max(v+amount*(v-float64(soft.Pix[c])), 0), alpha)))
+		}
+		out.Pix[i+3] = m.Pix[i+3]
+	}
+	return out
+}
+
+// premultiplied is a colour as images of type RGBA hold it.
+func premultiplied(c color.NRGBA) [4]uint8 {
+	p, _ := color.RGBAModel.Convert(c).(color.RGBA)
+	return [4]uint8{p.R, p.G, p.B, p.A}
+}
+
 // boxed averages each row over radius pixels to both sides, and returns the
 // result with rows and columns exchanged.
 func boxed(m *image.RGBA, radius int) *image.RGBA {

@@ -3,6 +3,7 @@ package binding
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,6 +43,7 @@ type transform struct {
 	Gravity    json.RawMessage `json:"gravity"`
 	Background string          `json:"background"`
 	Blur       float64         `json:"blur"`
+	Sharpen    float64         `json:"sharpen"`
 	Border     *border         `json:"border"`
 	Brightness *float64        `json:"brightness"`
 	Contrast   *float64        `json:"contrast"`
@@ -49,7 +51,7 @@ type transform struct {
 	Saturation *float64        `json:"saturation"`
 	Flip       string          `json:"flip"`
 	Rotate     float64         `json:"rotate"`
-	Trim       *trim           `json:"trim"`
+	Trim       *trim           `json:"trim"` // or "border"
 }
 
 type border struct {
@@ -68,6 +70,36 @@ type trim struct {
 	Left   float64  `json:"left"`
 	Width  *float64 `json:"width"`
 	Height *float64 `json:"height"`
+	Border *rim     `json:"border"` // or true or false
+}
+
+// rim is a border of one colour that is to be cut off.
+type rim struct {
+	Color     string   `json:"color"`     // "" means that of the corner
+	Tolerance *float64 `json:"tolerance"` // how far a channel may be off, 0 to 255
+	Keep      float64  `json:"keep"`      // pixels of it that stay
+	off       bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler: "border" is {border: true}.
+func (t *trim) UnmarshalJSON(raw []byte) error {
+	if bytes.Equal(raw, []byte(`"border"`)) {
+		t.Border = &rim{}
+		return nil
+	}
+	type plain trim
+	return json.Unmarshal(raw, (*plain)(t))
+}
+
+// UnmarshalJSON implements json.Unmarshaler: true is {}, and false is none.
+func (r *rim) UnmarshalJSON(raw []byte) error {
+	var wanted bool
+	if json.Unmarshal(raw, &wanted) == nil {
+		r.off = !wanted
+		return nil
+	}
+	type plain rim
+	return json.Unmarshal(raw, (*plain)(r))
 }
 
 // drawing is the options of an image drawn on top.
@@ -93,7 +125,7 @@ func parseTransform(raw json.RawMessage) (transform, []string, *ImagesError) {
 	t := transform{Fit: defaultFit}
 	warnings, err := parseOptions(raw, "transform", &t,
 		"width", "height", "fit", "gravity", "background", "blur", "border", "brightness",
-		"contrast", "gamma", "saturation", "flip", "rotate", "trim")
+		"contrast", "gamma", "saturation", "sharpen", "flip", "rotate", "trim")
 	switch {
 	case err != nil:
 		return t, nil, err
@@ -107,6 +139,8 @@ func parseTransform(raw json.RawMessage) (transform, []string, *ImagesError) {
 		return t, nil, imageError(codeImageOptions, "rotate %v is none of 0, 90, 180, 270", t.Rotate)
 	case t.Blur < 0 || t.Blur > 250:
 		return t, nil, imageError(codeImageOptions, "blur %v is not from 0 to 250", t.Blur)
+	case t.Sharpen < 0 || t.Sharpen > 10:
+		return t, nil, imageError(codeImageOptions, "sharpen %v is not from 0 to 10", t.Sharpen)
 	}
 	return t, warnings, nil
 }
@@ -123,9 +157,7 @@ func parseOptions(raw json.RawMessage, where string, v any, known ...string) ([]
 	}
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		var side string
-		border := name == "trim" && (json.Unmarshal(given[name], &side) == nil || bytes.Contains(given[name], []byte(`"border"`)))
-		if !slices.Contains(known, name) || border {
+		if !slices.Contains(known, name) {
 			warnings = append(warnings, fmt.Sprintf("%s option %q has no effect in this runtime", where, name))
 			delete(given, name)
 		}
@@ -134,8 +166,11 @@ func parseOptions(raw json.RawMessage, where string, v any, known ...string) ([]
 	if err == nil {
 		err = json.Unmarshal(rest, v)
 	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return nil, imageError(codeImageOptions, "the options of %s are not valid: %q cannot be a %s", where, wrong.Field, wrong.Value)
+	}
 	if err != nil {
-		return nil, imageError(codeImageOptions, "the options of %s are not valid: %v", where, err)
+		return nil, imageError(codeImageOptions, "the options of %s are not valid", where)
 	}
 	return warnings, nil
 }
@@ -146,13 +181,14 @@ func (o *ImageOutput) quality() (int, *ImagesError) {
 		return defaultQuality, nil
 	}
 	var word string
+	given := bytes.Trim(o.Quality, `"`)
 	words := map[string]int{"low": 50, "medium-low": 65, "medium-high": 80, "high": 90}
 	if json.Unmarshal(o.Quality, &word) == nil && words[word] > 0 {
 		return words[word], nil
 	}
 	var number float64
-	if json.Unmarshal(o.Quality, &number) != nil || number < 1 || number > 100 {
-		return 0, imageError(codeImageOptions, "quality %s is not from 1 to 100", o.Quality)
+	if json.Unmarshal(given, &number) != nil || number < 1 || number > 100 {
+		return 0, imageError(codeImageOptions, "quality %s is not from 1 to 100", given)
 	}
 	return int(number), nil
 }

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"context"
 	"image"
 	"image/color"
@@ -89,7 +90,8 @@ func (w *work) run(plan ImagePlan, depth int) (image.Image, *ImagesError) {
 	return m, nil
 }
 
-// transform applies one step: cut, turn, scale, colour, blur, ground, border.
+// transform applies one step: cut, turn, scale, colour, blur, sharpen, ground,
+// border.
 // Width and height are those after the turn, and a flip comes before it.
 func (w *work) transform(m image.Image, step ImageStep) (image.Image, *ImagesError) {
 	t, warnings, err := parseTransform(step.Transform)
@@ -97,10 +99,8 @@ func (w *work) transform(m image.Image, step ImageStep) (image.Image, *ImagesErr
 		return nil, err
 	}
 	w.warnings = append(w.warnings, warnings...)
-	if t.Trim != nil {
-		if m, err = t.Trim.cut(m); err != nil {
-			return nil, err
-		}
+	if m, err = t.Trim.cut(m); err != nil {
+		return nil, err
 	}
 	if t.Flip != "" {
 		m = flipped(pixels(m), t.Flip != "v", t.Flip != "h")
@@ -116,6 +116,9 @@ func (w *work) transform(m image.Image, step ImageStep) (image.Image, *ImagesErr
 	}
 	if t.Blur > 0 {
 		m = blurred(pixels(m), length(t.Blur/2))
+	}
+	if t.Sharpen > 0 {
+		m = sharpened(pixels(m), t.Sharpen*sharpenStep)
 	}
 	if t.Background != "" {
 		ground, ok := parseColor(t.Background)
@@ -186,33 +189,12 @@ func (t *transform) adjustments() []adjustment {
 	return all
 }
 
-// cut is the part of m that is left.
-func (t *trim) cut(m image.Image) (image.Image, *ImagesError) {
-	bounds := m.Bounds()
-	left := image.Rectangle{
-		Min: image.Pt(pixelCount(t.Left), pixelCount(t.Top)),
-		Max: image.Pt(bounds.Dx()-pixelCount(t.Right), bounds.Dy()-pixelCount(t.Bottom)),
-	}
-	if t.Width != nil {
-		left.Max.X = left.Min.X + pixelCount(*t.Width)
-	}
-	if t.Height != nil {
-		left.Max.Y = left.Min.Y + pixelCount(*t.Height)
-	}
-	if left = left.Intersect(image.Rectangle{Max: bounds.Size()}); left.Empty() {
-		return nil, imageError(codeImageOptions, "trim leaves nothing of the image")
-	}
-	out := image.NewRGBA(image.Rectangle{Max: left.Size()})
-	draw.Draw(out, out.Rect, m, bounds.Min.Add(left.Min), draw.Src)
-	return out, nil
-}
-
 // pixelCount is a number of pixels, held to what no image has.
 func pixelCount(v float64) int { return int(math.Round(min(max(v, 0), 1e6))) }
 
 // frame puts a border around m.
 func (w *work) frame(m image.Image, b *border) (image.Image, *ImagesError) {
-	ink, ok := parseColor(b.Color)
+	ink, ok := parseColor(cmp.Or(b.Color, defaultBorder))
 	if !ok {
 		return nil, imageError(codeImageOptions, "border color %q is not a color", b.Color)
 	}

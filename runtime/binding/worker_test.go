@@ -551,7 +551,52 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 			`"thrown Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"image/avif\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif [9520]"`,
 		},
 		{"hosted", `return env.IMAGES.hosted`, `"thrown Error: IMAGES_TRANSFORM_ERROR 9520: hosted images are not offered by this platform [9520]"`},
-		{"warning", `await env.IMAGES.input(request.body).transform({ sharpen: 3 }).output({ format: "image/png" }); return "ok"`, `"ok"`},
+		{"warning", `await env.IMAGES.input(request.body).transform({ segment: "foreground" }).output({ format: "image/png" }); return "ok"`, `"ok"`},
+		{
+			"consumed", `
+			const bytes = await request.bytes(), input = () => env.IMAGES.input(bytes), drawn = input(), refusals = [];
+			input().draw(drawn);
+			for (const again of [async () => input().draw(drawn), () => drawn.output({ format: "image/png" })]) refusals.push(await refused(again()));
+			const self = input();
+			refusals.push(await refused((async () => self.draw(self).output({ format: "image/png" }))()));
+			return [refusals.length, ...new Set(refusals)]`,
+			`[3,"Error: IMAGES_TRANSFORM_ERROR 9525: ImageTransformer consumed; you may only call .output() or draw a transformer once"]`,
+		},
+		{
+			"taken once", `
+			const bytes = await request.bytes(), made = () => env.IMAGES.input(bytes).output({ format: "image/png" });
+			const a = await made(), b = await made(), c = await made();
+			const size = (await a.response().bytes()).length, text = await new Response(b.image({ encoding: "base64" })).text();
+			await new Response(c.image()).bytes();
+			return [size === Uint8Array.fromBase64(text).length, await refused((async () => a.response())()), await refused(new Response(c.image({ encoding: "base64" })).text()).then((e) => e.split(":")[0]), a.contentType()]`,
+			`[true,"TypeError: This ReadableStream is disturbed (has already been read from), and cannot be used as a body.","TypeError","image/png"]`,
+		},
+		{
+			"every option", `
+			const bytes = await request.bytes();
+			const t = { width: 40, height: 30, fit: "pad", gravity: { x: 0.5, y: 0 }, background: "#fff", blur: 1, border: { color: "red", width: 1 }, brightness: 1.1, contrast: 0.9, flip: "h", gamma: 1.2, rotate: 90, saturation: 0.5, sharpen: 1, trim: { top: 1, border: { keep: 1 } } };
+			const o = { opacity: 0.5, repeat: "x", composite: "over", top: 0, left: 0 };
+			const r = await env.IMAGES.input(bytes).transform(t).draw(env.IMAGES.input(bytes).transform({ trim: "border" }), o).output({ format: "image/jpeg", quality: "80", background: "#ffffff", anim: false });
+			const { format, width, height } = await env.IMAGES.info(r.image());
+			return [format, width, height]`,
+			`["image/jpeg",42,32]`,
+		},
+		{
+			"options refused", `
+			const bytes = await request.bytes(), ask = (t, o) => refused((async () => env.IMAGES.input(bytes).transform(t).output(o))()), png = { format: "image/png" };
+			return [await ask({ width: "40" }, png), await ask({ fit: "stretch" }, png), await ask({ rotate: 45 }, png), await ask({}, { format: "image/bmp" }), await ask({}, { format: {} }), await ask({}, { format: "image/jpeg", quality: 0 }), await ask({}).then((e) => e.split(":")[0])]`,
+			`["Error: IMAGES_TRANSFORM_ERROR 9401: the options of transform are not valid: \"width\" cannot be a string","Error: IMAGES_TRANSFORM_ERROR 9401: fit \"stretch\" is none of [\"scale-down\" \"contain\" \"cover\" \"crop\" \"pad\" \"squeeze\"]","Error: IMAGES_TRANSFORM_ERROR 9401: rotate 45 is none of 0, 90, 180, 270",` +
+				`"Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"image/bmp\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif","Error: IMAGES_TRANSFORM_ERROR 9520: Writing \"[object Object]\" is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif","Error: IMAGES_TRANSFORM_ERROR 9401: quality 0 is not from 1 to 100","TypeError"]`,
+		},
+		{"text", `return env.IMAGES.text("hello", { font: { url: "http://x/f.ttf" } })`, `"thrown Error: IMAGES_TRANSFORM_ERROR 9520: text() is not supported by this runtime [9520]"`},
+		{"svg", `return [await env.IMAGES.info(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body), await refused(env.IMAGES.input(new Response("<svg xmlns='http://www.w3.org/2000/svg'/>").body).output({ format: "image/png" }))]`, `[{"format":"image/svg+xml"},"Error: IMAGES_TRANSFORM_ERROR 9520: Transforming image/svg+xml is not supported by this runtime"]`},
+		{"info in base64", `return (await env.IMAGES.info(new Response((await request.bytes()).toBase64()).body, { encoding: "base64" })).width`, `16`},
+		{
+			"raw pixels", `
+			const bytes = await request.bytes(), sizes = [];
+			for (const format of ["rgb", "rgba"]) { const r = await env.IMAGES.input(bytes).output({ format }); sizes.push(r.contentType(), (await r.response().bytes()).length); }
+			return sizes`, `["application/octet-stream",384,"application/octet-stream",512]`,
+		},
 	}
 	m := image.NewNRGBA(image.Rect(0, 0, 16, 8))
 	m.SetNRGBA(3, 3, color.NRGBA{255, 0, 0, 255})
@@ -577,7 +622,7 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 			t.Errorf("%s: got  %s\nwant %s", s.name, got, s.want)
 		}
 	}
-	if lines := logged(); len(lines) != 1 || lines[0] != `warn IMAGES: transform option "sharpen" has no effect in this runtime` {
+	if lines := logged(); len(lines) != 1 || lines[0] != `warn IMAGES: transform option "segment" has no effect in this runtime` {
 		t.Errorf("logged %q", lines)
 	}
 }

@@ -45,16 +45,20 @@ class ImageTransformer {
 
   draw(image, options) {
     const drawn = image instanceof ImageTransformer ? image : new ImageTransformer(this.#id, image);
+    drawn.#consume();
     this.#steps.push({ draw: drawn, options: { ...options } });
     return this;
   }
 
-  /** The plan for the host; the images it needs are added to inputs. */
-  async #plan(inputs) {
+  #consume() {
     if (this.#consumed) {
       throw new ImagesError("IMAGES_TRANSFORM_ERROR 9525: ImageTransformer consumed; you may only call .output() or draw a transformer once", 9525);
     }
     this.#consumed = true;
+  }
+
+  /** The plan for the host; the images it needs are added to inputs. */
+  async #plan(inputs) {
     const input = inputs.push(await bytesOf(this.#source, this.#options)) - 1;
     const steps = [];
     for (const step of this.#steps) {
@@ -64,33 +68,48 @@ class ImageTransformer {
   }
 
   async output(options) {
-    const inputs = [];
+    this.#consume();
+    const form = formOf(options), inputs = [];
     const plan = JSON.stringify(await this.#plan(inputs));
-    const result = await named(host.img_output(this.#id, plan, JSON.stringify({ ...options }), inputs));
+    const result = await named(host.img_output(this.#id, plan, form, inputs));
     for (const warning of result.warnings) console.warn(`IMAGES: ${warning}`);
     return new ImageTransformationResult(result);
   }
 }
 
+/** The options of output() as the service is sent them: each a text. */
+function formOf({ format, quality, background, anim }) {
+  return JSON.stringify({
+    format: `${format}`, quality: quality === undefined ? undefined : quality.toString(),
+    background: background === undefined ? undefined : `${background}`, anim: anim === undefined ? undefined : anim.toString() === "true",
+  });
+}
+
+// The image can be taken once: image() and response() give the same bytes.
 class ImageTransformationResult {
-  #data;
-  #type;
+  #answer;
   constructor({ data, type }) {
-    this.#data = data;
-    this.#type = type;
+    this.#answer = new Response(data, { headers: { "content-type": type } });
   }
 
-  contentType() { return this.#type; }
+  contentType() { return this.#answer.headers.get("content-type"); }
 
   image(options) {
-    const data = options?.encoding === "base64" ? new TextEncoder().encode(this.#data.toBase64()) : this.#data;
-    return new Response(data).body;
+    const { body } = this.#answer;
+    if (options?.encoding !== "base64") return body;
+    return new ReadableStream({
+      type: "bytes",
+      async pull(controller) {
+        controller.enqueue(new TextEncoder().encode((await drain(body)).toBase64()));
+        controller.close();
+      },
+    });
   }
 
   response(options) {
     const headers = new Headers(options?.headers);
-    headers.set("content-type", this.#type);
-    return new Response(this.#data, { headers });
+    headers.set("content-type", this.contentType());
+    return new Response(this.image(), { headers });
   }
 }
 
@@ -100,8 +119,7 @@ async function bytesOf(source, options) {
   if (bytes === undefined && source instanceof Blob) bytes = await source.bytes();
   if (bytes === undefined && source instanceof ReadableStream) bytes = await drain(source);
   if (bytes === undefined) throw new TypeError("The image must be a ReadableStream, a Blob, an ArrayBuffer or a view of one");
-  if (options?.encoding === undefined) return bytes;
-  if (options.encoding !== "base64") throw new TypeError(`encoding ${String(options.encoding)} is not base64`);
+  if (options?.encoding !== "base64") return bytes;
   return Uint8Array.fromBase64(new TextDecoder().decode(bytes));
 }
 
