@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -17,8 +18,8 @@ import (
 // assetsFuncs are the host functions of js/assets.js.
 func assetsFuncs(open *handles, assets func(id string) http.Handler) map[string]engine.Func {
 	return map[string]engine.Func{
-		// assets_fetch(id, method, url, headers) is {status, headers, body}:
-		// bytes or a handle.
+		// assets_fetch(id, method, url, headers) is {status, statusText, headers,
+		// body}: bytes or a handle.
 		"assets_fetch": func(c *engine.Call) (any, error) {
 			id := c.String(0)
 			handler := assets(id)
@@ -41,6 +42,7 @@ func assetsFuncs(open *handles, assets func(id string) http.Handler) map[string]
 				}
 				return engine.Object{
 					{Name: "status", Value: answer.status},
+					{Name: "statusText", Value: http.StatusText(answer.status)},
 					{Name: "headers", Value: flat(answer.header)},
 					{Name: "body", Value: content},
 				}, nil
@@ -49,20 +51,25 @@ func assetsFuncs(open *handles, assets func(id string) http.Handler) map[string]
 	}
 }
 
-// assetRequest is the request a server would make of those parts.
+// assetRequest is the request a server would make of those parts. A target with
+// an escape that is none passes as it is: what to say of it is the handler's.
 func assetRequest(ctx context.Context, method, target string, headers []string) (*http.Request, error) {
-	at, err := url.Parse(target)
-	if err != nil {
-		return nil, engine.TypeError("Invalid URL: %s", target)
-	}
-	r, err := http.NewRequestWithContext(ctx, method, target, http.NoBody)
+	target, _, _ = strings.Cut(target, "#")
+	scheme, rest, _ := strings.Cut(target, "://")
+	authority, path, _ := strings.Cut(rest, "/")
+	r, err := http.NewRequestWithContext(ctx, method, scheme+"://"+authority+"/", http.NoBody)
 	if err != nil {
 		return nil, engine.TypeError("Invalid request: %v", err)
+	}
+	r.RequestURI = "/" + path
+	if at, err := url.ParseRequestURI(r.RequestURI); err == nil {
+		r.URL.Path, r.URL.RawPath, r.URL.RawQuery = at.Path, at.RawPath, at.RawQuery
+	} else {
+		r.URL.Path, r.URL.RawQuery, _ = strings.Cut(r.RequestURI, "?")
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
 	}
-	r.RequestURI = at.RequestURI()
 	return r, nil
 }
 

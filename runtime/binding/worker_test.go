@@ -138,6 +138,10 @@ func assets(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "page "+r.URL.RawQuery)
 	case "/loop":
 		http.Redirect(w, r, "/loop", http.StatusFound)
+	case "/tagged":
+		w.Header().Set("Etag", `"t"`)
+		w.Header().Set("Cache-Control", "public, max-age=0, must-revalidate")
+		_, _ = io.WriteString(w, "tagged")
 	case "/same":
 		w.WriteHeader(http.StatusNotModified)
 	case "/broken":
@@ -506,7 +510,30 @@ var assetScripts = []script{
 			return [await a.text(), b.status, b.body]`, `["body{}",200,null]`},
 	{"large", `const r = await env.ASSETS.fetch("http://x/large.bin"); return (await r.arrayBuffer()).byteLength`, `300000`},
 	{"cancelled", `const r = await env.ASSETS.fetch("http://x/large.bin"); await r.body.cancel(); return "ok"`, `"ok"`},
-	{"method", `const r = await env.ASSETS.fetch("http://x/style.css", { method: "POST", body: "x" }); return [r.status, r.headers.get("allow")]`, `[405,"GET, HEAD"]`},
+	{
+		"method", `
+			const answers = [];
+			for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "post"]) { const r = await env.ASSETS.fetch("http://x/style.css", { method }); answers.push([r.status, r.statusText, r.headers.get("allow"), await r.text()].join()); }
+			return [...new Set(answers)]`, `["405,Method Not Allowed,GET, HEAD,"]`,
+	},
+	{
+		"as the platform answers", `
+			const r = await env.ASSETS.fetch("http://x/page.html?q=1");
+			return [String(env.ASSETS), r.url, r.redirected, r.statusText, r.type, await refused((async () => r.headers.set("a", "b"))()), new Response(r.body, r).headers.get("x-none")]`,
+		`["[object Fetcher]","http://x/page?q=1",true,"OK","default","TypeError: Can't modify immutable headers.",null]`,
+	},
+	{
+		"cache headers", `
+			const ask = async (headers) => { const r = await env.ASSETS.fetch("http://x/tagged", { headers }); return [r.status, r.headers.get("cache-control"), r.headers.get("cf-cache-status")]; };
+			return [await ask({}), await ask({ Authorization: "x" }), await ask({ Range: "bytes=0-1" }), (await env.ASSETS.fetch("http://x/none")).headers.get("cf-cache-status")]`,
+		`[[200,"public, max-age=0, must-revalidate","HIT"],[200,null,"HIT"],[200,null,"HIT"],null]`,
+	},
+	{
+		"arguments", `
+			const ask = (...given) => refused(env.ASSETS.fetch(...given).then((r) => r.text()));
+			return [await ask(), await ask("/style.css").then((e) => e.slice(0, 22)), await ask("ftp://x/style.css"), await ask("data:text/plain,hi"), await ask("http://x/style.css", { body: "x" }).then((e) => e.split(":")[0]), await ask("http://x/style.css", { signal: AbortSignal.abort() }), await ask("https://x:8443/style.css?a#b"), (await env.ASSETS.fetch("http://x/%?a=%")).status]`,
+		`["TypeError: Failed to execute 'fetch' on 'Fetcher': parameter 1 is not of type 'Request or string'.","TypeError: Invalid URL","TypeError: Fetch API cannot load: ftp://x/style.css","hi","TypeError","AbortError: The operation was aborted","body{}",404]`,
+	},
 	{
 		"redirects", `
 			const followed = await env.ASSETS.fetch("http://x/page.html?q=1");

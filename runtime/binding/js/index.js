@@ -1,5 +1,5 @@
 // env: what a Worker is bound to.
-import { Assets } from "./assets.js";
+import { Fetcher } from "./assets.js";
 import { D1Database } from "./database.js";
 import { ImagesBinding } from "./images.js";
 import { KVNamespace } from "./kv.js";
@@ -10,7 +10,7 @@ const KINDS = {
   kv: ({ id }) => new KVNamespace(id),
   storage: ({ id }) => new R2Bucket(id),
   images: ({ id }) => new ImagesBinding(id),
-  assets: ({ id }) => new Assets(id),
+  assets: ({ id }) => new Fetcher(id),
   secret: ({ value }) => value ?? "",
 };
 

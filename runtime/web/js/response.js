@@ -141,6 +141,13 @@ export function fetched(status, statusText, list, handle, url, redirected, signa
   return response;
 }
 
+/** Makes response one that was fetched within this process, from url. */
+export function answered(response, url, redirected) {
+  const state = stateOf(response);
+  state.extra = { ...state.extra, url, redirected, immutable: true };
+  return response;
+}
+
 /** A Response to the handshake of a connection. */
 export function upgraded(status, statusText, list, webSocket, url) {
   const response = new Response(), state = stateOf(response);
