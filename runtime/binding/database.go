@@ -29,8 +29,8 @@ type DatabaseOptions struct {
 // what a promise resolved to is committed, and the next query sees it. It is
 // safe for concurrent use.
 //
-// Of the meta fields, rows_read and rows_written are estimates: SQLite does
-// not count rows as D1 bills them.
+// Of the meta fields, rows_read and rows_written are estimates: SQLite counts
+// less than D1 bills.
 type Database struct {
 	pool   *sql.DB
 	o      DatabaseOptions
@@ -244,7 +244,7 @@ func (d *Database) transaction(fn func() error) error {
 func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMessage, error) {
 	before := d.counters()
 	begin := d.o.Now()
-	reads, err := d.statements(ctx, q, w)
+	spent, err := d.statements(ctx, q, w)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +252,7 @@ func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMess
 	if w.shape != shapeAll {
 		return rows, nil
 	}
-	meta, err := d.meta(before, d.since(begin), max(reads, w.rows))
+	meta, err := d.meta(before, d.since(begin), spent)
 	if err != nil {
 		return nil, err
 	}
@@ -262,13 +262,13 @@ func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMess
 }
 
 // statements runs the first statement of q, and more in a transaction.
-func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (reads int, err error) {
+func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (spent rowCounts, err error) {
 	s, err := d.prepare(q.SQL)
 	if errors.Is(err, errNoCode) && blankSQL(q.SQL) && !strings.ContainsAny(q.SQL, ";/") {
 		err = errNoStatement
 	}
 	if err != nil {
-		return 0, err
+		return spent, err
 	}
 	if s.rest == "" {
 		return d.statement(ctx, s, q.Params, w)
@@ -279,31 +279,31 @@ func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (reads
 	// Some PRAGMAs take effect when they are compiled, and not inside a transaction.
 	s.close()
 	if err := d.settle(); err != nil {
-		return 0, err
+		return spent, err
 	}
-	err = d.transaction(func() error {
+	err = d.transaction(func() (err error) {
 		if s, err = d.prepare(q.SQL); err != nil {
 			return err
 		}
-		reads, err = d.several(ctx, s, q.Params, w)
+		spent, err = d.several(ctx, s, q.Params, w)
 		return err
 	})
-	return reads, err
+	return spent, err
 }
 
 // several runs s and what follows it; the last statement gets the parameters
 // and gives the rows.
-func (d *Database) several(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (reads int, err error) {
+func (d *Database) several(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (spent rowCounts, err error) {
 	for s.rest != "" {
 		if sqlite3.Xsqlite3_bind_parameter_count(d.handle.tls, s.stmt) > 0 {
 			s.close()
-			return 0, errEarlyBinding
+			return spent, errEarlyBinding
 		}
 		if _, err := d.statement(ctx, s, nil, &rowWriter{shape: shapeNone}); err != nil {
-			return 0, err
+			return spent, err
 		}
 		if s, err = d.prepare(s.rest); err != nil {
-			return 0, err
+			return spent, err
 		}
 	}
 	return d.statement(ctx, s, params, w)
@@ -318,18 +318,34 @@ func (d *Database) prepare(text string) (sqlStatement, error) {
 	return s, err
 }
 
-// statement runs s to its end and closes it. reads is the number of rows it
-// went through in full scans.
-func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (reads int, err error) {
+// rowCounts are the rows that D1 would bill.
+type rowCounts struct{ read, written int64 }
+
+// statement runs s to its end and closes it.
+func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (spent rowCounts, err error) {
 	defer s.close()
 	readOnly := s.readOnly()
 	if d.o.ReadOnly && !readOnly {
-		return 0, errReadOnly
+		return spent, errReadOnly
 	}
 	if err := s.bind(params); err != nil {
-		return 0, err
+		return spent, err
 	}
 	d.grown = d.grown || !readOnly
+	before := sqlite3.Xsqlite3_total_changes64(s.h.tls, s.h.db)
+	counted, err := s.run(ctx, w)
+	if err != nil {
+		return spent, err
+	}
+	s.h.stale = s.h.stale || s.cost.schema
+	changes := sqlite3.Xsqlite3_total_changes64(s.h.tls, s.h.db) - before
+	return rowCounts{s.rowsRead(int64(w.rows), counted), changes * (1 + s.cost.entries)}, nil
+}
+
+// run steps through s and hands its rows to w. counted is the number that the
+// last of them gave, if that is what s is about.
+func (s sqlStatement) run(ctx context.Context, w *rowWriter) (counted int64, err error) {
+	readOnly := s.readOnly()
 	for first, done := true, false; ; first = false {
 		if err := ctx.Err(); err != nil {
 			return 0, &sqlError{sqlite3.SQLITE_INTERRUPT, "interrupted", -1}
@@ -342,7 +358,10 @@ func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, 
 			w.begin(s)
 		}
 		if !row {
-			break
+			return counted, nil
+		}
+		if s.cost.counts {
+			counted = sqlite3.Xsqlite3_column_int64(s.h.tls, s.stmt, 0)
 		}
 		if done { // a write goes on after the row that was asked for
 			continue
@@ -351,10 +370,9 @@ func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, 
 			return 0, err
 		}
 		if done && readOnly {
-			break
+			return counted, nil
 		}
 	}
-	return int(sqlite3.Xsqlite3_stmt_status(s.h.tls, s.stmt, sqlite3.SQLITE_STMTSTATUS_FULLSCAN_STEP, 1)), nil
 }
 
 type databaseCounters struct{ changes, rowID, size int64 }
@@ -369,7 +387,7 @@ func (d *Database) counters() databaseCounters {
 }
 
 // meta is the meta of a D1Result.
-func (d *Database) meta(before databaseCounters, duration string, reads int) ([]byte, error) {
+func (d *Database) meta(before databaseCounters, duration string, spent rowCounts) ([]byte, error) {
 	after := d.counters()
 	if err := d.measure(); err != nil {
 		return nil, err
@@ -378,7 +396,7 @@ func (d *Database) meta(before databaseCounters, duration string, reads int) ([]
 	changed := changes != 0 || after.rowID != before.rowID || before.size != d.size
 	return fmt.Appendf(nil, `{"served_by":"pages","served_by_primary":true,"total_attempts":1,"timings":{"sql_duration_ms":%s},`+
 		`"duration":%s,"changes":%d,"last_row_id":%d,"changed_db":%t,"size_after":%d,"rows_read":%d,"rows_written":%d}`,
-		duration, duration, changes, after.rowID, changed, d.size, reads, changes), nil
+		duration, duration, changes, after.rowID, changed, d.size, spent.read, spent.written), nil
 }
 
 // measure reads the size of the database, if it may have changed.
@@ -386,21 +404,13 @@ func (d *Database) measure() error {
 	if !d.grown {
 		return nil
 	}
-	d.guard.trusted = true
-	defer func() { d.guard.trusted = false }()
 	var pages [3]int64 // their size, how many there are, and how many of them are free
 	for i, pragma := range []string{"PRAGMA page_size", "PRAGMA page_count", "PRAGMA freelist_count"} {
-		s, err := d.handle.prepare(pragma)
+		n, err := d.handle.number(pragma)
 		if err != nil {
 			return err
 		}
-		if _, err = s.step(); err == nil {
-			pages[i] = sqlite3.Xsqlite3_column_int64(d.handle.tls, s.stmt, 0)
-		}
-		s.close()
-		if err != nil {
-			return err
-		}
+		pages[i] = n
 	}
 	d.size, d.grown = pages[0]*(pages[1]-pages[2]), false
 	return nil

@@ -21,6 +21,8 @@ type databaseGuard struct {
 	author bool
 	// text is the SQL that is being compiled, reason says why it was refused.
 	text, reason string
+	// use is what the statement that is compiled reads and writes.
+	use sqlUse
 	// changed is set once a statement changes a setting of the connection.
 	changed bool
 }
@@ -111,7 +113,7 @@ var workerModules = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": tr
 var reservedPrefixes = [...]string{"_pages_", "_cf_"}
 
 // begin prepares for the statements of text.
-func (g *databaseGuard) begin(text string) { g.reason, g.text = "", text }
+func (g *databaseGuard) begin(text string) { g.reason, g.text, g.use = "", text, sqlUse{} }
 
 func (g *databaseGuard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, schema, _ string) sqlite.AuthorizerReturnCode {
 	if g.trusted {
@@ -121,6 +123,7 @@ func (g *databaseGuard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2
 		g.reason = reason
 		return sqlite.AuthorizerDeny
 	}
+	g.use.note(action, arg1, arg2)
 	return sqlite.AuthorizerOK
 }
 

@@ -30,7 +30,9 @@ type sqlHandle struct {
 	db    uintptr
 	out   uintptr // room for the two pointers that prepare returns
 	guard *databaseGuard
-	cache map[cacheKey]uintptr
+	cache map[cacheKey]cachedStatement
+	// stale is set when the schema changed, on which the costs in cache rest.
+	stale bool
 	// unbounded lifts the bound on the length of SQL: only the author's own hand has it.
 	unbounded bool
 }
@@ -40,6 +42,11 @@ type sqlHandle struct {
 type cacheKey struct {
 	text    string
 	trusted bool
+}
+
+type cachedStatement struct {
+	stmt uintptr
+	cost sqlCost
 }
 
 // A connection keeps so many prepared statements, of texts up to so many bytes.
@@ -55,7 +62,7 @@ func openHandle(ctx context.Context, pool *sql.DB, guard *databaseGuard) (*sqlHa
 	if err != nil {
 		return nil, err
 	}
-	h := &sqlHandle{conn: conn, tls: libc.NewTLS(), guard: guard, cache: map[cacheKey]uintptr{}}
+	h := &sqlHandle{conn: conn, tls: libc.NewTLS(), guard: guard, cache: map[cacheKey]cachedStatement{}}
 	h.out = libc.Xmalloc(h.tls, 32)
 	err = conn.Raw(func(c any) error {
 		db := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
@@ -112,8 +119,8 @@ func (h *sqlHandle) close() {
 }
 
 func (h *sqlHandle) forget() {
-	for _, stmt := range h.cache {
-		sqlite3.Xsqlite3_finalize(h.tls, stmt)
+	for _, cached := range h.cache {
+		sqlite3.Xsqlite3_finalize(h.tls, cached.stmt)
 	}
 	clear(h.cache)
 }
@@ -156,15 +163,20 @@ type sqlStatement struct {
 	stmt uintptr
 	// rest is the text behind the statement and the space there, if only a comment.
 	rest   string
+	cost   sqlCost // not of our own statements
 	cached bool
 }
 
 // prepare compiles the first statement of text. A text without any gives a
 // statement whose stmt is 0.
 func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
+	if h.stale {
+		h.forget()
+		h.stale = false
+	}
 	key := cacheKey{text, h.guard.trusted}
-	if stmt, ok := h.cache[key]; ok {
-		return sqlStatement{h: h, stmt: stmt, cached: true}, nil
+	if known, ok := h.cache[key]; ok {
+		return sqlStatement{h: h, stmt: known.stmt, cost: known.cost, cached: true}, nil
 	}
 	if strings.Contains(text, "\x00") {
 		return sqlStatement{}, &sqlError{sqlite3.SQLITE_ERROR, "the SQL has a NUL character", -1}
@@ -185,21 +197,24 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	pointers := libc.GoBytes(h.out, 2*word)
 	s := sqlStatement{h: h, stmt: uintptr(binary.NativeEndian.Uint64(pointers))}
 	tail := strings.TrimLeft(text[uintptr(binary.NativeEndian.Uint64(pointers[word:]))-p:], " \t\n\r\v\f")
+	if !h.guard.trusted && !h.guard.author && s.stmt != 0 {
+		s.cost = h.cost(h.guard.use)
+	}
 	switch {
 	case tail != "":
 		s.rest = tail
 	case s.stmt != 0 && len(text) <= maxCachedText:
-		h.keep(key, s.stmt)
+		h.keep(key, cachedStatement{s.stmt, s.cost})
 		s.cached = true
 	}
 	return s, nil
 }
 
-func (h *sqlHandle) keep(key cacheKey, stmt uintptr) {
+func (h *sqlHandle) keep(key cacheKey, s cachedStatement) {
 	if len(h.cache) >= maxCachedStatements {
 		h.forget()
 	}
-	h.cache[key] = stmt
+	h.cache[key] = s
 }
 
 // error is the connection's last error.

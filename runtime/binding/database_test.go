@@ -135,7 +135,7 @@ func TestDatabaseMeta(t *testing.T) {
 	clock := time.Unix(0, 0)
 	d := newDatabase(t, DatabaseOptions{Now: func() time.Time { clock = clock.Add(1500 * time.Microsecond); return clock }})
 	steps := []struct{ sql, want string }{
-		{"CREATE TABLE a(id INTEGER PRIMARY KEY, x)", `"changes":0,"last_row_id":0,"changed_db":true,"size_after":8192,"rows_read":0,"rows_written":0`},
+		{"CREATE TABLE a(id INTEGER PRIMARY KEY, x)", `"changes":0,"last_row_id":0,"changed_db":true,"size_after":8192,"rows_read":1,"rows_written":0`},
 		{"INSERT INTO a(x) VALUES (1), (2)", `"changes":2,"last_row_id":2,"changed_db":true,"size_after":8192,"rows_read":0,"rows_written":2`},
 		{"SELECT * FROM a", `"changes":0,"last_row_id":2,"changed_db":false,"size_after":8192,"rows_read":2,"rows_written":0`},
 		{"DELETE FROM a WHERE id = 1", `"changes":1,"last_row_id":2,"changed_db":true`},
@@ -149,6 +149,59 @@ func TestDatabaseMeta(t *testing.T) {
 	}
 	if got := askSQL(t, d, shapeAll, "SELECT id, x FROM a"); !strings.HasSuffix(got, `,"results":[{"id":2,"x":2}]}`) {
 		t.Error(got)
+	}
+}
+
+// The counts are those that production's engine gave for the same statements.
+func TestDatabaseCost(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE m(id INTEGER PRIMARY KEY, x, y)", "CREATE TABLE k(a TEXT PRIMARY KEY, b) WITHOUT ROWID", "CREATE TABLE u(a TEXT PRIMARY KEY, b UNIQUE)")
+	insert := "INSERT INTO m(x) VALUES (1), (2), (3), (4), (5), (6), (7), (8)"
+	steps := []struct {
+		sql           string
+		read, written int
+	}{
+		{insert, 0, 8},
+		{"SELECT 1", 0, 0},
+		{"VALUES (1), (2)", 0, 0},
+		{"SELECT * FROM m", 8, 0},
+		{"SELECT * FROM m LIMIT 2", 2, 0},
+		{"SELECT * FROM m WHERE id = 3", 1, 0},
+		{"SELECT * FROM m WHERE id = 99", 1, 0},
+		{"SELECT * FROM m WHERE x = 3", 8, 0},
+		{"SELECT count(*) FROM m", 8, 0},
+		{"SELECT max(x) FROM m", 8, 0},
+		{"SELECT * FROM m ORDER BY x", 16, 0},
+		{"SELECT * FROM json_each('[1,2,3]')", 3, 0},
+		{"PRAGMA table_info(m)", 0, 0},
+		{"UPDATE m SET x = 9 WHERE id = 1", 1, 1},
+		{"UPDATE m SET x = 9 WHERE id = 99", 1, 0},
+		{"UPDATE m SET x = x + 1", 8, 8},
+		{"CREATE INDEX mx ON m(x)", -1, 0},
+		{insert, 0, 16}, // the index is known to a statement that was compiled before it
+		{"UPDATE m SET y = 1 WHERE id = 1", 1, 1},
+		{"UPDATE m SET x = 70 WHERE id = 2", 1, 2},
+		{"CREATE INDEX my ON m(id, y)", -1, 0},
+		{"INSERT INTO m(x) VALUES (8)", 0, 3},
+		{"UPDATE m SET id = 100 WHERE id = 2", -1, 3},
+		{"DELETE FROM m WHERE id = 1", 1, 1},
+		{"INSERT INTO k VALUES ('a', 1), ('b', 2)", 0, 2},
+		{"UPDATE k SET b = 3 WHERE a = 'a'", 1, 1},
+		{"INSERT INTO u VALUES ('a', 1)", 0, 3},
+	}
+	for _, step := range steps {
+		var got struct {
+			Meta struct {
+				Read    int `json:"rows_read"`
+				Written int `json:"rows_written"`
+			} `json:"meta"`
+		}
+		if out := askSQL(t, d, shapeAll, step.sql); json.Unmarshal([]byte(out), &got) != nil {
+			t.Fatalf("%s: %s", step.sql, out)
+		}
+		if step.read >= 0 && got.Meta.Read != step.read || got.Meta.Written != step.written {
+			t.Errorf("%s: %d read, %d written, want %d and %d", step.sql, got.Meta.Read, got.Meta.Written, step.read, step.written)
+		}
 	}
 }
 

@@ -117,12 +117,16 @@ function bindable(value) {
       return value ? 1 : 0;
     case "object": {
       if (value === null) return null;
-      const view = viewOf(value);
-      if (view !== undefined) return view.slice();
+      // Production takes the elements of a view for bytes, and finds none in a DataView.
+      if (value instanceof DataView) throw caused("D1_TYPE_ERROR", "Type 'DataView' not supported: bind a Uint8Array");
+      if (ArrayBuffer.isView(value) && !isBigInts(value)) return Uint8Array.from(value);
+      if (!ArrayBuffer.isView(value) && viewOf(value) !== undefined) return viewOf(value).slice();
       if (Array.isArray(value) && value.every(isByte)) return new Uint8Array(value);
     }
   }
   throw caused("D1_TYPE_ERROR", `Type '${typeof value}' not supported for value '${String(value)}'`);
 }
 
-function isByte(n) { return Number.isInteger(n) && n >= 0 && n < 256; }
+function isByte(n) { return typeof n === "number" && n >= 0 && n < 256; }
+
+function isBigInts(view) { return view instanceof BigInt64Array || view instanceof BigUint64Array; }

@@ -33,14 +33,14 @@ export class KVNamespace {
   async put(key, value, options) {
     need(arguments, 2, "put");
     const name = keyOf(key, "PUT");
-    const { expiration, expirationTtl, metadata } = optionsOf(options, "put", 3);
+    const { expiration, expirationTtl, metadata } = optionsOf(options, "put", 3, "PutOptions");
     // The bytes are those of the call, whatever becomes of them while it is under way.
     const send = (content) => host.kv_put(this.#id, name, content, int32(expiration), int32(expirationTtl), jsonOf(metadata));
     await (value instanceof ReadableStream ? drain(value).then(send) : send(contentOf(value)));
   }
 
   async list(options) {
-    const { prefix, limit, cursor } = optionsOf(options, "list", 1);
+    const { prefix, limit, cursor } = optionsOf(options, "list", 1, "ListOptions");
     return host.kv_list(this.#id, `${prefix ?? ""}`, int32(limit) ?? 0, `${cursor ?? ""}`);
   }
 
@@ -58,9 +58,9 @@ function isObject(value) {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-function optionsOf(options, method, at) {
+function optionsOf(options, method, at, type) {
   if (options === undefined || options === null) return {};
-  if (!isObject(options)) throw new TypeError(`Failed to execute '${method}' on 'KvNamespace': parameter ${at} is not an object of options.`);
+  if (!isObject(options)) throw new TypeError(`Failed to execute '${method}' on 'KvNamespace': parameter ${at} is not of type '${type}'.`);
   return options;
 }
 
