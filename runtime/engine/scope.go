@@ -52,7 +52,7 @@ func (s *Scope) CPU() time.Duration {
 
 // begin begins a turn on the calling thread, which is locked.
 func (s *Scope) begin() *turn {
-	t := &turn{clock: threadClock(), bounded: s.budget > 0, limit: s.budget - time.Duration(s.cpu.Load())}
+	t := &turn{clock: threadClock(), began: time.Since(opened), bounded: s.budget > 0, limit: s.budget - time.Duration(s.cpu.Load())}
 	t.start = t.clock.read()
 	s.turn.Store(t)
 	return t

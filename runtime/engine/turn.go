@@ -14,6 +14,7 @@ var opened = time.Now() //nolint:forbidigo // only durations are made of it
 type turn struct {
 	clock cpuClock // of the thread it runs on
 	start time.Duration
+	began time.Duration // by the clock on the wall, which costs a twentieth to read
 	// elsewhere is what other threads did for it, in nanoseconds.
 	elsewhere atomic.Int64
 	limit     time.Duration
@@ -52,8 +53,14 @@ func (c *Call) Spent(d time.Duration) {
 // sense for a bounded turn only.
 func (t *turn) left() time.Duration { return t.limit - t.used() }
 
-// over reports whether the limit was reached. No turn is never over.
-func (t *turn) over() bool { return t != nil && t.bounded && t.used() >= t.limit }
+// over reports whether the limit was reached. No turn is never over, and none has
+// used more time than passed.
+func (t *turn) over() bool {
+	if t == nil || !t.bounded || time.Since(opened)-t.began+time.Duration(t.elsewhere.Load()) < t.limit {
+		return false
+	}
+	return t.used() >= t.limit
+}
 
 // turn runs fn and then the job queue on behalf of scope, and charges the CPU
 // time to it. The error is fn's, or a crash.
