@@ -163,3 +163,42 @@ func (c closing) Close() error {
 	c()
 	return nil
 }
+
+// endless is a body of zeros.
+type endless struct {
+	left, read int64 // left is -1 when nobody knows
+}
+
+// Read implements io.Reader.
+func (e *endless) Read(p []byte) (int, error) {
+	n := int64(len(p))
+	if e.left >= 0 {
+		n = min(n, e.left-e.read)
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	e.read += n
+	return int(n), nil
+}
+
+// Len implements body.
+func (e *endless) Len() int64 { return e.left }
+
+// Close implements body.
+func (e *endless) Close() error { return nil }
+
+func TestReadAll(t *testing.T) {
+	for _, c := range []struct {
+		length, read int64
+		want         error
+	}{
+		{0, 0, nil}, {1 << 20, 1 << 20, nil}, {readWhole + 1, 0, errTooLong}, {-1, readWhole + 1, errTooLong},
+	} {
+		b := &endless{left: c.length}
+		all, err := readAll(b)
+		if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(all)) != c.length {
+			t.Errorf("%d: %d bytes, %d read, %v", c.length, len(all), b.read, err)
+		}
+	}
+}

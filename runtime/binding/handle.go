@@ -29,6 +29,9 @@ var errTooMany = &engine.Error{Name: "Error", Message: fmt.Sprintf(
 // errGone is a use of a handle after its end.
 var errGone = &engine.Error{Name: "Error", Message: "The body or upload has ended, or belongs to another request"}
 
+// errTooLong is a body that is asked for in one piece and fits none.
+var errTooLong = &engine.Error{Name: "RangeError", Message: "The body is over 128 MiB; read it as a stream"}
+
 // handles are the things of one isolate that JavaScript holds by a number. Each
 // is closed with the request that opened it.
 type handles struct {
@@ -121,10 +124,7 @@ func bodyFuncs(open *handles) map[string]engine.Func {
 			}
 			return engine.Async(func(context.Context) (any, error) {
 				defer open.drop(id)
-				all, err := io.ReadAll(io.LimitReader(b, readWhole+1))
-				if err == nil && len(all) > readWhole {
-					err = &engine.Error{Name: "RangeError", Message: "The body is over 128 MiB; read it as a stream"}
-				}
+				all, err := readAll(b)
 				return all, jsError(err)
 			}), nil
 		},
@@ -133,6 +133,23 @@ func bodyFuncs(open *handles) map[string]engine.Func {
 			return engine.Undefined, nil
 		},
 	}
+}
+
+// readAll is all bytes of a body that are left. One whose length is known is
+// refused before any of it is read.
+func readAll(b body) ([]byte, error) {
+	if length := b.Len(); length >= 0 && length <= readWhole {
+		all := make([]byte, length)
+		_, err := io.ReadFull(b, all)
+		return all, err
+	} else if length > readWhole {
+		return nil, errTooLong
+	}
+	all, err := io.ReadAll(io.LimitReader(b, readWhole+1))
+	if err == nil && len(all) > readWhole {
+		err = errTooLong
+	}
+	return all, err
 }
 
 func readSome(open *handles, id int64, b body) (any, error) {
