@@ -33,4 +33,7 @@ const (
 	defaultImageBytes    = 70 << 20
 	defaultImagePixels   = 100_000_000
 	defaultImageParallel = 2
+	// largeImage is the bytes of pixels over which images are worked on one at a
+	// time: a hundred million pixels are 400 MB, of 16 bits a channel 800 MB.
+	largeImage = 128 << 20
 )

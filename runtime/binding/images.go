@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
@@ -24,10 +25,11 @@ const (
 )
 
 // Images reads and transforms images. It is safe for concurrent use; what is
-// over ImagesOptions.Parallel waits.
+// over ImagesOptions.Parallel waits, and large images wait for each other.
 type Images struct {
 	o     ImagesOptions
 	slots chan struct{}
+	large chan struct{}
 }
 
 // ImagesOptions bound what one image may cost.
@@ -48,7 +50,7 @@ func NewImages(o ImagesOptions) *Images {
 	if o.Parallel <= 0 {
 		o.Parallel = defaultImageParallel
 	}
-	return &Images{o: o, slots: make(chan struct{}, o.Parallel)}
+	return &Images{o: o, slots: make(chan struct{}, o.Parallel), large: make(chan struct{}, 1)}
 }
 
 // ImagesError is a refusal of the images binding; its text is
@@ -190,14 +192,49 @@ func (i *Images) decode(data []byte) (image.Image, bool, *ImagesError) {
 	return m, more, nil
 }
 
-// enter waits for a slot; leave gives it back.
-func (i *Images) enter(ctx context.Context) error {
+// enter waits for a slot, and for the end of another large image when the inputs
+// make one; leave gives back what it took.
+func (i *Images) enter(ctx context.Context, inputs [][]byte) (leave func(), err error) {
+	if i.decoded(inputs) <= largeImage {
+		if err := take(ctx, i.slots); err != nil {
+			return nil, err
+		}
+		return func() { <-i.slots }, nil
+	}
+	if err := take(ctx, i.large); err != nil {
+		return nil, err
+	}
+	if err := take(ctx, i.slots); err != nil {
+		<-i.large
+		return nil, err
+	}
+	return func() { <-i.slots; <-i.large }, nil
+}
+
+func take(ctx context.Context, slots chan struct{}) error {
 	select {
-	case i.slots <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (i *Images) leave() { <-i.slots }
+// decoded is how many bytes the inputs are as pixels. Those that will be refused
+// count for nothing.
+func (i *Images) decoded(inputs [][]byte) int64 {
+	var sum int64
+	for _, data := range inputs {
+		_, config, err := i.config(data)
+		if err != nil {
+			continue
+		}
+		depth := int64(4)
+		switch config.ColorModel {
+		case color.RGBA64Model, color.NRGBA64Model, color.Gray16Model:
+			depth = 8
+		}
+		sum += depth * int64(config.Width) * int64(config.Height)
+	}
+	return sum
+}

@@ -429,8 +429,16 @@ func TestImagesConcurrency(t *testing.T) {
 		})
 	}
 	group.Wait()
+	images.large <- struct{}{} // which small ones do not wait for
+	if _, err := images.Transform(t.Context(), [][]byte{source}, ImagePlan{}, ImageOutput{Format: formatPNG}); err != nil {
+		t.Error(err)
+	}
 	ended, end := context.WithCancel(t.Context())
 	end()
+	large := pngOf(t, image.NewPaletted(image.Rect(0, 0, 6000, 6000), color.Palette{red}))
+	if _, err := images.Transform(ended, [][]byte{large}, ImagePlan{}, ImageOutput{Format: formatPNG}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v", err)
+	}
 	images.slots <- struct{}{}
 	if _, err := images.Transform(ended, [][]byte{source}, ImagePlan{}, ImageOutput{Format: formatPNG}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)

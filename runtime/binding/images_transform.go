@@ -24,10 +24,11 @@ const maxDepth = 8
 // Transform carries out plan on the encoded inputs and encodes the outcome. A
 // panic of a codec is a refusal of the image that caused it.
 func (i *Images) Transform(ctx context.Context, inputs [][]byte, plan ImagePlan, o ImageOutput) (result ImageResult, err error) {
-	if err := i.enter(ctx); err != nil {
+	leave, err := i.enter(ctx, inputs)
+	if err != nil {
 		return ImageResult{}, err
 	}
-	defer i.leave()
+	defer leave()
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = ImageResult{}, imageError(codeImageInternal, "The image could not be processed: %v", p)
