@@ -97,7 +97,7 @@ func (s *Set) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
 		DatabaseFuncs(func(id string) *Database { return s.Databases[id] }),
-		KVFuncs(func(id string) *KV { return s.KV[id] }),
+		kvFuncs(open, func(id string) *KV { return s.KV[id] }),
 		storageFuncs(open, func(id string) *Storage { return s.Storage[id] }),
 		imagesFuncs(func(id string) *Images { return s.Images[id] }),
 		assetsFuncs(open, func(id string) http.Handler { return s.Assets[id] }),

@@ -133,7 +133,7 @@ func (kv *KV) Put(ctx context.Context, key string, value []byte, o KVPutOptions)
 		return err
 	}
 	if len(value) > maxKVValue {
-		return &KVError{"PUT", 413, fmt.Sprintf("Value length of %d exceeds limit of %d.", len(value), maxKVValue)}
+		return valueTooLong(len(value))
 	}
 	if len(o.Metadata) > maxKVMetadata {
 		return &KVError{"PUT", 413, fmt.Sprintf("Metadata length of %d exceeds limit of %d.", len(o.Metadata), maxKVMetadata)}
@@ -164,6 +164,10 @@ func (kv *KV) Put(ctx context.Context, key string, value []byte, o KVPutOptions)
 		return err
 	}
 	return tx.Commit()
+}
+
+func valueTooLong(size int) error {
+	return &KVError{"PUT", 413, fmt.Sprintf("Value length of %d exceeds limit of %d.", size, maxKVValue)}
 }
 
 // expires gives the second at which the entry ends, NULL for never.

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,20 +11,22 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// KVFuncs are the host functions of KVNamespace. open gives the namespace of
+// kvFuncs are the host functions of KVNamespace. find gives the namespace of
 // a binding's id, nil for an unknown one. The work is done off the isolate's
 // goroutine.
 //
 //	kv_get(id, key or keys, type, cacheTtl, withMetadata)
-//	kv_put(id, key, value, expiration, expirationTtl, metadata as JSON)
+//	kv_receive() is the number of a value that comes in pieces: kv_received(number, bytes)
+//	kv_put(id, key, value, expiration, expirationTtl, metadata as JSON, number of a value that came in pieces)
 //	kv_list(id, prefix, limit, cursor)
 //	kv_delete(id, key)
 //
 // One key gives its value, several give a flat array key, value, key, value …;
-// withMetadata gives {value, metadata, cacheStatus} in a value's place.
-func KVFuncs(open func(id string) *KV) map[string]engine.Func {
+// withMetadata gives {value, metadata, cacheStatus} in a value's place. The
+// value of the type "stream" is {body, size}.
+func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 	on := func(c *engine.Call, work func(ctx context.Context, kv *KV) (any, error)) (any, error) {
-		kv := open(c.String(0))
+		kv := find(c.String(0))
 		if kv == nil {
 			return nil, engine.TypeError("the key-value binding %q does not exist", c.String(0))
 		}
@@ -34,16 +37,32 @@ func KVFuncs(open func(id string) *KV) map[string]engine.Func {
 	}
 	return map[string]engine.Func{
 		"kv_get": func(c *engine.Call) (any, error) {
-			r := kvRead{keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
+			scope := c.Context()
+			hand := func(b body) (any, error) { return open.hand(scope, b) }
+			r := kvRead{hand: hand, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
 			if r.keys != nil {
 				return on(c, r.bulk)
 			}
 			r.keys = []string{c.String(1)}
 			return on(c, r.single)
 		},
+		"kv_receive": func(c *engine.Call) (any, error) { return open.add(c.Context(), &kvReceived{}) },
+		"kv_received": func(c *engine.Call) (any, error) {
+			r, err := held[*kvReceived](open, c.Int(0))
+			if err != nil {
+				return nil, err
+			}
+			return engine.Undefined, r.add(c.View(1))
+		},
 		"kv_put": func(c *engine.Call) (any, error) {
 			key, value := c.String(1), c.Bytes(2)
-			if value == nil {
+			if !c.IsNullish(6) {
+				r, err := held[*kvReceived](open, c.Int(6))
+				if err != nil {
+					return nil, err
+				}
+				value = r.bytes
+			} else if value == nil {
 				value = []byte(strings.ToValidUTF8(c.String(2), "\uFFFD"))
 			}
 			o := KVPutOptions{Expiration: secondsOf(c, 3), TTL: secondsOf(c, 4)}
@@ -71,8 +90,24 @@ func secondsOf(c *engine.Call, i int) *int64 {
 	return new(c.Int(i))
 }
 
+// kvReceived is a value that comes in pieces.
+type kvReceived struct{ bytes []byte }
+
+// add refuses the piece with which the value is too long: nothing of a stream without an end is held for it.
+func (r *kvReceived) add(piece []byte) error {
+	if size := len(r.bytes) + len(piece); size > maxKVValue {
+		return valueTooLong(size)
+	}
+	r.bytes = append(r.bytes, piece...)
+	return nil
+}
+
+// Close implements io.Closer.
+func (r *kvReceived) Close() error { return nil }
+
 // kvRead is one call of get or getWithMetadata.
 type kvRead struct {
+	hand     func(body) (any, error) // for as long as the request
 	keys     []string
 	kind     string
 	cacheTTL *int64
@@ -186,6 +221,9 @@ func (r kvRead) value(entry *KVEntry) (any, error) {
 		return json.RawMessage(strings.ToValidUTF8(string(entry.Value), "\uFFFD")), nil
 	case "text", "":
 		return strings.ToValidUTF8(string(entry.Value), "\uFFFD"), nil
+	case "stream":
+		body, err := r.hand(&memory{bytes.NewReader(entry.Value)})
+		return engine.Object{{Name: "body", Value: body}, {Name: "size", Value: int64(len(entry.Value))}}, err
 	default:
 		return entry.Value, nil
 	}

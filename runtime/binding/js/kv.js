@@ -1,83 +1,68 @@
-// KVNamespace: Workers KV. Checks, limits and error texts are the host's.
+// KVNamespace: Workers KV. Limits and most error texts are the host's.
 import { host } from "../../web/js/host.js";
-import { drain, streamOf, viewOf } from "./body.js";
+import { asText, pump } from "../../web/js/streams.js";
+import { streamOf, viewOf } from "./body.js";
+import { int32, isObject, options as converted, required, struct, text } from "./convert.js";
+
+const KV = "KvNamespace";
+const maybe = (value) => value === null ? undefined : text(value);
+const GET = { type: text, cacheTtl: int32 };
+const PUT = { expiration: int32, expirationTtl: int32, metadata: (value) => value };
+const LIST = { prefix: maybe, limit: int32, cursor: maybe };
 
 export class KVNamespace {
   #id;
   constructor(id) { this.#id = id; }
 
   async get(key, options) {
-    need(arguments, 1, "get");
+    required(arguments, "get", KV, "string or Array");
     return this.#read(key, options, false);
   }
 
   async getWithMetadata(key, options) {
-    need(arguments, 1, "getWithMetadata");
+    required(arguments, "getWithMetadata", KV, "Array or string");
     return this.#read(key, options, true);
   }
 
   async #read(key, options, withMetadata) {
-    const { type, cacheTtl } = isObject(options) ? options : { type: options ?? undefined };
-    const kind = type === undefined ? "text" : `${type}`;
+    const fields = isObject(options) ? options : { type: options ?? undefined };
+    const { type = "text", cacheTtl } = struct(fields, "GetOptions", GET);
     const many = Array.isArray(key);
     const method = many ? "GET_BULK" : "GET";
     const keys = many ? key.map((k) => keyOf(k, method)) : keyOf(key, method);
-    const found = await host.kv_get(this.#id, keys, kind, int32(cacheTtl), withMetadata);
+    const found = await host.kv_get(this.#id, keys, type, cacheTtl, withMetadata);
     if (many) return mapOf(found);
-    if (kind !== "arrayBuffer" && kind !== "stream") return found;
-    if (!withMetadata) return bodyOf(kind, found);
-    found.value = bodyOf(kind, found.value);
+    if (type !== "arrayBuffer" && type !== "stream") return found;
+    if (!withMetadata) return bodyOf(found);
+    found.value = bodyOf(found.value);
     return found;
   }
 
   async put(key, value, options) {
-    need(arguments, 2, "put");
+    required(arguments, "put", KV, "string", "string or Object");
     const name = keyOf(key, "PUT");
-    const { expiration, expirationTtl, metadata } = optionsOf(options, "put", 3, "PutOptions");
+    const { expiration, expirationTtl, metadata } = converted(options, "put", KV, 3, "PutOptions", PUT);
+    const send = (content, received) => host.kv_put(this.#id, name, content, expiration, expirationTtl, jsonOf(metadata), received);
     // The bytes are those of the call, whatever becomes of them while it is under way.
-    const send = (content) => host.kv_put(this.#id, name, content, int32(expiration), int32(expirationTtl), jsonOf(metadata));
-    await (value instanceof ReadableStream ? drain(value).then(send) : send(contentOf(value)));
+    await (value instanceof ReadableStream ? receive(value, (held) => send(null, held)) : send(contentOf(value)));
   }
 
   async list(options) {
-    const { prefix, limit, cursor } = optionsOf(options, "list", 1, "ListOptions");
-    return host.kv_list(this.#id, `${prefix ?? ""}`, int32(limit) ?? 0, `${cursor ?? ""}`);
+    const { prefix = "", limit = 0, cursor = "" } = converted(options, "list", KV, 1, "ListOptions", LIST);
+    return host.kv_list(this.#id, prefix, limit, cursor);
   }
 
   async delete(key) {
-    need(arguments, 1, "delete");
+    required(arguments, "delete", KV, "string");
     await host.kv_delete(this.#id, keyOf(key, "DELETE"));
   }
 }
 
-function need(given, count, method) {
-  if (given.length < count) throw new TypeError(`KVNamespace.${method}() takes at least ${count} argument${count > 1 ? "s" : ""}, ${given.length} given`);
-}
-
-function isObject(value) {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
-function optionsOf(options, method, at, type) {
-  if (options === undefined || options === null) return {};
-  if (!isObject(options)) throw new TypeError(`Failed to execute '${method}' on 'KvNamespace': parameter ${at} is not of type '${type}'.`);
-  return options;
-}
-
 // A key travels in a URL, which holds no half of a surrogate pair.
 function keyOf(key, method) {
-  const name = `${key}`;
-  if (!name.isWellFormed()) throw new Error(`KV ${method} failed: 400 Could not URL-decode key name`);
+  const name = text(key);
+  if (name.includes("\ufffd") && !`${key}`.isWellFormed()) throw new Error(`KV ${method} failed: 400 Could not URL-decode key name`);
   return name;
-}
-
-/** A number as production reads it: whole, towards zero, and 0 for what is no number. */
-function int32(value) {
-  if (value === undefined) return undefined;
-  const n = Math.trunc(+value);
-  if (!Number.isFinite(n)) return 0;
-  if (n !== (n | 0)) throw new TypeError("Value out of range. Must be between -2147483648 and 2147483647 (inclusive).");
-  return n + 0;
 }
 
 // null is no metadata, and undefined neither.
@@ -88,9 +73,21 @@ function jsonOf(metadata) {
   return json;
 }
 
-function bodyOf(kind, bytes) {
-  if (bytes === null) return null;
-  return kind === "stream" ? streamOf(bytes, bytes.byteLength) : bytes.buffer;
+/** Hands the stream to the host piece by piece, and gives send the number of what it holds. */
+async function receive(stream, send) {
+  const held = host.kv_receive();
+  try {
+    await pump(stream, (bytes) => host.kv_received(held, bytes), null, asText);
+    await send(held);
+  } finally {
+    host.binding_close(held);
+  }
+}
+
+// An ArrayBuffer, or the body of a stream and its length.
+function bodyOf(found) {
+  if (found === null) return null;
+  return found.size === undefined ? found.buffer : streamOf(found.body, found.size);
 }
 
 function mapOf(list) {
