@@ -46,7 +46,7 @@ func TestManyRequests(t *testing.T) {
 					ctx.waitUntil(Promise.resolve().then(() => structuredClone(all[0])));
 					const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
 					return Response.json({ ...handlers.get("/a")(url), all, digest: [...new Uint8Array(digest)] }, { headers: { "x-a": text } });
-				} }`, pagesruntime.WorkerOptions{Pristine: pristine, Isolates: 2})
+				} }`, pagesruntime.WorkerOptions{Pristine: pristine, Isolates: 1})
 			serve := func(times int) {
 				for i := range times {
 					r := httptest.NewRequest(http.MethodPost, "/a?n="+strconv.Itoa(i), strings.NewReader("body"+strconv.Itoa(i)))
