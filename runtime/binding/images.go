@@ -77,8 +77,12 @@ type ImageInfo struct {
 	Height   int
 }
 
-// Info describes the image in data without decoding its pixels.
+// Info describes the image in data without decoding its pixels. An AVIF, which
+// cannot be decoded here, is described too.
 func (i *Images) Info(data []byte) (ImageInfo, error) {
+	if size := avifSize(data); sniff(data) == formatAVIF && size != (image.Point{}) && len(data) <= i.o.MaxBytes {
+		return ImageInfo{Format: formatAVIF, FileSize: len(data), Width: size.X, Height: size.Y}, nil
+	}
 	format, config, err := i.config(data)
 	if err != nil {
 		named := *err

@@ -63,6 +63,19 @@ func jpegOf(t testing.TB, m image.Image, orientation uint16) []byte {
 	return append(head, b.Bytes()[2:]...)
 }
 
+// avifOf is the boxes of an AVIF that tell of those sizes, without any pixels.
+func avifOf(sizes ...image.Point) []byte {
+	box := func(kind string, content []byte) []byte {
+		return append(append(binary.BigEndian.AppendUint32(nil, uint32(8+len(content))), kind...), content...)
+	}
+	var properties []byte
+	for _, size := range sizes {
+		properties = append(properties, box("ispe", binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(make([]byte, 4), uint32(size.X)), uint32(size.Y)))...)
+	}
+	meta := append(make([]byte, 4), box("iprp", box("ipco", properties))...)
+	return append(box("ftyp", []byte("avif\x00\x00\x00\x00mif1")), append(box("free", nil), box("meta", meta)...)...)
+}
+
 // step is a plan with the one transform that the JSON says.
 func step(transform string) ImagePlan {
 	return ImagePlan{Steps: []ImageStep{{Transform: json.RawMessage(transform)}}}
@@ -318,7 +331,10 @@ func TestImagesInfo(t *testing.T) {
 		{"wrong checksum", bomb, "IMAGES_INFO_ERROR 9412: The image cannot be read: png: invalid format: invalid checksum"},
 		{"too many pixels", pngOf(t, image.NewGray(image.Rect(0, 0, 101, 100))), "IMAGES_INFO_ERROR 9413: The image has 10100 pixels, over the limit of 10000"},
 		{"too many bytes", make([]byte, 1<<20+1), "IMAGES_INFO_ERROR 9402: The image is 1048577 bytes, over the limit of 1048576"},
-		{"avif", []byte("\x00\x00\x00\x1cftypavif...."), "IMAGES_INFO_ERROR 9520: Reading image/avif is not supported by this runtime"},
+		{"avif", avifOf(image.Pt(16, 8), image.Pt(640, 480), image.Pt(64, 48)), "{image/avif 116 640 480}"},
+		{"avif without a size", avifOf(), "IMAGES_INFO_ERROR 9520: Reading image/avif is not supported by this runtime"},
+		{"avif cut short", avifOf(image.Pt(16, 8))[:60], "IMAGES_INFO_ERROR 9520: Reading image/avif is not supported by this runtime"},
+		{"avif, the head alone", []byte("\x00\x00\x00\x1cftypavif...."), "IMAGES_INFO_ERROR 9520: Reading image/avif is not supported by this runtime"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -476,6 +492,17 @@ func FuzzImages(f *testing.F) {
 		}
 		if err == nil && sniff(result.Data) != formatWebP {
 			t.Error("the outcome is no image")
+		}
+	})
+}
+
+func FuzzAVIFSize(f *testing.F) {
+	f.Add(avifOf(image.Pt(3, 4)))
+	f.Add([]byte("\x00\x00\x00\x01meta\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Add([]byte("\x00\x00\x00\x00meta"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if size := avifSize(data); size.X < 0 || size.Y < 0 {
+			t.Errorf("size %v", size)
 		}
 	})
 }
