@@ -452,6 +452,15 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 		`[4,4,8,3,"TypeError: FixedLengthStream did not see all expected bytes before close().",3]`,
 	},
 	{
+		"lengths of branches", `
+			const body = () => new Response("abcd").body, half = body(), reader = half.getReader({ mode: "byob" });
+			const [a, b] = body().tee(), clone = new Response("abcde").clone(), copied = request.clone();
+			await reader.read(new Uint8Array(1)); reader.releaseLock();
+			return [(await env.BUCKET.put("br", a)).size, await new Response(b).text(), (await env.BUCKET.put("br", clone.body)).size, (await env.BUCKET.put("br", copied.body)).size, await request.text(),
+				await refused(env.BUCKET.put("br", half.tee()[0])).then((e) => e.slice(0, 31)), ReadableStream.prototype.tee.name, Object.getOwnPropertyDescriptor(ReadableStream.prototype, "tee").enumerable]`,
+		`[4,"abcd",5,18,"the request's body","TypeError: Provided readable st","tee",true]`,
+	},
+	{
 		"unknown lengths", `
 			await env.BUCKET.put("un", "before");
 			const own = () => new ReadableStream({ start(c) { c.enqueue(new Uint8Array(3)); c.close(); } });

@@ -383,6 +383,20 @@ function deferChunks(reads) {
   };
 }
 
+// The branches of a stream of known length are as long, as on the platform.
+function measureBranches() {
+  const { tee: split } = ReadableStream.prototype;
+  const { tee } = {
+    tee() {
+      const length = lengthOf(this), whole = length !== null && !disturbed(this);
+      const branches = apply(split, this, []);
+      if (whole) for (const branch of branches) measured(branch, length);
+      return branches;
+    },
+  };
+  ReadableStream.prototype.tee = tee;
+}
+
 const { apply } = Reflect;
 const { then } = Promise.prototype;
 const settled = Promise.resolve();
@@ -402,6 +416,7 @@ export function install() {
     hideFields(cls, FIELDS[name]);
   }
   writeLater();
+  measureBranches();
   define("TextEncoderStream", TextEncoderStream);
   define("TextDecoderStream", TextDecoderStream);
   Object.defineProperty(ReadableStreamBYOBReader.prototype, "readAtLeast", { value: readAtLeast, writable: true, enumerable: true, configurable: true });
