@@ -186,6 +186,19 @@ func TestStorageRefusals(t *testing.T) {
 			_, _, err := s.Get(t.Context(), "k", GetOptions{OnlyIf: &Conditions{IfMatch: new(`"open`)}})
 			return err
 		}, "Unclosed double quote for Etag"},
+		{"size", func() error {
+			u, err := s.Begin("k", PutOptions{})
+			if err != nil {
+				return err
+			}
+			defer u.Abort()
+			u.size = maxObjectBytes
+			_, err = io.WriteString(u, "x")
+			if _, commitErr := u.Commit(t.Context()); commitErr == nil {
+				t.Error("an object over the limit was stored")
+			}
+			return err
+		}, "put: Your proposed upload exceeds the maximum allowed object size. (100100)"},
 		{"delete", func() error { return s.Delete(t.Context(), make([]string, 1001)...) }, "delete: at most 1000 keys can be deleted at once, not 1001. (10029)"},
 		{"part number", func() error { _, err := s.BeginPart("k", "id", 10001); return err }, "uploadPart: Part number must be between 1 and 10000 (inclusive). (10029)"},
 	}

@@ -413,6 +413,51 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 				first.truncated, second.objects.map((o) => o.key), await refused((async () => bare())()), await refused(env.BUCKET.list({ limit: 0 })), await refused(env.BUCKET.list({ include: ["x"] }))]`,
 		`[["p/a","p/b/c","p/b/d"],false,true,true,["p/a"],["p/b/"],true,["p/b/c","p/b/d"],"TypeError: HTTP metadata unknown for key ` + "`p/a`" + `. Did you forget to add 'httpMetadata' to ` + "`include`" + ` when listing?","Error: list: MaxKeys params must be positive integer <= 1000. (10022)","RangeError: Unsupported include value x"]`,
 	},
+	{
+		"list places", `
+			for (const key of ["q/a", "q/b/1", "q/b/2", "q/c/1", "q/d"]) await env.BUCKET.put(key, key, { httpMetadata: { contentType: "a/b" } });
+			const of = async (o) => { const l = await env.BUCKET.list({ prefix: "q/", ...o }); return [...l.objects.map((o) => o.key), ...l.delimitedPrefixes.map((p) => p + "*"), l.truncated].join(" "); };
+			const pages = [];
+			let cursor;
+			do { const l = await env.BUCKET.list({ prefix: "q/", delimiter: "/", limit: 1, cursor }); pages.push(l.objects[0]?.key ?? l.delimitedPrefixes[0]); cursor = l.cursor; } while (cursor !== undefined);
+			return [await of({ startAfter: "q/b/1" }), await of({ startAfter: "q/b/1", delimiter: "/" }), await of({ startAfter: "q/z" }), await of({ delimiter: "" }), await of({ delimiter: "b/" }), pages,
+				(await env.BUCKET.list({ prefix: "q/d", include: ["httpMetadata"] })).objects[0].httpMetadata.contentType, await refused(env.BUCKET.list({ cursor: "?" }))]`,
+		`["q/b/2 q/c/1 q/d false","q/d q/b/* q/c/* false","false","q/a q/b/1 q/b/2 q/c/1 q/d false","q/a q/c/1 q/d q/b/* false",["q/a","q/b/","q/c/","q/d"],"a/b","Error: list: The cursor is not one that a list returned. (10029)"]`,
+	},
+	{
+		"limits", `
+			const B = env.BUCKET, key = "k".repeat(1024);
+			await B.put(key, "x", { customMetadata: { k: "é".repeat(8191) } });
+			return [(await B.head(key)).customMetadata.k.length, await refused(B.put(key + "k", "x")), await refused(B.get("é".repeat(513))), await refused(B.createMultipartUpload(key + "k")), await refused(B.delete([key, ""])), (await B.head(key)) !== null,
+				await refused(B.put("k", "x", { customMetadata: { k: "é".repeat(8192) } })), await refused(B.put("k", "x", { customMetadata: { k: "€".repeat(4096) } })), await refused(B.createMultipartUpload("k", { customMetadata: { k: "x".repeat(8192) } })),
+				await refused(B.delete(Array(1001).fill("k"))), await B.delete(Array(1000).fill("k")) ?? "ok", await refused(B.put("k", "x", { storageClass: "Cold" })), await refused(B.list({ limit: 1001 }))]`,
+		`[8191,"Error: put: The specified object name is not valid. (10020)","Error: get: The specified object name is not valid. (10020)","Error: createMultipartUpload: The specified object name is not valid. (10020)","Error: delete: The specified object name is not valid. (10020)",true,` +
+			`"Error: put: Your metadata headers exceed the maximum allowed metadata size. (10012)","Error: put: Your metadata headers exceed the maximum allowed metadata size. (10012)","Error: createMultipartUpload: Your metadata headers exceed the maximum allowed metadata size. (10012)",` +
+			`"Error: delete: at most 1000 keys can be deleted at once, not 1001. (10029)","ok","Error: put: \"Cold\" is not a storage class; use Standard or InfrequentAccess. (10029)","Error: list: MaxKeys params must be positive integer <= 1000. (10022)"]`,
+	},
+	{
+		"conditional times", `
+			const o = await env.BUCKET.put("ct", "x"), ms = o.uploaded.getTime(), held = [];
+			for (const onlyIf of [{ uploadedBefore: new Date(ms + 1) }, { uploadedBefore: ms }, { uploadedAfter: new Date(ms - 1) }, { uploadedAfter: ms }, { uploadedAfter: ms - 999, secondsGranularity: false }, { uploadedBefore: new Date(ms + 999), secondsGranularity: true },
+				{ etagMatches: o.etag, uploadedBefore: new Date(0) }, { etagDoesNotMatch: "x", uploadedAfter: new Date(ms + 9) }, { etagMatches: "" }, { etagMatches: "*" }, { etagDoesNotMatch: "*" }]) held.push("body" in await env.BUCKET.get("ct", { onlyIf }) ? 1 : 0);
+			return [held.join(""), await env.BUCKET.put("none", "x", { onlyIf: { etagMatches: "*" } }), (await env.BUCKET.put("new", "x", { onlyIf: { etagDoesNotMatch: "*" } })).key]`,
+		`["10101011010",null,"new"]`,
+	},
+	{
+		"multipart refusals", `
+			const up = await env.BUCKET.createMultipartUpload("mr", { httpMetadata: new Headers({ "Content-Type": "a/b" }), storageClass: "InfrequentAccess" });
+			const whole = new Uint8Array(5 << 20), one = await up.uploadPart(1, whole), two = await up.uploadPart(2, new Blob([whole, "x"])), small = await up.uploadPart(3, "tail"), lines = [];
+			for (const parts of [[], [{ partNumber: 4, etag: one.etag }], [{ partNumber: 1, etag: "no" }], [one, one], [small, one], [one, two, small], [one, two]]) lines.push((await refused(up.complete(parts))).slice(32));
+			const again = await up.uploadPart(2, whole.subarray(1));
+			lines.push((await refused(up.complete([one, two]))).slice(32));
+			const o = await up.complete([one, small]);
+			const ended = env.BUCKET.resumeMultipartUpload("mr", up.uploadId);
+			return [lines, o.size, o.etag.endsWith("-2"), o.storageClass, o.httpMetadata.contentType, Object.keys(o.checksums.toJSON()), await ended.abort() ?? "ok", await refused(ended.complete([one])), await refused(env.BUCKET.resumeMultipartUpload("other", up.uploadId).abort()), again.partNumber,
+				new TextDecoder().decode(await (await env.BUCKET.get("mr", { range: { suffix: 5 } })).bytes())]`,
+		`[["One or more of the specified parts could not be found. (10025)","One or more of the specified parts could not be found. (10025)","One or more of the specified parts could not be found. (10025)","We encountered an internal error. Please try again. (10001)","Your proposed upload is smaller than the minimum allowed object size. (10011)",` +
+			`"There was a problem with the multipart upload. (10048)","There was a problem with the multipart upload. (10048)","One or more of the specified parts could not be found. (10025)"],5242884,true,"InfrequentAccess","a/b",[],"ok","Error: completeMultipartUpload: The specified multipart upload does not exist. (10024)",` +
+			`"Error: abortMultipartUpload: The specified multipart upload does not exist. (10024)",2,"\u0000tail"]`,
+	},
 	{"delete many", `
 			await env.BUCKET.put("d1", "x"); await env.BUCKET.put("d2", "x");
 			await env.BUCKET.delete(["d1", "d2"]);
