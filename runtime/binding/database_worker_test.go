@@ -156,6 +156,44 @@ func TestDatabaseFromWorker(t *testing.T) {
 		{"const s = DB.withSession(); await s.prepare(\"SELECT 1\").run(); return [/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/.test(s.getBookmark()), typeof s.exec]", `[true,"undefined"]`},
 		{"const late = \"zzzz\", s = DB.withSession(late); await s.prepare(\"SELECT 1\").run(); return s.getBookmark()", `"zzzz"`},
 		{"return Object.keys((await DB.prepare(\"SELECT 1\").all()).meta)", `["served_by","served_by_primary","total_attempts","timings","duration","changes","last_row_id","changed_db","size_after","rows_read","rows_written"]`},
+		{"return [() => 1, Symbol(\"s\"), new Date(NaN)].map((v) => { try { DB.prepare(\"SELECT ?\").bind(v) } catch (e) { return e.message.replace(/ for value.*/, \"\") } })", `["D1_TYPE_ERROR: Type 'function' not supported","D1_TYPE_ERROR: Type 'symbol' not supported","D1_TYPE_ERROR: Type 'object' not supported"]`},
+		{"return [DB.prepare({}).statement !== undefined, await DB.prepare(\"SELECT ?2 a, ?1 b\").bind(1, 2).raw(), await DB.prepare(\"SELECT :a a, :b b\").bind(1, 2).raw()]", `[true,[[2,1]],[[1,2]]]`},
+		{"return [undefined, \"\", \" \", \"first-primary\", \"first-unconstrained\", \" first-primary \", \"other\"].map((c) => DB.withSession(c).getBookmark())", `[null,null,null,null,null,null,"other"]`},
+		{"return Object.values(await DB.prepare(\"SELECT 1 i, 1.5 r, 'x' t, x'0102' b, NULL n, 2 > 1 y\").first()).map((v) => [Array.isArray(v) ? \"array\" : typeof v, v])", `[["number",1],["number",1.5],["string","x"],["array",[1,2]],["object",null],["number",1]]`},
+		{
+			"const { meta: m } = await DB.prepare(\"SELECT 1\").run(); return [typeof m.duration, m.size_after % 4096, m.rows_read, m.rows_written, typeof m.last_row_id, m.changed_db, m.changes, m.served_by_primary, m.timings.sql_duration_ms === m.duration, m.total_attempts]",
+			`["number",0,0,0,"number",false,0,true,true,1]`,
+		},
+		{
+			`const refused = ["ATTACH ':memory:' AS z", "DETACH main", "VACUUM", "COMMIT", "SAVEPOINT s", "CREATE TEMP TABLE z(a)", "CREATE VIRTUAL TABLE z USING fts4(a)", "PRAGMA journal_mode", "PRAGMA page_size=512", "SELECT sqlite_version()", "SELECT sqlite_compileoption_get(0)", "SELECT json_pretty('[]')", "ALTER TABLE a RENAME TO _pages_a", "SELECT * FROM sqlite_dbpage"];
+			const out = []; for (const sql of refused) out.push(await DB.prepare(sql).run().then(() => sql, (e) => /not authorized|prohibited/.test(e.message))); return out.every((o) => o === true) || out`,
+			`true`,
+		},
+		{
+			`const allowed = ["PRAGMA table_list", "PRAGMA table_info(a)", "PRAGMA table_xinfo(a)", "PRAGMA index_list(a)", "PRAGMA index_info(i)", "PRAGMA index_xinfo(i)", "PRAGMA foreign_key_list(a)", "PRAGMA foreign_key_check", "PRAGMA quick_check", "PRAGMA optimize", "PRAGMA data_version", "PRAGMA page_size", "PRAGMA foreign_keys", "PRAGMA defer_foreign_keys=ON", "PRAGMA ignore_check_constraints=OFF", "PRAGMA legacy_alter_table=OFF", "PRAGMA recursive_triggers=OFF", "PRAGMA reverse_unordered_selects=OFF", "PRAGMA case_sensitive_like=OFF",
+				"CREATE VIRTUAL TABLE f USING fts5(a)", "CREATE VIRTUAL TABLE v USING fts5vocab(f, row)", "CREATE VIRTUAL TABLE r USING rtree(id, a, b)", "CREATE VIRTUAL TABLE r32 USING rtree_i32(id, a, b)", "INSERT INTO f VALUES ('hello')", "SELECT highlight(f, 0, '<', '>'), bm25(f), snippet(f, 0, '', '', '', 1) FROM f('hello')", "SELECT sqrt(4), json('[]'), jsonb('[]'), date(), row_number() OVER ()", "DROP TABLE r32"];
+			const out = []; for (const sql of allowed) await DB.prepare(sql).run().catch((e) => out.push(sql + ": " + e.message)); return out`,
+			`[]`,
+		},
+		{
+			`const ask = (sql, ...params) => DB.prepare(sql).bind(...params).raw().then((r) => JSON.stringify(r).length < 20 ? r : "ok", (e) => e.message.slice(10));
+			const list = (n, v) => Array(n).fill(v);
+			return [
+				await ask("SELECT '" + "x".repeat(99_991) + "'"), await ask("SELECT '" + "x".repeat(99_992) + "'"),
+				await ask("SELECT " + list(100, "?").join("+"), ...list(100, 1)), await ask("SELECT " + list(101, "?").join(), ...list(101, 1)),
+				await ask("SELECT " + list(100, 1)), await ask("SELECT " + list(101, 1)), await ask("SELECT " + list(101, 1).join("+")),
+				await ask("SELECT 1" + " UNION ALL SELECT 1".repeat(4)), await ask("SELECT 1" + " UNION ALL SELECT 1".repeat(5)),
+				await ask("SELECT 'a' LIKE ?", "a".repeat(50)), await ask("SELECT 'a' LIKE ?", "a".repeat(51)), await ask("SELECT 'a' GLOB ?", "é".repeat(26)),
+				await ask("SELECT length(?)", "x".repeat(4 << 20)), await ask("SELECT length(?)", "x".repeat((4 << 20) + 1)),
+				await ask("SELECT max(" + list(127, 1) + ")"), await ask("SELECT max(" + list(128, 1) + ")"),
+			]`,
+			`["ok","statement too long: SQLITE_TOOBIG",[[100]],"too many SQL variables at offset 207: SQLITE_ERROR","ok","too many columns in result set: SQLITE_ERROR","Expression tree is too large (maximum depth 100): SQLITE_ERROR","ok","too many terms in compound SELECT: SQLITE_ERROR",[[0]],"LIKE or GLOB pattern too complex: SQLITE_ERROR","LIKE or GLOB pattern too complex: SQLITE_ERROR",[[4194304]],"string or blob too big: SQLITE_TOOBIG",[[1]],"too many arguments on function max at offset 7: SQLITE_ERROR"]`,
+		},
+		{
+			`await DB.batch(["CREATE TABLE deep(n)", "CREATE TRIGGER dt AFTER INSERT ON deep WHEN new.n > 0 BEGIN INSERT INTO deep VALUES (new.n - 1); END"].map((sql) => DB.prepare(sql)));
+			return DB.prepare("PRAGMA recursive_triggers=1; INSERT INTO deep VALUES (20)").run().catch((e) => e.message)`,
+			`"D1_ERROR: triggers nested too deep: SQLITE_ERROR"`,
+		},
 		{"return (await Promise.all([1, 2, 3].map((n) => DB.prepare(\"SELECT ? n\").bind(n).first(\"n\")))).join()", `"1,2,3"`},
 		{"return (await DB.prepare(\"SELECT __proto__ FROM (SELECT 1 AS __proto__)\").all()).results.map((r) => Object.entries(r))", `[[["__proto__",1]]]`},
 		{"try { await DB.prepare(\"SELEC\").all() } catch (e) { return e.stack.split(\"\\n\").some((l) => l.includes(\"worker.js:\")) }", `true`},
@@ -234,6 +272,18 @@ func TestKVFromWorker(t *testing.T) {
 		{"const s = await KV.get(\"large\", \"stream\"); await s.cancel(); return (await KV.delete(\"large\")) ?? \"ok\"", `"ok"`},
 		{"return KV.put(\"k\", new Uint8Array((25 << 20) + 1))", `Error: KV PUT failed: 413 Value length of 26214401 exceeds limit of 26214400.`},
 		{"return KV.list({ cursor: \"?\" })", `Error: KV GET failed: 400 Invalid cursor.`},
+		{
+			"const out = []; for (const call of [(k) => KV.get(k), (k) => KV.getWithMetadata(k), (k) => KV.put(k, \"\"), (k) => KV.delete(k)]) for (const k of [\"\", \".\", \"..\"]) out.push(await call(k).catch((e) => e.name + \": \" + e.message)); return [...new Set(out)]",
+			`["TypeError: Key name cannot be empty.","TypeError: \".\" is not allowed as a key name.","TypeError: \"..\" is not allowed as a key name."]`,
+		},
+		{
+			"const long = \"é\".repeat(257); const out = []; for (const call of [() => KV.get(long), () => KV.put(long, \"\"), () => KV.delete(long), () => KV.list({ prefix: long })]) out.push((await call().catch((e) => e)).message); await KV.put(\"é\".repeat(256), \"fits\"); return [...out, await KV.get(\"é\".repeat(256))]",
+			`["KV GET failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV PUT failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV DELETE failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","KV GET failed: 414 UTF-8 encoded length of 514 exceeds key length limit of 512.","fits"]`,
+		},
+		{
+			"for (const k of [\"o/b\", \"o/é\", \"o/\\uffff\", \"o/😀\", \"o/Z\", \"o/10\", \"o/9\"]) await KV.put(k, \"\"); const names = []; let cursor, pages = 0; do { const l = await KV.list({ prefix: \"o/\", limit: 3, cursor }); names.push(...l.keys.map((k) => k.name.slice(2))); cursor = l.cursor; pages++; } while (cursor); return [pages, names.join(\" \") === \"10 9 Z b é \\uffff 😀\", await KV.list({ prefix: \"none\" })]",
+			`[3,true,{"keys":[],"list_complete":true,"cacheStatus":null}]`,
+		},
 		{"await KV.delete(\"a\"); await KV.delete(\"a\"); return await KV.get(\"a\")", `"undefined"`},
 	})
 }
