@@ -270,11 +270,21 @@ func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (spent
 	if err != nil {
 		return spent, err
 	}
-	if s.rest == "" {
-		return d.statement(ctx, s, q.Params, w)
-	}
-	if sqlite3.Xsqlite3_get_autocommit(d.handle.tls, d.handle.db) == 0 {
+	outside := sqlite3.Xsqlite3_get_autocommit(d.handle.tls, d.handle.db) != 0
+	switch {
+	case !outside || s.rest == "" && s.readOnly():
 		return d.several(ctx, s, q.Params, w)
+	case s.rest == "": // so that nothing stays of what OR FAIL lets stand
+		begun := false
+		err = d.transaction(func() (err error) {
+			begun = true
+			spent, err = d.statement(ctx, s, q.Params, w)
+			return err
+		})
+		if !begun {
+			s.close()
+		}
+		return spent, err
 	}
 	// Some PRAGMAs take effect when they are compiled, and not inside a transaction.
 	s.close()

@@ -296,6 +296,22 @@ func TestDatabaseSandbox(t *testing.T) {
 	}
 }
 
+// A statement that fails leaves nothing, whatever its conflict clause says.
+func TestDatabaseFails(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE a(x UNIQUE)", "CREATE TABLE b(x)", "CREATE TRIGGER t BEFORE INSERT ON b WHEN new.x = 2 BEGIN SELECT RAISE(FAIL, 'no'); END")
+	for _, text := range []string{
+		"INSERT OR FAIL INTO a VALUES (1), (2), (1)", "INSERT OR ROLLBACK INTO a VALUES (1), (1)", "INSERT OR ABORT INTO a VALUES (1), (1)", "INSERT INTO b VALUES (1), (2)",
+	} {
+		if got := askSQL(t, d, shapeRaw, text); !strings.Contains(got, "SQLITE_CONSTRAINT") {
+			t.Errorf("%s: %s", text, got)
+		}
+		if got := askSQL(t, d, shapeRaw, "SELECT x FROM a UNION ALL SELECT x FROM b"); got != "[]" {
+			t.Errorf("%s left %s", text, got)
+		}
+	}
+}
+
 // A PRAGMA with more behind it is inside a transaction, where foreign keys stay enforced.
 func TestDatabaseForeignKeys(t *testing.T) {
 	d := newDatabase(t, DatabaseOptions{})
