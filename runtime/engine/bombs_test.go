@@ -213,12 +213,12 @@ func TestBombs(t *testing.T) {
 				if isKill {
 					_ = receive(t, resets)
 				}
-				if used <= budget+overshoot {
+				if used <= budget+overshoot*slowdown {
 					break
 				}
 			}
 			switch {
-			case err == nil && (bomb.want != "" || used > budget+overshoot):
+			case err == nil && (bomb.want != "" || used > budget+overshoot*slowdown):
 				t.Fatalf("it ended without an error after %v", used)
 			case err != nil && bomb.want == "killed" && !isKill:
 				t.Fatalf("got %v, want it killed", err)
@@ -226,7 +226,7 @@ func TestBombs(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, bomb.want)
 			case isKill && (killed.Scope != s || killed.Budget != budget):
 				t.Errorf("the kill names another scope or budget: %+v", killed)
-			case isKill && used < budget, used > budget+overshoot:
+			case isKill && used < budget, used > budget+overshoot*slowdown:
 				t.Errorf("ended after %v of a budget of %v: %v", used, budget, err)
 			}
 			t.Logf("%v: %v", used, err)
