@@ -105,9 +105,10 @@ var errNoIsolate = errors.New("the site's requests to itself hold all " + strcon
 
 // acquire takes the first isolate that is idle, so that requests one after the
 // other meet the same one, and those that come while a WebSocket or a stream of
-// events is open as well: what such a site keeps in variables is for them; a further isolate is started when all are busy, up to
-// the number that is allowed. A pristine isolate is waited for, until ctx ends;
-// a nested request, which the site made to itself, cannot wait.
+// events is open as well: what such a site keeps in variables is for them. A
+// further isolate is started when all are busy, up to the number that is allowed.
+// A pristine isolate is waited for, until ctx ends; a nested request, which the
+// site made to itself, cannot wait.
 func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
