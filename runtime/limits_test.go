@@ -103,7 +103,7 @@ export default {
 			var usage pagesruntime.Usage
 			var f *pagesruntime.Error
 			ok := false
-			for range tries { // what ends inside an allocation has no trace
+			for range traces { // what ends inside an allocation has none
 				var err error
 				usage, err = w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 				if f, ok = errors.AsType[*pagesruntime.Error](err); !ok || len(f.Frames) > 0 {

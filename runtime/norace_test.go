@@ -2,5 +2,10 @@
 
 package runtime_test
 
-// slowdown is what the race detector makes of Go's own loops.
-const slowdown = 1
+// See race_test.go: without the detector nothing is allowed for.
+const (
+	slowdown = 1
+	late     = 1
+	patience = 1
+	traces   = 1
+)

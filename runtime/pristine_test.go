@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
@@ -24,7 +23,7 @@ func TestPristine(t *testing.T) {
 			if (path === "/sleep") await new Promise((done) => setTimeout(done, 10));
 			if (path === "/throw") throw new Error("thrown");
 			return new Response(n + " " + kept.length);
-		} }`, pagesruntime.WorkerOptions{Pristine: true, Limits: pagesruntime.Limits{CPU: time.Minute}})
+		} }`, pagesruntime.WorkerOptions{Pristine: true})
 	s := serve(t, w)
 	want := map[string]string{"/": "1 0", "/later": "1 0", "/grow": "1 30", "/sleep": "1 0", "/throw": "Error: thrown"}
 	for range 3 {
