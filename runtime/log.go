@@ -39,6 +39,10 @@ func (w *Worker) tell(s *engine.Scope, level, text string) {
 	}
 }
 
+// lostText is what is said of code that waited for another request too long.
+const lostText = "a promise was settled that a request awaited which has ended: its code after the await does not run. " +
+	"If it should, let that request wait for it: ctx.waitUntil(promise). Said once, until the isolate starts over"
+
 // mayLog reports whether a request may log so many bytes more. At the first that
 // it may not, it says so in the log.
 func (w *Worker) mayLog(s *engine.Scope, size int) bool {

@@ -72,6 +72,7 @@ func (w *Worker) newSlot() (*slot, error) {
 		// Called only for turns, so after s.isolate is set.
 		OnReset: func(cause error) { w.restarted(s, cause) },
 		OnIdle:  w.host.Idle,
+		OnLost:  func(by *engine.Scope) { w.tell(by, "warn", lostText) },
 	})
 	if err != nil {
 		return nil, errStart(err)

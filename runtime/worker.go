@@ -169,6 +169,7 @@ func (w *Worker) load(s *slot) error {
 		return errStart(err)
 	}
 	scope := engine.NewScope(w.ctx, w.o.LoadCPU, nil)
+	scope.Share()
 	scope.StopClock() // as on the platform, where no time is told at the top level
 	defer w.end(scope)
 	err = s.isolate.Do(scope, func(vm *engine.VM) error { return w.evaluate(vm, string(env)) })

@@ -60,6 +60,8 @@ const (
 	fnRunGC
 	fnSetGCThreshold
 	fnPerformThen
+	fnSettle
+	fnDup
 	fnEnqueueJob
 	fnNewArrayBuffer
 	fnDetachArrayBuffer
@@ -129,6 +131,8 @@ var fnNames = [fnCount]string{
 	fnRunGC:               "JS_RunGC",
 	fnSetGCThreshold:      "JS_SetGCThreshold",
 	fnPerformThen:         fuel.PerformThen,
+	fnSettle:              fuel.Settle,
+	fnDup:                 "JS_DupValue",
 	fnEnqueueJob:          "JS_EnqueueJob",
 	fnNewArrayBuffer:      "JS_NewArrayBuffer",
 	fnDetachArrayBuffer:   "JS_DetachArrayBuffer",

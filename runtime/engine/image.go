@@ -66,7 +66,7 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 	}
 	defer vm.close()
 	var image *Image
-	err = vm.turn(NewScope(ctx, 0, nil), func() error {
+	err = vm.turn(nobodys(ctx), func() error {
 		if err := vm.initialize(); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (e *Engine) compile(ctx context.Context, script Source) (code []byte, err e
 		return nil, err
 	}
 	defer vm.close()
-	err = vm.turn(NewScope(ctx, 0, nil), func() error {
+	err = vm.turn(nobodys(ctx), func() error {
 		if err := vm.initialize(); err != nil {
 			return err
 		}

@@ -30,6 +30,10 @@ type IsolateOptions struct {
 	// nothing more will happen on its behalf unless the embedder acts. Called on
 	// the isolate's goroutine.
 	OnIdle func(*Scope)
+	// OnLost hears that a turn of the scope settled a promise that a scope awaited
+	// which has ended: what came after the await is lost. Once for each VM, since
+	// most of it is of no interest any more. Called on the isolate's goroutine.
+	OnLost func(*Scope)
 }
 
 // Isolate is one virtual machine and the goroutine that runs its event loop.
@@ -127,6 +131,7 @@ func (i *Isolate) loop() {
 			if t.done != nil {
 				t.done <- err
 			}
+			i.crossOver()
 		case <-i.ctx.Done():
 			i.vm.close()
 			return
@@ -155,6 +160,35 @@ func (i *Isolate) run(t task) error {
 	}
 	i.reset(err)
 	return err
+}
+
+// crossOver runs the turns that the last one left to other scopes, and those that
+// these leave.
+func (i *Isolate) crossOver() {
+	for !i.stop.Load() {
+		vm := i.vm
+		c := vm.cross()
+		switch {
+		case c == nil:
+			return
+		case c.scope == nil || c.scope.ended():
+			i.lose(vm, c)
+		default:
+			// Who waits for the scope hears of a failure by OnReset.
+			_ = i.run(task{scope: c.scope, fn: c.settle})
+		}
+	}
+}
+
+// lose drops a crossing whose scope has ended.
+func (i *Isolate) lose(vm *VM, c *crossing) {
+	if !vm.owners.lost && i.o.OnLost != nil {
+		i.o.OnLost(c.by)
+	}
+	vm.owners.lost = true
+	if err := vm.guard(func() error { return c.free(vm) }); err != nil {
+		i.reset(err)
+	}
 }
 
 func (i *Isolate) reset(cause error) {

@@ -9,11 +9,14 @@ import (
 // Scope is the life of one request in an isolate: its context, its CPU budget
 // and its meter. Every turn of the event loop runs on behalf of one scope, and
 // host calls, timers and promises that a turn started settle on behalf of the
-// same scope. A Scope is safe for concurrent use.
+// same scope; what it awaits goes on on its behalf, whoever settles the promise. A
+// Scope is safe for concurrent use.
 type Scope struct {
 	// Value is the embedder's own; set before the scope is used.
 	Value any
 
+	// number tells what the scope awaits from what others do; 0: see Share.
+	number uint32
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	budget time.Duration
@@ -31,10 +34,21 @@ type Scope struct {
 // NewScope returns a scope that ends with ctx or with End. A budget of 0 sets
 // no limit to the CPU time of its turns.
 func NewScope(ctx context.Context, budget time.Duration, value any) *Scope {
-	s := &Scope{Value: value, budget: budget}
+	s := &Scope{Value: value, budget: budget, number: scopes.Add(1)}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	return s
 }
+
+// nobodys is the scope of what an image is made by.
+func nobodys(ctx context.Context) *Scope { return &Scope{ctx: ctx} }
+
+// scopes counts the scopes made.
+var scopes atomic.Uint32
+
+// Share has what is awaited in the scope's turns go on in whichever turn settles
+// it, as at the top level of a module, which outlives its evaluation. It is called
+// before the scope is used.
+func (s *Scope) Share() { s.number = 0 }
 
 // Context ends when the scope does.
 func (s *Scope) Context() context.Context { return s.ctx }

@@ -69,6 +69,7 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 	defer runtime.UnlockOSThread()
 	t := scope.begin()
 	vm.scope, vm.running = scope, t
+	vm.own(scope)
 	defer func() {
 		scope.end(t)
 		vm.running = nil

@@ -36,6 +36,7 @@ type VM struct {
 	charged  int64  // bytes of regions, and of what Charge counted
 	beside   Companion
 	scope    *Scope
+	owners   owners
 	running  *turn // nil between turns
 	causes   int   // depth of the chain of causes being read
 	// describing is whether an exception is being read.

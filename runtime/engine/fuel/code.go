@@ -94,6 +94,9 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 		if f != nil && l.isComparer(int(i)) {
 			code = withSign(code)
 		}
+		if f != nil && l.imports.funcs+i == f.then {
+			code = f.allocOwned(code)
+		}
 		code, err := instrumentFunc(code, p, f)
 		if r.err != nil {
 			return nil, r.err

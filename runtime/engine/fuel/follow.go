@@ -51,6 +51,7 @@ type follower struct {
 	first             uint32 // index of the first new function
 	host              uint32 // env.host_call
 	counter, global   uint32
+	owners            owners
 }
 
 // follow finds the two functions; nil when the module exports neither: it is
@@ -76,7 +77,12 @@ func (l layout) follow() (*follower, error) {
 	if moving < 0 {
 		return nil, errors.New("the module has no function of the type that moving memory needs")
 	}
+	owners, err := l.owners(calls[0])
+	if err != nil {
+		return nil, err
+	}
 	return &follower{
+		owners:   owners,
 		moveType: uint32(moving),
 		then:     calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
 		first: l.imports.funcs + uint32(len(l.code)), host: uint32(l.imports.hostCall),
@@ -107,12 +113,16 @@ func (f *follower) target(callee uint32) uint32 {
 		return f.first
 	case callee == f.job:
 		return f.first + 1
+	case callee == f.owners.settle:
+		return f.settleFunction()
 	}
 	return callee
 }
 
 // types are those of the new functions, functions their bodies.
-func (f *follower) types() []uint32 { return []uint32{f.thenType, f.jobType, f.moveType, f.moveType} }
+func (f *follower) types() []uint32 {
+	return []uint32{f.thenType, f.jobType, f.moveType, f.moveType, f.owners.allocType, f.owners.settleType}
+}
 
 func (f *follower) functions(p probe) [][]byte {
 	return [][]byte{
@@ -131,6 +141,8 @@ func (f *follower) functions(p probe) [][]byte {
 		}),
 		p.fillBody(),
 		p.copyBody(),
+		f.owners.allocBody(),
+		f.settleBody(p),
 	}
 }
 
@@ -149,16 +161,18 @@ func (f *follower) function(callee uint32, and []byte, arguments func([]byte) []
 
 func appendGet(out []byte, local byte) []byte { return append(out, opLocalGet, local) }
 
-// addExports appends the exports of this file to the export section.
+// addExports appends the exports of this file and of owner.go to the export section.
 func (f *follower) addExports(body []byte) ([]byte, error) {
 	r := &reader{b: body}
 	n := r.u32()
 	if r.err != nil {
 		return nil, r.err
 	}
-	out := append(appendU32(nil, n+3), body[r.at:]...)
+	out := append(appendU32(nil, n+5), body[r.at:]...)
 	out = appendU32(append(appendName(out, CounterGlobal), exportGlobal), f.counter)
 	out = appendU32(append(appendName(out, PerformThen), exportFunc), f.then)
+	out = appendU32(append(appendName(out, OwnerGlobal), exportGlobal), f.owners.global)
+	out = appendU32(append(appendName(out, Settle), exportFunc), f.owners.settle)
 	return appendU32(append(appendName(out, FollowGlobal), exportGlobal), f.global), nil
 }
 

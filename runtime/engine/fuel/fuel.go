@@ -11,9 +11,10 @@
 // loops of the module; each takes from the counter by the bytes that it moves.
 //
 // QuickJS has no hook either for what runs after an await; in the same pass the
-// module gets one, so that the host can follow asynchronous code (follow.go). A
-// fault of its regular expressions is corrected there as well (regexp.go), one
-// of its hash tables (hash.go), and one of its BigInts (bigint.go).
+// module gets one, so that the host can follow asynchronous code (follow.go) and
+// keep apart the requests that share a machine (owner.go). A fault of its regular
+// expressions is corrected there as well (regexp.go), one of its hash tables
+// (hash.go), and one of its BigInts (bigint.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32. Out: the bytes of the rewritten module. What is
@@ -63,7 +64,7 @@ func Instrument(module []byte) ([]byte, error) {
 	counter := l.imports.globals + l.globals
 	p := probe{counter: counter, length: counter + 1, interrupt: uint32(l.imports.interrupt)}
 	if f != nil {
-		f.counter, f.global = counter, counter+2
+		f.counter, f.global, f.owners.global = counter, counter+2, counter+3
 	}
 	return rewrite(module, l, p, f)
 }
@@ -98,7 +99,7 @@ func rewrite(module []byte, l layout, p probe, f *follower) ([]byte, error) {
 }
 
 // addGlobals appends a mutable i32 that starts at Period, one for the length of
-// what is moved and, for f, another one.
+// what is moved and, for f, two more.
 func addGlobals(body []byte, f *follower) ([]byte, error) {
 	r := &reader{b: body}
 	n := r.u32()
@@ -107,7 +108,7 @@ func addGlobals(body []byte, f *follower) ([]byte, error) {
 	}
 	added := []int32{Period, 0}
 	if f != nil {
-		added = append(added, 0)
+		added = append(added, 0, 0)
 	}
 	out := append(appendU32(nil, n+uint32(len(added))), body[r.at:]...)
 	for _, first := range added {

@@ -54,9 +54,13 @@ app.get("/bytes", (c) => stream(c, async (s) => {
   await s.write(new Uint8Array([0x48, 0x65]));
   await s.pipe(new Blob(["llo"]).stream());
 }));
+const waiting: (() => void)[] = [];
+app.post("/go-on", (c) => c.text(String(waiting.splice(0).map((go) => go()).length)));
 app.get("/later", async (c) => {
   const Later = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    const beat = setInterval(() => {}, 5); // the page waits for another request
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    clearInterval(beat);
     return <b>later</b>;
   };
   return c.body(renderToReadableStream(<html><body><Suspense fallback={<i>waiting</i>}><Later /></Suspense></body></html>), { headers: { "content-type": "text/html" } });
