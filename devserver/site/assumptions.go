@@ -26,6 +26,9 @@ import "time"
 // the bytes are not kept. A submissions row gets the fields whose names are
 // columns of the table, except generated columns and the rowid, and the
 // columns "form", "lead_id", "created_at" and "fields" where the table has them.
+//
+// Webhook. An event is sent as Standard Webhooks has it, in the order of its
+// form: the next one waits until the one before is delivered or given up.
 const (
 	// reservedPrefix is the part of the site that belongs to the platform.
 	reservedPrefix = "/__pages"
@@ -50,6 +53,15 @@ const (
 	// Sessions end after so long without use, and after so long altogether.
 	sessionIdle = 12 * time.Hour
 	sessionLife = 7 * 24 * time.Hour
+
+	// A delivery may take webhookTime. After the n-th failure it waits
+	// webhookPause doubled n-1 times, at most webhookMost, and it is given up after webhookTries.
+	webhookTime  = 10 * time.Second
+	webhookPause = time.Second
+	webhookMost  = 5 * time.Minute
+	webhookTries = 10
+	// webhookPoll is how soon a replay asked for by another process is noticed.
+	webhookPoll = time.Second
 
 	// keptRequests is how many request records stay in memory.
 	keptRequests = 500

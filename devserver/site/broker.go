@@ -80,6 +80,17 @@ func (b *broker) publishRequest(record *RequestRecord) {
 	}
 }
 
+// publishDelivery sends what came of an attempt to deliver an event to every
+// stream. It has no id: it is no news of the list of events.
+func (b *broker) publishDelivery(e Event) {
+	if b.open.Load() == 0 {
+		return
+	}
+	if document, err := marshal(e); err == nil {
+		b.send(message{text: fmt.Appendf(nil, "event: delivery\ndata: %s\n\n", document)})
+	}
+}
+
 func (b *broker) send(m message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

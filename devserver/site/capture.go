@@ -18,6 +18,7 @@ type post struct {
 	token   string // the visitor's idempotency key, "" for none
 	preview bool
 	events  []string // to raise, in order
+	deliver bool     // the events are for the webhook
 	table   string   // of the submissions, "" for none
 }
 
@@ -55,7 +56,7 @@ func (s *Store) capture(ctx context.Context, p post) (Lead, []Event, error) {
 		if err := insertLead(ctx, tx, lead, fields, p.token, digest[:]); err != nil {
 			return err
 		}
-		events, err = insertEvents(ctx, tx, lead)
+		events, err = insertEvents(ctx, tx, lead, p.deliver)
 		return err
 	})
 	if err != nil {
@@ -94,7 +95,7 @@ VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`
 	return err
 }
 
-func insertEvents(ctx context.Context, tx *sql.Tx, l Lead) ([]Event, error) {
+func insertEvents(ctx context.Context, tx *sql.Tx, l Lead, deliver bool) ([]Event, error) {
 	var events []Event
 	for _, name := range l.Events {
 		e := Event{ID: newID("evt_"), Name: name, LeadID: l.ID, Form: l.Form, Fields: l.Fields, CreatedAt: l.CreatedAt}
@@ -105,6 +106,14 @@ func insertEvents(ctx context.Context, tx *sql.Tx, l Lead) ([]Event, error) {
 		}
 		if e.Sequence, err = result.LastInsertId(); err != nil {
 			return nil, err
+		}
+		if deliver {
+			const queue = `INSERT INTO deliveries (seq, form, status, next_at) VALUES (?, ?, ?, ?)`
+			if _, err := tx.ExecContext(ctx, queue, e.Sequence, e.Form, string(DeliveryPending), e.CreatedAt.UnixMilli()); err != nil {
+				return nil, err
+			}
+			due := e.CreatedAt
+			e.Delivery = &Delivery{Status: DeliveryPending, Next: &due}
 		}
 		events = append(events, e)
 	}

@@ -85,7 +85,7 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 		return post{}, refuse(http.StatusUnprocessableEntity, "form_token_invalid", "the idempotency key is longer than 200 bytes")
 	}
 	m := x.serving.manifest
-	p := post{form: name, fields: f.fields(), token: token, preview: x.site.options.Preview, events: []string{}}
+	p := post{form: name, fields: f.fields(), token: token, preview: x.site.options.Preview, events: []string{}, deliver: x.site.courier != nil}
 	if x.site.options.SubmissionsDB != nil && !p.preview {
 		p.table = m.Bindings.Submissions
 	}
@@ -132,6 +132,9 @@ func (s *Site) take(ctx context.Context, p post) (Lead, error) {
 		if s.options.OnEvent != nil {
 			s.options.OnEvent(e)
 		}
+	}
+	if s.courier != nil {
+		s.courier.hurry()
 	}
 	return lead, nil
 }

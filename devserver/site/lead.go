@@ -40,6 +40,7 @@ type LeadList struct {
 
 // LeadFilter chooses leads. The zero value chooses all.
 type LeadFilter struct {
+	ID    string // only the lead of this id
 	Form  string // only this form
 	Limit int    // at most so many; 0 means all
 }

@@ -16,6 +16,7 @@ FROM leads l`
 // Leads returns leads, newest first.
 func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
 	var where conditions
+	where.equal("l.id", f.ID)
 	where.equal("l.form", f.Form)
 	rows, err := s.db.QueryContext(ctx, selectLeads+where.sql()+" ORDER BY l.seq DESC LIMIT ?", where.with(limit(f.Limit))...)
 	if err != nil {
@@ -29,18 +30,24 @@ func (s *Store) lead(ctx context.Context, id string) (Lead, error) {
 	return scanLead(s.db.QueryRowContext(ctx, selectLeads+" WHERE l.id = ?", id))
 }
 
+const selectEvents = `SELECT e.seq, e.id, e.name, e.lead_id, e.created_at, l.form, l.fields,
+  coalesce(d.status, ''), coalesce(d.attempts, 0), coalesce(d.at, 0), coalesce(d.next_at, 0), coalesce(d.error, '')
+FROM events e JOIN leads l ON l.id = e.lead_id LEFT JOIN deliveries d ON d.seq = e.seq`
+
 // Events returns events, newest first; with EventFilter.After oldest first.
 func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
-	const query = `SELECT e.seq, e.id, e.name, e.lead_id, e.created_at, l.form, l.fields FROM events e JOIN leads l ON l.id = e.lead_id`
 	var where conditions
+	where.equal("e.id", f.ID)
+	where.equal("e.lead_id", f.Lead)
 	where.equal("e.name", f.Name)
+	where.equal("d.status", string(f.Delivery))
 	where.equal("l.form", f.Form)
 	order := " ORDER BY e.seq DESC LIMIT ?"
 	if f.After > 0 {
 		where.add("e.seq > ?", f.After)
 		order = " ORDER BY e.seq LIMIT ?"
 	}
-	rows, err := s.db.QueryContext(ctx, query+where.sql()+order, where.with(limit(f.Limit))...)
+	rows, err := s.db.QueryContext(ctx, selectEvents+where.sql()+order, where.with(limit(f.Limit))...)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +77,30 @@ func scanLead(row scanner) (Lead, error) {
 
 func scanEvent(row scanner) (Event, error) {
 	var e Event
+	var d Delivery
 	var fields string
-	var created int64
-	if err := row.Scan(&e.Sequence, &e.ID, &e.Name, &e.LeadID, &created, &e.Form, &fields); err != nil {
+	var created, at, next int64
+	err := row.Scan(&e.Sequence, &e.ID, &e.Name, &e.LeadID, &created, &e.Form, &fields, &d.Status, &d.Attempts, &at, &next, &d.Error)
+	if err != nil {
 		return Event{}, err
 	}
 	e.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
+	if d.Status != "" {
+		d.At = momentOf(at)
+		if d.Status == DeliveryPending {
+			d.Next = momentOf(next)
+		}
+		e.Delivery = &d
+	}
 	return e, json.Unmarshal([]byte(fields), &e.Fields)
+}
+
+// momentOf is a time of the database, nil for 0.
+func momentOf(millis int64) *Stamp {
+	if millis == 0 {
+		return nil
+	}
+	return &Stamp{time.UnixMilli(millis).UTC()}
 }
 
 // collect reads all rows; the result is never nil, so that it is [] in JSON.

@@ -59,6 +59,11 @@ type Options struct {
 	OnRequest func(RequestRecord)
 	// OnEvent is called after an event was stored, on the request's goroutine.
 	OnEvent func(Event)
+	// Webhook is told every event. Nil means that nobody is.
+	Webhook *Webhook
+	// OnDelivery is called after each attempt to deliver an event to the webhook,
+	// with its outcome, on a goroutine of the site's.
+	OnDelivery func(Event)
 	// Preview marks leads as such; they raise no events.
 	Preview bool
 	// Now is the clock. Nil means time.Now.
@@ -82,12 +87,13 @@ type Site struct {
 	reserved map[string]func(*exchange)
 
 	retrier *retrier
+	courier *courier        // nil without a webhook
 	work    context.Context // of what goes on beside the requests, until Close
 	stop    context.CancelFunc
 
 	current atomic.Pointer[serving]
 	swap    sync.Mutex     // held while one revision takes over from another
-	drains  sync.WaitGroup // of the goroutines that run Revision.Drained, and of the retrier's
+	drains  sync.WaitGroup // of the goroutines that run Revision.Drained, the retrier and the courier
 }
 
 var errNoDatabase = errors.New("site: Options.DB is nil")
@@ -120,6 +126,10 @@ func New(ctx context.Context, options Options) (*Site, error) {
 		}
 	}
 	s.work, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if options.Webhook != nil {
+		s.courier = newCourier(s, *options.Webhook)
+		s.drains.Go(func() { s.courier.run(s.work) })
+	}
 	return s, nil
 }
 
@@ -171,7 +181,7 @@ func (s *Site) replace(next Revision) (previous Revision) {
 	return old.revision
 }
 
-// Close ends the event streams, the retries and the revision that is served, and
+// Close ends the event streams, the retries, the deliveries and the revision that is served, and
 // waits until every Drained has returned. It must come after the server has stopped.
 func (s *Site) Close() error {
 	s.events.close()

@@ -31,8 +31,9 @@ type Store struct {
 const schemaVersion = 1
 
 // schema makes what is missing. A lead and its events are written in one
-// transaction, so the table of events is also the outbox: an event is there if
-// and only if its lead is.
+// transaction, so an event is there if and only if its lead is. Deliveries are the
+// outbox of the webhook: an event that was raised while there was one is in it
+// from that transaction on.
 const schema = `
 CREATE TABLE IF NOT EXISTS site_meta (
   key   TEXT PRIMARY KEY,
@@ -62,6 +63,16 @@ CREATE TABLE IF NOT EXISTS events (
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS events_lead ON events (lead_id);
+CREATE TABLE IF NOT EXISTS deliveries (
+  seq      INTEGER PRIMARY KEY REFERENCES events (seq),
+  form     TEXT NOT NULL,
+  status   TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0, -- since it was last put in the queue
+  at       INTEGER NOT NULL DEFAULT 0, -- of the last attempt
+  next_at  INTEGER NOT NULL,
+  error    TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX IF NOT EXISTS deliveries_pending ON deliveries (form, seq) WHERE status = 'pending';
 CREATE TABLE IF NOT EXISTS sessions (
   hash       BLOB PRIMARY KEY, -- SHA-256 of the token, which is nowhere
   workspace  TEXT NOT NULL,

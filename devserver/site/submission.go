@@ -192,3 +192,16 @@ func insertRow(table string, names []string) string {
 }
 
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Resubmit tries to write the row of one lead again, unless it is written, and
+// returns how that went. db is the site's own database.
+func (s *Store) Resubmit(ctx context.Context, db *sql.DB, id string) (Submission, error) {
+	l, err := s.lead(ctx, id)
+	if err != nil {
+		return Submission{}, err
+	}
+	if l.Submission.Status == SubmissionNone || l.Submission.Status == SubmissionWritten {
+		return l.Submission, nil
+	}
+	return s.submit(ctx, db, l)
+}

@@ -1,0 +1,292 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file delivers events to a webhook, as standardwebhooks.com specifies:
+// signed, at least once, with the same id each time.
+
+// secretPrefix begins a webhook's secret in text: "whsec_" and base64.
+const secretPrefix = "whsec_"
+
+// Lengths of a webhook's secret in bytes, by the standard.
+const (
+	minSecret, maxSecret = 24, 64
+	newSecret            = 32
+)
+
+// Webhook is where events are delivered.
+type Webhook struct {
+	URL string // http or https
+	// Secret is the HMAC key, see [ParseSecret].
+	Secret []byte
+	// Transport sends the requests. Nil means http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+var (
+	errSecret     = errors.New(`a webhook's secret is "whsec_" and the base64 of 24 to 64 bytes`)
+	errWebhookURL = errors.New("a webhook's address is an http or https URL")
+)
+
+// ParseWebhookURL checks the address of a webhook.
+func ParseWebhookURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return errWebhookURL
+	}
+	return nil
+}
+
+// ParseSecret reads "whsec_…".
+func ParseSecret(text string) ([]byte, error) {
+	encoded, ok := strings.CutPrefix(text, secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil || len(key) < minSecret || len(key) > maxSecret {
+		return nil, errSecret
+	}
+	return key, nil
+}
+
+// FormatSecret writes a secret as ParseSecret reads it.
+func FormatSecret(key []byte) string { return secretPrefix + base64.StdEncoding.EncodeToString(key) }
+
+// WebhookSecret returns the secret that the store made for its site, which stays
+// the same from one run to the next.
+func (s *Store) WebhookSecret(ctx context.Context) ([]byte, error) {
+	fresh := make([]byte, newSecret)
+	if _, err := rand.Read(fresh); err != nil {
+		return nil, err
+	}
+	const put = `INSERT INTO site_meta (key, value) VALUES ('webhook_secret', ?) ON CONFLICT DO NOTHING`
+	if _, err := s.db.ExecContext(ctx, put, FormatSecret(fresh)); err != nil {
+		return nil, err
+	}
+	var text string
+	if err := s.db.QueryRowContext(ctx, `SELECT value FROM site_meta WHERE key = 'webhook_secret'`).Scan(&text); err != nil {
+		return nil, err
+	}
+	return ParseSecret(text)
+}
+
+// ReplayEvents puts the events that a filter chooses in the webhook's queue again,
+// and returns them. They keep their ids. A site with a webhook, in this process
+// or another, delivers them; where there is none they wait for one.
+func (s *Store) ReplayEvents(ctx context.Context, f EventFilter) ([]Event, error) {
+	events, err := s.Events(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now().UTC().Truncate(time.Millisecond)
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit there is nothing to roll back
+	const put = `INSERT INTO deliveries (seq, form, status, next_at) VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET status = excluded.status, attempts = 0, next_at = excluded.next_at, error = ''`
+	for i := range events {
+		e := &events[i]
+		if _, err := tx.ExecContext(ctx, put, e.Sequence, e.Form, string(DeliveryPending), now.UnixMilli()); err != nil {
+			return nil, err
+		}
+		e.Delivery = &Delivery{Status: DeliveryPending, Next: &Stamp{now}}
+	}
+	return events, tx.Commit()
+}
+
+// courier delivers the events of one site. One goroutine runs it.
+type courier struct {
+	store  *Store
+	site   *Site
+	hook   Webhook
+	client *http.Client
+	wake   chan struct{}
+}
+
+func newCourier(s *Site, hook Webhook) *courier {
+	return &courier{store: s.store, site: s, hook: hook, wake: make(chan struct{}, 1), client: &http.Client{
+		Transport: hook.Transport, Timeout: webhookTime,
+		// What a redirect leads to has not been agreed with anybody.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// hurry has the queue looked at now.
+func (c *courier) hurry() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run delivers until ctx ends.
+func (c *courier) run(ctx context.Context) {
+	tick := time.NewTicker(webhookPoll)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if err := c.round(ctx); err != nil && ctx.Err() == nil {
+			c.site.options.Logger.Error("events not delivered", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-c.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// due chooses, of each form, the oldest event in the queue, if it is its time.
+const due = selectEvents + ` WHERE d.status = 'pending' AND d.next_at <= ?
+  AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.status = 'pending' AND o.form = d.form AND o.seq < d.seq)
+ORDER BY d.next_at, e.seq LIMIT 20`
+
+// round delivers what is due until nothing is.
+func (c *courier) round(ctx context.Context) error {
+	for {
+		rows, err := c.store.db.QueryContext(ctx, due, c.store.now().UnixMilli())
+		if err != nil {
+			return err
+		}
+		events, err := collect(rows, scanEvent)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		for _, e := range events {
+			if err := c.deliver(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// deliver tries once to deliver an event, and notes what came of it. A try that
+// the end of the site cut short is none.
+func (c *courier) deliver(ctx context.Context, e Event) error {
+	before := e.Delivery.Attempts
+	wait, failed := c.send(ctx, e)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	now := c.store.now().UTC().Truncate(time.Millisecond)
+	d := &Delivery{Status: DeliveryDelivered, Attempts: before + 1, At: &Stamp{now}}
+	next := now
+	switch {
+	case failed == nil:
+	case errors.Is(failed, errGone) || d.Attempts >= webhookTries:
+		d.Status, d.Error = DeliveryDead, failed.Error()
+	default:
+		next = now.Add(max(wait, pause(d.Attempts)))
+		d.Status, d.Error, d.Next = DeliveryPending, failed.Error(), &Stamp{next}
+	}
+	// A replay in the meantime counts from its own beginning.
+	const note = `UPDATE deliveries SET status = ?, attempts = ?, at = ?, next_at = ?, error = ?
+WHERE seq = ? AND attempts = ? AND status = 'pending'`
+	c.store.writing.Lock()
+	_, err := c.store.db.ExecContext(ctx, note, string(d.Status), d.Attempts, now.UnixMilli(), next.UnixMilli(), d.Error, e.Sequence, before)
+	c.store.writing.Unlock()
+	if err != nil {
+		return err
+	}
+	e.Delivery = d
+	c.site.events.publishDelivery(e)
+	if c.site.options.OnDelivery != nil {
+		c.site.options.OnDelivery(e)
+	}
+	return nil
+}
+
+// pause is how long to wait after so many failures.
+func pause(failures int) time.Duration {
+	wait := webhookPause
+	for range failures - 1 {
+		wait = min(2*wait, webhookMost)
+	}
+	return wait
+}
+
+// errGone is the answer 410: the receiver wants no more.
+var errGone = errors.New("the webhook answered 410 Gone")
+
+// delivered is the body of a delivery.
+type delivered struct {
+	Type      string    `json:"type"`
+	Timestamp Stamp     `json:"timestamp"` // of the event
+	Data      eventData `json:"data"`
+}
+
+type eventData struct {
+	ID     string `json:"id"`
+	LeadID string `json:"lead_id"`
+	Form   string `json:"form"`
+	Fields Fields `json:"fields"`
+}
+
+// send posts an event. wait is how long the receiver asks not to be asked again.
+func (c *courier) send(ctx context.Context, e Event) (wait time.Duration, err error) {
+	body, err := marshal(delivered{e.Name, e.CreatedAt, eventData{e.ID, e.LeadID, e.Form, e.Fields}})
+	if err != nil {
+		return 0, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.hook.URL, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	at := strconv.FormatInt(c.store.now().Unix(), 10)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "pages")
+	r.Header.Set("Webhook-Id", e.ID)
+	r.Header.Set("Webhook-Timestamp", at)
+	r.Header.Set("Webhook-Signature", "v1,"+sign(c.hook.Secret, e.ID, at, body))
+	response, err := c.client.Do(r)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err // the address is known, and may hold a password
+		}
+		return 0, err
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, maxFieldBytes) // so that the connection can be used again
+	switch status := response.StatusCode; {
+	case status >= 200 && status < 300:
+		return 0, nil
+	case status == http.StatusGone:
+		return 0, errGone
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		wait = retryAfter(response.Header.Get("Retry-After"))
+	}
+	return wait, fmt.Errorf("the webhook answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
+}
+
+// sign is the signature v1 of a delivery: base64 of the HMAC-SHA256 of id, time and body.
+func sign(secret []byte, id, at string, body []byte) string {
+	mac := hmac.New(sha256.New, secret)
+	fmt.Fprintf(mac, "%s.%s.%s", id, at, body)
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// retryAfter reads a number of seconds, 0 for anything else. More than the
+// longest pause is not waited.
+func retryAfter(text string) time.Duration {
+	seconds, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return min(time.Duration(seconds)*time.Second, webhookMost)
+}
