@@ -34,6 +34,7 @@ type devFlags struct {
 	allowFetch   []string
 	allowHosts   []string
 	projectState string
+	webhook      string
 }
 
 func (c *cli) newDev() *cobra.Command {
@@ -68,6 +69,7 @@ func (c *cli) newDev() *cobra.Command {
 	flags.StringVar(&f.liveReload, "live-reload", "hot", "what open pages do after a save: hot, full, off")
 	flags.StringArrayVar(&f.allowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	flags.StringArrayVar(&f.allowHosts, "allow-host", nil, "further `HOST` name to answer to; repeatable")
+	flags.StringVar(&f.webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
 	flags.StringVar(&f.projectState, "project-state", "", "`folder` of the project database, to share it between sites (default: the state folder)")
 	return cmd
 }
@@ -87,6 +89,11 @@ func (f *devFlags) check() error {
 	}
 	if f.port < 0 || f.port > 65535 {
 		return usageError("--port is %d; ports go from 0 to 65535", f.port)
+	}
+	if f.webhook != "" {
+		if err := site.ParseWebhookURL(f.webhook); err != nil {
+			return usageError("--event-webhook is %q: %s", f.webhook, err)
+		}
 	}
 	if f.cpuScale <= 0 {
 		return usageError("--cpu-scale is %v; it must be more than 0", f.cpuScale)
@@ -177,7 +184,12 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer console.history.Close()
+	webhook, err := r.webhook(ctx, platform, console)
+	if err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
 	front, err := site.New(ctx, site.Options{
+		Webhook: webhook, OnDelivery: console.delivery,
 		DB: platform, SubmissionsDB: b.site, Control: hub, Now: c.now, Logger: console.logger(), DevHints: true,
 		AllowHost: func(host string) bool { return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host) },
 		ErrorPage: console.errorPage, OnRequest: console.request,

@@ -148,6 +148,23 @@ func (k *console) request(rec site.RequestRecord) {
 	k.line("%s", devserver.FormatRequest(rec, k.cli.colored(k.cli.stderr)))
 }
 
+// delivery tells of one attempt to deliver an event to the webhook.
+func (k *console) delivery(e site.Event) {
+	d := e.Delivery
+	if k.cli.json {
+		k.event(typedEvent{"delivery", e})
+		return
+	}
+	switch d.Status {
+	case site.DeliveryDelivered:
+		k.line("webhook %s %s delivered", e.Name, e.ID)
+	case site.DeliveryPending:
+		k.line("%s %s %s: %s; again in %s", k.cli.paint("33", "webhook"), e.Name, e.ID, printable(d.Error), d.Next.Sub(d.At.Time))
+	case site.DeliveryDead:
+		k.line("%s %s %s: %s; given up, see pages events replay", k.cli.paint("31", "webhook"), e.Name, e.ID, printable(d.Error))
+	}
+}
+
 // log prints what the Worker logged, and keeps it.
 func (k *console) log(l pagesruntime.Line) {
 	line := logLine(l)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,7 +46,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"site": copySite, "url": waitURL, "http": request, "hold": hold,
+			"site": copySite, "url": waitURL, "http": request, "hold": hold, "id": findID, "await": await,
 		},
 	})
 }
@@ -71,6 +73,31 @@ func waitURL(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("no dev server on %s in %v", args[0], patience)
+}
+
+// findID is `id leads|events WORD DIR`: puts the id of the newest lead or event
+// whose line has the word into $ID.
+func findID(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Exec("pages", args[0], "list", args[2]))
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		if words := strings.Fields(line); slices.Contains(words, args[1]) {
+			ts.Setenv("ID", words[2])
+			return
+		}
+	}
+	ts.Fatalf("no line has %q", args[1])
+}
+
+// await is `await PATTERN exec COMMAND…`: runs a command until its stdout matches.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	pattern := regexp.MustCompile(`(?m)` + args[0])
+	for end := time.Now().Add(patience); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+		ts.Check(ts.Exec(args[2], args[3:]...))
+		if pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("not in %v: %s", patience, args[0])
 }
 
 // request is `http STATUS METHOD URL [-H 'Name: value']… [BODY]`: sends one

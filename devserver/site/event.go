@@ -55,6 +55,7 @@ type EventFilter struct {
 	Name     string         // only this event
 	Form     string         // only leads of this form
 	Delivery DeliveryStatus // only those whose delivery got that far
-	After    int64          // only events with a greater Sequence, oldest first
+	After    int64          // only events with a greater Sequence; implies Oldest
+	Oldest   bool           // the oldest first
 	Limit    int            // at most so many; 0 means all
 }

@@ -34,7 +34,7 @@ const selectEvents = `SELECT e.seq, e.id, e.name, e.lead_id, e.created_at, l.for
   coalesce(d.status, ''), coalesce(d.attempts, 0), coalesce(d.at, 0), coalesce(d.next_at, 0), coalesce(d.error, '')
 FROM events e JOIN leads l ON l.id = e.lead_id LEFT JOIN deliveries d ON d.seq = e.seq`
 
-// Events returns events, newest first; with EventFilter.After oldest first.
+// Events returns events, newest first unless the filter says otherwise.
 func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	var where conditions
 	where.equal("e.id", f.ID)
@@ -45,6 +45,8 @@ func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	order := " ORDER BY e.seq DESC LIMIT ?"
 	if f.After > 0 {
 		where.add("e.seq > ?", f.After)
+	}
+	if f.After > 0 || f.Oldest {
 		order = " ORDER BY e.seq LIMIT ?"
 	}
 	rows, err := s.db.QueryContext(ctx, selectEvents+where.sql()+order, where.with(limit(f.Limit))...)

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+// secretVariable holds the webhook's secret. It is no flag: those show in the
+// list of processes.
+const secretVariable = "PAGES_EVENT_WEBHOOK_SECRET"
+
+// webhook is where --event-webhook says, nil for nowhere.
+func (r *devRun) webhook(ctx context.Context, platform *sql.DB, console *console) (*site.Webhook, error) {
+	if r.flags.webhook == "" {
+		return nil, nil //nolint:nilnil // no webhook is asked for, and nothing went wrong
+	}
+	hook := &site.Webhook{URL: r.flags.webhook}
+	if text, ok := r.lookup(secretVariable); ok && text != "" {
+		secret, err := site.ParseSecret(text)
+		if err != nil {
+			return nil, usageError("%s: %s", secretVariable, err)
+		}
+		hook.Secret = secret
+		return hook, nil
+	}
+	store, err := site.OpenStore(ctx, platform, site.StoreOptions{Now: r.now})
+	if err == nil {
+		hook.Secret, err = store.WebhookSecret(ctx)
+	}
+	if err != nil {
+		return nil, r.state.unopened(platformFile, err)
+	}
+	console.line("  webhook      %s (%s)", site.FormatSecret(hook.Secret), secretVariable+" sets another")
+	return hook, nil
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+func (c *cli) newEvents() *cobra.Command {
+	cmd := &cobra.Command{Use: "events", Short: "The automation events that leads raised", Args: cobra.NoArgs, RunE: help}
+	cmd.AddCommand(c.newEventsList(), c.newEventsTail(), c.newEventsReplay())
+	return cmd
+}
+
+// eventFlags choose events.
+type eventFlags struct {
+	site.EventFilter
+	status string
+}
+
+func (f *eventFlags) add(cmd *cobra.Command, limit int) {
+	cmd.Flags().StringVar(&f.Name, "name", "", "only events of this `name`")
+	cmd.Flags().StringVar(&f.Form, "form", "", "only events of this form, by `name`")
+	cmd.Flags().IntVar(&f.Limit, "limit", limit, "at most this `many`; 0 for all")
+}
+
+func (f *eventFlags) addStatus(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.status, "status", "", "only events whose delivery to the webhook is pending, delivered or dead")
+}
+
+func (f *eventFlags) check() error {
+	f.Delivery = site.DeliveryStatus(f.status)
+	if f.status != "" && !slices.Contains(site.DeliveryStatuses(), f.Delivery) {
+		return usageError("--status is %q; it is one of %v", f.status, site.DeliveryStatuses())
+	}
+	return checkLimit(f.Limit)
+}
+
+func (c *cli) newEventsList() *cobra.Command {
+	f := &eventFlags{}
+	cmd := &cobra.Command{
+		Use:     "list [DIR]",
+		Short:   "List the automation events that leads raised, newest first",
+		Long:    "List the automation events that leads raised, newest first, and how far their\ndelivery to the webhook got." + listHelp,
+		Example: "  pages events list\n  pages events list --name pages.lead.captured --json\n  pages events list --status dead",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			events := []site.Event{}
+			err := c.withStore(cmd.Context(), args, func(ctx context.Context, _ *state, s *site.Store) (err error) {
+				events, err = s.Events(ctx, f.EventFilter)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			c.printEvents(events)
+			c.none(len(events), "events")
+			return nil
+		},
+	}
+	f.add(cmd, 0)
+	f.addStatus(cmd)
+	return cmd
+}
+
+func (c *cli) printEvents(events []site.Event) {
+	if c.json {
+		c.printJSON(site.EventList{Events: events})
+		return
+	}
+	for _, e := range events {
+		c.printEvent(e)
+	}
+}
+
+func (c *cli) printEvent(e site.Event) {
+	fmt.Fprintf(c.stdout, "%s  %s  %-28s %s  %s%s\n", e.CreatedAt.Local().Format(clockTime), e.ID, e.Name, e.Form, e.LeadID, deliveryNote(e.Delivery))
+}
+
+// deliveryNote is how far the delivery of an event got, "" for one that is not delivered.
+func deliveryNote(d *site.Delivery) string {
+	if d == nil {
+		return ""
+	}
+	note := "  " + string(d.Status)
+	if d.Attempts > 1 || d.Error != "" {
+		note += fmt.Sprintf(" after %s", count(d.Attempts, "attempt"))
+	}
+	return note + because(d.Error)
+}
+
+func (c *cli) newEventsReplay() *cobra.Command {
+	f := &eventFlags{}
+	cmd := &cobra.Command{
+		Use:   "replay [ID] [DIR]",
+		Short: "Deliver events to the webhook again",
+		Long: "Deliver events to the webhook again: the one of an ID, or all that the flags\nchoose. They keep their ids, by which a receiver knows them. " +
+			"They are delivered\nwhile pages dev --event-webhook runs, also when it starts later.\n\n" +
+			"Exit codes: 0 done, 1 there is no such event, 2 wrong usage, 9 the state folder\ncannot be used.",
+		Example: "  pages events replay evt_7zq…\n  pages events replay --status dead\n  pages events replay --form join --limit 5 --json",
+		Args:    cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			chosen := f.status != "" || f.Name != "" || f.Form != "" || f.Limit > 0
+			rest := args
+			if len(args) > 0 && strings.HasPrefix(args[0], "evt_") {
+				f.ID, rest = args[0], args[1:]
+			}
+			switch {
+			case f.ID != "" && chosen:
+				return usageError("an ID and flags choose two things")
+			case f.ID == "" && !chosen:
+				return usageError("which events? Give an ID, or choose with --status, --name, --form or --limit")
+			case len(rest) > 1:
+				return usageError("%q is no event's id, and one folder is enough", rest[0])
+			}
+			return c.replayEvents(cmd.Context(), f, rest)
+		},
+	}
+	f.add(cmd, 0)
+	f.addStatus(cmd)
+	return cmd
+}
+
+func (c *cli) replayEvents(ctx context.Context, f *eventFlags, args []string) error {
+	events := []site.Event{}
+	err := c.withStore(ctx, args, func(ctx context.Context, _ *state, s *site.Store) (err error) {
+		events, err = s.ReplayEvents(ctx, f.EventFilter)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.ID != "" && len(events) == 0 {
+		return notFound("event", f.ID)
+	}
+	c.printEvents(events)
+	c.progress("%s in the queue", count(len(events), "event"))
+	return nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+func (c *cli) newLeadsExport() *cobra.Command {
+	var filter site.LeadFilter
+	var raw bool
+	cmd := &cobra.Command{
+		Use:   "export csv|json [DIR]",
+		Short: "Write all leads to stdout, oldest first",
+		Long: "Write all leads to stdout, oldest first, as CSV with a column for each field that\nany of them has, or as the document of leads list --json.\n\n" +
+			"What visitors wrote is not to be trusted: in CSV, a value that a spreadsheet would\ntake for a formula (it begins with = + - or @) gets a ' in front, unless --raw is\nsaid." + listHelp,
+		Example: "  pages leads export csv > leads.csv\n  pages leads export csv --form join --raw\n  pages leads export json | jq .leads",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != "csv" && args[0] != "json" {
+				return usageError("leads are exported as csv or json, and not as %q", args[0])
+			}
+			if c.json && args[0] == "csv" {
+				return usageError("--json and csv ask for two things")
+			}
+			leads, err := c.readLeads(cmd.Context(), args[1:], filter)
+			if err != nil {
+				return err
+			}
+			slices.Reverse(leads)
+			c.none(len(leads), "leads")
+			if args[0] == "json" {
+				c.printJSON(site.LeadList{Leads: leads})
+				return nil
+			}
+			return writeLeads(c.stdout, leads, raw)
+		},
+	}
+	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")
+	cmd.Flags().BoolVar(&raw, "raw", false, "values in CSV as they came, also those that look like formulas")
+	return cmd
+}
+
+// writeLeads writes leads as CSV. Where a field is called like a column of ours,
+// it is the second of that name.
+func writeLeads(w io.Writer, leads []site.Lead, raw bool) error {
+	own := []string{"lead_id", "form", "created_at", "events"}
+	var fields []string
+	at := map[string]int{}
+	for _, l := range leads {
+		for _, f := range l.Fields {
+			if _, ok := at[f.Name]; !ok {
+				at[f.Name] = len(own) + len(fields)
+				fields = append(fields, f.Name)
+			}
+		}
+	}
+	out := csv.NewWriter(w)
+	head := distinct(slices.Concat(own, fields))
+	rows := [][]string{head}
+	for _, l := range leads {
+		row := make([]string, len(head))
+		copy(row, []string{l.ID, l.Form, l.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), strings.Join(l.Events, " ")})
+		for _, f := range l.Fields {
+			row[at[f.Name]] = l.Fields.Text(f.Name)
+		}
+		rows = append(rows, row)
+	}
+	if !raw {
+		for _, row := range rows {
+			for i := range row {
+				row[i] = withoutFormula(row[i])
+			}
+		}
+	}
+	return out.WriteAll(rows)
+}
+
+// withoutFormula keeps spreadsheets from running what a visitor wrote.
+func withoutFormula(text string) string {
+	if strings.ContainsAny(firstByte(strings.TrimLeft(text, " ")), "=+-@\t\r") && text != "" {
+		return "'" + text
+	}
+	return text
+}
+
+func firstByte(text string) string { return text[:min(len(text), 1)] }
