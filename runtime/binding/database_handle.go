@@ -47,6 +47,8 @@ type cacheKey struct {
 type cachedStatement struct {
 	stmt uintptr
 	cost sqlCost
+	// slow is how many uses it waits until it is tried for a moment again.
+	slow int
 }
 
 // A connection keeps so many prepared statements, of texts up to so many bytes.
@@ -140,6 +142,23 @@ func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
 	return err
 }
 
+// briefly runs fn on the connection, and interrupts what fn runs when limit has
+// passed. over is whether it had.
+func (h *sqlHandle) briefly(limit time.Duration, fn func() error) (over bool, err error) {
+	interrupted := make(chan struct{})
+	timer := time.AfterFunc(limit, func() {
+		defer close(interrupted)
+		tls := libc.NewTLS()
+		defer tls.Close()
+		sqlite3.Xsqlite3_interrupt(tls, h.db)
+	})
+	err = h.conn.Raw(func(any) error { return fn() })
+	if over = !timer.Stop(); over {
+		<-interrupted
+	}
+	return over, err
+}
+
 // interrupt repeats itself until done, because SQLite forgets an interrupt
 // that arrives between two statements.
 func (h *sqlHandle) interrupt(done <-chan struct{}) {
@@ -204,7 +223,7 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	case tail != "":
 		s.rest = tail
 	case s.stmt != 0 && len(text) <= maxCachedText:
-		h.keep(key, cachedStatement{s.stmt, s.cost})
+		h.keep(key, cachedStatement{stmt: s.stmt, cost: s.cost})
 		s.cached = true
 	}
 	return s, nil

@@ -494,3 +494,58 @@ func FuzzDatabase(f *testing.F) {
 		}
 	})
 }
+
+// TestDatabaseQuick asks for what is done at once, and for what is not.
+func TestDatabaseQuick(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE q(id INTEGER PRIMARY KEY, x)", "INSERT INTO q VALUES (1, 'a'), (2, 'b')")
+	const one = "SELECT x FROM q WHERE id = ?"
+	quick := func(text string, params ...any) string {
+		out, done, err := d.quick(t.Context(), Query{text, params}, shapeRaw, "")
+		switch {
+		case !done:
+			return "later"
+		case err != nil:
+			return err.Error()
+		}
+		return string(out)
+	}
+	expect := func(when, want, text string, params ...any) {
+		t.Helper()
+		if got := quick(text, params...); got != want {
+			t.Errorf("%s: %s, want %s", when, got, want)
+		}
+	}
+	expect("not compiled", "later", one, 1.0)
+	askSQL(t, d, shapeRaw, one, 1.0)
+	expect("compiled", `[["b"]]`, one, 2.0)
+	expect("parameters missing", "Error: D1_ERROR: Wrong number of parameter bindings for SQL query.", one)
+	for _, text := range []string{"INSERT INTO q(x) VALUES (?) RETURNING x", "PRAGMA foreign_keys", "SELECT 1; SELECT x FROM q", "SELECT 1"} {
+		var params []any
+		if strings.Contains(text, "?") {
+			params = []any{"c"}
+		}
+		askSQL(t, d, shapeRaw, text, params...)
+		expect(text, "later", text, params...)
+	}
+	const long = "WITH RECURSIVE n(n) AS (SELECT id FROM q UNION ALL SELECT n + 1 FROM n WHERE n < 200000) SELECT max(n) FROM n"
+	want := askSQL(t, d, shapeRaw, long)
+	for range 2 { // the second is not even tried
+		expect("long", "later", long)
+	}
+	if slow := d.handle.cache[cacheKey{text: long}].slow; slow != slowUses-1 {
+		t.Errorf("it is tried again in %d uses", slow)
+	}
+	if got := askSQL(t, d, shapeRaw, long); got != want {
+		t.Errorf("after it was interrupted: %s, want %s", got, want)
+	}
+	<-d.turn
+	expect("in use", "later", one, 1.0)
+	d.turn <- struct{}{}
+	setupSQL(t, d, "ALTER TABLE q ADD COLUMN y")
+	expect("another schema", "later", one, 1.0)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	expect("closed", "later", one, 1.0)
+}

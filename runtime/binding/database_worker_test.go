@@ -92,6 +92,18 @@ func runStores(t *testing.T, tests []struct{ script, want string }) {
 
 func TestDatabaseFromWorker(t *testing.T) {
 	runStores(t, []struct{ script, want string }{
+		{
+			"await DB.exec(\"CREATE TABLE q(x)\"); await DB.exec(\"INSERT INTO q VALUES (1)\"); let rang = false; setTimeout(() => { rang = true; }, 5); const read = DB.prepare(\"SELECT x FROM q\"); let n = 0; while (!rang && n < 1e6) n += await read.first(\"x\"); return rang",
+			`true`, // reads that are done at once keep no timer waiting
+		},
+		{
+			"const read = DB.prepare(\"SELECT x FROM q\"); await read.first(); const order = []; const first = read.first(\"x\").then(() => order.push(\"read\")); order.push(\"asked\"); await first; const { meta } = await DB.withSession().prepare(\"SELECT x FROM q\").all(); return [order, meta.rows_read]",
+			`[["asked","read"],1]`,
+		},
+		{
+			"const read = DB.prepare(\"SELECT abs(x) FROM q WHERE x < ?\"); await read.bind(2).first(); const s = DB.withSession(); const r = s.prepare(\"SELECT x FROM q\"); await r.first(); const a = s.getBookmark(); await r.first(); const b = s.getBookmark(); try { await read.first(); } catch (e) { return [a < b, e.stack.includes(\"worker.js:\"), Object.keys(e)]; }",
+			`[true,true,[]]`,
+		},
 		{"return await DB.exec(\"CREATE TABLE a(id INTEGER PRIMARY KEY, x, at DATETIME)\").then(({ count, duration }) => [count, typeof duration])", `[1,"number"]`},
 		{
 			"const { success, results, meta } = await DB.prepare(\"INSERT INTO a(x) VALUES (?)\").bind(\"é😀\\u0000\").run(); return [success, results, meta.changes, meta.last_row_id, meta.changed_db, meta.rows_written]",
@@ -293,6 +305,21 @@ func BenchmarkDatabaseFromWorker(b *testing.B) {
 	ask := stores(b, script)
 	for b.Loop() {
 		if got := ask(script); got != `[{"n":1}]` {
+			b.Fatal(got)
+		}
+	}
+}
+
+// BenchmarkDatabaseLoop is a thousand reads of a row, one awaited after the other in one request.
+func BenchmarkDatabaseLoop(b *testing.B) {
+	const (
+		fill = "await DB.exec(\"CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT, n REAL)\"); await DB.batch(Array.from({ length: 1000 }, (_, i) => DB.prepare(\"INSERT INTO rows VALUES (?, ?, ?)\").bind(i, \"row\", i / 4))); return 1"
+		loop = "let sum = 0; for (let id = 0; id < 1000; id++) sum += (await DB.prepare(\"SELECT id, name, n FROM rows WHERE id = ?\").bind(id).first()).n; return sum"
+	)
+	ask := stores(b, fill, loop)
+	ask(fill)
+	for b.Loop() {
+		if got := ask(loop); got != "124875" {
 			b.Fatal(got)
 		}
 	}

@@ -6,15 +6,16 @@ import { viewOf } from "./body.js";
 const ALL = 0, RAW = 1, RAW_NAMED = 2, FIRST = 3, COLUMN = 4;
 
 export class D1PreparedStatement {
-  #run;
-  constructor(run, statement, params) {
-    this.#run = run;
+  #on;
+  constructor(on, statement, params) {
+    this.#on = on;
     this.statement = statement;
     this.params = params;
   }
 
   bind(...values) {
-    return new D1PreparedStatement(this.#run, this.statement, values.map(bindable));
+    for (let at = 0; at < values.length; at++) values[at] = bindable(values[at]);
+    return new D1PreparedStatement(this.#on, this.statement, values);
   }
 
   first(column) { return column === undefined ? this.#ask(FIRST) : this.#ask(COLUMN, `${column}`); }
@@ -26,48 +27,53 @@ export class D1PreparedStatement {
   raw(options) { return this.#ask(options?.columnNames ? RAW_NAMED : RAW); }
 
   #ask(shape, column) {
-    return this.#run((id) => host.db_query(id, textOf(this.statement), this.params, shape, column));
+    const on = this.#on;
+    let answer;
+    try {
+      answer = host.db_query(on.id, textOf(this.statement), this.params, shape, column);
+    } catch (error) {
+      return refused(error);
+    }
+    return promised(on, answer);
   }
 }
 
 export class D1DatabaseSession {
-  #run;
+  #on;
   #bookmark;
   constructor(id, bookmark) {
     this.#bookmark = bookmark;
-    this.#run = async (ask) => {
-      const result = await traced(ask, id);
-      const next = nextBookmark();
-      if (this.#bookmark === null || this.#bookmark < next) this.#bookmark = next;
-      return result;
+    this.#on = {
+      id,
+      seen: (result) => {
+        const next = nextBookmark();
+        if (this.#bookmark === null || this.#bookmark < next) this.#bookmark = next;
+        return result;
+      },
     };
   }
 
-  prepare(query) { return new D1PreparedStatement(this.#run, query, []); }
+  prepare(query) { return new D1PreparedStatement(this.#on, query, []); }
 
-  batch(statements) { return batch(this.#run, statements); }
+  batch(statements) { return batch(this.#on, statements); }
 
   getBookmark() { return this.#bookmark; }
 }
 
 export class D1Database {
-  #id;
-  #run;
-  constructor(id) {
-    this.#id = id;
-    this.#run = (ask) => traced(ask, id);
-  }
+  #on;
+  constructor(id) { this.#on = { id, seen: null }; }
 
-  prepare(query) { return new D1PreparedStatement(this.#run, query, []); }
+  prepare(query) { return new D1PreparedStatement(this.#on, query, []); }
 
-  batch(statements) { return batch(this.#run, statements); }
+  batch(statements) { return batch(this.#on, statements); }
 
-  exec(query) { return this.#run((id) => host.db_exec(id, textOf(query.trim()))); }
+  exec(query) { return ask(this.#on, (id) => host.db_exec(id, textOf(query.trim()))); }
 
   withSession(constraint) {
     const given = constraint?.trim() ?? "";
     const bookmark = given === "" || given === "first-primary" || given === "first-unconstrained" ? null : given;
-    return new D1DatabaseSession(this.#id, bookmark);
+    return new D1DatabaseSession(this.#on.id, bookmark);
   }
 
   async dump() {
@@ -76,8 +82,39 @@ export class D1Database {
 }
 
 // Whatever has a statement and params will do: tracing libraries wrap what prepare() gives.
-function batch(run, statements) {
-  return run((id) => host.db_batch(id, statements.map(({ statement, params }) => [textOf(statement), params]).flat()));
+function batch(on, statements) {
+  return ask(on, (id) => host.db_batch(id, statements.map(({ statement, params }) => [textOf(statement), params]).flat()));
+}
+
+function ask(on, call) {
+  let answer;
+  try {
+    answer = call(on.id);
+  } catch (error) {
+    return refused(error);
+  }
+  return promised(on, answer);
+}
+
+/** The promise of what the host gave, which may be one or the result. */
+function promised(on, answer) {
+  if (answer instanceof Promise) {
+    const here = new Error();
+    const result = answer.catch((error) => { throw placed(error, here); });
+    return on.seen === null ? result : result.then(on.seen);
+  }
+  on.seen?.(answer);
+  return Promise.resolve(answer);
+}
+
+function refused(error) { return Promise.reject(placed(error, new Error())); }
+
+/** The error with the stack of the call: the host's has none of the Worker's lines. */
+function placed(error, here) {
+  const at = here.stack.indexOf("\n");
+  Object.defineProperty(error, "stack", { value: `${error}${here.stack.slice(at)}`, writable: true, configurable: true });
+  if (Object.hasOwn(error, "cause")) Object.defineProperty(error, "cause", { enumerable: false });
+  return error;
 }
 
 function textOf(sql) {
@@ -87,17 +124,6 @@ function textOf(sql) {
 
 function caused(prefix, message) {
   return new Error(`${prefix}: ${message}`, { cause: new Error(message) });
-}
-
-/** Asks the host, and gives a rejection the stack of the call: the host's error has none of the Worker's lines. */
-function traced(ask, id) {
-  const here = new Error();
-  return new Promise((resolve) => resolve(ask(id))).catch((error) => {
-    const at = here.stack.indexOf("\n");
-    Object.defineProperty(error, "stack", { value: `${error}${here.stack.slice(at)}`, writable: true, configurable: true });
-    if (Object.hasOwn(error, "cause")) Object.defineProperty(error, "cause", { enumerable: false });
-    throw error;
-  });
 }
 
 /** A bookmark sorts behind those before it; the clock carries that over a restart. */
