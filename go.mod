@@ -30,6 +30,8 @@ require (
 	modernc.org/sqlite v1.61.1
 )
 
+require github.com/tdewolff/parse/v2 v2.8.20
+
 require (
 	github.com/bits-and-blooms/bitset v1.20.0 // indirect
 	github.com/chromedp/cdproto v0.159.0 // indirect

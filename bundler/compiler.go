@@ -33,6 +33,7 @@ type compiler struct {
 	target   target
 	context  api.BuildContext
 	imports  *imports
+	minified bool
 	settings map[string]string // the texts of the tsconfig.json files, by path
 }
 
@@ -81,7 +82,7 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 }
 
 func newCompiler(dir string, t target, o Options) (*compiler, error) {
-	c := &compiler{target: t, imports: &imports{provided: available(o.Provided, t.nodeJS)}}
+	c := &compiler{target: t, minified: o.Minify, imports: &imports{provided: available(o.Provided, t.nodeJS)}}
 	environment := `"production"`
 	if o.Development {
 		environment = `"development"`
@@ -145,7 +146,9 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	for _, file := range result.OutputFiles {
 		switch filepath.Ext(file.Path) {
 		case ".js":
-			out.worker.Code = file.Contents
+			if out.worker.Code = file.Contents; !c.minified {
+				out.worker.Code = withoutNameCalls(file.Contents)
+			}
 		case ".map":
 			if strings.HasSuffix(file.Path, ".js.map") {
 				out.worker.Map = file.Contents

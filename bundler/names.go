@@ -1,0 +1,255 @@
+package bundler
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// This file takes calls out of the bundle that do nothing. esbuild renames what
+// collides, and with KeepNames gives every function its own name back, by a call of
+// a helper: also those that have it (github.com/evanw/esbuild/issues/2605). The
+// call costs as much as ten closures, and code that makes closures for each
+// request, as most does, pays it each time. A call is replaced by spaces where the
+// language gives the function the same name (ECMA-262, NamedEvaluation), so that
+// the source map stays as it is.
+
+// nameHelper is how esbuild's helper begins when it is in the bundle under its own
+// name. All calls of that name are then esbuild's.
+const nameHelper = "\nvar __name = (target, value) => __defProp(target, \"name\", "
+
+// token is a token that is neither space nor comment.
+type token struct {
+	kind       js.TokenType
+	start, end int
+}
+
+// bracket is one that is open.
+type bracket struct {
+	kind      js.TokenType
+	condition bool  // the parenthesis of an if, for, while or with
+	call      *call // the parenthesis of a call of the helper
+}
+
+// call is a call of the helper.
+type call struct {
+	start     int // of it all, with the annotation before it
+	inside    int // where its arguments begin
+	statement bool
+	target    string // what the language names the function after, as it is printed
+}
+
+// namer goes through the tokens of a bundle that is not minified.
+type namer struct {
+	code    []byte
+	lexer   *js.Lexer
+	at      int      // where the next token begins
+	last    [4]token // the newest first
+	newLine bool     // since the newest
+	pure    int      // where the annotation before the next token begins, -1 without
+	open    []bracket
+	closed  bracket // the newest that is closed
+	ended   *call   // a statement, if a semicolon follows
+	blanks  [][2]int
+}
+
+var errUnsure = errors.New("the code cannot be read with certainty")
+
+// withoutNameCalls returns code, which esbuild printed, without the calls of its
+// helper that change nothing. Code that it cannot read stays as it is.
+func withoutNameCalls(code []byte) []byte {
+	if !bytes.Contains(code[:min(len(code), 4096)], []byte(nameHelper)) {
+		return code
+	}
+	in := parse.NewInputBytes(bytes.Clone(code))
+	n := &namer{code: code, lexer: js.NewLexer(in), pure: -1}
+	if err := n.run(); err != nil {
+		return code
+	}
+	out := bytes.Clone(code)
+	for _, blank := range n.blanks {
+		for i := blank[0]; i < blank[1]; i++ {
+			out[i] = ' '
+		}
+	}
+	return out
+}
+
+func (n *namer) run() error {
+	for {
+		kind, text := n.lexer.Next()
+		switch kind {
+		case js.ErrorToken:
+			if errors.Is(n.lexer.Err(), io.EOF) && len(n.open) == 0 {
+				return nil
+			}
+			return errUnsure
+		case js.LineTerminatorToken, js.CommentLineTerminatorToken:
+			n.newLine = true
+		case js.WhitespaceToken:
+		case js.CommentToken:
+			if string(text) == "/* @__PURE__ */" {
+				n.pure = n.at
+			}
+		default:
+			var err error
+			if text, err = n.token(kind, text); err != nil {
+				return err
+			}
+		}
+		n.at += len(text)
+	}
+}
+
+// token takes the next token and returns its whole text.
+func (n *namer) token(kind js.TokenType, text []byte) ([]byte, error) {
+	if kind == js.DivToken || kind == js.DivEqToken {
+		begins, err := n.expressionBegins()
+		if err != nil {
+			return nil, err
+		}
+		if begins {
+			if kind, text = n.lexer.RegExp(); kind == js.ErrorToken {
+				return nil, errUnsure
+			}
+		}
+	}
+	if n.ended != nil && kind == js.SemicolonToken {
+		n.blank(n.ended.start, n.at+len(text))
+	}
+	n.ended = nil
+	t := token{kind, n.at, n.at + len(text)}
+	if _, opens := pairs[kind]; opens {
+		n.open = append(n.open, n.opens(t))
+	} else if kind == js.CloseParenToken || kind == js.CloseBraceToken || kind == js.CloseBracketToken || kind == js.TemplateEndToken {
+		if err := n.closes(t); err != nil {
+			return nil, err
+		}
+	}
+	if string(text) != "__name" {
+		n.pure = -1
+	}
+	copy(n.last[1:], n.last[:])
+	n.last[0], n.newLine = t, false
+	return text, nil
+}
+
+func (n *namer) text(t token) string { return string(n.code[t.start:t.end]) }
+
+// isProperty reports whether the token before t, which is n.last[i], makes a name a
+// property's.
+func (n *namer) isProperty(i int) bool {
+	return n.last[i].kind == js.DotToken || n.last[i].kind == js.OptChainToken
+}
+
+// expressionBegins reports whether an expression begins after the newest token, so
+// that a slash begins a regular expression.
+func (n *namer) expressionBegins() (bool, error) {
+	switch kind := n.last[0].kind; {
+	case js.IsIdentifierName(kind) && n.isProperty(1):
+		return false, nil
+	case kind == js.OfToken:
+		return false, errUnsure // a name, or the one of a loop
+	case kind == js.YieldToken: // a module's code is strict
+		return true, nil
+	case kind == js.ThisToken, kind == js.SuperToken, kind == js.NullToken, kind == js.TrueToken, kind == js.FalseToken:
+		return false, nil
+	case js.IsReservedWord(kind):
+		return true, nil
+	case js.IsIdentifier(kind), js.IsNumeric(kind):
+		return false, nil
+	case kind == js.CloseBraceToken:
+		return n.newLine, nil // esbuild ends a statement's line, and never an expression's
+	case kind == js.CloseParenToken:
+		return n.closed.condition, nil
+	case kind == js.StringToken, kind == js.TemplateToken, kind == js.TemplateEndToken, kind == js.RegExpToken,
+		kind == js.PrivateIdentifierToken, kind == js.CloseBracketToken, kind == js.IncrToken, kind == js.DecrToken:
+		return false, nil
+	}
+	return true, nil
+}
+
+// opens is what a bracket begins.
+func (n *namer) opens(t token) bracket {
+	b := bracket{kind: t.kind}
+	if t.kind != js.OpenParenToken {
+		return b
+	}
+	switch before := n.last[0]; {
+	case before.kind == js.AwaitToken:
+		b.condition = n.last[1].kind == js.ForToken && !n.isProperty(2)
+	case before.kind == js.IfToken, before.kind == js.ForToken, before.kind == js.WhileToken, before.kind == js.WithToken:
+		b.condition = !n.isProperty(1)
+	case n.text(before) == "__name":
+		b.call = n.calls(t)
+	}
+	return b
+}
+
+// calls is the call of the helper that begins with a parenthesis.
+func (n *namer) calls(t token) *call {
+	c := &call{start: n.last[0].start, inside: t.end}
+	if n.pure >= 0 {
+		c.start = n.pure
+	}
+	key := n.last[2]
+	if own := ownName.FindSubmatch(n.code[t.end:min(len(n.code), t.end+maxOwn)]); own != nil {
+		c.target = string(own[1])
+		return c
+	}
+	switch before := n.last[1].kind; {
+	case before == js.SemicolonToken, before == js.OpenBraceToken, before == js.CloseBraceToken:
+		c.statement = true
+	case before == js.EqToken && !n.isProperty(3) && (js.IsIdentifierName(key.kind) || key.kind == js.PrivateIdentifierToken),
+		before == js.ColonToken:
+		c.target = strings.Trim(n.text(key), `"'`)
+	}
+	return c
+}
+
+// ownName matches the beginning of a function that brings its name along.
+var ownName = regexp.MustCompile(`^(?:(?:async )?function\*? ?|class )([^\s({]+)`) //nolint:gochecknoglobals // a constant
+
+// maxOwn is how much of a function is looked at for its own name. A longer one is not found.
+const maxOwn = 256
+
+// closes ends a bracket.
+func (n *namer) closes(t token) error {
+	if len(n.open) == 0 {
+		return errUnsure
+	}
+	n.closed = n.open[len(n.open)-1]
+	n.open = n.open[:len(n.open)-1]
+	if pairs[n.closed.kind] != t.kind {
+		return errUnsure
+	}
+	c := n.closed.call
+	if c == nil || n.last[0].kind != js.StringToken || n.last[1].kind != js.CommaToken {
+		return nil
+	}
+	name := strings.Trim(n.text(n.last[0]), `"'`)
+	if strings.ContainsFunc(name, func(r rune) bool { return r == '\\' || r > unicode.MaxASCII }) {
+		return nil // the text is not the name, or not as long in the columns of the source map
+	}
+	switch {
+	case c.statement && n.last[2].start == c.inside && n.text(n.last[2]) == name:
+		n.ended = c
+	case !c.statement && c.target == name && name != "":
+		n.blank(c.start, c.inside)
+		n.blank(n.last[1].start, t.end)
+	}
+	return nil
+}
+
+var pairs = map[js.TokenType]js.TokenType{ //nolint:gochecknoglobals // a constant
+	js.OpenParenToken: js.CloseParenToken, js.OpenBraceToken: js.CloseBraceToken,
+	js.OpenBracketToken: js.CloseBracketToken, js.TemplateStartToken: js.TemplateEndToken,
+}
+
+func (n *namer) blank(from, to int) { n.blanks = append(n.blanks, [2]int{from, to}) }
