@@ -2,7 +2,9 @@ package devserver
 
 import (
 	"bytes"
+	"crypto/subtle"
 	"encoding/json"
+	"mime"
 	"net/http"
 	"net/url"
 	"path"
@@ -21,13 +23,14 @@ const (
 	streamPath  = "/__pages/reload"
 	devPath     = "/__pages/api/dev"
 	feedPath    = "/__pages/api/dev/stream"
+	toolsPath   = "/__pages/api/"
 )
 
 const dashboardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // ServeHTTP answers the dashboard, its files, the reload script and stream, and
-// GET /__pages/api/dev. It only reads: nothing here changes state.
+// GET /__pages/api/dev, and hands other paths under /__pages/api/ to the tools.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -36,7 +39,11 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Content-Security-Policy", dashboardPolicy)
 	head.Set("Referrer-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if h.isTool(r.URL.Path) {
+		h.serveTool(w, r)
+		return
+	}
+	if !readOnly(r) {
 		head.Set("Allow", "GET, HEAD")
 		site.Refuse(w, r, &site.RefusalError{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "this address takes GET and HEAD only"})
 		return
@@ -61,6 +68,40 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		notFound(w, r)
 	}
+}
+
+func readOnly(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Method == http.MethodHead
+}
+
+func (h *Hub) isTool(p string) bool {
+	return h.tools != nil && strings.HasPrefix(p, toolsPath) && p != devPath && p != feedPath
+}
+
+// serveTool lets through who may use the tools. A page of another site can
+// neither read an answer nor learn the token, nor send the header that carries
+// it; and a form can neither send the header nor JSON.
+func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case foreign(r):
+		refuseForeign(w, r, "only the site's own pages may ask for this")
+	case !readOnly(r) && !h.opens(r.Header.Get("Authorization")):
+		site.Refuse(w, r, &site.RefusalError{
+			Status: http.StatusForbidden, Code: "token_needed", Message: "this changes something, and needs the token of this run",
+			Fix: `send "Authorization: Bearer TOKEN"; the token is in .pages/state/dev.json, and in PAGES_TEST_TOKEN under pages test`,
+		})
+	case r.Method == http.MethodPost && kind != "application/json":
+		site.Refuse(w, r, &site.RefusalError{Status: http.StatusUnsupportedMediaType, Code: "json_needed", Message: "this takes JSON", Fix: `send "Content-Type: application/json"`})
+	default:
+		h.tools.ServeHTTP(w, r)
+	}
+}
+
+// opens reports whether an Authorization header carries the token.
+func (h *Hub) opens(authorization string) bool {
+	token, ok := strings.CutPrefix(authorization, "Bearer ")
+	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1
 }
 
 func notFound(w http.ResponseWriter, r *http.Request) {

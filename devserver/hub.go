@@ -3,6 +3,7 @@ package devserver
 import (
 	"crypto/rand"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +24,10 @@ type HubOptions struct {
 	LiveReload LiveReload       // default Hot
 	Now        func() time.Time // default time.Now
 	Logger     *slog.Logger     // default none
+	// Tools answers the paths under "/__pages/api/" that the hub does not. Only
+	// requests of the site's own pages and of programs get there, and only with
+	// the token of this run when they may change something. Default 404.
+	Tools http.Handler
 }
 
 // Hub knows which version of the site is being served and what is wrong with
@@ -32,7 +37,8 @@ type Hub struct {
 	mode   LiveReload
 	now    func() time.Time
 	logger *slog.Logger
-	token  string // opens the reload stream
+	tools  http.Handler
+	token  string // opens the reload stream, and the tools that change something
 	boot   string // names this run in entity tags
 
 	mu       sync.Mutex
@@ -64,7 +70,7 @@ type problemsMessage struct {
 // NewHub makes a Hub.
 func NewHub(o HubOptions) *Hub {
 	h := &Hub{
-		mode: o.LiveReload, now: o.Now, logger: o.Logger,
+		mode: o.LiveReload, now: o.Now, logger: o.Logger, tools: o.Tools,
 		token: rand.Text(), boot: rand.Text()[:6],
 		pages: audience{}, viewers: audience{}, info: Describe(nil),
 	}
@@ -79,6 +85,10 @@ func NewHub(o HubOptions) *Hub {
 	}
 	return h
 }
+
+// Token is the secret of this run: "Authorization: Bearer TOKEN" opens the tools
+// that change something.
+func (h *Hub) Token() string { return h.token }
 
 // succeed records a build whose revision is being served, and tells the pages.
 func (h *Hub) succeed(build int64, out Outcome, changed []string, took time.Duration) Reload {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -63,15 +65,20 @@ func (c *cli) newDev() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.port, "port", defaultPort, "`port` to listen on; the next free one if it is taken; 0 for any")
 	flags.BoolVar(&f.strictPort, "strict-port", false, "fail when the port is taken")
+	flags.StringVar(&f.liveReload, "live-reload", "hot", "what open pages do after a save: hot, full, off")
+	flags.StringVar(&f.projectState, "project-state", "", "`folder` of the project database, to share it between sites (default: the state folder)")
+	f.addRules(flags)
+	return cmd
+}
+
+// addRules adds the flags that say how the site behaves.
+func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&f.limits, "limits", "enforce", "what happens at limits.cpuMs and limits.subRequests: enforce, warn, off")
 	flags.Float64Var(&f.cpuScale, "cpu-scale", 1, "multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
 	flags.StringVar(&f.isolation, "isolation", "shared", "shared: isolates live on, as on the platform; request: each request starts from a pristine one")
-	flags.StringVar(&f.liveReload, "live-reload", "hot", "what open pages do after a save: hot, full, off")
 	flags.StringArrayVar(&f.allowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	flags.StringArrayVar(&f.allowHosts, "allow-host", nil, "further `HOST` name to answer to; repeatable")
 	flags.StringVar(&f.webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
-	flags.StringVar(&f.projectState, "project-state", "", "`folder` of the project database, to share it between sites (default: the state folder)")
-	return cmd
 }
 
 func (f *devFlags) check() error {
@@ -172,35 +179,17 @@ type devRun struct {
 func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	console := newConsole(c)
 	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.flags.liveReload), Now: c.now, Logger: console.logger()})
-	b, err := r.newBuilder(ctx, console)
-	if err != nil {
-		return errors.Join(err, r.sockets.Close())
-	}
-	platform, err := r.state.open(ctx, platformFile)
-	if err != nil {
-		return errors.Join(err, r.sockets.Close())
-	}
 	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer console.history.Close()
-	webhook, err := r.webhook(ctx, platform, console)
+	l, err := r.newLife(ctx, hub, console)
 	if err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
-	front, err := site.New(ctx, site.Options{
-		Webhook: webhook, OnDelivery: console.delivery,
-		DB: platform, SubmissionsDB: b.site, Control: hub, Now: c.now, Logger: console.logger(), DevHints: true,
-		AllowHost: func(host string) bool { return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host) },
-		ErrorPage: console.errorPage, OnRequest: console.request,
-	})
-	if err != nil {
-		return errors.Join(r.state.unopened(platformFile, err), r.sockets.Close())
-	}
-	b.front = front
-	defer func() { err = errors.Join(err, front.Close()); b.close() }()
+	defer func() { err = errors.Join(err, l.close()) }()
 	server, err := devserver.New(devserver.Options{
-		Site: front, Builder: b, Hub: hub, Listeners: r.sockets.All(), Now: c.now, Logger: console.logger(),
+		Site: l.front, Builder: l.builder, Hub: hub, Listeners: r.sockets.All(), Now: c.now, Logger: console.logger(),
 		OnBuild: func(build devserver.Build) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)
@@ -212,10 +201,49 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	if err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
-	if err := r.state.announce(r.sockets.URL); err != nil {
+	if err := r.state.announce(r.sockets.URL, hub.Token()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
 	return server.Serve(ctx)
+}
+
+// life is a site with its state: what answers, and what builds what is answered.
+type life struct {
+	front   *site.Site
+	builder *siteBuilder
+}
+
+// newLife makes the site of a run on the run's state.
+func (r *devRun) newLife(ctx context.Context, control http.Handler, console *console) (*life, error) {
+	b, err := r.newBuilder(ctx, console)
+	if err != nil {
+		return nil, err
+	}
+	platform, err := r.state.open(ctx, platformFile)
+	if err != nil {
+		return nil, err
+	}
+	webhook, err := r.webhook(ctx, platform, console)
+	if err != nil {
+		return nil, err
+	}
+	b.front, err = site.New(ctx, site.Options{
+		DB: platform, SubmissionsDB: b.site, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
+		AllowHost: func(host string) bool { return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host) },
+		ErrorPage: console.errorPage, OnRequest: console.request,
+		Webhook: webhook, OnDelivery: console.delivery,
+	})
+	if err != nil {
+		return nil, r.state.unopened(platformFile, err)
+	}
+	return &life{front: b.front, builder: b}, nil
+}
+
+// close ends the site; the state's databases stay open.
+func (l *life) close() error {
+	err := l.front.Close()
+	l.builder.close()
+	return err
 }
 
 // runtimeStart opens the engine while the site is being read.

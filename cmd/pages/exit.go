@@ -75,6 +75,9 @@ func (c *cli) exit(ctx context.Context, err error) int {
 		c.print(err)
 	}
 	known, ok := errors.AsType[*failure](err)
+	if status, ended := errors.AsType[statusError](err); ended && !signaled {
+		return int(status)
+	}
 	switch {
 	case signaled && stop.signal == os.Interrupt:
 		return exitInt
@@ -86,9 +89,15 @@ func (c *cli) exit(ctx context.Context, err error) int {
 	return exitRefused
 }
 
+// statusError is the exit code of another program, which is passed on. That
+// program has said what there is to say.
+type statusError int
+
+func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
 // print says what went wrong, unless the command's own report has said it.
 func (c *cli) print(err error) {
-	if errors.Is(err, errShown) {
+	if errors.Is(err, errShown) || errors.As(err, new(statusError)) {
 		return
 	}
 	if file, ok := errors.AsType[*refused](err); ok {

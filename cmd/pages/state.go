@@ -156,6 +156,8 @@ func openSQLite(ctx context.Context, path string, readOnly bool) (*sql.DB, error
 type running struct {
 	PID int    `json:"pid"`
 	URL string `json:"url"`
+	// Token opens the tools under /__pages/api/ that change something.
+	Token string `json:"token"`
 }
 
 // lockDev makes sure that one dev server runs on the state. unlock removes what
@@ -210,8 +212,8 @@ func (s *state) whoRuns() string {
 }
 
 // announce writes who runs, for the message of the one that comes second.
-func (s *state) announce(address string) error {
-	text, err := json.Marshal(running{PID: os.Getpid(), URL: address})
+func (s *state) announce(address, token string) error {
+	text, err := json.Marshal(running{PID: os.Getpid(), URL: address, Token: token})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// signalOf returns the signal that ended a process.
+func signalOf(p *os.ProcessState) (int, bool) {
+	status, ok := p.Sys().(syscall.WaitStatus)
+	return int(status.Signal()), ok && status.Signaled()
+}
