@@ -39,6 +39,9 @@ type Storage struct {
 	// read and its blobs pinned, a blob put in place and its row written),
 	// and for writing while unreferenced blobs are removed.
 	live sync.RWMutex
+	// turn is held by the one writer, so that writers of this process do not wait
+	// for each other by polling. It is taken after live.
+	turn sync.Mutex
 	pins pins
 }
 
@@ -236,6 +239,13 @@ func (s *Storage) Delete(ctx context.Context, keys ...string) error {
 func (s *Storage) write(ctx context.Context, fn func(*sql.Tx) error) error {
 	s.live.RLock()
 	defer s.live.RUnlock()
+	return s.transact(ctx, fn)
+}
+
+// transact is write for a caller who holds live.
+func (s *Storage) transact(ctx context.Context, fn func(*sql.Tx) error) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

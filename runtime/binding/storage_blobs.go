@@ -137,6 +137,8 @@ func (s *Storage) collect(ctx context.Context, loose []string) {
 	}
 	s.live.Lock()
 	defer s.live.Unlock()
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	tx, err := s.db.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return

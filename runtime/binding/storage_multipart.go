@@ -85,28 +85,22 @@ func (u *Upload) CommitPart(ctx context.Context) (Part, error) {
 		return Part{}, internal(u.action, err)
 	}
 	part := Part{u.part.number, hex.EncodeToString(u.md5.Sum(nil))}
-	blob := u.blob()
-	var loose []string
-	err := u.storage.write(ctx, func(tx *sql.Tx) error {
+	loose, err := u.enter(ctx, func(tx *sql.Tx, blob segment) ([]string, error) {
 		if _, err := openUpload(ctx, tx, u.key, u.part.upload); err != nil {
-			return err
+			return nil, err
 		}
-		var err error
-		if loose, err = sums(ctx, tx, `DELETE FROM storage_parts WHERE upload = ? AND n = ? RETURNING blob`, u.part.upload, part.Number); err != nil {
-			return err
-		}
-		if err := u.admit(blob); err != nil {
-			return err
+		loose, err := sums(ctx, tx, `DELETE FROM storage_parts WHERE upload = ? AND n = ? RETURNING blob`, u.part.upload, part.Number)
+		if err != nil {
+			return nil, err
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO storage_parts (upload, n, blob, size, etag) VALUES (?, ?, ?, ?, ?)`,
 			u.part.upload, part.Number, blob.sum, blob.size, part.ETag)
-		return err
+		return without(loose, blob.sum), err
 	})
+	u.storage.collect(ctx, loose)
 	if err != nil {
-		u.storage.collect(ctx, []string{blob.sum})
 		return Part{}, internal(u.action, err)
 	}
-	u.storage.collect(ctx, loose)
 	return part, nil
 }
 

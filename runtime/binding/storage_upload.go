@@ -12,6 +12,7 @@ import (
 	"hash"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -103,31 +104,49 @@ func (u *Upload) Commit(ctx context.Context) (*Object, error) {
 		return nil, internal(u.action, err)
 	}
 	object := u.object()
-	var loose []string
-	err := u.storage.write(ctx, func(tx *sql.Tx) error {
+	loose, err := u.enter(ctx, func(tx *sql.Tx, blob segment) ([]string, error) {
 		old, err := findObject(ctx, tx, u.key)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if held, err := u.options.OnlyIf.hold(old); err != nil {
-			return err
+			return nil, err
 		} else if !held {
 			object = nil
-			return nil
+			return []string{blob.sum}, nil
 		}
-		blob := u.blob()
-		if err := u.admit(blob); err != nil {
-			return err
-		}
-		loose, err = insertObject(ctx, tx, object, []segment{blob})
+		loose, err := insertObject(ctx, tx, object, []segment{blob})
+		return without(loose, blob.sum), err
+	})
+	u.storage.collect(ctx, loose)
+	if err != nil {
+		return nil, internal(u.action, err)
+	}
+	return object, nil
+}
+
+// enter puts the sealed bytes in place and then runs fn in a transaction, which
+// gives the blobs that nothing may refer to any more. The file is in place
+// before, so that its folder is not synced while other writers wait.
+func (u *Upload) enter(ctx context.Context, fn func(*sql.Tx, segment) ([]string, error)) (loose []string, err error) {
+	s, blob := u.storage, u.blob()
+	s.live.RLock()
+	defer s.live.RUnlock()
+	if err := u.admit(blob); err != nil {
+		return []string{blob.sum}, err
+	}
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		loose, err = fn(tx, blob)
 		return err
 	})
 	if err != nil {
-		u.storage.collect(ctx, []string{u.blob().sum})
-		return nil, internal(u.action, err)
+		return []string{blob.sum}, err
 	}
-	u.storage.collect(ctx, loose)
-	return object, nil
+	return loose, nil
+}
+
+func without(sums []string, kept string) []string {
+	return slices.DeleteFunc(sums, func(sum string) bool { return sum == kept })
 }
 
 // seal checks the bytes written and puts them on disk.
