@@ -253,3 +253,12 @@ func TestOwnLoad(t *testing.T) {
 		t.Errorf("a teapot: %v", err)
 	}
 }
+
+// TestBindingRoutes: the Worker has a route for each call that is measured.
+func TestBindingRoutes(t *testing.T) {
+	for _, r := range bindingRates {
+		if !strings.Contains(string(bindingsWorker), `app.get("`+r.path+`", `) {
+			t.Errorf("%s: there is no route %s", r.measure, r.path)
+		}
+	}
+}

@@ -26,13 +26,21 @@
 //	          by the time of the processors where that is less
 //	pure      what is JavaScript alone, against Node.js
 //
+// and what a Worker is bound to:
+//
+//	bindings  requests a second of one call each of the database, keys and storage,
+//	          against wrangler dev; a thousand awaited reads of a row in one request,
+//	          against the same loop through database/sql; a million keys and 10 GB of
+//	          objects listed page by page. The objects are copies of one: each has its
+//	          own row of the index, and their bytes are on disk once
+//
 // All sides take turns, round by round, and medians are compared, so that a
 // noisy minute hits all. Standard output is the table, or JSON; standard error
 // tells what goes on and which tool is missing. Exit code 0 when every promise
 // that could be measured was kept, 1 when one was broken or nothing could be
 // measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [runtime]
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [runtime] [bindings]
 package main
 
 import (

@@ -58,8 +58,8 @@ func (b *bench) parse(args []string) error {
 		return errors.New("usage: bench [flags], with at least one round, one save and one second of load")
 	}
 	for _, part := range f.Args() {
-		if part != "dev" && part != "validate" && part != "runtime" {
-			return fmt.Errorf("usage: bench [flags] [dev] [validate] [runtime]: %q is no part", part)
+		if !slices.Contains([]string{"dev", "validate", "runtime", "bindings"}, part) {
+			return fmt.Errorf("usage: bench [flags] [dev] [validate] [runtime] [bindings]: %q is no part", part)
 		}
 	}
 	b.parts = f.Args()
@@ -120,6 +120,12 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 			return false, err
 		}
 		rows = append(rows, b.results.compare(runtimePromises())...)
+	}
+	if b.has("bindings") {
+		if err := b.measureBindings(ctx, filepath.Join(dir, "bindings")); err != nil {
+			return false, err
+		}
+		rows = append(rows, b.results.compare(bindingPromises())...)
 	}
 	if b.json {
 		err = writeJSON(b.stdout, rows, b.load.name())
