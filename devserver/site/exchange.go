@@ -3,11 +3,10 @@ package site
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -44,7 +43,8 @@ func exchangeFrom(ctx context.Context) *exchange {
 // ServeHTTP answers one request. It panics only with http.ErrAbortHandler, to
 // have the connection closed when a response broke off in the middle.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{site: s, id: newRequestID(), serving: s.acquire(), held: true, r: r, began: s.options.Now()}
+	began := s.options.Now()
+	x := &exchange{site: s, id: newRequestID(began), serving: s.acquire(), held: true, r: r, began: began}
 	x.out.ResponseWriter = w
 	defer x.release()
 	defer x.finish()
@@ -58,10 +58,26 @@ const headerRequestID = "X-Pages-Request-Id"
 // clientGone is the Error of a record whose client did not wait for all of the answer.
 const clientGone = "the client went away"
 
-// requestIDLength is how many random characters an id has: 60 bits.
-const requestIDLength = 12
+// requests counts them, from anywhere on: ids are unique in the process.
+var requests = func() *atomic.Uint32 {
+	n := &atomic.Uint32{}
+	n.Store(rand.Uint32())
+	return n
+}()
 
-func newRequestID() string { return "req_" + strings.ToLower(rand.Text()[:requestIDLength]) }
+// newRequestID is "req_" and 60 bits in an alphabet in order: 35 of the time in
+// 32 ms, so that ids of one time stand together in the log's index, which then
+// is written in fewer pages, and 25 that count.
+func newRequestID(at time.Time) string {
+	const alphabet, length = "234567abcdefghijklmnopqrstuvwxyz", 12
+	n := uint64(at.UnixMilli()>>5)<<25 | uint64(requests.Add(1)&(1<<25-1))
+	var id [length]byte
+	for i := range id {
+		id[length-1-i] = alphabet[n&31]
+		n >>= 5
+	}
+	return "req_" + string(id[:])
+}
 
 // release lets the revision go. Answers that may stay open for hours do so early.
 func (x *exchange) release() {
