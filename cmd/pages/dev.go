@@ -37,6 +37,7 @@ type devFlags struct {
 	allowHosts   []string
 	projectState string
 	webhook      string
+	as           string
 }
 
 func (c *cli) newDev() *cobra.Command {
@@ -76,6 +77,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&f.limits, "limits", "enforce", "what happens at limits.cpuMs and limits.subRequests: enforce, warn, off")
 	flags.Float64Var(&f.cpuScale, "cpu-scale", 1, "multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
 	flags.StringVar(&f.isolation, "isolation", "shared", "shared: isolates live on, as on the platform; request: each request starts from a pristine one")
+	flags.StringVar(&f.as, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.allowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	flags.StringArrayVar(&f.allowHosts, "allow-host", nil, "further `HOST` name to answer to; repeatable")
 	flags.StringVar(&f.webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
@@ -227,11 +229,15 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 	if err != nil {
 		return nil, err
 	}
+	personas, err := r.startingPersonas()
+	if err != nil {
+		return nil, err
+	}
 	b.front, err = site.New(ctx, site.Options{
 		DB: platform, SubmissionsDB: b.site, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
 		AllowHost: func(host string) bool { return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host) },
 		ErrorPage: console.errorPage, OnRequest: console.request,
-		Webhook: webhook, OnDelivery: console.delivery,
+		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.flags.as,
 	})
 	if err != nil {
 		return nil, r.state.unopened(platformFile, err)

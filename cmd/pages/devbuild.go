@@ -67,7 +67,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	m, checked := b.load(b.dir)
 	// Never the site's folder as such: what a site does not consist of (a log,
 	// an editor's files) must not rebuild it.
-	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName))
+	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName), personasPath(b.dir))
 	if m == nil {
 		watch = append(watch, b.bundler.Inputs()...)
 		return devserver.Outcome{Problems: b.problems(checked.diags, "The manifest was refused"), Watch: watch}
@@ -77,6 +77,10 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	if bundle == nil || diags.HasErrors() {
 		return devserver.Outcome{Problems: b.problems(diags, "The site could not be built"), Watch: watch}
 	}
+	personas, refusal := readPersonas(b.dir)
+	if refusal != nil {
+		return devserver.Outcome{Problems: b.problems(manifest.Diagnostics{*refusal}, "The personas were refused"), Watch: watch}
+	}
 	if problems := b.migrate(ctx, m); problems != nil {
 		return devserver.Outcome{Problems: problems, Watch: watch}
 	}
@@ -84,6 +88,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	if problems != nil {
 		return devserver.Outcome{Problems: problems, Watch: watch}
 	}
+	b.front.SetPersonas(personas)
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.dir), b.dir
 	warnings := slices.Concat(checked.diags, diags)

@@ -78,11 +78,6 @@ func (f *logsFlags) check(now time.Time) (err error) {
 		return usageError("--path is %q, which is no glob: a \"[\" is not closed", f.filter.Path)
 	}
 	f.filter.Member = f.member
-	for _, p := range site.DefaultPersonas() {
-		if p.Key == f.member {
-			f.filter.Member = p.Email
-		}
-	}
 	return nil
 }
 
@@ -141,6 +136,9 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 	dir, err := c.find(args)
 	if err != nil {
 		return err
+	}
+	if named, ok := personaOf(dir, f.member); ok {
+		f.filter.Member = named.Email
 	}
 	s := &state{dir: c.statePath(dir)}
 	if f.follow {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -26,8 +27,9 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			who, err := visitor(persona)
-			if err != nil {
+			dir, missing := c.find(q.dir)
+			who, err := visitor(dir, persona)
+			if err := cmp.Or(err, missing); err != nil {
 				return err
 			}
 			s, err := c.loadRouting(cmd.Context(), q.dir)
@@ -43,7 +45,7 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&persona, "as", string(site.VisitorSignedOut), "`persona` that asks: signed-out, member, owner, outsider")
+	cmd.Flags().StringVar(&persona, "as", string(site.VisitorSignedOut), "`persona` that asks: signed-out, member, owner, outsider, or one of .pages/members.json")
 	return cmd
 }
 
@@ -53,21 +55,19 @@ type explanationDoc struct {
 	site.Explanation
 }
 
-// visitor is who asks when a persona does.
-func visitor(persona string) (site.Visitor, error) {
+// visitor is who asks when a persona of a site does.
+func visitor(dir, persona string) (site.Visitor, error) {
 	if persona == string(site.VisitorSignedOut) {
 		return site.VisitorSignedOut, nil
 	}
-	for _, p := range site.DefaultPersonas() {
-		switch {
-		case p.Key != persona:
-		case p.Outsider:
-			return site.VisitorOutsider, nil
-		default:
-			return site.VisitorMember, nil
-		}
+	p, ok := personaOf(dir, persona)
+	switch {
+	case !ok:
+		return "", usageError("--as is %q; it is one of signed-out, %s", persona, personaKeys(dir))
+	case p.Outsider:
+		return site.VisitorOutsider, nil
 	}
-	return "", usageError("--as is %q; it is one of signed-out, member, owner, outsider", persona)
+	return site.VisitorMember, nil
 }
 
 // explain adds what only a build could tell.

@@ -21,7 +21,7 @@ func (x *exchange) openAPI() bool {
 	if x.site.options.DevHints {
 		return true
 	}
-	who, err := x.site.sessions.find(x.r)
+	who, err := x.site.who(x.r)
 	switch {
 	case err != nil:
 		x.databaseFailed("session not read", err)
@@ -106,10 +106,10 @@ func (x *exchange) apiState() {
 	state := State{
 		Workspace: x.site.options.Workspace, Revision: v.revision.ID, Worker: v.revision.Worker != nil, Assets: len(v.static.files),
 		Routes: listOf(m.Routes), Forms: listOf(m.Forms), Submissions: m.Bindings.Submissions, Limits: m.Limits,
-		Personas: listOf(x.site.options.Personas),
+		Personas: listOf(x.site.personas()),
 	}
 	var err error
-	if state.Member, err = x.site.sessions.find(x.r); err == nil {
+	if state.Member, err = x.site.who(x.r); err == nil {
 		state.Leads, state.Events, err = x.site.store.counts(x.r.Context())
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ func (x *exchange) passGate(a admission) bool {
 		return true
 	}
 	x.source, x.out.members = FromGate, true
-	who, err := x.site.sessions.find(x.r)
+	who, err := x.site.who(x.r)
 	if err != nil {
 		x.databaseFailed("session not read", err)
 		return false

@@ -1,6 +1,9 @@
 package site
 
-import "context"
+import (
+	"context"
+	"net/http"
+)
 
 // Member is a signed-in person. The Worker sees it on members routes.
 type Member struct {
@@ -30,6 +33,33 @@ func DefaultPersonas() []Persona {
 			Member: Member{ID: "usr_dev_outsider", Email: "outsider@example.test", Name: "Sam Outsider"},
 		},
 	}
+}
+
+// SetPersonas says who can be signed in as from now on. Somebody who is no longer
+// in the list is no member either, at the next request.
+func (s *Site) SetPersonas(list []Persona) { s.people.Store(&list) }
+
+func (s *Site) personas() []Persona { return *s.people.Load() }
+
+// who returns who sent a request, nil for nobody.
+func (s *Site) who(r *http.Request) (*Member, error) {
+	m, err := s.sessions.find(r)
+	if m != nil || err != nil || s.options.SignedInAs == "" || s.sessions.holds(r) {
+		return m, err
+	}
+	if exchangeFrom(r.Context()) != nil || foreignOrigin(r) && !visits(r) {
+		return nil, nil //nolint:nilnil // nobody is signed in, and nothing went wrong
+	}
+	standing, err := s.identify("", s.options.SignedInAs)
+	for _, p := range s.personas() {
+		if p.Key == s.options.SignedInAs {
+			standing, err = p.Member, nil
+		}
+	}
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // a persona that is gone
+	}
+	return &standing, nil
 }
 
 // MemberFrom returns the member whose request a [Worker] is answering. It is

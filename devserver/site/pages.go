@@ -59,14 +59,14 @@ type signInPage struct {
 }
 
 func (x *exchange) showSignIn(status int, next, problem string) {
-	who, err := x.site.sessions.find(x.r)
+	who, err := x.site.who(x.r)
 	if err != nil {
 		x.databaseFailed("session not read", err)
 		return
 	}
 	o := x.site.options
 	x.writePage(status, "sign-in", signInPage{
-		Title: "Sign in", Workspace: o.Workspace, Next: localTarget(next), Problem: problem, Personas: o.Personas, Member: who,
+		Title: "Sign in", Workspace: o.Workspace, Next: localTarget(next), Problem: problem, Personas: x.site.personas(), Member: who,
 		DevHints: o.DevHints, Style: x.site.pages.style,
 	})
 }

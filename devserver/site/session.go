@@ -111,6 +111,15 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// leave has the browser remember that its visitor signed out, where somebody is
+// signed in from the start.
+func (s *sessions) leave(w http.ResponseWriter, r *http.Request) {
+	s.setCookie(w, r, "signed-out", int(sessionLife/time.Second))
+}
+
+// holds reports whether a request carries a cookie of ours, of whatever value.
+func (s *sessions) holds(r *http.Request) bool { return len(r.CookiesNamed(s.cookieName(r))) > 0 }
+
 func (s *sessions) setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
 	cookie := http.Cookie{
 		Name: s.cookieName(r), Value: value, Path: "/", MaxAge: maxAge,

@@ -85,6 +85,9 @@ func (x *exchange) signOut() {
 		x.databaseFailed("session not ended", err)
 		return
 	}
+	if x.site.options.SignedInAs != "" {
+		x.site.sessions.leave(&x.out, x.r)
+	}
 	if wantsJSON(x.r) {
 		x.writeJSON(http.StatusOK, signedIn{OK: true})
 		return
@@ -100,17 +103,17 @@ type signedIn struct {
 // identify finds who a sign-in names.
 func (s *Site) identify(persona, email string) (Member, error) {
 	email = strings.TrimSpace(email)
-	if len(s.options.Personas) == 0 {
+	if len(s.personas()) == 0 {
 		return Member{}, refuse(http.StatusForbidden, "sign_in_closed", "nobody can sign in here")
 	}
-	for _, p := range s.options.Personas {
+	for _, p := range s.personas() {
 		if persona != "" && p.Key == persona || persona == "" && strings.EqualFold(p.Email, email) {
 			return p.Member, nil
 		}
 	}
 	if persona != "" {
-		keys := make([]string, len(s.options.Personas))
-		for i, p := range s.options.Personas {
+		keys := make([]string, len(s.personas()))
+		for i, p := range s.personas() {
 			keys[i] = `"` + p.Key + `"`
 		}
 		return Member{}, refuse(http.StatusUnprocessableEntity, "persona_unknown",
@@ -131,9 +134,9 @@ func (s *Site) isMember(ctx context.Context, m Member) bool {
 		return s.options.IsMember(ctx, m)
 	}
 	if strings.HasPrefix(m.ID, emailIDPrefix) {
-		return len(s.options.Personas) > 0
+		return len(s.personas()) > 0
 	}
-	return slices.ContainsFunc(s.options.Personas, func(p Persona) bool { return p.ID == m.ID && !p.Outsider })
+	return slices.ContainsFunc(s.personas(), func(p Persona) bool { return p.ID == m.ID && !p.Outsider })
 }
 
 // localTarget returns a path of this site to go to, "/" for anything else.

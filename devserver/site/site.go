@@ -43,8 +43,13 @@ type Options struct {
 	// AllowHost decides which names the site answers to. It gets the host in
 	// lower case without port, brackets and trailing dot. Nil means [LocalHost].
 	AllowHost func(host string) bool
-	// Personas can be signed in as. Nil means [DefaultPersonas], an empty slice nobody.
+	// Personas can be signed in as, until [Site.SetPersonas] says otherwise. Nil
+	// means [DefaultPersonas], an empty slice nobody.
 	Personas []Persona
+	// SignedInAs is the key or the email of who a visitor is before signing in or
+	// out. Default nobody. A page of another site is not that visitor, nor is the
+	// site's own Worker.
+	SignedInAs string
 	// IsMember is asked on every members request whether the signed-in person
 	// is a member now. Nil means: everybody except the outsider personas.
 	IsMember func(ctx context.Context, m Member) bool
@@ -85,6 +90,7 @@ type Site struct {
 	events   *broker
 	requests *ring
 	reserved map[string]func(*exchange)
+	people   atomic.Pointer[[]Persona]
 
 	retrier *retrier
 	courier *courier        // nil without a webhook
@@ -118,6 +124,7 @@ func New(ctx context.Context, options Options) (*Site, error) {
 		return nil, err
 	}
 	s.reserved = reservedHandlers()
+	s.SetPersonas(options.Personas)
 	s.current.Store(s.newServing(Revision{}))
 	s.retrier = &retrier{store: store, site: s}
 	if options.SubmissionsDB != nil {
