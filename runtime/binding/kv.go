@@ -68,10 +68,38 @@ func NewKV(db *sql.DB, now func() time.Time) (*KV, error) {
 	if now == nil {
 		now = time.Now
 	}
-	if _, err := db.Exec(createKV); err != nil { //nolint:noctx // two statements at start-up
+	kv := &KV{db: db, now: now}
+	if err := kv.prepare(); err != nil {
 		return nil, fmt.Errorf("prepare the key-value store: %w", err)
 	}
-	return &KV{db: db, now: now}, nil
+	return kv, nil
+}
+
+// prepare makes the tables, or adds to them what an earlier version did not have.
+//
+//nolint:noctx // a few statements at start-up
+func (kv *KV) prepare() error {
+	tx, err := kv.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back
+	if _, err := tx.Exec(createKV); err != nil {
+		return err
+	}
+	var known bool
+	if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM pragma_table_info('kv') WHERE name = 'pieces')").Scan(&known); err != nil {
+		return err
+	}
+	if !known {
+		if _, err := tx.Exec("ALTER TABLE kv ADD COLUMN pieces INTEGER"); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec(createKVPieces); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // KVError is a refusal of key-value storage: "KV PUT failed: 413 …".
@@ -107,17 +135,32 @@ func (kv *KV) Get(ctx context.Context, key string) (*KVEntry, error) {
 	if err := checkKVKey("GET", key); err != nil {
 		return nil, err
 	}
+	entry, pieces, err := kv.find(ctx, kv.db, key)
+	if err != nil || entry == nil || !pieces.Valid {
+		return entry, err
+	}
+	// Again, in a transaction that keeps the pieces.
+	entry, stream, err := kv.open(ctx, key)
+	if err != nil || entry == nil {
+		return nil, err
+	}
+	entry.Value, err = stream.whole()
+	return entry, err
+}
+
+// find gives the entry of key, and where its value is if that is in pieces.
+func (kv *KV) find(ctx context.Context, q querier, key string) (*KVEntry, sql.NullInt64, error) {
 	entry := KVEntry{Key: key}
 	var metadata sql.NullString
-	var expiration sql.NullInt64
-	err := kv.db.QueryRowContext(ctx,
-		"SELECT value, metadata, expiration FROM kv WHERE key = ? AND (expiration IS NULL OR expiration > ?)", []byte(key), kv.now().Unix(),
-	).Scan(&entry.Value, &metadata, &expiration)
+	var expiration, pieces sql.NullInt64
+	err := q.QueryRowContext(ctx,
+		"SELECT value, metadata, expiration, pieces FROM kv WHERE key = ? AND (expiration IS NULL OR expiration > ?)", []byte(key), kv.now().Unix(),
+	).Scan(&entry.Value, &metadata, &expiration, &pieces)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+		return nil, pieces, nil
 	}
 	entry.Metadata, entry.Expiration = rawJSON(metadata), expiration.Int64
-	return &entry, err
+	return &entry, pieces, err
 }
 
 func rawJSON(s sql.NullString) json.RawMessage {
@@ -129,22 +172,46 @@ func rawJSON(s sql.NullString) json.RawMessage {
 
 // Put sets the value of key, and forgets entries that have expired.
 func (kv *KV) Put(ctx context.Context, key string, value []byte, o KVPutOptions) error {
-	if err := checkKVKey("PUT", key); err != nil {
+	if len(value) <= wholeBytes {
+		return kv.put(ctx, key, kvRow{value: value}, o)
+	}
+	if _, err := kv.check(key, o); err != nil {
 		return err
 	}
 	if len(value) > maxKVValue {
 		return valueTooLong(len(value))
 	}
-	if len(o.Metadata) > maxKVMetadata {
-		return &KVError{"PUT", 413, fmt.Sprintf("Metadata length of %d exceeds limit of %d.", len(o.Metadata), maxKVMetadata)}
+	incoming := &kvIncoming{kv: kv, size: len(value), rest: value}
+	defer incoming.Close() // the next NewKV drops what stays
+	return incoming.commit(ctx, key, o)
+}
+
+// check refuses what no value can be put with, and gives the second of its end.
+func (kv *KV) check(key string, o KVPutOptions) (expiration sql.NullInt64, err error) {
+	if err := checkKVKey("PUT", key); err != nil {
+		return expiration, err
 	}
-	now := kv.now().Unix()
-	expiration, err := o.expires(now)
+	if len(o.Metadata) > maxKVMetadata {
+		return expiration, &KVError{"PUT", 413, fmt.Sprintf("Metadata length of %d exceeds limit of %d.", len(o.Metadata), maxKVMetadata)}
+	}
+	return o.expires(kv.now().Unix())
+}
+
+// kvRow is a value as it is kept: beside its key, or in so many pieces.
+type kvRow struct {
+	value  []byte
+	pieces sql.NullInt64
+	count  int
+}
+
+// put writes the row of key.
+func (kv *KV) put(ctx context.Context, key string, row kvRow, o KVPutOptions) error {
+	expiration, err := kv.check(key, o)
 	if err != nil {
 		return err
 	}
-	if value == nil {
-		value = []byte{}
+	if row.value == nil || row.pieces.Valid {
+		row.value = []byte{}
 	}
 	metadata := sql.NullString{String: string(o.Metadata), Valid: o.Metadata != nil}
 	kv.write.Lock()
@@ -154,12 +221,21 @@ func (kv *KV) Put(ctx context.Context, key string, value []byte, o KVPutOptions)
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back
-	if _, err := tx.ExecContext(ctx, "DELETE FROM kv WHERE expiration <= ?", now); err != nil {
+	if row.pieces.Valid {
+		var count int
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM kv_pieces WHERE value = ?", row.pieces).Scan(&count); err != nil {
+			return err
+		}
+		if count != row.count {
+			return errPiecesGone
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM kv WHERE expiration <= ?", kv.now().Unix()); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO kv (key, value, metadata, expiration) VALUES (?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET value = excluded.value, metadata = excluded.metadata, expiration = excluded.expiration`,
-		[]byte(key), value, metadata, expiration)
+	_, err = tx.ExecContext(ctx, `INSERT INTO kv (key, value, metadata, expiration, pieces) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, metadata = excluded.metadata, expiration = excluded.expiration, pieces = excluded.pieces`,
+		[]byte(key), row.value, metadata, expiration, row.pieces)
 	if err != nil {
 		return err
 	}

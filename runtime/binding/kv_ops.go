@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +15,7 @@ import (
 // goroutine.
 //
 //	kv_get(id, key or keys, type, cacheTtl, withMetadata)
-//	kv_receive() is the number of a value that comes in pieces: kv_received(number, bytes)
+//	kv_receive(id) is the number of a value that comes in pieces: kv_received(number, bytes)
 //	kv_put(id, key, value, expiration, expirationTtl, metadata as JSON, number of a value that came in pieces)
 //	kv_list(id, prefix, limit, cursor)
 //	kv_delete(id, key)
@@ -39,35 +38,47 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 		"kv_get": func(c *engine.Call) (any, error) {
 			scope := c.Context()
 			hand := func(b body) (any, error) { return open.hand(scope, b) }
-			r := kvRead{hand: hand, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
+			r := kvRead{scope: scope, hand: hand, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
 			if r.keys != nil {
 				return on(c, r.bulk)
 			}
 			r.keys = []string{c.String(1)}
 			return on(c, r.single)
 		},
-		"kv_receive": func(c *engine.Call) (any, error) { return open.add(c.Context(), &kvReceived{}) },
+		"kv_receive": func(c *engine.Call) (any, error) {
+			kv := find(c.String(0))
+			if kv == nil {
+				return nil, engine.TypeError("the key-value binding %q does not exist", c.String(0))
+			}
+			return open.add(c.Context(), &kvIncoming{kv: kv})
+		},
 		"kv_received": func(c *engine.Call) (any, error) {
-			r, err := held[*kvReceived](open, c.Int(0))
+			v, err := held[*kvIncoming](open, c.Int(0))
 			if err != nil {
 				return nil, err
 			}
-			return engine.Undefined, r.add(c.View(1))
+			full, err := v.add(c.View(1))
+			if !full || err != nil {
+				return engine.Undefined, err
+			}
+			return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, v.store(ctx) }), nil
 		},
 		"kv_put": func(c *engine.Call) (any, error) {
-			key, value := c.String(1), c.Bytes(2)
-			if !c.IsNullish(6) {
-				r, err := held[*kvReceived](open, c.Int(6))
-				if err != nil {
-					return nil, err
-				}
-				value = r.bytes
-			} else if value == nil {
-				value = []byte(strings.ToValidUTF8(c.String(2), "\uFFFD"))
-			}
+			key := c.String(1)
 			o := KVPutOptions{Expiration: secondsOf(c, 3), TTL: secondsOf(c, 4)}
 			if !c.IsNullish(5) {
 				o.Metadata = json.RawMessage(c.String(5))
+			}
+			if !c.IsNullish(6) {
+				v, err := held[*kvIncoming](open, c.Int(6))
+				if err != nil {
+					return nil, err
+				}
+				return on(c, func(ctx context.Context, _ *KV) (any, error) { return engine.Undefined, v.commit(ctx, key, o) })
+			}
+			value := c.Bytes(2)
+			if value == nil {
+				value = []byte(strings.ToValidUTF8(c.String(2), "\uFFFD"))
 			}
 			return on(c, func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Put(ctx, key, value, o) })
 		},
@@ -90,23 +101,9 @@ func secondsOf(c *engine.Call, i int) *int64 {
 	return new(c.Int(i))
 }
 
-// kvReceived is a value that comes in pieces.
-type kvReceived struct{ bytes []byte }
-
-// add refuses the piece with which the value is too long: nothing of a stream without an end is held for it.
-func (r *kvReceived) add(piece []byte) error {
-	if size := len(r.bytes) + len(piece); size > maxKVValue {
-		return valueTooLong(size)
-	}
-	r.bytes = append(r.bytes, piece...)
-	return nil
-}
-
-// Close implements io.Closer.
-func (r *kvReceived) Close() error { return nil }
-
 // kvRead is one call of get or getWithMetadata.
 type kvRead struct {
+	scope    context.Context         // of the request
 	hand     func(body) (any, error) // for as long as the request
 	keys     []string
 	kind     string
@@ -131,20 +128,35 @@ func (r kvRead) single(ctx context.Context, kv *KV) (any, error) {
 	if err := r.cached("GET"); err != nil {
 		return nil, err
 	}
-	entry, err := kv.Get(ctx, r.keys[0])
+	entry, value, err := r.one(ctx, kv, r.keys[0])
 	if err != nil {
 		return nil, err
-	}
-	var value any
-	if entry != nil {
-		if value, err = r.value(entry); err != nil {
-			return nil, err
-		}
 	}
 	if !r.metadata {
 		return value, nil
 	}
 	return engine.Object{{Name: "value", Value: value}, {Name: "metadata", Value: entry.metadata()}, {Name: "cacheStatus", Value: nil}}, nil
+}
+
+// one gives the entry of a key and what JavaScript gets as its value.
+func (r kvRead) one(ctx context.Context, kv *KV, key string) (entry *KVEntry, value any, err error) {
+	if r.kind != "stream" {
+		if entry, err = kv.Get(ctx, key); err == nil && entry != nil {
+			value, err = r.value(entry)
+		}
+		return entry, value, err
+	}
+	if err := checkKVKey("GET", key); err != nil {
+		return nil, nil, err
+	}
+	// The transaction lasts as long as the request, not as this call.
+	entry, stream, err := kv.open(r.scope, key)
+	if err != nil || entry == nil {
+		return nil, nil, err
+	}
+	size := stream.Len()
+	body, err := r.hand(stream)
+	return entry, engine.Object{{Name: "body", Value: body}, {Name: "size", Value: size}}, err
 }
 
 // bulk gives key, value, key, value …; a key that is not there has null in any case.
@@ -221,9 +233,6 @@ func (r kvRead) value(entry *KVEntry) (any, error) {
 		return json.RawMessage(strings.ToValidUTF8(string(entry.Value), "\uFFFD")), nil
 	case "text", "":
 		return strings.ToValidUTF8(string(entry.Value), "\uFFFD"), nil
-	case "stream":
-		body, err := r.hand(&memory{bytes.NewReader(entry.Value)})
-		return engine.Object{{Name: "body", Value: body}, {Name: "size", Value: int64(len(entry.Value))}}, err
 	default:
 		return entry.Value, nil
 	}

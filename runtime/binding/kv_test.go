@@ -1,8 +1,14 @@
 package binding
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -178,4 +184,217 @@ func TestKVConcurrent(t *testing.T) {
 	if got := listed(t, kv, KVListOptions{}); got != "k0 k1 k2 k3 k4" {
 		t.Error(got)
 	}
+}
+
+// pieces is how many pieces of values there are, and of how many values.
+func pieces(t testing.TB, kv *KV) (n, values int) {
+	t.Helper()
+	if err := kv.db.QueryRow("SELECT count(*), count(DISTINCT value) FROM kv_pieces").Scan(&n, &values); err != nil {
+		t.Fatal(err)
+	}
+	return n, values
+}
+
+func TestKVPieces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kv.db")
+	kv := newKV(t, path, nil)
+	value := func(size int, seed byte) []byte {
+		b := make([]byte, size)
+		for i := range b {
+			b[i] = seed + byte(i*7) + byte(i>>12)
+		}
+		return b
+	}
+	for i, size := range []int{0, 1, wholeBytes, wholeBytes + 1, pieceBytes, pieceBytes + 1, 3*pieceBytes - 1, maxKVValue} {
+		key, want := fmt.Sprint("size ", size), value(size, byte(i))
+		if err := kv.Put(t.Context(), key, want, KVPutOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		entry, err := newKV(t, path, nil).Get(t.Context(), key)
+		if err != nil || entry == nil || !bytes.Equal(entry.Value, want) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	for range 2 { // the second replaces the first
+		if err := kv.Put(t.Context(), "changed", value(2*pieceBytes, 1), KVPutOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, stream, err := kv.open(t.Context(), "changed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kv.Put(t.Context(), "changed", []byte("small"), KVPutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if entry, err := kv.Get(t.Context(), "changed"); err != nil || string(entry.Value) != "small" {
+		t.Errorf("the new value: %v", err)
+	}
+	if all, err := io.ReadAll(stream); err != nil || !bytes.Equal(all, value(2*pieceBytes, 1)) {
+		t.Errorf("what was being read when it changed: %d bytes, %v", len(all), err)
+	}
+	if err := stream.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := kv.Delete(t.Context(), fmt.Sprint("size ", maxKVValue)); err != nil {
+		t.Fatal(err)
+	}
+	if n, values := pieces(t, kv); n != 1+1+2+3 || values != 4 {
+		t.Errorf("%d pieces of %d values", n, values)
+	}
+}
+
+// TestKVPiecesLeft: pieces that no key has are dropped, sooner or later.
+func TestKVPiecesLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kv.db")
+	kv := newKV(t, path, nil)
+	begin := func() *kvIncoming {
+		v := &kvIncoming{kv: kv}
+		if full, err := v.add(make([]byte, 2*pieceBytes)); !full || err != nil {
+			t.Fatal(full, err)
+		}
+		if err := v.store(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	left, refused, closed := begin(), begin(), begin()
+	if err := refused.commit(t.Context(), "..", KVPutOptions{}); err == nil {
+		t.Error("a key that is none is taken")
+	}
+	for _, v := range []*kvIncoming{refused, closed} {
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := v.commit(t.Context(), "closed", KVPutOptions{}); !errors.Is(err, errGone) {
+			t.Errorf("a commit after the end: %v", err)
+		}
+	}
+	if n, values := pieces(t, kv); n != 2 || values != 1 {
+		t.Errorf("%d pieces of %d values", n, values)
+	}
+	if n, _ := pieces(t, newKV(t, path, nil)); n != 0 {
+		t.Errorf("a new process finds %d pieces", n)
+	}
+	if err := left.commit(t.Context(), "left", KVPutOptions{}); !errors.Is(err, errPiecesGone) {
+		t.Errorf("a commit without pieces: %v", err)
+	}
+	if entry, err := kv.Get(t.Context(), "left"); entry != nil || err != nil {
+		t.Errorf("it is there: %v", err)
+	}
+}
+
+// TestKVBefore opens a store of a version that kept all values whole.
+func TestKVBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kv.db")
+	db := openSQL(t, path)
+	for _, statement := range []string{createKV, "INSERT INTO kv (key, value) VALUES (CAST('old' AS BLOB), zeroblob(3000000))"} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		kv := newKV(t, path, nil)
+		entry, err := kv.Get(t.Context(), "old")
+		if err != nil || entry == nil || len(entry.Value) != 3_000_000 {
+			t.Fatalf("%+v, %v", entry, err)
+		}
+		if err := kv.Put(t.Context(), "old", entry.Value, KVPutOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// streamedAtOnce values of the greatest size hold less than half of their bytes.
+const (
+	streamedAtOnce = 8
+	streamedBound  = streamedAtOnce * maxKVValue / 2
+)
+
+// TestKVMemory streams large values in and out, all at once.
+func TestKVMemory(t *testing.T) {
+	kv := newKV(t, filepath.Join(t.TempDir(), "kv.db"), nil)
+	chunk := make([]byte, 64<<10)
+	var (
+		mu      sync.Mutex
+		highest int64
+		group   sync.WaitGroup
+	)
+	before := residentMemory(t)
+	look := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		highest = max(highest, residentMemory(t))
+	}
+	at := func(key string, work func(key string) error) {
+		group.Go(func() {
+			if err := work(key); err != nil {
+				t.Errorf("%s: %v", key, err)
+			}
+		})
+	}
+	for i := range streamedAtOnce {
+		at(fmt.Sprint("large ", i), func(key string) error {
+			v := &kvIncoming{kv: kv}
+			for n := range maxKVValue / len(chunk) {
+				full, err := v.add(chunk)
+				if full && err == nil {
+					err = v.store(t.Context())
+				}
+				if err != nil {
+					return err
+				}
+				if n%100 == 99 {
+					look()
+				}
+			}
+			return errors.Join(v.commit(t.Context(), key, KVPutOptions{}), v.Close())
+		})
+	}
+	group.Wait()
+	for i := range streamedAtOnce {
+		at(fmt.Sprint("large ", i), func(key string) error {
+			_, stream, err := kv.open(t.Context(), key)
+			if err != nil {
+				return err
+			}
+			size, buffer := 0, make([]byte, readChunk)
+			for n := 0; ; n++ {
+				read, err := stream.Read(buffer)
+				if size += read; errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					return err
+				}
+				if n%25 == 24 {
+					look()
+				}
+			}
+			if size != maxKVValue {
+				t.Errorf("%s has %d bytes", key, size)
+			}
+			return stream.Close()
+		})
+	}
+	group.Wait()
+	if grown := highest - before; grown > streamedBound {
+		t.Errorf("%d MiB of values took %d MiB of memory", streamedAtOnce*maxKVValue>>20, grown>>20)
+	} else {
+		t.Logf("%d MiB of values took %d MiB of memory", streamedAtOnce*maxKVValue>>20, grown>>20)
+	}
+}
+
+// residentMemory is the process's resident memory in bytes, what Go has freed
+// not counted; 0 where the system does not tell.
+func residentMemory(t testing.TB) int64 {
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	pages, err := strconv.ParseInt(strings.Fields(string(text))[1], 10, 64)
+	if err != nil {
+		t.Error(err)
+	}
+	return pages * int64(os.Getpagesize())
 }

@@ -44,7 +44,7 @@ export class KVNamespace {
     const { expiration, expirationTtl, metadata } = converted(options, "put", KV, 3, "PutOptions", PUT);
     const send = (content, received) => host.kv_put(this.#id, name, content, expiration, expirationTtl, jsonOf(metadata), received);
     // The bytes are those of the call, whatever becomes of them while it is under way.
-    await (value instanceof ReadableStream ? receive(value, (held) => send(null, held)) : send(contentOf(value)));
+    await (value instanceof ReadableStream ? receive(this.#id, value, (held) => send(null, held)) : send(contentOf(value)));
   }
 
   async list(options) {
@@ -74,8 +74,8 @@ function jsonOf(metadata) {
 }
 
 /** Hands the stream to the host piece by piece, and gives send the number of what it holds. */
-async function receive(stream, send) {
-  const held = host.kv_receive();
+async function receive(id, stream, send) {
+  const held = host.kv_receive(id);
   try {
     await pump(stream, (bytes) => host.kv_received(held, bytes), null, asText);
     await send(held);
