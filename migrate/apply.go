@@ -4,102 +4,169 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"go/token"
 	"strings"
 	"time"
+
+	"modernc.org/sqlite"
 )
 
-// Apply runs the pending files in order, each in a transaction of its own
-// that also holds its ledger row. It stops at the first failure: that file
-// leaves no trace, the files before it stay, and Result names them. When it
-// returns nil, all of them are committed and [Options.Tables] exist.
+// Apply runs the pending files in order, each in a transaction of its own that also holds its ledger row. It stops
+// at the first failure: that file leaves no trace, the files before it stay, and Result names them. What can be
+// seen to be wrong with a text is refused before any file runs. When Apply returns nil, all of them are committed
+// and [Options.Tables] exist.
 //
-// While a file runs, its connection has the package's own authorizer;
-// afterwards it has none.
-func Apply(ctx context.Context, db *sql.DB, files []File, o Options) (Result, error) {
-	r, err := newRun(ctx, db, files, o)
+// While a file runs, its connection has the package's own authorizer and limits; afterwards it has no authorizer.
+func (m *Migrator) Apply(ctx context.Context) (Result, error) {
+	set, err := m.read()
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := m.newRun(ctx, m.db, set)
 	if err != nil {
 		return Result{}, err
 	}
 	defer r.close()
 	// Most runs find nothing to do, and need no write lock to see that.
-	status, err := r.status(ctx)
-	if err != nil {
+	if err := r.look(ctx); err != nil {
 		return Result{}, err
 	}
-	for more := len(status.Pending) > 0; more; {
-		if more, err = r.transaction(ctx, r.next); err != nil {
-			return r.result, err
-		}
+	if err := m.keeping(ctx, r); err != nil {
+		return r.result, err
 	}
 	return r.result, r.checkTables(ctx)
 }
 
-// errRehearsed ends a rehearsal's transaction.
-var errRehearsed = errors.New("rehearsed")
-
-// Rehearse runs the pending files against the real data in one transaction,
-// checks [Options.Tables], and rolls everything back. It holds the write
-// lock meanwhile. Result is what [Apply] would give.
-func Rehearse(ctx context.Context, db *sql.DB, files []File, o Options) (Result, error) {
-	r, err := newRun(ctx, db, files, o)
+// keeping applies the pending files of a run, and keeps a copy of what was there before if any of them stands.
+func (m *Migrator) keeping(ctx context.Context, r *run) error {
+	if m.o.UndoDir == "" || len(r.status.Pending) == 0 {
+		return r.all(ctx)
+	}
+	keep, drop, err := m.copyForUndo(ctx, r.conn)
 	if err != nil {
-		return Result{}, err
+		return err
 	}
-	defer r.close()
-	_, err = r.transaction(ctx, func(ctx context.Context) (bool, error) {
-		for {
-			more, err := r.next(ctx)
-			if err == nil && !more {
-				err = r.checkTables(ctx)
-			}
-			if err != nil {
-				return false, err
-			}
-			if !more {
-				return false, errRehearsed
-			}
-		}
-	})
-	if errors.Is(err, errRehearsed) {
-		err = nil
+	err = r.all(ctx)
+	if len(r.result.Applied) == 0 {
+		keep = drop
 	}
-	return r.result, err
+	if kept := keep(); err == nil {
+		err = kept
+	}
+	return err
 }
 
-// run is one Apply or Rehearse on one connection.
+// run is one run over the pending files on one connection.
 type run struct {
 	conn   *sql.Conn
 	set    fileSet
 	o      Options
+	status Status
+	// seen is the connection's data version when the ledger was last read. It changes when another connection
+	// commits, and not when this one does.
+	seen   int64
+	began  bool // the ledger is there in its present form
+	spans  map[string][]span
+	files  []ranFile
 	result Result
 }
 
-func newRun(ctx context.Context, db *sql.DB, files []File, o Options) (*run, error) {
-	set, err := newFileSet(files)
-	if err != nil {
-		return nil, err
-	}
+// ranFile is what is known of one file that ran.
+type ranFile struct {
+	entry   Entry
+	changes int64 // rows inserted, updated and deleted
+}
+
+func (m *Migrator) newRun(ctx context.Context, db *sql.DB, set fileSet) (*run, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, databaseError("the database cannot be opened", err)
 	}
-	return &run{conn: conn, set: set, o: o}, nil
-}
-
-func (r *run) status(ctx context.Context) (Status, error) {
-	applied, err := readLedger(ctx, r.conn)
-	if err != nil {
-		return Status{}, databaseError("the migrations ledger cannot be read", err)
-	}
-	return r.set.compare(applied, r.o)
+	return &run{conn: conn, set: set, o: m.o, spans: map[string][]span{}}, nil
 }
 
 func (r *run) close() { _ = r.conn.Close() }
 
-// transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when
-// fn fails or wants no more.
+// look reads the ledger, unless nobody else has written since it was last read, and refuses what must not run. The
+// texts of all pending files are checked: a run that is bound to fail at its third file should not begin.
+func (r *run) look(ctx context.Context) error {
+	var version int64
+	if err := r.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+		return databaseError("the database cannot be read", err)
+	}
+	if r.seen != 0 && version == r.seen {
+		return nil
+	}
+	ledger, err := readLedger(ctx, r.conn)
+	if err != nil {
+		return databaseError("the migrations ledger cannot be read", err)
+	}
+	r.status, r.seen = r.set.compare(ledger, r.o), version
+	if r.result.Warnings == nil {
+		r.result.Warnings = append([]Notice{}, r.status.Warnings...)
+	}
+	if err := r.status.Refusal(); err != nil {
+		return err
+	}
+	return r.checkTexts()
+}
+
+// checkTexts finds the statements of the pending files.
+func (r *run) checkTexts() error {
+	var errs Errors
+	for i, f := range r.status.Pending {
+		if _, done := r.spans[f.Name]; done {
+			continue
+		}
+		spans, err := f.statements()
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if len(spans) == 0 && r.o.HoldEmpty {
+			r.hold(i)
+			break
+		}
+		r.spans[f.Name] = spans
+	}
+	return errs.orNil()
+}
+
+// hold leaves the file at i and what sorts behind it pending.
+func (r *run) hold(i int) {
+	name := r.status.Pending[i].Name
+	r.status.Pending = r.status.Pending[:i]
+	r.result.Warnings = append(r.result.Warnings, Notice{Name: name, Code: CodeHeld, Pos: token.Position{Filename: r.set.path(name)}, Msg: "the migration has no statement yet, and waits for one"})
+}
+
+// all applies every pending file.
+func (r *run) all(ctx context.Context) error {
+	total := len(r.status.Pending)
+	work := total > 0 || len(r.status.adopt) > 0
+	for more := work; more; {
+		if r.o.Progress != nil && len(r.status.Pending) > 0 {
+			r.o.Progress(Progress{Name: r.status.Pending[0].Name, Done: len(r.files), Total: max(total, len(r.files)+len(r.status.Pending))})
+		}
+		var err error
+		if more, err = r.transaction(ctx, r.next); err != nil {
+			r.failed()
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) failed() {
+	for i, f := range r.status.Pending {
+		if i == 0 {
+			r.result.Failed = f.Name
+			continue
+		}
+		r.result.Remaining = append(r.result.Remaining, f.Name)
+	}
+}
+
+// transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when fn fails or wants no more.
 func (r *run) transaction(ctx context.Context, fn func(context.Context) (bool, error)) (more bool, err error) {
 	if _, err := r.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return false, databaseError("the database cannot be written", err)
@@ -111,83 +178,97 @@ func (r *run) transaction(ctx context.Context, fn func(context.Context) (bool, e
 	}
 	if _, err := r.conn.ExecContext(ctx, "COMMIT"); err != nil {
 		r.rollback(ctx)
-		r.result.Applied = r.result.Applied[:len(r.result.Applied)-1]
 		return false, databaseError("the migration cannot be committed", err)
 	}
+	r.committed()
 	return true, nil
 }
 
-// rollback ends the transaction also when ctx is over. A connection that
-// cannot even do that is dropped, which rolls back as well; that a failed
-// statement already rolled back is fine.
+// committed moves the file that ran from what is pending to what is applied.
+func (r *run) committed() {
+	r.began, r.status.adopt = true, nil
+	if len(r.files) == len(r.result.Applied) {
+		return // a transaction that only adopted
+	}
+	entry := r.files[len(r.files)-1].entry
+	r.status.Applied = append(r.status.Applied, entry)
+	r.status.Pending = r.status.Pending[1:]
+	r.result.Applied = append(r.result.Applied, entry)
+}
+
+// rollback ends the transaction also when ctx is over. A connection that cannot even do that is dropped, which rolls
+// back as well; that a failed statement already rolled back is fine.
 func (r *run) rollback(ctx context.Context) {
+	r.files = r.files[:len(r.result.Applied)]
 	_, err := r.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	if err != nil && !strings.Contains(err.Error(), "no transaction is active") {
 		_ = r.conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
 }
 
-// next applies the first pending file inside the open transaction, and
-// reports whether there was one. The ledger is read again each time, since
-// another runner may have been here between two transactions.
+// next applies the first pending file inside the open transaction, and reports whether there was anything to do. The
+// ledger is looked at each time, since another runner may have been here between two transactions.
 func (r *run) next(ctx context.Context) (bool, error) {
-	status, err := r.status(ctx)
+	if err := r.look(ctx); err != nil {
+		return false, err
+	}
+	if len(r.status.Pending) == 0 && len(r.status.adopt) == 0 {
+		return false, nil
+	}
+	if !r.began {
+		if err := prepareLedger(ctx, r.conn); err != nil {
+			return false, databaseError("the migrations ledger cannot be written", err)
+		}
+	}
+	if len(r.status.adopt) > 0 {
+		return true, r.adopt(ctx)
+	}
+	file := r.status.Pending[0]
+	begin := r.o.now()
+	entry := Entry{
+		Name: file.Name, SHA256: r.set.sums[file.Name], Position: nextPosition(r.status.Applied),
+		AppliedAt: begin.UTC().Truncate(time.Millisecond), Tool: r.o.tool(),
+	}
+	// The row goes first: should a statement ever end the transaction, the row is gone with the rest.
+	if err := insertEntry(ctx, r.conn, entry); err != nil {
+		return false, databaseError("the migrations ledger cannot be written", err)
+	}
+	before, err := r.totalChanges(ctx)
+	if err == nil {
+		err = r.execute(ctx, file)
+	}
 	if err != nil {
 		return false, err
 	}
-	if len(status.Pending) == 0 {
-		return false, nil
-	}
-	file := status.Pending[0]
-	begin := r.o.now()
-	entry := Entry{
-		Name: file.Name, SHA256: r.set.sums[file.Name], N: nextN(status.Applied),
-		AppliedAt: begin.UTC().Truncate(time.Millisecond), Tool: r.o.tool(),
-	}
-	// The row goes first: should a statement ever end the transaction, the
-	// row is gone with the rest and COMMIT fails.
-	if err := writeLedger(ctx, r.conn, entry); err != nil {
-		return false, databaseError("the migrations ledger cannot be written", err)
-	}
-	if err := r.execute(ctx, file); err != nil {
+	after, err := r.totalChanges(ctx)
+	if err != nil {
 		return false, err
 	}
 	entry.DurationMS = float64(r.o.now().Sub(begin)) / float64(time.Millisecond)
-	r.result.Applied = append(r.result.Applied, entry)
-	for _, w := range status.Warnings {
-		if w.Name == file.Name {
-			r.result.Warnings = append(r.result.Warnings, w)
-		}
+	if err := finishEntry(ctx, r.conn, entry); err != nil {
+		return false, databaseError("the migrations ledger cannot be written", err)
 	}
+	r.files = append(r.files, ranFile{entry, after - before})
 	return true, nil
 }
 
-func nextN(applied []Entry) int {
-	n := 0
-	for _, e := range applied {
-		n = max(n, e.N)
+func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
+	if err = r.conn.QueryRowContext(ctx, "SELECT total_changes()").Scan(&n); err != nil {
+		return 0, databaseError("the database cannot be read", err)
 	}
-	return n + 1
+	return n, nil
 }
 
 func (r *run) execute(ctx context.Context, f File) error {
-	if err := f.checkText(); err != nil {
-		return err
-	}
-	spans, err := scan(f)
-	if err != nil {
-		return err
-	}
-	err = guarded(ctx, r.conn, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, spans, g) })
+	err := guarded(ctx, r.conn, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
 	if err != nil {
 		return err
 	}
 	return r.checkForeignKeys(ctx, f)
 }
 
-// statements gives SQLite the file's stretches one after the other. A
-// stretch it calls incomplete was cut too early, and is tried again together
-// with the next.
+// statements gives SQLite the file's stretches one after the other. A stretch it calls incomplete was cut too early,
+// and is tried again together with the next.
 func (r *run) statements(ctx context.Context, f File, spans []span, g *guard) error {
 	for i := 0; i < len(spans); i++ {
 		s := spans[i]
@@ -210,21 +291,32 @@ const incomplete = "incomplete input"
 func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	text := string(f.SQL[s.start:s.end])
 	*g = guard{}
+	if firstWord(text) == "ALTER" && own(renamed(text)) {
+		*g = guard(ownVerdict())
+		return f.refused(s, g, nil)
+	}
 	_, err := r.conn.ExecContext(ctx, text)
+	if err != nil && g.msg == "" {
+		err = r.beyondLimits(ctx, f, s, err)
+	}
 	if err == nil {
 		return nil
 	}
 	begin := position(f.path(), f.SQL, s.start)
 	if g.msg != "" {
-		return &Error{Pos: begin, Code: CodeStatementForbidden, Msg: g.msg, Fix: g.fix, cause: err}
+		return f.refused(s, g, err)
 	}
 	if firstWord(text) == "VACUUM" {
-		return &Error{Pos: begin, Code: CodeStatementForbidden, Msg: "a migration must not vacuum", Fix: "remove the statement", cause: err}
+		return &Error{Pos: begin, Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction", Fix: "remove the statement; space of deleted rows is used again by itself", cause: err}
 	}
 	e := databaseError("the statement fails", err)
 	e.Pos = begin
 	if !e.blamesDatabase() {
 		e.Msg = message(err)
+		if name, ok := strings.CutPrefix(e.Msg, "no such function: "); ok && forbiddenFunctions[strings.ToLower(name)] {
+			v := verdict(sqlite.AuthFunction, "", name, "") // SQLite asks about functions that it knows
+			e.Code, e.Msg, e.Fix = v.code, v.msg, v.fix
+		}
 		e.Pos = position(f.path(), f.SQL, f.blame(s, e.Msg))
 		if isForeignKey(err) {
 			e.Code, e.Fix = CodeForeignKeys, "insert the parent row first, or begin the file with PRAGMA defer_foreign_keys = ON"
@@ -233,16 +325,37 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	return e
 }
 
+func (f File) refused(s span, g *guard, err error) *Error {
+	return &Error{Pos: position(f.path(), f.SQL, s.start), Code: g.code, Msg: g.msg, Fix: g.fix, cause: err}
+}
+
+// renamed is the name that ALTER TABLE … RENAME TO gives, of which SQLite does not ask the authorizer.
+func renamed(text string) string {
+	var last [3]string // tokens
+	src := []byte(text)
+	for pos := 0; pos < len(src); {
+		t := nextToken(src, pos)
+		pos = t.end
+		if t.kind != tokenSpace && t.kind != tokenSemicolon {
+			last = [3]string{last[1], last[2], string(src[t.start:t.end])}
+		}
+	}
+	if !strings.EqualFold(last[0], "RENAME") || !strings.EqualFold(last[1], "TO") {
+		return ""
+	}
+	return strings.Trim(last[2], "\"'`[]")
+}
+
 func firstWord(text string) string {
 	return strings.ToUpper(text[:wordLength([]byte(text))])
 }
 
-// checkForeignKeys refuses a file that leaves a row without its parent,
-// which SQLite would only notice at COMMIT, and without a name.
+// checkForeignKeys refuses a file that leaves a row without its parent, which SQLite would only notice at COMMIT, and
+// without a name.
 func (r *run) checkForeignKeys(ctx context.Context, f File) error {
 	rows, err := r.conn.QueryContext(ctx, "PRAGMA foreign_key_check")
 	if err != nil {
-		return f.failed(err)
+		return f.keysUnchecked(err)
 	}
 	defer rows.Close()
 	if rows.Next() {
@@ -250,18 +363,18 @@ func (r *run) checkForeignKeys(ctx context.Context, f File) error {
 		var rowid sql.NullInt64
 		var key int
 		if err := rows.Scan(&table, &rowid, &parent, &key); err != nil {
-			return f.failed(err)
+			return f.keysUnchecked(err)
 		}
 		return f.errorWhole(CodeForeignKeys, violation(table, parent, rowid),
 			"delete or repair the row in the same file")
 	}
 	if err := rows.Err(); err != nil {
-		return f.failed(err)
+		return f.keysUnchecked(err)
 	}
 	return nil
 }
 
-func (f File) failed(err error) *Error {
+func (f File) keysUnchecked(err error) *Error {
 	e := databaseError("foreign keys cannot be checked", err)
 	e.Pos = token.Position{Filename: f.path()}
 	return e
@@ -269,6 +382,9 @@ func (f File) failed(err error) *Error {
 
 // checkTables is the last rule of an apply: what the manifest names exists.
 func (r *run) checkTables(ctx context.Context) error {
+	if len(r.status.Pending) < len(r.set.files) && r.held() {
+		return nil // what waits may create them
+	}
 	var errs Errors
 	for _, name := range r.o.Tables {
 		ok, err := hasTable(ctx, r.conn, name)
@@ -284,4 +400,13 @@ func (r *run) checkTables(ctx context.Context) error {
 		}
 	}
 	return errs.orNil()
+}
+
+func (r *run) held() bool {
+	for _, w := range r.result.Warnings {
+		if w.Code == CodeHeld {
+			return true
+		}
+	}
+	return false
 }

@@ -17,7 +17,15 @@ const (
 	CodeChecksumMismatch   = "migration_checksum_mismatch"
 	CodeMissing            = "migration_missing"
 	CodeOutOfOrder         = "migration_out_of_order"
-	CodeStatementForbidden = "migration_statement_forbidden"
+	CodeStatementForbidden = "migration_statement_forbidden" // what begins or ends a transaction
+	CodeAttach             = "migration_attach_forbidden"
+	CodeVacuum             = "migration_vacuum_forbidden"
+	CodePragma             = "migration_pragma_forbidden"
+	CodeFunction           = "migration_function_forbidden"
+	CodeModule             = "migration_module_forbidden"
+	CodeTemporary          = "migration_temporary_forbidden"
+	CodeLedger             = "migration_ledger_forbidden" // what writes to a _pages_ table
+	CodeParameter          = "migration_parameter_forbidden"
 	CodeFailed             = "migration_failed"
 	CodeForeignKeys        = "migration_foreign_keys"
 	CodeLocked             = "migration_locked"
@@ -28,6 +36,11 @@ const (
 	CodeTableMissing       = "migration_table_missing"
 	CodeUnreadable         = "migration_unreadable"
 	CodeCancelled          = "migration_cancelled"
+	CodeRepair             = "migration_repair_refused"
+	CodeSquash             = "migration_squash_refused"
+	CodeNumbering          = "migration_numbering"
+	CodeNoUndo             = "migration_nothing_to_undo"
+	CodePending            = "migration_pending"
 
 	CodeDatabaseReadOnly    = "database_read_only"
 	CodeDatabaseDamaged     = "database_damaged"
@@ -35,6 +48,9 @@ const (
 	CodeDatabaseUnavailable = "database_unavailable"
 
 	// Codes of notices only.
+	CodeHeld            = "migration_without_statement"
+	CodeOverLimit       = "migration_over_limit"
+	CodeSquashed        = "migration_squashed"
 	CodeIgnored         = "migration_ignored"
 	CodeEmpty           = "migration_directory_empty"
 	CodeOrderAmbiguous  = "migration_order_ambiguous"
@@ -101,6 +117,8 @@ func (l Errors) orNil() error {
 type Notice struct {
 	// Name is the file or directory entry it is about.
 	Name string
+	// Pos is where in it; without a line when all of it is meant.
+	Pos token.Position
 	// Code is one of the Code constants, Msg a sentence without full stop.
 	Code, Msg string
 }

@@ -32,15 +32,11 @@ func Example() {
 		"migrations/0001_posts.sql": {Data: []byte("CREATE TABLE posts (id INTEGER PRIMARY KEY, title TEXT);\n")},
 		"migrations/0002_seed.sql":  {Data: []byte("INSERT INTO posts (title) VALUES ('Hello');\nCOMMIT;\n")},
 	}
-	files, _, err := migrate.Read(site, "migrations")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result, err := migrate.Apply(context.Background(), db, files, migrate.Options{})
+	result, err := migrate.New(db, site, migrate.Options{Dir: "migrations"}).Apply(context.Background())
 	for _, entry := range result.Applied {
 		fmt.Println("applied", entry.Name)
 	}
+	fmt.Println(result.Stands())
 	if refusal, ok := errors.AsType[*migrate.Error](err); ok {
 		fmt.Println(refusal)
 		fmt.Println("code:", refusal.Code)
@@ -48,7 +44,8 @@ func Example() {
 	}
 	// Output:
 	// applied 0001_posts.sql
+	// 0002_seed.sql left nothing behind; 0001_posts.sql is applied and stands
 	// migrations/0002_seed.sql:2:1: a migration must not begin or end a transaction
 	// code: migration_statement_forbidden
-	// fix: remove the statement: each file already runs in one transaction
+	// fix: remove the statement: each file already runs in one transaction, which a failure rolls back
 }

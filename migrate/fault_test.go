@@ -21,7 +21,7 @@ func TestCancel(t *testing.T) {
 	db := open(t)
 	for i := range 5 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+10*i)*time.Millisecond)
-		_, err := migrate.Apply(ctx, db, list("1.sql", "CREATE TABLE a(x);\n"+endless), options)
+		_, err := migrator(db, list("1.sql", "CREATE TABLE a(x);\n"+endless), options).Apply(ctx)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(codes(err), migrate.CodeCancelled) {
 			t.Errorf("got %s: %v", codes(err), err)
@@ -70,7 +70,7 @@ func TestDatabaseFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, _ := os.ReadFile(path)
-			_, err := migrate.Apply(t.Context(), openPath(t, path), list("1.sql", "CREATE TABLE z(x)"), options)
+			_, err := migrator(openPath(t, path), list("1.sql", "CREATE TABLE z(x)"), options).Apply(t.Context())
 			if got := codes(err); !strings.HasSuffix(got, tt.want) {
 				t.Errorf("got %s: %v", got, err)
 			}
@@ -89,10 +89,10 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := migrate.Apply(t.Context(), db, list("1.sql", "CREATE TABLE a(x)"), options); err != nil {
+	if _, err := migrator(db, list("1.sql", "CREATE TABLE a(x)"), options).Apply(t.Context()); err != nil {
 		t.Errorf("nothing to do: %v", err)
 	}
-	_, err = migrate.Apply(t.Context(), db, list("1.sql", "CREATE TABLE a(x)", "2.sql", "CREATE TABLE b(x)"), options)
+	_, err = migrator(db, list("1.sql", "CREATE TABLE a(x)", "2.sql", "CREATE TABLE b(x)"), options).Apply(t.Context())
 	if got := codes(err); !strings.HasSuffix(got, migrate.CodeDatabaseReadOnly) {
 		t.Errorf("got %s: %v", got, err)
 	}
@@ -114,7 +114,7 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer impatient.Close()
-	_, err = migrate.Apply(t.Context(), impatient, list("1.sql", "CREATE TABLE a(x)"), options)
+	_, err = migrator(impatient, list("1.sql", "CREATE TABLE a(x)"), options).Apply(t.Context())
 	if got := codes(err); got != migrate.CodeLocked {
 		t.Errorf("got %s: %v", got, err)
 	}
@@ -132,7 +132,7 @@ func TestConcurrentRunners(t *testing.T) {
 	for i := range total {
 		db := openPath(t, path)
 		wg.Go(func() {
-			result, err := migrate.Apply(t.Context(), db, files, options)
+			result, err := migrator(db, files, options).Apply(t.Context())
 			if err != nil {
 				t.Error(err)
 			}
@@ -146,25 +146,5 @@ func TestConcurrentRunners(t *testing.T) {
 	}
 	if sum != len(files) {
 		t.Errorf("%v files applied, want %d in all", total, len(files))
-	}
-}
-
-func TestRehearse(t *testing.T) {
-	db := open(t)
-	apply(t, db, list("1.sql", "CREATE TABLE a(x UNIQUE); INSERT INTO a VALUES (1);"))
-	files := list("1.sql", "CREATE TABLE a(x UNIQUE); INSERT INTO a VALUES (1);", "2.sql", "INSERT INTO a VALUES (2)", "3.sql", "CREATE TABLE b AS SELECT * FROM a")
-	o := options
-	o.Tables = []string{"b"}
-	result, err := migrate.Rehearse(t.Context(), db, files, o)
-	if err != nil || len(result.Applied) != 2 || result.Applied[1].N != 3 {
-		t.Errorf("%+v, %v", result, err)
-	}
-	files[2].SQL = []byte("INSERT INTO a VALUES (1)")
-	result, err = migrate.Rehearse(t.Context(), db, files, o)
-	if codes(err) != "3.sql:1:1 migration_failed" || len(result.Applied) != 1 {
-		t.Errorf("%+v, %v", result, err)
-	}
-	if got := dump(t, db) + "; " + ledger(t, db); got != "table a; 1:1.sql" {
-		t.Errorf("database holds %s", got)
 	}
 }

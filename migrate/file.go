@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -80,7 +82,7 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 		name := entry.Name()
 		f := File{Name: name, Path: path.Join(dir, name)}
 		if why := ignored(entry); why != "" {
-			notices = append(notices, Notice{name, CodeIgnored, why})
+			notices = append(notices, notice(f, CodeIgnored, why))
 			continue
 		}
 		if err := f.checkEntry(entry); err != nil {
@@ -95,12 +97,16 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 	}
 	errs = append(errs, collisions(files)...)
 	if len(entries) == 0 {
-		notices = append(notices, Notice{dir, CodeEmpty, "the migrations directory is empty"})
+		notices = append(notices, notice(File{Name: dir}, CodeEmpty, "the migrations directory is empty"))
 	}
 	if len(errs) > 0 {
 		return nil, notices, errs.orNil()
 	}
 	return files, append(notices, ambiguities(files)...), nil
+}
+
+func notice(f File, code, msg string) Notice {
+	return Notice{Name: f.Name, Pos: token.Position{Filename: f.path()}, Code: code, Msg: msg}
 }
 
 func unreadable(dir string, err error) *Error {
@@ -225,37 +231,59 @@ func collisions(files []File) Errors {
 	return errs
 }
 
-// ambiguities warns where other tools, which order by number, would apply
-// the files in another order than ours.
+// ambiguities warns where other tools, which order by number, would apply the files in another order than ours, and
+// shows both orders.
 func ambiguities(files []File) []Notice {
 	var notices []Notice
-	type numbered struct {
-		name, digits string
-	}
-	var last numbered
+	var numbered []File
 	for _, f := range files {
-		this := numbered{f.Name, f.Name[:len(f.Name)-len(strings.TrimLeft(f.Name, "0123456789"))]}
-		if this.digits == "" {
+		if digits(f.Name) == "" {
 			continue
 		}
-		switch before := last; {
-		case before.name == "":
-		case number(before.digits) == number(this.digits):
-			notices = append(notices, Notice{
-				f.Name, CodeNumberDuplicate,
-				fmt.Sprintf("%q and %q have the same number; they are applied in bytewise order", before.name, f.Name),
-			})
-		case len(before.digits) != len(this.digits):
-			notices = append(notices, Notice{
-				f.Name, CodeOrderAmbiguous,
-				fmt.Sprintf("%q is applied before %q, because names are compared byte by byte; pad the numbers to one width", before.name, f.Name),
-			})
+		if n := len(numbered); n > 0 && number(numbered[n-1].Name) == number(f.Name) {
+			notices = append(notices, notice(f, CodeNumberDuplicate,
+				fmt.Sprintf("%q and %q have the same number; they are applied in bytewise order", numbered[n-1].Name, f.Name)))
 		}
-		last = this
+		numbered = append(numbered, f)
+	}
+	byNumber := slices.Clone(numbered)
+	slices.SortStableFunc(byNumber, func(a, b File) int {
+		x, y := number(a.Name), number(b.Name)
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	})
+	if at := slices.IndexFunc(numbered, func(f File) bool { return len(digits(f.Name)) != len(digits(numbered[0].Name)) }); at > 0 {
+		msg := "the numbers have different widths, and names are compared byte by byte; pad the numbers to one width"
+		if !slices.EqualFunc(numbered, byNumber, func(a, b File) bool { return a.Name == b.Name }) {
+			msg += fmt.Sprintf(". They are applied in the order %s; by number it would be %s", order(numbered), order(byNumber))
+		}
+		notices = append(notices, notice(numbered[at], CodeOrderAmbiguous, msg))
 	}
 	return notices
 }
 
-// number is a run of digits without its padding, so that equal numbers are
-// equal strings at any length.
-func number(digits string) string { return strings.TrimLeft(digits, "0") }
+// order names files in order, or as many as fit a sentence.
+func order(files []File) string {
+	const most = 6
+	var names []string
+	for _, f := range files[:min(len(files), most)] {
+		names = append(names, f.Name)
+	}
+	if len(files) > most {
+		names = append(names, fmt.Sprintf("and %d more", len(files)-most))
+	}
+	return strings.Join(names, ", ")
+}
+
+// digits is the number a name begins with, as it is written.
+func digits(name string) string { return name[:len(name)-len(strings.TrimLeft(name, "0123456789"))] }
+
+// number is the number a name begins with without its padding, so that equal numbers are equal strings at any length.
+func number(name string) string { return strings.TrimLeft(digits(name), "0") }
+
+// statements checks the text and finds the statements in it.
+func (f File) statements() ([]span, *Error) {
+	if err := f.checkText(); err != nil {
+		return nil, err
+	}
+	return scan(f)
+}

@@ -36,27 +36,27 @@ func TestRead(t *testing.T) {
 		files, notices, errs string
 	}{
 		{
-			"order", directory("10_a.sql", "9_b.sql", "2_c.sql", "A_x.sql", "a_y.sql"), "10_a.sql 2_c.sql 9_b.sql A_x.sql a_y.sql",
+			"M-002 order", directory("10_a.sql", "9_b.sql", "2_c.sql", "A_x.sql", "a_y.sql"), "10_a.sql 2_c.sql 9_b.sql A_x.sql a_y.sql",
 			"2_c.sql migration_order_ambiguous", "",
 		},
 		{"padded", directory("0001_a.sql", "0002_b.sql", "0010_c.sql"), "0001_a.sql 0002_b.sql 0010_c.sql", "", ""},
 		{"same number", directory("0001_a.sql", "0001_b.sql"), "0001_a.sql 0001_b.sql", "0001_b.sql migration_number_duplicate", ""},
 		{
-			"other files", directory("1.sql", "Readme.md", ".hidden.sql", "old/2.sql"), "1.sql",
+			"M-006 other files", directory("1.sql", "Readme.md", ".hidden.sql", "old/2.sql"), "1.sql",
 			".hidden.sql migration_ignored, Readme.md migration_ignored, old migration_ignored", "",
 		},
-		{"empty", directory(), "", "migrations migration_directory_empty", ""},
-		{"missing", fstest.MapFS{}, "", "", "migrations migration_unreadable"},
-		{"upper suffix", directory("x.SQL"), "", "", "migrations/x.SQL migration_name_invalid"},
-		{"directory", directory("x.sql/y.txt"), "", "", "migrations/x.sql migration_name_invalid"},
+		{"M-006 empty", directory(), "", "migrations migration_directory_empty", ""},
+		{"M-006 missing", fstest.MapFS{}, "", "", "migrations migration_unreadable"},
+		{"M-006 upper suffix", directory("x.SQL"), "", "", "migrations/x.SQL migration_name_invalid"},
+		{"M-006 directory", directory("x.sql/y.txt"), "", "", "migrations/x.sql migration_name_invalid"},
 		{
 			"characters", directory("a\nb.sql", "a\\b.sql", "a:b.sql", " a.sql", "a .sql", "a\u202eb.sql", long), "", "",
 			"migrations/ a.sql migration_name_invalid, migrations/a\nb.sql migration_name_invalid, migrations/a .sql migration_name_invalid, " +
 				"migrations/a:b.sql migration_name_invalid, migrations/a\\b.sql migration_name_invalid, " +
 				"migrations/" + long + " migration_name_invalid, migrations/a\u202eb.sql migration_name_invalid",
 		},
-		{"case", directory("1_A.sql", "1_a.sql"), "", "", "migrations/1_a.sql migration_name_collision"},
-		{"NFC", directory("1_\u00e9.sql", "1_e\u0301.sql"), "", "", "migrations/1_\u00e9.sql migration_name_collision"},
+		{"M-007 case", directory("1_A.sql", "1_a.sql"), "", "", "migrations/1_a.sql migration_name_collision"},
+		{"M-007 NFC", directory("1_\u00e9.sql", "1_e\u0301.sql"), "", "", "migrations/1_\u00e9.sql migration_name_collision"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,6 +78,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadLink is M-006 for a link.
 func TestReadLink(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "1.sql")); err != nil {
@@ -89,6 +90,7 @@ func TestReadLink(t *testing.T) {
 	}
 }
 
+// TestNotText is M-022.
 func TestNotText(t *testing.T) {
 	tests := []struct{ sql, want string }{
 		{"CREATE TABLE a(x);\nSELECT 1;\x00 DROP TABLE a;", "1.sql:2:10 migration_not_text"},
@@ -98,7 +100,7 @@ func TestNotText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		db := open(t)
-		_, err := migrate.Apply(t.Context(), db, list("1.sql", tt.sql), options)
+		_, err := migrator(db, list("1.sql", tt.sql), options).Apply(t.Context())
 		if got := codes(err); got != tt.want {
 			t.Errorf("%q: %s, want %s", tt.sql, got, tt.want)
 		}
@@ -108,6 +110,7 @@ func TestNotText(t *testing.T) {
 	}
 }
 
+// TestSize is M-024 for files.
 func TestSize(t *testing.T) {
 	fill := func(n int) string {
 		const head, tail = "CREATE TABLE IF NOT EXISTS a(x);\nINSERT INTO a VALUES ('", "');"
@@ -126,11 +129,12 @@ func TestSize(t *testing.T) {
 	if _, _, err := migrate.Read(fsys, "migrations"); codes(err) != "migrations/1.sql migration_too_large" {
 		t.Error(err)
 	}
-	if _, err := migrate.Apply(t.Context(), open(t), list("1.sql", fill(migrate.MaxFileSize+1)), options); codes(err) != "1.sql migration_too_large" {
+	if _, err := migrator(open(t), list("1.sql", fill(migrate.MaxFileSize+1)), options).Apply(t.Context()); codes(err) != "1.sql migration_too_large" {
 		t.Error(err)
 	}
 }
 
+// TestManyStatements is M-024 for statements.
 func TestManyStatements(t *testing.T) {
 	want := 100_000
 	if testing.Short() {

@@ -13,8 +13,8 @@ import (
 // operation while it compiles a statement, so nothing depends on how the
 // statement is written.
 type guard struct {
-	// msg and fix say why the last statement was refused.
-	msg, fix string
+	// These say why the last statement was refused.
+	code, msg, fix string
 }
 
 // pragmas are the ones a migration may use: they read, or they hold only
@@ -48,57 +48,77 @@ var virtualTables = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": tr
 
 const ownPrefix = "_pages_"
 
-func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ string) sqlite.AuthorizerReturnCode {
-	msg, fix := verdict(action, arg1, arg2)
-	if msg == "" {
+func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite.AuthorizerReturnCode {
+	v := verdict(action, arg1, arg2, database)
+	if v.msg == "" {
 		return sqlite.AuthorizerOK
 	}
-	g.msg, g.fix = msg, fix
+	*g = guard(v)
 	return sqlite.AuthorizerDeny
 }
 
-// verdict says why an operation is refused; an empty msg allows it.
-func verdict(action sqlite.AuthorizerActionCode, arg1, arg2 string) (msg, fix string) {
+// refusal is why an operation is refused; the zero value allows it.
+type refusal struct{ code, msg, fix string }
+
+func verdict(action sqlite.AuthorizerActionCode, arg1, arg2, database string) refusal {
 	switch action {
 	case sqlite.AuthRead, sqlite.AuthSelect, sqlite.AuthRecursive, sqlite.AuthAnalyze, sqlite.AuthReindex:
-		return "", ""
+		return refusal{}
 	case sqlite.AuthTransaction, sqlite.AuthSavepoint:
-		return "a migration must not begin or end a transaction", "remove the statement: each file already runs in one transaction"
+		return refusal{
+			CodeStatementForbidden, "a migration must not begin or end a transaction",
+			"remove the statement: each file already runs in one transaction, which a failure rolls back",
+		}
 	case sqlite.AuthAttach, sqlite.AuthDetach:
-		return "a migration must not attach or detach a database", "remove the statement: a site has one database"
+		return refusal{
+			CodeAttach, "a migration must not attach or detach a database",
+			"remove the statement: a site has one database; to bring data in, write INSERT statements, or pages db import",
+		}
 	case sqlite.AuthPragma:
 		return pragmaVerdict(strings.ToLower(arg1), arg2)
 	case sqlite.AuthFunction:
 		if forbiddenFunctions[strings.ToLower(arg2)] {
-			return `a migration must not use the function "` + arg2 + `"`, "remove the call"
+			return refusal{CodeFunction, `a migration must not use the function "` + arg2 + `"`, "remove the call: a migration reaches the database alone, and no files"}
 		}
-		return "", ""
+		return refusal{}
 	case sqlite.AuthCreateTempTable, sqlite.AuthCreateTempView, sqlite.AuthCreateTempTrigger, sqlite.AuthCreateTempIndex:
-		return "a migration must not create temporary objects", "create an ordinary table and drop it at the end of the file"
+		return temporary
+	case sqlite.AuthCreateTable, sqlite.AuthCreateView, sqlite.AuthCreateTrigger, sqlite.AuthCreateIndex:
+		if strings.EqualFold(database, "temp") {
+			return temporary
+		}
 	case sqlite.AuthCreateVTable:
 		if !virtualTables[strings.ToLower(arg2)] {
-			return `the virtual table module "` + arg2 + `" is not available`, `use "fts5", "fts5vocab", "rtree" or "rtree_i32"`
+			return refusal{CodeModule, `the virtual table module "` + arg2 + `" is not available`, `use "fts5", "fts5vocab", "rtree" or "rtree_i32"`}
 		}
 	default: // creates, changes or drops what the arguments name
 	}
 	if own(arg1) || own(arg2) {
-		return `names that begin with "` + ownPrefix + `" belong to the platform`, "use another name, and leave these tables alone"
+		return ownVerdict()
 	}
-	return "", ""
+	return refusal{}
 }
 
-func pragmaVerdict(name, value string) (msg, fix string) {
+var temporary = refusal{CodeTemporary, "a migration must not create temporary objects", "create an ordinary table and drop it at the end of the file"}
+
+func ownVerdict() refusal {
+	return refusal{CodeLedger, `names that begin with "` + ownPrefix + `" belong to the platform`, "use another name, and leave these tables alone; pages migrate repair corrects the ledger"}
+}
+
+func pragmaVerdict(name, value string) refusal {
 	writable, known := pragmas[name]
 	switch {
 	case known && (writable || value == ""):
-		return "", ""
+		return refusal{}
 	case known:
-		return `PRAGMA "` + name + `" must not be set in a migration`, "remove the statement"
+		return refusal{CodePragma, `PRAGMA "` + name + `" must not be set in a migration`, "remove the statement"}
 	case name == "foreign_keys":
-		return `PRAGMA "foreign_keys" has no effect in a transaction`,
-			"use PRAGMA defer_foreign_keys = ON: keys are then checked at the end of the file"
+		return refusal{
+			CodePragma, `PRAGMA "foreign_keys" has no effect in a transaction`,
+			"use PRAGMA defer_foreign_keys = ON: keys are then checked at the end of the file",
+		}
 	default:
-		return `PRAGMA "` + name + `" is not allowed in a migration`, "remove the statement"
+		return refusal{CodePragma, `PRAGMA "` + name + `" is not allowed in a migration`, "remove the statement: the platform sets up its databases itself"}
 	}
 }
 
@@ -108,14 +128,18 @@ func own(name string) bool {
 
 var errNoAuthorizer = errors.New("the database driver has no authorizer")
 
-// guarded runs fn while conn refuses what a migration may not do.
+// guarded runs fn while conn refuses what a migration may not do, and has the platform's limits.
 func guarded(ctx context.Context, conn *sql.Conn, fn func(ctx context.Context, g *guard) error) error {
 	g := &guard{}
-	if err := setAuthorizer(conn, g.authorize); err != nil {
+	restore, err := limitConn(conn)
+	if err != nil {
 		return err
 	}
-	err := fn(ctx, g)
-	if off := setAuthorizer(conn, nil); err == nil {
+	if err := setAuthorizer(conn, g.authorize); err != nil {
+		return errors.Join(err, restore())
+	}
+	err = fn(ctx, g)
+	if off := errors.Join(setAuthorizer(conn, nil), restore()); err == nil {
 		err = off
 	}
 	return err

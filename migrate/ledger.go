@@ -3,20 +3,24 @@ package migrate
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 )
 
-const createLedger = `CREATE TABLE IF NOT EXISTS _pages_migrations (
-	name       TEXT PRIMARY KEY NOT NULL,
-	sha256     TEXT NOT NULL,
-	n          INTEGER NOT NULL,
-	applied_at TEXT NOT NULL,
-	tool       TEXT NOT NULL
+const (
+	createLedger = `CREATE TABLE IF NOT EXISTS _pages_migrations (
+	name        TEXT PRIMARY KEY NOT NULL,
+	sha256      TEXT NOT NULL,
+	position    INTEGER NOT NULL,
+	applied_at  TEXT NOT NULL,
+	duration_ms REAL NOT NULL DEFAULT 0,
+	tool        TEXT NOT NULL
 ) STRICT`
 
-// ledgerTime is RFC 3339 in UTC with milliseconds: it sorts as text.
-const ledgerTime = "2006-01-02T15:04:05.000Z"
+	// ledgerTime is RFC 3339 in UTC with milliseconds: it sorts as text.
+	ledgerTime = "2006-01-02T15:04:05.000Z"
+)
 
 // querier is a *sql.DB or *sql.Conn.
 type querier interface {
@@ -24,14 +28,17 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// readLedger gives the entries in the order they were applied; none when the
-// database has no ledger yet.
+// readLedger gives the entries in the order they were applied; none when the database has no ledger yet.
 func readLedger(ctx context.Context, db querier) ([]Entry, error) {
-	exists, err := hasTable(ctx, db, "_pages_migrations")
-	if err != nil || !exists {
+	columns, err := ledgerColumns(ctx, db)
+	if err != nil || columns == 0 {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, "SELECT name, sha256, n, applied_at, tool FROM _pages_migrations ORDER BY n, name")
+	query := "SELECT name, sha256, position, applied_at, duration_ms, tool FROM _pages_migrations ORDER BY position, name"
+	if columns == firstColumns {
+		query = "SELECT name, sha256, n, applied_at, 0, tool FROM _pages_migrations ORDER BY n, name"
+	}
+	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +47,7 @@ func readLedger(ctx context.Context, db querier) ([]Entry, error) {
 	for rows.Next() {
 		var e Entry
 		var at string
-		if err := rows.Scan(&e.Name, &e.SHA256, &e.N, &at, &e.Tool); err != nil {
+		if err := rows.Scan(&e.Name, &e.SHA256, &e.Position, &at, &e.DurationMS, &e.Tool); err != nil {
 			return nil, err
 		}
 		if e.AppliedAt, err = time.Parse(ledgerTime, at); err != nil {
@@ -51,17 +58,71 @@ func readLedger(ctx context.Context, db querier) ([]Entry, error) {
 	return entries, rows.Err()
 }
 
-func writeLedger(ctx context.Context, conn *sql.Conn, e Entry) error {
-	if _, err := conn.ExecContext(ctx, createLedger); err != nil {
+// firstColumns is how many columns the first ledgers had: no duration, and the position called n.
+const firstColumns = 5
+
+// ledgerColumns is how many columns the ledger has; 0 when there is none.
+func ledgerColumns(ctx context.Context, db querier) (n int, err error) {
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM pragma_table_info('_pages_migrations')").Scan(&n)
+	return n, err
+}
+
+// prepareLedger makes the ledger, or brings an old one to its present form, in the open transaction.
+func prepareLedger(ctx context.Context, conn *sql.Conn) error {
+	columns, err := ledgerColumns(ctx, conn)
+	if err != nil {
 		return err
 	}
-	_, err := conn.ExecContext(ctx, "INSERT INTO _pages_migrations (name, sha256, n, applied_at, tool) VALUES (?, ?, ?, ?, ?)",
-		e.Name, e.SHA256, e.N, e.AppliedAt.Format(ledgerTime), e.Tool)
+	statements := []string{createLedger}
+	if columns == firstColumns {
+		statements = []string{
+			"ALTER TABLE _pages_migrations RENAME COLUMN n TO position",
+			"ALTER TABLE _pages_migrations ADD COLUMN duration_ms REAL NOT NULL DEFAULT 0",
+		}
+	}
+	for _, s := range statements {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
+	_, err := conn.ExecContext(ctx, "INSERT INTO _pages_migrations (name, sha256, position, applied_at, duration_ms, tool) VALUES (?, ?, ?, ?, ?, ?)",
+		e.Name, e.SHA256, e.Position, e.AppliedAt.Format(ledgerTime), e.DurationMS, e.Tool)
 	return err
 }
 
-// hasTable reports whether a table or view of that name exists; SQLite
-// compares names without ASCII case.
+// errLedgerGone is a row that vanished while its file ran: the transaction ended under it.
+var errLedgerGone = errors.New("the file's row in the ledger is gone")
+
+// finishEntry writes how long the file took, to the row that must still be there.
+func finishEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
+	result, err := conn.ExecContext(ctx, "UPDATE _pages_migrations SET duration_ms = ? WHERE name = ?", e.DurationMS, e.Name)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(err, errLedgerGone)
+	}
+	return nil
+}
+
+func removeEntry(ctx context.Context, conn *sql.Conn, name string) error {
+	_, err := conn.ExecContext(ctx, "DELETE FROM _pages_migrations WHERE name = ?", name)
+	return err
+}
+
+func nextPosition(applied []Entry) int {
+	n := 0
+	for _, e := range applied {
+		n = max(n, e.Position)
+	}
+	return n + 1
+}
+
+// hasTable reports whether a table or view of that name exists; SQLite compares names without ASCII case.
 func hasTable(ctx context.Context, db querier, name string) (bool, error) {
 	var n int
 	err := db.QueryRowContext(ctx,

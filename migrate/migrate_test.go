@@ -4,9 +4,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	_ "modernc.org/sqlite"
@@ -45,9 +47,22 @@ func list(pairs ...string) []migrate.File {
 	return files
 }
 
+// folder is a file system whose root holds the files.
+func folder(files []migrate.File) fstest.MapFS {
+	fsys := fstest.MapFS{".": {Mode: fs.ModeDir | 0o755}}
+	for _, f := range files {
+		fsys[f.Name] = &fstest.MapFile{Data: f.SQL, Mode: 0o644}
+	}
+	return fsys
+}
+
+func migrator(db *sql.DB, files []migrate.File, o migrate.Options) *migrate.Migrator {
+	return migrate.New(db, folder(files), o)
+}
+
 func apply(t testing.TB, db *sql.DB, files []migrate.File) migrate.Result {
 	t.Helper()
-	result, err := migrate.Apply(t.Context(), db, files, options)
+	result, err := migrator(db, files, options).Apply(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,32 +113,33 @@ func dump(t testing.TB, db *sql.DB) string {
 
 func ledger(t testing.TB, db *sql.DB) string {
 	t.Helper()
-	status, err := migrate.Plan(t.Context(), db, nil, options)
+	status, err := migrator(db, nil, options).Status(t.Context())
 	var out []string
 	for _, e := range status.Applied {
-		out = append(out, fmt.Sprintf("%d:%s", e.N, e.Name))
+		out = append(out, fmt.Sprintf("%d:%s", e.Position, e.Name))
 	}
-	if err != nil && !strings.Contains(codes(err), migrate.CodeMissing) {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(out, " ")
 }
 
+// TestApplyTwice is M-001.
 func TestApplyTwice(t *testing.T) {
 	db := open(t)
 	files := list("0002_b.sql", "CREATE TABLE b(x)", "0001_a.sql", "CREATE TABLE a(x);", "0003_c.sql", "INSERT INTO a SELECT 1; INSERT INTO b VALUES (2);")
 	result := apply(t, db, files)
-	if len(result.Applied) != 3 || result.Applied[0].Name != "0001_a.sql" || result.Applied[2].N != 3 {
+	if len(result.Applied) != 3 || result.Applied[0].Name != "0001_a.sql" || result.Applied[2].Position != 3 {
 		t.Errorf("applied %+v", result.Applied)
 	}
 	if again := apply(t, db, files); len(again.Applied) != 0 {
 		t.Errorf("second run applied %+v", again.Applied)
 	}
-	status, err := migrate.Plan(t.Context(), db, files, options)
+	status, err := migrator(db, files, options).Status(t.Context())
 	if err != nil || len(status.Pending) != 0 || len(status.Applied) != 3 {
 		t.Fatalf("plan: %+v, %v", status, err)
 	}
-	want := migrate.Entry{Name: "0001_a.sql", SHA256: files[1].Sum(), N: 1, AppliedAt: options.Now(), Tool: "test"}
+	want := migrate.Entry{Name: "0001_a.sql", SHA256: files[1].Sum(), Position: 1, AppliedAt: options.Now(), Tool: "test"}
 	if got := status.Applied[0]; got != want {
 		t.Errorf("ledger has %+v, want %+v", got, want)
 	}
@@ -136,22 +152,22 @@ func TestDrift(t *testing.T) {
 		files []migrate.File
 		want  string
 	}{
-		{"unchanged", list("1.sql", a, "3.sql", b), ""},
-		{"byte", list("1.sql", "CREATE TABLE a(y);\n", "3.sql", b), "1.sql migration_checksum_mismatch"},
-		{"CRLF", list("1.sql", a, "3.sql", strings.ReplaceAll(b, "\n", "\r\n")), ""},
-		{"BOM", list("1.sql", "\xef\xbb\xbf"+a, "3.sql", b), ""},
-		{"final newline", list("1.sql", strings.TrimSpace(a), "3.sql", b), "1.sql migration_checksum_mismatch"},
-		{"gone", list("3.sql", b), "1.sql migration_missing"},
-		{"renamed", list("2.sql", a, "3.sql", b), "1.sql migration_missing, 2.sql migration_out_of_order"},
-		{"early", list("1.sql", a, "2.sql", "SELECT 1", "3.sql", b), "2.sql migration_out_of_order"},
+		{"M-003 unchanged", list("1.sql", a, "3.sql", b), ""},
+		{"M-003 byte", list("1.sql", "CREATE TABLE a(y);\n", "3.sql", b), "1.sql migration_checksum_mismatch"},
+		{"M-003 CRLF", list("1.sql", a, "3.sql", strings.ReplaceAll(b, "\n", "\r\n")), ""},
+		{"M-003 BOM", list("1.sql", "\xef\xbb\xbf"+a, "3.sql", b), ""},
+		{"M-003 final newline", list("1.sql", strings.TrimSpace(a), "3.sql", b), "1.sql migration_checksum_mismatch"},
+		{"M-004 deleted", list("3.sql", b), "1.sql migration_missing"},
+		{"M-004 renamed", list("2.sql", a, "3.sql", b), "1.sql migration_missing, 2.sql migration_out_of_order"},
+		{"M-005 early", list("1.sql", a, "2.sql", "SELECT 1", "3.sql", b), "2.sql migration_out_of_order"},
 		{"several", list("1.sql", b, "3.sql", a), "1.sql migration_checksum_mismatch, 3.sql migration_checksum_mismatch"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			db := open(t)
 			apply(t, db, list("1.sql", a, "3.sql", b))
-			_, planned := migrate.Plan(t.Context(), db, tt.files, options)
-			_, applied := migrate.Apply(t.Context(), db, tt.files, options)
+			_, planned := migrator(db, tt.files, options).Plan(t.Context())
+			_, applied := migrator(db, tt.files, options).Apply(t.Context())
 			if got := codes(planned); got != tt.want {
 				t.Errorf("plan: %q, want %q", got, tt.want)
 			}
@@ -162,13 +178,14 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// TestOutOfOrderAllowed is M-005 with the flag.
 func TestOutOfOrderAllowed(t *testing.T) {
 	db := open(t)
 	apply(t, db, list("1.sql", "CREATE TABLE a(x)", "3.sql", "CREATE TABLE c(x)"))
 	o := options
 	o.AllowOutOfOrder = true
 	files := list("1.sql", "CREATE TABLE a(x)", "2.sql", "CREATE TABLE b(x)", "3.sql", "CREATE TABLE c(x)")
-	result, err := migrate.Apply(t.Context(), db, files, o)
+	result, err := migrator(db, files, o).Apply(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,33 +199,37 @@ func TestOutOfOrderAllowed(t *testing.T) {
 }
 
 func TestFailurePosition(t *testing.T) {
-	tests := []struct{ sql, want string }{
-		{"CREATE TABL a(x);\nSELECT 1;\nSELECT 2;", `2.sql:1:8: near "TABL": syntax error`},
-		{"CREATE TABLE a(x);\n\nINSERT INTO nowhere\n  VALUES (1);\nSELECT 1;", `2.sql:3:13: no such table: nowhere`},
-		{"CREATE TABLE a(x);\nINSERT INTO a VALUES (1);\n  SELECT y FROM a;", `2.sql:3:10: no such column: y`},
-		{"CREATE TABLE a(x UNIQUE);\r\nINSERT INTO a VALUES ('é'), (2);\r\nSELECT 'ü'; INSERT INTO a VALUES (2);", `2.sql:3:13: UNIQUE constraint failed: a.x`},
-		{"-- c\n/* ; \n ; */ SELECT ';', a;", `2.sql:3:19: no such column: a`},
-		{"\xef\xbb\xbfSELECT", `2.sql:1:1: incomplete input`},
-		{"SELECT 1;\rSELECT 2;\rSELECT x x x FRO;", `2.sql:3:1: near "x": syntax error`},
-		{"CREATE TABLE a(x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;\n  SELECT CASE WHEN 1 THEN 2 END;\nEND;\nDROP TABLE zzz;", `2.sql:6:12: no such table: zzz`},
-		{"CREATE TABLE a(x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;", `2.sql:2:1: incomplete input`},
-		{"SELECT 1;;\n; DROP TABLE zzz", `2.sql:2:14: no such table: zzz`},
-		{"SELECT 1;\nSELECT 'it''s\n;", `2.sql:2:8: the quote that begins here never ends`},
-		{"SELECT 1;\n /* open ; SELECT 2;", `2.sql:2:2: the comment that begins here never ends`},
-		{"SELECT [a", `2.sql:1:8: the quote that begins here never ends`},
-		{"SELECT 1 -- a\r SELECT 2", `2.sql:1:10: the comment's line ends in a carriage return alone, which does not end a "--" comment`},
+	const ran, unread = "table keep; 1:1.sql", "; " // what is refused for its text is refused before any file runs
+	tests := []struct{ name, sql, want, left string }{
+		{"M-010 first", "CREATE TABL a(x);\nSELECT 1;\nSELECT 2;", `2.sql:1:8: near "TABL": syntax error`, ran},
+		{"M-010 middle", "CREATE TABLE a(x);\n\nINSERT INTO nowhere\n  VALUES (1);\nSELECT 1;", `2.sql:3:13: no such table: nowhere`, ran},
+		{"M-010 last", "CREATE TABLE a(x);\nINSERT INTO a VALUES (1);\n  SELECT y FROM a;", `2.sql:3:10: no such column: y`, ran},
+		{"CRLF", "CREATE TABLE a(x UNIQUE);\r\nINSERT INTO a VALUES ('é'), (2);\r\nSELECT 'ü'; INSERT INTO a VALUES (2);", `2.sql:3:13: UNIQUE constraint failed: a.x`, ran},
+		{"comment", "-- c\n/* ; \n ; */ SELECT ';', a;", `2.sql:3:19: no such column: a`, ran},
+		{"BOM", "\xef\xbb\xbfSELECT", `2.sql:1:1: incomplete input`, ran},
+		{"CR", "SELECT 1;\rSELECT 2;\rSELECT x x x FRO;", `2.sql:3:1: near "x": syntax error`, ran},
+		{"after a trigger", "CREATE TABLE a(x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;\n  SELECT CASE WHEN 1 THEN 2 END;\nEND;\nDROP TABLE zzz;", `2.sql:6:12: no such table: zzz`, ran},
+		{"half a trigger", "CREATE TABLE a(x);\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;", `2.sql:2:1: incomplete input`, ran},
+		{"empty statements", "SELECT 1;;\n; DROP TABLE zzz", `2.sql:2:14: no such table: zzz`, ran},
+		{"M-022 string", "SELECT 1;\nSELECT 'it''s\n;", `2.sql:2:8: the quote that begins here never ends`, unread},
+		{"M-022 comment", "SELECT 1;\n /* open ; SELECT 2;", `2.sql:2:2: the comment that begins here never ends`, unread},
+		{"bracket", "SELECT [a", `2.sql:1:8: the quote that begins here never ends`, unread},
+		{"CR in a comment", "SELECT 1 -- a\r SELECT 2", `2.sql:1:10: the comment's line ends in a carriage return alone, which does not end a "--" comment`, unread},
 	}
 	for _, tt := range tests {
-		t.Run(tt.sql, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			db := open(t)
-			_, err := migrate.Apply(t.Context(), db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", tt.sql, "3.sql", "CREATE TABLE never(x)"), options)
+			result, err := migrator(db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", tt.sql, "3.sql", "CREATE TABLE never(x)"), options).Apply(t.Context())
+			if says := result.Stands(); tt.left == ran && says != "2.sql left nothing behind; 1.sql is applied and stands; 3.sql was not reached" {
+				t.Errorf("stands: %s", says)
+			}
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
-			if got := dump(t, db) + "; " + ledger(t, db); got != "table keep; 1:1.sql" {
+			if got := dump(t, db) + "; " + ledger(t, db); got != tt.left {
 				t.Errorf("database holds %s", got)
 			}
-			if result, err := migrate.Apply(t.Context(), db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", "SELECT 1"), options); err != nil || len(result.Applied) != 1 {
+			if _, err := migrator(db, list("1.sql", "CREATE TABLE keep(x)", "2.sql", "SELECT 1"), options).Apply(t.Context()); err != nil || ledger(t, db) != "1:1.sql 2:2.sql" {
 				t.Errorf("repaired file: %+v, %v", result, err)
 			}
 		})
@@ -217,37 +238,54 @@ func TestFailurePosition(t *testing.T) {
 
 func TestForbidden(t *testing.T) {
 	stray := filepath.Join(t.TempDir(), "stray.db")
-	statements := []string{
-		"COMMIT", "END", "ROLLBACK", "BEGIN", "SAVEPOINT x", "RELEASE x", "ROLLBACK; BEGIN", "/*x*/commit", "cOmMiT",
-		"VACUUM", "VACUUM INTO '" + stray + "'", "ATTACH '" + stray + "' AS y", "DETACH main",
-		"PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=OFF", "PRAGMA synchronous=OFF", "PRAGMA page_size=512", "PRAGMA writable_schema=1",
-		"PRAGMA trusted_schema=1", "PRAGMA temp_store_directory='/tmp'", "PRAGMA locking_mode=EXCLUSIVE", "PRAGMA wal_checkpoint", "PRAGMA key='x'",
-		"PRAGMA user_version=3", "SELECT load_extension('x')",
-		"DELETE FROM _pages_migrations", "DROP TABLE _pages_migrations", "ALTER TABLE _PAGES_migrations ADD COLUMN z",
-		"UPDATE _pages_migrations SET n=9", "INSERT INTO _pages_migrations VALUES ('x','x',1,'x','x')", "CREATE INDEX i ON _pages_migrations(n)",
-		"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)",
-		"CREATE TEMP TABLE x(y)", "CREATE TEMP VIEW x AS SELECT 1", "CREATE VIRTUAL TABLE x USING dbstat",
-		"SELECT ?1", "SELECT :name", "SELECT @x", "SELECT $x", "SELECT ?",
+	tests := []struct {
+		id, code   string
+		statements []string
+	}{
+		{"M-011", migrate.CodeStatementForbidden, []string{"COMMIT", "END", "ROLLBACK", "BEGIN", "SAVEPOINT x", "RELEASE x", "ROLLBACK; BEGIN", "/*x*/commit", "cOmMiT"}},
+		{"M-012", migrate.CodeVacuum, []string{"VACUUM", "VACUUM INTO '" + stray + "'", "vacuum main"}},
+		{"M-012", migrate.CodeAttach, []string{"ATTACH '" + stray + "' AS y", "DETACH main"}},
+		{"M-013", migrate.CodePragma, []string{
+			"PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=OFF", "PRAGMA synchronous=OFF", "PRAGMA page_size=512", "PRAGMA writable_schema=1",
+			"PRAGMA trusted_schema=1", "PRAGMA temp_store_directory='/tmp'", "PRAGMA locking_mode=EXCLUSIVE", "PRAGMA wal_checkpoint", "PRAGMA key='x'",
+			"PRAGMA user_version=3", "PRAGMA main.journal_mode", "SELECT * FROM pragma_journal_mode",
+		}},
+		{"M-015", migrate.CodeFunction, []string{"SELECT load_extension('x')", "SELECT writefile('" + stray + "', 'x')", "SELECT readfile('/etc/passwd')", "SELECT fts3_tokenizer('simple')"}},
+		{"M-016", migrate.CodeLedger, []string{
+			"DELETE FROM _pages_migrations", "DROP TABLE _pages_migrations", "ALTER TABLE _PAGES_migrations ADD COLUMN z",
+			"UPDATE _pages_migrations SET position=9", "INSERT INTO _pages_migrations VALUES ('x','x',1,'x',1,'x')", "CREATE INDEX i ON _pages_migrations(position)",
+			"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)",
+			"ALTER TABLE a RENAME TO _pages_a", "ALTER TABLE a RENAME TO\"_PAGES_a\"", "alter table main.a rename to /* x */ [_pages_a] -- y\n",
+		}},
+		{"M-023", migrate.CodeParameter, []string{"SELECT ?1", "SELECT :name", "SELECT @x", "SELECT $x", "SELECT ?"}},
+		{"temporary", migrate.CodeTemporary, []string{"CREATE TEMP TABLE x(y)", "CREATE TEMP VIEW x AS SELECT 1", "CREATE TABLE temp.x(y)"}},
+		{"module", migrate.CodeModule, []string{"CREATE VIRTUAL TABLE x USING dbstat"}},
 	}
-	for _, statement := range statements {
-		t.Run(statement, func(t *testing.T) {
-			db := open(t)
-			_, err := migrate.Apply(t.Context(), db, list("1.sql", "CREATE TABLE a(x);\n "+statement+";\nINSERT INTO a VALUES (1);"), options)
-			if got := codes(err); !strings.HasPrefix(got, "1.sql:2:") || !strings.HasSuffix(got, migrate.CodeStatementForbidden) {
-				t.Errorf("got %s: %v", got, err)
-			}
-			if got := dump(t, db) + ledger(t, db); got != "" {
-				t.Errorf("database holds %s", got)
-			}
-		})
+	for _, tt := range tests {
+		for _, statement := range tt.statements {
+			t.Run(tt.id+" "+statement, func(t *testing.T) {
+				db := open(t)
+				_, err := migrator(db, list("1.sql", "CREATE TABLE a(x);\n "+statement+";\nINSERT INTO a VALUES (1);"), options).Apply(t.Context())
+				if got := codes(err); !strings.HasPrefix(got, "1.sql:2:") || !strings.HasSuffix(got, tt.code) {
+					t.Errorf("got %s: %v", got, err)
+				}
+				if e, ok := errors.AsType[*migrate.Error](err); !ok || e.Fix == "" {
+					t.Errorf("no way out of %v", err)
+				}
+				if got := dump(t, db) + ledger(t, db); got != "" {
+					t.Errorf("database holds %s", got)
+				}
+			})
+		}
 	}
 	if found, _ := filepath.Glob(stray + "*"); found != nil {
 		t.Errorf("a statement made %q", found)
 	}
 }
 
+// TestForeignKeysFix is M-013: the pragma that people write has a form that works.
 func TestForeignKeysFix(t *testing.T) {
-	_, err := migrate.Apply(t.Context(), open(t), list("1.sql", "PRAGMA foreign_keys=OFF"), options)
+	_, err := migrator(open(t), list("1.sql", "PRAGMA foreign_keys=OFF"), options).Apply(t.Context())
 	var e *migrate.Error
 	if !errors.As(err, &e) || !strings.Contains(e.Fix, "defer_foreign_keys") {
 		t.Errorf("fix of %v", err)
@@ -256,32 +294,35 @@ func TestForeignKeysFix(t *testing.T) {
 
 func TestAllowed(t *testing.T) {
 	const a = "CREATE TABLE a(x);\n"
-	tests := []struct{ sql, want string }{
-		{a + "PRAGMA defer_foreign_keys=ON;PRAGMA table_info(a);PRAGMA foreign_key_check;PRAGMA optimize;PRAGMA user_version;SELECT * FROM pragma_table_info('a');", "table a"},
-		{a + "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; SELECT CASE WHEN 1 THEN CASE 2 WHEN 2 THEN 3 END END; END;INSERT INTO a VALUES (1);", "table a, trigger t"},
-		{a + "/*x*/ CREATE TRIGGER IF NOT EXISTS \"end;\" AFTER INSERT ON a BEGIN UPDATE a SET x=';END;'; END\n;", "table a, trigger end;"},
-		{a + "INSERT INTO a VALUES ('x;y''z');", "table a"},
-		{a + "CREATE TABLE \"b;c\"(`d;e`, [f;g]); -- it's;\n/* \" ; */ INSERT INTO a VALUES (1);", "table a, table b;c"},
-		{"\xef\xbb\xbf" + a, "table a"},
-		{strings.ReplaceAll(a+"INSERT INTO a VALUES (1);\n", "\n", "\r\n"), "table a"},
-		{"CREATE TABLE a(x);\rINSERT INTO a VALUES (1);\r", "table a"},
-		{"CREATE TABLE a(x)", "table a"},
-		{"-- nothing", ""},
-		{"", ""},
-		{" \n\t", ""},
-		{";;", ""},
-		{"CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('hello'); SELECT * FROM f WHERE f MATCH 'hello';", "table f, table f_config, table f_content, table f_data, table f_docsize, table f_idx"},
-		{"CREATE VIRTUAL TABLE r USING rtree(id, a, b); INSERT INTO r VALUES (1, 2, 3);", "table r, table r_node, table r_parent, table r_rowid"},
-		{"CREATE TABLE a(x TEXT, y TEXT GENERATED ALWAYS AS (json_extract(x,'$.k')) STORED) STRICT; INSERT INTO a(x) VALUES ('{}') RETURNING *;", "table a"},
-		{"CREATE TABLE a(x PRIMARY KEY) WITHOUT ROWID; CREATE VIEW v AS SELECT x FROM a; CREATE INDEX i ON a(x) WHERE x > 1;", "index i, table a, view v"},
-		{"CREATE TABLE a(x); ALTER TABLE a RENAME TO b; ALTER TABLE b ADD COLUMN y; ALTER TABLE b DROP COLUMN x; ANALYZE; REINDEX;", "table b"},
+	tests := []struct{ name, sql, want string }{
+		{"M-014 pragmas", a + "PRAGMA defer_foreign_keys=ON;PRAGMA table_info(a);PRAGMA foreign_key_check;PRAGMA optimize;PRAGMA user_version;SELECT * FROM pragma_table_info('a');", "table a"},
+		{"M-020 trigger and CASE", a + "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; SELECT CASE WHEN 1 THEN CASE 2 WHEN 2 THEN 3 END END; END;INSERT INTO a VALUES (1);", "table a, trigger t"},
+		{"M-020 quoted trigger", a + "/*x*/ CREATE TRIGGER IF NOT EXISTS \"end;\" AFTER INSERT ON a BEGIN UPDATE a SET x=';END;'; END\n;", "table a, trigger end;"},
+		{"M-020 string", a + "INSERT INTO a VALUES ('x;y''z');", "table a"},
+		{"M-020 quoted names and comments", a + "CREATE TABLE \"b;c\"(`d;e`, [f;g]); -- it's;\n/* \" ; */ INSERT INTO a VALUES (1);", "table a, table b;c"},
+		{"M-021 BOM", "\xef\xbb\xbf" + a, "table a"},
+		{"M-021 CRLF", strings.ReplaceAll(a+"INSERT INTO a VALUES (1);\n", "\n", "\r\n"), "table a"},
+		{"M-021 CR", "CREATE TABLE a(x);\rINSERT INTO a VALUES (1);\r", "table a"},
+		{"M-021 no final newline", "CREATE TABLE a(x)", "table a"},
+		{"M-021 comment only", "-- nothing", ""},
+		{"M-021 empty", "", ""},
+		{"M-021 whitespace", " \n\t", ""},
+		{"M-021 semicolons", ";;", ""},
+		{"M-025 FTS5", "CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('hello'); SELECT * FROM f WHERE f MATCH 'hello';", "table f, table f_config, table f_content, table f_data, table f_docsize, table f_idx"},
+		{"rtree", "CREATE VIRTUAL TABLE r USING rtree(id, a, b); INSERT INTO r VALUES (1, 2, 3);", "table r, table r_node, table r_parent, table r_rowid"},
+		{"M-025 JSON, generated columns, STRICT, RETURNING", "CREATE TABLE a(x TEXT, y TEXT GENERATED ALWAYS AS (json_extract(x,'$.k')) STORED) STRICT; INSERT INTO a(x) VALUES ('{}') RETURNING *;", "table a"},
+		{"M-025 WITHOUT ROWID, view, partial index", "CREATE TABLE a(x PRIMARY KEY) WITHOUT ROWID; CREATE VIEW v AS SELECT x FROM a; CREATE INDEX i ON a(x) WHERE x > 1;", "index i, table a, view v"},
+		{"ALTER", "CREATE TABLE a(x); ALTER TABLE a RENAME TO b; ALTER TABLE b ADD COLUMN y; ALTER TABLE b DROP COLUMN x; ANALYZE; REINDEX;", "table b"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.sql, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			db := open(t)
-			_, err := migrate.Apply(t.Context(), db, list("1.sql", tt.sql), options)
+			_, err := migrator(db, list("1.sql", tt.sql), options).Apply(t.Context())
 			if err != nil {
 				t.Fatal(err)
+			}
+			if got := ledger(t, db); got != "1:1.sql" {
+				t.Errorf("ledger %q", got)
 			}
 			if got := dump(t, db); got != tt.want {
 				t.Errorf("schema %q, want %q", got, tt.want)
@@ -290,6 +331,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
+// TestRollbackConflict is M-017.
 func TestRollbackConflict(t *testing.T) {
 	for _, statement := range []string{
 		"INSERT OR ROLLBACK INTO a VALUES (1)",
@@ -297,7 +339,7 @@ func TestRollbackConflict(t *testing.T) {
 	} {
 		db := open(t)
 		first := "CREATE TABLE a(x UNIQUE); INSERT INTO a VALUES (1);"
-		_, err := migrate.Apply(t.Context(), db, list("1.sql", first, "2.sql", statement), options)
+		_, err := migrator(db, list("1.sql", first, "2.sql", statement), options).Apply(t.Context())
 		if got := codes(err); !strings.HasSuffix(got, migrate.CodeFailed) {
 			t.Errorf("%s: %s", statement, got)
 		}
@@ -308,6 +350,7 @@ func TestRollbackConflict(t *testing.T) {
 	}
 }
 
+// TestForeignKeys is M-018.
 func TestForeignKeys(t *testing.T) {
 	const schema = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p(id));\n"
 	tests := []struct{ sql, want string }{
@@ -316,7 +359,7 @@ func TestForeignKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		db := open(t)
-		_, err := migrate.Apply(t.Context(), db, list("1.sql", tt.sql), options)
+		_, err := migrator(db, list("1.sql", tt.sql), options).Apply(t.Context())
 		if err == nil || err.Error() != tt.want || !strings.HasSuffix(codes(err), migrate.CodeForeignKeys) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
@@ -327,15 +370,16 @@ func TestForeignKeys(t *testing.T) {
 	apply(t, open(t), list("1.sql", schema+"PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1); INSERT INTO p VALUES (1);"))
 }
 
+// TestTables is M-039.
 func TestTables(t *testing.T) {
 	o := options
 	o.Tables = []string{"POSTS", "leads"}
 	db := open(t)
-	result, err := migrate.Apply(t.Context(), db, list("1.sql", "CREATE TABLE posts(x)"), o)
+	result, err := migrator(db, list("1.sql", "CREATE TABLE posts(x)"), o).Apply(t.Context())
 	if got := codes(err); got != migrate.CodeTableMissing || len(result.Applied) != 1 {
 		t.Errorf("got %s, %+v", got, result)
 	}
-	if _, err := migrate.Apply(t.Context(), db, list("1.sql", "CREATE TABLE posts(x)", "2.sql", "CREATE VIEW leads AS SELECT 1"), o); err != nil {
+	if _, err := migrator(db, list("1.sql", "CREATE TABLE posts(x)", "2.sql", "CREATE VIEW leads AS SELECT 1"), o).Apply(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

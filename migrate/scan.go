@@ -109,7 +109,7 @@ type span struct{ start, end int }
 
 // scan finds the statements of f, and refuses text SQLite would read past
 // without a word: an open comment or quote, a parameter nobody binds.
-func scan(f File) ([]span, error) {
+func scan(f File) ([]span, *Error) {
 	var spans []span
 	var s statement
 	start := -1
@@ -139,11 +139,11 @@ func scan(f File) ([]span, error) {
 	return spans, nil
 }
 
-func (f File) refuseToken(t sqlToken) error {
+func (f File) refuseToken(t sqlToken) *Error {
 	text := f.SQL[t.start:t.end]
 	switch {
 	case t.kind == tokenVariable:
-		return f.errorAt(t.start, CodeStatementForbidden, `the parameter "`+string(text)+`" has no value in a migration`,
+		return f.errorAt(t.start, CodeParameter, `the parameter "`+string(text)+`" has no value in a migration`,
 			"write the value itself, or put the text in quotes")
 	case t.kind == tokenOpen && text[0] == '/':
 		return f.errorAt(t.start, CodeFailed, "the comment that begins here never ends", `end it with "*/"`)

@@ -43,8 +43,7 @@ func FuzzScan(f *testing.F) {
 		file := File{Name: "f.sql", SQL: []byte(text)}
 		spans, err := scan(file)
 		if err != nil {
-			e, ok := err.(*Error) //nolint:errorlint // scan returns it bare
-			if !ok || e.Pos.Offset < 0 || e.Pos.Offset >= len(text) || e.Pos.Line < 1 || e.Pos.Column < 1 {
+			if e := err; e.Pos.Offset < 0 || e.Pos.Offset >= len(text) || e.Pos.Line < 1 || e.Pos.Column < 1 {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return

@@ -35,6 +35,8 @@ type siteBuilder struct {
 	running *sharedWorker   // what the newest revision runs; nil for none
 	live    workerSet
 	warned  string // the warnings about secrets that were last shown
+
+	migrated string // those about migrations
 }
 
 func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, error) {
@@ -105,21 +107,35 @@ func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest) []devse
 		return []devserver.Problem{problemOf(err)}
 	}
 	defer unlock()
-	files, _, err := readMigrations(b.dir, m)
-	if err == nil {
-		var result migrate.Result
-		result, err = migrate.Apply(ctx, b.site, files, b.migrateOptions(m))
-		for _, a := range result.Applied {
-			b.console.line("applied migration %s", a.Name)
-		}
+	result, err := b.migrator(b.state, b.site, b.dir, m, migrate.Options{HoldEmpty: true}).Apply(ctx)
+	for _, a := range result.Applied {
+		b.console.line("applied migration %s", a.Name)
 	}
+	for _, name := range result.Squashed {
+		b.console.line("recorded %s in the place of the migrations it stands for", name)
+	}
+	b.warnMigrations(result.Warnings)
 	if err == nil {
 		return nil
 	}
+	problems := []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
 	if diags := migrationDiagnostics(b.dir, err); diags != nil {
-		return b.problems(diags, "A migration failed")
+		problems = b.problems(diags, "A migration failed")
 	}
-	return []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
+	if stands := result.Stands(); stands != "" {
+		problems[0].Notes = append(problems[0].Notes, stands)
+	}
+	return problems
+}
+
+// warnMigrations tells of warnings once, and not at every save.
+func (b *siteBuilder) warnMigrations(notices []migrate.Notice) {
+	notices = slices.DeleteFunc(notices, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored }) // pages migrate tells
+	lines := (&migrations{cli: b.cli, dir: b.dir}).warnings(notices)
+	if text := fmt.Sprint(lines); text != b.migrated {
+		b.migrated = text
+		b.warnAll(lines)
+	}
 }
 
 // revision starts the Worker, or keeps the one that runs when nothing of it has

@@ -72,7 +72,7 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("exit code %d\n%s", code, stderr)
 		}
 		var plan struct{ Pending []string }
-		runJSON(t, &plan, "migrate", dir, "--plan", "--json")
+		runJSON(t, &plan, "migrate", "status", dir, "--json")
 		if n := len(plan.Pending); n == 0 || plan.Pending[n-1] != "0002_names.sql" {
 			t.Errorf("the file that was interrupted is not pending: %+v", plan)
 		}

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,116 +20,205 @@ import (
 )
 
 func (c *cli) newMigrate() *cobra.Command {
-	var plan, rehearse, outOfOrder bool
+	var outOfOrder bool
 	cmd := &cobra.Command{
 		Use:   "migrate [DIR]",
 		Short: "Apply the .sql migrations to the site's local database, in filename order",
 		Long: "Apply the .sql migrations to the site's local database, in filename order.\n\n" +
 			"Each file is one transaction with its row in the ledger. A file that changed\nafter it was applied, one that is gone and a new one that sorts before an\n" +
-			"applied one are refused.\n\nExit codes: 0 all applied, 1 refused or failed, 2 wrong usage, 9 the state\nfolder cannot be used.",
-		Example: "  pages migrate\n  pages migrate --plan\n  pages migrate --rehearse --json",
+			"applied one are refused. The database as it was before is kept for\npages migrate undo.\n\nExit codes: 0 all applied, 1 refused or failed, 2 wrong usage, 9 the database or\nthe state folder cannot be used.",
+		Example: "  pages migrate\n  pages migrate status\n  pages migrate plan --sql\n  pages migrate undo",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, m, err := c.loadSite(args)
-			if err != nil {
-				return err
-			}
-			if m.Bindings.Database == nil {
-				return &failure{code: exitRefused, id: "no-database", msg: "the site declares no database", fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}
-			}
-			o := c.migrateOptions(m)
-			o.AllowOutOfOrder = outOfOrder
-			switch {
-			case plan && rehearse:
-				return usageError("--plan and --rehearse ask for two things")
-			case plan:
-				return c.planMigrations(cmd.Context(), dir, m, o)
-			case rehearse:
-				return c.runMigrations(cmd.Context(), dir, m, o, migrate.Rehearse, "would apply")
-			}
-			return c.runMigrations(cmd.Context(), dir, m, o, migrate.Apply, "applied")
+			tell, stop := c.watchProgress()
+			defer stop()
+			return c.withMigrations(cmd.Context(), args, migrate.Options{AllowOutOfOrder: outOfOrder, Progress: tell}, func(s *migrations) error {
+				result, err := s.Apply(cmd.Context())
+				stop()
+				return s.printApplied(result, err)
+			})
 		},
 	}
-	cmd.Flags().BoolVar(&plan, "plan", false, "say what would be applied, and write nothing")
-	cmd.Flags().BoolVar(&rehearse, "rehearse", false, "run what is pending in a transaction and roll it back")
-	cmd.Flags().BoolVar(&outOfOrder, "allow-out-of-order", false, "apply a file that sorts before an applied one")
+	cmd.Flags().BoolVar(&outOfOrder, "allow-out-of-order", false, "apply a file that sorts before an applied one, on this machine")
+	cmd.AddCommand(c.newMigrateStatus(), c.newMigratePlan(), c.newMigrateNew(), c.newMigrateReset(), c.newMigrateRehearse(),
+		c.newMigrateSchema(), c.newMigrateSquash(), c.newMigrateRepair(), c.newMigrateUndo())
 	return cmd
 }
 
-func (c *cli) migrateOptions(m *manifest.Manifest) migrate.Options {
-	o := migrate.Options{Now: c.now, Tool: "pages " + version, Tables: m.Bindings.Database.Tables}
+// migrations is the site whose migrations a command is about.
+type migrations struct {
+	*cli
+	*migrate.Migrator
+	dir  string // the site's
+	path string // of the database
+	m    *manifest.Manifest
+}
+
+// undoFolder holds the copies of the database from before it was migrated.
+const undoFolder = "undo"
+
+// migrationOptions are those of the site's database in a state folder.
+func (c *cli) migrationOptions(s *state, m *manifest.Manifest, o migrate.Options) migrate.Options {
+	o.Dir, o.Now, o.Tool, o.Tables = m.Bindings.Database.Migrations, c.now, "pages "+version, m.Bindings.Database.Tables
+	o.UndoDir = filepath.Join(s.dir, undoFolder)
 	if m.Bindings.Submissions != "" {
 		o.Tables = append(slices.Clip(o.Tables), m.Bindings.Submissions)
 	}
 	return o
 }
 
-// readMigrations reads the folder that the manifest names.
-func readMigrations(dir string, m *manifest.Manifest) ([]migrate.File, []migrate.Notice, error) {
-	if m.Bindings.Database == nil || m.Bindings.Database.Migrations == "" {
-		return nil, nil, nil
+// migrator gives the migrator of an open database of the site in dir.
+func (c *cli) migrator(s *state, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) *migrate.Migrator {
+	var files fs.FS
+	if m.Bindings.Database.Migrations != "" {
+		files = os.DirFS(dir)
 	}
-	return migrate.Read(os.DirFS(dir), m.Bindings.Database.Migrations)
+	return migrate.New(db, files, c.migrationOptions(s, m, o))
 }
 
-type migrationRun func(context.Context, *sql.DB, []migrate.File, migrate.Options) (migrate.Result, error)
-
-// migrationDoc is what `pages migrate --json` prints.
-type migrationDoc struct {
-	OK       bool            `json:"ok"`
-	Database string          `json:"database"`
-	Applied  []migrationItem `json:"applied"`
-	Pending  []string        `json:"pending"`
-	Warnings []string        `json:"warnings"`
-}
-
-type migrationItem struct {
-	Name       string  `json:"name"`
-	SHA256     string  `json:"sha256"`
-	DurationMS float64 `json:"duration_ms,omitempty"`
-}
-
-func (c *cli) runMigrations(ctx context.Context, dir string, m *manifest.Manifest, o migrate.Options, run migrationRun, verb string) (err error) {
-	s, err := c.openState(dir)
+// findMigrations is the site that is meant, which must declare a database.
+func (c *cli) findMigrations(args []string) (*migrations, *state, error) {
+	dir, m, err := c.loadSite(args)
 	if err != nil {
+		return nil, nil, err
+	}
+	if m.Bindings.Database == nil {
+		return nil, nil, &failure{code: exitRefused, id: "no-database", msg: "the site declares no database", fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}
+	}
+	s := &state{dir: c.statePath(dir)}
+	return &migrations{cli: c, dir: dir, path: filepath.Join(s.dir, siteFile), m: m}, s, nil
+}
+
+// withMigrations runs fn on a site's database, while no other process migrates it.
+func (c *cli) withMigrations(ctx context.Context, args []string, o migrate.Options, fn func(*migrations) error) (err error) {
+	site, s, err := c.findMigrations(args)
+	if err != nil {
+		return err
+	}
+	if s, err = openStateIn(s.dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	db, err := s.open(ctx, siteFile)
-	if err != nil {
-		return err
-	}
 	unlock, err := s.lockMigrations(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	files, notices, err := readMigrations(dir, m)
+	db, err := s.open(ctx, siteFile)
 	if err != nil {
-		return c.migrationError(dir, err)
+		return err
 	}
-	result, err := run(ctx, db, files, o)
-	doc := migrationDoc{OK: err == nil, Database: filepath.Join(s.dir, siteFile), Applied: items(result.Applied), Pending: []string{}, Warnings: []string{}}
-	for _, n := range append(notices, result.Warnings...) {
-		doc.Warnings = append(doc.Warnings, n.Name+": "+n.Msg)
+	site.Migrator = c.migrator(s, db, site.dir, site.m, o)
+	return site.fail(fn(site))
+}
+
+// readMigrations runs fn on a site's database, of which it writes nothing, not even a state folder.
+func (c *cli) readMigrations(ctx context.Context, args []string, o migrate.Options, fn func(*migrations) error) (err error) {
+	site, s, err := c.findMigrations(args)
+	if err != nil {
+		return err
 	}
-	if !c.json {
-		for _, a := range doc.Applied {
-			c.progress("%s %s", verb, a.Name)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	db, err := s.openToRead(ctx, siteFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	site.Migrator = c.migrator(s, db, site.dir, site.m, o)
+	return site.fail(fn(site))
+}
+
+// migrationDoc is what `pages migrate --json` prints.
+type migrationDoc struct {
+	OK        bool            `json:"ok"`
+	Database  string          `json:"database"`
+	Applied   []migrationItem `json:"applied"`
+	Squashed  []string        `json:"squashed,omitempty"`
+	Failed    string          `json:"failed,omitempty"`
+	Remaining []string        `json:"remaining,omitempty"`
+	Warnings  []string        `json:"warnings"`
+}
+
+type migrationItem struct {
+	Name       string  `json:"name"`
+	SHA256     string  `json:"sha256"`
+	Position   int     `json:"position"`
+	AppliedAt  string  `json:"applied_at"`
+	DurationMS float64 `json:"duration_ms"`
+	Tool       string  `json:"tool"`
+}
+
+func items(entries []migrate.Entry) []migrationItem {
+	list := []migrationItem{}
+	for _, e := range entries {
+		list = append(list, migrationItem{e.Name, e.SHA256, e.Position, e.AppliedAt.Format("2006-01-02T15:04:05.000Z"), e.DurationMS, e.Tool})
+	}
+	return list
+}
+
+// printApplied tells of a run, also of one that failed.
+func (s *migrations) printApplied(result migrate.Result, err error) error {
+	doc := migrationDoc{
+		OK: err == nil, Database: s.path, Applied: items(result.Applied), Squashed: result.Squashed,
+		Failed: result.Failed, Remaining: result.Remaining, Warnings: s.warnings(result.Warnings),
+	}
+	if s.json {
+		if err == nil {
+			s.printJSON(doc)
 		}
-		c.warnAll(doc.Warnings)
+		return s.withDoc(err, doc)
 	}
+	for _, a := range result.Applied {
+		s.progress("applied %s", a.Name)
+	}
+	for _, name := range result.Squashed {
+		s.progress("recorded %s in the place of the migrations it stands for", name)
+	}
+	s.warnAll(doc.Warnings)
 	if err != nil {
-		return c.migrationError(dir, err)
+		if stands := result.Stands(); stands != "" {
+			fmt.Fprintln(s.stderr, stands)
+		}
+		return err
 	}
-	if c.json {
-		c.printJSON(doc)
-		return nil
-	}
-	if len(doc.Applied) == 0 {
-		c.progress("nothing to apply: %s in the ledger", count(len(files), "migration"))
+	if len(result.Applied)+len(result.Squashed) == 0 {
+		s.progress("nothing to apply")
 	}
 	return nil
+}
+
+// withDoc makes the JSON document of an error hold that of the command too.
+func (s *migrations) withDoc(err error, doc any) error {
+	err = s.fail(err)
+	file, ok := errors.AsType[*refused](err)
+	if !ok {
+		return err
+	}
+	whole := map[string]any{}
+	for _, part := range []any{doc, file.report} {
+		text, err := json.Marshal(part)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &whole); err != nil {
+			return err
+		}
+	}
+	s.printJSON(whole)
+	return &failure{code: exitRefused, err: errShown}
+}
+
+// warnings are notices as lines, with the files as the user would name them.
+func (s *migrations) warnings(notices []migrate.Notice) []string {
+	lines := []string{}
+	for _, n := range notices {
+		at := n.Name
+		if n.Pos.IsValid() {
+			at = s.shown(filepath.Join(s.dir, n.Pos.Filename)) + fmt.Sprintf(":%d:%d", n.Pos.Line, n.Pos.Column)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s [%s]", at, n.Msg, n.Code))
+	}
+	return lines
 }
 
 func (c *cli) warnAll(warnings []string) {
@@ -135,71 +227,53 @@ func (c *cli) warnAll(warnings []string) {
 	}
 }
 
-func items(entries []migrate.Entry) []migrationItem {
-	list := []migrationItem{}
-	for _, e := range entries {
-		list = append(list, migrationItem{e.Name, e.SHA256, e.DurationMS})
-	}
-	return list
-}
+// fail turns what the migrate room refused into what ends a command.
+func (s *migrations) fail(err error) error { return s.migrationError(s.dir, err) }
 
-// planMigrations writes nothing, not even a state folder.
-func (c *cli) planMigrations(ctx context.Context, dir string, m *manifest.Manifest, o migrate.Options) (err error) {
-	s := &state{dir: c.statePath(dir)}
-	db, err := s.openToRead(ctx, siteFile)
-	if err != nil {
+func (c *cli) migrationError(dir string, err error) error {
+	if _, done := errors.AsType[*refused](err); done {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	files, notices, err := readMigrations(dir, m)
-	if err != nil {
-		return c.migrationError(dir, err)
+	list := migrationErrors(err)
+	if list == nil {
+		return err
 	}
-	status, err := migrate.Plan(ctx, db, files, o)
-	if err != nil {
-		return c.migrationError(dir, err)
+	code := exitRefused
+	if isResource(list[0].Code) {
+		code = exitResource
 	}
-	doc := migrationDoc{OK: true, Database: filepath.Join(s.dir, siteFile), Applied: items(status.Applied), Pending: []string{}, Warnings: []string{}}
-	for _, f := range status.Pending {
-		doc.Pending = append(doc.Pending, f.Name)
+	if code == exitRefused && slices.ContainsFunc(list, func(e *migrate.Error) bool { return e.Pos.Filename != "" || e.Code == migrate.CodeTableMissing }) {
+		return c.refuse(dir, migrationDiagnostics(dir, err))
 	}
-	for _, n := range append(notices, status.Warnings...) {
-		doc.Warnings = append(doc.Warnings, n.Name+": "+n.Msg)
+	var messages []string
+	for _, e := range list {
+		messages = append(messages, e.Error())
 	}
-	if c.json {
-		c.printJSON(doc)
-		return nil
+	return &failure{code: code, id: list[0].Code, msg: strings.Join(messages, "; "), fix: list[0].Fix, err: err}
+}
+
+// migrationErrors are the migrate room's own errors in err.
+func migrationErrors(err error) migrate.Errors {
+	if list, ok := errors.AsType[migrate.Errors](err); ok {
+		return list
 	}
-	c.warnAll(doc.Warnings)
-	for _, a := range doc.Applied {
-		fmt.Fprintf(c.stdout, "applied  %s\n", a.Name)
-	}
-	for _, name := range doc.Pending {
-		fmt.Fprintf(c.stdout, "pending  %s\n", name)
+	if one, ok := errors.AsType[*migrate.Error](err); ok {
+		return migrate.Errors{one}
 	}
 	return nil
 }
 
-// migrationError turns what the migrate room refused into diagnostics.
-func (c *cli) migrationError(dir string, err error) error {
-	diags := migrationDiagnostics(dir, err)
-	if diags == nil {
-		return err
-	}
-	return c.refuse(dir, diags)
+// isResource reports whether a failure is this machine's and not the site's.
+func isResource(code string) bool {
+	return slices.Contains([]string{
+		migrate.CodeLocked, migrate.CodeDatabaseReadOnly, migrate.CodeDatabaseFull,
+		migrate.CodeDatabaseUnavailable, migrate.CodeDatabaseDamaged,
+	}, code)
 }
 
 func migrationDiagnostics(dir string, err error) manifest.Diagnostics {
-	list, several := errors.AsType[migrate.Errors](err)
-	if !several {
-		one, ok := errors.AsType[*migrate.Error](err)
-		if !ok {
-			return nil
-		}
-		list = migrate.Errors{one}
-	}
 	var diags manifest.Diagnostics
-	for _, e := range list {
+	for _, e := range migrationErrors(err) {
 		diags = append(diags, manifest.Diagnostic{
 			Severity: manifest.Error, Code: e.Code, File: e.Pos.Filename,
 			Line: max(e.Pos.Line, 1), Column: max(e.Pos.Column, 1),

@@ -125,7 +125,7 @@ func (s *state) settle() (err error) {
 }
 
 // keptFiles are the files of the state folder that are no state.
-func keptFiles() []string { return []string{devFile, historyFile} }
+func keptFiles() []string { return []string{devFile, historyFile, undoFolder} }
 
 func (s *state) release() error {
 	if s.held == nil {

@@ -111,11 +111,7 @@ func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) erro
 		return err
 	}
 	defer unlock()
-	files, _, err := readMigrations(db.dir, m)
-	if err != nil {
-		return c.migrationError(db.dir, err)
-	}
-	result, err := migrate.Apply(ctx, db.pool, files, c.migrateOptions(m))
+	result, err := c.migrator(db.state, db.pool, db.dir, m, migrate.Options{}).Apply(ctx)
 	for _, a := range result.Applied {
 		doc.Applied = append(doc.Applied, a.Name)
 		if !c.json {

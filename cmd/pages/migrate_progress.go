@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+const (
+	progressAfter = time.Second // a shorter run is over before it could be read
+	progressEvery = 100 * time.Millisecond
+)
+
+// watchProgress shows on a terminal how far a longer run is. stop removes the line again; it may be called twice.
+func (c *cli) watchProgress() (tell func(migrate.Progress), stop func()) {
+	if c.json || c.quiet || !isTerminal(c.stderr) {
+		return nil, func() {}
+	}
+	var mu sync.Mutex
+	var now migrate.Progress
+	begin := c.now()
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		shown := false
+		for {
+			select {
+			case <-ended:
+				if shown {
+					fmt.Fprint(c.stderr, "\r\x1b[K")
+				}
+				return
+			case <-ticker.C:
+			}
+			mu.Lock()
+			p := now
+			mu.Unlock()
+			if took := c.now().Sub(begin); took >= progressAfter && p.Total > 0 {
+				shown = true
+				fmt.Fprintf(c.stderr, "\r\x1b[K[%d/%d] %s  %.1f s", p.Done+1, p.Total, p.Name, took.Seconds())
+			}
+		}
+	}()
+	tell = func(p migrate.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		now = p
+	}
+	return tell, sync.OnceFunc(func() { close(ended); <-done })
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+func (c *cli) newMigrateRehearse() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rehearse [DIR]",
+		Short: "Run all migrations on an empty database, and compare its schema with the site's",
+		Long: "Run all migrations, from the first on, on a private empty database, as a new\nmachine or the platform would; then compare its schema with the one of the\nsite's database, with what is pending applied to a copy. Nothing is written.\n\n" +
+			"Exit codes: 0 all ran and the schemas are the same, 1 a file failed or they\ndiffer.",
+		Example: "  pages migrate rehearse\n  pages migrate rehearse --json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tell, stop := c.watchProgress()
+			defer stop()
+			return c.readMigrations(cmd.Context(), args, migrate.Options{Progress: tell}, func(s *migrations) error {
+				h, err := s.Rehearse(cmd.Context())
+				stop()
+				return s.printRehearsal(h, err)
+			})
+		},
+	}
+}
+
+type rehearsalDoc struct {
+	OK       bool            `json:"ok"`
+	Applied  []migrationItem `json:"applied"`
+	Failed   string          `json:"failed,omitempty"`
+	Compared bool            `json:"compared"` // false when the site has no database yet
+	Schema   []changeItem    `json:"schema"`   // from the site's database to the rehearsed one
+	Warnings []string        `json:"warnings"`
+}
+
+func (s *migrations) printRehearsal(h migrate.Rehearsal, err error) error {
+	doc := rehearsalDoc{
+		OK: err == nil && len(h.Changes) == 0, Applied: items(h.Applied), Failed: h.Failed,
+		Compared: h.Compared, Schema: changeItems(h.Changes), Warnings: s.warnings(h.Warnings),
+	}
+	var differs error
+	if len(h.Changes) > 0 {
+		differs = &failure{
+			code: exitRefused, id: "migration_schema_differs", msg: "the schema of the site's database is not the one its migrations give",
+			fix: "what was changed by hand or by the Worker belongs into a migration; pages migrate reset makes the database anew",
+		}
+	}
+	if s.json {
+		if err == nil {
+			s.printJSON(doc)
+			if differs != nil {
+				differs = &failure{code: exitRefused, err: errShown}
+			}
+			return differs
+		}
+		return s.withDoc(err, doc)
+	}
+	s.warnAll(doc.Warnings)
+	if err != nil {
+		if stands := len(h.Applied); stands > 0 {
+			fmt.Fprintf(s.stderr, "%s ran before it; nothing was written\n", count(stands, "file"))
+		}
+		return err
+	}
+	printChanges(s.cli, doc.Schema)
+	if differs == nil {
+		same := "; its schema is that of the site's database"
+		if !h.Compared {
+			same = "; the site has no database to compare with"
+		}
+		s.progress("%s ran on an empty database%s", count(len(h.Applied), "migration"), same)
+	}
+	return differs
+}

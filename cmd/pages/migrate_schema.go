@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+const (
+	schemaFile = "schema.sql"
+	schemaHead = "-- Written by pages migrate schema.\n\n"
+)
+
+func (c *cli) newMigrateSchema() *cobra.Command {
+	var output string
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "schema [DIR]",
+		Short: "Write the database's schema to schema.sql",
+		Long: "Write the schema of the site's database to schema.sql beside the manifest, or to\nthe file of --output, where - is stdout. Tables come with their indexes, in the\norder of their names, so that two machines write the same file.\n\n" +
+			"Exit codes: 0 written, or with --check up to date, 1 migrations are pending or\nthe file is not up to date, 2 wrong usage, 9 the file cannot be written.",
+		Example: "  pages migrate schema\n  pages migrate schema --output -\n  pages migrate schema --check",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.readMigrations(cmd.Context(), args, migrate.Options{}, func(s *migrations) error {
+				text, err := s.Schema(cmd.Context())
+				if err != nil {
+					return err
+				}
+				text = schemaHead + text
+				if output == "-" {
+					fmt.Fprint(s.stdout, text)
+					return nil
+				}
+				file := filepath.Join(s.dir, schemaFile)
+				if output != "" {
+					file = s.cli.path(output)
+				}
+				return s.writeSchema(file, text, check)
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write; - is stdout (default: schema.sql beside the manifest)")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and end with 1 when the file is not up to date")
+	return cmd
+}
+
+// writeSchema writes the file, unless it is there already, or somebody else's.
+func (s *migrations) writeSchema(file, text string, check bool) error {
+	shown := s.shown(file)
+	there, err := os.ReadFile(file)
+	there = bytes.ReplaceAll(there, []byte("\r\n"), []byte("\n"))
+	switch {
+	case err == nil && string(there) == text:
+		s.sayFile(file)
+		return nil
+	case check:
+		return &failure{code: exitRefused, id: "schema-outdated", msg: shown + " is not the schema of the database", fix: "pages migrate schema writes it", err: err}
+	case err == nil && !bytes.HasPrefix(there, []byte(schemaHead)):
+		return &failure{code: exitRefused, id: "schema-not-ours", msg: shown + " was not written by pages migrate schema", fix: "move it away, or write another file with --output"}
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		err = os.WriteFile(file+".part", []byte(text), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(file+".part", file)
+	}
+	if err != nil {
+		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", shown), "name a file that you may write with --output", err)
+	}
+	s.sayFile(file)
+	return nil
+}
+
+func (s *migrations) sayFile(file string) {
+	if s.json {
+		s.printJSON(struct {
+			OK   bool   `json:"ok"`
+			File string `json:"file"`
+		}{true, file})
+		return
+	}
+	fmt.Fprintln(s.stdout, s.shown(file))
+}

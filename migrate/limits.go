@@ -1,0 +1,104 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// This file tells of statements that the platform's databases refuse for their size (as Cloudflare D1's do, which
+// they are modelled on). SQLite itself says so: a statement first runs under those limits, and once more without
+// them when it is one of them that it hits.
+
+type limit struct {
+	id, max int
+	// says is part of SQLite's message about it.
+	says string
+	// what is the limit in words.
+	what string
+}
+
+var platformLimits = []limit{
+	{sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000, "statement too long", "a statement has at most 100,000 bytes"},
+	{sqlite3.SQLITE_LIMIT_LENGTH, 2_000_000, "string or blob too big", "a text, blob or row has at most 2,000,000 bytes"},
+	{sqlite3.SQLITE_LIMIT_COLUMN, 100, "too many columns", "a table, index or result has at most 100 columns"},
+	{sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100, "Expression tree is too large", "an expression is at most 100 levels deep"},
+	{sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 5, "too many terms in compound SELECT", "a compound SELECT has at most 5 terms"},
+	{sqlite3.SQLITE_LIMIT_FUNCTION_ARG, 32, "too many arguments on function", "a function takes at most 32 arguments"},
+	{sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50, "LIKE or GLOB pattern too complex", "a LIKE or GLOB pattern has at most 50 bytes"},
+	{sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 10, "too many levels of trigger recursion", "triggers set off each other at most 10 levels deep"},
+	{sqlite3.SQLITE_LIMIT_VDBE_OP, 25_000, "out of memory", "a statement compiles to at most 25,000 steps"},
+}
+
+// limitConn sets the platform's limits, and gives what puts back those that were.
+func limitConn(conn *sql.Conn) (restore func() error, err error) {
+	var before []limit
+	restore = func() error {
+		var errs []error
+		for _, l := range before {
+			_, err := sqlite.Limit(conn, l.id, l.max)
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	}
+	for _, l := range platformLimits {
+		was, err := sqlite.Limit(conn, l.id, l.max)
+		if err != nil {
+			return nil, errors.Join(err, restore())
+		}
+		before = append(before, limit{id: l.id, max: was})
+	}
+	return restore, nil
+}
+
+// limitOf is the limit that an error of SQLite's about a statement is about.
+func limitOf(statement string, err error) (limit, bool) {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return limit{}, false
+	}
+	if se.Code() == sqlite3.SQLITE_TOOBIG && len(statement) > platformLimits[0].max {
+		return platformLimits[0], true // SQLite has one code and text for this and the next
+	}
+	text := message(err)
+	for _, l := range platformLimits {
+		if strings.Contains(text, l.says) || se.Code() == sqlite3.SQLITE_NOMEM && l.id == sqlite3.SQLITE_LIMIT_VDBE_OP {
+			return l, true
+		}
+	}
+	return limit{}, false
+}
+
+// beyondLimits runs a statement that hit a limit of the platform's without them, and warns.
+func (r *run) beyondLimits(ctx context.Context, f File, s span, err error) error {
+	text := string(f.SQL[s.start:s.end])
+	l, ok := limitOf(text, err)
+	if !ok {
+		return err
+	}
+	for _, each := range platformLimits {
+		if _, err := sqlite.Limit(r.conn, each.id, maxLimit); err != nil {
+			return err
+		}
+	}
+	_, again := r.conn.ExecContext(ctx, text)
+	if _, err := limitConn(r.conn); err != nil {
+		return err
+	}
+	// A table that is over a limit already makes SQLite stumble each time it reads the schema.
+	if again == nil && !strings.HasPrefix(message(err), "malformed database schema") {
+		r.result.Warnings = append(r.result.Warnings, Notice{
+			Name: f.Name, Code: CodeOverLimit, Pos: position(f.path(), f.SQL, s.start),
+			Msg: fmt.Sprintf("the platform's database will refuse this statement: %s", l.what),
+		})
+	}
+	return again
+}
+
+// maxLimit is cut down by SQLite to the most it was built for.
+const maxLimit = 1<<31 - 1

@@ -1,0 +1,162 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Object is one table, index, view or trigger.
+type Object struct {
+	// Kind is "table", "index", "view" or "trigger".
+	Kind string
+	Name string
+	// Table is the table that an index or trigger is of, else Name.
+	Table string
+	// SQL is the statement that makes it.
+	SQL string
+}
+
+// Change is one difference between two schemas.
+type Change struct {
+	Kind, Name string
+	// Before and After are the statements; "" where there is none.
+	Before, After string
+}
+
+// readSchema gives what migrations have made: not SQLite's own objects, nor the platform's, nor the tables behind a
+// virtual one. Tables come with their indexes, then views, then triggers, each by name, so that two databases with
+// the same objects give the same list.
+func readSchema(ctx context.Context, db querier) ([]Object, error) {
+	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, sql FROM sqlite_schema
+		WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_pages\_%' ESCAPE '\'
+		AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
+		ORDER BY type = 'trigger', type = 'view', tbl_name, type = 'index', name`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []Object
+	for rows.Next() {
+		var o Object
+		if err := rows.Scan(&o.Kind, &o.Name, &o.Table, &o.SQL); err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, rows.Err()
+}
+
+// diff gives what of two schemas is not the same but for space and comments.
+func diff(before, after []Object) []Change {
+	type key struct{ kind, name string }
+	there := map[key]string{}
+	for _, o := range after {
+		there[key{o.Kind, o.Name}] = o.SQL
+	}
+	var changes []Change
+	for _, o := range before {
+		k := key{o.Kind, o.Name}
+		sql, ok := there[k]
+		delete(there, k)
+		if !ok || plain(sql) != plain(o.SQL) {
+			changes = append(changes, Change{o.Kind, o.Name, o.SQL, sql})
+		}
+	}
+	for _, o := range after {
+		if _, added := there[key{o.Kind, o.Name}]; added {
+			changes = append(changes, Change{o.Kind, o.Name, "", o.SQL})
+		}
+	}
+	return changes
+}
+
+// plain is a statement with one space for all that is between its tokens.
+func plain(sql string) string {
+	var out strings.Builder
+	src := []byte(sql)
+	for pos := 0; pos < len(src); {
+		t := nextToken(src, pos)
+		pos = t.end
+		if t.kind != tokenSpace {
+			out.Write(src[t.start:t.end])
+			out.WriteByte(' ')
+		}
+	}
+	return out.String()
+}
+
+// Schema gives the schema of the database as a script that makes it anew. It is refused while migrations are pending,
+// since it would not be the schema of the folder's files.
+func (m *Migrator) Schema(ctx context.Context) (string, error) {
+	status, err := m.Status(ctx)
+	if err == nil {
+		err = status.Refusal()
+	}
+	if err != nil {
+		return "", err
+	}
+	if n := len(status.Pending); n > 0 {
+		return "", &Error{Code: CodePending, Msg: fmt.Sprintf("%s and %d more are not applied yet", status.Pending[0].Name, n-1), Fix: "run pages migrate first"}
+	}
+	objects, err := readSchema(ctx, m.db)
+	if err != nil {
+		return "", databaseError("the schema cannot be read", err)
+	}
+	var out strings.Builder
+	for i, o := range objects {
+		if i > 0 && o.Kind != "index" {
+			out.WriteByte('\n')
+		}
+		out.WriteString(ended(o.SQL))
+	}
+	return out.String(), nil
+}
+
+// ended is a statement of the schema with its semicolon, which a comment must not swallow.
+func ended(sql string) string {
+	if last := sql[strings.LastIndexByte(sql, '\n')+1:]; strings.Contains(last, "--") {
+		return sql + "\n;\n"
+	}
+	return sql + ";\n"
+}
+
+// rowCounts is how many rows each table has.
+func rowCounts(ctx context.Context, db *sql.DB, objects []Object) (map[string]int64, error) {
+	counts := map[string]int64{}
+	for _, o := range objects {
+		if o.Kind != "table" {
+			continue
+		}
+		var n int64
+		if err := db.QueryRowContext(ctx, `SELECT count(*) FROM "`+strings.ReplaceAll(o.Name, `"`, `""`)+`"`).Scan(&n); err != nil {
+			return nil, databaseError("the rows cannot be counted", err)
+		}
+		counts[o.Name] = n
+	}
+	return counts, nil
+}
+
+// RowCount is how the rows of a table come to be more or fewer.
+type RowCount struct {
+	Table         string
+	Before, After int64
+}
+
+func countChanges(before, after map[string]int64) []RowCount {
+	var list []RowCount
+	for name, n := range before {
+		if after[name] != n {
+			list = append(list, RowCount{name, n, after[name]})
+		}
+	}
+	for name, n := range after {
+		if _, old := before[name]; !old && n > 0 {
+			list = append(list, RowCount{name, 0, n})
+		}
+	}
+	slices.SortFunc(list, func(a, b RowCount) int { return strings.Compare(a.Table, b.Table) })
+	return list
+}

@@ -1,0 +1,140 @@
+package migrate
+
+import (
+	"fmt"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+)
+
+// fileSet is the files in the order they are applied, checked and hashed once.
+type fileSet struct {
+	dir     string
+	files   []File
+	sums    map[string]string
+	notices []Notice
+}
+
+// read reads the folder.
+func (m *Migrator) read() (fileSet, error) {
+	if m.fsys == nil {
+		return fileSet{dir: m.o.dir()}, nil
+	}
+	files, notices, err := Read(m.fsys, m.o.dir())
+	if err != nil {
+		return fileSet{}, err
+	}
+	set := fileSet{dir: m.o.dir(), files: files, sums: make(map[string]string, len(files)), notices: notices}
+	for _, f := range files {
+		set.sums[f.Name] = f.Sum()
+	}
+	return set, nil
+}
+
+// path is what positions show of a file of the folder.
+func (s fileSet) path(name string) string { return path.Join(s.dir, name) }
+
+// upTo is the files up to a name, with it.
+func (s fileSet) upTo(name string) fileSet {
+	s.files = slices.DeleteFunc(slices.Clone(s.files), func(f File) bool { return f.Name > name })
+	return s
+}
+
+// comparison is one look at the ledger.
+type comparison struct {
+	fileSet
+	Status
+	o     Options
+	known map[string]Entry
+	last  string          // the applied file that sorts last
+	stood map[string]bool // applied or present files that a squash stands for
+}
+
+// compare is the rule of what may run: every applied file is present with the sum it had, and every new one sorts
+// after the last applied one.
+func (s fileSet) compare(ledger []Entry, o Options) Status {
+	c := &comparison{fileSet: s, Status: Status{Applied: ledger}, o: o, known: make(map[string]Entry, len(ledger)), stood: map[string]bool{}}
+	c.Warnings = append(c.Warnings, s.notices...)
+	for _, e := range ledger {
+		c.known[e.Name] = e
+		c.last = max(c.last, e.Name)
+	}
+	for _, f := range s.files {
+		c.squash(f)
+	}
+	for _, e := range ledger {
+		if _, present := s.sums[e.Name]; !present && !c.stood[e.Name] {
+			c.missing(e)
+		}
+	}
+	for _, f := range s.files {
+		c.file(f)
+	}
+	return c.Status
+}
+
+func (c *comparison) file(f File) {
+	e, done := c.known[f.Name]
+	switch {
+	case c.stood[f.Name]:
+	case done && e.SHA256 != c.sums[f.Name]:
+		c.Edited = append(c.Edited, f)
+		c.refusals = append(c.refusals, f.errorWhole(CodeChecksumMismatch,
+			fmt.Sprintf("the migration changed after it was applied on %s", e.AppliedAt.Format("2006-01-02 15:04:05 UTC")),
+			"restore the file as it was and put the change into a new migration; or take it back with pages migrate undo, "+
+				"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+f.Name))
+	case done:
+	case f.Name < c.last:
+		c.early(f)
+	default:
+		c.Pending = append(c.Pending, f)
+	}
+}
+
+// early is a new file that sorts before an applied one.
+func (c *comparison) early(f File) {
+	c.OutOfOrder = append(c.OutOfOrder, f)
+	if !c.o.AllowOutOfOrder {
+		c.refusals = append(c.refusals, f.errorWhole(CodeOutOfOrder,
+			fmt.Sprintf("the new migration sorts before %q, which is already applied", c.last),
+			"rename it so that it sorts last; on this machine alone, --allow-out-of-order applies it as it is"))
+		return
+	}
+	c.Pending = append(c.Pending, f)
+	c.Warnings = append(c.Warnings, Notice{
+		Name: f.Name, Code: CodeOutOfOrder, Pos: token.Position{Filename: f.path()},
+		Msg: fmt.Sprintf("%q is applied after %q, which sorts behind it: a new database gets them in the other order", f.Name, c.last),
+	})
+}
+
+func (c *comparison) missing(e Entry) {
+	c.Missing = append(c.Missing, e)
+	c.refusals = append(c.refusals, &Error{
+		Pos: token.Position{Filename: e.Name}, Code: CodeMissing,
+		Msg: "the migration is applied but its file is gone",
+		Fix: "restore the file under its old name, or begin anew with pages migrate reset; if its effects are no longer wanted or " +
+			"another file stands for it, pages migrate repair --forget " + e.Name,
+	})
+}
+
+// Stands says what of the run stands: "" when nothing failed.
+func (r Result) Stands() string {
+	if r.Failed == "" {
+		return ""
+	}
+	parts := []string{r.Failed + " left nothing behind"}
+	switch n := len(r.Applied); {
+	case n == 1:
+		parts = append(parts, r.Applied[0].Name+" is applied and stands")
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("the %d files before it, %s to %s, are applied and stand", n, r.Applied[0].Name, r.Applied[n-1].Name))
+	}
+	switch n := len(r.Remaining); {
+	case n == 1:
+		parts = append(parts, r.Remaining[0]+" was not reached")
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("%d files after it were not reached", n))
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,251 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file keeps copies of a database from before it was migrated, and puts them back. A copy has its name only once
+// it is whole and on disk.
+
+// Kept is how many copies are kept for [Migrator.Undo].
+const Kept = 10
+
+const (
+	savingPrefix = ".saving-"
+	undoneFile   = "undone.db"
+	undoTime     = "20060102T150405Z"
+)
+
+var undoName = regexp.MustCompile(`^([0-9]{6,})_([0-9]{8}T[0-9]{6}Z)_[0-9]+\.db$`)
+
+// Copy is one copy of the database from before a run.
+type Copy struct {
+	// Path is its file.
+	Path string
+	// Number counts copies from 1; the highest is the newest.
+	Number int
+	// MadeAt is when, in UTC, to the second.
+	MadeAt time.Time
+	// Bytes is its size.
+	Bytes int64
+}
+
+// Copies gives the copies there are, the newest first.
+func (m *Migrator) Copies() ([]Copy, error) {
+	if m.o.UndoDir == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(m.o.UndoDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, undoError("the copies cannot be read", err)
+	}
+	var list []Copy
+	for _, e := range entries {
+		parts := undoName.FindStringSubmatch(e.Name())
+		info, err := e.Info()
+		if parts == nil || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		n, _ := strconv.Atoi(parts[1]) // of digits
+		at, _ := time.Parse(undoTime, parts[2])
+		list = append(list, Copy{filepath.Join(m.o.UndoDir, e.Name()), n, at, info.Size()})
+	}
+	slices.SortFunc(list, func(a, b Copy) int { return strings.Compare(filepath.Base(b.Path), filepath.Base(a.Path)) })
+	return list, nil
+}
+
+func undoError(what string, err error) *Error {
+	e := databaseError(what, err)
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Msg, e.Code, e.Fix = what+": "+pe.Err.Error(), CodeDatabaseUnavailable, "free some disk, or make the folder one that you may write to"
+	}
+	return e
+}
+
+// copyForUndo copies the database of a run. keep lets the copy stay, and older ones go; a run that changes nothing
+// calls drop.
+func (m *Migrator) copyForUndo(ctx context.Context, conn *sql.Conn) (keep, drop func() error, err error) {
+	file, err := m.save(ctx, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	drop = func() error { return os.Remove(file) }
+	keep = func() error {
+		older, err := m.Copies()
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("%06d_%s_%s.db", 1, m.o.now().UTC().Format(undoTime), strings.TrimPrefix(filepath.Base(file), savingPrefix))
+		if len(older) > 0 {
+			name = fmt.Sprintf("%06d%s", older[0].Number+1, name[6:])
+		}
+		if err := errors.Join(os.Rename(file, filepath.Join(m.o.UndoDir, name)), syncFolder(m.o.UndoDir)); err != nil {
+			return undoError("the copy of the database cannot be kept", err)
+		}
+		for i, c := range older {
+			if i >= Kept-1 {
+				err = errors.Join(err, os.Remove(c.Path))
+			}
+		}
+		return err
+	}
+	return keep, drop, nil
+}
+
+// save copies the database to a file that has no name of its own yet.
+func (m *Migrator) save(ctx context.Context, conn *sql.Conn) (file string, err error) {
+	if err := errors.Join(os.MkdirAll(m.o.UndoDir, 0o700), m.tidyCopies()); err != nil {
+		return "", undoError("the database cannot be copied for undo", err)
+	}
+	f, err := os.CreateTemp(m.o.UndoDir, savingPrefix+"*")
+	if err != nil {
+		return "", undoError("the database cannot be copied for undo", err)
+	}
+	file = f.Name()
+	err = copyToFile(ctx, conn, file)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(undoError("the database cannot be copied for undo", err), os.Remove(file))
+	}
+	return file, nil
+}
+
+// abandoned is how old a copy without a name is when nobody can still be writing it.
+const abandoned = time.Hour
+
+// tidyCopies removes what a process that was killed left behind.
+func (m *Migrator) tidyCopies() error {
+	entries, err := os.ReadDir(m.o.UndoDir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), savingPrefix) && m.o.now().Sub(info.ModTime()) > abandoned {
+			_ = os.Remove(filepath.Join(m.o.UndoDir, e.Name())) // the next run tries again
+		}
+	}
+	return nil
+}
+
+// Undo makes the database what it was before the newest run, and gives the copy that it used up. What the database
+// held until now is kept for [Migrator.Redo]. Both are one transaction each: other connections go on.
+func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
+	list, err := m.Copies()
+	if err != nil {
+		return Copy{}, err
+	}
+	if len(list) == 0 {
+		return Copy{}, &Error{Code: CodeNoUndo, Msg: "there is no copy of the database from before a run", Fix: "pages migrate reset makes the database anew; pages state list shows saved states"}
+	}
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return Copy{}, databaseError("the database cannot be opened", err)
+	}
+	defer conn.Close()
+	undone, err := m.save(ctx, conn)
+	if err != nil {
+		return Copy{}, err
+	}
+	if err := restoreFile(ctx, conn, list[0].Path); err != nil {
+		return Copy{}, errors.Join(databaseError("the copy cannot be put back", err), os.Remove(undone))
+	}
+	err = errors.Join(os.Rename(undone, filepath.Join(m.o.UndoDir, undoneFile)), os.Remove(list[0].Path), syncFolder(m.o.UndoDir))
+	if err != nil {
+		return list[0], undoError("the database is put back, but its copies cannot be put in order", err)
+	}
+	return list[0], nil
+}
+
+// Redo makes the database what it was before the last Undo, which can then be repeated.
+func (m *Migrator) Redo(ctx context.Context) error {
+	undone := filepath.Join(m.o.UndoDir, undoneFile)
+	if _, err := os.Stat(undone); m.o.UndoDir == "" || errors.Is(err, fs.ErrNotExist) {
+		return &Error{Code: CodeNoUndo, Msg: "nothing was undone", Fix: "pages migrate undo comes first"}
+	}
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return databaseError("the database cannot be opened", err)
+	}
+	defer conn.Close()
+	keep, drop, err := m.copyForUndo(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := restoreFile(ctx, conn, undone); err != nil {
+		return errors.Join(databaseError("the copy cannot be put back", err), drop())
+	}
+	return errors.Join(keep(), os.Remove(undone))
+}
+
+// Reset makes the database anew: all files are applied to an empty one, which then takes its place in one transaction.
+// A file that fails leaves the database as it was.
+func (m *Migrator) Reset(ctx context.Context) (result Result, err error) {
+	set, err := m.read()
+	if err != nil {
+		return Result{}, err
+	}
+	dir, err := os.MkdirTemp(m.o.UndoDir, savingPrefix+"*")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(m.o.UndoDir, 0o700)
+		if err == nil {
+			dir, err = os.MkdirTemp(m.o.UndoDir, savingPrefix+"*")
+		}
+	}
+	if err != nil {
+		return Result{}, undoError("a new database cannot be made", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "new.db")
+	db, err := sql.Open("sqlite", address(file, "_pragma=foreign_keys(1)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"))
+	if err != nil {
+		return Result{}, databaseError("a new database cannot be made", err)
+	}
+	r, err := m.replay(ctx, db, set)
+	if r != nil {
+		result = r.result
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return result, err
+	}
+	return result, m.replace(ctx, file, set)
+}
+
+// replace makes the database what a file holds, and keeps a copy of what it was.
+func (m *Migrator) replace(ctx context.Context, file string, set fileSet) error {
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return databaseError("the database cannot be opened", err)
+	}
+	defer conn.Close()
+	keep := func() error { return nil }
+	drop := keep
+	if m.o.UndoDir != "" {
+		if keep, drop, err = m.copyForUndo(ctx, conn); err != nil {
+			return err
+		}
+	}
+	if err := restoreFile(ctx, conn, file); err != nil {
+		return errors.Join(databaseError("the new database cannot take the place of the old one", err), drop())
+	}
+	if err := keep(); err != nil {
+		return err
+	}
+	return (&run{conn: conn, set: set, o: m.o}).checkTables(ctx)
+}
