@@ -86,7 +86,7 @@ func prefixedError(kind, place string, err error) error {
 	}
 	text := err.Error()
 	if se := (*sqlite.Error)(nil); errors.As(err, &se) {
-		text = (&sqlError{se.Code(), se.Error(), -1}).Error()
+		text = sqliteText(se)
 	}
 	text = place + text
 	return &engine.Error{
@@ -94,6 +94,9 @@ func prefixedError(kind, place string, err error) error {
 		Props: []engine.Field{{Name: "cause", Value: &engine.Error{Name: "Error", Message: text}}},
 	}
 }
+
+// sqliteText is what SQLite says of a failure, with the name of its code.
+func sqliteText(e *sqlite.Error) string { return (&sqlError{e.Code(), e.Error(), -1}).Error() }
 
 // timedOut tells an interrupt by the time limit from one by the request's
 // end, and any other error from both.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"modernc.org/sqlite"
+
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -24,14 +26,14 @@ import (
 // withMetadata gives {value, metadata, cacheStatus} in a value's place. The
 // value of the type "stream" is {body, size}.
 func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
-	on := func(c *engine.Call, work func(ctx context.Context, kv *KV) (any, error)) (any, error) {
+	on := func(c *engine.Call, method string, work func(ctx context.Context, kv *KV) (any, error)) (any, error) {
 		kv := find(c.String(0))
 		if kv == nil {
 			return nil, engine.TypeError("the key-value binding %q does not exist", c.String(0))
 		}
 		return engine.Async(func(ctx context.Context) (any, error) {
 			value, err := work(ctx, kv)
-			return value, kvJSError(err)
+			return value, kvJSError(method, err)
 		}), nil
 	}
 	return map[string]engine.Func{
@@ -40,10 +42,10 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 			hand := func(b body) (any, error) { return open.hand(scope, b) }
 			r := kvRead{scope: scope, hand: hand, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
 			if r.keys != nil {
-				return on(c, r.bulk)
+				return on(c, "GET_BULK", r.bulk)
 			}
 			r.keys = []string{c.String(1)}
-			return on(c, r.single)
+			return on(c, "GET", r.single)
 		},
 		"kv_receive": func(c *engine.Call) (any, error) {
 			kv := find(c.String(0))
@@ -61,7 +63,7 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 			if !full || err != nil {
 				return engine.Undefined, err
 			}
-			return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, v.store(ctx) }), nil
+			return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, kvJSError("PUT", v.store(ctx)) }), nil
 		},
 		"kv_put": func(c *engine.Call) (any, error) {
 			key := c.String(1)
@@ -74,21 +76,21 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 				if err != nil {
 					return nil, err
 				}
-				return on(c, func(ctx context.Context, _ *KV) (any, error) { return engine.Undefined, v.commit(ctx, key, o) })
+				return on(c, "PUT", func(ctx context.Context, _ *KV) (any, error) { return engine.Undefined, v.commit(ctx, key, o) })
 			}
 			value := c.Bytes(2)
 			if value == nil {
 				value = []byte(strings.ToValidUTF8(c.String(2), "\uFFFD"))
 			}
-			return on(c, func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Put(ctx, key, value, o) })
+			return on(c, "PUT", func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Put(ctx, key, value, o) })
 		},
 		"kv_list": func(c *engine.Call) (any, error) {
 			o := KVListOptions{Prefix: c.String(1), Limit: int(c.Int(2)), Cursor: c.String(3)}
-			return on(c, func(ctx context.Context, kv *KV) (any, error) { return listJSON(kv.List(ctx, o)) })
+			return on(c, "GET", func(ctx context.Context, kv *KV) (any, error) { return listJSON(kv.List(ctx, o)) })
 		},
 		"kv_delete": func(c *engine.Call) (any, error) {
 			key := c.String(1)
-			return on(c, func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Delete(ctx, key) })
+			return on(c, "DELETE", func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Delete(ctx, key) })
 		},
 	}
 }
@@ -262,10 +264,14 @@ func listJSON(entries []KVEntry, cursor string, err error) (any, error) {
 	return json.RawMessage(append(b, `,"cacheStatus":null}`...)), nil
 }
 
-// kvJSError is err as a Worker sees it.
-func kvJSError(err error) error {
+// kvJSError is err as a Worker sees it: a failure of this machine reads as one of
+// the service.
+func kvJSError(method string, err error) error {
 	if key, ok := errors.AsType[kvKeyError](err); ok {
 		return engine.TypeError("%s", string(key))
+	}
+	if failed, ok := errors.AsType[*sqlite.Error](err); ok {
+		return &KVError{method, 500, "Internal Server Error: " + sqliteText(failed)}
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"modernc.org/sqlite"
 )
 
 // Codes of object storage, as R2 numbers them.
@@ -77,6 +79,8 @@ func internal(action string, err error) error {
 	e.cause = err
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		e.Text += " " + path.Err.Error()
+	} else if failed, ok := errors.AsType[*sqlite.Error](err); ok {
+		e.Text += " " + sqliteText(failed)
 	}
 	return e
 }
