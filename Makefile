@@ -76,8 +76,9 @@ cross: artifacts
 bench: build site
 	$(GO) run ./cmd/bench $(BENCH)
 
-# The long loops: every fuzzer for FUZZTIME, a gigabyte through a Worker, then all
-# tests over and over with the race detector.
+# The long loops: every fuzzer for FUZZTIME, a gigabyte through a Worker, the server killed
+# 200 times and (as root) its disk's power cut while a Worker writes, then all tests over
+# and over with the race detector.
 FUZZTIME ?= 2m
 SOAKS    ?= 20
 
@@ -88,6 +89,7 @@ soak: build site
 	  done; \
 	done
 	PAGES_SOAK=1 $(GO) test -run TestLargeBodies -timeout 1h ./runtime
+	PAGES_SOAK=1 $(GO) test -run TestBindings -timeout 1h ./cmd/pages
 	CGO_ENABLED=1 $(GO) test -race -count $(SOAKS) -timeout 4h ./...
 
 clean:

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// shutDown is EXT4_IOC_SHUTDOWN: the file system does no more, as when the power
+	// fails.
+	shutDown = 0x8004587d
+	// noLogFlush is its mode in which the journal is not written either.
+	noLogFlush = 2
+
+	powerLosses = 30
+)
+
+// disk is a file system on a loop device that can lose its power.
+type disk struct {
+	t            *testing.T
+	image, place string
+}
+
+func newDisk(t *testing.T) *disk {
+	t.Helper()
+	d := &disk{t, filepath.Join(t.TempDir(), "disk.img"), t.TempDir()}
+	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(d.image, 512<<20); err != nil {
+		t.Fatal(err)
+	}
+	d.run("mkfs.ext4", "-q", d.image)
+	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", d.place).Run() }) // after a failure
+	return d
+}
+
+func (d *disk) run(args ...string) {
+	d.t.Helper()
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		d.t.Fatalf("%q: %v: %s", args, err, out)
+	}
+}
+
+func (d *disk) mount()   { d.run("mount", "-o", "loop", d.image, d.place) }
+func (d *disk) unmount() { d.run("umount", d.place) }
+
+// cut ends all that the file system does, without a last write.
+func (d *disk) cut() {
+	root, err := os.Open(d.place)
+	if err != nil {
+		d.t.Error(err)
+		return
+	}
+	defer root.Close()
+	if err := unix.IoctlSetPointerInt(int(root.Fd()), shutDown, noLogFlush); err != nil { //nolint:gosec // a file descriptor
+		d.t.Errorf("cut the power: %v", err)
+	}
+}
+
+// TestBindingsPowerLoss cuts the power of the disk at random while a Worker writes to
+// all of its bindings: whatever was acknowledged is there afterwards, byte for byte.
+// Killing the process alone would lose nothing even if nothing was ever synced.
+func TestBindingsPowerLoss(t *testing.T) {
+	if _, err := os.Stat("/dev/loop-control"); os.Getenv("PAGES_SOAK") == "" || os.Geteuid() != 0 || err != nil {
+		t.Skip("SKIP: needs PAGES_SOAK, root and loop devices")
+	}
+	site, power, l := writerSite(t), newDisk(t), newLedger()
+	for range powerLosses {
+		power.mount()
+		d := startDev(t, site, "--state-dir", filepath.Join(power.place, "state"))
+		l.check(t, d)
+		l.load(d, 20+rand.IntN(200), func() { //nolint:gosec // a choice
+			power.cut()
+			if err := d.cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		_ = d.cmd.Wait() // killed
+		power.unmount()
+	}
+	power.mount()
+	d := startDev(t, site, "--state-dir", filepath.Join(power.place, "state"))
+	l.check(t, d)
+	d.stop()
+	power.unmount()
+	t.Logf("%d writes were acknowledged before %d losses of power", l.acks, powerLosses)
+}
