@@ -33,7 +33,7 @@ type Exchange struct {
 	duplex  bool  // it may be read while the answer is written
 	sent    int64 // bytes of the answer's body; of Serve
 
-	answered chan struct{} // closed when answer or failure is set
+	answered chan struct{} // closed when the answer may go out, or failure is set
 	ended    chan struct{} // closed when the streamed body is complete or broke off
 	over     chan struct{} // closed when nobody reads chunks any more
 	done     chan struct{} // closed when all work of the request has ended
@@ -108,7 +108,8 @@ func (x *Exchange) fail(err error) {
 		return
 	}
 	x.failure = err
-	if x.answer == nil {
+	if !isClosed(x.answered) {
+		x.answer = nil
 		close(x.answered)
 	}
 	close(x.ended)

@@ -164,7 +164,9 @@ func (x *Exchange) answerSocket(a *answer) (any, error) {
 	return a.socket.id, nil
 }
 
-// settle takes the answer, unless the exchange has already failed.
+// settle takes the answer, unless the exchange has already failed. The head of one
+// that is streamed goes out with its first piece, and at the latest after the jobs
+// that are there now: what fails in them has the page of a failure.
 func (x *Exchange) settle(a *answer) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -172,14 +174,29 @@ func (x *Exchange) settle(a *answer) {
 		return
 	}
 	x.answer = a
+	if a.streamed {
+		x.host.work.Go(func() {
+			_ = x.iso.Do(x.scope, func(*engine.VM) error { return nil }) // only its turn matters
+			x.goOut()
+		})
+		return
+	}
 	close(x.answered)
-	if !a.streamed {
-		close(x.ended)
+	close(x.ended)
+}
+
+// goOut lets the head of the answer go out.
+func (x *Exchange) goOut() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !isClosed(x.answered) {
+		close(x.answered)
 	}
 }
 
 // endStream says that the streamed body is complete.
 func (x *Exchange) endStream() {
+	x.goOut()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !isClosed(x.ended) {
@@ -197,6 +214,7 @@ func (x *Exchange) failWorker(kind string, err *engine.Error) {
 
 // give hands a piece of the body to Serve and waits until it is written.
 func (x *Exchange) give(ctx context.Context, b []byte) error {
+	x.goOut()
 	c := chunk{b: b, ack: make(chan error, 1)}
 	select {
 	case x.chunks <- c:
