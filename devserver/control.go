@@ -148,7 +148,11 @@ func (h *Hub) serveUI(w http.ResponseWriter, r *http.Request, name string) {
 		notFound(w, r) // parts of other answers
 		return
 	}
-	h.serveEmbedded(w, r, name, nil)
+	var fill *strings.Replacer
+	if name == "index.html" {
+		fill = strings.NewReplacer("%TOKEN%", h.token) // the page may not be framed, nor read by another site
+	}
+	h.serveEmbedded(w, r, name, fill)
 }
 
 // serveScript sends the reload script with the token of this run in it. The

@@ -180,7 +180,8 @@ type devRun struct {
 // serve puts the rooms together and serves until ctx ends.
 func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	console := newConsole(c)
-	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.flags.liveReload), Now: c.now, Logger: console.logger()})
+	tools := newDevTools(r)
+	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.flags.liveReload), Now: c.now, Logger: console.logger(), Tools: tools})
 	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
@@ -190,6 +191,7 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
+	tools.life = l
 	server, err := devserver.New(devserver.Options{
 		Site: l.front, Builder: l.builder, Hub: hub, Listeners: r.sockets.All(), Now: c.now, Logger: console.logger(),
 		OnBuild: func(build devserver.Build) {

@@ -7,15 +7,18 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
 // stores are what the bindings of a site keep things in. Each is opened when a
-// manifest first asks for it, and stays open until the state is closed.
+// manifest first asks for it, and stays open until the state is closed. The
+// bucket and the namespace are safe for concurrent use.
 type stores struct {
 	run     *devRun
+	opening sync.Mutex // of what is below, and of what the state keeps open
 	kv      *binding.KV
 	bucket  *binding.Storage
 	root    *os.Root
@@ -57,6 +60,8 @@ func (s *stores) addProject(ctx context.Context, m *manifest.Manifest, set *bind
 	if access == "" || access == manifest.ProjectNone {
 		return nil
 	}
+	s.opening.Lock()
+	defer s.opening.Unlock()
 	if s.project == nil {
 		shared := *s.run.state
 		if s.run.flags.projectState != "" {
@@ -85,38 +90,54 @@ func (s *stores) addKV(ctx context.Context, m *manifest.Manifest, set *binding.S
 	if m.Bindings.KV == nil {
 		return nil
 	}
+	kv, err := s.openKV(ctx)
+	set.KV[m.Bindings.KV.Name] = kv
+	return err
+}
+
+// openKV returns the namespace.
+func (s *stores) openKV(ctx context.Context) (*binding.KV, error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
 	if s.kv == nil {
 		db, err := s.run.state.open(ctx, kvFile)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if s.kv, err = binding.NewKV(db, s.run.now); err != nil {
-			return fmt.Errorf("open %s: %w", kvFile, err)
+			return nil, fmt.Errorf("open %s: %w", kvFile, err)
 		}
 	}
-	set.KV[m.Bindings.KV.Name] = s.kv
-	return nil
+	return s.kv, nil
 }
 
 func (s *stores) addBucket(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
 	if m.Bindings.Storage == nil {
 		return nil
 	}
+	bucket, err := s.openBucket(ctx)
+	set.Storage[m.Bindings.Storage.Name] = bucket
+	return err
+}
+
+// openBucket returns the bucket.
+func (s *stores) openBucket(ctx context.Context) (*binding.Storage, error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
 	if s.bucket == nil {
 		db, err := s.run.state.open(ctx, filepath.Join(storageDir, "index.db"))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		dir := filepath.Join(s.run.state.dir, storageDir)
 		if s.root, err = os.OpenRoot(dir); err != nil {
-			return s.run.state.unusable(err)
+			return nil, s.run.state.unusable(err)
 		}
 		if s.bucket, err = binding.NewStorage(ctx, db, s.root, s.run.now); err != nil {
-			return fmt.Errorf("open %s: %w", storageDir, err)
+			return nil, fmt.Errorf("open %s: %w", storageDir, err)
 		}
 	}
-	set.Storage[m.Bindings.Storage.Name] = s.bucket
-	return nil
+	return s.bucket, nil
 }
 
 // close closes the folder of the bucket; the databases are the state's.

@@ -36,7 +36,11 @@ function meter(used, limit, text) {
 
 function requestRow(r) {
   const m = r.meter;
-  const path = el("td", "path", el("span", "method", r.method), " ", r.path + (r.query ? `?${r.query}` : ""));
+  const look = el("button", "link", el("span", "method", r.method), " ", r.path + (r.query ? `?${r.query}` : ""));
+  look.type = "button";
+  look.setAttribute("aria-expanded", "false");
+  look.addEventListener("click", () => toggleRequest(look, r));
+  const path = el("td", "path", look);
   if (r.error) path.append(el("span", "error", r.error));
   const by = el("td", "", r.source || "");
   if (r.member) by.title = r.member;
@@ -109,16 +113,18 @@ function leadRow(lead) {
   if (lead.preview) summary.append(el("span", "tag", "preview"));
   summary.append(el("span", "time", clock(lead.created_at)));
   const list = fieldList(lead.fields);
-  list.append(el("dt", "", "events"), el("dd", "", (lead.events || []).join(", ")));
+  list.append(el("dt", "", "id"), el("dd", "", lead.id), el("dt", "", "events"), el("dd", "", (lead.events || []).join(", ")));
   if (s.error) list.append(el("dt", "", "row"), el("dd", "error", s.error));
-  return el("details", "", summary, list);
+  return el("details", "", summary, list, replayButton({ lead: lead.id }));
 }
 
 function eventRow(e) {
-  const summary = el("summary", "", el("strong", "mono", e.name), el("span", "", e.form || ""), el("span", "time", clock(e.created_at)));
+  const d = e.delivery;
+  const summary = el("summary", "", el("strong", "mono", e.name), el("span", "", e.form || ""), d ? el("span", `tag ${d.status}`, d.status) : null, el("span", "time", clock(e.created_at)));
   const list = fieldList(e.fields);
   list.append(el("dt", "", "id"), el("dd", "", e.id), el("dt", "", "lead"), el("dd", "", e.lead_id || ""));
-  return el("details", "", summary, list);
+  if (d) list.append(el("dt", "", "webhook"), el("dd", d.error ? "error" : "", `${d.status}, ${d.attempts} attempts${d.error ? `: ${d.error}` : ""}${d.next_at ? `; next at ${clock(d.next_at)}` : ""}`));
+  return el("details", "", summary, list, replayButton({ event: e.id }));
 }
 
 async function refreshInbox() {
@@ -185,9 +191,12 @@ function postButton(action, label, fields, pressed) {
   return form;
 }
 
+let persona = ""; // key of who is signed in, when it is a persona
+
 async function refreshMember() {
   const s = await read("/__pages/api/state");
   const me = s.member;
+  persona = (s.personas || []).find((p) => p.email === me?.email)?.key || "";
   $("member").textContent = me ? `${me.name || me.email} (${me.email})` : "nobody";
   const buttons = (s.personas || []).map((p) => postButton("/__pages/sign-in", p.key, { persona: p.key }, me ? p.email === me.email : false));
   if (me) buttons.push(postButton("/__pages/sign-out", "Sign out", {}));
@@ -203,7 +212,7 @@ $("pause").addEventListener("click", () => {
   if (!paused) drawRequests();
 });
 addEventListener("keydown", (e) => {
-  if (e.key !== "/" || e.ctrlKey || e.metaKey || e.target.closest("input, textarea")) return;
+  if (e.key !== "/" || e.ctrlKey || e.metaKey || e.target.closest("input, textarea, select")) return;
   e.preventDefault();
   $("filter").focus();
 });
@@ -227,7 +236,7 @@ function follow() {
   if (document.hidden) return;
   streams = [
     open("/__pages/api/dev/stream", { state: (e) => drawState(JSON.parse(e.data)) }),
-    open("/__pages/api/events/stream", { open: refresh, request: (e) => onRequest(JSON.parse(e.data)), event: refreshInbox }),
+    open("/__pages/api/events/stream", { open: refresh, request: (e) => onRequest(JSON.parse(e.data)), event: refreshInbox, delivery: refreshInbox }),
   ];
 }
 

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The tools answer with the documents of the commands, and with bytes that no browser runs.
+func TestDevTools(t *testing.T) {
+	d := startDev(t, copyExample(t, "riverside"))
+	var own running
+	text, err := os.ReadFile(filepath.Join(d.dir, ".pages", "state", devFile))
+	if err != nil || json.Unmarshal(text, &own) != nil || own.Token == "" {
+		t.Fatalf("%s %v", text, err)
+	}
+	if info, err := os.Stat(filepath.Join(d.dir, ".pages", "state", devFile)); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("others may read the token: %v %v", info.Mode(), err)
+	}
+	const base = "/__pages/api/"
+	lead := d.do("POST", "/__pages/forms/membership", "name=Ada", "Content-Type: application/x-www-form-urlencoded", "Accept: application/json")
+	_, rest, _ := strings.Cut(lead.body, `"id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	for _, c := range []struct {
+		method, path, body, kind string
+		status                   int
+		want                     string
+	}{
+		{"POST", "db/query", `{"sql":"SELECT 9007199254740993 AS n"}`, "", 200, `[9007199254740993]`},
+		{"POST", "db/query", `{"sql":"SELECT 1;"}`, "", 200, `[1]`},
+		{"POST", "db/query", `{"sql":"SELEC 1"}`, "", 422, `"line": 1,`},
+		{"POST", "db/query", `{"sql":"DELETE FROM crews"}`, "", 422, "this statement writes"},
+		{"POST", "db/query", `{"sql":"PRAGMA journal_mode=DELETE"}`, "", 422, "not authorized"},
+		{"POST", "db/query", `{"sql":"SELECT hex(zeroblob(900000)) FROM crews, crews c"}`, "", 422, "over 4 MB"},
+		{"POST", "db/query", `{"sql":"SELECT 1","project":true}`, "", 200, `[1]`},
+		{"POST", "db/query", `{"sql":1}`, "", 400, "body_malformed"},
+		{"POST", "db/query", `{"nothing":1}`, "", 400, "body_malformed"},
+		{"POST", "db/exec", `{"sql":"UPDATE crews SET name = name; ATTACH 'x' AS y"}`, "", 422, "nothing was changed"},
+		{"POST", "db/exec", `{"sql":"CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)"}`, "", 200, `"statements": 2`},
+		{"POST", "db/query", `{"sql":"SELECT count(*) FROM t"}`, "", 200, "[2]"},
+		{"GET", "migrations", "", "", 200, "0004_first_season.sql"},
+		{"GET", "migrations/plan", "", "", 200, `"pending": []`},
+		{"GET", "explain?path=/minutes/x", "", "", 200, `"gate": "sign-in"`},
+		{"GET", "explain?path=/minutes/x&as=member", "", "", 200, `"gate": "passed"`},
+		{"GET", "explain?path=--help", "", "", 400, "usage"},
+		{"GET", "logs?request=req_none", "", "", 200, `"requests": []`},
+		{"POST", "replay", `{"lead":"` + id + `"}`, "", 200, `"pending"`},
+		{"POST", "replay", `{"lead":"lead_none"}`, "", 422, "no-such-lead"},
+		{"POST", "replay", `{"event":"--help"}`, "", 400, "usage"},
+		{"POST", "replay", `{}`, "", 400, "usage"},
+		{"PUT", "kv/value?key=a%2Fb", "hello", "", 200, "true"},
+		{"PUT", "kv/value?key=t&ttl=30", "hello", "", 422, "60"},
+		{"PUT", "kv/value?key=t&ttl=x", "hello", "", 422, "x"},
+		{"PUT", "kv/value", "hello", "", 422, "empty"},
+		{"GET", "kv?prefix=a", "", "", 200, `[{"key":"a/b"}]`},
+		{"GET", "kv/value?key=a%2Fb", "", "", 200, `"text":"hello"`},
+		{"GET", "kv/value?key=a%2Fb&download", "", "", 200, "hello"},
+		{"DELETE", "kv/value?key=a%2Fb", "", "", 200, "true"},
+		{"GET", "kv/value?key=a%2Fb", "", "", 404, "no_such_key"},
+		{"PUT", "storage/object?key=x%2Fy.html", "<script>", "text/html", 200, "true"},
+		{"GET", "storage?prefix=", "", "", 200, `"delimitedPrefixes":["x/"]`},
+		{"GET", "storage/object?key=x%2Fy.html", "", "", 200, "<script>"},
+		{"DELETE", "storage/object?key=x%2Fy.html", "", "", 200, "true"},
+		{"GET", "storage/object?key=x%2Fy.html", "", "", 404, "no_such_key"},
+		{"GET", "nothing", "", "", 404, "not_found"},
+		{"DELETE", "kv", "", "", 405, ""},
+	} {
+		header := []string{"Authorization: Bearer " + own.Token}
+		switch {
+		case c.kind != "":
+			header = append(header, "Content-Type: "+c.kind)
+		case c.method == "POST":
+			header = append(header, "Content-Type: application/json")
+		}
+		got := d.do(c.method, base+c.path, c.body, header...)
+		d.expect(got, c.status, c.want)
+		if strings.Contains(c.path, "y.html") && c.method == "GET" && got.StatusCode == 200 {
+			if got.Header.Get("Content-Type") != "application/octet-stream" || !strings.Contains(got.Header.Get("Content-Security-Policy"), "sandbox") || !strings.HasPrefix(got.Header.Get("Content-Disposition"), "attachment") {
+				t.Errorf("a page of a visitor's is shown: %v", got.Header)
+			}
+		}
+		if c.method != "GET" {
+			d.expect(d.do(c.method, base+c.path, c.body, header[1:]...), 403, "token_needed")
+		}
+	}
+}
+
+// A site without stores says so.
+func TestDevToolsWithoutStores(t *testing.T) {
+	d := startDev(t, copyExample(t, "static"))
+	for _, path := range []string{"kv", "kv/value?key=a", "storage", "storage/object?key=a"} {
+		d.expect(d.get("/__pages/api/"+path), 422, "declares no")
+	}
+	d.expect(d.get("/__pages/api/migrations"), 422, "no-database")
+}
