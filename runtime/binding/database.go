@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -24,10 +25,10 @@ type DatabaseOptions struct {
 }
 
 // Database is a SQLite database with the shape of D1, behind the sandbox that
-// D1 puts around a Worker's SQL. It keeps one connection of the pool for
-// itself, from its first use to Close, and uses it for one query at a time:
-// what a promise resolved to is committed, and the next query sees it. It is
-// safe for concurrent use.
+// D1 puts around a Worker's SQL. It keeps one connection of the pool to write,
+// and up to four to read, from their first use to Close, and uses each for one
+// query at a time: what a promise resolved to is committed, and the next query
+// sees it. It is safe for concurrent use.
 //
 // Of the meta fields, rows_read and rows_written are estimates: SQLite counts
 // less than D1 bills.
@@ -40,6 +41,15 @@ type Database struct {
 	size   int64 // of the database in bytes, after the last write
 	grown  bool  // a statement wrote since size was read
 	closed bool
+
+	readers *readers
+	schemas atomic.Int64 // how often the schema changed
+	uses    atomic.Int64 // how often something may have been written
+	lastRow atomic.Int64 // the id of the row that was inserted last
+
+	// Of a reader: whom it reads for, and what it knows of that.
+	writer              *Database
+	schema, seen, rowID int64
 }
 
 // Query is one statement with its parameters: nil, float64, string or []byte.
@@ -57,14 +67,15 @@ func NewDatabase(db *sql.DB, o DatabaseOptions) *Database {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
-	d := &Database{pool: db, o: o, turn: make(chan struct{}, 1)}
+	d := &Database{pool: db, o: o, turn: make(chan struct{}, 1), readers: newReaders()}
 	d.turn <- struct{}{}
 	return d
 }
 
-// Close waits for the query under way and gives the connection back. Later
+// Close waits for the queries under way and gives the connections back. Later
 // queries fail.
 func (d *Database) Close() error {
+	d.readers.close()
 	<-d.turn
 	defer func() { d.turn <- struct{}{} }()
 	d.drop()
@@ -87,6 +98,10 @@ func (d *Database) All(ctx context.Context, q Query) (json.RawMessage, error) {
 }
 
 func (d *Database) query(ctx context.Context, q Query, shape resultShape, column string) (out json.RawMessage, err error) {
+	out, err = d.read(ctx, q, &rowWriter{shape: shape, column: column})
+	if !errors.Is(err, errNotRead) {
+		return out, databaseError(err)
+	}
 	err = d.use(ctx, func(ctx context.Context) error {
 		out, err = d.run(ctx, q, &rowWriter{shape: shape, column: column})
 		return err
@@ -101,40 +116,6 @@ const (
 	// it may have had to wait for a processor only.
 	slowUses = 100
 )
-
-// quick runs q on the caller's goroutine if that takes no more than a moment: a
-// read whose statement is compiled, on a connection that nobody uses. done is
-// whether it ran; if not, nothing came of it.
-func (d *Database) quick(ctx context.Context, q Query, shape resultShape, column string) (out json.RawMessage, done bool, err error) {
-	select {
-	case <-d.turn:
-	default:
-		return nil, false, nil
-	}
-	defer func() { d.turn <- struct{}{} }()
-	h, key := d.handle, cacheKey{text: q.SQL}
-	if h == nil || h.stale {
-		return nil, false, nil
-	}
-	known := h.cache[key]
-	if known.slow > 0 {
-		known.slow--
-		h.cache[key] = known
-		return nil, false, nil
-	}
-	if known.stmt == 0 || known.cost.tables == 0 || !(sqlStatement{h: h, stmt: known.stmt}).readOnly() {
-		return nil, false, nil
-	}
-	over, err := h.briefly(moment, func() error {
-		out, err = d.run(ctx, q, &rowWriter{shape: shape, column: column})
-		return err
-	})
-	if over {
-		known.slow = slowUses
-		h.cache[key] = known
-	}
-	return out, !over || err == nil, databaseError(err)
-}
 
 // Batch runs the queries in order in one transaction, all or none, and gives
 // a JSON array of D1Results.
@@ -248,6 +229,8 @@ func (d *Database) tidy() error {
 				return err
 			}
 		}
+		d.lastRow.Store(sqlite3.Xsqlite3_last_insert_rowid(h.tls, h.db))
+		d.uses.Add(1)
 		return d.settle()
 	})
 }
@@ -389,7 +372,10 @@ func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, 
 	if err != nil {
 		return spent, err
 	}
-	s.h.stale = s.h.stale || s.cost.schema
+	if s.cost.schema {
+		s.h.stale = true
+		d.schemas.Add(1)
+	}
 	changes := sqlite3.Xsqlite3_total_changes64(s.h.tls, s.h.db) - before
 	return rowCounts{s.rowsRead(int64(w.rows), counted), changes * (1 + s.cost.entries)}, nil
 }
@@ -431,11 +417,11 @@ type databaseCounters struct{ changes, rowID, size int64 }
 
 func (d *Database) counters() databaseCounters {
 	h := d.handle
-	return databaseCounters{
-		sqlite3.Xsqlite3_total_changes64(h.tls, h.db),
-		sqlite3.Xsqlite3_last_insert_rowid(h.tls, h.db),
-		d.size,
+	rowID := d.rowID
+	if d.writer == nil {
+		rowID = sqlite3.Xsqlite3_last_insert_rowid(h.tls, h.db)
 	}
+	return databaseCounters{sqlite3.Xsqlite3_total_changes64(h.tls, h.db), rowID, d.size}
 }
 
 // meta is the meta of a D1Result.

@@ -19,6 +19,7 @@ type sqlCost struct {
 	counts  bool  // it may be a bare count(*), which SQLite does in one step
 	entries int64 // of indexes, for each row that is written
 	schema  bool  // it changes the schema
+	selects bool  // it reads, and nothing that depends on its connection
 }
 
 // sqlUse is what the authorizer hears of one statement.
@@ -26,6 +27,8 @@ type sqlUse struct {
 	read    map[string]bool
 	columns bool // of the tables that are read, at least one
 	count   bool
+	selects bool
+	local   bool // it depends on its connection
 	written map[string]bool
 	insert  bool
 	updated []string // columns
@@ -36,8 +39,13 @@ func (u *sqlUse) note(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	case sqlite.AuthRead:
 		u.read = noted(u.read, arg1)
 		u.columns = u.columns || arg2 != ""
+	case sqlite.AuthSelect:
+		u.selects = true
+	case sqlite.AuthPragma:
+		u.local = true
 	case sqlite.AuthFunction:
 		u.count = u.count || strings.EqualFold(arg2, "count")
+		u.local = u.local || localFunctions[strings.ToLower(arg2)]
 	case sqlite.AuthInsert, sqlite.AuthDelete:
 		u.written = noted(u.written, arg1)
 		u.insert = u.insert || action == sqlite.AuthInsert
@@ -47,6 +55,9 @@ func (u *sqlUse) note(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	default: // costs nothing that is counted
 	}
 }
+
+// localFunctions tell of what their connection did.
+var localFunctions = wordSet("last_insert_rowid changes total_changes")
 
 func noted(set map[string]bool, name string) map[string]bool {
 	if set == nil {
@@ -58,7 +69,7 @@ func noted(set map[string]bool, name string) map[string]bool {
 
 // cost is that of the statement that was compiled last, of which use was noted.
 func (h *sqlHandle) cost(use sqlUse) sqlCost {
-	c := sqlCost{tables: int64(len(use.read)), counts: use.count && !use.columns && len(use.read) == 1, schema: use.written["sqlite_master"]}
+	c := sqlCost{tables: int64(len(use.read)), counts: use.count && !use.columns && len(use.read) == 1, schema: use.written["sqlite_master"], selects: use.selects && !use.local}
 	if len(use.written) != 1 || !use.insert && use.updated == nil { // a delete counts the row alone
 		return c
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -520,7 +521,7 @@ func TestDatabaseQuick(t *testing.T) {
 	askSQL(t, d, shapeRaw, one, 1.0)
 	expect("compiled", `[["b"]]`, one, 2.0)
 	expect("parameters missing", "Error: D1_ERROR: Wrong number of parameter bindings for SQL query.", one)
-	for _, text := range []string{"INSERT INTO q(x) VALUES (?) RETURNING x", "PRAGMA foreign_keys", "SELECT 1; SELECT x FROM q", "SELECT 1"} {
+	for _, text := range []string{"INSERT INTO q(x) VALUES (?) RETURNING x", "PRAGMA foreign_keys", "SELECT 1; SELECT x FROM q", "SELECT last_insert_rowid()"} {
 		var params []any
 		if strings.Contains(text, "?") {
 			params = []any{"c"}
@@ -528,24 +529,87 @@ func TestDatabaseQuick(t *testing.T) {
 		askSQL(t, d, shapeRaw, text, params...)
 		expect(text, "later", text, params...)
 	}
-	const long = "WITH RECURSIVE n(n) AS (SELECT id FROM q UNION ALL SELECT n + 1 FROM n WHERE n < 200000) SELECT max(n) FROM n"
+	const long = "WITH RECURSIVE n(n) AS (SELECT id FROM q UNION ALL SELECT n + 1 FROM n WHERE n < 20000) SELECT max(n) FROM n"
 	want := askSQL(t, d, shapeRaw, long)
 	for range 2 { // the second is not even tried
 		expect("long", "later", long)
 	}
-	if slow := d.handle.cache[cacheKey{text: long}].slow; slow != slowUses-1 {
+	if slow := d.readers.idle[0].handle.cache[cacheKey{text: long}].slow; slow != slowUses-1 {
 		t.Errorf("it is tried again in %d uses", slow)
 	}
 	if got := askSQL(t, d, shapeRaw, long); got != want {
 		t.Errorf("after it was interrupted: %s, want %s", got, want)
 	}
-	<-d.turn
+	for range maxReaders {
+		<-d.readers.free
+	}
 	expect("in use", "later", one, 1.0)
-	d.turn <- struct{}{}
+	for range maxReaders {
+		d.readers.free <- struct{}{}
+	}
 	setupSQL(t, d, "ALTER TABLE q ADD COLUMN y")
 	expect("another schema", "later", one, 1.0)
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
 	expect("closed", "later", one, 1.0)
+}
+
+// TestDatabaseReaders: a query that takes for ever keeps neither the writer nor other
+// queries waiting, and reads know what was written.
+func TestDatabaseReaders(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	setupSQL(t, d, "CREATE TABLE r(id INTEGER PRIMARY KEY, x)")
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for range maxReaders - 1 {
+		group.Go(func() {
+			_, err := d.All(ctx, Query{SQL: "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT max(n) FROM n"})
+			if !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), context.Canceled.Error())) {
+				t.Errorf("the query without an end: %v", err)
+			}
+		})
+	}
+	for len(d.readers.free) > 1 {
+		runtime.Gosched()
+	}
+	steps := []struct{ sql, want string }{
+		{"INSERT INTO r(x) VALUES ('a') RETURNING id", `[[1]]`},
+		{"SELECT count(*), max(x) FROM r", `[[1,"a"]]`},
+		{"INSERT INTO r(x) VALUES ('b'), ('c')", `[]`},
+		{"SELECT count(*), max(x) FROM r", `[[3,"c"]]`},
+		{"SELECT last_insert_rowid(), changes(), id FROM r WHERE id = 3", `[[3,2,3]]`},
+		{" \n with a as (select 1 as x) INSERT INTO r(x) SELECT x FROM a RETURNING id", `[[4]]`},
+		{"SELECT x FROM r WHERE id = 4", `[[1]]`},
+		{"ALTER TABLE r ADD COLUMN y DEFAULT 'y'", `[]`},
+		{"SELECT * FROM r WHERE id = 4", `[[4,1,"y"]]`},
+		{"VALUES (1), (2)", `[[1],[2]]`},
+		{"SELECT nonsense FROM r", "Error: D1_ERROR: no such column: nonsense at offset 7: SQLITE_ERROR"},
+	}
+	for _, step := range steps {
+		if got := askSQL(t, d, shapeRaw, step.sql); got != step.want {
+			t.Errorf("%s: %s, want %s", step.sql, got, step.want)
+		}
+	}
+	var result struct {
+		Meta struct {
+			Last    int   `json:"last_row_id"`
+			Changed bool  `json:"changed_db"`
+			Size    int64 `json:"size_after"`
+		}
+	}
+	for range 2 {
+		if err := json.Unmarshal([]byte(askSQL(t, d, shapeAll, "SELECT x FROM r")), &result); err != nil || result.Meta.Last != 4 || result.Meta.Changed || result.Meta.Size != 8192 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		setupSQL(t, d, "UPDATE r SET x = 'd' WHERE id = 1")
+	}
+	cancel()
+	group.Wait()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT 1"); got != "Error: D1_ERROR: the database is closed" {
+		t.Error(got)
+	}
 }

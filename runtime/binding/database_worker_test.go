@@ -109,6 +109,10 @@ func TestDatabaseFromWorker(t *testing.T) {
 			"const { success, results, meta } = await DB.prepare(\"INSERT INTO a(x) VALUES (?)\").bind(\"é😀\\u0000\").run(); return [success, results, meta.changes, meta.last_row_id, meta.changed_db, meta.rows_written]",
 			`[true,[],1,1,true,1]`,
 		},
+		{
+			"await DB.exec(\"CREATE TABLE literals(x)\"); const rows = await DB.prepare(\"INSERT INTO literals VALUES \" + Array(24000).fill(\"(1)\").join()).run(); const many = DB.prepare(\"SELECT count(*) n FROM literals WHERE x IN (\" + Array.from({ length: 16000 }, (_, i) => i).join() + \")\"); return [rows.meta.changes, await many.first(\"n\")]",
+			`[24000,24000]`, // of so many literals
+		},
 		{"return (await DB.prepare(\"SELECT * FROM a\").all()).results", `[{"id":1,"x":"é😀\u0000","at":null}]`},
 		{"return await DB.prepare(\"SELECT id, x FROM a WHERE id = ?1\").bind(1).first()", `{"id":1,"x":"é😀\u0000"}`},
 		{"return await DB.prepare(\"SELECT id FROM a\").first(\"id\")", `1`},

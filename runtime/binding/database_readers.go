@@ -1,0 +1,178 @@
+package binding
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+)
+
+// This file lets reads go on beside the one writer, each on a connection of its
+// own: a query that takes long keeps neither writes nor other reads waiting.
+
+// maxReaders is how many reads of a Worker run at once.
+const maxReaders = 4
+
+// readers are the connections of a database that only read. Each is a Database
+// without readers of its own.
+type readers struct {
+	free chan struct{} // a token for each that is not in use
+	mu   sync.Mutex
+	// idle ends with the one that was used last, which has the most compiled.
+	idle   []*Database
+	closed bool
+}
+
+func newReaders() *readers {
+	r := &readers{free: make(chan struct{}, maxReaders)}
+	for range maxReaders {
+		r.free <- struct{}{}
+	}
+	return r
+}
+
+// reader is one that the caller gives back; nil once the database is closed.
+func (d *Database) reader() *Database {
+	r := d.readers
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	if last := len(r.idle) - 1; last >= 0 {
+		found := r.idle[last]
+		r.idle = r.idle[:last]
+		return found
+	}
+	fresh := NewDatabase(d.pool, d.o)
+	fresh.readers, fresh.writer = nil, d
+	return fresh
+}
+
+func (r *readers) give(one *Database) {
+	if one != nil {
+		r.mu.Lock()
+		r.idle = append(r.idle, one)
+		r.mu.Unlock()
+	}
+	r.free <- struct{}{}
+}
+
+// close waits for the reads under way.
+func (r *readers) close() {
+	for range maxReaders {
+		<-r.free
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, one := range r.idle {
+		one.drop()
+	}
+	r.idle, r.closed = nil, true
+	for range maxReaders {
+		r.free <- struct{}{}
+	}
+}
+
+// errNotRead is a query that is the writer's.
+var errNotRead = errors.New("this is no read")
+
+// read runs q on a connection that only reads; errNotRead if q is for the writer.
+func (d *Database) read(ctx context.Context, q Query, w *rowWriter) (out json.RawMessage, err error) {
+	if !mayRead(q.SQL) {
+		return nil, errNotRead
+	}
+	select {
+	case <-d.readers.free:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	r := d.reader()
+	defer d.readers.give(r)
+	if r == nil {
+		return nil, errNotRead
+	}
+	err = r.use(ctx, func(ctx context.Context) error {
+		if err := r.catchUp(); err != nil {
+			return err
+		}
+		s, err := r.prepare(q.SQL)
+		if err != nil {
+			return errNotRead // the writer says why
+		}
+		alone := s.reads() && s.rest == ""
+		s.close()
+		if !alone {
+			return errNotRead
+		}
+		out, err = r.run(ctx, q, w)
+		return err
+	})
+	return out, err
+}
+
+// mayRead reports whether the text begins like a query.
+func mayRead(text string) bool {
+	text = strings.TrimLeft(text, " \t\n\r\f")
+	for _, word := range [...]string{"SELECT", "WITH", "VALUES"} {
+		if len(text) >= len(word) && strings.EqualFold(text[:len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// reads reports whether the statement does nothing but read, and what does not
+// depend on its connection.
+func (s sqlStatement) reads() bool { return s.cost.selects && s.readOnly() }
+
+// catchUp makes a reader know what the writer did.
+func (d *Database) catchUp() error {
+	if schema := d.writer.schemas.Load(); schema != d.schema {
+		d.schema, d.handle.stale = schema, true
+	}
+	if uses := d.writer.uses.Load(); uses != d.seen {
+		d.seen, d.grown = uses, true
+	}
+	d.rowID = d.writer.lastRow.Load()
+	return d.measure()
+}
+
+// quick runs q on the caller's goroutine if that takes no more than a moment: a
+// read whose statement is compiled, on a connection that nobody uses. done is
+// whether it ran; if not, nothing came of it.
+func (d *Database) quick(ctx context.Context, q Query, shape resultShape, column string) (out json.RawMessage, done bool, err error) {
+	select {
+	case <-d.readers.free:
+	default:
+		return nil, false, nil
+	}
+	r := d.reader()
+	defer d.readers.give(r)
+	if r == nil || r.handle == nil || r.handle.stale || r.schema != d.schemas.Load() {
+		return nil, false, nil
+	}
+	h, key := r.handle, cacheKey{text: q.SQL}
+	known := h.cache[key]
+	if known.stmt == 0 || !(sqlStatement{h: h, stmt: known.stmt, cost: known.cost}).reads() {
+		return nil, false, nil
+	}
+	if known.slow > 0 {
+		known.slow--
+		h.cache[key] = known
+		return nil, false, nil
+	}
+	over, err := h.briefly(moment, func() error {
+		if err := r.catchUp(); err != nil {
+			return err
+		}
+		out, err = r.run(ctx, q, &rowWriter{shape: shape, column: column})
+		return err
+	})
+	if over {
+		known.slow = slowUses
+		h.cache[key] = known
+	}
+	return out, !over || err == nil, databaseError(err)
+}
