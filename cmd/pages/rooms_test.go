@@ -34,9 +34,10 @@ var mayImport = map[string][]string{
 	"migrate/transfer":        {"migrate"},
 	"devserver/site":          {"manifest"},
 	"devserver":               {"manifest", "devserver/site"},
+	"toolapi":                 nil,
 	"cmd/artifacts":           {"runtime/engine/fuel"},
 	"cmd/artifacts/bootimage": {"runtime"},
-	"cmd/bench":               {"manifest"},
+	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
 		"manifest", "manifest/workertypes", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site",
 	},

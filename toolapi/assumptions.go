@@ -1,0 +1,50 @@
+package toolapi
+
+import "time"
+
+// This file holds what the platform document leaves open and the contract had to
+// choose. Each may change without a change of how the rest works.
+//
+// Codes. The document shows no code for 401 and 404, and one of the three for 403;
+// those are chosen here, as are a tool's own. See code.go.
+//
+// Statuses. Beside those of section 4.1 there are 405 for another method than POST,
+// 413 for a body over MaxBody and 500 when the service itself failed; all
+// carry the Error envelope.
+//
+// Null. An argument that is null is an argument of the wrong type, not an absent one.
+//
+// Issues. The path of an issue is the argument's name; an item of an array is
+// "name.index", counted from 0. An issue with the body as a whole has path "".
+//
+// Numbers. They are what a double can hold; 1, 1.0 and 1e0 are the same number.
+//
+// Required arguments. site_id and domain_id of domain.point_at_site, at and
+// site_id of page.schedule_publish, board_id of the automations tools (over HTTP no
+// conversation knows the board) and childAssetId are required.
+//
+// already_tried. The bound of 51 counts items.
+//
+// Confirmed calls answer state "done" and the tool's own fields, without those of a
+// proposal.
+//
+// Contracts of page.list, page.publish, page.unschedule and page.rollback, of
+// domain.list, and of automations.redo_draft and automations.discard_draft are in
+// the spirit of their neighbours. The result of schedule.read is too.
+const (
+	// MaxBody is how long a request body may be, in bytes.
+	MaxBody = 1 << 20
+	// MaxDepth is how many objects and arrays a body may have in each other.
+	MaxDepth = 64
+	// MaxTried is how many tiles already_tried may name.
+	MaxTried = 51
+	// MaxInteger is the largest integer that every JSON reader keeps whole.
+	MaxInteger = 1<<53 - 1
+)
+
+// The deprecations of section 9.4. Nothing is removed sooner than 90 days after it
+// was deprecated, and by a release, not by the clock.
+var (
+	deprecated = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	sunset     = time.Date(2026, time.December, 31, 23, 59, 59, 0, time.UTC)
+)

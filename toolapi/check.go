@@ -1,0 +1,174 @@
+package toolapi
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// This file checks a value against a schema and says everything that is wrong, which
+// a validator of the schema language at large does not: it stops at the first. It
+// knows the keywords that scalar.go and jsonschema.For use; a test holds its verdict
+// to that of jsonschema-go's own validator.
+
+func check(s *jsonschema.Schema, v any, path string) []Issue {
+	if problem := mistyped(s, v); problem != "" {
+		return []Issue{{path, problem}}
+	}
+	if problem := unlisted(s, v); problem != "" {
+		return []Issue{{path, problem}}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return checkObject(s, v, path)
+	case []any:
+		return checkArray(s, v, path)
+	case string:
+		return checkText(s, v, path)
+	case float64:
+		return checkNumber(s, v, path)
+	}
+	return nil
+}
+
+func mistyped(s *jsonschema.Schema, v any) string {
+	got := "null"
+	switch v := v.(type) {
+	case map[string]any:
+		got = "object"
+	case []any:
+		got = "array"
+	case string:
+		got = "string"
+	case bool:
+		got = "boolean"
+	case float64:
+		got = "number"
+		if s.Type == "integer" && v == math.Trunc(v) {
+			got = "integer"
+		}
+	}
+	if s.Type == "" || got == s.Type || got == "integer" && s.Type == "number" {
+		return ""
+	}
+	article := "a"
+	if strings.ContainsAny(s.Type[:1], "aio") {
+		article = "an"
+	}
+	return fmt.Sprintf("must be %s %s", article, s.Type)
+}
+
+func unlisted(s *jsonschema.Schema, v any) string {
+	if s.Const != nil && v != *s.Const {
+		return fmt.Sprintf("must be %v", *s.Const)
+	}
+	if s.Enum == nil || slices.Contains(s.Enum, v) {
+		return ""
+	}
+	names := make([]string, len(s.Enum))
+	for i, name := range s.Enum {
+		names[i] = fmt.Sprint(name)
+	}
+	return "must be one of " + strings.Join(names, ", ")
+}
+
+func checkObject(s *jsonschema.Schema, v map[string]any, path string) (issues []Issue) {
+	names := slices.Collect(maps.Keys(v))
+	for _, name := range s.Required {
+		if _, there := v[name]; !there {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		value, there := v[name]
+		property, known := s.Properties[name]
+		switch {
+		case !there:
+			issues = append(issues, Issue{join(path, name), "is required"})
+		case known:
+			issues = append(issues, check(property, value, join(path, name))...)
+		default:
+			issues = append(issues, Issue{join(path, shorten(name)), "is not known; what is known: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", ")})
+		}
+	}
+	return issues
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// shorten keeps a name that someone made up from filling the answer.
+func shorten(name string) string {
+	const longest = 64
+	if utf8.RuneCountInString(name) <= longest {
+		return name
+	}
+	return string([]rune(name)[:longest]) + "…"
+}
+
+func checkArray(s *jsonschema.Schema, v []any, path string) (issues []Issue) {
+	if s.MaxItems != nil && len(v) > *s.MaxItems {
+		return []Issue{{path, fmt.Sprintf("must have at most %d items", *s.MaxItems)}}
+	}
+	for i, item := range v {
+		issues = append(issues, check(s.Items, item, join(path, strconv.Itoa(i)))...)
+	}
+	return issues
+}
+
+// patterns keeps compiled patterns: they are few and come from scalar.go alone.
+var patterns sync.Map
+
+func checkText(s *jsonschema.Schema, v, path string) (issues []Issue) {
+	n := utf8.RuneCountInString(v)
+	switch {
+	case s.MinLength != nil && n < *s.MinLength:
+		return []Issue{{path, "must not be empty"}}
+	case s.MaxLength != nil && n > *s.MaxLength:
+		return []Issue{{path, fmt.Sprintf("must have at most %d characters", *s.MaxLength)}}
+	case s.Pattern == "":
+		return nil
+	}
+	compiled, ok := patterns.Load(s.Pattern)
+	if !ok {
+		compiled, _ = patterns.LoadOrStore(s.Pattern, regexp.MustCompile(s.Pattern))
+	}
+	if re, ok := compiled.(*regexp.Regexp); ok && !re.MatchString(v) {
+		return []Issue{{path, "must look like " + likeness(s)}}
+	}
+	return nil
+}
+
+// likeness is a pattern in words.
+func likeness(s *jsonschema.Schema) string {
+	switch {
+	case s.Format == "uuid":
+		return "a UUID, such as 123e4567-e89b-42d3-a456-426614174000"
+	case strings.HasPrefix(s.Pattern, "^[0-9]{4}-"):
+		return "a date, such as 2026-11-23"
+	}
+	return s.Pattern
+}
+
+func checkNumber(s *jsonschema.Schema, v float64, path string) []Issue {
+	switch {
+	case s.Minimum != nil && v < *s.Minimum:
+		return []Issue{{path, fmt.Sprintf("must be at least %.0f", *s.Minimum)}}
+	case s.Maximum != nil && v > *s.Maximum:
+		return []Issue{{path, fmt.Sprintf("must be at most %.0f", *s.Maximum)}}
+	}
+	return nil
+}

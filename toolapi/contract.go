@@ -1,0 +1,114 @@
+package toolapi
+
+// Contract is every tool of this version of the API.
+type Contract struct {
+	BrandProfileStatus Typed[NoArgs, BrandProfile]
+	ContentStatus      Typed[ContentStatusArgs, ContentStatus]
+	ScheduleRead       Typed[ScheduleReadArgs, Schedule]
+	SchedulePublish    Typed[SchedulePublishArgs, SchedulePublish]
+	PointAtSite        Typed[PointAtSiteArgs, PointAtSite]
+	UndoDraft          Typed[UndoDraftArgs, Draft]
+	TryShape           Typed[TryShapeArgs, TryShape]
+	SetPrimaryVariant  Typed[SetPrimaryVariantArgs, SetPrimaryVariant]
+	RecommendStyle     Typed[NoArgs, RecommendStyle]
+
+	PageList     Typed[NoArgs, PageList]
+	Publish      Typed[PublishArgs, Publish]
+	Rollback     Typed[RollbackArgs, Publish]
+	Unschedule   Typed[UnscheduleArgs, Unschedule]
+	DomainList   Typed[NoArgs, DomainList]
+	RedoDraft    Typed[UndoDraftArgs, Draft]
+	DiscardDraft Typed[DiscardDraftArgs, Draft]
+
+	tools []*Tool
+}
+
+// Tools lists the tools in the order of their definition.
+func (c *Contract) Tools() []*Tool { return c.tools }
+
+// NewContract makes the definitions. It takes a few milliseconds: keep the result.
+func NewContract() *Contract {
+	c := &Contract{}
+	c.defineShown()
+	c.defineAssumed()
+	return c
+}
+
+// defineShown defines the tools whose contract the platform document shows.
+func (c *Contract) defineShown() {
+	all := &c.tools
+	c.ContentStatus = define[ContentStatusArgs, ContentStatus](all, Tool{
+		Name: "content.status", Title: "Content status",
+		Description: "Lists content pieces with their lifecycle status, newest-updated first, page by page. " +
+			"Use it before answering any question about what is drafted, ready, scheduled or live. For the layout of a week by days use schedule.read.",
+	})
+	c.ScheduleRead = define[ScheduleReadArgs, Schedule](all, Tool{
+		Name: "schedule.read", Title: "Read the schedule",
+		Description: "Returns one week of the schedule grid: the format rows that the active cadence plans, each piece in its day column, and the time zone of the columns.",
+	})
+	c.PointAtSite = define[PointAtSiteArgs, PointAtSite](all, Tool{
+		Name: "domain.point_at_site", Title: "Point a domain at a site", Effect: Proposes,
+		Description: "Moves a domain the member already has onto a different site. The first call proposes; the same arguments with confirmation_id perform it. " +
+			"When serving_now is false the address must not be called live. An address that the service gave to a page cannot be moved.",
+	})
+	c.SchedulePublish = define[SchedulePublishArgs, SchedulePublish](all, Tool{
+		Name: "page.schedule_publish", Title: "Schedule a publish", Effect: Proposes,
+		Description: "Publishes a page at a time from five minutes to one year ahead. The first call proposes; the same arguments with confirmation_id perform it. " +
+			"Never report a page as scheduled unless the result says so. To publish at once use page.publish.",
+	})
+	c.UndoDraft = define[UndoDraftArgs, Draft](all, Tool{
+		Name: "automations.undo_draft", Title: "Undo a draft's change", Effect: Writes, Replays: true,
+		Description: "Writes the previous state of an automation's draft back as a new change; the running version stays. " +
+			"Needs an idempotency key. To take the whole draft back use automations.discard_draft.",
+	})
+	c.TryShape = define[TryShapeArgs, TryShape](all, Tool{
+		Name: "shorts.try_shape", Title: "Try a shape", Effect: Writes,
+		Description: "Adds one more short to next week in the shape that a competitor's short uses; only the shape is copied, the words stay the person's own.",
+	})
+	c.SetPrimaryVariant = define[SetPrimaryVariantArgs, SetPrimaryVariant](all, Tool{
+		Name: "approvals.set_primary_variant", Title: "Choose the primary variant", Effect: Writes,
+		Description: "Chooses which variant of an asset goes forward for review. It approves and releases nothing; a person still decides.",
+	})
+	c.BrandProfileStatus = define[NoArgs, BrandProfile](all, Tool{
+		Name: "brand_profile.status", Title: "Brand profile status",
+		Description: "Returns which sections of the brand profile are filled, its status and whether a booking contact is set. It edits nothing.",
+	})
+	c.RecommendStyle = define[NoArgs, RecommendStyle](all, Tool{
+		Name: "shorts.recommend_style", Title: "Recommend a look",
+		Description: "Returns at most two saved looks worth using next and why, judged from how the shorts and videos made in each look performed; none rather than noise.",
+	})
+}
+
+// defineAssumed defines the neighbours whose contract is an assumption.
+func (c *Contract) defineAssumed() {
+	all := &c.tools
+	c.PageList = define[NoArgs, PageList](all, Tool{
+		Name: "page.list", Title: "List pages",
+		Description: "Lists the pages of the workspace with their addresses, revisions, what is live and what is scheduled.",
+	})
+	c.Publish = define[PublishArgs, Publish](all, Tool{
+		Name: "page.publish", Title: "Publish a page", Effect: Proposes,
+		Description: "Makes a revision of a page what its address serves, at once. The first call proposes; the same arguments with confirmation_id perform it. " +
+			"Never report a page as live unless serving_now is true.",
+	})
+	c.Rollback = define[RollbackArgs, Publish](all, Tool{
+		Name: "page.rollback", Title: "Roll a page back", Effect: Proposes,
+		Description: "Makes a revision that was live before what the page serves again. The first call proposes; the same arguments with confirmation_id perform it.",
+	})
+	c.Unschedule = define[UnscheduleArgs, Unschedule](all, Tool{
+		Name: "page.unschedule", Title: "Call off a scheduled publish", Effect: Writes,
+		Description: "Calls off the scheduled publish of a page. What is live stays.",
+	})
+	c.DomainList = define[NoArgs, DomainList](all, Tool{
+		Name: "domain.list", Title: "List domains",
+		Description: "Lists the domains of the workspace and the page that each points at.",
+	})
+	c.RedoDraft = define[UndoDraftArgs, Draft](all, Tool{
+		Name: "automations.redo_draft", Title: "Redo a draft's change", Effect: Writes, Replays: true,
+		Description: "Writes a change that was undone back as a new change. Needs an idempotency key.",
+	})
+	c.DiscardDraft = define[DiscardDraftArgs, Draft](all, Tool{
+		Name: "automations.discard_draft", Title: "Discard a draft", Effect: Writes, Replays: true,
+		Description: "Writes the state of the running version back as a new change. Needs an idempotency key.",
+	})
+}

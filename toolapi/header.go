@@ -1,0 +1,70 @@
+package toolapi
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// Headers of requests and responses (platform document, sections 4.1 and 7.1).
+const (
+	HeaderAPI                = "X-Service-Api"
+	HeaderRequestID          = "X-Request-Id"
+	HeaderToolError          = "X-Service-Tool-Error"
+	HeaderIdempotencyKey     = "Idempotency-Key"
+	HeaderRateLimit          = "Ratelimit-Limit"
+	HeaderRateLimitRemaining = "Ratelimit-Remaining"
+	HeaderRateLimitReset     = "Ratelimit-Reset"
+	HeaderRetryAfter         = "Retry-After"
+	HeaderDeprecation        = "Deprecation"
+	HeaderSunset             = "Sunset"
+	HeaderLink               = "Link"
+)
+
+var (
+	requestID      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+	idempotencyKey = regexp.MustCompile(`^[!-~]{1,200}$`)
+)
+
+// RequestID returns the request id that a request carries; false when there is none,
+// more than one, or one that is not well formed, and the service makes its own.
+func RequestID(h http.Header) (string, bool) {
+	sent := h.Values(HeaderRequestID)
+	if len(sent) != 1 || !requestID.MatchString(sent[0]) {
+		return "", false
+	}
+	return sent[0], true
+}
+
+// HeaderKey returns the idempotency key of a request's header, or "" when it
+// carries none. The key is raw bytes: quotes are part of it. A header that is
+// malformed is an Error.
+func HeaderKey(h http.Header) (string, error) {
+	sent := h.Values(HeaderIdempotencyKey)
+	if len(sent) == 0 {
+		return "", nil
+	}
+	if len(sent) > 1 || !idempotencyKey.MatchString(sent[0]) {
+		return "", NewError(CodeIdempotencyInvalid, "Idempotency-Key must be sent once, as 1 to 200 visible ASCII characters.")
+	}
+	return sent[0], nil
+}
+
+// Deprecate adds the headers of an answer to a call that used something deprecated:
+// Deprecation (RFC 9745), Sunset (RFC 8594) and Link (RFC 8288). feature is the
+// fragment of DeprecationsPath that tells what to use instead.
+func Deprecate(h http.Header, feature string) {
+	h.Set(HeaderDeprecation, "@"+strconv.FormatInt(deprecated.Unix(), 10))
+	h.Set(HeaderSunset, sunset.Format(http.TimeFormat))
+	h.Set(HeaderLink, "<"+DeprecationsPath+"#"+feature+`>; rel="deprecation"; type="text/html"`)
+}
+
+// Features that are deprecated, as fragments of DeprecationsPath.
+const (
+	NestedError = "nested-error"
+	BodyKey     = "body-idempotency-key"
+)
+
+// SunsetDate is when what is deprecated with a date may be removed, the earliest.
+func SunsetDate() time.Time { return sunset }

@@ -1,0 +1,97 @@
+package toolapi
+
+import (
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// This file holds the named scalar types of the contract and the rule of each. A
+// field gets its rule by its type, so that a rule is stated once.
+type (
+	// True is the ok of a success.
+	True bool
+	// False is the ok of a refusal.
+	False bool
+	// UUID is text of the shape of a UUID.
+	UUID string
+	// Slug names a workspace in an argument.
+	Slug string
+	// Lifecycle is the status of a content piece (platform document, section 3.1).
+	Lifecycle string
+	// Format is the format of a content piece (section 2.1).
+	Format string
+	// Date is YYYY-MM-DD in an argument.
+	Date string
+	// Timestamp is an ISO 8601 timestamp with an offset, in an argument.
+	Timestamp string
+	// Cursor is the place where a page ended.
+	Cursor string
+	// PageSize is how many to return, 0 meaning the default.
+	PageSize int
+	// Counter is an integer of at least 0.
+	Counter int64
+	// Seconds is a duration of at least one second.
+	Seconds int64
+	// IdempotencyKey is the deprecated body form of the header.
+	IdempotencyKey string
+	// Name is text that an argument must not leave empty.
+	Name string
+	// Tried are the tiles already tried on a plan.
+	Tried []string
+	// ProposalState is "confirmation_required" or "done".
+	ProposalState string
+)
+
+// States of the answer of a two-call tool.
+const (
+	ConfirmationRequired ProposalState = "confirmation_required"
+	Done                 ProposalState = "done"
+)
+
+// The nine lifecycle states.
+var lifecycles = []any{"draft", "variants_in_progress", "ready", "approved", "scheduled", "publishing", "published", "verified", "failed"}
+
+var formats = []any{"posts", "stories", "shorts_clips", "long_form", "articles", "podcast"}
+
+// uuidPattern takes the hexadecimal digits of both cases, as RFC 9562 does.
+const uuidPattern = `^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`
+
+func scalars() map[reflect.Type]*jsonschema.Schema {
+	yes, no := any(true), any(false)
+	one := 1
+	text := func(longest int) *jsonschema.Schema {
+		s := &jsonschema.Schema{Type: "string", MinLength: &one}
+		if longest > 0 {
+			s.MaxLength = &longest
+		}
+		return s
+	}
+	whole := func(least, most float64) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: &most}
+	}
+	key := text(200)
+	key.Pattern = "^[!-~]+$"
+	tried := MaxTried
+	size := whole(1, 100)
+	size.Default = []byte("25")
+	return map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[True]():           {Type: "boolean", Const: &yes},
+		reflect.TypeFor[False]():          {Type: "boolean", Const: &no},
+		reflect.TypeFor[UUID]():           {Type: "string", Format: "uuid", Pattern: uuidPattern},
+		reflect.TypeFor[Slug]():           text(0),
+		reflect.TypeFor[Lifecycle]():      {Type: "string", Enum: lifecycles},
+		reflect.TypeFor[Format]():         {Type: "string", Enum: formats},
+		reflect.TypeFor[Date]():           {Type: "string", Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`},
+		reflect.TypeFor[Timestamp]():      text(0),
+		reflect.TypeFor[Cursor]():         text(512),
+		reflect.TypeFor[PageSize]():       size,
+		reflect.TypeFor[Counter]():        whole(0, MaxInteger),
+		reflect.TypeFor[Seconds]():        whole(1, MaxInteger),
+		reflect.TypeFor[IdempotencyKey](): key,
+		reflect.TypeFor[Name]():           text(0),
+		reflect.TypeFor[Tried]():          {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
+		reflect.TypeFor[ProposalState]():  {Type: "string", Enum: []any{string(ConfirmationRequired), string(Done)}},
+		reflect.TypeFor[Source]():         {Type: "string", Enum: []any{string(CallOverride), string(KeyPin), string(StoredDefault), string(SoleReachable)}},
+	}
+}
