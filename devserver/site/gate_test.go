@@ -443,7 +443,11 @@ func FuzzGate(f *testing.F) {
 		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /private/*", "members /report", "public /*")},
 		Worker:   &watchful{t: &testing.T{}},
 	})
-	for _, head := range corpus(f) {
+	heads := corpus(f)
+	for _, b := range bypasses(f) {
+		heads = append(heads, b.head)
+	}
+	for _, head := range heads {
 		if target, ok := strings.CutPrefix(head, "GET "); ok {
 			target, _, _ = strings.Cut(target, " HTTP/")
 			f.Add("GET", target)
