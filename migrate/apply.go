@@ -64,11 +64,12 @@ type run struct {
 	status Status
 	// seen is the connection's data version when the ledger was last read. It changes when another connection
 	// commits, and not when this one does.
-	seen   int64
-	began  bool // the ledger is there in its present form
-	spans  map[string][]span
-	files  []ranFile
-	result Result
+	seen     int64
+	counting bool // of the rows that files change
+	began    bool // the ledger is there in its present form
+	spans    map[string][]span
+	files    []ranFile
+	result   Result
 }
 
 // ranFile is what is known of one file that ran.
@@ -91,7 +92,7 @@ func (r *run) close() { _ = r.conn.Close() }
 // texts of all pending files are checked: a run that is bound to fail at its third file should not begin.
 func (r *run) look(ctx context.Context) error {
 	var version int64
-	if err := r.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+	if err := r.conn.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA data_version").Scan(&version); err != nil {
 		return databaseError("the database cannot be read", err)
 	}
 	if r.seen != 0 && version == r.seen {
@@ -176,7 +177,8 @@ func (r *run) transaction(ctx context.Context, fn func(context.Context) (bool, e
 		r.rollback(ctx)
 		return false, err
 	}
-	if _, err := r.conn.ExecContext(ctx, "COMMIT"); err != nil {
+	// Once it is written, a commit is not to be interrupted: it would be there or not.
+	if _, err := r.conn.ExecContext(context.WithoutCancel(ctx), "COMMIT"); err != nil {
 		r.rollback(ctx)
 		return false, databaseError("the migration cannot be committed", err)
 	}
@@ -252,8 +254,12 @@ func (r *run) next(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// totalChanges is how many rows the connection has changed so far, for a plan.
 func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
-	if err = r.conn.QueryRowContext(ctx, "SELECT total_changes()").Scan(&n); err != nil {
+	if !r.counting {
+		return 0, nil
+	}
+	if err = r.conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT total_changes()").Scan(&n); err != nil {
 		return 0, databaseError("the database cannot be read", err)
 	}
 	return n, nil

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -89,7 +88,7 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if err := f.load(fsys); err != nil {
+		if err := f.load(fsys, entry); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -171,13 +170,14 @@ func unportable(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(`<>:"|?*\`, r)
 }
 
-func (f *File) load(fsys fs.FS) *Error {
-	in, err := fsys.Open(f.Path)
-	if err != nil {
-		return f.unreadable(err)
+func (f *File) load(fsys fs.FS, entry fs.DirEntry) *Error {
+	info, err := entry.Info()
+	if err == nil && info.Size() > MaxFileSize {
+		return f.tooLarge()
 	}
-	defer in.Close()
-	f.SQL, err = io.ReadAll(io.LimitReader(in, MaxFileSize+1))
+	if err == nil {
+		f.SQL, err = fs.ReadFile(fsys, f.Path)
+	}
 	if err != nil {
 		return f.unreadable(err)
 	}
@@ -194,6 +194,10 @@ func (f File) checkSize() *Error {
 	if len(f.SQL) <= MaxFileSize {
 		return nil
 	}
+	return f.tooLarge()
+}
+
+func (f File) tooLarge() *Error {
 	return f.errorWhole(CodeTooLarge, fmt.Sprintf("the migration is larger than %d bytes", MaxFileSize),
 		"split it into several files")
 }

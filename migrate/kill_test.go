@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,59 +15,132 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// killFiles make two tables each, far apart, so that a kill falls between.
-func killFiles(n int) []migrate.File {
+// pairFiles make two tables each, far apart, so that a fault falls between.
+func pairFiles(n, rows int) []migrate.File {
 	var files []migrate.File
 	for i := range n {
-		fill := strings.Repeat(fmt.Sprintf("INSERT INTO a%d VALUES (randomblob(100));\n", i), 1500)
+		fill := strings.Repeat(fmt.Sprintf("INSERT INTO a%d VALUES (randomblob(100));\n", i), rows)
 		files = append(files, list(fmt.Sprintf("%04d.sql", i), fmt.Sprintf("CREATE TABLE a%d(x);\n%sCREATE TABLE b%d(x);", i, fill, i))...)
 	}
 	return files
 }
 
-// TestKill kills a process that migrates, at random moments: each file is
-// there whole with its ledger row, or not at all.
+// checkPairs reports whether a database is whole and holds all of a file exactly when the ledger does, and how many.
+func checkPairs(t testing.TB, path string) int {
+	t.Helper()
+	db := openPath(t, path)
+	defer db.Close()
+	if got := one(t, db, "PRAGMA integrity_check"); got != "ok" {
+		t.Fatalf("integrity_check: %s", got)
+	}
+	rows := len(strings.Fields(ledger(t, db)))
+	var tables int
+	if err := db.QueryRow("SELECT count(*) FROM sqlite_schema WHERE name GLOB '[ab][0-9]*'").Scan(&tables); err != nil {
+		t.Fatal(err)
+	}
+	if tables != 2*rows {
+		t.Fatalf("%d ledger rows and %d tables", rows, tables)
+	}
+	return rows
+}
+
+// TestKill is M-030: a process that migrates is killed at random moments. Each file is there whole with its ledger
+// row, or not at all, and in the end the schema is a clean run's.
 func TestKill(t *testing.T) {
-	rounds, files := 10, killFiles(60)
+	kills := 25
+	if os.Getenv("PAGES_SOAK") != "" {
+		kills = 500
+	}
 	if testing.Short() {
-		rounds, files = 3, killFiles(6)
+		kills = 3
 	}
+	files := pairFiles(8, 300)
 	if path := os.Getenv("PAGES_TEST_KILL"); path != "" {
-		apply(t, openPath(t, path), files)
-		return
-	}
-	path := filepath.Join(t.TempDir(), "site.db")
-	apply(t, openPath(t, path), nil)
-	killed := 0
-	for range rounds {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond+time.Duration(rand.Int64N(int64(150*time.Millisecond))))
-		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestKill$", fmt.Sprintf("-test.short=%t", testing.Short()))
-		cmd.Env = append(os.Environ(), "PAGES_TEST_KILL="+path)
-		if cmd.Run() != nil {
-			killed++
-		}
-		cancel()
-		db := openPath(t, path)
-		rows := len(strings.Fields(ledger(t, db)))
-		var tables int
-		var check string
-		if err := db.QueryRow("SELECT count(*) FROM sqlite_schema WHERE name GLOB '[ab][0-9]*'").Scan(&tables); err != nil {
+		o := options
+		o.UndoDir = path + "-undo"
+		if _, err := migrator(openPath(t, path), files, o).Apply(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.QueryRow("PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
-			t.Fatalf("integrity_check: %s, %v", check, err)
-		}
-		if tables != 2*rows {
-			t.Fatalf("%d ledger rows and %d tables", rows, tables)
-		}
-		db.Close()
+		return
 	}
-	if killed == 0 && !testing.Short() {
-		t.Error("no run was killed: the work is too short")
+	clean := filepath.Join(t.TempDir(), "clean.db")
+	apply(t, openPath(t, clean), files)
+	want := dump(t, openPath(t, clean))
+	path := filepath.Join(t.TempDir(), "site.db")
+	for killed, runs := 0, 0; killed < kills; runs++ {
+		if runs > 20*kills {
+			t.Fatal("the runs end before they can be killed")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond+time.Duration(rand.Int64N(int64(150*time.Millisecond))))
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestKill$")
+		cmd.Env = append(os.Environ(), "PAGES_TEST_KILL="+path)
+		err := cmd.Run()
+		cancel()
+		if err != nil {
+			killed++
+		}
+		if checkPairs(t, path) < len(files) {
+			continue
+		}
+		if got := dump(t, openPath(t, path)); got != want {
+			t.Fatalf("schema %s, want %s", got, want)
+		}
+		path = filepath.Join(t.TempDir(), "site.db")
 	}
-	db := openPath(t, path)
-	apply(t, db, files)
-	if got := len(strings.Fields(ledger(t, db))); got != len(files) {
-		t.Errorf("%d files are applied in the end, want %d", got, len(files))
+	apply(t, openPath(t, path), files)
+	if got := dump(t, openPath(t, path)); got != want {
+		t.Errorf("schema %s, want %s", got, want)
+	}
+}
+
+// TestDiskCopy is M-041: what lies on the disk at any moment of a run is a whole database.
+func TestDiskCopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "site.db")
+	// Without checkpoints the log only grows, so that copying it is the same as stopping there.
+	db, err := sql.Open("sqlite", dsn(path)+"&_pragma=wal_autocheckpoint(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	apply(t, db, nil)
+	execute(t, db, "CREATE TABLE keep(x)")
+	done := make(chan error, 1)
+	files := pairFiles(25, 100)
+	go func() {
+		_, err := migrator(db, files, options).Apply(t.Context())
+		done <- err
+	}()
+	var copies []string
+	for running := true; running; {
+		select {
+		case err := <-done:
+			if running = false; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+		if len(copies) < 100 {
+			to := filepath.Join(t.TempDir(), "copy.db")
+			for _, suffix := range []string{"", "-wal"} {
+				text, err := os.ReadFile(path + suffix)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if suffix != "" && running {
+					text = text[:rand.IntN(len(text)+1)] // a write that was cut short, too
+				}
+				if err := os.WriteFile(to+suffix, text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			copies = append(copies, to)
+		}
+	}
+	for _, c := range copies {
+		checkPairs(t, c)
+	}
+	if n := checkPairs(t, copies[len(copies)-1]); len(copies) < 100 && n != len(files) {
+		t.Errorf("the last copy has %d files", n)
 	}
 }

@@ -16,7 +16,7 @@ const (
 	applied_at  TEXT NOT NULL,
 	duration_ms REAL NOT NULL DEFAULT 0,
 	tool        TEXT NOT NULL
-) STRICT`
+) STRICT, WITHOUT ROWID`
 
 	// ledgerTime is RFC 3339 in UTC with milliseconds: it sorts as text.
 	ledgerTime = "2006-01-02T15:04:05.000Z"
@@ -88,8 +88,10 @@ func prepareLedger(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
+// insertEntry, as the others that take a moment, does not listen to the end of ctx: a driver that does has to start a
+// goroutine for it.
 func insertEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
-	_, err := conn.ExecContext(ctx, "INSERT INTO _pages_migrations (name, sha256, position, applied_at, duration_ms, tool) VALUES (?, ?, ?, ?, ?, ?)",
+	_, err := conn.ExecContext(context.WithoutCancel(ctx), "INSERT INTO _pages_migrations (name, sha256, position, applied_at, duration_ms, tool) VALUES (?, ?, ?, ?, ?, ?)",
 		e.Name, e.SHA256, e.Position, e.AppliedAt.Format(ledgerTime), e.DurationMS, e.Tool)
 	return err
 }
@@ -99,7 +101,7 @@ var errLedgerGone = errors.New("the file's row in the ledger is gone")
 
 // finishEntry writes how long the file took, to the row that must still be there.
 func finishEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
-	result, err := conn.ExecContext(ctx, "UPDATE _pages_migrations SET duration_ms = ? WHERE name = ?", e.DurationMS, e.Name)
+	result, err := conn.ExecContext(context.WithoutCancel(ctx), "UPDATE _pages_migrations SET duration_ms = ? WHERE name = ?", e.DurationMS, e.Name)
 	if err != nil {
 		return err
 	}

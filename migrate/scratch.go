@@ -201,6 +201,7 @@ func (m *Migrator) replay(ctx context.Context, db *sql.DB, set fileSet) (*run, e
 		return nil, err
 	}
 	defer r.close()
+	r.counting = true
 	if err := r.look(ctx); err != nil {
 		return r, err
 	}

@@ -15,6 +15,13 @@
 //	             process for each, and against ajv in one process of Node.js, with
 //	             and without the start of the process
 //
+// and `pages migrate`:
+//
+//	migrations   1,000 small files on an empty database against sqlite3, which runs
+//	             each in a transaction as durable as ours, and 50 against wrangler's
+//	             local database
+//	status       of 1,000 applied files, in this process, against reading the files
+//
 // and the runtime itself:
 //
 //	hello     the Hono route against wrangler dev and against workerd as it is, the
@@ -40,7 +47,7 @@
 // that could be measured was kept, 1 when one was broken or nothing could be
 // measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [runtime] [bindings]
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [migrate] [runtime] [bindings]
 package main
 
 import (

@@ -58,8 +58,8 @@ func (b *bench) parse(args []string) error {
 		return errors.New("usage: bench [flags], with at least one round, one save and one second of load")
 	}
 	for _, part := range f.Args() {
-		if !slices.Contains([]string{"dev", "validate", "runtime", "bindings"}, part) {
-			return fmt.Errorf("usage: bench [flags] [dev] [validate] [runtime] [bindings]: %q is no part", part)
+		if !slices.Contains([]string{"dev", "validate", "migrate", "runtime", "bindings"}, part) {
+			return fmt.Errorf("usage: bench [flags] [dev] [validate] [migrate] [runtime] [bindings]: %q is no part", part)
 		}
 	}
 	b.parts = f.Args()
@@ -103,29 +103,24 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 	b.results = results{}
 	b.load = b.chooseLoader()
 	var rows []row
-	if b.has("validate") {
-		if err := b.measureValidate(ctx, filepath.Join(dir, "validate")); err != nil {
+	for _, part := range []struct {
+		name     string
+		measure  func(ctx context.Context, dir string) error
+		promises []promise
+	}{
+		{"validate", b.measureValidate, validatePromises},
+		{"migrate", b.measureMigrate, migratePromises},
+		{"dev", b.measureDev, devPromises},
+		{"runtime", b.measureRuntime, runtimePromises()},
+		{"bindings", b.measureBindings, bindingPromises()},
+	} {
+		if !b.has(part.name) {
+			continue
+		}
+		if err := part.measure(ctx, filepath.Join(dir, part.name)); err != nil {
 			return false, err
 		}
-		rows = append(rows, b.results.compare(validatePromises)...)
-	}
-	if b.has("dev") {
-		if err := b.measureDev(ctx, dir); err != nil {
-			return false, err
-		}
-		rows = append(rows, b.results.compare(devPromises)...)
-	}
-	if b.has("runtime") {
-		if err := b.measureRuntime(ctx, filepath.Join(dir, "runtime")); err != nil {
-			return false, err
-		}
-		rows = append(rows, b.results.compare(runtimePromises())...)
-	}
-	if b.has("bindings") {
-		if err := b.measureBindings(ctx, filepath.Join(dir, "bindings")); err != nil {
-			return false, err
-		}
-		rows = append(rows, b.results.compare(bindingPromises())...)
+		rows = append(rows, b.results.compare(part.promises)...)
 	}
 	if b.json {
 		err = writeJSON(b.stdout, rows, b.load.name())

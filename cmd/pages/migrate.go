@@ -78,9 +78,19 @@ func (c *cli) migrator(s *state, db *sql.DB, dir string, m *manifest.Manifest, o
 
 // findMigrations is the site that is meant, which must declare a database.
 func (c *cli) findMigrations(args []string) (*migrations, *state, error) {
-	dir, m, err := c.loadSite(args)
+	dir, err := c.find(args)
 	if err != nil {
 		return nil, nil, err
+	}
+	// The manifest alone: what else is wrong with the site is no matter here, and is what validate tells.
+	path := filepath.Join(dir, manifest.FileName)
+	src, err := readSource(path)
+	if err != nil {
+		return nil, nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", c.shown(path), reason(err)), err: err}
+	}
+	m, diags := manifest.Parse(c.shown(path), src)
+	if m == nil || diags.HasErrors() {
+		return nil, nil, &refused{report: manifest.NewReport(c.shown(path), diags), src: src}
 	}
 	if m.Bindings.Database == nil {
 		return nil, nil, &failure{code: exitRefused, id: "no-database", msg: "the site declares no database", fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}

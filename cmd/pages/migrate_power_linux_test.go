@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMigratePowerLoss is M-031: the power of the disk is cut at random while migrations are applied. What a run said
+// it applied is there afterwards, and of each file all or nothing.
+func TestMigratePowerLoss(t *testing.T) {
+	if _, err := os.Stat("/dev/loop-control"); os.Getenv("PAGES_SOAK") == "" || os.Geteuid() != 0 || err != nil {
+		t.Skip("SKIP: needs PAGES_SOAK, root and loop devices")
+	}
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	power := newDisk(t)
+	dir := migrationSite(t, nil)
+	state := filepath.Join(power.place, "state")
+	said := 0 // how many files were told to be applied
+	check := func() {
+		var status statusDoc
+		runJSON(t, &status, "migrate", "status", dir, "--state-dir", state, "--json")
+		if len(status.Applied) < said {
+			t.Errorf("%d files are applied, and %d were told to be", len(status.Applied), said)
+		}
+		if file := filepath.Join(state, siteFile); isFile(file) {
+			db, err := openSQLite(t.Context(), file, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var tables int
+			var whole string
+			err = db.QueryRow("SELECT (SELECT count(*) FROM sqlite_schema WHERE name GLOB '[ab][0-9]*'), integrity_check FROM pragma_integrity_check").Scan(&tables, &whole)
+			if err := errors.Join(err, db.Close()); err != nil || tables != 2*len(status.Applied) || whole != "ok" {
+				t.Errorf("%d files are applied and %d tables are there; integrity: %s, %v", len(status.Applied), tables, whole, err)
+			}
+		}
+		said = len(status.Applied)
+	}
+	next := 0
+	for range 20 {
+		for range 5 {
+			fill := strings.Repeat(fmt.Sprintf("INSERT INTO a%d VALUES (randomblob(100));\n", next), 200)
+			put(t, filepath.Join(dir, "migrations", fmt.Sprintf("%04d.sql", next)), fmt.Sprintf("CREATE TABLE a%d(x);\n%sCREATE TABLE b%d(x);\n", next, fill, next))
+			next++
+		}
+		power.mount()
+		cmd := exec.Command(path, "migrate", dir, "--state-dir", state)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case err := <-ended:
+			if err == nil {
+				said = next
+			}
+			power.cut()
+		case <-time.After(time.Duration(rand.Int64N(int64(200 * time.Millisecond)))):
+			power.cut()
+			_ = cmd.Process.Kill() // it may just have ended
+			<-ended
+		}
+		power.unmount()
+		power.mount()
+		check()
+		power.unmount()
+	}
+	t.Logf("%d of %d files in the end", said, next)
+}

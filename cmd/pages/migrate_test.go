@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// migrationSite makes a site with the files in its folder of migrations.
+func migrationSite(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public", "bindings": {"database": {"migrations": "migrations"}}}`)
+	put(t, filepath.Join(dir, "public", "index.html"), "<!doctype html><title>x</title>")
+	for name, text := range files {
+		put(t, filepath.Join(dir, "migrations", name), text)
+	}
+	return dir
+}
+
+// pages runs the command and gives what it wrote and its exit code.
+func pages(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs lockedBuffer
+	cmd := exec.Command(path, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the exit code says it
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestMigrateKilled is M-036: a runner that was killed while it held the lock stops nobody.
+func TestMigrateKilled(t *testing.T) {
+	dir := migrationSite(t, map[string]string{"1.sql": "CREATE TABLE a(x);", "2.sql": endless})
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	cmd := exec.CommandContext(ctx, path, "migrate", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	underWay := exists(filepath.Join(dir, ".pages/state/site.db-wal"))
+	for end := time.Now().Add(patience); !underWay(""); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("never under way")
+		}
+	}
+	kill()
+	_ = cmd.Wait() // killed
+	put(t, filepath.Join(dir, "migrations", "2.sql"), "CREATE TABLE b(x);")
+	if _, stderr, code := pages(t, "migrate", dir); code != 0 || !strings.Contains(stderr, "applied 2.sql") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// TestMigrateAtOnce is M-035 for the command: all of them end well, and each file was applied once.
+func TestMigrateAtOnce(t *testing.T) {
+	files := map[string]string{}
+	for i := range 20 {
+		files[fmt.Sprintf("%02d.sql", i)] = fmt.Sprintf("CREATE TABLE t%d(x);", i)
+	}
+	dir := migrationSite(t, files)
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cmds []*exec.Cmd
+	var outs []*lockedBuffer
+	for range 8 {
+		cmd, out := exec.Command(path, "migrate", dir, "--json"), &lockedBuffer{}
+		cmd.Stdout = out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		cmds, outs = append(cmds, cmd), append(outs, out)
+	}
+	var applied []string
+	for i, cmd := range cmds {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v\n%s", err, outs[i])
+		}
+		var doc migrationDoc
+		if err := json.Unmarshal([]byte(outs[i].String()), &doc); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range doc.Applied {
+			applied = append(applied, a.Name)
+		}
+	}
+	slices.Sort(applied)
+	if len(applied) != len(files) || len(slices.Compact(applied)) != len(files) {
+		t.Errorf("applied %v", applied)
+	}
+}
+
+// TestDevMigrates: pages dev applies what is pending at its start and on change, leaves a file without a statement
+// alone, shows one that fails and goes on with the database as it is, and serves what was undone and reset meanwhile.
+func TestDevMigrates(t *testing.T) {
+	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a(x);"})
+	d := startDev(t, dir)
+	applied := func(names ...string) func() bool {
+		return func() bool {
+			var status statusDoc
+			runJSON(t, &status, "migrate", "status", dir, "--json")
+			var got []string
+			for _, a := range status.Applied {
+				got = append(got, a.Name)
+			}
+			return slices.Equal(got, names)
+		}
+	}
+	d.eventually("the first file is applied", applied("0001_a.sql"))
+	stdout, stderr, code := pages(t, "migrate", "new", "tags", "-C", dir)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	second := strings.TrimSpace(stdout)
+	d.eventually("the empty file is told of", func() bool { return strings.Contains(d.stderr.String(), "has no statement yet") })
+	if !applied("0001_a.sql")() {
+		t.Error("a file without a statement was applied")
+	}
+	put(t, second, "CREATE TABLE tags(name);\nINSERT INTO tag VALUES ('x');\n")
+	d.eventually("the failure is told of", func() bool { return strings.Contains(d.stderr.String(), "no such table: tag") })
+	if got := d.stderr.String(); !strings.Contains(got, "0002_tags.sql:2:13") || !strings.Contains(got, "left nothing behind") {
+		t.Errorf("the failure is told of as\n%s", got)
+	}
+	put(t, second, "CREATE TABLE tags(name);\nINSERT INTO tags VALUES ('x');\n")
+	d.eventually("the file is applied", applied("0001_a.sql", "0002_tags.sql"))
+	if _, stderr, code := pages(t, "migrate", "undo", dir); code != 0 || !applied("0001_a.sql")() {
+		t.Errorf("undo while dev runs: %d\n%s", code, stderr)
+	}
+	put(t, second, "CREATE TABLE tags(name, colour);\n")
+	d.eventually("the edited file is applied", applied("0001_a.sql", "0002_tags.sql"))
+	if _, stderr, code := pages(t, "migrate", "reset", "--yes", dir); code != 0 || !applied("0001_a.sql", "0002_tags.sql")() {
+		t.Errorf("reset while dev runs: %d\n%s", code, stderr)
+	}
+	put(t, second, "CREATE TABLE tags(name, colour, size);\n")
+	d.eventually("the edit is refused", func() bool { return strings.Contains(d.stderr.String(), "changed after it was applied") })
+	if err := os.Remove(second); err != nil {
+		t.Fatal(err)
+	}
+	d.eventually("the missing file is refused", func() bool { return strings.Contains(d.stderr.String(), "its file is gone") })
+	if code := d.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
