@@ -3,6 +3,7 @@ package devserver
 import (
 	"container/list"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -18,10 +19,18 @@ import (
 
 const (
 	maxConns = 256 // of all listeners together
-	// stalledWrite is how long a client may leave a write unread.
+	// A client may keep the writer waiting for stalledWrite. What it reads earns
+	// it time again, a second for every writeRate bytes, up to that much.
 	stalledWrite = 30 * time.Second
-	// sendChunk is how much of a file is sent under one write deadline.
-	sendChunk = 1 << 20
+	writeRate    = 1 << 10
+	// halfClosed is how long a request may go on for a client that has said it
+	// sends no more. Nobody can tell one that waits for its answer from one that
+	// went away, until something is written.
+	halfClosed = 2 * time.Second
+	// How much is written, and how much of a file sent, under one deadline: who
+	// reads more slowly than that much in stalledWrite is ended.
+	writeChunk = 64 << 10
+	sendChunk  = 256 << 10
 	// A refused client gets lingerTime to read why; what it still sends, up to
 	// lingerBytes, is thrown away. Closing at once would take the answer back.
 	lingerTime  = 250 * time.Millisecond
@@ -61,7 +70,7 @@ func (p *connPool) admit(c net.Conn) *conn {
 		}
 		p.drop(evicted)
 	}
-	member := &conn{Conn: c, pool: p}
+	member := &conn{Conn: c, pool: p, woken: make(chan struct{}, 1)}
 	member.place = p.open.PushBack(member)
 	p.mu.Unlock()
 	if evicted != nil {
@@ -112,8 +121,8 @@ func (l *pooledListener) Accept() (net.Conn, error) {
 	}
 }
 
-// conn is one connection of the pool. Every write has its own deadline, which
-// ends clients that stopped reading without ending long streams.
+// conn is one connection of the pool. Only the time that a client keeps a writer
+// waiting counts against it, so that long streams do not end.
 type conn struct {
 	net.Conn
 	pool    *connPool
@@ -122,6 +131,10 @@ type conn struct {
 	framing framing       // of the one goroutine that reads
 	refused atomic.Bool   // the framing was broken
 	spoil   string        // what is left to read then
+	waited  atomic.Int64  // how much of stalledWrite the client has used up
+	woken   chan struct{} // the read deadline changed, or the connection was closed
+	closed  atomic.Bool
+	overdue atomic.Bool // the read deadline has passed
 }
 
 // Read reads for net/http. Where one request could be taken for two it goes on
@@ -137,6 +150,9 @@ func (c *conn) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.Conn.Read(p)
+	if n == 0 && errors.Is(err, io.EOF) {
+		return 0, c.afterEnd()
+	}
 	n, broken := c.framing.follow(p[:n])
 	if broken == nil {
 		return n, err
@@ -149,11 +165,72 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (c *conn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(c.pool.now().Add(stalledWrite)); err != nil {
-		return 0, err
+// afterEnd is what a reader is told once the client sends no more. A client whose
+// request is still running may wait for the answer, and gets some time for that:
+// net/http would end the request at once.
+func (c *conn) afterEnd() error {
+	if c.framing.part != startLine || len(c.framing.line) > 0 {
+		return io.EOF // in the middle of a request
 	}
-	return c.Conn.Write(b)
+	patience := time.NewTimer(halfClosed)
+	defer patience.Stop()
+	for c.running.Load() > 0 && !c.closed.Load() {
+		if c.overdue.Load() {
+			return os.ErrDeadlineExceeded // net/http needs the reader for something else
+		}
+		select {
+		case <-c.woken:
+		case <-patience.C:
+			return io.EOF
+		}
+	}
+	return io.EOF
+}
+
+// wake has afterEnd look again.
+func (c *conn) wake() {
+	select {
+	case c.woken <- struct{}{}:
+	default:
+	}
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	err := c.Conn.SetReadDeadline(t)
+	c.overdue.Store(!t.IsZero() && !t.After(c.pool.now()))
+	c.wake()
+	return err
+}
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+func (c *conn) Write(b []byte) (written int, err error) {
+	for first := true; err == nil && (first || written < len(b)); first = false {
+		part := b[written:min(written+writeChunk, len(b))]
+		err = c.paced(func() (int64, error) {
+			n, err := c.Conn.Write(part)
+			written += n
+			return int64(n), err
+		})
+	}
+	return written, err
+}
+
+// paced runs a write under the deadline that the client has left, and settles
+// what it used up and what it earned.
+func (c *conn) paced(write func() (int64, error)) error {
+	start := c.pool.now()
+	if err := c.SetWriteDeadline(start.Add(stalledWrite - time.Duration(c.waited.Load()))); err != nil {
+		return err
+	}
+	n, err := write()
+	used := c.pool.now().Sub(start) - time.Duration(n)*(time.Second/writeRate)
+	c.waited.Store(max(c.waited.Load()+int64(used), 0))
+	return err
 }
 
 // ReadFrom keeps the kernel's way of sending a file open, in pieces that each
@@ -169,10 +246,12 @@ func (c *conn) ReadFrom(src io.Reader) (sent int64, err error) {
 		return io.Copy(writeOnly{c}, src)
 	}
 	for part.N > 0 {
-		if err := c.SetWriteDeadline(c.pool.now().Add(stalledWrite)); err != nil {
-			return sent, err
-		}
-		n, err := to.ReadFrom(&io.LimitedReader{R: file, N: min(part.N, sendChunk)})
+		var n int64
+		err := c.paced(func() (int64, error) {
+			var err error
+			n, err = to.ReadFrom(&io.LimitedReader{R: file, N: min(part.N, sendChunk)})
+			return n, err
+		})
 		sent, part.N = sent+n, part.N-n
 		if err != nil || n == 0 {
 			return sent, err
@@ -195,6 +274,8 @@ func (c *conn) Close() error {
 	c.pool.mu.Lock()
 	c.pool.drop(c)
 	c.pool.mu.Unlock()
+	c.closed.Store(true)
+	c.wake()
 	if c.refused.Load() {
 		c.linger()
 	}

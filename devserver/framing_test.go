@@ -118,8 +118,8 @@ func framedServer(t *testing.T) (dial func() net.Conn, served *atomic.Int32) {
 		}
 	})}
 	close(s.first)
-	server := s.server(t.Context(), t.Context())
-	go func() { _ = server.Serve((&connPool{max: maxConns, now: time.Now}).listener(l.V4)) }() // ends with the test
+	server, bounded := s.server(t.Context(), t.Context())
+	go func() { _ = server.Serve(bounded(l.V4)) }() // ends with the test
 	t.Cleanup(func() { server.Close() })
 	return func() net.Conn {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.V4.Addr().String())

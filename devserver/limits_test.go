@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // pipeListener hands out one end of in-memory connections, whose deadlines run
@@ -58,9 +60,8 @@ func pipeServer(t *testing.T, handler http.Handler) *pipeListener {
 	s.first = make(chan struct{})
 	close(s.first)
 	ctx, cancel := context.WithCancel(t.Context())
-	server := s.server(ctx, ctx)
-	pool := &connPool{max: maxConns, now: time.Now}
-	go func() { _ = server.Serve(pool.listener(l)) }() // ends with the test
+	server, bounded := s.server(ctx, ctx)
+	go func() { _ = server.Serve(bounded(l)) }() // ends with the test
 	t.Cleanup(func() {
 		cancel()
 		server.Close()
@@ -183,6 +184,95 @@ func TestStalledReaderIsEnded(t *testing.T) {
 		}
 	})
 }
+
+// drip serves pieces of a size for ever, to a client that reads one each period,
+// and tells after how long it was ended; at most limit.
+func drip(t *testing.T, size int, period, limit time.Duration) (life time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		l := pipeServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			flush := http.NewResponseController(w)
+			for r.Context().Err() == nil {
+				if _, err := w.Write(make([]byte, size)); err != nil || flush.Flush() != nil {
+					return
+				}
+			}
+		}))
+		c := l.dial()
+		defer c.Close()
+		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		piece := make([]byte, size)
+		for time.Since(start) < limit {
+			if _, err := io.ReadFull(c, piece); err != nil {
+				break
+			}
+			time.Sleep(period)
+		}
+		life = time.Since(start)
+	})
+	return life
+}
+
+// D-023: a client that always reads, but next to nothing, is ended as well.
+func TestDrippingReaderIsEnded(t *testing.T) {
+	if life := drip(t, 100, 5*time.Second, time.Hour); life > 2*stalledWrite {
+		t.Errorf("100 bytes in 5 s: ended after %v", life)
+	}
+	if life := drip(t, 4096, 2*time.Second, 10*time.Minute); life < 10*time.Minute {
+		t.Errorf("2 KiB a second: ended after %v", life)
+	}
+}
+
+// A client that has said it sends no more still gets its answer; one that went
+// away ends its request some time later.
+func TestHalfClosedClient(t *testing.T) {
+	ended := make(chan time.Duration, 1)
+	worker := workerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		if r.URL.Path == "/wait" {
+			start := time.Now()
+			<-r.Context().Done()
+			ended <- time.Since(start)
+			return nil
+		}
+		select {
+		case <-time.After(halfClosed / 4):
+		case <-r.Context().Done():
+		}
+		_, err := fmt.Fprint(w, "here you are: ", r.Context().Err())
+		return err
+	})
+	r := serve(t, &folderBuilder{dir: siteDir(t), worker: worker, routes: []manifest.Route{{Pattern: "/*"}}}, Off)
+	half := func(path string) net.Conn {
+		c := dial(t, r)
+		fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
+		if tcp, ok := c.(*net.TCPConn); !ok || tcp.CloseWrite() != nil {
+			t.Fatal("not half closed")
+		}
+		return c
+	}
+	answer, err := io.ReadAll(half("/soon"))
+	if err != nil || !strings.Contains(string(answer), "here you are: <nil>") {
+		t.Errorf("%q, %v", answer, err)
+	}
+	half("/wait")
+	if waited := <-ended; waited < halfClosed/2 {
+		t.Errorf("ended after %v", waited)
+	}
+	// A request that is cut off in its middle is no request.
+	c := dial(t, r)
+	fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc")
+	if tcp, ok := c.(*net.TCPConn); !ok || tcp.CloseWrite() != nil {
+		t.Fatal("not half closed")
+	}
+	if _, err := io.ReadAll(c); err != nil {
+		t.Error(err)
+	}
+}
+
+type workerFunc func(http.ResponseWriter, *http.Request) error
+
+func (f workerFunc) Serve(w http.ResponseWriter, r *http.Request) error { return f(w, r) }
 
 func TestRequestSizes(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)

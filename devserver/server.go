@@ -101,14 +101,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
 	s.watcher = newWatcher(s.Now, s.Logger)
-	server := s.server(work, requests)
-	pool := &connPool{max: maxConns, now: s.Now}
+	server, bounded := s.server(work, requests)
 	var running sync.WaitGroup
 	running.Go(func() { s.watcher.run(work) })
 	running.Go(func() { s.buildLoop(work) })
 	failures := make(chan error, len(s.Listeners))
 	for _, l := range s.Listeners {
-		running.Go(func() { failures <- server.Serve(pool.listener(l)) })
+		running.Go(func() { failures <- server.Serve(bounded(l)) })
 	}
 	var err error
 	select {
@@ -134,23 +133,15 @@ func (s *Server) shutDown(requests context.Context, server *http.Server, endRequ
 	_ = server.Close() // what it could not close is being given up
 }
 
-// server makes the http.Server. work ends when the server should stop, requests
-// when running requests must.
-func (s *Server) server(work, requests context.Context) *http.Server {
-	handler := s.afterFirstBuild(s.Hub.inject(s.Site))
-	handler = endStreams(work, handler)
-	handler = markRunning(withinLimits(s.Now, handler))
-	return &http.Server{
-		Handler:                      handler,
-		ReadHeaderTimeout:            readHeaderTimeout,
-		IdleTimeout:                  idleTimeout,
-		MaxHeaderBytes:               maxHeaderBytes - maxHeaderSlop,
-		DisableGeneralOptionsHandler: true, // "OPTIONS *" is the site's to refuse
-		ConnContext:                  withConn,
-		ConnState:                    unframe,
-		BaseContext:                  func(net.Listener) context.Context { return requests },
-		ErrorLog:                     slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
+// server makes the http.Server and what its listeners go through. work ends when
+// the server should stop, requests when running requests must.
+func (s *Server) server(work, requests context.Context) (*http.Server, func(net.Listener) net.Listener) {
+	server := &http.Server{
+		Handler:     endStreams(work, s.afterFirstBuild(s.Hub.inject(s.Site))),
+		BaseContext: func(net.Listener) context.Context { return requests },
+		ErrorLog:    slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
 	}
+	return server, Harden(server, s.Now)
 }
 
 // afterFirstBuild holds requests back until there is something to serve.
