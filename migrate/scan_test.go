@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -60,6 +61,93 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("%q: %q is not complete to SQLite", text, part)
 			}
 			before = s.end
+		}
+	})
+}
+
+// preparer compiles statements as sqlite3_prepare_v2 does, in a database with the table a.
+type preparer struct {
+	tls *libc.TLS
+	db  uintptr
+}
+
+func newPreparer(t testing.TB) *preparer {
+	t.Helper()
+	p := &preparer{tls: libc.NewTLS()}
+	out, name := libc.Xcalloc(p.tls, 1, 8), must(libc.CString(":memory:"))
+	defer libc.Xfree(p.tls, out)
+	defer libc.Xfree(p.tls, name)
+	if rc := sqlite3.Xsqlite3_open(p.tls, name, out); rc != sqlite3.SQLITE_OK {
+		t.Fatal(rc)
+	}
+	p.db = *(*uintptr)(pointer(out))
+	t.Cleanup(func() {
+		sqlite3.Xsqlite3_close(p.tls, p.db)
+		p.tls.Close()
+	})
+	create := must(libc.CString("CREATE TABLE a(x); CREATE TABLE b(x, y);"))
+	defer libc.Xfree(p.tls, create)
+	if rc := sqlite3.Xsqlite3_exec(p.tls, p.db, create, 0, 0, 0); rc != sqlite3.SQLITE_OK {
+		t.Fatal(rc)
+	}
+	return p
+}
+
+func must(p uintptr, err error) uintptr {
+	if err != nil {
+		panic(err) // out of memory
+	}
+	return p
+}
+
+func pointer(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
+
+// end is where SQLite ends the first statement of a text; empty says that there is none. ok is false for one that it
+// does not take.
+func (p *preparer) end(text string) (n int, empty, ok bool) {
+	sql, out := must(libc.CString(text)), libc.Xcalloc(p.tls, 2, 8)
+	defer libc.Xfree(p.tls, sql)
+	defer libc.Xfree(p.tls, out)
+	rc := sqlite3.Xsqlite3_prepare_v2(p.tls, p.db, sql, -1, out, out+8)
+	statement, tail := *(*uintptr)(pointer(out)), *(*uintptr)(pointer(out + 8))
+	sqlite3.Xsqlite3_finalize(p.tls, statement)
+	return int(tail - sql), statement == 0, rc == sqlite3.SQLITE_OK
+}
+
+// FuzzEnds checks that each statement ends where SQLite's own compiler ends it, as far as that takes the text.
+func FuzzEnds(f *testing.F) {
+	for _, seed := range []string{
+		"SELECT 1; SELECT ';' ; -- ;\nSELECT \";\", `;`, [x] FROM a AS [;]; SELECT 2", "/* ; */ INSERT INTO a VALUES ('a;''b');;; DELETE FROM a",
+		"CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; DELETE FROM a; END; SELECT 3;", "CREATE TABLE c(x CHECK (x <> ';')); SELECT 1",
+		"create temp trigger t after insert on a begin select case 1 when 2 then 3 end; end ; select 1;", "EXPLAIN SELECT 1; EXPLAIN QUERY PLAN SELECT 1; PRAGMA user_version; SELECT 1",
+		"EXPLAIN CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END; SELECT 1;", "CREATE TRIGGER \"begin;\" INSTEAD OF INSERT ON v BEGIN SELECT 1; END;", "SELECT x'00', 1e5, 0x1F, 1_000; SELECT 1;",
+		"\xef\xbb\xbfSELECT 1;\xef\xbb\xbf SELECT 2", "SELECT 'é;ü' AS \"ß;\"; SELECT 1", "SELECT 1 --;\r; SELECT 2", "SELECT 1;\f\t\r\n\v SELECT 2;", "VACUUM; BEGIN; COMMIT; ANALYZE; REINDEX a;",
+		"WITH t AS (SELECT 1) SELECT * FROM t; VALUES (1), (2); ALTER TABLE a ADD COLUMN z; DROP TABLE a; SELECT 1 -> '$';",
+	} {
+		f.Add(seed)
+	}
+	p := newPreparer(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "\x00") || !utf8.ValidString(text) {
+			return
+		}
+		spans, refusal := scan(File{Name: "f.sql", SQL: []byte(text)})
+		if refusal != nil {
+			return
+		}
+		for at := 0; at < len(text); {
+			n, empty, ok := p.end(text[at:])
+			if !ok || n == 0 {
+				return
+			}
+			at += n
+			if empty {
+				continue
+			}
+			if len(spans) == 0 || spans[0].end != at && strings.Trim(text[spans[0].end:at], " \t\n\f\r") != "" {
+				t.Fatalf("%q: SQLite ends a statement at %d, and the spans left are %v", text, at, spans)
+			}
+			spans = spans[1:]
 		}
 	})
 }

@@ -69,7 +69,7 @@ func TestMigratePowerLoss(t *testing.T) {
 		case <-time.After(time.Duration(rand.Int64N(int64(200 * time.Millisecond)))):
 			power.cut()
 			_ = cmd.Process.Kill() // it may just have ended
-			<-ended
+			_ = <-ended // killed
 		}
 		power.unmount()
 		power.mount()
