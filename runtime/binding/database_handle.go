@@ -144,19 +144,18 @@ func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// briefly runs fn on the connection, and interrupts what fn runs when limit has
+// briefly runs fn on the connection, and interrupts what fn runs once limit has
 // passed. over is whether it had.
 func (h *sqlHandle) briefly(limit time.Duration, fn func() error) (over bool, err error) {
-	interrupted := make(chan struct{})
+	done, gone := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(limit, func() {
-		defer close(interrupted)
-		tls := libc.NewTLS()
-		defer tls.Close()
-		sqlite3.Xsqlite3_interrupt(tls, h.db)
+		defer close(gone)
+		h.interrupt(done)
 	})
 	err = h.conn.Raw(func(any) error { return fn() })
 	if over = !timer.Stop(); over {
-		<-interrupted
+		close(done)
+		<-gone
 	}
 	return over, err
 }

@@ -529,16 +529,16 @@ func TestDatabaseQuick(t *testing.T) {
 		askSQL(t, d, shapeRaw, text, params...)
 		expect(text, "later", text, params...)
 	}
-	const long = "WITH RECURSIVE n(n) AS (SELECT id FROM q UNION ALL SELECT n + 1 FROM n WHERE n < 20000) SELECT max(n) FROM n"
-	want := askSQL(t, d, shapeRaw, long)
+	const long = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT max(n) FROM n"
+	askSQL(t, d, shapeRaw, long, 1.0)
 	for range 2 { // the second is not even tried
-		expect("long", "later", long)
+		expect("long", "later", long, 1e12)
 	}
 	if slow := d.readers.idle[0].handle.cache[cacheKey{text: long}].slow; slow != slowUses-1 {
 		t.Errorf("it is tried again in %d uses", slow)
 	}
-	if got := askSQL(t, d, shapeRaw, long); got != want {
-		t.Errorf("after it was interrupted: %s, want %s", got, want)
+	if got := askSQL(t, d, shapeRaw, long, 10.0); got != "[[10]]" {
+		t.Errorf("after it was interrupted: %s", got)
 	}
 	for range maxReaders {
 		<-d.readers.free
