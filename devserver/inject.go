@@ -7,6 +7,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // This file adds the reload script to the site's pages. The rules:
@@ -39,7 +41,7 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 			suffix: fmt.Sprintf("~%s.%d", h.boot, version), length: -1,
 		}
 		iw.translate(r)
-		next.ServeHTTP(iw, r)
+		next.ServeHTTP(iw, r.WithContext(site.WithoutEncoding(r.Context())))
 		iw.finish()
 	})
 }

@@ -28,6 +28,7 @@ type exchange struct {
 	route   string // pattern that lists the path, "" for none
 	failure string // for the record
 	gated   bool   // a members page, and the member may see it
+	plain   bool   // static files are sent as they are
 	member  Member
 	meter   atomic.Pointer[Meter]
 	ended   atomic.Pointer[Failure]

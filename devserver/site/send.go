@@ -73,6 +73,14 @@ func (x *exchange) sendFile(f *file) {
 	}
 	x.fileHeaders(f)
 	h := x.out.Header()
+	length := f.lengthOf(contents)
+	if f.shrinks && &tag[0] == &f.etag[0] { // not of a file that was edited a moment ago
+		h["Vary"] = varyEncoding
+		if form := x.encodedForm(f, contents); form != nil {
+			contents, tag, length = form.bytes, form.etag, form.length
+			h["Content-Encoding"], h["Content-Length"] = form.name, length
+		}
+	}
 	h["Etag"] = tag
 	for _, name := range conditional {
 		if _, ok := x.r.Header[name]; ok {
@@ -81,7 +89,7 @@ func (x *exchange) sendFile(f *file) {
 		}
 	}
 	h["Accept-Ranges"] = acceptBytes
-	h["Content-Length"] = f.lengthOf(contents)
+	h["Content-Length"] = length
 	x.writeBody(contents)
 }
 
@@ -156,7 +164,7 @@ func (s *Site) AssetsHandler() http.Handler { return http.HandlerFunc(s.serveAss
 func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) {
 	v := s.acquire()
 	defer v.release()
-	x := &exchange{site: s, serving: v, r: r}
+	x := &exchange{site: s, serving: v, r: r, plain: true}
 	if outer := exchangeFrom(r.Context()); outer != nil {
 		x.serving, x.gated, x.member, x.out.members = outer.serving, outer.gated, outer.member, outer.gated
 	}

@@ -28,7 +28,9 @@ type file struct {
 	etag     []string
 	kind     []string
 	length   []string
+	shrinks  bool                   // it may be sent compressed
 	contents atomic.Pointer[[]byte] // small files, once they were asked for
+	encoded  encoded                // of these
 }
 
 func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable) *staticIndex {
@@ -46,6 +48,7 @@ func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable) *st
 		f.etag = []string{etag(a.SHA256)}
 		f.kind = []string{a.ContentType}
 		f.length = []string{strconv.FormatInt(a.Size, 10)}
+		f.shrinks = a.Size >= minEncoded && a.Size <= cachedFileBytes && a.SHA256 != "" && encodable(a.ContentType)
 		x.files[a.Path] = f
 	}
 	return x
@@ -65,6 +68,11 @@ func (x *staticIndex) inherit(old *staticIndex) {
 		}
 		if contents := before.contents.Load(); contents != nil && x.reserve(int64(len(*contents))) {
 			f.contents.Store(contents)
+		}
+		for at := range codings {
+			if kept := before.encoded.forms[at].Load(); kept != nil && f.shrinks && x.reserve(int64(len(kept.bytes))) {
+				f.encoded.forms[at].Store(kept)
+			}
 		}
 	}
 }

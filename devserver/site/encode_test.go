@@ -1,0 +1,213 @@
+package site
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+func TestBestCoding(t *testing.T) {
+	for _, c := range []struct{ accept, want string }{
+		{"", ""},
+		{"identity", ""},
+		{"gzip", "gzip"},
+		{"GZIP", "gzip"},
+		{"x-gzip", "gzip"},
+		{"gzip, deflate", "gzip"},
+		{"deflate", ""},
+		{"gzip, deflate, br, zstd", "br"},
+		{"gzip, zstd", "zstd"},
+		{"br;q=0.5, gzip;q=0.8", "gzip"},
+		{"br;q=0, zstd;q=0, *", "gzip"},
+		{"*, br;q=0, zstd;q=0", "gzip"},
+		{"*", "br"},
+		{"*;q=0", ""},
+		{"*;q=0, gzip", "gzip"},
+		{"gzip;q=0", ""},
+		{"gzip;q=0.000", ""},
+		{"gzip ; q = 0.3", "gzip"},
+		{"gzip;q=2", ""},
+		{"gzip;q=-1", ""},
+		{"gzip;q=NaN", ""},
+		{"gzip;level=9", ""},
+		{"gzipped", ""},
+		{",,gzip,,", "gzip"},
+		{"identity;q=1, gzip;q=0.001", "gzip"},
+	} {
+		got := ""
+		if at := bestCoding([]string{c.accept}); at >= 0 {
+			got = codings[at].name
+		}
+		if got != c.want {
+			t.Errorf("%q: %q, want %q", c.accept, got, c.want)
+		}
+	}
+	if bestCoding([]string{"deflate", "gzip"}) != 2 {
+		t.Error("the second line is not read")
+	}
+}
+
+func decoded(t *testing.T, coding, body string) string {
+	t.Helper()
+	var r io.Reader = strings.NewReader(body)
+	var err error
+	switch coding {
+	case "br":
+		r = brotli.NewReader(r)
+	case "zstd":
+		r, err = zstd.NewReader(r)
+	case "gzip":
+		r, err = gzip.NewReader(r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatalf("%s: %v", coding, err)
+	}
+	return string(text)
+}
+
+func TestCompressedFiles(t *testing.T) {
+	style := strings.Repeat("a { color: red } /* and so on */\n", 400)
+	noise := string(bytes.Repeat([]byte{0x89, 'P', 'N', 'G'}, 1000))
+	dir, assets := folder(t, map[string]string{
+		"/site.css": style, "/club/x.css": style, "/page.html": "<p>" + style, "/short.css": "a{}", "/x.png": noise, "/large.css": strings.Repeat(style, 100),
+	})
+	f := start(t, Options{}, Revision{
+		Assets: assets, AssetsDir: dir, Manifest: &manifest.Manifest{Routes: routes("members /club/*")},
+	})
+	plain := f.get(t, "/site.css", "Accept-Encoding: identity")
+	if plain.body != style || plain.header.Get("Vary") != "Accept-Encoding" || plain.header.Get("Content-Encoding") != "" {
+		t.Fatalf("as it is: %v", plain.header)
+	}
+	tags := map[string]bool{plain.header.Get("Etag"): true}
+	for _, coding := range []string{"br", "zstd", "gzip"} {
+		for range 2 { // made, and kept
+			got := f.get(t, "/site.css", "Accept-Encoding: "+coding)
+			if got.header.Get("Content-Encoding") != coding || decoded(t, coding, got.body) != style || len(got.body) > len(style)/5 {
+				t.Errorf("%s: %d bytes, %v", coding, len(got.body), got.header)
+			}
+			if got.header.Get("Content-Type") != plain.header.Get("Content-Type") || got.header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s: %v", coding, got.header)
+			}
+			head := f.do(t, nil, "HEAD", "/site.css", "", "Accept-Encoding: "+coding)
+			got.header.Del("Date")
+			head.header.Del("Date")
+			if len(head.header) != len(got.header) || head.header.Get("Content-Length") != got.header.Get("Content-Length") || head.header.Get("Etag") != got.header.Get("Etag") {
+				t.Errorf("HEAD says %v, GET %v", head.header, got.header)
+			}
+			tag := got.header.Get("Etag")
+			tags[tag] = true
+			again := f.get(t, "/site.css", "Accept-Encoding: "+coding, "If-None-Match: "+tag)
+			if again.status != http.StatusNotModified || again.header.Get("Vary") != "Accept-Encoding" || again.header.Get("Etag") != tag || again.body != "" {
+				t.Errorf("%s again: %d %v", coding, again.status, again.header)
+			}
+			other := f.get(t, "/site.css", "Accept-Encoding: "+coding, "If-None-Match: "+plain.header.Get("Etag"))
+			if other.status != http.StatusOK || decoded(t, coding, other.body) != style || other.header.Get("Content-Length") == "" {
+				t.Errorf("%s with another form's tag: %d %v", coding, other.status, other.header)
+			}
+		}
+	}
+	if len(tags) != 4 {
+		t.Errorf("tags of four forms: %v", tags)
+	}
+	part := f.get(t, "/site.css", "Accept-Encoding: gzip", "Range: bytes=2-5")
+	if part.status != http.StatusPartialContent || part.body != style[2:6] || part.header.Get("Content-Encoding") != "" {
+		t.Errorf("a part: %d %q %v", part.status, part.body, part.header)
+	}
+	for _, path := range []string{"/short.css", "/x.png", "/large.css"} {
+		if got := f.get(t, path, "Accept-Encoding: gzip"); got.header.Get("Content-Encoding") != "" || got.header.Get("Vary") != "" {
+			t.Errorf("%s: %v", path, got.header)
+		}
+	}
+	club := f.do(t, f.as(t, "member"), "GET", "/club/x.css", "", "Accept-Encoding: br")
+	if vary := strings.Join(club.header.Values("Vary"), ", "); vary != "Accept-Encoding, Cookie" || decoded(t, "br", club.body) != style {
+		t.Errorf("for members: %v", club.header)
+	}
+	if got := f.get(t, "/site.css", "Accept-Encoding: br"); got.header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("for all, after a member: %v", got.header)
+	}
+	if got := f.get(t, "/club/x.css", "Accept-Encoding: br"); got.status != http.StatusUnauthorized || got.header.Get("Content-Encoding") != "" {
+		t.Errorf("signed out: %d %v", got.status, got.header)
+	}
+	asked := record(f.site.AssetsHandler(), request(t, "/site.css", "gzip"))
+	if asked.header.Get("Content-Encoding") != "" || asked.body != style {
+		t.Errorf("a Worker gets %v", asked.header)
+	}
+	marked := request(t, "/site.css", "gzip")
+	if got := record(f.site, marked.WithContext(WithoutEncoding(marked.Context()))); got.header.Get("Content-Encoding") != "" || got.body != style {
+		t.Errorf("who changes the answer gets %v", got.header)
+	}
+}
+
+func request(t *testing.T, path, accept string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept-Encoding", accept)
+	return r
+}
+
+// A file that was edited since the revision was made is sent as it is now, and
+// compressed forms outlive a revision that leaves their file alone.
+func TestCompressedFilesOfRevisions(t *testing.T) {
+	style := strings.Repeat("a { color: red }\n", 400)
+	dir, assets := folder(t, map[string]string{"/a.css": style, "/b.css": style})
+	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})
+	first := f.get(t, "/a.css", "Accept-Encoding: gzip")
+	f.site.Swap(Revision{Assets: assets, AssetsDir: dir})
+	at := bestCoding([]string{"gzip"})
+	if f.site.current.Load().static.files["/a.css"].encoded.forms[at].Load() == nil {
+		t.Error("the form is not kept")
+	}
+	if got := f.get(t, "/a.css", "Accept-Encoding: gzip"); got.header.Get("Etag") != first.header.Get("Etag") {
+		t.Errorf("%v", got.header)
+	}
+	edited := strings.ReplaceAll(style, "red", "tan")
+	if err := os.WriteFile(filepath.Join(dir, "b.css"), []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.get(t, "/b.css", "Accept-Encoding: gzip"); got.body != edited || got.header.Get("Content-Encoding") != "" {
+		t.Errorf("an edited file: %v", got.header)
+	}
+}
+
+func FuzzBestCoding(f *testing.F) {
+	for _, accept := range []string{"gzip", "br;q=0.5, *;q=0", "*", ";q=", "gzip;q=1e-9,,"} {
+		f.Add(accept)
+	}
+	f.Fuzz(func(t *testing.T, accept string) {
+		if at := bestCoding([]string{accept}); at < -1 || at >= len(codings) || at >= 0 && !strings.Contains(accept, "*") && !strings.Contains(strings.ToLower(accept), codings[at].name) {
+			t.Errorf("%q gives %d", accept, at)
+		}
+	})
+}
+
+func BenchmarkCompressedFile(b *testing.B) {
+	dir, assets := folder(b, map[string]string{"/a.css": strings.Repeat("a { color: red }\n", 600)})
+	f := start(b, Options{}, Revision{Assets: assets, AssetsDir: dir})
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://localhost/a.css", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Accept-Encoding", "gzip, deflate, br")
+	for b.Loop() {
+		if got := record(f.site, r); got.header.Get("Content-Encoding") != "br" {
+			b.Fatal(got.header)
+		}
+	}
+}
