@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -88,7 +89,7 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if err := f.load(fsys, entry); err != nil {
+		if err := f.load(fsys); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -170,18 +171,28 @@ func unportable(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(`<>:"|?*\`, r)
 }
 
-func (f *File) load(fsys fs.FS, entry fs.DirEntry) *Error {
-	info, err := entry.Info()
-	if err == nil && info.Size() > MaxFileSize {
-		return f.tooLarge()
-	}
-	if err == nil {
-		f.SQL, err = fs.ReadFile(fsys, f.Path)
-	}
+// load reads the file as long as it was when it was opened: nothing is asked of the system that is not needed, since
+// the time that a status takes is the time of reading the files.
+func (f *File) load(fsys fs.FS) *Error {
+	in, err := fsys.Open(f.Path)
 	if err != nil {
 		return f.unreadable(err)
 	}
-	return f.checkSize()
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return f.unreadable(err)
+	}
+	if info.Size() > MaxFileSize {
+		return f.tooLarge()
+	}
+	f.SQL = make([]byte, info.Size())
+	n, err := io.ReadFull(in, f.SQL)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return f.unreadable(err)
+	}
+	f.SQL = f.SQL[:n]
+	return nil
 }
 
 func (f File) unreadable(err error) *Error {

@@ -30,6 +30,9 @@ func (c *cli) newMigrate() *cobra.Command {
 		Example: "  pages migrate\n  pages migrate status\n  pages migrate plan --sql\n  pages migrate undo",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.misspelled(cmd, args); err != nil {
+				return err
+			}
 			tell, stop := c.watchProgress()
 			defer stop()
 			return c.withMigrations(cmd.Context(), args, migrate.Options{AllowOutOfOrder: outOfOrder, Progress: tell}, func(s *migrations) error {
@@ -43,6 +46,21 @@ func (c *cli) newMigrate() *cobra.Command {
 	cmd.AddCommand(c.newMigrateStatus(), c.newMigratePlan(), c.newMigrateNew(), c.newMigrateReset(), c.newMigrateRehearse(),
 		c.newMigrateSchema(), c.newMigrateSquash(), c.newMigrateRepair(), c.newMigrateUndo())
 	return cmd
+}
+
+// misspelled refuses an argument that is no site and nearly a command.
+func (c *cli) misspelled(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(c.path(args[0])); err == nil {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usageError("%q is no site and no command of pages migrate; did you mean %q?", args[0], near[0])
+	}
+	return nil
 }
 
 // migrations is the site whose migrations a command is about.
