@@ -5,6 +5,7 @@ BIN     := bin/pages
 SITE    := testdata/sites/riverside
 PACKS   := testdata/sites/packages
 TYPES   := testdata/sites/types
+DRIVER  := testdata/sites/playwright
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
@@ -12,7 +13,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/intl/*.go runtime/binding/*.go runtime/node/*.go runtime/wasm/*.go))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts cross example site lint race goldens browser tidy
+.PHONY: dev build test check bench soak clean artifacts cross example site lint race goldens browser screenshots tidy
 
 dev: build example
 	$(BIN) dev $(SITE)
@@ -64,8 +65,15 @@ goldens: build site
 	git diff --exit-code -- testdata manifest bundler
 
 # The pages in a real Chromium; `make test` passes without one.
-browser: build site
+browser: build site $(DRIVER)/node_modules/.package-lock.json
 	$(GO) test -tags browser -run Browser ./cmd/pages ./devserver
+
+# What the pages look like, to be looked at: a picture of each main view in $(SHOTS).
+SHOTS ?= bin/screenshots
+
+screenshots: build site $(DRIVER)/node_modules/.package-lock.json
+	@mkdir -p $(SHOTS)
+	$(GO) test -tags browser -count 1 -run Browser ./cmd/pages -args -screenshots $(abspath $(SHOTS))
 
 cross: artifacts
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
@@ -93,6 +101,6 @@ soak: build site
 	CGO_ENABLED=1 $(GO) test -race -count $(SOAKS) -timeout 4h ./...
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip
 	find runtime -name '*.stamp' -delete

@@ -3,6 +3,10 @@
 package main
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -77,4 +81,23 @@ func TestBrowserTools(t *testing.T) {
 	p.do("fits a phone", chromedp.EmulateViewport(360, 800))
 	p.holds(`document.documentElement.scrollWidth <= 360`)
 	p.shot("dashboard-phone")
+}
+
+// TestBrowserPlaywright runs Playwright's own runner against a site.
+func TestBrowserPlaywright(t *testing.T) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal("the browser tests need Chromium: apt-get install chromium")
+	}
+	cmd := exec.Command(path, "test", "-q", "-C", copyExample(t, "riverside"), "--", "node", "node_modules/@playwright/test/cli.js", "test", "--output", t.TempDir())
+	cmd.Dir = filepath.Join(sites, "playwright")
+	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "3 passed") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

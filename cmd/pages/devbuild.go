@@ -93,6 +93,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	b.front.SetPersonas(personas)
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.dir), b.dir
+	b.describeSecrets(m, info.Bindings)
 	warnings := slices.Concat(checked.diags, diags)
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
 }
@@ -163,6 +164,20 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 	b.running.uses.Add(1)
 	r.Worker, r.Drained = b.running, b.running.release
 	return r, nil
+}
+
+// describeSecrets says which secrets have a value, and never which.
+func (b *siteBuilder) describeSecrets(m *manifest.Manifest, bindings []devserver.Binding) {
+	values, _, err := b.secrets(b.dir, m.Bindings.Secrets)
+	for i := range bindings {
+		switch _, set := values[bindings[i].Name]; {
+		case err != nil || bindings[i].Kind != "secret":
+		case set:
+			bindings[i].Detail = "set"
+		default:
+			bindings[i].Detail = "missing: set it in .dev.vars or in the environment"
+		}
+	}
 }
 
 func (b *siteBuilder) warnSecrets(warnings []string) {

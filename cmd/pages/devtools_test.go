@@ -87,6 +87,27 @@ func TestDevTools(t *testing.T) {
 	}
 }
 
+// The dashboard knows of a secret whether it is set, and nothing else.
+func TestDashboardKeepsSecrets(t *testing.T) {
+	dir := copyExample(t, "riverside")
+	if err := os.RemoveAll(filepath.Join(dir, ".dev.vars")); err != nil {
+		t.Fatal(err)
+	}
+	d := startDev(t, dir)
+	d.expect(d.get("/__pages/api/dev"), 200, `"name":"ARCHIVE_KEY","kind":"secret","detail":"missing`)
+	if err := os.WriteFile(filepath.Join(d.dir, ".dev.vars"), []byte("ARCHIVE_KEY=canary-7f3a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.eventually("the secret is set", func() bool {
+		return strings.Contains(d.get("/__pages/api/dev").body, `"name":"ARCHIVE_KEY","kind":"secret","detail":"set"`)
+	})
+	for _, path := range []string{"/__pages/", "/__pages/api/dev", "/__pages/api/state", "/__pages/api/requests", "/__pages/api/logs"} {
+		if got := d.get(path); strings.Contains(got.body, "canary-7f3a") {
+			t.Errorf("%s tells the secret", path)
+		}
+	}
+}
+
 // A site without stores says so.
 func TestDevToolsWithoutStores(t *testing.T) {
 	d := startDev(t, copyExample(t, "static"))
