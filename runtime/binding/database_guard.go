@@ -21,6 +21,8 @@ type databaseGuard struct {
 	author bool
 	// text is the SQL that is being compiled, reason says why it was refused.
 	text, reason string
+	// inside is the view or trigger that did what was refused, "" for the text itself.
+	inside string
 	// use is what the statement that is compiled reads and writes.
 	use sqlUse
 	// changed is set once a statement changes a setting of the connection.
@@ -113,14 +115,18 @@ var workerModules = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": tr
 var reservedPrefixes = [...]string{"_pages_", "_cf_"}
 
 // begin prepares for the statements of text.
-func (g *databaseGuard) begin(text string) { g.reason, g.text, g.use = "", text, sqlUse{} }
+func (g *databaseGuard) begin(text string) {
+	g.reason, g.inside, g.text, g.use = "", "", text, sqlUse{}
+}
 
-func (g *databaseGuard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, schema, _ string) sqlite.AuthorizerReturnCode {
+// authorize answers SQLite. inside is the view or trigger that does what it asks
+// about: a migration may have made one that does what a Worker may not.
+func (g *databaseGuard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, schema, inside string) sqlite.AuthorizerReturnCode {
 	if g.trusted {
 		return sqlite.AuthorizerOK
 	}
 	if reason := g.verdict(action, arg1, arg2, schema); reason != "" {
-		g.reason = reason
+		g.reason, g.inside = reason, inside
 		return sqlite.AuthorizerDeny
 	}
 	g.use.note(action, arg1, arg2)

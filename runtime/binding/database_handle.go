@@ -196,6 +196,7 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	}
 	key := cacheKey{text, h.guard.trusted}
 	if known, ok := h.cache[key]; ok {
+		h.guard.reason, h.guard.inside = "", ""
 		return sqlStatement{h: h, stmt: known.stmt, cost: known.cost, cached: true}, nil
 	}
 	if strings.Contains(text, "\x00") {
@@ -243,6 +244,9 @@ func (h *sqlHandle) error() error {
 	e := &sqlError{int(code), libc.GoString(sqlite3.Xsqlite3_errmsg(h.tls, h.db)), int(sqlite3.Xsqlite3_error_offset(h.tls, h.db))}
 	if code == sqlite3.SQLITE_AUTH && h.guard.reason != "" {
 		e.msg, e.offset = "not authorized: "+h.guard.reason, -1
+	}
+	if h.guard.inside != "" {
+		e.msg += ` (in the view or trigger "` + h.guard.inside + `")`
 	}
 	return e
 }

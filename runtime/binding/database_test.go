@@ -513,7 +513,11 @@ func TestDatabaseQuick(t *testing.T) {
 	}
 	expect := func(when, want, text string, params ...any) {
 		t.Helper()
-		if got := quick(text, params...); got != want {
+		got := quick(text, params...)
+		for tries := 0; want != "later" && got == "later" && tries < 100*slowUses; tries++ {
+			got = quick(text, params...) // a busy machine took longer than a moment
+		}
+		if got != want {
 			t.Errorf("%s: %s, want %s", when, got, want)
 		}
 	}
@@ -611,5 +615,36 @@ func TestDatabaseReaders(t *testing.T) {
 	}
 	if got := askSQL(t, d, shapeRaw, "SELECT 1"); got != "Error: D1_ERROR: the database is closed" {
 		t.Error(got)
+	}
+}
+
+// TestDatabaseMade: what a migration made that a Worker may not use is named when the
+// Worker comes to it.
+func TestDatabaseMade(t *testing.T) {
+	pool := openSQL(t, filepath.Join(t.TempDir(), "site.db"))
+	for _, statement := range []string{
+		"CREATE TABLE a(x, y DEFAULT (sqlite_version()))", "CREATE TABLE plain(x UNIQUE)",
+		"CREATE VIEW v AS SELECT sqlite_source_id() AS s FROM a",
+		"CREATE TRIGGER t AFTER UPDATE ON plain BEGIN INSERT INTO a(x, y) VALUES (sqlite_version(), 1); END",
+	} {
+		if _, err := pool.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := NewDatabase(pool, DatabaseOptions{})
+	t.Cleanup(func() { d.Close() })
+	const refused = "Error: D1_ERROR: not authorized to use function: "
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT * FROM v", refused + `sqlite_source_id (in the view or trigger "v"): SQLITE_ERROR`},
+		{"UPDATE plain SET x = 1", refused + `sqlite_version (in the view or trigger "t"): SQLITE_ERROR`},
+		{"INSERT INTO a(x) VALUES (1)", refused + `sqlite_version: SQLITE_ERROR`},
+		{"INSERT INTO a(x, y) VALUES (1, 2)", "[]"},
+		{"INSERT INTO plain VALUES (1)", "[]"},
+		{"SELECT s FROM v", refused + `sqlite_source_id (in the view or trigger "v"): SQLITE_ERROR`},
+		{"INSERT INTO plain VALUES (1)", "Error: D1_ERROR: UNIQUE constraint failed: plain.x: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)"},
+	} {
+		if got := askSQL(t, d, shapeRaw, c.sql); got != c.want {
+			t.Errorf("%s: %s, want %s", c.sql, got, c.want)
+		}
 	}
 }
