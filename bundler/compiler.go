@@ -11,6 +11,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"github.com/pages-toolchain/pages/bundler/names"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -147,7 +148,7 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 		switch filepath.Ext(file.Path) {
 		case ".js":
 			if out.worker.Code = file.Contents; !c.minified {
-				out.worker.Code = withoutNameCalls(file.Contents)
+				out.worker.Code = names.WithoutCalls(file.Contents)
 			}
 		case ".map":
 			if strings.HasSuffix(file.Path, ".js.map") {

@@ -44,8 +44,6 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 		Target:              api.ES2024,
 		MainFields:          []string{"module", "main"},
 		Conditions:          []string{"workerd", "worker"},
-		MinifyWhitespace:    true,
-		MinifySyntax:        true,
 		KeepNames:           true,
 		LegalComments:       api.LegalCommentsEndOfFile,
 		Charset:             api.CharsetUTF8,
@@ -61,6 +59,12 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 		return nil, nil, err
 	}
 	inputs = slices.DeleteFunc(inputs, func(name string) bool { return strings.HasPrefix(name, requiredNamespace+":") })
+	for i := range result.OutputFiles {
+		file := &result.OutputFiles[i]
+		if file.Contents, err = shortened(file.Contents, api.ES2024); err != nil {
+			return nil, nil, err
+		}
+	}
 	packed, err := pack(filepath.Join(dir, "modules"), result.OutputFiles)
 	return packed, append(inputs, "runtime/node/package-lock.json"), err
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/pages-toolchain/pages/bundler/names"
 )
 
 // preludeEntry exports, as its default export, the object of entry points that
@@ -32,23 +34,21 @@ func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 		return nil, nil, err
 	}
 	result := api.Build(api.BuildOptions{
-		AbsWorkingDir:    dir,
-		Stdin:            &api.StdinOptions{Contents: takeEntryPoints, ResolveDir: dir},
-		Bundle:           true,
-		Format:           api.FormatIIFE,
-		Platform:         api.PlatformNeutral,
-		Target:           api.ES2023,
-		MainFields:       []string{"module", "main"},
-		Conditions:       []string{"workerd", "worker"},
-		MinifyWhitespace: true,
-		MinifySyntax:     true,
-		KeepNames:        true,
-		LegalComments:    api.LegalCommentsEndOfFile,
-		Charset:          api.CharsetUTF8,
-		Banner:           map[string]string{"js": before},
-		Footer:           map[string]string{"js": after},
-		Metafile:         true,
-		LogLevel:         api.LogLevelSilent,
+		AbsWorkingDir: dir,
+		Stdin:         &api.StdinOptions{Contents: takeEntryPoints, ResolveDir: dir},
+		Bundle:        true,
+		Format:        api.FormatIIFE,
+		Platform:      api.PlatformNeutral,
+		Target:        api.ES2023,
+		MainFields:    []string{"module", "main"},
+		Conditions:    []string{"workerd", "worker"},
+		KeepNames:     true,
+		LegalComments: api.LegalCommentsEndOfFile,
+		Charset:       api.CharsetUTF8,
+		Banner:        map[string]string{"js": before},
+		Footer:        map[string]string{"js": after},
+		Metafile:      true,
+		LogLevel:      api.LogLevelSilent,
 	})
 	if err := buildErrors(result.Errors); err != nil {
 		return nil, nil, err
@@ -57,7 +57,18 @@ func buildPrelude(_ context.Context, root string) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return result.OutputFiles[0].Contents, append(inputs, "runtime/web/package-lock.json"), nil
+	code, err := shortened(result.OutputFiles[0].Contents, api.ES2023)
+	return code, append(inputs, "runtime/web/package-lock.json"), err
+}
+
+// shortened is what esbuild printed without its white space, and without the calls
+// that name what has its name. Its syntax stays: esbuild drops names of function
+// expressions that nothing but their property name shows.
+func shortened(code []byte, target api.Target) ([]byte, error) {
+	result := api.Transform(string(names.WithoutCalls(code)), api.TransformOptions{
+		MinifyWhitespace: true, Target: target, LegalComments: api.LegalCommentsEndOfFile, Charset: api.CharsetUTF8, LogLevel: api.LogLevelSilent,
+	})
+	return result.Code, buildErrors(result.Errors)
 }
 
 func buildErrors(messages []api.Message) error {

@@ -17,7 +17,8 @@ const module = "github.com/pages-toolchain/pages/"
 var mayImport = map[string][]string{
 	"manifest":                nil,
 	"manifest/workertypes":    {"manifest"},
-	"bundler":                 {"manifest"},
+	"bundler":                 {"manifest", "bundler/names"},
+	"bundler/names":           nil,
 	"runtime/engine":          {"runtime/engine/fuel"},
 	"runtime/engine/fuel":     nil,
 	"runtime/web":             {"runtime/engine", "runtime/intl"},
@@ -35,7 +36,7 @@ var mayImport = map[string][]string{
 	"devserver/site":          {"manifest"},
 	"devserver":               {"manifest", "devserver/site"},
 	"toolapi":                 nil,
-	"cmd/artifacts":           {"runtime/engine/fuel"},
+	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {

@@ -1,4 +1,4 @@
-package bundler
+package names
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
-
-	"github.com/pages-toolchain/pages/manifest"
 )
 
 // named has functions of all kinds that take a name from where they stand, and in
@@ -33,6 +31,7 @@ var named = []string{
 	"a ||= () => 1; b ??= function () {}; c.d = () => 2; c?.e(f = () => 3); var a, b, c, f; export { a, b, c, f }",
 	"export const a = async () => { for await (const b of c) /re/.test(b); await /x/; return b => b }; const c = []; if (c) { } else /y/.test(''); export { c }",
 	"export const a = () => {\n}, b = { c: () => 1 ? { d: () => 2 } : () => 3 }; import.meta.url; export const e = new.target;",
+	"export var target = () => { const value = () => 1; return value };",
 	"export const a = () => '\\'', b = () => \"\\\\\", c = () => '\\\n', d = () => `\\``, e = () => /\\//, f = () => /[\\]/]/;",
 }
 
@@ -46,19 +45,19 @@ func printed(code string, o api.TransformOptions) []byte {
 	return result.Code
 }
 
-// helper is the declaration of esbuild's helper.
-var helper = regexp.MustCompile(`(?m)^var (__defProp = Object\.defineProperty|__name = .*);\n`)
+// declared is the declaration of esbuild's helper.
+var declared = regexp.MustCompile(`(?m)^var (__defProp = Object\.defineProperty|__name = .*);\n`)
 
-// checkNameCalls says what withoutNameCalls may do: put spaces for something, so
+// check says what WithoutCalls may do: put spaces for something, so
 // that code remains, and when no call of the helper is left it is the code without
 // any.
-func checkNameCalls(t *testing.T, source string) (left string) {
+func check(t *testing.T, source string) (left string) {
 	t.Helper()
 	code := printed(source, api.TransformOptions{KeepNames: true})
 	if code == nil {
 		return ""
 	}
-	out := withoutNameCalls(code)
+	out := WithoutCalls(code)
 	if len(out) != len(code) {
 		t.Fatalf("%d bytes became %d", len(code), len(out))
 	}
@@ -70,7 +69,7 @@ func checkNameCalls(t *testing.T, source string) (left string) {
 	if bytes.Contains(code, []byte("@__NO_SIDE_EFFECTS__")) {
 		return string(out)
 	}
-	normal := printed(helper.ReplaceAllString(string(out), ""), api.TransformOptions{MinifyWhitespace: true})
+	normal := printed(declared.ReplaceAllString(string(out), ""), api.TransformOptions{MinifyWhitespace: true})
 	if normal == nil {
 		t.Fatalf("no JavaScript is left:\n%s\nof\n%s", out, code)
 	}
@@ -82,52 +81,37 @@ func checkNameCalls(t *testing.T, source string) (left string) {
 	return string(out)
 }
 
-func TestNameCalls(t *testing.T) {
+func TestWithoutCalls(t *testing.T) {
 	for _, source := range named {
-		checkNameCalls(t, source)
+		check(t, source)
 	}
-	checkNameCalls(t, strings.Join(named[:3], "\n"))
+	check(t, strings.Join(named[:3], "\n"))
 }
 
-func FuzzNameCalls(f *testing.F) {
+// TestWithoutCallsOfAny: the helper is known whatever its parameters are called, and
+// no other function is taken for it.
+func TestWithoutCallsOfAny(t *testing.T) {
+	for source, want := range map[string]string{
+		"export var target = () => { const value = () => 1; return value };":                                "",
+		"const __name = (a, b) => b; export const f = () => __name(() => 1, 'f'), g = __name(() => 2, 'g')": `__name2(() => 2, "g")`,
+	} {
+		if got := check(t, source); strings.Contains(got, `__name(()`) || !strings.Contains(got, want) {
+			t.Errorf("%s became\n%s", source, got)
+		}
+	}
+}
+
+func FuzzWithoutCalls(f *testing.F) {
 	for _, source := range named {
 		f.Add(source)
 	}
-	f.Fuzz(func(t *testing.T, source string) { checkNameCalls(t, source) })
+	f.Fuzz(func(t *testing.T, source string) { check(t, source) })
 }
 
-// TestNameCallsThatCount: what esbuild renames gets its name back by a call, and
-// what has it does not.
-func TestNameCallsThatCount(t *testing.T) {
-	dir := site(t, "w.js", `import { f as other, C as D, g as h } from "./o.js";
-const f = () => { const inner = () => 1; function deep() {} return [inner, deep, { f: function f() {} }, { g: function g() {} }] };
-class C { field = () => 1 }
-export function g() {}
-export default { fetch: () => [f, other, C, D, g, h] };`,
-		"o.js", `export const f = () => 2; export class C {} export function g() {}`)
-	code := string(build(t, builder(t, dir, Options{}), manifest.Manifest{Entry: "w.js"}).Worker.Code)
-	for _, want := range []string{`f2 = /* @__PURE__ */ __name(() => {`, `}, "f")`, `__name(function f3() {`, `__name(g2, "g")`, `__name(this, "C")`} {
-		if !strings.Contains(code, want) {
-			t.Errorf("%q is missing in\n%s", want, code)
-		}
-	}
-	for _, none := range []string{`"inner"`, `"deep"`, `"field"`, `"fetch"`, `__name(g, `} {
-		if strings.Contains(code, none) {
-			t.Errorf("%q is left in\n%s", none, code)
-		}
-	}
-	if map1 := string(build(t, builder(t, dir, Options{}), manifest.Manifest{Entry: "w.js"}).Worker.Map); !strings.Contains(map1, "mappings") {
-		t.Errorf("no source map: %s", map1)
-	}
-	if code := string(build(t, builder(t, dir, Options{Minify: true}), manifest.Manifest{Entry: "w.js"}).Worker.Code); !strings.Contains(code, `,"inner")`) {
-		t.Errorf("minified code keeps its names by calls:\n%s", code)
-	}
-}
-
-func BenchmarkNameCalls(b *testing.B) {
+func BenchmarkWithoutCalls(b *testing.B) {
 	code := printed(strings.Repeat("{"+strings.ReplaceAll(strings.Join(named[:3], "\n"), "export ", "")+"}\n", 2000), api.TransformOptions{KeepNames: true})
 	b.SetBytes(int64(len(code)))
 	for b.Loop() {
-		withoutNameCalls(code)
+		WithoutCalls(code)
 	}
 }

@@ -1,4 +1,14 @@
-package bundler
+// Package names takes calls out of what esbuild prints that do nothing. esbuild
+// renames what collides, and with KeepNames gives every function its own name back,
+// by a call of a helper: also those that have it (github.com/evanw/esbuild/issues/2605).
+// The call costs as much as ten closures, and code that makes closures for each
+// request, as most does, pays it each time. [WithoutCalls] puts spaces for a call
+// where the language gives the function the same name (ECMA-262, NamedEvaluation),
+// so that the source map stays as it is.
+//
+// In: what esbuild printed, not minified but for its syntax. Out: the same with
+// spaces, of the same length. Pure and safe for concurrent use.
+package names
 
 import (
 	"bytes"
@@ -12,17 +22,12 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// This file takes calls out of the bundle that do nothing. esbuild renames what
-// collides, and with KeepNames gives every function its own name back, by a call of
-// a helper: also those that have it (github.com/evanw/esbuild/issues/2605). The
-// call costs as much as ten closures, and code that makes closures for each
-// request, as most does, pays it each time. A call is replaced by spaces where the
-// language gives the function the same name (ECMA-262, NamedEvaluation), so that
-// the source map stays as it is.
-
-// nameHelper is how esbuild's helper begins when it is in the bundle under its own
+// helper matches how esbuild's helper begins when it is in the bundle under its own
 // name. All calls of that name are then esbuild's.
-const nameHelper = "\nvar __name = (target, value) => __defProp(target, \"name\", "
+var helper = regexp.MustCompile(`(?m)^\s*var __name = \([\w$]+, [\w$]+\) => __defProp\([\w$]+, "name", \{`) //nolint:gochecknoglobals // a constant
+
+// within is how far from the beginning the helper is looked for.
+const within = 4 << 10
 
 // token is a token that is neither space nor comment.
 type token struct {
@@ -61,10 +66,10 @@ type namer struct {
 
 var errUnsure = errors.New("the code cannot be read with certainty")
 
-// withoutNameCalls returns code, which esbuild printed, without the calls of its
-// helper that change nothing. Code that it cannot read stays as it is.
-func withoutNameCalls(code []byte) []byte {
-	if !bytes.Contains(code[:min(len(code), 4096)], []byte(nameHelper)) {
+// WithoutCalls returns code without the calls of esbuild's helper that change
+// nothing. Code that it cannot read with certainty stays as it is.
+func WithoutCalls(code []byte) []byte {
+	if !helper.Match(code[:min(len(code), within)]) {
 		return code
 	}
 	in := parse.NewInputBytes(bytes.Clone(code))
