@@ -62,9 +62,11 @@ const UNCALLED = ["scheduled", "queue", "email", "tail", "trace", "alarm"];
 
 function warnOfOthers(worker) {
   const members = typeof worker === "function" ? worker.prototype : worker;
-  for (const name of UNCALLED) {
-    if (typeof members[name] === "function") host.console_log("warn", `the default export has a handler ${name}, which is never called on this platform: it has no triggers`, "");
-  }
+  const others = UNCALLED.filter((name) => typeof members[name] === "function");
+  if (others.length === 0) return;
+  const [handlers, are] = others.length === 1 ? ["a handler", "is"] : ["the handlers", "are"];
+  const list = others.join(", ").replace(/, (\w+)$/, " and $1");
+  host.console_log("warn", `the default export has ${handlers} ${list}, which ${are} never called on this platform: it has no triggers`, "");
 }
 
 function handlerOf(namespace) {
