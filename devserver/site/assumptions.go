@@ -25,7 +25,8 @@ import "time"
 // without a form's name says nothing and is refused. Of an uploaded file the lead keeps name, media type, size and SHA-256;
 // the bytes are not kept. A submissions row gets the fields whose names are
 // columns of the table, except generated columns and the rowid, and the
-// columns "form", "lead_id", "created_at" and "fields" where the table has them.
+// columns "form", "lead_id", "created_at" and "fields" where the table has them,
+// and "data", which is the same as "fields" unless the form has a field of that name.
 //
 // Webhook. An event is sent as Standard Webhooks has it, in the order of its
 // form: the next one waits until the one before is delivered or given up.

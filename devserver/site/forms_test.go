@@ -457,3 +457,14 @@ func FuzzForm(f *testing.F) {
 		}
 	})
 }
+
+// A column called "data" has all answers, unless the form asks for one of that name.
+func TestSubmissionData(t *testing.T) {
+	columns := map[string]column{"data": {name: "data", kind: "TEXT"}, "form": {name: "form", kind: "TEXT"}}
+	for _, c := range []struct{ field, want string }{{"name", `{"name":"Kim"}`}, {"Data", "Kim"}} {
+		names, values := submissionRow(columns, Lead{Form: "join", Fields: Fields{{Name: c.field, Value: []byte(`"Kim"`)}}})
+		if fmt.Sprint(names) != "[data form]" || fmt.Sprint(values) != "["+c.want+" join]" {
+			t.Errorf("%s: %v %v", c.field, names, values)
+		}
+	}
+}

@@ -18,7 +18,8 @@
 // Swap finish on the revision they began on.
 //
 // The package does not listen, compile or run code, watch files or read
-// configuration, and it opens no database: it is handed them.
+// configuration, and it opens no database: it is handed them. It connects to
+// nothing but the [Webhook] that it is given.
 package site
 
 import (

@@ -148,6 +148,9 @@ func submissionRow(columns map[string]column, l Lead) (names []string, values []
 	row["created_at"] = columns["created_at"].time(l.CreatedAt.Time)
 	if all, err := marshal(l.Fields); err == nil {
 		row["fields"] = string(all)
+		if _, answered := row["data"]; !answered { // a form may well ask for "data"
+			row["data"] = string(all)
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(columns)) {
 		if value, ok := row[key]; ok {
