@@ -104,9 +104,9 @@ func withKV(t *testing.T) *binding.Set {
 // Handlers that nobody will ever call are named when the Worker starts.
 func TestUncalledHandlers(t *testing.T) {
 	for code, want := range map[string]string{
-		`export default { fetch() {}, scheduled() {}, email() {}, helper() {} };`: "warn: the default export has the handlers scheduled and email, which are never called on this platform: it has no triggers\n",
+		`export default { fetch() {}, scheduled() {}, email() {}, helper() {} };`:                                                        "warn: the default export has the handlers scheduled and email, which are never called on this platform: it has no triggers\n",
 		`import { WorkerEntrypoint } from "cloudflare:workers"; export default class extends WorkerEntrypoint { fetch() {} queue() {} }`: "warn: the default export has a handler queue, which is never called on this platform: it has no triggers\n",
-		`export default { fetch() {}, scheduled: true };`: "",
+		`export default { fetch() {}, scheduled: true };`:                                                                                "",
 	} {
 		got := ""
 		mustStart(t, code, pagesruntime.WorkerOptions{Console: func(l pagesruntime.Line) { got += l.Level + ": " + l.Text + "\n" }})
