@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"devserver/site":          {"manifest"},
 	"devserver":               {"manifest", "devserver/site"},
 	"toolapi":                 nil,
+	"toolapi/service":         {"toolapi", "migrate"},
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest", "migrate"},

@@ -1,0 +1,69 @@
+package service
+
+import "time"
+
+// This file holds what the platform document leaves open about how the service
+// behaves. Each may change without a change of the contract.
+//
+// Order of refusals. Method, then credential (401), then access (403), then rate
+// (429), then everything about the request itself. So nobody without a key learns
+// which tools there are, and 401 and 403 cost no quota.
+//
+// Workspaces. An override that disagrees with the key's pin, or that the holder
+// does not reach, is workspace_unreachable. A stored default that is no longer reached is
+// passed over.
+//
+// Confirmations. A member's proposal is confirmed by the same member; a service
+// account's by any member of the workspace who may do the thing. An id of someone
+// else, of another tool or of another workspace is answered as an unknown one. A
+// proposal whose target changed is stale. Confirming twice gives the
+// first answer again. A holder may have maxProposals open in a workspace; the oldest make room.
+//
+// Idempotency. What is kept is any answer of the tool itself, its refusals
+// included, in the transaction of the effect. Boundary refusals, invalid_arguments and
+// refusals of workspace or permission are not kept.
+//
+// Cursors hold for the key, the workspace and the filters they were given for.
+//
+// The schedule's week starts on Monday, in the workspace's time zone. A piece is in the column
+// of the day it is scheduled for.
+//
+// Looks are judged by the views of what was made in each: the Mann-Whitney test of a
+// look against all others, one-sided, at lookAlpha divided by the number of looks
+// compared.
+//
+// Tried shapes. Without a board the next week is a plan that the caller holds
+// (already_tried) and nothing is stored; with one the card is added to the board's
+// week.
+const (
+	proposalLife = 15 * time.Minute
+	answerLife   = 48 * time.Hour
+	cursorLife   = 24 * time.Hour
+	maxProposals = 50 // open ones of one holder in one workspace
+	maxSummary   = 300
+
+	scheduleSoonest = 5 * time.Minute
+	scheduleYears   = 1
+
+	// defaultPerMinute is the cap of keys without their own.
+	defaultPerMinute = 60
+	rateWindow       = time.Minute
+
+	defaultPageSize = 25
+
+	planSize = 7 // shorts of a week before any shape is tried
+
+	lookAlpha   = 0.05
+	lookResults = 8 // fewer say nothing
+	maxLooks    = 2
+
+	// Every pollInterval the service looks for what is due.
+	pollInterval  = time.Second
+	cleanInterval = time.Minute
+
+	busyTimeout = 10 * time.Second
+	readers     = 4 // connections that read
+)
+
+// brandSections are the parts of a brand profile.
+var brandSections = []string{"about", "audience", "voice", "offers", "proof", "visuals", "booking"}

@@ -1,0 +1,248 @@
+package service
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file is the boundary: everything between a request and its tool, and what is
+// refused before anything runs (platform document, sections 4.1, 5 and 7.1).
+
+// exchange is one request and what is known of it, for the log.
+type exchange struct {
+	http.ResponseWriter
+	r       *http.Request
+	request string // id
+	status  int
+	tool    string
+	code    string
+	key     string // prefix
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 {
+		x.status = status
+		x.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	started := s.elapsed()
+	request, ok := toolapi.RequestID(r.Header)
+	if !ok {
+		request = uuid()
+	}
+	x := &exchange{ResponseWriter: w, r: r, request: request}
+	h := w.Header()
+	h.Set(toolapi.HeaderAPI, toolapi.Stage)
+	h.Set(toolapi.HeaderRequestID, request)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("panic", "request", request, "tool", x.tool, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			s.refuse(x, internal())
+		}
+		s.observe(x, s.elapsed()-started)
+	}()
+	s.route(x)
+}
+
+// observe counts and logs a request. Bodies, keys and the query are never logged.
+func (s *Service) observe(x *exchange, took time.Duration) {
+	s.metrics.count(x.tool, x.status, x.code, took)
+	level := slog.LevelInfo
+	if x.status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	s.log.Log(x.r.Context(), level, "request", "request", x.request, "method", x.r.Method, "tool", x.tool, "status", x.status, "code", x.code, "key", x.key, "ms", took.Milliseconds())
+}
+
+// route answers by the path as it was sent, which nothing cleans or decodes.
+func (s *Service) route(x *exchange) {
+	path := x.r.URL.EscapedPath()
+	if name, ok := strings.CutPrefix(path, toolapi.ToolsPath); ok {
+		s.serveTool(x, name)
+		return
+	}
+	page, ok := map[string]func(*exchange){
+		"/healthz": s.serveHealth, "/metrics": s.serveMetrics, toolapi.OpenAPIPath: s.serveOpenAPI, toolapi.DeprecationsPath: s.serveDeprecations,
+	}[path]
+	switch {
+	case !ok:
+		s.refuse(x, notFound())
+	case x.r.Method != http.MethodGet && x.r.Method != http.MethodHead:
+		x.Header().Set("Allow", "GET, HEAD")
+		s.refuse(x, toolapi.NewError(toolapi.CodeMethodNotAllowed, "This address is only read: use GET."))
+	default:
+		page(x)
+	}
+}
+
+// notFound is the same for every name, so that it says nothing of them.
+func notFound() *toolapi.Error {
+	return toolapi.NewError(toolapi.CodeNotFound, "There is nothing at this address. "+toolapi.OpenAPIPath+" lists the tools.")
+}
+
+func internal() *toolapi.Error {
+	return toolapi.NewError(toolapi.CodeInternal, "The service failed; nothing took effect. Try again, and give the x-request-id when you report it.")
+}
+
+// serveTool answers POST /api/v1/tools/<name>.
+func (s *Service) serveTool(x *exchange, name string) {
+	if x.r.Method != http.MethodPost {
+		x.Header().Set("Allow", http.MethodPost)
+		s.refuse(x, toolapi.NewError(toolapi.CodeMethodNotAllowed, "Tools are called with POST."))
+		return
+	}
+	a, err := s.call(x, name)
+	if err != nil {
+		s.refuse(x, err)
+		return
+	}
+	if a.refused != "" {
+		x.code = a.refused
+		x.Header().Set(toolapi.HeaderToolError, strconv.FormatBool(a.boundary))
+	}
+	x.reply(http.StatusOK, a.body)
+}
+
+// call takes a request to its tool.
+func (s *Service) call(x *exchange, name string) (answer, error) {
+	c := &call{service: s, hash: hashKey(bearer(x.r)), request: x.request, now: s.now()}
+	if err := s.admit(x, c); err != nil {
+		return answer{}, err
+	}
+	h, ok := s.tools[name]
+	if !ok {
+		return answer{}, notFound()
+	}
+	x.tool, c.tool = name, h.tool
+	if err := c.read(x); err != nil {
+		return answer{}, err
+	}
+	return h.dispatch(x.r.Context(), c)
+}
+
+// admit finds out who calls and counts the call.
+func (s *Service) admit(x *exchange, c *call) error {
+	err := s.db.read(x.r.Context(), func(t tx) (err error) {
+		c.who, err = identify(t, c.hash, c.now)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	x.key = c.who.prefix
+	limit := c.who.perMinute
+	if limit == 0 {
+		limit = s.perMinute
+	}
+	s.used.note(c.who.key, c.now)
+	left, ok := s.limits.admit(c.who.key, limit)
+	h := x.Header()
+	h.Set(toolapi.HeaderRateLimit, strconv.Itoa(left.limit))
+	h.Set(toolapi.HeaderRateLimitRemaining, strconv.Itoa(left.remaining))
+	h.Set(toolapi.HeaderRateLimitReset, strconv.FormatInt(left.reset, 10))
+	if !ok {
+		return toolapi.NewError(toolapi.CodeRateLimited, fmt.Sprintf("This key may make %d calls a minute. Wait for retry_after_seconds.", limit)).After(toolapi.Seconds(left.reset))
+	}
+	return nil
+}
+
+// read reads the body and the headers that belong to it.
+func (c *call) read(x *exchange) (err error) {
+	if c.headerID, err = toolapi.HeaderKey(x.r.Header); err != nil {
+		return err
+	}
+	if c.headerID != "" && !c.tool.Replays {
+		return toolapi.NewError(toolapi.CodeIdempotencyUnsupported, "This tool cannot replay a retry: send it without Idempotency-Key.")
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, toolapi.MaxBody))
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+		return toolapi.NewError(toolapi.CodeBodyTooLarge, fmt.Sprintf("The request body must have at most %d bytes.", toolapi.MaxBody))
+	}
+	if err != nil {
+		return toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
+	}
+	if len(text) > 0 && !isJSON(x.r.Header) {
+		return toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.")
+	}
+	if c.body, err = toolapi.ParseObject(text); err != nil {
+		return err
+	}
+	if !c.tool.Replays || !c.body.Has("idempotency_key") {
+		return nil
+	}
+	toolapi.Deprecate(x.Header(), toolapi.BodyKey)
+	if key := c.body.String("idempotency_key"); c.headerID != "" && key != c.headerID {
+		return toolapi.NewError(toolapi.CodeIdempotencyConflict, "Idempotency-Key and the body's idempotency_key differ: send the header alone.")
+	}
+	return nil
+}
+
+// isJSON reports whether a body is declared as JSON, or not declared at all.
+func isJSON(h http.Header) bool {
+	sent := h.Values("Content-Type")
+	if len(sent) == 0 {
+		return true
+	}
+	kind, parameters, err := mime.ParseMediaType(sent[0])
+	charset, there := parameters["charset"]
+	return len(sent) == 1 && err == nil && kind == "application/json" && (!there || strings.EqualFold(charset, "utf-8"))
+}
+
+// refuse answers with the Error envelope. A failure of the service itself is logged
+// and not told.
+func (s *Service) refuse(x *exchange, err error) {
+	refused, ok := errors.AsType[*toolapi.Error](err)
+	if !ok {
+		if x.r.Context().Err() != nil {
+			x.code = "canceled" // the caller is gone
+		} else {
+			s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
+		}
+		refused = internal()
+	}
+	if x.status != 0 {
+		return // the panic came while the answer was written
+	}
+	if x.code == "" {
+		x.code = refused.Code
+	}
+	h := x.Header()
+	toolapi.Deprecate(h, toolapi.NestedError)
+	if refused.RetryAfterSeconds > 0 {
+		h.Set(toolapi.HeaderRetryAfter, strconv.FormatInt(int64(refused.RetryAfterSeconds), 10))
+	}
+	status := toolapi.Status(refused.Code)
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	body, err := json.Marshal(refused)
+	if err != nil {
+		status = http.StatusInternalServerError
+	}
+	x.reply(status, append(body, '\n'))
+}
+
+// reply writes a JSON answer.
+func (x *exchange) reply(status int, body []byte) {
+	x.Header().Set("Content-Type", "application/json")
+	x.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	x.WriteHeader(status)
+	_, _ = x.Write(body) // fails only when the caller is gone
+}

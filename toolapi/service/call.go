@@ -1,0 +1,225 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file takes a call that the boundary admitted to its tool and back. A tool
+// that can change something runs in one transaction with the look at who calls,
+// the audit row, and what is kept for a retry; one that reads sees one
+// state of the database.
+
+// call is one admitted call.
+type call struct {
+	tx
+	service  *Service
+	tool     *toolapi.Tool
+	hash     []byte // of the key
+	request  string // request id
+	body     toolapi.Object
+	headerID string // idempotency key of the header
+	now      time.Time
+
+	who identity
+	in  reachable
+	as  toolapi.WorkingIn
+}
+
+// answer is what a call is answered with, HTTP status 200.
+type answer struct {
+	body []byte
+	// refused is the code of a refusal; "" for a result.
+	refused string
+	// boundary says that resolving the workspace refused.
+	boundary bool
+}
+
+// entry is what the audit trail keeps of a call.
+type entry struct{ outcome, code, summary string }
+
+// handler is a tool bound to its code.
+type handler struct {
+	tool  *toolapi.Tool
+	needs permission
+	run   func(*call) (any, entry, error)
+	// replay turns a kept answer into the one a retry gets; nil where there are none.
+	replay func([]byte) ([]byte, error)
+}
+
+// filled is a pointer to a result, which names the workspace.
+type filled[R any] interface {
+	*R
+	Fill(toolapi.WorkingIn)
+}
+
+// on binds a tool that takes one call.
+func on[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
+	return handler{tool: t.Tool, needs: needs, run: func(c *call) (any, entry, error) {
+		var args A
+		if err := c.body.Decode(&args); err != nil {
+			return nil, entry{}, err
+		}
+		result, err := run(c, args)
+		P(&result).Fill(c.as)
+		return &result, entry{outcome: "done"}, err
+	}}
+}
+
+// onReplayed binds a tool whose answer is kept for retries.
+func onReplayed[A, R any, P interface {
+	filled[R]
+	Replay()
+}](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error),
+) handler {
+	h := on[A, R, P](t, needs, run)
+	h.replay = func(kept []byte) ([]byte, error) {
+		var result R
+		if err := json.Unmarshal(kept, &result); err != nil {
+			return nil, err
+		}
+		P(&result).Replay()
+		return encode(&result)
+	}
+	return h
+}
+
+// dispatch runs the tool. What it returns as an error is a *toolapi.Error, or a
+// failure of the service itself.
+func (h handler) dispatch(ctx context.Context, c *call) (a answer, err error) {
+	if issues := c.check(); len(issues) > 0 {
+		return h.refused(ctx, c, invalid(issues...))
+	}
+	if h.tool.Effect != toolapi.Reads {
+		err = c.service.db.write(ctx, func(t tx) error {
+			a, err = h.inside(c, t)
+			return err
+		})
+		return a, err
+	}
+	var refusal error
+	err = c.service.db.read(ctx, func(t tx) error {
+		a, err = h.inside(c, t)
+		if _, refused := refusedWith(err); refused {
+			refusal, err = err, nil
+		}
+		return err
+	})
+	if refusal != nil && err == nil {
+		return h.refused(ctx, c, refusal)
+	}
+	return a, err
+}
+
+// check lists what is wrong with the arguments.
+func (c *call) check() []toolapi.Issue {
+	issues := c.body.Check(c.tool)
+	if c.tool.Replays && c.headerID == "" && !c.body.Has("idempotency_key") {
+		issues = append(issues, toolapi.Issue{Path: "idempotency_key", Message: "is required: send the Idempotency-Key header"})
+	}
+	return issues
+}
+
+// refused writes the audit row of a call that a reading tool refused.
+func (h handler) refused(ctx context.Context, c *call, refusal error) (a answer, err error) {
+	err = c.service.db.write(ctx, func(t tx) error {
+		if err := c.enter(t); err != nil {
+			return err
+		}
+		if c.in.id == 0 { // the arguments were looked at before the workspace
+			c.in, _, _ = c.who.resolve(c.body.String("workspace")) // then the row names none
+		}
+		a, err = c.refuse(refusal)
+		return err
+	})
+	return a, err
+}
+
+// enter looks up who calls, as of this transaction.
+func (c *call) enter(t tx) (err error) {
+	c.tx = t
+	c.who, err = identify(t, c.hash, c.now)
+	return err
+}
+
+// inside runs the tool in its transaction. A refusal of a reading tool is the error.
+func (h handler) inside(c *call, t tx) (answer, error) {
+	if err := c.enter(t); err != nil {
+		return answer{}, err
+	}
+	reading := h.tool.Effect == toolapi.Reads
+	in, source, err := c.who.resolve(c.body.String("workspace"))
+	c.in, c.as = in, echo(in, source)
+	if err == nil && !may(in.role, h.needs) {
+		err = refuse(toolapi.CodePermissionDenied, "The holder of this key may not "+string(h.needs)+" in this workspace.")
+	}
+	switch {
+	case err != nil && reading:
+		return answer{}, err
+	case err != nil:
+		return c.refuse(err)
+	case reading:
+		result, _, err := h.run(c)
+		if err != nil {
+			return answer{}, err
+		}
+		body, err := encode(result)
+		return answer{body: body}, err
+	case h.tool.Replays:
+		return h.once(c)
+	}
+	return h.change(c)
+}
+
+// change runs a tool that writes. What it wrote before it refused is undone.
+func (h handler) change(c *call) (answer, error) {
+	if err := c.exec("SAVEPOINT tool"); err != nil {
+		return answer{}, err
+	}
+	result, kept, err := h.run(c)
+	if _, refused := refusedWith(err); refused {
+		if err := c.exec("ROLLBACK TO tool"); err != nil {
+			return answer{}, err
+		}
+		return c.refuse(err)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if err := c.audit(kept); err != nil {
+		return answer{}, err
+	}
+	body, err := encode(result)
+	return answer{body: body}, err
+}
+
+// refuse makes the answer of a refusal and its audit row. Any other error passes.
+func (c *call) refuse(err error) (answer, error) {
+	refused, ok := refusedWith(err)
+	if !ok {
+		return answer{}, err
+	}
+	if err := c.audit(entry{outcome: "refused", code: refused.refusal.Code}); err != nil {
+		return answer{}, err
+	}
+	body, err := encode(refused.refusal)
+	return answer{body: body, refused: refused.refusal.Code, boundary: refused.boundary}, err
+}
+
+// audit writes what the call did, in the transaction of its effect.
+func (c *call) audit(e entry) error {
+	var workspace any
+	if c.in.id != 0 {
+		workspace = c.in.id
+	}
+	return c.exec("INSERT INTO audit (at, request_id, workspace_id, holder_id, key_id, tool, outcome, code, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		c.now.UnixMilli(), c.request, workspace, c.who.holder, c.who.key, c.tool.Name, e.outcome, e.code, e.summary)
+}
+
+func encode(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	return append(text, '\n'), err
+}

@@ -1,0 +1,285 @@
+package service_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// twoCall is a two-call tool with arguments that are admitted, and what shows its
+// effect.
+type twoCall struct {
+	tool   string
+	args   []any
+	effect string // a query
+}
+
+func (w *world) twoCalls() []twoCall {
+	return []twoCall{
+		{"domain.point_at_site", []any{"domain_id", w.demo.IDs["domain_id"], "site_id", w.demo.IDs["other_site_id"]}, "SELECT version FROM domains WHERE hostname = 'www.acme.example'"},
+		{"page.schedule_publish", []any{"site_id", w.demo.IDs["site_id"], "at", w.now().Add(time.Hour).Format(time.RFC3339)}, "SELECT count(*) || coalesce(max(at), '') FROM schedules"},
+		{"page.publish", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
+		{"page.rollback", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
+	}
+}
+
+func (c twoCall) body(more ...any) string { return js(append(append([]any{}, c.args...), more...)...) }
+
+// each runs a test for every two-call tool in a world of its own.
+func each(t *testing.T, test func(*world, twoCall)) {
+	t.Helper()
+	for i, name := range []string{"domain.point_at_site", "page.schedule_publish", "page.publish", "page.rollback"} {
+		t.Run(name, func(t *testing.T) { w := newWorld(t); test(w, w.twoCalls()[i]) })
+	}
+}
+
+func (w *world) propose(key string, c twoCall) string {
+	w.Helper()
+	a := w.ok(key, c.tool, c.body("workspace", "acme"))
+	if a.text("state") != "confirmation_required" || a.text("request_summary") == "" || a.fields["expires_in_seconds"] != 900.0 || len(a.text("confirmation_id")) != 36 {
+		w.Errorf("%s", a.body)
+	}
+	return a.text("confirmation_id")
+}
+
+// TestConfirm is C-001, C-002, C-003 and C-010.
+func TestConfirm(t *testing.T) {
+	each(t, func(w *world, c twoCall) {
+		before := w.snapshot("audit", "proposals", "keys")
+		id := w.propose("member", c)
+		if w.snapshot("audit", "proposals", "keys") != before {
+			w.Error("C-001: proposing changed something")
+		}
+		w.restart()
+		first := w.ok("member", c.tool, c.body("confirmation_id", id))
+		if first.text("state") != "done" || first.fields["confirmation_id"] != nil {
+			w.Errorf("%s", first.body)
+		}
+		after := w.snapshot("audit", "keys")
+		var group sync.WaitGroup
+		for range 10 {
+			group.Go(func() {
+				if a := w.call("member", c.tool, c.body("confirmation_id", id)); !bytes.Equal(a.body, first.body) {
+					w.Errorf("C-003: %s", a.body)
+				}
+			})
+		}
+		group.Wait()
+		w.pass(time.Hour)
+		if a := w.ok("member", c.tool, c.body("confirmation_id", id)); !bytes.Equal(a.body, first.body) {
+			w.Errorf("C-003 after the expiry: %s", a.body)
+		}
+		if w.snapshot("audit", "keys") != after {
+			w.Error("C-003: a second effect")
+		}
+		if n := w.value("SELECT group_concat(outcome) FROM (SELECT outcome FROM audit ORDER BY id LIMIT 3)"); n != "proposed,done,repeated" {
+			w.Errorf("audit: %s", n)
+		}
+	})
+}
+
+// TestParallelConfirms is the other half of C-003.
+func TestParallelConfirms(t *testing.T) {
+	each(t, func(w *world, c twoCall) {
+		id := w.propose("member", c)
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		seen := map[string]bool{}
+		for range 50 {
+			group.Go(func() {
+				a := w.call("member", c.tool, c.body("confirmation_id", id))
+				mu.Lock()
+				defer mu.Unlock()
+				seen[string(a.body)] = true
+			})
+		}
+		group.Wait()
+		if n := w.value("SELECT count(*) FROM audit WHERE outcome = 'done'"); len(seen) != 1 || n != "1" {
+			w.Errorf("%d answers, %s effects: %v", len(seen), n, seen)
+		}
+	})
+}
+
+// TestConfirmIsBound is C-004, C-005, C-006, C-007, C-011, C-016 and C-017.
+func TestConfirmIsBound(t *testing.T) {
+	each(t, func(w *world, c twoCall) {
+		id := w.propose("member", c)
+		was := w.value(c.effect)
+		for i := 0; i < len(c.args); i += 2 {
+			changed := append([]any{}, c.args...)
+			changed[i+1] = w.demo.IDs["unpublished_site_id"]
+			if changed[i] == "at" {
+				changed[i+1] = w.now().Add(time.Hour + time.Second).Format(time.RFC3339)
+			}
+			w.refused(toolapi.CodeConfirmationMismatch, "member", c.tool, js(append(changed, "confirmation_id", id)...))
+		}
+		w.refused(toolapi.CodeConfirmationUnknown, "both", c.tool, c.body("confirmation_id", id, "workspace", "globex"))
+		other := w.refused(toolapi.CodeConfirmationUnknown, "both", c.tool, c.body("confirmation_id", id, "workspace", "acme"))
+		unknown := w.refused(toolapi.CodeConfirmationUnknown, "both", c.tool, c.body("confirmation_id", "00000000-0000-4000-8000-000000000000", "workspace", "acme"))
+		if !bytes.Equal(other.body, unknown.body) {
+			w.Errorf("C-011: %s and %s", other.body, unknown.body)
+		}
+		w.refused(toolapi.CodeConfirmationNeedsMember, "service", c.tool, c.body("confirmation_id", id))
+		for _, other := range w.twoCalls() {
+			if other.tool != c.tool {
+				w.refused(toolapi.CodeConfirmationUnknown, "member", other.tool, other.body("confirmation_id", id))
+			}
+		}
+		for _, bad := range []any{"{" + id + "}", "", nil, 1, strings.Repeat("a", 10<<10), id + " "} {
+			w.refused(toolapi.CodeInvalidArguments, "member", c.tool, c.body("confirmation_id", bad))
+		}
+		w.refused(toolapi.CodeMalformedBody, "member", c.tool, strings.TrimSuffix(c.body("confirmation_id", id), "}")+`,"confirmation_id":"`+id+`"}`)
+		if got := w.value(c.effect); got != was {
+			w.Errorf("something happened: %s, was %s", got, was)
+		}
+		// The same arguments, written otherwise.
+		w.ok("member", c.tool, "  "+strings.Replace(c.body("confirmation_id", strings.ToUpper(id), "workspace", "acme"), `"site_id"`, `"\u0073ite_id"`, 1))
+		if got := w.value(c.effect); got == was {
+			w.Error("nothing happened")
+		}
+	})
+}
+
+// TestServiceAccountProposes is C-007: any member who may do the thing confirms.
+func TestServiceAccountProposes(t *testing.T) {
+	each(t, func(w *world, c twoCall) {
+		id := w.propose("service", c)
+		w.refused(toolapi.CodeConfirmationNeedsMember, "service", c.tool, c.body("confirmation_id", id))
+		w.sql("UPDATE memberships SET role = 'editor' WHERE holder_id = 3 AND workspace_id = 1")
+		w.refused(toolapi.CodePermissionDenied, "both", c.tool, c.body("confirmation_id", id, "workspace", "acme"))
+		w.ok("member", c.tool, c.body("confirmation_id", id))
+	})
+}
+
+// TestExpiry is C-008 and C-009.
+func TestExpiry(t *testing.T) {
+	each(t, func(w *world, c twoCall) {
+		late, edge, good := w.propose("member", c), w.propose("member", c), w.propose("member", c)
+		w.step(-time.Hour)
+		w.step(time.Hour)
+		w.pass(15*time.Minute - time.Millisecond)
+		before := w.snapshot("audit", "keys")
+		w.pass(time.Millisecond)
+		w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", edge))
+		w.pass(time.Second)
+		w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", late))
+		if w.snapshot("audit", "keys") != before {
+			w.Error("an expired proposal did something")
+		}
+		w.step(-time.Second - time.Millisecond)
+		w.ok("member", c.tool, c.body("confirmation_id", good))
+	})
+}
+
+// TestLostBetweenTheCalls is C-012.
+func TestLostBetweenTheCalls(t *testing.T) {
+	for _, c := range []struct{ change, code string }{
+		{"DELETE FROM memberships WHERE holder_id = 1", toolapi.CodeWorkspaceUnreachable},
+		{"UPDATE memberships SET role = 'viewer' WHERE holder_id = 1", toolapi.CodePermissionDenied},
+		{"UPDATE holders SET api_access = 0 WHERE id = 1", toolapi.CodeAccessMissing},
+		{"UPDATE accounts SET api_enabled = 0", toolapi.CodeAccountDisabled},
+		{"UPDATE keys SET revoked_at = 1 WHERE holder_id = 1", toolapi.CodeUnauthorized},
+	} {
+		w := newWorld(t)
+		for _, two := range w.twoCalls() {
+			was := w.value(two.effect)
+			id := w.propose("both", two)
+			w.sql(strings.ReplaceAll(c.change, "= 1", "= 3"))
+			w.refused(c.code, "both", two.tool, two.body("confirmation_id", id, "workspace", "acme"))
+			if w.value(two.effect) != was {
+				t.Errorf("%s: %s happened", c.change, two.tool)
+			}
+			w.sql("UPDATE memberships SET role = 'owner'; UPDATE holders SET api_access = 1; UPDATE accounts SET api_enabled = 1; UPDATE keys SET revoked_at = NULL; INSERT OR IGNORE INTO memberships VALUES (3, 1, 'owner'), (3, 2, 'owner')")
+		}
+	}
+}
+
+// TestStale is C-013 and C-018.
+func TestStale(t *testing.T) {
+	changes := map[string][]string{
+		"domain.point_at_site": {"UPDATE domains SET version = version + 1", "DELETE FROM domains WHERE hostname = 'www.acme.example'", "UPDATE sites SET version = version + 1"},
+	}
+	for _, tool := range []string{"page.schedule_publish", "page.publish", "page.rollback"} {
+		changes[tool] = []string{"UPDATE sites SET version = version + 1"}
+	}
+	each(t, func(w *world, c twoCall) {
+		for _, change := range changes[c.tool] {
+			id := w.propose("member", c)
+			was := w.value("SELECT count(*) FROM publishes")
+			w.sql(change)
+			w.refused(toolapi.CodeConfirmationStale, "member", c.tool, c.body("confirmation_id", id))
+			if w.value("SELECT count(*) FROM publishes") != was || w.value("SELECT count(*) FROM schedules") != "0" {
+				w.Error("something happened")
+			}
+			if strings.HasPrefix(change, "DELETE") {
+				w.sql("INSERT INTO domains (id, workspace_id, hostname, site_id) VALUES (?, 1, 'www.acme.example', ?)", w.demo.IDs["domain_id"], w.demo.IDs["site_id"])
+			}
+		}
+		one, two := w.propose("member", c), w.propose("member", c)
+		w.ok("member", c.tool, c.body("confirmation_id", one))
+		w.refused(toolapi.CodeConfirmationStale, "member", c.tool, c.body("confirmation_id", two))
+	})
+}
+
+// TestProposalsAreCapped is C-019.
+func TestProposalsAreCapped(t *testing.T) {
+	w := newWorld(t)
+	c := w.twoCalls()[0]
+	first := w.propose("member", c)
+	w.propose("service", c)
+	last := ""
+	for range 60 {
+		w.pass(time.Millisecond)
+		last = w.propose("member", c)
+	}
+	if n := w.value("SELECT count(*) FROM proposals"); n != "51" {
+		t.Errorf("%s proposals are kept", n)
+	}
+	w.refused(toolapi.CodeConfirmationUnknown, "member", c.tool, c.body("confirmation_id", first))
+	w.ok("member", c.tool, c.body("confirmation_id", last))
+	w.pass(49 * time.Hour)
+	if err := w.service.Clean(t.Context()); err != nil || w.value("SELECT count(*) FROM proposals") != "0" {
+		t.Errorf("old proposals are kept: %v", err)
+	}
+}
+
+// TestSummaries is C-020: what a person reads is one honest line.
+func TestSummaries(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a\nb", "a\u202eb", "<b>x</b>", strings.Repeat("ä", 10<<10), "\x00", "e\u200bvil"} {
+		w.sql("UPDATE sites SET name = ?", name)
+		for _, c := range w.twoCalls() {
+			summary := w.ok("member", c.tool, c.body()).text("request_summary")
+			if utf8.RuneCountInString(summary) > 300 || strings.ContainsAny(summary, "<>") || strings.ContainsFunc(summary, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				t.Errorf("%q: %q", name, summary)
+			}
+		}
+	}
+}
+
+// TestGuesses is C-025: what is not the id is no id.
+func TestGuesses(t *testing.T) {
+	w := newWorld(t)
+	c := w.twoCalls()[2]
+	id := w.propose("member", c)
+	for i := range len(id) {
+		if id[i] == '-' {
+			continue
+		}
+		near := id[:i] + string("0123456789abcdef"[(strings.IndexByte("0123456789abcdef", id[i])+1)%16]) + id[i+1:]
+		w.refused(toolapi.CodeConfirmationUnknown, "member", c.tool, c.body("confirmation_id", near))
+	}
+	for range 7 {
+		w.call("limited", c.tool, c.body("confirmation_id", fmt.Sprintf("%s%012x", id[:24], 1)))
+	}
+	if a := w.call("limited", c.tool, c.body("confirmation_id", id)); a.status != 429 {
+		t.Errorf("%d", a.status)
+	}
+}

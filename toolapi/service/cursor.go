@@ -1,0 +1,70 @@
+package service
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file makes cursors: the place where a page ended, sealed together with the
+// key, the workspace and the filters it was made for. Nobody can make one, or use
+// one for something else.
+
+// place is where a page ended.
+type place struct {
+	Updated int64  `json:"u"`
+	ID      string `json:"i"`
+	Expires int64  `json:"e"`
+}
+
+const sealSize = 16 // bytes of the seal that are kept
+
+// secret is the key that cursors are sealed with, the same after a restart.
+func (s *Service) secret(ctx context.Context) (key []byte, err error) {
+	fresh := make([]byte, sha256.Size)
+	_, _ = rand.Read(fresh) // never fails
+	err = s.db.write(ctx, func(t tx) error {
+		if err := t.exec("INSERT OR IGNORE INTO settings (name, value) VALUES ('cursor_key', ?)", fresh); err != nil {
+			return err
+		}
+		_, err := t.one("SELECT value FROM settings WHERE name = 'cursor_key'", nil, &key)
+		return err
+	})
+	return key, err
+}
+
+func (c *call) seal(last storedPiece, args toolapi.ContentStatusArgs) (string, error) {
+	text, err := json.Marshal(place{last.updated, last.ID, c.now.Add(cursorLife).UnixMilli()})
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(append(c.sealOf(text, args), text...)), nil
+}
+
+func (c *call) sealOf(text []byte, args toolapi.ContentStatusArgs) []byte {
+	mac := hmac.New(sha256.New, c.service.sealing)
+	var ids [16]byte
+	binary.BigEndian.PutUint64(ids[:8], uint64(c.who.key))
+	binary.BigEndian.PutUint64(ids[8:], uint64(c.in.id))
+	for _, part := range [][]byte{ids[:], []byte(args.Status + "\x00" + toolapi.Lifecycle(args.Format) + "\x00"), text} {
+		_, _ = mac.Write(part) // never fails
+	}
+	return mac.Sum(nil)[:sealSize]
+}
+
+// unseal reads a cursor. All that are no good are refused alike.
+func (c *call) unseal(cursor string, args toolapi.ContentStatusArgs) (place, error) {
+	var at place
+	sealed, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(sealed) < sealSize || !hmac.Equal(sealed[:sealSize], c.sealOf(sealed[sealSize:], args)) ||
+		json.Unmarshal(sealed[sealSize:], &at) != nil || at.Expires <= c.now.UnixMilli() {
+		return at, refuseAt(toolapi.CodeCursorInvalid, "The cursor is not one of this key's for these filters, or it has expired.", "cursor", "start again without cursor")
+	}
+	return at, nil
+}

@@ -1,0 +1,149 @@
+package service
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// database is the service's SQLite file: one connection that writes, every commit
+// synced, and some that read beside it.
+type database struct{ writing, reading *sql.DB }
+
+func openDatabase(ctx context.Context, path string, now func() time.Time) (*database, error) {
+	writing, err := sql.Open("sqlite", dsn(path, false))
+	if err != nil {
+		return nil, err
+	}
+	writing.SetMaxOpenConns(1)
+	if err := writing.PingContext(ctx); err != nil {
+		return nil, errors.Join(err, writing.Close())
+	}
+	if _, err := migrate.New(writing, schema, migrate.Options{Dir: "schema", Now: now, Tool: "pages platform"}).Apply(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("bring the service's database up to date: %w", err), writing.Close())
+	}
+	reading, err := sql.Open("sqlite", dsn(path, true))
+	if err != nil {
+		return nil, errors.Join(err, writing.Close())
+	}
+	reading.SetMaxOpenConns(readers)
+	reading.SetMaxIdleConns(readers)
+	return &database{writing: writing, reading: reading}, nil
+}
+
+func dsn(path string, readOnly bool) string {
+	q := url.Values{
+		"_pragma": {"busy_timeout(" + strconv.FormatInt(busyTimeout.Milliseconds(), 10) + ")", "foreign_keys(1)", "journal_size_limit(16777216)"},
+		"_txlock": {"immediate"},
+	}
+	if readOnly {
+		q.Set("mode", "ro")
+		q.Set("_txlock", "deferred")
+	} else {
+		q.Add("_pragma", "journal_mode(WAL)")
+		q.Add("_pragma", "synchronous(FULL)")
+	}
+	slashed := filepath.ToSlash(path)
+	if runtime.GOOS == "windows" {
+		slashed = "/" + slashed
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: q.Encode()}
+	return u.String()
+}
+
+func (d *database) close() error { return errors.Join(d.reading.Close(), d.writing.Close()) }
+
+// tx is a transaction with the context it ends with.
+type tx struct {
+	*sql.Tx
+	ctx context.Context //nolint:containedctx // a transaction does not outlive the call it is for
+}
+
+// read runs do in a transaction that sees one state of the database.
+func (d *database) read(ctx context.Context, do func(tx) error) error {
+	return within(ctx, d.reading, do)
+}
+
+// write runs do in a transaction that nobody else writes beside, and commits it.
+func (d *database) write(ctx context.Context, do func(tx) error) error {
+	return within(ctx, d.writing, do)
+}
+
+func within(ctx context.Context, db *sql.DB, do func(tx) error) error {
+	t, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
+	if err := do(tx{t, ctx}); err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
+// exec runs a statement.
+func (t tx) exec(query string, args ...any) error {
+	_, err := t.ExecContext(t.ctx, query, args...)
+	return err
+}
+
+// one scans the only row of a query; false when there is none.
+func (t tx) one(query string, args []any, into ...any) (bool, error) {
+	err := t.QueryRowContext(t.ctx, query, args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// list scans the rows of a query.
+func list[T any](t tx, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	rows, err := t.QueryContext(t.ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := []T{}
+	for rows.Next() {
+		var item T
+		if err := scan(rows, &item); err != nil {
+			return nil, err
+		}
+		all = append(all, item)
+	}
+	return all, rows.Err()
+}
+
+// instant is a time of the database as an answer shows it.
+func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+
+// optional is instant for a column that may be NULL.
+func optional(ms sql.NullInt64) *string {
+	if !ms.Valid {
+		return nil
+	}
+	text := instant(ms.Int64)
+	return &text
+}
+
+// pointer is a text column that may be NULL.
+func pointer(s sql.NullString) *string {
+	if !s.Valid {
+		return nil
+	}
+	return &s.String
+}

@@ -1,0 +1,347 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// clock is a time of day and a time that passes, both only by hand.
+type clock struct {
+	mu      sync.Mutex
+	wall    time.Time
+	elapsed time.Duration
+}
+
+// start is a Wednesday.
+var start = time.Date(2026, time.November, 25, 12, 0, 0, 0, time.UTC)
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wall
+}
+
+func (c *clock) since() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.elapsed
+}
+
+// pass lets time pass; step sets the wall clock forward or back.
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	c.wall, c.elapsed = c.wall.Add(d), c.elapsed+d
+	c.mu.Unlock()
+}
+func (c *clock) step(d time.Duration) { c.mu.Lock(); c.wall = c.wall.Add(d); c.mu.Unlock() }
+
+// world is a service on a real file behind real HTTP.
+type world struct {
+	testing.TB
+	*clock
+	path    string
+	service *service.Service
+	server  *httptest.Server
+	demo    service.Demo
+	logs    *lockedBuffer
+	oracle  *oracle
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{TB: t, clock: &clock{wall: start}, path: filepath.Join(t.TempDir(), "platform.db"), logs: &lockedBuffer{}}
+	w.open()
+	t.Cleanup(w.shut)
+	w.oracle = newOracle(t, w.request("GET", toolapi.OpenAPIPath, "", "").body)
+	return w
+}
+
+func (w *world) open() {
+	w.Helper()
+	var err error
+	w.service, err = service.Open(w.Context(), w.path, service.Options{
+		Now: w.now, Elapsed: w.since, PerMinute: 100_000, Logger: slog.New(slog.NewJSONHandler(w.logs, nil)),
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if w.demo, err = w.service.Seed(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	w.server = httptest.NewServer(w.service)
+}
+
+func (w *world) shut() {
+	w.server.Close()
+	if err := w.service.Close(); err != nil {
+		w.Error(err)
+	}
+}
+
+// restart closes the service and opens it on the same file.
+func (w *world) restart() {
+	w.shut()
+	w.open()
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	fields map[string]any
+}
+
+func (a answer) code() string { s, _ := a.fields["code"].(string); return s }
+
+func (a answer) text(name string) string { s, _ := a.fields[name].(string); return s }
+
+// request sends one request with a key, or none for "".
+func (w *world) request(method, path, key, body string, header ...string) answer {
+	w.Helper()
+	r, err := http.NewRequestWithContext(context.WithoutCancel(w.Context()), method, w.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header[http.CanonicalHeaderKey(header[i])] = append(r.Header[http.CanonicalHeaderKey(header[i])], header[i+1])
+	}
+	return w.send(r)
+}
+
+func (w *world) send(r *http.Request) answer {
+	w.Helper()
+	resp, err := w.server.Client().Do(r)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer resp.Body.Close()
+	a := answer{status: resp.StatusCode, header: resp.Header}
+	if a.body, err = io.ReadAll(resp.Body); err != nil {
+		w.Fatal(err)
+	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && len(a.body) > 0 {
+		if err := json.Unmarshal(a.body, &a.fields); err != nil {
+			w.Fatalf("%s: %v", a.body, err)
+		}
+	}
+	if a.header.Get("x-service-api") != "beta" || a.header.Get("x-request-id") == "" {
+		w.Errorf("%s %s: headers %v", r.Method, r.URL.Path, a.header)
+	}
+	if name, ok := strings.CutPrefix(r.URL.Path, toolapi.ToolsPath); ok && r.Method == http.MethodPost && w.oracle != nil {
+		w.oracle.check(w.TB, name, a)
+	}
+	return a
+}
+
+// call calls a tool with one of the demo's keys.
+func (w *world) call(key, tool, body string, header ...string) answer {
+	w.Helper()
+	return w.request(http.MethodPost, toolapi.ToolsPath+tool, w.demo.Keys[key], body, header...)
+}
+
+// ok calls a tool that must succeed.
+func (w *world) ok(key, tool, body string, header ...string) answer {
+	w.Helper()
+	a := w.call(key, tool, body, header...)
+	if a.status != http.StatusOK || a.fields["ok"] != true {
+		w.Fatalf("%s %s: %d %s", tool, body, a.status, a.body)
+	}
+	return a
+}
+
+// refused calls a tool that must refuse with a code.
+func (w *world) refused(code, key, tool, body string, header ...string) answer {
+	w.Helper()
+	a := w.call(key, tool, body, header...)
+	if a.code() != code || a.fields["ok"] != false {
+		w.Errorf("%s %s: want %s, got %d %s", tool, body, code, a.status, a.body)
+	}
+	return a
+}
+
+// sql runs statements on the service's file from outside.
+func (w *world) sql(query string, args ...any) {
+	w.Helper()
+	db := w.outside()
+	defer db.Close()
+	if _, err := db.ExecContext(w.Context(), query, args...); err != nil {
+		w.Fatalf("%s: %v", query, err)
+	}
+}
+
+// value is the only value of a query.
+func (w *world) value(query string, args ...any) string {
+	w.Helper()
+	db := w.outside()
+	defer db.Close()
+	var v sql.NullString
+	if err := db.QueryRowContext(w.Context(), query, args...).Scan(&v); err != nil {
+		w.Fatalf("%s: %v", query, err)
+	}
+	return v.String
+}
+
+func (w *world) outside() *sql.DB {
+	w.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(w.path)+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		w.Fatal(err)
+	}
+	return db
+}
+
+// snapshot is every table but those named, for what must not have changed.
+func (w *world) snapshot(but ...string) string {
+	w.Helper()
+	db := w.outside()
+	defer db.Close()
+	var out strings.Builder
+	names := w.column(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+	for _, name := range names {
+		if strings.Contains(" "+strings.Join(but, " ")+" ", " "+name+" ") {
+			continue
+		}
+		columns := w.column(db, "SELECT 'quote(' || name || ')' FROM pragma_table_info('"+name+"')")
+		out.WriteString(name + "\n" + strings.Join(w.column(db, "SELECT "+strings.Join(columns, " || ',' || ")+" FROM "+name+" ORDER BY 1"), "\n") + "\n")
+	}
+	return out.String()
+}
+
+func (w *world) column(db *sql.DB, query string) (all []string) {
+	w.Helper()
+	rows, err := db.QueryContext(w.Context(), query)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			w.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	if err := rows.Err(); err != nil {
+		w.Fatal(err)
+	}
+	return all
+}
+
+// js is JSON from pairs of names and values.
+func js(pairs ...any) string {
+	object := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		object[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	text, _ := json.Marshal(object)
+	return string(text)
+}
+
+// oracle holds every answer of a tool to the document that the service serves.
+type oracle struct {
+	paths map[string]struct {
+		Post struct {
+			Responses map[string]json.RawMessage
+		}
+	}
+	schemas map[string]*jsonschema.Resolved
+}
+
+func newOracle(t testing.TB, document []byte) *oracle {
+	t.Helper()
+	var parsed struct {
+		Paths map[string]struct {
+			Post struct {
+				Responses map[string]json.RawMessage
+			}
+		}
+		Components struct {
+			Schemas map[string]*jsonschema.Schema
+		}
+	}
+	if err := json.Unmarshal(document, &parsed); err != nil {
+		t.Fatal(err)
+	}
+	o := &oracle{paths: parsed.Paths, schemas: map[string]*jsonschema.Resolved{}}
+	for name, s := range parsed.Components.Schemas {
+		resolved, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		o.schemas[name] = resolved
+	}
+	return o
+}
+
+func (o *oracle) check(t testing.TB, tool string, a answer) {
+	t.Helper()
+	rated := a.status != http.StatusUnauthorized && a.status != http.StatusForbidden
+	for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+		n, err := strconv.Atoi(a.header.Get(name))
+		if rated && (err != nil || n < 0 || n == 0 && name != "RateLimit-Remaining") || !rated && a.header.Get(name) != "" {
+			t.Errorf("%s %d: %s is %q", tool, a.status, name, a.header.Get(name))
+		}
+	}
+	path, known := o.paths[toolapi.ToolsPath+tool]
+	if _, documented := path.Post.Responses[strconv.Itoa(a.status)]; known && !documented {
+		t.Errorf("%s: status %d is not in the document", tool, a.status)
+	}
+	schema := "Error"
+	if a.status == http.StatusOK {
+		schema = tool + ".result"
+		if a.fields["ok"] == false {
+			schema = "ToolRefusal"
+			if e := a.header.Get("x-service-tool-error"); e != "true" && e != "false" {
+				t.Errorf("%s: x-service-tool-error is %q", tool, e)
+			}
+		}
+	}
+	if err := o.schemas[schema].Validate(a.fields); err != nil {
+		t.Errorf("%s: %s is no %s: %v", tool, a.body, schema, err)
+	}
+	if deprecated := a.header.Get("Deprecation") != ""; schema == "Error" && !deprecated {
+		t.Errorf("%s: a nested error without Deprecation", tool)
+	}
+}

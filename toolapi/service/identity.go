@@ -1,0 +1,170 @@
+package service
+
+import (
+	"database/sql"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// identity is who a key acts for and what that may reach, as of the moment it was
+// resolved.
+type identity struct {
+	key       int64
+	prefix    string
+	perMinute int // 0 for the service's
+	pin       int64
+	holder    int64
+	service   bool // a service account
+	fallback  int64
+	reach     []reachable
+}
+
+// reachable is a workspace that the holder is a member of.
+type reachable struct {
+	id         int64
+	slug, name string
+	zone       string
+	role       string
+}
+
+// permission is something a role may do.
+type permission string
+
+const (
+	read         permission = "read the workspace"
+	publishPages permission = "publish pages"
+	moveDomains  permission = "move domains"
+	editDrafts   permission = "edit automations"
+	planShorts   permission = "plan shorts"
+	curate       permission = "curate approvals"
+)
+
+// may reports what a role may do.
+func may(role string, p permission) bool {
+	switch role {
+	case "owner":
+		return true
+	case "editor":
+		return !slices.Contains([]permission{publishPages, moveDomains}, p)
+	}
+	return p == read
+}
+
+// bearer is the key of a request, or "".
+func bearer(r *http.Request) string {
+	sent := r.Header.Values("Authorization")
+	if len(sent) != 1 {
+		return ""
+	}
+	scheme, key, _ := strings.Cut(sent[0], " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		return ""
+	}
+	return strings.TrimLeft(key, " ")
+}
+
+// unauthorized is the one answer to every credential that does not resolve.
+func unauthorized() *toolapi.Error {
+	return toolapi.NewError(toolapi.CodeUnauthorized, "Send a valid API key: Authorization: Bearer <API_KEY>.")
+}
+
+// identify resolves a key by its hash. What it refuses is a *toolapi.Error.
+func identify(t tx, hash []byte, now time.Time) (identity, error) {
+	var who identity
+	var pin, perMinute, fallback, expires, revoked sql.NullInt64
+	var platform, account, access bool
+	ok, err := t.one(`SELECT k.id, k.prefix, k.pin, k.per_minute, k.expires_at, k.revoked_at,
+		h.id, h.service, h.api_access, h.default_workspace, a.api_enabled,
+		NOT EXISTS (SELECT 1 FROM settings WHERE name = 'api_disabled')
+		FROM keys k JOIN holders h ON h.id = k.holder_id JOIN accounts a ON a.id = h.account_id WHERE k.hash = ?`, []any{hash},
+		&who.key, &who.prefix, &pin, &perMinute, &expires, &revoked, &who.holder, &who.service, &access, &fallback, &account, &platform)
+	switch {
+	case err != nil:
+		return who, err
+	case !ok, revoked.Valid, expires.Valid && expires.Int64 <= now.UnixMilli():
+		return who, unauthorized()
+	case !platform:
+		return who, toolapi.NewError(toolapi.CodeSurfaceDisabled, "The API is switched off on this platform.")
+	case !account:
+		return who, toolapi.NewError(toolapi.CodeAccountDisabled, "The API is switched off for this account. An owner can switch it on in Settings, API & MCP.")
+	case !access:
+		return who, toolapi.NewError(toolapi.CodeAccessMissing, "The holder of this key lacks api.access. An owner can grant it in Settings, Members.")
+	}
+	who.pin, who.perMinute, who.fallback = pin.Int64, int(perMinute.Int64), fallback.Int64
+	who.reach, err = list(t, func(rows *sql.Rows, w *reachable) error { return rows.Scan(&w.id, &w.slug, &w.name, &w.zone, &w.role) },
+		"SELECT w.id, w.slug, w.name, w.time_zone, m.role FROM memberships m JOIN workspaces w ON w.id = m.workspace_id WHERE m.holder_id = ? ORDER BY w.slug", who.holder)
+	return who, err
+}
+
+// passable are the workspaces that a call with this key may name.
+func (who identity) passable() []reachable {
+	if who.pin == 0 {
+		return who.reach
+	}
+	return slices.DeleteFunc(slices.Clone(who.reach), func(w reachable) bool { return w.id != who.pin })
+}
+
+// resolve finds the workspace of a call that names one, or "" (platform document,
+// section 1). What it refuses is a *refusalError of the boundary.
+func (who identity) resolve(named string) (reachable, toolapi.Source, error) {
+	all := who.passable()
+	find := func(is func(reachable) bool) (reachable, bool) {
+		i := slices.IndexFunc(all, is)
+		if i < 0 {
+			return reachable{}, false
+		}
+		return all[i], true
+	}
+	if named != "" {
+		if w, ok := find(func(w reachable) bool { return w.slug == named }); ok {
+			return w, toolapi.CallOverride, nil
+		}
+		return reachable{}, "", unreachable("The key does not reach this workspace.", all)
+	}
+	if who.pin != 0 {
+		if w, ok := find(func(w reachable) bool { return w.id == who.pin }); ok {
+			return w, toolapi.KeyPin, nil
+		}
+		return reachable{}, "", unreachable("The key is pinned to a workspace that its holder no longer reaches.", all)
+	}
+	if w, ok := find(func(w reachable) bool { return w.id == who.fallback }); ok {
+		return w, toolapi.StoredDefault, nil
+	}
+	switch len(all) {
+	case 0:
+		return reachable{}, "", unreachable("The holder of this key is a member of no workspace.", all)
+	case 1:
+		return all[0], toolapi.SoleReachable, nil
+	}
+	return reachable{}, "", &refusalError{boundary: true, refusal: toolapi.ToolRefusal{
+		Code: toolapi.CodeWorkspaceAmbiguous, Message: "The key reaches more than one workspace and none is selected.",
+		Workspaces: slugs(all), Fix: "send workspace with one of the slugs", Instruction: "Offer the workspaces to the person; do not pick one.",
+	}}
+}
+
+func unreachable(message string, all []reachable) error {
+	return &refusalError{boundary: true, refusal: toolapi.ToolRefusal{Code: toolapi.CodeWorkspaceUnreachable, Message: message, Workspaces: slugs(all)}}
+}
+
+func slugs(all []reachable) []string {
+	names := make([]string, len(all))
+	for i, w := range all {
+		names[i] = w.slug
+	}
+	return names
+}
+
+// echo is the workspace as a result names it.
+func echo(w reachable, source toolapi.Source) toolapi.WorkingIn {
+	note := map[toolapi.Source]string{
+		toolapi.CallOverride:  "The call named this workspace.",
+		toolapi.KeyPin:        "The key is pinned to this workspace.",
+		toolapi.StoredDefault: "This is the default workspace of the key's holder.",
+		toolapi.SoleReachable: "This is the only workspace that the key reaches.",
+	}[source]
+	return toolapi.WorkingIn{Label: w.name, Note: note, Workspace: w.slug, Source: source}
+}

@@ -1,0 +1,83 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Run does what is due, until ctx ends: it publishes what was scheduled, forgets
+// what has expired, and writes down when keys were used. A failure is logged and
+// tried again.
+func (s *Service) Run(ctx context.Context) {
+	poll, clean := time.NewTicker(pollInterval), time.NewTicker(cleanInterval)
+	defer poll.Stop()
+	defer clean.Stop()
+	for ctx.Err() == nil {
+		if err := s.PublishDue(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("scheduled publish failed", "error", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+		case <-poll.C:
+		case <-clean.C:
+			if err := s.Clean(ctx); err != nil && ctx.Err() == nil {
+				s.log.Error("cleaning failed", "error", err.Error())
+			}
+		}
+	}
+	if err := s.noteUse(context.WithoutCancel(ctx)); err != nil {
+		s.log.Error("the last use of keys was not written", "error", err.Error())
+	}
+}
+
+// PublishDue publishes every page whose scheduled time has come.
+func (s *Service) PublishDue(ctx context.Context) error {
+	now := s.now().UnixMilli()
+	waiting := false
+	err := s.db.read(ctx, func(t tx) (err error) {
+		_, err = t.one("SELECT EXISTS (SELECT 1 FROM schedules WHERE at <= ?)", []any{now}, &waiting)
+		return err
+	})
+	if err != nil || !waiting {
+		return err
+	}
+	n := 0
+	err = s.db.write(ctx, func(t tx) (err error) {
+		n, err = t.publishDue(now)
+		return err
+	})
+	if err == nil {
+		s.log.Info("published as scheduled", "pages", n)
+	}
+	return err
+}
+
+// Clean forgets what has expired: proposals, answers kept for retries, and rate
+// windows of keys that rest.
+func (s *Service) Clean(ctx context.Context) error {
+	s.limits.clean()
+	old := s.now().Add(-answerLife).UnixMilli()
+	return errors.Join(s.noteUse(ctx), s.db.write(ctx, func(t tx) error {
+		if err := t.exec("DELETE FROM proposals WHERE expires_at < ?", old); err != nil {
+			return err
+		}
+		return t.exec("DELETE FROM answers WHERE created_at <= ?", old)
+	}))
+}
+
+// noteUse writes down when keys were last used.
+func (s *Service) noteUse(ctx context.Context) error {
+	used := s.used.take()
+	if len(used) == 0 {
+		return nil
+	}
+	return s.db.write(ctx, func(t tx) error {
+		for key, at := range used {
+			if err := t.exec("UPDATE keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?", at, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,69 @@
+package service
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+	_ "time/tzdata" // the same zones on every machine
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+const daysOfWeek = 7
+
+// scheduleRead is schedule.read (platform document, section 4.3).
+func (c *call) scheduleRead(args toolapi.ScheduleReadArgs) (toolapi.Schedule, error) {
+	zone, err := time.LoadLocation(c.in.zone)
+	if err != nil {
+		return toolapi.Schedule{}, fmt.Errorf("time zone of workspace %s: %w", c.in.slug, err)
+	}
+	within := c.now.In(zone)
+	if args.Week != "" {
+		if within, err = time.ParseInLocation(time.DateOnly, string(args.Week), zone); err != nil {
+			return toolapi.Schedule{}, invalid(toolapi.Issue{Path: "week", Message: "is no date of the calendar"})
+		}
+	}
+	days := weekOf(within)
+	grid := toolapi.Schedule{TimeZone: c.in.zone, Week: days[0].Format(time.DateOnly), Unplanned: []toolapi.Piece{}}
+	for _, day := range days[:daysOfWeek] {
+		grid.Days = append(grid.Days, day.Format(time.DateOnly))
+	}
+	if grid.Rows, err = c.rows(grid.Days); err != nil {
+		return grid, err
+	}
+	pieces, err := list(c.tx, scanPiece, "SELECT "+pieceColumns+" FROM pieces WHERE workspace_id = ? AND scheduled_for >= ? AND scheduled_for < ? ORDER BY scheduled_for, id",
+		c.in.id, days[0].UnixMilli(), days[daysOfWeek].UnixMilli())
+	for _, p := range pieces {
+		day := slices.Index(grid.Days, time.UnixMilli(p.scheduled.Int64).In(zone).Format(time.DateOnly))
+		row := slices.IndexFunc(grid.Rows, func(r toolapi.Row) bool { return r.Format == p.Format })
+		if row < 0 || day < 0 {
+			grid.Unplanned = append(grid.Unplanned, p.Piece)
+			continue
+		}
+		cell := &grid.Rows[row].Cells[day]
+		cell.Pieces = append(cell.Pieces, p.Piece)
+	}
+	return grid, err
+}
+
+// weekOf returns the starts of the seven days of the week of a time, and of the next
+// week. Days are counted by the calendar: not all have 24 hours.
+func weekOf(t time.Time) (starts [daysOfWeek + 1]time.Time) {
+	since := (int(t.Weekday()) + daysOfWeek - int(time.Monday)) % daysOfWeek
+	year, month, day := t.Date()
+	for i := range starts {
+		starts[i] = time.Date(year, month, day-since+i, 0, 0, 0, 0, t.Location())
+	}
+	return starts
+}
+
+// rows are the formats that the cadence plans, with empty cells.
+func (c *call) rows(days []string) ([]toolapi.Row, error) {
+	return list(c.tx, func(rows *sql.Rows, r *toolapi.Row) error {
+		for _, day := range days {
+			r.Cells = append(r.Cells, toolapi.Cell{Day: day, Pieces: []toolapi.Piece{}})
+		}
+		return rows.Scan(&r.Format, &r.Planned)
+	}, "SELECT format, per_week FROM cadence WHERE workspace_id = ? ORDER BY position", c.in.id)
+}

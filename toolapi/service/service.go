@@ -1,0 +1,118 @@
+// Package service is the tool API itself (platform document, sections 1 to 9), on a
+// SQLite file of its own: what `pages platform` serves, and what clients are
+// tested against.
+//
+// In go a path and Options (Open); out comes an http.Handler. Run does what
+// is due when nobody calls: it publishes what was scheduled and forgets what has
+// expired. Every change is one transaction with its audit row and with what is kept
+// for a retry, and is synced before it is answered. Several processes may open one
+// file; who a key acts for is looked up on every call, so that what another process
+// revokes is closed at once.
+//
+// Refusals are toolapi's; Open and the operator's functions (CreateKey, Seed, …)
+// return ordinary errors, *UnknownError for a name that there is not. All
+// functions may be called concurrently. The service serves no site and
+// keeps no file of one.
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// Options of a service. The zero value is the service as the platform runs it.
+type Options struct {
+	// Now gives the time of day. Default time.Now.
+	Now func() time.Time
+	// Elapsed gives a time that never goes back, for the rate windows. Default the
+	// time since Open.
+	Elapsed func() time.Duration
+	// PerMinute is how many calls a minute a key without its own cap may make. Default 60.
+	PerMinute int
+	// Logger gets one line for each request and each failure. Default none.
+	Logger *slog.Logger
+}
+
+// Service is a running tool API.
+type Service struct {
+	db        *database
+	now       func() time.Time
+	elapsed   func() time.Duration
+	perMinute int
+	log       *slog.Logger
+	limits    *limiter
+	metrics   metrics
+	used      lastUse
+	tools     map[string]handler
+	openAPI   []byte
+	sealing   []byte // key of cursors
+}
+
+// Open opens the service on the database file at path, which is made when it is
+// missing. Close releases it.
+func Open(ctx context.Context, path string, o Options) (*Service, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Elapsed == nil {
+		opened := o.Now() // of a real clock this has the monotonic reading
+		o.Elapsed = func() time.Duration { return o.Now().Sub(opened) }
+	}
+	if o.PerMinute == 0 {
+		o.PerMinute = defaultPerMinute
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	db, err := openDatabase(ctx, path, o.Now)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{
+		db: db, now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
+		metrics: metrics{calls: map[counted]*tally{}}, used: lastUse{keys: map[int64]int64{}},
+	}
+	contract := toolapi.NewContract()
+	s.tools = bind(contract)
+	s.openAPI, err = contract.OpenAPI()
+	if err == nil {
+		s.sealing, err = s.secret(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	return s, nil
+}
+
+// Close closes the database. Calls and Run must have ended.
+func (s *Service) Close() error { return s.db.close() }
+
+// bind gives each tool of the contract its code.
+func bind(c *toolapi.Contract) map[string]handler {
+	all := map[string]handler{}
+	for _, h := range []handler{
+		on(c.BrandProfileStatus, read, (*call).brandProfileStatus),
+		on(c.ContentStatus, read, (*call).contentStatus),
+		on(c.ScheduleRead, read, (*call).scheduleRead),
+		onTwo(c.SchedulePublish, publishPages, (*call).schedulePublish),
+		onTwo(c.PointAtSite, moveDomains, (*call).pointAtSite),
+		onReplayed(c.UndoDraft, editDrafts, (*call).undoDraft),
+		onReplayed(c.RedoDraft, editDrafts, (*call).redoDraft),
+		onReplayed(c.DiscardDraft, editDrafts, (*call).discardDraft),
+		on(c.TryShape, planShorts, (*call).tryShape),
+		on(c.SetPrimaryVariant, curate, (*call).setPrimaryVariant),
+		on(c.RecommendStyle, read, (*call).recommendStyle),
+		on(c.PageList, read, (*call).pageList),
+		onTwo(c.Publish, publishPages, (*call).publish),
+		onTwo(c.Rollback, publishPages, (*call).rollback),
+		on(c.Unschedule, publishPages, (*call).unschedule),
+		on(c.DomainList, read, (*call).domainList),
+	} {
+		all[h.tool.Name] = h
+	}
+	return all
+}
