@@ -235,7 +235,7 @@ func collisions(files []File) Errors {
 	var errs Errors
 	first := map[string]string{}
 	for _, f := range files {
-		key := norm.NFC.String(cases.Fold().String(norm.NFC.String(f.Name)))
+		key := folded(f.Name)
 		if other, ok := first[key]; ok {
 			errs = append(errs, f.errorWhole(CodeNameCollision,
 				fmt.Sprintf("the names %q and %q are the same on some systems", other, f.Name), "rename one of them"))
@@ -244,6 +244,14 @@ func collisions(files []File) Errors {
 		first[key] = f.Name
 	}
 	return errs
+}
+
+// folded is the same for names that differ in case or in how a letter is composed.
+func folded(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return strings.ToLower(name)
+	}
+	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
 }
 
 // ambiguities warns where other tools, which order by number, would apply the files in another order than ours, and

@@ -1,10 +1,12 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -34,9 +36,9 @@ func readLedger(ctx context.Context, db querier) ([]Entry, error) {
 	if err != nil || columns == 0 {
 		return nil, err
 	}
-	query := "SELECT name, sha256, position, applied_at, duration_ms, tool FROM _pages_migrations ORDER BY position, name"
+	query := "SELECT name, sha256, position, applied_at, duration_ms, tool FROM _pages_migrations"
 	if columns == firstColumns {
-		query = "SELECT name, sha256, n, applied_at, 0, tool FROM _pages_migrations ORDER BY n, name"
+		query = "SELECT name, sha256, n, applied_at, 0, tool FROM _pages_migrations"
 	}
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
@@ -55,6 +57,10 @@ func readLedger(ctx context.Context, db querier) ([]Entry, error) {
 		}
 		entries = append(entries, e)
 	}
+	// Here, and not by SQLite, which would sort them in a table of its own.
+	slices.SortFunc(entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.Name, b.Name))
+	})
 	return entries, rows.Err()
 }
 

@@ -28,7 +28,6 @@ import (
 	"context"
 	"database/sql"
 	"io/fs"
-	"sync"
 	"time"
 )
 
@@ -155,17 +154,13 @@ func (m *Migrator) Status(ctx context.Context) (Status, error) {
 }
 
 func (m *Migrator) compare(ctx context.Context) (fileSet, Status, error) {
-	var ledger []Entry
-	var failed error
-	var reading sync.WaitGroup
-	reading.Go(func() { ledger, failed = readLedger(ctx, m.db) })
 	set, err := m.read()
-	reading.Wait()
 	if err != nil {
 		return fileSet{}, Status{}, err
 	}
-	if failed != nil {
-		return fileSet{}, Status{}, databaseError("the migrations ledger cannot be read", failed)
+	ledger, err := readLedger(ctx, m.db)
+	if err != nil {
+		return fileSet{}, Status{}, databaseError("the migrations ledger cannot be read", err)
 	}
 	return set, set.compare(ledger, m.o), nil
 }

@@ -69,7 +69,9 @@ func TestMigratePowerLoss(t *testing.T) {
 		case <-time.After(time.Duration(rand.Int64N(int64(200 * time.Millisecond)))):
 			power.cut()
 			_ = cmd.Process.Kill() // it may just have ended
-			_ = <-ended // killed
+			if err := <-ended; err == nil {
+				said = next // just before
+			}
 		}
 		power.unmount()
 		power.mount()
