@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// canary is a secret that nothing may tell.
+const canary = "canary-5d1c7e90b2af"
+
+// canaryForms are how it could be written.
+var canaryForms = []string{canary, hex.EncodeToString([]byte(canary)), base64.StdEncoding.EncodeToString([]byte(canary))}
+
+// TestSecretCanary has a Worker use a secret, and fail with it in its hands, while the
+// author looks at everything: no file that was written, no line that was printed and no
+// page of ours has it. What has it is where the author put it, and the Worker's answer.
+func TestSecretCanary(t *testing.T) {
+	path, err := binary() // before the caches of go move
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, caches := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", caches)
+	const worker = `
+import { env as imported } from "cloudflare:workers";
+const early = imported.TOKEN.length; // at the top level, which the image of the Worker keeps
+export default { async fetch(request, env) {
+	const { TOKEN } = env, { pathname } = new URL(request.url);
+	console.log("asked for", pathname, { length: TOKEN.length, early });
+	if (pathname === "/api/use") return new Response(TOKEN);
+	if (pathname === "/api/throw") env.TOKEN.nothing.there;
+	if (pathname === "/api/loop") for (;;) TOKEN.at(0);
+	if (pathname === "/api/sql") await env.DB.prepare("SELECT nonsense WHERE ? = 1").bind(TOKEN).all();
+	if (pathname === "/api/key") await env.KV.put("k", TOKEN, { expirationTtl: 1 });
+	return new Response("?");
+} }`
+	for name, text := range map[string]string{
+		"pages.deploy.json": `{"entry": "worker.js", "assets": "public", "routes": [{"pattern": "/api/*"}], "limits": {"cpuMs": 200},
+			"bindings": {"secrets": ["TOKEN", "ABSENT"], "database": {"migrations": "migrations"}, "kv": {"name": "KV"}}}`,
+		"worker.js": worker, ".dev.vars": "TOKEN=" + canary + "\n", "public/index.html": "<h1>home</h1>",
+		"migrations/0001_a.sql": "CREATE TABLE a (x);\n",
+	} {
+		put(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+	}
+	d := startDev(t, dir)
+	told := func(where, text string) {
+		t.Helper()
+		for _, form := range canaryForms {
+			if strings.Contains(text, form) {
+				t.Errorf("%s tells the secret", where)
+			}
+		}
+	}
+	if a := d.get("/api/use"); a.body != canary {
+		t.Fatalf("the Worker has no secret: %d %q", a.StatusCode, a.body)
+	}
+	for _, path := range []string{"/api/throw", "/api/loop", "/api/sql", "/api/key", "/.dev.vars", "/worker.js", "/none"} {
+		for _, accept := range []string{"text/html", "application/json"} {
+			a := d.get(path, "Accept: "+accept)
+			if a.StatusCode < 400 {
+				t.Errorf("%s: %d", path, a.StatusCode)
+			}
+			told(path, a.body)
+		}
+	}
+	d.edit("worker.js", "const early", "const early =")
+	d.eventually("the overlay", func() bool {
+		return d.get("/api/use", "Accept: text/html").StatusCode >= 500 || strings.Contains(d.stderr.String(), "error")
+	})
+	told("the overlay", d.get("/", "Accept: text/html").body)
+	d.edit("worker.js", "const early =", "const early")
+	for _, path := range []string{"/__pages/", "/__pages/api/dev", "/__pages/api/state", "/__pages/api/requests", "/__pages/api/logs", "/__pages/api/kv"} {
+		told(path, d.get(path).body)
+	}
+	for _, args := range [][]string{
+		{"validate", dir}, {"build", dir, "--json"}, {"types", dir}, {"routes", dir}, {"logs", dir, "--json"},
+		{"state", "save", "with-canary", "--dir", dir}, {"db", "dump", "--dir", dir},
+	} {
+		out, err := exec.Command(path, args...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+		told(strings.Join(args, " "), string(out))
+	}
+	d.stop()
+	told("standard error", d.stderr.String())
+	files := 0
+	for _, root := range []string{dir, caches} {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() || entry.Name() == ".dev.vars" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			files++
+			told(path, string(bytes.ToValidUTF8(text, nil)))
+			told(path, string(text))
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if files < 15 {
+		t.Errorf("only %d files were written", files)
+	}
+}
