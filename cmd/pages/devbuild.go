@@ -40,7 +40,13 @@ type siteBuilder struct {
 }
 
 func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, error) {
+	// A new database is made by one process alone.
+	unlock, err := r.state.lockMigrations(ctx)
+	if err != nil {
+		return nil, err
+	}
 	db, err := r.state.open(ctx, siteFile)
+	unlock()
 	if err != nil {
 		return nil, err
 	}

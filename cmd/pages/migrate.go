@@ -218,12 +218,17 @@ func (s *migrations) printApplied(result migrate.Result, err error) error {
 // withDoc makes the JSON document of an error hold that of the command too.
 func (s *migrations) withDoc(err error, doc any) error {
 	err = s.fail(err)
-	file, ok := errors.AsType[*refused](err)
-	if !ok {
+	var said any
+	code := exitRefused
+	if file, ok := errors.AsType[*refused](err); ok {
+		said = file.report
+	} else if f, ok := errors.AsType[*failure](err); ok && !errors.Is(err, context.Canceled) {
+		said, code = map[string]any{"ok": false, "code": f.id, "message": f.msg, "fix": f.fix}, f.code
+	} else {
 		return err
 	}
 	whole := map[string]any{}
-	for _, part := range []any{doc, file.report} {
+	for _, part := range []any{doc, said} {
 		text, err := json.Marshal(part)
 		if err != nil {
 			return err
@@ -233,7 +238,7 @@ func (s *migrations) withDoc(err error, doc any) error {
 		}
 	}
 	s.printJSON(whole)
-	return &failure{code: exitRefused, err: errShown}
+	return &failure{code: code, err: errShown}
 }
 
 // warnings are notices as lines, with the files as the user would name them.
