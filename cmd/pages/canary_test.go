@@ -80,8 +80,13 @@ export default { async fetch(request, env) {
 		told(path, d.get(path).body)
 	}
 	for _, args := range [][]string{
-		{"validate", dir}, {"build", dir, "--json"}, {"types", dir}, {"routes", dir}, {"logs", dir, "--json"},
-		{"state", "save", "with-canary", "--dir", dir}, {"db", "dump", "--dir", dir},
+		{"validate", dir},
+		{"build", dir, "--json"},
+		{"types", dir},
+		{"routes", dir},
+		{"logs", dir, "--json"},
+		{"state", "save", "with-canary", "--dir", dir},
+		{"db", "dump", "--dir", dir},
 	} {
 		out, err := exec.Command(path, args...).CombinedOutput()
 		if err != nil {

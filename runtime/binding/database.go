@@ -58,7 +58,7 @@ type Query struct {
 	Params []any
 }
 
-// NewDatabase makes db available to Workers. The pool must have a connection
+// NewDatabase makes db available to Workers. The pool must have five connections
 // to spare, opened with synchronous=FULL if commits are to be durable.
 func NewDatabase(db *sql.DB, o DatabaseOptions) *Database {
 	if o.Now == nil {
