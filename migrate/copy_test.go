@@ -376,6 +376,10 @@ func TestSquash(t *testing.T) {
 			}
 		})
 	}
+	days := list("2018-01-14-171611_a.sql", "CREATE TABLE a(x);", "2018-02-17-205753_b.sql", "CREATE TABLE b(x);")
+	if made := squash(open(t), days, "2018-02-17-205753_b.sql"); made.File.Name != "2018-02-17-205753_b_squashed.sql" {
+		t.Errorf("of files by day: %s", made.File.Name)
+	}
 	for upTo, files := range map[string][]migrate.File{"9.sql": original, "1.sql": original, "3.sql": append(original[:3:3], list("3_a.sql", "SELECT 1")...)} {
 		if _, err := migrator(open(t), files, options).Squash(t.Context(), upTo, writeRows); codes(err) != migrate.CodeSquash {
 			t.Errorf("up to %s: %v", upTo, err)
@@ -397,6 +401,8 @@ func TestNextName(t *testing.T) {
 		{"0099_a.sql README.md", "é Ü", "0100_é_ü.sql"},
 		{"20260101000000_a.sql", "x", "20261122123000_x.sql"},
 		{"20991231235959_a.sql", "x", "20991231235960_x.sql"},
+		{"2018-01-14-171611_a.sql 2025-02-01-000000_b.sql", "x", "2026-11-22-123000_x.sql"},
+		{"2099-01-14-171611_a.sql", "x", "migration_numbering"},
 		{"9_a.sql", "x", "migration_numbering"},
 		{"99_a.sql", "x", "migration_numbering"},
 		{"init.sql", "x", "migration_numbering"},

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -297,8 +298,16 @@ func order(files []File) string {
 	return strings.Join(names, ", ")
 }
 
+// dated is a name that begins with a day, such as 2026-11-22, which is no number.
+var dated = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+
 // digits is the number a name begins with, as it is written.
-func digits(name string) string { return name[:len(name)-len(strings.TrimLeft(name, "0123456789"))] }
+func digits(name string) string {
+	if dated.MatchString(name) {
+		return ""
+	}
+	return name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
+}
 
 // number is the number a name begins with without its padding, so that equal numbers are equal strings at any length.
 func number(name string) string { return strings.TrimLeft(digits(name), "0") }

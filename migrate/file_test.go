@@ -40,6 +40,7 @@ func TestRead(t *testing.T) {
 			"2_c.sql migration_order_ambiguous", "",
 		},
 		{"padded", directory("0001_a.sql", "0002_b.sql", "0010_c.sql"), "0001_a.sql 0002_b.sql 0010_c.sql", "", ""},
+		{"days", directory("2018-01-14-1_a.sql", "2018-02-17-20_b.sql"), "2018-01-14-1_a.sql 2018-02-17-20_b.sql", "", ""},
 		{"same number", directory("0001_a.sql", "0001_b.sql"), "0001_a.sql 0001_b.sql", "0001_b.sql migration_number_duplicate", ""},
 		{
 			"M-006 other files", directory("1.sql", "Readme.md", ".hidden.sql", "old/2.sql"), "1.sql",

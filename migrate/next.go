@@ -14,7 +14,8 @@ import (
 const timestampWidth = 14
 
 // NextName gives the base name of a new migration called what, which sorts behind all there are: it goes on with the
-// folder's numbers, in their width and with what they have between number and name, or with times where it has those.
+// folder's numbers, in their width and with what they have between number and name, or with times or days where it has
+// those.
 // An empty or missing folder begins with 0001. what becomes lower case, with "_" for all but letters and digits.
 func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 	files, _, err := Read(fsys, dir)
@@ -32,11 +33,13 @@ func NextName(fsys fs.FS, dir, what string, now time.Time) (string, error) {
 			last = d
 		}
 	}
-	if last == "" && lastName != "" {
+	if last == "" && lastName != "" && !dated.MatchString(lastName) {
 		return "", &Error{Code: CodeNumbering, Msg: fmt.Sprintf("the migrations, such as %q, have no numbers to go on with", lastName), Fix: "create the file under a name that sorts behind them"}
 	}
 	number, between := "0001", "_"
 	switch {
+	case dated.MatchString(lastName):
+		number = now.UTC().Format("2006-01-02-150405")
 	case len(last) == timestampWidth:
 		number = max(now.UTC().Format("20060102150405"), increment(last))
 	case last != "":

@@ -206,7 +206,7 @@ func (m *Migrator) squashHead(set, head fileSet, status Status, upTo string) (Sq
 	}
 	name += "_squashed.sql"
 	if name == upTo {
-		name = digits(upTo) + "_squashed_again.sql"
+		name = strings.TrimSuffix(upTo, ".sql") + "_again.sql"
 	}
 	_, taken := set.sums[name]
 	last := head.files[len(head.files)-1]
