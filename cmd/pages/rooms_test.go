@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/workertypes", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site",
+		"manifest", "manifest/workertypes", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/service",
 	},
 }
 

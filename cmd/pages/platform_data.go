@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// Files of the service's data folder.
+const (
+	platformDB      = "service.db"
+	platformServer  = "server.lock" // held while the service runs
+	platformOpening = "open.lock"   // held while the database is opened and brought up to date
+)
+
+// platformData is the data folder of `pages platform`.
+type platformData struct{ dir string }
+
+// openData makes the data folder if it is missing: readable by its owner alone, and
+// out of version control.
+func (c *cli) openData(dir string) (*platformData, error) {
+	if dir == "" {
+		dir = filepath.Join(".pages", "platform")
+	}
+	d := &platformData{dir: c.path(dir)}
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return nil, d.unusable(err)
+	}
+	ignore := filepath.Join(d.dir, ".gitignore")
+	if isFile(ignore) {
+		return d, nil
+	}
+	if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
+		return nil, d.unusable(err)
+	}
+	return d, nil
+}
+
+func (d *platformData) unusable(err error) error {
+	return resourceError("data-unusable", fmt.Sprintf("the data folder %q cannot be used", d.dir), "make it a folder that you may write to, or give another with --data", err)
+}
+
+// lockServer makes sure that one service runs on the data.
+func (d *platformData) lockServer() (unlock func(), err error) {
+	lock := flock.New(filepath.Join(d.dir, platformServer))
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, d.unusable(err)
+	}
+	if !ok {
+		return nil, resourceError("already-running", fmt.Sprintf("another pages platform uses the data folder %q", d.dir), "use that one, stop it, or give this one its own --data", nil)
+	}
+	return func() { _ = lock.Unlock() }, nil // ends with the process in any case
+}
+
+// open opens the service, one process after another: two that make one database at
+// once would be in each other's way.
+func (d *platformData) open(ctx context.Context, o service.Options) (s *service.Service, err error) {
+	lock := flock.New(filepath.Join(d.dir, platformOpening))
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, d.unusable(err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if s, err = service.Open(ctx, filepath.Join(d.dir, platformDB), o); err != nil {
+		return nil, d.unusable(err)
+	}
+	return s, nil
+}
+
+// withData runs an operator's command on the data, whether the service runs or not.
+func (c *cli) withData(ctx context.Context, f *platformFlags, do func(*service.Service) error) (err error) {
+	data, err := c.openData(f.data)
+	if err != nil {
+		return err
+	}
+	s, err := data.open(ctx, service.Options{Now: c.now})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return operatorError(do(s))
+}
+
+// operatorError gives the errors of an operator's command their code and remedy.
+func operatorError(err error) error {
+	if unknown, ok := errors.AsType[*service.UnknownError](err); ok {
+		return &failure{code: exitRefused, id: "unknown", msg: unknown.Error(), fix: "see what there is: pages platform keys, members or workspaces list", err: err}
+	}
+	if exists, ok := errors.AsType[*service.ExistsError](err); ok {
+		return &failure{code: exitRefused, id: "exists", msg: exists.Error(), fix: "give another name", err: err}
+	}
+	if bad, ok := errors.AsType[*service.InvalidError](err); ok {
+		return usageError("%s", bad.Error())
+	}
+	return err
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+func (c *cli) newPlatformKeys(f *platformFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "keys",
+		Short:   "Make, list and revoke API keys of the local service",
+		Example: "  pages platform keys create ana@acme.test\n  pages platform keys list --json\n  pages platform keys revoke 3",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.newKeysCreate(f), c.newKeysList(f), c.newKeysRevoke(f))
+	return cmd
+}
+
+func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
+	var n service.NewKey
+	cmd := &cobra.Command{
+		Use:   "create EMAIL",
+		Short: "Make a key for a member or a service account",
+		Long: "Make a key for a member or a service account. The key is printed on stdout, this\nonce: only its hash is kept.\n\n" +
+			"Exit codes: 0 made, 1 there is no such member or workspace, 2 wrong usage, 9 the\ndata folder cannot be used.",
+		Example: "  pages platform keys create ana@acme.test --expires 720h > key\n  pages platform keys create ci@acme.test --name CI --workspace acme",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if n.Life < 0 || n.PerMinute < 0 || n.PerMinute > maxRate {
+				return usageError("--expires and --rate-limit must not be negative, nor --rate-limit over %d", maxRate)
+			}
+			n.Holder = args[0]
+			return c.withData(cmd.Context(), f, func(s *service.Service) error {
+				key, err := s.CreateKey(cmd.Context(), n)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					c.printJSON(struct {
+						Key string `json:"key"`
+					}{key})
+					return nil
+				}
+				fmt.Fprintln(c.stdout, key)
+				return nil
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&n.Name, "name", "", "`name` to tell the key by (default: key)")
+	flags.StringVar(&n.Workspace, "workspace", "", "pin the key to the workspace with this `slug`")
+	flags.DurationVar(&n.Life, "expires", 0, "how `long` the key is good, such as 720h (default: until it is revoked)")
+	flags.IntVar(&n.PerMinute, "rate-limit", 0, "`calls` a minute (default: those of the service)")
+	return cmd
+}
+
+// shownKey is a key as `pages platform keys list` prints it.
+type shownKey struct {
+	ID        int64      `json:"id"`
+	Prefix    string     `json:"prefix"`
+	Name      string     `json:"name"`
+	Holder    string     `json:"holder"`
+	Service   bool       `json:"service_account"`
+	Pin       string     `json:"workspace,omitempty"`
+	PerMinute int        `json:"rate_limit,omitempty"`
+	Created   time.Time  `json:"created_at"`
+	Expires   *time.Time `json:"expires_at"`
+	Revoked   *time.Time `json:"revoked_at"`
+	LastUsed  *time.Time `json:"last_used_at"`
+}
+
+func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the keys, by how they start",
+		Long:    "List the keys, by how they start, with whom they act for and whether they are good.\nWhen a key was last used is written down every minute.\n\nExit codes: 0 done, 2 wrong usage, 9 the data folder cannot be used.",
+		Example: "  pages platform keys list\n  pages platform keys list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withData(cmd.Context(), f, func(s *service.Service) error {
+				keys, err := s.Keys(cmd.Context())
+				if err != nil {
+					return err
+				}
+				shown := make([]shownKey, len(keys))
+				for i, k := range keys {
+					shown[i] = shownKey{k.ID, k.Prefix, k.Name, k.Holder, k.Service, k.Pin, k.PerMinute, k.Created, there(k.Expires), there(k.Revoked), there(k.LastUsed)}
+				}
+				if c.json {
+					c.printJSON(struct {
+						Keys []shownKey `json:"keys"`
+					}{shown})
+					return nil
+				}
+				for _, k := range shown {
+					fmt.Fprintf(c.stdout, "%d  %s…  %s  %s  %s\n", k.ID, k.Prefix, k.Holder, k.Name, k.standing(c.now()))
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// there is a time that may be none.
+func there(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// standing says whether a key is good.
+func (k shownKey) standing(now time.Time) string {
+	switch {
+	case k.Revoked != nil:
+		return "revoked"
+	case k.Expires != nil && !k.Expires.After(now):
+		return "expired"
+	}
+	return "good"
+}
+
+func (c *cli) newKeysRevoke(f *platformFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "Close the reach of a key, at once and for good",
+		Long:    "Close the reach of a key, at once and for good, also in a service that runs. The id\nis the one that pages platform keys list shows.\n\nExit codes: 0 revoked, 1 there is no such key, 2 wrong usage, 9 the data folder\ncannot be used.",
+		Example: "  pages platform keys revoke 3",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil {
+				return usageError("the id is %q; it is a number that pages platform keys list shows", args[0])
+			}
+			return c.withData(cmd.Context(), f, func(s *service.Service) error {
+				if err := s.RevokeKey(cmd.Context(), id); err != nil {
+					return err
+				}
+				c.progress("key %d is revoked", id)
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "workspaces",
+		Short:   "Make and list workspaces of the local service",
+		Example: "  pages platform workspaces create acme --name 'Acme Studio' --time-zone Europe/Berlin\n  pages platform workspaces list",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var w service.Workspace
+	create := &cobra.Command{
+		Use:     "create SLUG",
+		Short:   "Make a workspace",
+		Long:    "Make a workspace.\n\nExit codes: 0 made, 1 there is one of this slug, 2 wrong usage, 9 the data folder\ncannot be used.",
+		Example: "  pages platform workspaces create acme --time-zone Europe/Berlin",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w.Slug = args[0]
+			return c.withData(cmd.Context(), f, func(s *service.Service) error { return s.CreateWorkspace(cmd.Context(), w) })
+		},
+	}
+	create.Flags().StringVar(&w.Name, "name", "", "`name` for people (default: the slug)")
+	create.Flags().StringVar(&w.TimeZone, "time-zone", "UTC", "IANA `name` of the zone of its schedule")
+	list := &cobra.Command{
+		Use:     "list",
+		Short:   "List the workspaces",
+		Long:    "List the workspaces.\n\nExit codes: 0 done, 2 wrong usage, 9 the data folder cannot be used.",
+		Example: "  pages platform workspaces list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withData(cmd.Context(), f, func(s *service.Service) error { return c.listWorkspaces(cmd, s) })
+		},
+	}
+	cmd.AddCommand(create, list)
+	return cmd
+}
+
+func (c *cli) listWorkspaces(cmd *cobra.Command, s *service.Service) error {
+	all, err := s.Workspaces(cmd.Context())
+	if err != nil {
+		return err
+	}
+	type row struct {
+		Slug     string `json:"slug"`
+		Name     string `json:"name"`
+		TimeZone string `json:"time_zone"`
+	}
+	rows := make([]row, len(all))
+	for i, w := range all {
+		rows[i] = row(w)
+	}
+	if c.json {
+		c.printJSON(map[string]any{"workspaces": rows})
+		return nil
+	}
+	for _, w := range rows {
+		fmt.Fprintf(c.stdout, "%s  %s  %s\n", w.Slug, w.Name, w.TimeZone)
+	}
+	return nil
+}
+
+func (c *cli) newPlatformMembers(f *platformFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "members",
+		Short:   "Add, list and remove members of workspaces of the local service",
+		Example: "  pages platform members add ana@acme.test --workspace acme --role owner\n  pages platform members add ci@acme.test --workspace acme --service-account\n  pages platform members remove ana@acme.test --workspace acme",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.newMembersAdd(f), c.newMembersRemove(f), c.newMembersList(f))
+	return cmd
+}
+
+func (c *cli) newMembersAdd(f *platformFlags) *cobra.Command {
+	var m service.Member
+	cmd := &cobra.Command{
+		Use:     "add EMAIL",
+		Short:   "Make someone a member of a workspace, or give a member another role",
+		Long:    "Make someone a member of a workspace, or give a member another role. A service\naccount proposes what needs a person's go-ahead, and never confirms it.\n\nExit codes: 0 done, 1 there is no such workspace, 2 wrong usage, 9 the data folder\ncannot be used.",
+		Example: "  pages platform members add ana@acme.test --workspace acme --role owner",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m.Email = args[0]
+			return c.withData(cmd.Context(), f, func(s *service.Service) error { return s.AddMember(cmd.Context(), m) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&m.Workspace, "workspace", "", "`slug` of the workspace")
+	flags.StringVar(&m.Role, "role", "owner", "`role` there: owner, editor, viewer")
+	flags.StringVar(&m.Name, "name", "", "`name` for people (default: the email)")
+	flags.BoolVar(&m.Service, "service-account", false, "a service account instead of a person")
+	return cmd
+}
+
+func (c *cli) newMembersRemove(f *platformFlags) *cobra.Command {
+	var workspace string
+	cmd := &cobra.Command{
+		Use:     "remove EMAIL",
+		Short:   "End a membership, and at once the reach of the member's keys",
+		Long:    "End a membership, and at once the reach of the member's keys.\n\nExit codes: 0 done, 1 there is no such member, 2 wrong usage, 9 the data folder\ncannot be used.",
+		Example: "  pages platform members remove ana@acme.test --workspace acme",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withData(cmd.Context(), f, func(s *service.Service) error {
+				return s.RemoveMember(cmd.Context(), args[0], workspace)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&workspace, "workspace", "", "`slug` of the workspace")
+	return cmd
+}
+
+func (c *cli) newMembersList(f *platformFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List who belongs to which workspace",
+		Long:    "List who belongs to which workspace.\n\nExit codes: 0 done, 2 wrong usage, 9 the data folder cannot be used.",
+		Example: "  pages platform members list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withData(cmd.Context(), f, func(s *service.Service) error {
+				all, err := s.Members(cmd.Context())
+				if err != nil {
+					return err
+				}
+				type row struct {
+					Email     string `json:"email"`
+					Name      string `json:"name"`
+					Service   bool   `json:"service_account"`
+					Workspace string `json:"workspace"`
+					Role      string `json:"role"`
+				}
+				rows := make([]row, len(all))
+				for i, m := range all {
+					rows[i] = row(m)
+				}
+				if c.json {
+					c.printJSON(map[string]any{"members": rows})
+					return nil
+				}
+				for _, m := range rows {
+					fmt.Fprintf(c.stdout, "%s  %s  %s\n", m.Workspace, m.Email, m.Role)
+				}
+				return nil
+			})
+		},
+	}
+}
