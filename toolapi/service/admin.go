@@ -133,12 +133,8 @@ func (s *Service) AddMember(ctx context.Context, m Member) error {
 // RemoveMember ends a membership, and with it at once the reach of the member's keys.
 func (s *Service) RemoveMember(ctx context.Context, email, workspace string) error {
 	return s.db.write(ctx, func(t tx) error {
-		result, err := t.ExecContext(t.ctx, `DELETE FROM memberships WHERE holder_id = (SELECT id FROM holders WHERE email = ?)
+		n, err := t.change(`DELETE FROM memberships WHERE holder_id = (SELECT id FROM holders WHERE email = ?)
 			AND workspace_id = (SELECT id FROM workspaces WHERE slug = ?)`, email, workspace)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
 		if err == nil && n == 0 {
 			err = &UnknownError{"member of " + workspace, email}
 		}

@@ -22,37 +22,29 @@ var schema embed.FS
 
 // database is the service's SQLite file: one connection that writes, every commit
 // synced, and some that read beside it.
-type database struct{ writing, reading *sql.DB }
+type database struct{ writing, reading *pool }
 
 func openDatabase(ctx context.Context, path string, now func() time.Time) (*database, error) {
-	writing, err := sql.Open("sqlite", dsn(path, false))
+	writing, err := newPool(dsn(path, false), "BEGIN IMMEDIATE", 1)
 	if err != nil {
 		return nil, err
 	}
-	writing.SetMaxOpenConns(1)
-	if err := writing.PingContext(ctx); err != nil {
-		return nil, errors.Join(err, writing.Close())
+	if _, err := migrate.New(writing.db, schema, migrate.Options{Dir: "schema", Now: now, Tool: "pages platform"}).Apply(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("bring the service's database up to date: %w", err), writing.close())
 	}
-	if _, err := migrate.New(writing, schema, migrate.Options{Dir: "schema", Now: now, Tool: "pages platform"}).Apply(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("bring the service's database up to date: %w", err), writing.Close())
-	}
-	reading, err := sql.Open("sqlite", dsn(path, true))
+	reading, err := newPool(dsn(path, true), "BEGIN", readers)
 	if err != nil {
-		return nil, errors.Join(err, writing.Close())
+		return nil, errors.Join(err, writing.close())
 	}
-	reading.SetMaxOpenConns(readers)
-	reading.SetMaxIdleConns(readers)
 	return &database{writing: writing, reading: reading}, nil
 }
 
 func dsn(path string, readOnly bool) string {
 	q := url.Values{
 		"_pragma": {"busy_timeout(" + strconv.FormatInt(busyTimeout.Milliseconds(), 10) + ")", "foreign_keys(1)", "journal_size_limit(16777216)"},
-		"_txlock": {"immediate"},
 	}
 	if readOnly {
 		q.Set("mode", "ro")
-		q.Set("_txlock", "deferred")
 	} else {
 		q.Add("_pragma", "journal_mode(WAL)")
 		q.Add("_pragma", "synchronous(FULL)")
@@ -65,45 +57,50 @@ func dsn(path string, readOnly bool) string {
 	return u.String()
 }
 
-func (d *database) close() error { return errors.Join(d.reading.Close(), d.writing.Close()) }
-
-// tx is a transaction with the context it ends with.
-type tx struct {
-	*sql.Tx
-	ctx context.Context //nolint:containedctx // a transaction does not outlive the call it is for
-}
+func (d *database) close() error { return errors.Join(d.reading.close(), d.writing.close()) }
 
 // read runs do in a transaction that sees one state of the database.
 func (d *database) read(ctx context.Context, do func(tx) error) error {
-	return within(ctx, d.reading, do)
+	return d.reading.within(ctx, do)
 }
 
 // write runs do in a transaction that nobody else writes beside, and commits it.
 func (d *database) write(ctx context.Context, do func(tx) error) error {
-	return within(ctx, d.writing, do)
+	return d.writing.within(ctx, do)
 }
 
-func within(ctx context.Context, db *sql.DB, do func(tx) error) error {
-	t, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer t.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
-	if err := do(tx{t, ctx}); err != nil {
-		return err
-	}
-	return t.Commit()
+// tx is a transaction, with the context it ends with.
+type tx struct {
+	on  *connection
+	ctx context.Context // a transaction does not outlive the call it is for
 }
 
 // exec runs a statement.
 func (t tx) exec(query string, args ...any) error {
-	_, err := t.ExecContext(t.ctx, query, args...)
+	_, err := t.change(query, args...)
 	return err
+}
+
+// change runs a statement and returns how many rows it changed.
+func (t tx) change(query string, args ...any) (int64, error) {
+	s, err := t.on.statement(t.ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	result, err := s.ExecContext(t.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 // one scans the only row of a query; false when there is none.
 func (t tx) one(query string, args []any, into ...any) (bool, error) {
-	err := t.QueryRowContext(t.ctx, query, args...).Scan(into...)
+	s, err := t.on.statement(t.ctx, query)
+	if err != nil {
+		return false, err
+	}
+	err = s.QueryRowContext(t.ctx, args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -112,7 +109,11 @@ func (t tx) one(query string, args []any, into ...any) (bool, error) {
 
 // list scans the rows of a query.
 func list[T any](t tx, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
-	rows, err := t.QueryContext(t.ctx, query, args...)
+	s, err := t.on.statement(t.ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(t.ctx, args...)
 	if err != nil {
 		return nil, err
 	}
