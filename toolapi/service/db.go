@@ -83,7 +83,7 @@ func (t tx) exec(query string, args ...any) error {
 
 // change runs a statement and returns how many rows it changed.
 func (t tx) change(query string, args ...any) (int64, error) {
-	s, err := t.on.statement(t.ctx, query)
+	s, err := t.on.statement(t.ctx, query) //nolint:sqlclosecheck // the connection keeps it
 	if err != nil {
 		return 0, err
 	}
@@ -96,7 +96,7 @@ func (t tx) change(query string, args ...any) (int64, error) {
 
 // one scans the only row of a query; false when there is none.
 func (t tx) one(query string, args []any, into ...any) (bool, error) {
-	s, err := t.on.statement(t.ctx, query)
+	s, err := t.on.statement(t.ctx, query) //nolint:sqlclosecheck // the connection keeps it
 	if err != nil {
 		return false, err
 	}
@@ -109,7 +109,7 @@ func (t tx) one(query string, args []any, into ...any) (bool, error) {
 
 // list scans the rows of a query.
 func list[T any](t tx, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
-	s, err := t.on.statement(t.ctx, query)
+	s, err := t.on.statement(t.ctx, query) //nolint:sqlclosecheck // the connection keeps it
 	if err != nil {
 		return nil, err
 	}
