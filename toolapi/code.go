@@ -17,6 +17,7 @@ const (
 	CodeSurfaceDisabled        = "tenant_mcp.surface_disabled"
 	CodeAccountDisabled        = "tenant_api.account_disabled"
 	CodeAccessMissing          = "tenant_api.access_missing"
+	CodeHostRefused            = "tenant_api.host_refused"
 	CodeNotFound               = "tenant_api.not_found"
 	CodeMethodNotAllowed       = "tenant_api.method_not_allowed"
 	CodeBodyTooLarge           = "tenant_api.body_too_large"
@@ -33,7 +34,7 @@ func Status(code string) int {
 		return http.StatusBadRequest
 	case CodeUnauthorized:
 		return http.StatusUnauthorized
-	case CodeSurfaceDisabled, CodeAccountDisabled, CodeAccessMissing:
+	case CodeSurfaceDisabled, CodeAccountDisabled, CodeAccessMissing, CodeHostRefused:
 		return http.StatusForbidden
 	case CodeNotFound:
 		return http.StatusNotFound

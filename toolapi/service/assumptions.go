@@ -9,6 +9,9 @@ import "time"
 // (429), then everything about the request itself. So nobody without a key learns
 // which tools there are, and 401 and 403 cost no quota.
 //
+// Host. A request for another host than this machine's own names gets 403, before
+// anything else is looked at.
+//
 // Workspaces. An override that disagrees with the key's pin, or that the holder
 // does not reach, is workspace_unreachable. A stored default that is no longer reached is
 // passed over.

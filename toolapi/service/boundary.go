@@ -7,8 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"mime"
+	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,6 +75,10 @@ func (s *Service) observe(x *exchange, took time.Duration) {
 
 // route answers by the path as it was sent, which nothing cleans or decodes.
 func (s *Service) route(x *exchange) {
+	if !ours(x.r.Host) {
+		s.refuse(x, toolapi.NewError(toolapi.CodeHostRefused, "This service answers as localhost and by its loopback addresses only."))
+		return
+	}
 	path := x.r.URL.EscapedPath()
 	if name, ok := strings.CutPrefix(path, toolapi.ToolsPath); ok {
 		s.serveTool(x, name)
@@ -90,6 +96,18 @@ func (s *Service) route(x *exchange) {
 	default:
 		page(x)
 	}
+}
+
+// ours reports whether a Host is a name of this machine's own. A page of the web whose
+// name was made to lead here would otherwise be of the same origin, and the demo's
+// keys are known to everyone.
+func ours(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, name) || strings.HasSuffix(name, ".localhost")
 }
 
 // notFound is the same for every name, so that it says nothing of them.

@@ -27,7 +27,7 @@ func TestPanicsAreContained(t *testing.T) {
 	contract := toolapi.NewContract()
 	send := func(tool, body string) *httptest.ResponseRecorder {
 		t.Helper()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, toolapi.ToolsPath+tool, strings.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+toolapi.ToolsPath+tool, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+demo.Keys["member"])
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
@@ -79,7 +79,7 @@ func FuzzBoundary(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, tool, body, key, kind, id string) {
-		r := httptest.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, toolapi.ToolsPath, strings.NewReader(body))
+		r := httptest.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, "http://localhost"+toolapi.ToolsPath, strings.NewReader(body))
 		r.URL.Path += tool
 		r.Header = http.Header{"Authorization": {"Bearer " + demo.Keys["member"]}, "Content-Type": {kind}, "X-Request-Id": {id}}
 		if h, ok := s.tools[tool]; ok && h.tool.Replays {

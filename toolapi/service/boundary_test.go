@@ -85,6 +85,26 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
+// TestHosts: a page of the web cannot come in under its own name.
+func TestHosts(t *testing.T) {
+	w := newWorld(t)
+	_, port, _ := strings.Cut(strings.TrimPrefix(w.server.URL, "http://"), ":")
+	for host, status := range map[string]int{
+		"localhost:" + port: 200, "LOCALHOST": 200, "127.0.0.1": 200, "[::1]": 200, "[::1]:" + port: 200, "demo-home.localhost:" + port: 200,
+		"evil.test": 403, "evil.test:" + port: 403, "127.0.0.1.evil.test": 403, "localhost.evil.test": 403, "evillocalhost": 403, "127.0.0.2": 403, ":" + port: 403,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("Authorization", "Bearer "+w.demo.Keys["member"])
+		if a := w.send(r); a.status != status || status == 403 && a.code() != toolapi.CodeHostRefused {
+			t.Errorf("%s: %d %s", host, a.status, a.body)
+		}
+	}
+}
+
 // TestMethods is H-043.
 func TestMethods(t *testing.T) {
 	w := newWorld(t)

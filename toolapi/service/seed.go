@@ -135,9 +135,9 @@ func (g *seeder) people() {
 		{6, "dee@acme.test", "Dee", false, false, nil, "editor", ""},
 	} {
 		g.add("INSERT INTO holders (id, account_id, service, email, name, api_access, default_workspace) VALUES (?, 1, ?, ?, ?, ?, ?)", h.id, h.service, h.email, h.name, h.access, h.standard)
-		for workspace, role := range map[int]string{acme: h.acme, globex: h.globex} {
+		for i, role := range []string{h.acme, h.globex} {
 			if role != "" {
-				g.add("INSERT INTO memberships (holder_id, workspace_id, role) VALUES (?, ?, ?)", h.id, workspace, role)
+				g.add("INSERT INTO memberships (holder_id, workspace_id, role) VALUES (?, ?, ?)", h.id, []int{acme, globex}[i], role)
 			}
 		}
 	}
@@ -236,7 +236,8 @@ func (g *seeder) shorts() {
 	for n := 1; n <= planSize; n++ {
 		g.add("INSERT INTO week_cards (week_id, number) VALUES (?, ?)", demoID("week"), n)
 	}
-	for workspace, factors := range map[int][]int{acme: {30, 10, 11}, globex: {10, 11, 10}} {
+	for i, factors := range [][]int{{30, 10, 11}, {10, 11, 10}} {
+		workspace := []int{acme, globex}[i]
 		for n, name := range []string{"Warm light", "Plain captions", "Split screen"} {
 			id := demoID(fmt.Sprint("look ", workspace, n))
 			g.add("INSERT INTO looks (id, workspace_id, template_id, name, kind, reads, sample, position) VALUES (?, ?, ?, ?, 'short', ?, ?, ?)",
