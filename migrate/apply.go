@@ -266,7 +266,9 @@ func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
 }
 
 func (r *run) execute(ctx context.Context, f File) error {
-	err := guarded(ctx, r.conn, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
+	err := guarded(ctx, r.conn, func(ctx context.Context, g *guard) error {
+		return interruptible(ctx, r.conn, func() error { return r.statements(ctx, f, r.spans[f.Name], g) })
+	})
 	if err != nil {
 		return err
 	}
@@ -291,6 +293,18 @@ func (r *run) statements(ctx context.Context, f File, spans []span, g *guard) er
 	return nil
 }
 
+// statement runs text inside [interruptible], which ends it with ctx.
+func (r *run) statement(ctx context.Context, text string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := r.conn.ExecContext(context.WithoutCancel(ctx), text)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
 // incomplete is SQLite's message for text that ends within a statement.
 const incomplete = "incomplete input"
 
@@ -301,7 +315,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 		*g = guard(ownVerdict())
 		return f.refused(s, g, nil)
 	}
-	_, err := r.conn.ExecContext(ctx, text)
+	err := r.statement(ctx, text)
 	if err != nil && g.msg == "" {
 		err = r.beyondLimits(ctx, f, s, err)
 	}

@@ -86,7 +86,7 @@ func (r *run) beyondLimits(ctx context.Context, f File, s span, err error) error
 			return err
 		}
 	}
-	_, again := r.conn.ExecContext(ctx, text)
+	again := r.statement(ctx, text)
 	if _, err := limitConn(r.conn); err != nil {
 		return err
 	}
