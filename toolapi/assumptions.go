@@ -38,6 +38,8 @@ const (
 	MaxDepth = 64
 	// MaxTried is how many tiles already_tried may name.
 	MaxTried = 51
+	// MaxSecret is how many characters a secret's value may have.
+	MaxSecret = 8192
 	// MaxInteger is the largest integer that every JSON reader keeps whole.
 	MaxInteger = 1<<53 - 1
 )

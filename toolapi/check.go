@@ -56,8 +56,11 @@ func mistyped(s *jsonschema.Schema, v any) string {
 			got = "integer"
 		}
 	}
-	if s.Type == "" || got == s.Type || got == "integer" && s.Type == "number" {
+	if s.Type == "" && (s.Types == nil || slices.Contains(s.Types, got)) || got == s.Type || got == "integer" && s.Type == "number" {
 		return ""
+	}
+	if s.Type == "" {
+		return "must be " + strings.Join(s.Types, " or ")
 	}
 	article := "a"
 	if strings.ContainsAny(s.Type[:1], "aio") {
@@ -96,6 +99,7 @@ func checkObject(s *jsonschema.Schema, v map[string]any, path string) (issues []
 			issues = append(issues, Issue{join(path, name), "is required"})
 		case known:
 			issues = append(issues, check(property, value, join(path, name))...)
+		case s.AdditionalProperties == nil: // any object will do
 		default:
 			issues = append(issues, Issue{join(path, shorten(name)), "is not known; what is known: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", ")})
 		}

@@ -18,6 +18,9 @@ const (
 	CodeAccountDisabled        = "tenant_api.account_disabled"
 	CodeAccessMissing          = "tenant_api.access_missing"
 	CodeHostRefused            = "tenant_api.host_refused"
+	CodeOriginRefused          = "tenant_mcp.origin_refused"
+	CodeNotAcceptable          = "tenant_mcp.not_acceptable"
+	CodeMediaType              = "tenant_mcp.media_type"
 	CodeNotFound               = "tenant_api.not_found"
 	CodeMethodNotAllowed       = "tenant_api.method_not_allowed"
 	CodeBodyTooLarge           = "tenant_api.body_too_large"
@@ -30,11 +33,11 @@ const (
 // service.
 func Status(code string) int {
 	switch code {
-	case CodeMalformedBody, CodeBatchTooLarge, CodeIdempotencyInvalid, CodeIdempotencyConflict, CodeIdempotencyUnsupported:
+	case CodeMalformedBody, CodeBatchTooLarge, CodeIdempotencyInvalid, CodeIdempotencyConflict, CodeIdempotencyUnsupported, CodeNotAcceptable:
 		return http.StatusBadRequest
 	case CodeUnauthorized:
 		return http.StatusUnauthorized
-	case CodeSurfaceDisabled, CodeAccountDisabled, CodeAccessMissing, CodeHostRefused:
+	case CodeSurfaceDisabled, CodeAccountDisabled, CodeAccessMissing, CodeHostRefused, CodeOriginRefused:
 		return http.StatusForbidden
 	case CodeNotFound:
 		return http.StatusNotFound
@@ -42,6 +45,8 @@ func Status(code string) int {
 		return http.StatusMethodNotAllowed
 	case CodeBodyTooLarge:
 		return http.StatusRequestEntityTooLarge
+	case CodeMediaType:
+		return http.StatusUnsupportedMediaType
 	case CodeRateLimited:
 		return http.StatusTooManyRequests
 	case CodeUnavailable:

@@ -1,6 +1,7 @@
 package toolapi
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -75,23 +76,34 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 	tried := MaxTried
 	size := whole(1, 100)
 	size.Default = []byte("25")
+	mediaType := text(255)
+	mediaType.Pattern = "^[ -~]+$"
+	previewLife := whole(MinPreviewSeconds, MaxPreviewSeconds)
+	previewLife.Default = []byte("86400")
 	return map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[True]():           {Type: "boolean", Const: &yes},
-		reflect.TypeFor[False]():          {Type: "boolean", Const: &no},
-		reflect.TypeFor[UUID]():           {Type: "string", Format: "uuid", Pattern: uuidPattern},
-		reflect.TypeFor[Slug]():           text(0),
-		reflect.TypeFor[Lifecycle]():      {Type: "string", Enum: lifecycles},
-		reflect.TypeFor[Format]():         {Type: "string", Enum: formats},
-		reflect.TypeFor[Date]():           {Type: "string", Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`},
-		reflect.TypeFor[Timestamp]():      text(0),
-		reflect.TypeFor[Cursor]():         text(512),
-		reflect.TypeFor[PageSize]():       size,
-		reflect.TypeFor[Counter]():        whole(0, MaxInteger),
-		reflect.TypeFor[Seconds]():        whole(1, MaxInteger),
-		reflect.TypeFor[IdempotencyKey](): key,
-		reflect.TypeFor[Name]():           text(0),
-		reflect.TypeFor[Tried]():          {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
-		reflect.TypeFor[ProposalState]():  {Type: "string", Enum: []any{string(ConfirmationRequired), string(Done)}},
-		reflect.TypeFor[Source]():         {Type: "string", Enum: []any{string(CallOverride), string(KeyPin), string(StoredDefault), string(SoleReachable)}},
+		reflect.TypeFor[True]():            {Type: "boolean", Const: &yes},
+		reflect.TypeFor[False]():           {Type: "boolean", Const: &no},
+		reflect.TypeFor[UUID]():            {Type: "string", Format: "uuid", Pattern: uuidPattern},
+		reflect.TypeFor[Slug]():            text(0),
+		reflect.TypeFor[Lifecycle]():       {Type: "string", Enum: lifecycles},
+		reflect.TypeFor[Format]():          {Type: "string", Enum: formats},
+		reflect.TypeFor[Date]():            {Type: "string", Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`},
+		reflect.TypeFor[Timestamp]():       text(0),
+		reflect.TypeFor[Cursor]():          text(512),
+		reflect.TypeFor[PageSize]():        size,
+		reflect.TypeFor[Counter]():         whole(0, MaxInteger),
+		reflect.TypeFor[Seconds]():         whole(1, MaxInteger),
+		reflect.TypeFor[IdempotencyKey]():  key,
+		reflect.TypeFor[Name]():            text(0),
+		reflect.TypeFor[Tried]():           {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
+		reflect.TypeFor[ProposalState]():   {Type: "string", Enum: []any{string(ConfirmationRequired), string(Done)}},
+		reflect.TypeFor[Digest]():          {Type: "string", Pattern: "^[0-9a-f]{64}$"},
+		reflect.TypeFor[MediaType]():       mediaType,
+		reflect.TypeFor[PreviewSeconds]():  previewLife,
+		reflect.TypeFor[BaseRevision]():    {Types: []string{"null", "string"}, MinLength: &one},
+		reflect.TypeFor[SecretName]():      text(64),
+		reflect.TypeFor[SecretValue]():     text(MaxSecret),
+		reflect.TypeFor[json.RawMessage](): {Type: "object"},
+		reflect.TypeFor[Source]():          {Type: "string", Enum: []any{string(CallOverride), string(KeyPin), string(StoredDefault), string(SoleReachable)}},
 	}
 }

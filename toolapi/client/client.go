@@ -1,0 +1,238 @@
+// Package client calls the Workspace tool API over HTTP and keeps to its whole
+// contract (platform document, sections 1 to 9).
+//
+// In go a base address, a key and calls; out come answers, or one of four errors:
+// *RefusalError when a tool ran and refused (HTTP 200, ok false), *StatusError when
+// the boundary or an upload was refused (HTTP 4xx and 5xx), *TransportError when no
+// answer came, and *ContractError when the answer is not what the contract says.
+// None of them, and no warning, holds the key, even when the service echoes it.
+//
+// A call is repeated only where that is safe: what reads, what carries an
+// idempotency key, both calls of a two-call tool, and what certainly did not reach
+// the service. A 429 is waited out by its Retry-After, and requests are paced by
+// RateLimit-Remaining before it comes to that. A workspace is never chosen.
+//
+// A Client may be used by several goroutines. The package prints nothing, reads no
+// environment and keeps nothing on disk.
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// Options of a Client.
+type Options struct {
+	// BaseURL is the service's address, without /api/v1. A key goes over plain
+	// http to this machine only.
+	BaseURL string
+	// Key is the API key. Without one every call is refused with 401.
+	Key string
+	// UserAgent defaults to "pages".
+	UserAgent string
+	// Transport defaults to a transport of the client's own, which goes through the
+	// proxies of the environment.
+	Transport http.RoundTripper
+	// Patience is how long a call is tried without any progress. Default 2 minutes.
+	Patience time.Duration
+	// Idle is how long one try may go without a byte. Default 30 s.
+	Idle time.Duration
+	// Now defaults to time.Now.
+	Now func() time.Time
+	// Sleep waits, or returns early with the error of ctx. Default a timer.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Warn is told, in a sentence, what a person should know: what is deprecated,
+	// once each, and for what the client waits. Default nobody.
+	Warn func(sentence string)
+}
+
+// Client calls one service with one key.
+type Client struct {
+	base   *url.URL
+	key    string
+	agent  string
+	http   *http.Client
+	o      Options
+	tools  *window // of the calls of tools
+	blobs  *window // of upload endpoints 2 to 4
+	warned sync.Map
+	known  func() map[string]*toolapi.Tool
+}
+
+// New returns a Client. An address that cannot be called is an *AddressError.
+func New(o Options) (*Client, error) {
+	base, err := parseBase(o.BaseURL, o.Key != "")
+	if err != nil {
+		return nil, err
+	}
+	if o.Patience == 0 {
+		o.Patience = 2 * time.Minute
+	}
+	if o.Idle == 0 {
+		o.Idle = 30 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "pages"
+	}
+	if o.Transport == nil {
+		o.Transport = newTransport()
+	}
+	c := &Client{base: base, key: o.Key, agent: o.UserAgent, o: o}
+	c.http = &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.tools, c.blobs = newWindow(c), newWindow(c)
+	c.known = sync.OnceValue(func() map[string]*toolapi.Tool {
+		all := map[string]*toolapi.Tool{}
+		for _, t := range toolapi.NewContract().Tools() {
+			all[t.Name] = t
+		}
+		return all
+	})
+	return c, nil
+}
+
+// BaseURL is the service's address without a slash at its end.
+func (c *Client) BaseURL() string { return strings.TrimSuffix(c.base.String(), "/") }
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Tool returns the definition of a tool that this version of the contract knows.
+func (c *Client) Tool(name string) (*toolapi.Tool, bool) {
+	t, ok := c.known()[name]
+	return t, ok
+}
+
+// newTransport keeps as many connections as an upload uses.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		MaxIdleConnsPerHost:   maxIdle,
+		IdleConnTimeout:       time.Minute,
+		ForceAttemptHTTP2:     true,
+		ExpectContinueTimeout: time.Second,
+	}
+}
+
+const maxIdle = 16
+
+// AddressError says why a base address cannot be called.
+type AddressError struct{ Address, Reason, Fix string }
+
+func (e *AddressError) Error() string { return fmt.Sprintf("the address %q %s", e.Address, e.Reason) }
+
+// parseBase checks a base address.
+func parseBase(address string, keyed bool) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(address, "/"))
+	bad := func(reason, fix string) (*url.URL, error) {
+		shown := address
+		if err == nil {
+			shown = u.Redacted()
+		}
+		return nil, &AddressError{shown, reason, fix}
+	}
+	switch {
+	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
+		return bad("is no http or https address", "give the service's address, such as https://workspace.example")
+	case u.User != nil:
+		return bad("holds a user name or password", "give the address alone; the key goes in PAGES_API_KEY")
+	case u.RawQuery != "" || u.Fragment != "":
+		return bad("holds a query or a fragment", "give the address alone")
+	case u.Scheme == "http" && keyed && !Local(u.Hostname()):
+		return bad("is not encrypted, and the key would be readable on its way", "use https")
+	}
+	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1")
+	return u, nil
+}
+
+// Local reports whether a host is this machine by its name.
+func Local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// SiteURL is where the site of a hostname is visited: a service on this machine serves
+// its sites on its own port.
+func (c *Client) SiteURL(hostname string) string {
+	if hostname == "" {
+		return ""
+	}
+	u := url.URL{Scheme: "https", Host: hostname, Path: "/"}
+	if Local(c.base.Hostname()) && Local(hostname) {
+		u.Scheme = c.base.Scheme
+		if port := c.base.Port(); port != "" {
+			u.Host = net.JoinHostPort(hostname, port)
+		}
+	}
+	return u.String()
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// newID is a request id of our own.
+func newID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "pages-" + hex.EncodeToString(b[:])
+}
+
+// jitter is a random part of d.
+func jitter(d time.Duration) time.Duration {
+	n, err := rand.Int(rand.Reader, big.NewInt(int64(d)+1))
+	if err != nil {
+		return d
+	}
+	return time.Duration(n.Int64())
+}
+
+func (c *Client) warn(format string, args ...any) {
+	if c.o.Warn != nil {
+		c.o.Warn(c.Redact(fmt.Sprintf(format, args...)))
+	}
+}
+
+// shownKey is how much of a key is shown to tell it by.
+const shownKey = 10
+
+// Hint is the start of a key, to tell it from others; never enough to use it.
+func Hint(key string) string {
+	if len(key) < 3*shownKey {
+		return "…"
+	}
+	return key[:shownKey] + "…"
+}
+
+// Redact takes the key out of a text.
+func (c *Client) Redact(s string) string {
+	if c.key == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, c.key, Hint(c.key))
+}

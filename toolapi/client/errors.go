@@ -1,0 +1,67 @@
+package client
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// RefusalError is a call that was admitted and refused (platform document, section
+// 7.2).
+type RefusalError struct {
+	Tool    string
+	Refusal toolapi.ToolRefusal
+	// Boundary says that resolving the workspace refused, and the tool did not run.
+	Boundary  bool
+	RequestID string
+}
+
+func (e *RefusalError) Error() string {
+	return fmt.Sprintf("%s was refused: %s (%s)", e.Tool, e.Refusal.Message, e.Refusal.Code)
+}
+
+// StatusError is a request that was refused by its status: by the boundary (section
+// 7.1), or as an upload, import or preview link (section 7.3).
+type StatusError struct {
+	Status        int
+	Code, Message string
+	// RetryAfter is what the answer said, in seconds; 0 for nothing.
+	RetryAfter int
+	RequestID  string
+}
+
+func (e *StatusError) Error() string {
+	switch {
+	case e.Message != "" && e.Code != "":
+		return fmt.Sprintf("%s (%s, HTTP %d)", e.Message, e.Code, e.Status)
+	case e.Code != "":
+		return fmt.Sprintf("the service answered %s (HTTP %d)", e.Code, e.Status)
+	}
+	return fmt.Sprintf("the service answered HTTP %d %s", e.Status, http.StatusText(e.Status))
+}
+
+// Temporary reports whether the same request may pass later.
+func (e *StatusError) Temporary() bool { return temporary(e.Status) }
+
+// TransportError is a request that got no answer.
+type TransportError struct {
+	// Reached says that the service may have got the request.
+	Reached   bool
+	RequestID string
+	Err       error
+}
+
+func (e *TransportError) Error() string { return "the service does not answer: " + e.Err.Error() }
+func (e *TransportError) Unwrap() error { return e.Err }
+
+// ContractError is an answer that is not what the contract says.
+type ContractError struct {
+	Status    int
+	Problem   string
+	RequestID string
+}
+
+func (e *ContractError) Error() string {
+	return fmt.Sprintf("the service's answer (HTTP %d) %s: is the address that of the tool API?", e.Status, e.Problem)
+}

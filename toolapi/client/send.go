@@ -1,0 +1,350 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file sends one request, again where that is safe, and reads its answer. When
+// to repeat follows the upload protocol (section 2.6): connection errors, 408, 429,
+// 500, 502, 503 and 504, with full jitter from 250 ms to 8 s, until the client's
+// patience has passed without progress. No other status is ever repeated.
+
+const (
+	// maxAnswer is as much of an answer as is read.
+	maxAnswer = 16 << 20
+	// maxRefusal is as much of a refusal as is read.
+	maxRefusal = 1 << 20
+
+	firstPause = 250 * time.Millisecond
+	longPause  = 8 * time.Second
+)
+
+// request is one request, which may be sent several times.
+type request struct {
+	method, path string
+	query        url.Values
+	header       http.Header
+	// body opens the body anew for each try; nil for none.
+	body func() (io.ReadCloser, error)
+	size int64
+	// safe says that the request may be sent again when its answer was lost.
+	safe bool
+	// work is how long the service may work without a byte, beyond Options.Idle.
+	work   time.Duration
+	window *window
+	// since is when there last was progress; nil for when the request began.
+	since func() time.Time
+	limit int64 // longest answer; 0 for maxAnswer
+	// busy is told of a wait that the service asked for.
+	busy func()
+}
+
+// answer is what a request was answered with.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	id     string // request id, as the service gave it
+}
+
+// jsonBody is a body that is held in memory.
+func jsonBody(text []byte) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+}
+
+// send sends r until it is answered or patience ends.
+func (c *Client) send(ctx context.Context, r request) (answer, error) {
+	began, id, pause := c.o.Now(), newID(), firstPause
+	since := func() time.Time { return began }
+	if r.since != nil {
+		since = r.since
+	}
+	for {
+		if err := r.window.enter(ctx); err != nil {
+			return answer{}, withID(err, id)
+		}
+		a, err := c.try(ctx, r, id)
+		wait, again := c.again(r, a, err, &pause)
+		if !again || ctx.Err() != nil {
+			return a, cmpErr(ctx, err)
+		}
+		if c.o.Now().Add(wait).Sub(since()) > c.o.Patience {
+			return a, err
+		}
+		if a.status == http.StatusTooManyRequests && r.busy != nil {
+			r.busy()
+		}
+		if err := c.o.Sleep(ctx, wait); err != nil {
+			return answer{}, err
+		}
+	}
+}
+
+// cmpErr is why ctx ended, if it did, rather than how a request noticed it.
+func cmpErr(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func withID(err error, id string) error {
+	if status, ok := errors.AsType[*StatusError](err); ok && status.RequestID == "" {
+		status.RequestID = id
+	}
+	return err
+}
+
+// again says whether to send r again, and when.
+func (c *Client) again(r request, a answer, err error, pause *time.Duration) (wait time.Duration, ok bool) {
+	lost, isLost := errors.AsType[*TransportError](err)
+	refused, isRefused := errors.AsType[*StatusError](err)
+	switch {
+	case isLost && (r.safe || !lost.Reached):
+	case isRefused && refused.Status == http.StatusTooManyRequests:
+		wait := time.Duration(max(refused.RetryAfter, 1)) * time.Second
+		if wait >= shownWait {
+			c.warn("the service asks to wait %d s", seconds(wait))
+		}
+		return wait, true
+	case isRefused && temporary(refused.Status) && (r.safe || refused.Code == toolapi.CodeUnavailable || refused.Code == codeUnavailable):
+		if refused.RetryAfter > 0 {
+			return time.Duration(refused.RetryAfter) * time.Second, true
+		}
+	default:
+		return 0, false
+	}
+	wait = jitter(*pause)
+	*pause = min(2**pause, longPause)
+	return wait, true
+}
+
+// codeUnavailable is how uploads are refused while the service shuts down: nothing ran.
+const codeUnavailable = "unavailable"
+
+func temporary(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// errStalled ends a try that has gone without a byte for too long.
+var errStalled = errors.New("nothing came or went for too long")
+
+// try sends r once. Its error is nil for 2xx only.
+func (c *Client) try(ctx context.Context, r request, id string) (a answer, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	idle := c.idle(r)
+	watch := time.AfterFunc(idle, func() { cancel(errStalled) })
+	defer watch.Stop()
+	var reached atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { reached.Store(true) }})
+	fail := func(err error) (answer, error) {
+		r.window.note(nil)
+		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
+			err = cause
+		}
+		return answer{}, &TransportError{Reached: reached.Load(), RequestID: id, Err: c.plain(err)}
+	}
+	hr, err := c.build(ctx, r, id, func() { watch.Reset(idle) })
+	if err != nil {
+		r.window.note(nil)
+		return answer{}, err
+	}
+	resp, err := c.http.Do(hr)
+	if err != nil {
+		if local, ok := errors.AsType[*BodyError](err); ok {
+			r.window.note(nil)
+			return answer{}, local
+		}
+		return fail(err)
+	}
+	defer resp.Body.Close()
+	a = answer{status: resp.StatusCode, header: resp.Header, id: id}
+	if given, ok := toolapi.RequestID(resp.Header); ok {
+		a.id = given
+	}
+	limit := r.limit
+	if limit == 0 {
+		limit = maxAnswer
+	}
+	if a.status >= http.StatusBadRequest {
+		limit = min(limit, maxRefusal)
+	}
+	a.body, err = io.ReadAll(io.LimitReader(&watched{resp.Body, func() { watch.Reset(idle) }, nil}, limit+1))
+	if err != nil {
+		return fail(err)
+	}
+	r.window.note(resp.Header)
+	c.deprecated(r, resp.Header)
+	if int64(len(a.body)) > limit {
+		return a, &ContractError{a.status, "is longer than any the contract has", a.id}
+	}
+	return a, c.judge(a)
+}
+
+// slowest is what a connection carries at least, in bytes a second; buffered is how
+// much of a body may be on its way after its last byte was read.
+const (
+	slowest  = 32 << 10
+	buffered = 4 << 20
+)
+
+func (c *Client) idle(r request) time.Duration {
+	return c.o.Idle + r.work + time.Duration(min(r.size, buffered))*time.Second/slowest
+}
+
+// build makes the request of one try.
+func (c *Client) build(ctx context.Context, r request, id string, moved func()) (*http.Request, error) {
+	u := *c.base
+	u.Path += r.path
+	u.RawQuery = r.query.Encode()
+	var body io.Reader
+	if r.body != nil {
+		opened, err := r.body()
+		if err != nil {
+			return nil, &BodyError{err}
+		}
+		if body = (&watched{opened, moved, func(err error) error { return &BodyError{err} }}); r.size == 0 {
+			_ = opened.Close() // of a file that was only read
+			body = http.NoBody
+		}
+	}
+	hr, err := http.NewRequestWithContext(ctx, r.method, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if r.size > 0 {
+		hr.ContentLength = r.size
+	}
+	for name, values := range r.header {
+		hr.Header[name] = values
+	}
+	hr.Header.Set("Accept", "application/json")
+	hr.Header.Set("User-Agent", c.agent)
+	hr.Header.Set(toolapi.HeaderRequestID, id)
+	if c.key != "" {
+		hr.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	return hr, nil
+}
+
+// BodyError is a body that could not be read on this side.
+type BodyError struct{ Err error }
+
+func (e *BodyError) Error() string { return e.Err.Error() }
+func (e *BodyError) Unwrap() error { return e.Err }
+
+// watched tells of every byte, and marks errors as its own.
+type watched struct {
+	io.ReadCloser
+	moved func()
+	mark  func(error) error
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if n > 0 {
+		w.moved()
+	}
+	if err != nil && !errors.Is(err, io.EOF) && w.mark != nil {
+		err = w.mark(err)
+	}
+	return n, err
+}
+
+// plain is an error of the transport without the address, which the message before it
+// names.
+func (c *Client) plain(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
+		return errors.New(c.base.Host + ": " + e.Err.Error())
+	}
+	return err
+}
+
+// refusalFields are the fields of every refusal by status: at the top, and nested, as
+// uploads have them alone.
+type refusalFields struct {
+	Code       string `json:"code"`
+	Message    string `json:"message"`
+	RetryAfter int    `json:"retry_after_seconds"`
+}
+
+// judge makes an error of a status that is no success.
+func (c *Client) judge(a answer) error {
+	if a.status >= http.StatusOK && a.status < http.StatusMultipleChoices {
+		return nil
+	}
+	if a.status >= http.StatusMultipleChoices && a.status < http.StatusBadRequest {
+		to := a.header.Get("Location")
+		return &ContractError{a.status, "redirects to " + strconv.Quote(c.Redact(to)) + ", where the key is not sent", a.id}
+	}
+	var body struct {
+		refusalFields
+		Nested refusalFields `json:"error"`
+	}
+	e := &StatusError{Status: a.status, RequestID: a.id}
+	if json.Unmarshal(a.body, &body) == nil {
+		fields := body.refusalFields
+		if fields.Code == "" {
+			fields = body.Nested
+		}
+		e.Code, e.Message, e.RetryAfter = c.Redact(fields.Code), c.Redact(fields.Message), fields.RetryAfter
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(a.header.Get(toolapi.HeaderRetryAfter))); err == nil && n > 0 {
+		e.RetryAfter = n
+	}
+	return e
+}
+
+// deprecated warns once of each thing that an answer says is deprecated.
+func (c *Client) deprecated(r request, h http.Header) {
+	since, until := h.Get(toolapi.HeaderDeprecation), h.Get(toolapi.HeaderSunset)
+	if since == "" && until == "" {
+		return
+	}
+	link := h.Get(toolapi.HeaderLink)
+	where, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+	key := where
+	if key == "" {
+		key = r.path
+	}
+	if _, told := c.warned.LoadOrStore(key, true); told {
+		return
+	}
+	sentence := "the service's answer uses something deprecated"
+	if n, err := strconv.ParseInt(strings.TrimPrefix(since, "@"), 10, 64); err == nil && strings.HasPrefix(since, "@") {
+		sentence += " since " + time.Unix(n, 0).UTC().Format(time.DateOnly)
+	}
+	if t, err := http.ParseTime(until); err == nil {
+		sentence += ", kept until " + t.UTC().Format(time.DateOnly)
+	}
+	if where != "" {
+		if u, err := c.base.Parse(where); err == nil {
+			where = u.String()
+		}
+		sentence += ": see " + where
+	}
+	c.warn("%s", sentence)
+}

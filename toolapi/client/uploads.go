@@ -1,0 +1,124 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file calls the endpoints of uploads, preview links and revisions, which are
+// beside the tools and refuse by status alone (platform document, section 7.3).
+
+// storeTime is how long a finalize may make blobs durable before it answers.
+const storeTime = 2 * time.Minute
+
+// Declare says what a bundle holds, and is told what to send. Declaring the same bundle
+// again gives the same upload.
+func (c *Client) Declare(ctx context.Context, args toolapi.DeclareArgs) (toolapi.Upload, error) {
+	return post[toolapi.Upload](ctx, c, toolapi.UploadsPath, args, 0)
+}
+
+// Upload returns how far an upload is.
+func (c *Client) Upload(ctx context.Context, id string) (toolapi.Upload, error) {
+	return get[toolapi.Upload](ctx, c, toolapi.UploadPath(id), nil, c.blobs)
+}
+
+// Blob is one blob to send.
+type Blob struct {
+	Upload, SHA256 string
+	Size           int64
+	// Open opens the bytes anew for each try.
+	Open func() (io.ReadCloser, error)
+	// Since is when a blob was last stored: patience counts from there.
+	Since func() time.Time
+	// Busy is told when the service asks to wait.
+	Busy func()
+}
+
+// PutBlob sends a blob; one that is there already is no error. What Open or its
+// reader fails with is a *BodyError.
+func (c *Client) PutBlob(ctx context.Context, b Blob) error {
+	_, err := c.send(ctx, request{
+		method: http.MethodPut, path: toolapi.BlobPath(b.Upload, b.SHA256), header: http.Header{"Content-Type": {"application/octet-stream"}},
+		body: b.Open, size: b.Size, safe: true, window: c.blobs, since: b.Since, busy: b.Busy,
+	})
+	return err
+}
+
+// Finalize makes a revision of an upload that is complete; again, the same one.
+func (c *Client) Finalize(ctx context.Context, id string) (toolapi.Finalized, error) {
+	return post[toolapi.Finalized](ctx, c, toolapi.FinalizePath(id), struct{}{}, storeTime)
+}
+
+// CancelUpload forgets an upload. One that is gone is no error.
+func (c *Client) CancelUpload(ctx context.Context, id string) error {
+	err := c.remove(ctx, toolapi.UploadPath(id))
+	if refused, ok := errors.AsType[*StatusError](err); ok && refused.Status == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// CreatePreviewLink makes a link to a revision. Its URL cannot be had again.
+func (c *Client) CreatePreviewLink(ctx context.Context, args toolapi.PreviewLinkArgs) (toolapi.PreviewLink, error) {
+	return post[toolapi.PreviewLink](ctx, c, toolapi.PreviewLinksPath, args, 0)
+}
+
+// RevokePreviewLink makes a link lead nowhere.
+func (c *Client) RevokePreviewLink(ctx context.Context, id string) error {
+	return c.remove(ctx, toolapi.PreviewLinkPath(url.PathEscape(id)))
+}
+
+// Revision returns what a revision of a site holds.
+func (c *Client) Revision(ctx context.Context, workspace, site, revision string) (toolapi.Revision, error) {
+	query := url.Values{"site_id": {site}}
+	if workspace != "" {
+		query.Set("workspace", workspace)
+	}
+	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(url.PathEscape(revision)), query, c.tools)
+}
+
+// post sends a JSON body with an idempotency key of its own, so that it is safe to
+// send again.
+func post[R any](ctx context.Context, c *Client, path string, args any, work time.Duration) (result R, err error) {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return result, err
+	}
+	return decode[R](c, path)(c.send(ctx, request{
+		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, window: c.tools, work: work,
+		header: http.Header{"Content-Type": {"application/json"}, toolapi.HeaderIdempotencyKey: {newID()}},
+	}))
+}
+
+func get[R any](ctx context.Context, c *Client, path string, query url.Values, w *window) (R, error) {
+	return decode[R](c, path)(c.send(ctx, request{method: http.MethodGet, path: path, query: query, safe: true, window: w}))
+}
+
+func (c *Client) remove(ctx context.Context, path string) error {
+	_, err := c.send(ctx, request{method: http.MethodDelete, path: path, safe: true, window: c.tools})
+	return err
+}
+
+// decode reads the result of an endpoint.
+func decode[R any](c *Client, path string) func(answer, error) (R, error) {
+	return func(a answer, err error) (result R, _ error) {
+		if err != nil {
+			return result, err
+		}
+		body, err := c.result(path, a)
+		if err != nil {
+			return result, err
+		}
+		if err := json.Unmarshal(body.Body, &result); err != nil {
+			return result, &ContractError{a.status, "does not hold what this address answers", a.id}
+		}
+		return result, nil
+	}
+}

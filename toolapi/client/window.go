@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// window paces requests by what the service says of a rate window. The window rolls:
+// when it is full, RateLimit-Reset is when one request leaves it, so the first one
+// after a wait goes alone, and what it is answered lets the others go.
+type window struct {
+	c  *Client
+	mu sync.Mutex
+	// known says that left is.
+	known bool
+	left  int
+	until time.Time // when there may be room again
+	asked bool      // one goes alone
+	told  time.Time // the until that a person was told of
+}
+
+func newWindow(c *Client) *window { return &window{c: c} }
+
+// shownWait is the shortest wait a person is told of.
+const shownWait = 2 * time.Second
+
+// enter waits until a request may be sent.
+func (w *window) enter(ctx context.Context) error {
+	for {
+		wait, ok := w.take()
+		if ok {
+			return nil
+		}
+		if wait > w.c.o.Patience {
+			return &StatusError{Status: http.StatusTooManyRequests, Code: toolapi.CodeRateLimited, Message: "this key's calls of the last minute are used up", RetryAfter: seconds(wait)}
+		}
+		w.tell(wait)
+		if err := w.c.o.Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// tell says once for what all are waiting.
+func (w *window) tell(wait time.Duration) {
+	w.mu.Lock()
+	news := wait >= shownWait && !w.told.Equal(w.until)
+	w.told = w.until
+	w.mu.Unlock()
+	if news {
+		w.c.warn("this key's calls of the last minute are used up: waiting %d s", seconds(wait))
+	}
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// probePoll is how often it is looked whether the one that goes alone is back.
+const probePoll = 50 * time.Millisecond
+
+// take takes room for one request, or says how long to wait.
+func (w *window) take() (wait time.Duration, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.known {
+		return 0, true
+	}
+	if w.left > 0 {
+		w.left--
+		return 0, true
+	}
+	if wait := w.until.Sub(w.c.o.Now()); wait > 0 {
+		return wait, false
+	}
+	if w.asked {
+		return probePoll, false
+	}
+	w.asked = true
+	return 0, true
+}
+
+// note reads the headers of an answer; nil when there was none.
+func (w *window) note(h http.Header) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = false
+	left, err := strconv.Atoi(h.Get(toolapi.HeaderRateLimitRemaining))
+	reset, errReset := strconv.Atoi(h.Get(toolapi.HeaderRateLimitReset))
+	if err != nil || errReset != nil || left < 0 || reset < 0 {
+		return
+	}
+	until := w.c.o.Now().Add(time.Duration(reset) * time.Second)
+	// Answers come out of order: the lower figure of one moment is the later one.
+	if !w.known || left < w.left || w.left <= 0 || until.After(w.until) {
+		w.left = left
+	}
+	w.known, w.until = true, until
+}

@@ -1,0 +1,205 @@
+package toolapi
+
+import "encoding/json"
+
+// This file is the wire of uploads, imports, preview links and what a revision holds:
+// plain HTTP beside the tools, with the refusals of section 7.3 (PagesError). How
+// they are used: declare a bundle, send the blobs that the workspace lacks, finalize;
+// what makes a revision visible is page.publish.
+
+// Paths of the endpoints.
+const (
+	// UploadsPath takes POST; an upload is at UploadsPath + "/" + its id.
+	UploadsPath = "/api/v1/pages/uploads"
+	// ImportsPath takes POST with an archive, and site_id and workspace in the query.
+	ImportsPath = "/api/v1/pages/imports"
+	// PreviewLinksPath takes POST; DELETE with "/" + the id of a link.
+	PreviewLinksPath = "/api/v1/pages/preview-links"
+	// RevisionsPath takes GET with "/" + a revision, and site_id and workspace in the query.
+	RevisionsPath = "/api/v1/pages/revisions"
+)
+
+// UploadPath is where an upload is: GET for its status, DELETE to cancel it.
+func UploadPath(id string) string { return UploadsPath + "/" + id }
+
+// BlobPath is where a blob of an upload is sent to, and asked for.
+func BlobPath(id, sha256 string) string { return UploadPath(id) + "/blobs/" + sha256 }
+
+// FinalizePath takes POST with the body {}.
+func FinalizePath(id string) string { return UploadPath(id) + "/finalize" }
+
+// PreviewLinkPath is where a preview link is revoked.
+func PreviewLinkPath(id string) string { return PreviewLinksPath + "/" + id }
+
+// RevisionPath is where the contents of a revision are read.
+func RevisionPath(revision string) string { return RevisionsPath + "/" + revision }
+
+// Limits of bundles and uploads.
+const (
+	MaxFileBytes    = 25 << 20  // of one file
+	MaxFiles        = 20_000    // of a bundle
+	MaxBundleBytes  = 500 << 20 // of all files together
+	MaxDeclareBytes = 8 << 20   // of the body of a declare
+	MaxWorkerBytes  = 10 << 20  // of the Worker's module
+	MaxParallel     = 8         // blobs that a client sends at once
+	MaxOpenUploads  = 10        // of one site
+	MaxArchiveBytes = 100 << 20 // of an import
+	MaxExpanded     = 512 << 20 // of all its entries
+
+	MinPreviewSeconds     = 60
+	MaxPreviewSeconds     = 604_800
+	DefaultPreviewSeconds = 86_400
+)
+
+// DeclareArgs is the body of a declare.
+type DeclareArgs struct {
+	SiteID UUID `json:"site_id" jsonschema:"the site that the bundle is for"`
+	// BaseRevision is what the client believes is live. Left out, nothing is checked.
+	BaseRevision BaseRevision `json:"base_revision,omitzero" jsonschema:"what is believed to be live; null: the page was never published; omit: no check"`
+	// Manifest is the contents of pages.deploy.json.
+	Manifest json.RawMessage `json:"manifest" jsonschema:"pages.deploy.json, which is not among the files"`
+	Files    []UploadFile    `json:"files" jsonschema:"every file of the bundle"`
+	Client   *UploadClient   `json:"client,omitempty" jsonschema:"who uploads"`
+	Scope
+}
+
+// UploadFile is a file of a bundle.
+type UploadFile struct {
+	// Path is relative to the bundle root, in Unicode NFC.
+	Path   string  `json:"path" jsonschema:"relative to the bundle root"`
+	SHA256 Digest  `json:"sha256" jsonschema:"of the bytes, in lower-case hexadecimal"`
+	Size   Counter `json:"size" jsonschema:"in bytes"`
+	// ContentType is sent with the file as it is. Left out, it follows from the name.
+	ContentType MediaType `json:"content_type,omitempty" jsonschema:"sent with the file; from its name when omitted"`
+}
+
+// UploadClient names the program that uploads.
+type UploadClient struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// BaseRevision is a revision, none (null), or not given at all: the zero value.
+type BaseRevision struct {
+	Given    bool
+	Revision string // "" for null
+}
+
+// Expect is the base revision of a client that knows what is live, "" for nothing.
+func Expect(revision string) BaseRevision { return BaseRevision{true, revision} }
+
+// MarshalJSON implements json.Marshaler.
+func (b BaseRevision) MarshalJSON() ([]byte, error) {
+	if b.Revision == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(b.Revision)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *BaseRevision) UnmarshalJSON(text []byte) error {
+	*b = BaseRevision{Given: true}
+	return json.Unmarshal(text, &b.Revision) // null leaves it empty
+}
+
+// UploadState is how far an upload is.
+type UploadState string
+
+// The states. A cancelled upload is not found any more, and of an expired one only
+// that it has expired.
+const (
+	UploadOpen      UploadState = "open"
+	UploadComplete  UploadState = "complete" // every blob is there
+	UploadFinalized UploadState = "finalized"
+)
+
+// Upload is the answer of declare and of status.
+type Upload struct {
+	Success
+	UploadID     string      `json:"upload_id"`
+	State        UploadState `json:"state"`
+	BundleDigest string      `json:"bundle_digest" jsonschema:"\"sha256:\" and the digest of manifest and files"`
+	// Required are the blobs that the workspace lacks: sorted, each once.
+	Required     []string     `json:"required" jsonschema:"the blobs to send, sorted, each once"`
+	Files        int          `json:"files"`
+	Bytes        int64        `json:"bytes" jsonschema:"of all files"`
+	MissingBytes int64        `json:"missing_bytes" jsonschema:"of the blobs to send"`
+	ExpiresAt    string       `json:"expires_at" jsonschema:"when the upload expires unless it is used"`
+	Limits       UploadLimits `json:"limits"`
+	// Revision is what the upload was finalized as; empty before.
+	Revision string `json:"revision,omitempty" jsonschema:"what it was finalized as"`
+}
+
+// UploadLimits are what a client must keep to.
+type UploadLimits struct {
+	MaxParallel  int   `json:"max_parallel"`
+	MaxFileBytes int64 `json:"max_file_bytes"`
+}
+
+// Finalized is the answer of finalize: a revision that is ready, and on disk.
+type Finalized struct {
+	Success
+	Revision       string `json:"revision"`
+	State          string `json:"state" jsonschema:"ready"`
+	Files          int    `json:"files"`
+	Bytes          int64  `json:"bytes"`
+	CreatedAt      string `json:"created_at"`
+	AlreadyExisted bool   `json:"already_existed" jsonschema:"the site had this bundle as a revision before"`
+}
+
+// Imported is the answer of an import.
+type Imported struct {
+	Finalized
+	BundleDigest string `json:"bundle_digest"`
+}
+
+// Revision is what a revision holds.
+type Revision struct {
+	Success
+	SiteID       string          `json:"site_id"`
+	Revision     string          `json:"revision"`
+	BundleDigest string          `json:"bundle_digest"`
+	Live         bool            `json:"live" jsonschema:"whether it is what the page serves"`
+	CreatedAt    string          `json:"created_at"`
+	Manifest     json.RawMessage `json:"manifest" jsonschema:"as it was uploaded, in canonical form"`
+	Files        []UploadFile    `json:"files" jsonschema:"sorted by path"`
+	Bytes        int64           `json:"bytes"`
+}
+
+// PreviewLinkArgs is the body of a request for a preview link.
+type PreviewLinkArgs struct {
+	SiteID           UUID           `json:"site_id"`
+	Revision         Name           `json:"revision,omitempty" jsonschema:"the newest one when omitted"`
+	ExpiresInSeconds PreviewSeconds `json:"expires_in_seconds,omitempty"`
+	Scope
+}
+
+// PreviewLink is a link that shows a revision to whoever has it. URL holds the token
+// and cannot be had again.
+type PreviewLink struct {
+	Success
+	ID        string `json:"id"`
+	URL       string `json:"url" jsonschema:"shown this once"`
+	Revision  string `json:"revision"`
+	ExpiresAt string `json:"expires_at"`
+}
+
+// The named scalars of this file.
+type (
+	// Digest is a SHA-256 in lower-case hexadecimal.
+	Digest string
+	// MediaType is the value of a Content-Type header.
+	MediaType string
+	// PreviewSeconds is how long a preview link is good; 0 means the default.
+	PreviewSeconds int64
+)
+
+// CheckDeclare lists what is wrong with the body of a declare; of the manifest only
+// that it is an object.
+func (o Object) CheckDeclare() []Issue { return check(bodies().declare, o.fields, "") }
+
+// CheckPreviewLink lists what is wrong with the body of a request for a preview link.
+func (o Object) CheckPreviewLink() []Issue { return check(bodies().preview, o.fields, "") }
+
+// CheckEmpty lists what is in a body that must be an empty object.
+func (o Object) CheckEmpty() []Issue { return check(bodies().empty, o.fields, "") }
