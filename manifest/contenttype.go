@@ -1,14 +1,14 @@
-package bundler
+package manifest
 
 import (
 	"path"
 	"strings"
 )
 
-// contentType is the header value for a file's name. The table is our own: the
+// ContentType is the value of the Content-Type header for a file of that name. The table is our own: the
 // operating system's differs from machine to machine, and with it the digest
 // would.
-func contentType(name string) string {
+func ContentType(name string) string {
 	if t, ok := contentTypes[strings.ToLower(path.Ext(name))]; ok {
 		return t
 	}
