@@ -60,7 +60,9 @@ func walkAssets(
 		w.diagnostics = append(w.diagnostics, d)
 		return w
 	}
-	err := w.visit(ctx, root, m.AssetsFolder(), reads)
+	folder := m.AssetsFolder()
+	reads.add(filepath.FromSlash(folder.IgnoreFile()))
+	err := w.visit(ctx, root, folder, reads)
 	if err == nil && fill != nil {
 		err = fill(ctx, root, w.files)
 	}
@@ -92,7 +94,7 @@ func (w *walked) visit(ctx context.Context, root *os.Root, folder manifest.Asset
 				return err
 			}
 			w.files = append(w.files, candidate{file: e.File, path: e.Path, info: info})
-		case manifest.AssetHidden:
+		case manifest.AssetHidden, manifest.AssetIgnored:
 		}
 	}
 	return nil

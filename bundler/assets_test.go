@@ -180,3 +180,24 @@ func BenchmarkRebuild(b *testing.B) {
 		}
 	}
 }
+
+// TestAssetsIgnore: a Worker among the assets, as SvelteKit and Astro leave it, is built and not served. The list is
+// watched, also before there is one.
+func TestAssetsIgnore(t *testing.T) {
+	dir := site(t, "dist/index.html", "<h1>", "dist/_worker.js/index.js", `import a from "./chunks/a.mjs"; export default {fetch: () => new Response(a)}`,
+		"dist/_worker.js/chunks/a.mjs", `export default "a"`, "dist/_routes.json", "{}")
+	b := builder(t, dir, Options{})
+	m := manifest.Manifest{Entry: "dist/_worker.js/index.js", Assets: "dist"}
+	if bundle, _ := b.Build(t.Context(), &m); bundle != nil {
+		t.Errorf("the Worker is public: %q", assetPaths(bundle))
+	}
+	list := filepath.Join(realDir(dir), "dist", ".assetsignore")
+	if !slices.Contains(b.Inputs(), list) {
+		t.Errorf("%q is not watched: %q", list, b.Inputs())
+	}
+	put(t, dir, "dist/.assetsignore", "_worker.js\n_routes.json\n")
+	bundle := build(t, b, m)
+	if got := assetPaths(bundle); !slices.Equal(got, []string{"/index.html"}) || !strings.Contains(string(bundle.Worker.Code), `"a"`) {
+		t.Errorf("served: %q", got)
+	}
+}

@@ -49,7 +49,7 @@ func (b *bundle) checkAssets(dir string) {
 // asset looks at one entry of the assets folder.
 func (b *bundle) asset(a *assets, e AssetEntry) {
 	switch e.Kind {
-	case AssetFolder:
+	case AssetFolder, AssetIgnored:
 	case AssetPrivate, AssetHidden:
 		b.checkSecret(a, e)
 	case AssetRefused:

@@ -47,6 +47,8 @@ const (
 	AssetPrivate
 	// AssetHidden is a file or folder that nobody expects to be served.
 	AssetHidden
+	// AssetIgnored is a file or folder that the site's ".assetsignore" leaves out.
+	AssetIgnored
 	// AssetRefused is what can neither be served nor left out.
 	AssetRefused
 )
@@ -64,11 +66,17 @@ type AssetEntry struct {
 	Fault Diagnostic
 }
 
-// Walk visits the assets folder in bytewise order of each folder's names. What is private or hidden is not
+// Walk visits the assets folder in bytewise order of each folder's names. What is private, hidden or ignored is not
 // looked into. Links to files inside the bundle are followed, no other link is. An error belongs to the entry
-// it comes with, which cannot be read; the walk goes on behind it.
+// it comes with, which cannot be read; the walk goes on behind it. Where ".assetsignore" cannot be read there is
+// nothing but its error: nobody knows what is public.
 func (a AssetsFolder) Walk(fsys fs.FS) iter.Seq2[AssetEntry, error] {
 	return func(yield func(AssetEntry, error) bool) {
+		rules, err := a.readIgnore(fsys)
+		if err != nil {
+			yield(AssetEntry{File: a.IgnoreFile()}, err)
+			return
+		}
 		// The function returns no error of its own but SkipAll.
 		_ = fs.WalkDir(fsys, a.Dir, func(file string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -77,7 +85,7 @@ func (a AssetsFolder) Walk(fsys fs.FS) iter.Seq2[AssetEntry, error] {
 				}
 				return nil
 			}
-			e := a.entry(fsys, file, d)
+			e := a.entry(fsys, file, d, rules)
 			if !yield(e, nil) {
 				return fs.SkipAll
 			}
@@ -90,10 +98,12 @@ func (a AssetsFolder) Walk(fsys fs.FS) iter.Seq2[AssetEntry, error] {
 }
 
 // entry judges one entry of the folder.
-func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry) AssetEntry {
+func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignoreRules) AssetEntry {
 	rel := a.rel(file)
 	e := AssetEntry{File: file, Entry: d, Path: norm.NFC.String(rel)}
 	switch {
+	case file != a.Dir && rules.ignores(e.Path, d.IsDir()):
+		e.Kind = AssetIgnored
 	case a.misplaced(&e):
 	case file == a.Dir:
 		e.Kind = AssetFolder
