@@ -36,12 +36,13 @@ var mayImport = map[string][]string{
 	"devserver/site":          {"manifest"},
 	"devserver":               {"manifest", "devserver/site"},
 	"toolapi":                 nil,
+	"toolapi/client":          {"toolapi"},
 	"toolapi/service":         {"toolapi", "migrate"},
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/workertypes", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/service",
+		"manifest", "manifest/workertypes", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/client", "toolapi/service",
 	},
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -78,7 +79,7 @@ func (c *Client) send(ctx context.Context, r request) (answer, error) {
 			return answer{}, withID(err, id)
 		}
 		a, err := c.try(ctx, r, id)
-		wait, again := c.again(r, a, err, &pause)
+		wait, again := c.again(r, err, &pause)
 		if !again || ctx.Err() != nil {
 			return a, cmpErr(ctx, err)
 		}
@@ -110,7 +111,7 @@ func withID(err error, id string) error {
 }
 
 // again says whether to send r again, and when.
-func (c *Client) again(r request, a answer, err error, pause *time.Duration) (wait time.Duration, ok bool) {
+func (c *Client) again(r request, err error, pause *time.Duration) (wait time.Duration, ok bool) {
 	lost, isLost := errors.AsType[*TransportError](err)
 	refused, isRefused := errors.AsType[*StatusError](err)
 	switch {
@@ -235,9 +236,7 @@ func (c *Client) build(ctx context.Context, r request, id string, moved func()) 
 	if r.size > 0 {
 		hr.ContentLength = r.size
 	}
-	for name, values := range r.header {
-		hr.Header[name] = values
-	}
+	maps.Copy(hr.Header, r.header)
 	hr.Header.Set("Accept", "application/json")
 	hr.Header.Set("User-Agent", c.agent)
 	hr.Header.Set(toolapi.HeaderRequestID, id)

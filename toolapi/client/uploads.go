@@ -72,7 +72,7 @@ func (c *Client) CreatePreviewLink(ctx context.Context, args toolapi.PreviewLink
 
 // RevokePreviewLink makes a link lead nowhere.
 func (c *Client) RevokePreviewLink(ctx context.Context, id string) error {
-	return c.remove(ctx, toolapi.PreviewLinkPath(url.PathEscape(id)))
+	return c.remove(ctx, toolapi.PreviewLinkPath(id))
 }
 
 // Revision returns what a revision of a site holds.
@@ -81,7 +81,7 @@ func (c *Client) Revision(ctx context.Context, workspace, site, revision string)
 	if workspace != "" {
 		query.Set("workspace", workspace)
 	}
-	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(url.PathEscape(revision)), query, c.tools)
+	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(revision), query, c.tools)
 }
 
 // post sends a JSON body with an idempotency key of its own, so that it is safe to
