@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"devserver/site":          {"manifest"},
 	"devserver":               {"manifest", "devserver/site"},
 	"toolapi":                 nil,
+	"toolapi/bundle":          {"manifest", "toolapi"},
 	"toolapi/client":          {"toolapi"},
 	"toolapi/service":         {"toolapi", "migrate"},
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},

@@ -1,0 +1,295 @@
+// Package bundle holds the rules of what a page may be uploaded as: which paths a
+// file may have, how large files and bundles may be, what a manifest needs beside
+// it, and the digest that tells bundles apart.
+//
+// In go a manifest's text and a list of files (New); out comes a Bundle in its
+// canonical form, or a *Fault with the code that the upload protocol has for it. Client
+// and service check by the same rules, so that a client can refuse before it sends.
+//
+// The package opens no file and no connection. Its values never change; everything in
+// it may be used concurrently.
+package bundle
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"mime"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// Fault is why a bundle cannot be uploaded.
+type Fault struct {
+	// Code is one of toolapi's: "path_traversal", "manifest_invalid", ….
+	Code string
+	// Path is the file to blame, "" for none.
+	Path    string
+	Message string
+}
+
+func (f *Fault) Error() string { return f.Code + ": " + f.Message }
+
+// File is a file of a bundle.
+type File struct {
+	Path        string
+	SHA256      string
+	Size        int64
+	ContentType string
+}
+
+// Bundle is a manifest and its files, checked.
+type Bundle struct {
+	// Manifest is the manifest, defaults applied.
+	Manifest *manifest.Manifest
+	// Text is the manifest as it was given, in the canonical form of RFC 8785.
+	Text []byte
+	// Files are sorted bytewise by path.
+	Files []File
+	// Digest is 64 lower-case hexadecimal digits over Text and Files.
+	Digest string
+}
+
+// New checks a bundle. Files without a content type get the one of their name. The
+// slice becomes the bundle's. The error is a *Fault.
+func New(text []byte, files []File) (*Bundle, error) {
+	b := &Bundle{Files: files}
+	if err := b.readManifest(text); err != nil {
+		return nil, err
+	}
+	if err := b.checkSizes(); err != nil {
+		return nil, err
+	}
+	for i := range files {
+		if files[i].ContentType == "" {
+			files[i].ContentType = manifest.ContentType(files[i].Path)
+		}
+		if _, _, err := mime.ParseMediaType(files[i].ContentType); err != nil {
+			return nil, &Fault{toolapi.CodeInvalidArguments, files[i].Path, fmt.Sprintf("The content type of %s is none.", quoted(files[i].Path))}
+		}
+	}
+	if err := b.checkPaths(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	if err := b.checkHashes(); err != nil {
+		return nil, err
+	}
+	if err := b.checkManifestFiles(); err != nil {
+		return nil, err
+	}
+	b.Digest = b.digest()
+	return b, nil
+}
+
+// Bytes is the size of all files together.
+func (b *Bundle) Bytes() (total int64) {
+	for _, f := range b.Files {
+		total += f.Size
+	}
+	return total
+}
+
+func (b *Bundle) readManifest(text []byte) error {
+	parsed, diagnostics := manifest.Parse(manifest.FileName, text)
+	if parsed == nil {
+		return manifestFault(diagnostics)
+	}
+	canonical := jsontext.Value(slices.Clone(text))
+	if err := canonical.Canonicalize(); err != nil {
+		return &Fault{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is not JSON that all readers read alike."}
+	}
+	b.Manifest, b.Text = parsed, canonical
+	return nil
+}
+
+// manifestFault says the first thing that is wrong with a manifest, and how many
+// others are.
+func manifestFault(diagnostics manifest.Diagnostics) error {
+	f := &Fault{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid."}
+	n := 0
+	for _, d := range diagnostics {
+		if d.Severity != manifest.Error {
+			continue
+		}
+		if n++; n == 1 {
+			f.Message = "The manifest is invalid: " + d.Message
+			if d.Path != "" {
+				f.Message += ", at " + d.Path
+			}
+			if d.Fix != "" {
+				f.Message += "; " + d.Fix
+			}
+			f.Message += "."
+		}
+	}
+	if n > 1 {
+		f.Message += fmt.Sprintf(" %d more things are wrong with it.", n-1)
+	}
+	return f
+}
+
+func (b *Bundle) checkSizes() error {
+	if len(b.Files) > toolapi.MaxFiles {
+		return &Fault{toolapi.CodeFileCount, "", fmt.Sprintf("The bundle has %d files; %d are the most.", len(b.Files), toolapi.MaxFiles)}
+	}
+	for _, f := range b.Files {
+		if f.Size > toolapi.MaxFileBytes {
+			return &Fault{toolapi.CodeFileTooLarge, f.Path, fmt.Sprintf("%s has %d bytes; a file may have %d.", quoted(f.Path), f.Size, toolapi.MaxFileBytes)}
+		}
+	}
+	if n := b.Bytes(); n > toolapi.MaxBundleBytes {
+		return &Fault{toolapi.CodeBundleTooLarge, "", fmt.Sprintf("The bundle has %d bytes; %d are the most.", n, toolapi.MaxBundleBytes)}
+	}
+	return nil
+}
+
+// checkHashes finds two sizes for one hash.
+func (b *Bundle) checkHashes() error {
+	sizes := make(map[string]int64, len(b.Files))
+	for _, f := range b.Files {
+		if size, ok := sizes[f.SHA256]; ok && size != f.Size {
+			return &Fault{toolapi.CodeSizeMismatch, f.Path, fmt.Sprintf("%s has the hash of a file of another size.", quoted(f.Path))}
+		}
+		sizes[f.SHA256] = f.Size
+	}
+	return nil
+}
+
+// checkManifestFiles finds what the manifest names and the bundle lacks.
+func (b *Bundle) checkManifestFiles() error {
+	lacks := func(field, message string) error {
+		return &Fault{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid: " + message + ", at " + field + "."}
+	}
+	m := b.Manifest
+	if m.Entry != "" {
+		entry, ok := b.File(path.Clean(m.Entry))
+		switch {
+		case !ok:
+			return lacks("/entry", fmt.Sprintf("the file %s is not in the bundle", quoted(m.Entry)))
+		case entry.Size > toolapi.MaxWorkerBytes:
+			return &Fault{toolapi.CodeFileTooLarge, entry.Path, fmt.Sprintf("The Worker has %d bytes; it may have %d.", entry.Size, toolapi.MaxWorkerBytes)}
+		}
+	}
+	if dir := path.Clean(m.Assets); m.Assets != "" && dir != "." && !slices.ContainsFunc(b.Files, func(f File) bool { return strings.HasPrefix(f.Path, dir+"/") }) {
+		return lacks("/assets", fmt.Sprintf("no file of the bundle is under %s", quoted(m.Assets)))
+	}
+	if d := m.Bindings.Database; d != nil && d.Migrations != "" && len(b.Migrations()) == 0 {
+		return lacks("/bindings/database/migrations", fmt.Sprintf("the bundle has no .sql file directly in %s", quoted(d.Migrations)))
+	}
+	return nil
+}
+
+// File finds a file by its path.
+func (b *Bundle) File(name string) (File, bool) {
+	i, ok := slices.BinarySearchFunc(b.Files, name, func(f File, name string) int { return cmp.Compare(f.Path, name) })
+	if !ok {
+		return File{}, false
+	}
+	return b.Files[i], true
+}
+
+// Migrations are the scripts of the site's database, in the order they run.
+func (b *Bundle) Migrations() (all []File) {
+	d := b.Manifest.Bindings.Database
+	if d == nil || d.Migrations == "" {
+		return nil
+	}
+	for _, f := range b.Files {
+		if path.Dir(f.Path) == path.Clean(d.Migrations) && path.Ext(f.Path) == ".sql" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Asset is a file that is served.
+type Asset struct {
+	File
+	// URL is the path it is served under: "/css/site.css".
+	URL string
+}
+
+// Assets are the files that are served. A site with neither entry nor assets is its
+// files: all are served.
+func (b *Bundle) Assets() (all []Asset) {
+	for _, f := range b.Files {
+		if url, ok := served(b.Manifest, f.Path); ok {
+			all = append(all, Asset{f, "/" + url})
+		}
+	}
+	return all
+}
+
+// served is the path that a file is served under, relative to the site's root.
+func served(m *manifest.Manifest, name string) (string, bool) {
+	dir := path.Clean(m.Assets)
+	switch {
+	case m.Assets == "" && m.Entry != "", m.Assets != "" && dir != "." && !strings.HasPrefix(name, dir+"/"):
+		return "", false
+	case m.Assets == "" || dir == ".":
+		return name, !source(m, name)
+	}
+	return strings.TrimPrefix(name, dir+"/"), true
+}
+
+// source reports whether a file is the Worker's entry or a migration.
+func source(m *manifest.Manifest, name string) bool {
+	if m.Entry != "" && name == path.Clean(m.Entry) {
+		return true
+	}
+	d := m.Bindings.Database
+	if d == nil || d.Migrations == "" {
+		return false
+	}
+	dir := path.Clean(d.Migrations)
+	if dir == "." {
+		return path.Dir(name) == "." && path.Ext(name) == ".sql"
+	}
+	return strings.HasPrefix(name, dir+"/")
+}
+
+// digest is the SHA-256 of the RFC 8785 form of {"files": …, "manifest": …}. It is
+// written piece by piece: all of it at once may have several megabytes.
+func (b *Bundle) digest() string {
+	sum := sha256.New()
+	write(sum, `{"files":[`)
+	for i, f := range b.Files {
+		if i > 0 {
+			write(sum, ",")
+		}
+		write(sum, `{"content_type":`+text(f.ContentType)+`,"path":`+text(f.Path)+`,"sha256":`+text(f.SHA256)+`,"size":`+strconv.FormatInt(f.Size, 10)+"}")
+	}
+	write(sum, `],"manifest":`)
+	write(sum, string(b.Text))
+	write(sum, "}")
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func write(h hash.Hash, s string) { _, _ = h.Write([]byte(s)) } // never fails
+
+func text(s string) string {
+	quoted, err := jsontext.AppendQuote(nil, s)
+	if err != nil { // of text that is not UTF-8, which paths were checked for
+		return strconv.Quote(s)
+	}
+	return string(quoted)
+}
+
+// quoted is a path as a message shows it.
+func quoted(s string) string {
+	const longest = 120
+	if len(s) > longest {
+		s = s[:longest] + "…"
+	}
+	return strconv.QuoteToGraphic(s)
+}

@@ -1,0 +1,289 @@
+package bundle_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+)
+
+func file(path string) bundle.File {
+	sum := sha256.Sum256([]byte(path))
+	return bundle.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(path))}
+}
+
+func files(paths ...string) (all []bundle.File) {
+	for _, p := range paths {
+		all = append(all, file(p))
+	}
+	return all
+}
+
+// code is the code of the fault, "" for none.
+func code(t testing.TB, err error) string {
+	t.Helper()
+	if err == nil {
+		return ""
+	}
+	var fault *bundle.Fault
+	if !errors.As(err, &fault) || fault.Message == "" {
+		t.Fatalf("%v is no fault with a message", err)
+	}
+	return fault.Code
+}
+
+// pathCases are the family P: by id, the paths of a bundle and the code.
+var pathCases = []struct {
+	id, want string
+	paths    []string
+}{
+	{"P-001", "", []string{"index.html"}},
+	{"P-002", "", []string{"a/b/c.txt"}},
+	{"P-003", "", []string{"\u00e9.html"}},
+	{"P-004", "", []string{"日本.html"}},
+	{"P-005", "", []string{"a b.html"}},
+	{"P-006", "", []string{"[x].html"}},
+	{"P-007", "", []string{".well-known/acme"}},
+	{"P-008", "", []string{"a.b.c"}},
+	{"P-010", bundle.CodeTraversal, []string{".."}},
+	{"P-011", bundle.CodeTraversal, []string{"."}},
+	{"P-012", bundle.CodeTraversal, []string{"a/../b"}},
+	{"P-013", bundle.CodeTraversal, []string{"a/./b"}},
+	{"P-014", bundle.CodeTraversal, []string{"../a"}},
+	{"P-015", bundle.CodeTraversal, []string{"a/.."}},
+	{"P-016", bundle.CodeTraversal, []string{"./a"}},
+	{"P-017", "", []string{"\u2026"}},
+	{"P-020", bundle.CodeAbsolute, []string{"/a"}},
+	{"P-021", bundle.CodeAbsolute, []string{"//a"}},
+	{"P-022", bundle.CodeEmpty, []string{""}},
+	{"P-023", bundle.CodeEmpty, []string{"/"}},
+	{"P-024", bundle.CodeEmpty, []string{"a//b"}},
+	{"P-025", bundle.CodeEmpty, []string{"a/"}},
+	{"P-026", bundle.CodeAbsolute, []string{"~/a"}},
+	{"P-030", bundle.CodeBackslash, []string{`a\b`}},
+	{"P-031", bundle.CodeBackslash, []string{`..\a`}},
+	{"P-032", bundle.CodeWindowsChar, []string{"C:a"}},
+	{"P-033", bundle.CodeWindowsChar, []string{"C:/a"}},
+	{"P-034", bundle.CodeWindowsChar, []string{"a:b"}},
+	{"P-035", bundle.CodeWindowsChar, []string{"a::$DATA"}},
+	{"P-036", bundle.CodeWindowsChar, []string{"a?b"}},
+	{"P-040", bundle.CodeNUL, []string{"a\x00b"}},
+	{"P-041", bundle.CodeControl, []string{"a\nb"}},
+	{"P-042", bundle.CodeControl, []string{"a\tb"}},
+	{"P-043", bundle.CodeControl, []string{"a\x7fb"}},
+	{"P-044", bundle.CodeControl, []string{"a\u0085b"}},
+	{"P-045", bundle.CodeControl, []string{"a\u202eb"}},
+	{"P-046", bundle.CodeControl, []string{"a\u200bb"}},
+	{"P-050", bundle.CodeNotUTF8, []string{"a\xffb"}},
+	{"P-051", bundle.CodeNotUTF8, []string{"a\xc0\xafb"}},
+	{"P-052", bundle.CodeNotUTF8, []string{"a\xed\xa0\x80b"}},
+	{"P-053", bundle.CodeNotUTF8, []string{"a\ufffdb"}},
+	{"P-054", bundle.CodeNotNFC, []string{"e\u0301.html"}},
+	{"P-055", bundle.CodeNotNFC, []string{"\u1112\u1161\u11ab"}},
+	{"P-056", bundle.CodeNotNFC, []string{"\u212b"}},
+	{"P-057", "", []string{"\ufb01"}},
+	{"P-060", bundle.CodeWindowsName, []string{"CON"}},
+	{"P-061", bundle.CodeWindowsName, []string{"con.txt"}},
+	{"P-062", bundle.CodeWindowsName, []string{"aux.html"}},
+	{"P-063", bundle.CodeWindowsName, []string{"COM1"}},
+	{"P-064", bundle.CodeWindowsName, []string{"LPT9.x"}},
+	{"P-065", bundle.CodeWindowsName, []string{"COM¹"}},
+	{"P-066", bundle.CodeTrailing, []string{"a."}},
+	{"P-067", bundle.CodeTrailing, []string{"a "}},
+	{"P-068", bundle.CodeTrailing, []string{" a"}},
+	{"P-069", bundle.CodeTrailing, []string{"a/b. /c"}},
+	{"P-070", bundle.CodeCollision, []string{"A", "a"}},
+	{"P-071", bundle.CodeNotNFC, []string{"\u00e9", "e\u0301"}},
+	{"P-072", bundle.CodeCollision, []string{"ß", "SS"}},
+	{"P-073", bundle.CodeCollision, []string{"\u0130", "i\u0307"}},
+	{"P-074", bundle.CodeCollision, []string{"ſ", "s"}},
+	{"P-075", bundle.CodeConflict, []string{"a", "a/b"}},
+	{"P-076", bundle.CodeNotNFC, []string{"\u212a", "k"}},
+	{"P-080", bundle.CodeEncoded, []string{"%2e"}},
+	{"P-081", bundle.CodeEncoded, []string{"a%2fb"}},
+	{"P-082", bundle.CodeEncoded, []string{"a%00"}},
+	{"P-083", bundle.CodeURLChar, []string{"a#b"}},
+	{"P-084", "", []string{"100%"}},
+	{"P-090", "", []string{strings.Repeat("a", 255)}},
+	{"P-091", bundle.CodeTooLong, []string{strings.Repeat("a", 256)}},
+	{"P-092", "", []string{strings.Repeat(strings.Repeat("a", 203)+"/", 5) + "abcd"}},
+	{"P-093", bundle.CodeTooLong, []string{strings.Repeat(strings.Repeat("a", 203)+"/", 5) + "abcde"}},
+	{"P-094", bundle.CodeTooLong, []string{strings.Repeat("a/", 32) + "a"}},
+	{"P-100", bundle.CodeSecret, []string{".env"}},
+	{"P-101", bundle.CodeSecret, []string{".env.local"}},
+	{"P-102", bundle.CodeSecret, []string{".ENV"}},
+	{"P-103", bundle.CodeSecret, []string{".git/config"}},
+	{"P-104", bundle.CodeSecret, []string{"key.pem"}},
+	{"P-105", bundle.CodeSecret, []string{"id_rsa"}},
+	{"P-106", bundle.CodeSecret, []string{".npmrc"}},
+	{"P-107", bundle.CodeReserved, []string{"pages.deploy.json"}},
+	{"P-108", bundle.CodeReserved, []string{"__pages/x"}},
+}
+
+func TestPaths(t *testing.T) {
+	for _, c := range pathCases {
+		_, err := bundle.New([]byte("{}"), files(c.paths...))
+		if got := code(t, err); got != c.want {
+			t.Errorf("%s %.40q: want %q, got %q", c.id, c.paths, c.want, got)
+		}
+		for _, p := range c.paths {
+			if err := bundle.CheckPath(p); c.want == "" && err != nil {
+				t.Errorf("%s: %v", c.id, err)
+			}
+		}
+	}
+}
+
+// TestServedPaths is P-109 and its neighbours: what counts is what is served.
+func TestServedPaths(t *testing.T) {
+	for _, c := range []struct {
+		manifest, want string
+		paths          []string
+	}{
+		{`{"assets": "public", "bindings": {"database": {"migrations": "public/migrations"}}}`, bundle.CodeReserved, []string{"public/migrations/0001.sql"}},
+		{`{"assets": "public", "entry": "public/worker.js"}`, bundle.CodeReserved, []string{"public/worker.js"}},
+		{`{"assets": "public"}`, bundle.CodeReserved, []string{"public/__pages/x"}},
+		{`{"assets": "public"}`, bundle.CodeReserved, []string{"public/a/Pages.deploy.json"}},
+		{`{"assets": "public"}`, bundle.CodeSecret, []string{"public/data.sqlite3"}},
+		{`{"assets": "public"}`, "", []string{"public/a", "data.db"}},
+		{`{}`, bundle.CodeSecret, []string{"data.db"}},
+		{`{"assets": ".", "bindings": {"database": {"migrations": "migrations"}}}`, "", []string{"index.html", "migrations/0001.sql"}},
+	} {
+		_, err := bundle.New([]byte(c.manifest), files(c.paths...))
+		if got := code(t, err); got != c.want {
+			t.Errorf("%s %q: want %q, got %q", c.manifest, c.paths, c.want, got)
+		}
+	}
+}
+
+// TestManifests is U-014 to U-016.
+func TestManifests(t *testing.T) {
+	for manifest, names := range map[string]string{
+		`{"limits": {"cpuMs": 40000}}`: "/limits/cpuMs", `{"extra": 1}`: "extra", `{"routes": [{"pattern": "x"}]}`: "/routes/0/pattern",
+		`{"bindings": {"database": {"stagedMigrationsPrefix": "x"}}}`: "stagedMigrationsPrefix",
+		`{"entry": "src/index.js"}`:                                   "/entry",
+		`{"assets": "public"}`:                                        "/assets",
+		`{"bindings": {"database": {"migrations": "migrations"}}}`:    "/bindings/database/migrations",
+	} {
+		_, err := bundle.New([]byte(manifest), files("index.html", "migrations/deep/0001.sql"))
+		if got := code(t, err); got != toolapi.CodeManifestInvalid || !strings.Contains(err.Error(), names) {
+			t.Errorf("%s: want %s named, got %v", manifest, names, err)
+		}
+	}
+}
+
+// TestLimits is U-008 to U-010, U-012 and U-013.
+func TestLimits(t *testing.T) {
+	many := func(n int, size int64) (all []bundle.File) {
+		for i := range n {
+			f := file(fmt.Sprint("f", i))
+			f.Size = size
+			all = append(all, f)
+		}
+		return all
+	}
+	twenty := many(20, toolapi.MaxFileBytes)
+	over := append(many(20, toolapi.MaxFileBytes), file("x"))
+	twice := files("a", "b")
+	twice[1].SHA256, twice[1].Size = twice[0].SHA256, 7
+	for name, c := range map[string]struct {
+		want  string
+		files []bundle.File
+	}{
+		"20000": {"", many(20_000, 1)}, "20001": {toolapi.CodeFileCount, many(20_001, 1)},
+		"500 MiB": {"", twenty}, "one byte more": {toolapi.CodeBundleTooLarge, over},
+		"25 MiB and one": {toolapi.CodeFileTooLarge, many(1, toolapi.MaxFileBytes+1)},
+		"same path":      {bundle.CodeCollision, files("a", "a")}, "two sizes": {toolapi.CodeSizeMismatch, twice},
+	} {
+		_, err := bundle.New([]byte("{}"), c.files)
+		if got := code(t, err); got != c.want {
+			t.Errorf("%s: want %q, got %q", name, c.want, got)
+		}
+	}
+	_, err := bundle.New([]byte(`{"entry": "w.js"}`), []bundle.File{{Path: "w.js", Size: toolapi.MaxWorkerBytes + 1}})
+	if got := code(t, err); got != toolapi.CodeFileTooLarge {
+		t.Errorf("a large Worker: %q", got)
+	}
+}
+
+// TestDigest holds the digest to its definition, and shows what it depends on.
+func TestDigest(t *testing.T) {
+	of := func(manifest string, files ...bundle.File) string {
+		b, err := bundle.New([]byte(manifest), files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Digest
+	}
+	a, b := file("a.html"), file("b.css")
+	want := sha256.Sum256([]byte(`{"files":[{"content_type":"text/html; charset=utf-8","path":"a.html","sha256":"` + a.SHA256 + `","size":6},` +
+		`{"content_type":"text/css; charset=utf-8","path":"b.css","sha256":"` + b.SHA256 + `","size":5}],"manifest":{"assets":".","limits":{"cpuMs":1000}}}`))
+	got := of(`{ "limits": {"cpuMs": 1e3}, "assets": "." }`, b, a)
+	if got != hex.EncodeToString(want[:]) {
+		t.Errorf("the digest is %s", got)
+	}
+	typed := a
+	typed.ContentType = "text/html"
+	for name, other := range map[string]string{"manifest": of(`{"assets":"."}`, a, b), "type": of(`{"assets":".","limits":{"cpuMs":1000}}`, typed, b), "files": of(`{"assets":".","limits":{"cpuMs":1000}}`, a)} {
+		if other == got {
+			t.Errorf("the digest does not depend on the %s", name)
+		}
+	}
+}
+
+func TestAssets(t *testing.T) {
+	urls := func(manifest string, paths ...string) (all []string) {
+		b, err := bundle.New([]byte(manifest), files(paths...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range b.Assets() {
+			all = append(all, a.URL)
+		}
+		return all
+	}
+	for name, c := range map[string]struct{ got, want []string }{
+		"folder": {urls(`{"assets":"public/"}`, "public/a/b.html", "public/c", "d"), []string{"/a/b.html", "/c"}},
+		"root":   {urls(`{"assets":".","entry":"w.js","bindings":{"database":{"migrations":"m"}}}`, "w.js", "m/1.sql", "x"), []string{"/x"}},
+		"none":   {urls(`{"entry":"w.js"}`, "w.js", "x"), nil},
+		"plain":  {urls(`{}`, "index.html"), []string{"/index.html"}},
+	} {
+		if fmt.Sprint(c.got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: want %q, got %q", name, c.want, c.got)
+		}
+	}
+}
+
+func FuzzCheckPath(f *testing.F) {
+	for _, c := range pathCases {
+		for _, p := range c.paths {
+			f.Add(p)
+		}
+	}
+	f.Fuzz(func(t *testing.T, p string) {
+		if bundle.CheckPath(p) != nil {
+			return
+		}
+		for _, bad := range []string{"..", ".", ""} {
+			for segment := range strings.SplitSeq(p, "/") {
+				if segment == bad {
+					t.Errorf("%q passes", p)
+				}
+			}
+		}
+		if strings.ContainsAny(p, "\x00\\:?#*\"<>|\n") || len(p) > 1024 || strings.HasPrefix(p, "__pages/") {
+			t.Errorf("%q passes", p)
+		}
+	})
+}
+
+func ExampleNew() {
+	_, err := bundle.New([]byte(`{"assets": "public"}`), []bundle.File{{Path: "public/../.env", SHA256: strings.Repeat("0", 64), Size: 1}})
+	fmt.Println(err)
+	// Output: path_traversal: The path "public/../.env" has a segment "." or "..".
+}

@@ -1,0 +1,207 @@
+package bundle
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// This file carries the rules for paths in bundles: whatever some file system, URL or
+// archive would read differently is refused. Of a path that breaks several rules the
+// first counts, in the order of the constants.
+
+// Codes of the path rules.
+const (
+	CodeNotUTF8     = "path_not_utf8"
+	CodeEmpty       = "path_empty"
+	CodeNUL         = "path_nul"
+	CodeControl     = "path_control"
+	CodeBackslash   = "path_backslash"
+	CodeAbsolute    = "path_absolute"
+	CodeTraversal   = "path_traversal"
+	CodeNotNFC      = "path_not_nfc"
+	CodeReserved    = "path_reserved"
+	CodeSecret      = "path_secret"
+	CodeWindowsName = "path_windows_name"
+	CodeWindowsChar = "path_windows_char"
+	CodeTrailing    = "path_trailing"
+	CodeEncoded     = "path_encoded"
+	CodeURLChar     = "path_url_char"
+	CodeTooLong     = "path_too_long"
+	CodeCollision   = "path_collision"
+	CodeConflict    = "path_conflict"
+)
+
+const (
+	maxSegment  = 255
+	maxPath     = 1024
+	maxSegments = 32
+)
+
+var (
+	encoded     = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$)(\.|$)`)
+	secretName  = regexp.MustCompile(`^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
+	dataName    = regexp.MustCompile(`^(.*\.sqlite.*|.*\.db)$`)
+)
+
+// rule is a rule that looks at one path alone.
+type rule struct {
+	code   string
+	broken func(string) bool
+	reason string
+}
+
+var rules = []rule{
+	{CodeNotUTF8, func(p string) bool { return !utf8.ValidString(p) || strings.ContainsRune(p, utf8.RuneError) }, "is not valid UTF-8"},
+	{CodeEmpty, func(p string) bool {
+		return p == "" || strings.HasSuffix(p, "/") || strings.Contains(strings.TrimLeft(p, "/"), "//")
+	}, "is empty, or has an empty segment"},
+	{CodeNUL, func(p string) bool { return strings.ContainsRune(p, 0) }, "has a NUL in it"},
+	{CodeControl, func(p string) bool { return strings.ContainsFunc(p, unseen) }, "has an invisible or control character in it"},
+	{CodeBackslash, func(p string) bool { return strings.Contains(p, `\`) }, "has a backslash in it"},
+	{CodeAbsolute, func(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~/") }, "is not relative to the bundle root"},
+	{CodeTraversal, anySegment(func(s string) bool { return s == "." || s == ".." }), `has a segment "." or ".."`},
+	{CodeNotNFC, func(p string) bool { return !norm.NFC.IsNormalString(p) }, "is not in Unicode normalization form C"},
+	{CodeReserved, reserved, "is the platform's own"},
+	{CodeSecret, anySegment(func(s string) bool { return secretName.MatchString(strings.ToLower(s)) }), "is the name of a file that holds secrets"},
+	{CodeWindowsName, anySegment(windowsName.MatchString), "has a name in it that Windows keeps for devices"},
+	{CodeWindowsChar, func(p string) bool { return strings.ContainsAny(p, `<>:"|?*`) }, "has a character in it that Windows refuses in names"},
+	{CodeTrailing, anySegment(func(s string) bool {
+		return strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") || strings.HasSuffix(s, ".")
+	}), "has a segment that starts or ends in a space, or ends in a dot"},
+	{CodeEncoded, encoded.MatchString, "looks percent-encoded"},
+	{CodeURLChar, func(p string) bool { return strings.ContainsAny(p, "#?") }, `has "#" or "?" in it, which end a path in a URL`},
+	{CodeTooLong, func(p string) bool {
+		return len(p) > maxPath || strings.Count(p, "/") >= maxSegments || anySegment(func(s string) bool { return len(s) > maxSegment })(p)
+	}, "is longer than 1024 bytes, 32 segments or 255 bytes a segment"},
+}
+
+func anySegment(is func(string) bool) func(string) bool {
+	return func(p string) bool {
+		for segment := range strings.SplitSeq(p, "/") {
+			if is(segment) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// unseen reports whether a character is a control, or formats text without being
+// seen: marks of direction, and what has no width.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// reserved reports whether a path is one of the platform's, in any case.
+func reserved(p string) bool {
+	first, _, below := strings.Cut(strings.ToLower(p), "/")
+	return !below && first == manifest.FileName ||
+		first == manifest.ReservedPreview || first == manifest.ReservedPages || first == ".pages"
+}
+
+// CheckPath checks a path by itself. The error is a *Fault.
+func CheckPath(p string) error {
+	if plain(p) {
+		return nil
+	}
+	for _, r := range rules {
+		if r.broken(p) {
+			return &Fault{r.code, p, fmt.Sprintf("The path %s %s.", quoted(p), r.reason)}
+		}
+	}
+	return nil
+}
+
+// plain reports whether a path is of the usual kind, which breaks no rule: segments
+// of letters, digits, "_" and "-" that start with one, with single dots between,
+// and none of the words that rules are about.
+func plain(p string) bool {
+	if p == "" || len(p) > maxSegment || strings.Count(p, "/") >= maxSegments {
+		return false
+	}
+	before := byte('/')
+	for i := range len(p) {
+		c := p[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-':
+		case c == '_', c == '.', c == '/':
+			if before == '/' || before == '.' {
+				return false
+			}
+		default:
+			return false
+		}
+		before = c
+	}
+	return before != '/' && before != '.' && !suspect(p)
+}
+
+// suspect reports whether the rules about names must look at a path.
+func suspect(p string) bool {
+	return anySegment(func(s string) bool {
+		lower := strings.ToLower(s)
+		return secretName.MatchString(lower) || windowsName.MatchString(lower) || lower == manifest.FileName
+	})(p)
+}
+
+// checkPaths checks the paths of the bundle by themselves and beside each other.
+func (b *Bundle) checkPaths() error {
+	seen := make(map[string]string, len(b.Files)) // folded path -> path
+	for _, f := range b.Files {
+		if err := CheckPath(f.Path); err != nil {
+			return err
+		}
+		if err := b.checkServed(f.Path); err != nil {
+			return err
+		}
+		folded := fold(f.Path)
+		if other, ok := seen[folded]; ok {
+			return &Fault{CodeCollision, f.Path, fmt.Sprintf("The paths %s and %s are one to many file systems.", quoted(other), quoted(f.Path))}
+		}
+		seen[folded] = f.Path
+	}
+	for folded, name := range seen {
+		for dir := path.Dir(folded); dir != "."; dir = path.Dir(dir) {
+			if other, ok := seen[dir]; ok {
+				return &Fault{CodeConflict, name, fmt.Sprintf("%s cannot be a file and the folder of %s.", quoted(other), quoted(name))}
+			}
+		}
+	}
+	return nil
+}
+
+// checkServed finds what must not be served.
+func (b *Bundle) checkServed(name string) error {
+	url, ok := served(b.Manifest, name)
+	switch {
+	case !ok:
+		return nil
+	case source(b.Manifest, name):
+		return &Fault{CodeReserved, name, fmt.Sprintf("The path %s is served, and is the Worker's entry or a migration.", quoted(name))}
+	case reserved(url) || strings.EqualFold(path.Base(url), manifest.FileName):
+		return &Fault{CodeReserved, name, fmt.Sprintf("The path %s is the platform's own where it is served.", quoted(name))}
+	case dataName.MatchString(strings.ToLower(path.Base(name))):
+		return &Fault{CodeSecret, name, fmt.Sprintf("The path %s is the name of a database, and is served.", quoted(name))}
+	}
+	return nil
+}
+
+// fold is equal for paths that a file system may take for one.
+func fold(p string) string {
+	for i := range len(p) {
+		if p[i] >= utf8.RuneSelf {
+			return norm.NFC.String(cases.Fold().String(p))
+		}
+	}
+	return strings.ToLower(p)
+}
