@@ -3,7 +3,7 @@
 // it, and the digest that tells bundles apart.
 //
 // In go a manifest's text and a list of files (New); out comes a Bundle in its
-// canonical form, or a *Fault with the code that the upload protocol has for it. Client
+// canonical form, or a *FaultError with the code that the upload protocol has for it. Client
 // and service check by the same rules, so that a client can refuse before it sends.
 //
 // The package opens no file and no connection. Its values never change; everything in
@@ -28,8 +28,8 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// Fault is why a bundle cannot be uploaded.
-type Fault struct {
+// FaultError is why a bundle cannot be uploaded.
+type FaultError struct {
 	// Code is one of toolapi's: "path_traversal", "manifest_invalid", ….
 	Code string
 	// Path is the file to blame, "" for none.
@@ -37,7 +37,7 @@ type Fault struct {
 	Message string
 }
 
-func (f *Fault) Error() string { return f.Code + ": " + f.Message }
+func (f *FaultError) Error() string { return f.Code + ": " + f.Message }
 
 // File is a file of a bundle.
 type File struct {
@@ -60,7 +60,7 @@ type Bundle struct {
 }
 
 // New checks a bundle. Files without a content type get the one of their name. The
-// slice becomes the bundle's. The error is a *Fault.
+// slice becomes the bundle's. The error is a *FaultError.
 func New(text []byte, files []File) (*Bundle, error) {
 	b := &Bundle{Files: files}
 	if err := b.readManifest(text); err != nil {
@@ -74,7 +74,7 @@ func New(text []byte, files []File) (*Bundle, error) {
 			files[i].ContentType = manifest.ContentType(files[i].Path)
 		}
 		if _, _, err := mime.ParseMediaType(files[i].ContentType); err != nil {
-			return nil, &Fault{toolapi.CodeInvalidArguments, files[i].Path, fmt.Sprintf("The content type of %s is none.", quoted(files[i].Path))}
+			return nil, &FaultError{toolapi.CodeInvalidArguments, files[i].Path, fmt.Sprintf("The content type of %s is none.", quoted(files[i].Path))}
 		}
 	}
 	if err := b.checkPaths(); err != nil {
@@ -106,7 +106,7 @@ func (b *Bundle) readManifest(text []byte) error {
 	}
 	canonical := jsontext.Value(slices.Clone(text))
 	if err := canonical.Canonicalize(); err != nil {
-		return &Fault{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is not JSON that all readers read alike."}
+		return &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is not JSON that all readers read alike."}
 	}
 	b.Manifest, b.Text = parsed, canonical
 	return nil
@@ -115,7 +115,7 @@ func (b *Bundle) readManifest(text []byte) error {
 // manifestFault says the first thing that is wrong with a manifest, and how many
 // others are.
 func manifestFault(diagnostics manifest.Diagnostics) error {
-	f := &Fault{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid."}
+	f := &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid."}
 	n := 0
 	for _, d := range diagnostics {
 		if d.Severity != manifest.Error {
@@ -140,15 +140,15 @@ func manifestFault(diagnostics manifest.Diagnostics) error {
 
 func (b *Bundle) checkSizes() error {
 	if len(b.Files) > toolapi.MaxFiles {
-		return &Fault{toolapi.CodeFileCount, "", fmt.Sprintf("The bundle has %d files; %d are the most.", len(b.Files), toolapi.MaxFiles)}
+		return &FaultError{toolapi.CodeFileCount, "", fmt.Sprintf("The bundle has %d files; %d are the most.", len(b.Files), toolapi.MaxFiles)}
 	}
 	for _, f := range b.Files {
 		if f.Size > toolapi.MaxFileBytes {
-			return &Fault{toolapi.CodeFileTooLarge, f.Path, fmt.Sprintf("%s has %d bytes; a file may have %d.", quoted(f.Path), f.Size, toolapi.MaxFileBytes)}
+			return &FaultError{toolapi.CodeFileTooLarge, f.Path, fmt.Sprintf("%s has %d bytes; a file may have %d.", quoted(f.Path), f.Size, toolapi.MaxFileBytes)}
 		}
 	}
 	if n := b.Bytes(); n > toolapi.MaxBundleBytes {
-		return &Fault{toolapi.CodeBundleTooLarge, "", fmt.Sprintf("The bundle has %d bytes; %d are the most.", n, toolapi.MaxBundleBytes)}
+		return &FaultError{toolapi.CodeBundleTooLarge, "", fmt.Sprintf("The bundle has %d bytes; %d are the most.", n, toolapi.MaxBundleBytes)}
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (b *Bundle) checkHashes() error {
 	sizes := make(map[string]int64, len(b.Files))
 	for _, f := range b.Files {
 		if size, ok := sizes[f.SHA256]; ok && size != f.Size {
-			return &Fault{toolapi.CodeSizeMismatch, f.Path, fmt.Sprintf("%s has the hash of a file of another size.", quoted(f.Path))}
+			return &FaultError{toolapi.CodeSizeMismatch, f.Path, fmt.Sprintf("%s has the hash of a file of another size.", quoted(f.Path))}
 		}
 		sizes[f.SHA256] = f.Size
 	}
@@ -168,7 +168,7 @@ func (b *Bundle) checkHashes() error {
 // checkManifestFiles finds what the manifest names and the bundle lacks.
 func (b *Bundle) checkManifestFiles() error {
 	lacks := func(field, message string) error {
-		return &Fault{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid: " + message + ", at " + field + "."}
+		return &FaultError{toolapi.CodeManifestInvalid, manifest.FileName, "The manifest is invalid: " + message + ", at " + field + "."}
 	}
 	m := b.Manifest
 	if m.Entry != "" {
@@ -177,7 +177,7 @@ func (b *Bundle) checkManifestFiles() error {
 		case !ok:
 			return lacks("/entry", fmt.Sprintf("the file %s is not in the bundle", quoted(m.Entry)))
 		case entry.Size > toolapi.MaxWorkerBytes:
-			return &Fault{toolapi.CodeFileTooLarge, entry.Path, fmt.Sprintf("The Worker has %d bytes; it may have %d.", entry.Size, toolapi.MaxWorkerBytes)}
+			return &FaultError{toolapi.CodeFileTooLarge, entry.Path, fmt.Sprintf("The Worker has %d bytes; it may have %d.", entry.Size, toolapi.MaxWorkerBytes)}
 		}
 	}
 	if dir := path.Clean(m.Assets); m.Assets != "" && dir != "." && !slices.ContainsFunc(b.Files, func(f File) bool { return strings.HasPrefix(f.Path, dir+"/") }) {

@@ -30,7 +30,7 @@ func code(t testing.TB, err error) string {
 	if err == nil {
 		return ""
 	}
-	var fault *bundle.Fault
+	var fault *bundle.FaultError
 	if !errors.As(err, &fault) || fault.Message == "" {
 		t.Fatalf("%v is no fault with a message", err)
 	}

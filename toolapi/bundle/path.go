@@ -109,14 +109,14 @@ func reserved(p string) bool {
 		first == manifest.ReservedPreview || first == manifest.ReservedPages || first == ".pages"
 }
 
-// CheckPath checks a path by itself. The error is a *Fault.
+// CheckPath checks a path by itself. The error is a *FaultError.
 func CheckPath(p string) error {
 	if plain(p) {
 		return nil
 	}
 	for _, r := range rules {
 		if r.broken(p) {
-			return &Fault{r.code, p, fmt.Sprintf("The path %s %s.", quoted(p), r.reason)}
+			return &FaultError{r.code, p, fmt.Sprintf("The path %s %s.", quoted(p), r.reason)}
 		}
 	}
 	return nil
@@ -166,14 +166,14 @@ func (b *Bundle) checkPaths() error {
 		}
 		folded := fold(f.Path)
 		if other, ok := seen[folded]; ok {
-			return &Fault{CodeCollision, f.Path, fmt.Sprintf("The paths %s and %s are one to many file systems.", quoted(other), quoted(f.Path))}
+			return &FaultError{CodeCollision, f.Path, fmt.Sprintf("The paths %s and %s are one to many file systems.", quoted(other), quoted(f.Path))}
 		}
 		seen[folded] = f.Path
 	}
 	for folded, name := range seen {
 		for dir := path.Dir(folded); dir != "."; dir = path.Dir(dir) {
 			if other, ok := seen[dir]; ok {
-				return &Fault{CodeConflict, name, fmt.Sprintf("%s cannot be a file and the folder of %s.", quoted(other), quoted(name))}
+				return &FaultError{CodeConflict, name, fmt.Sprintf("%s cannot be a file and the folder of %s.", quoted(other), quoted(name))}
 			}
 		}
 	}
@@ -187,11 +187,11 @@ func (b *Bundle) checkServed(name string) error {
 	case !ok:
 		return nil
 	case source(b.Manifest, name):
-		return &Fault{CodeReserved, name, fmt.Sprintf("The path %s is served, and is the Worker's entry or a migration.", quoted(name))}
+		return &FaultError{CodeReserved, name, fmt.Sprintf("The path %s is served, and is the Worker's entry or a migration.", quoted(name))}
 	case reserved(url) || strings.EqualFold(path.Base(url), manifest.FileName):
-		return &Fault{CodeReserved, name, fmt.Sprintf("The path %s is the platform's own where it is served.", quoted(name))}
+		return &FaultError{CodeReserved, name, fmt.Sprintf("The path %s is the platform's own where it is served.", quoted(name))}
 	case dataName.MatchString(strings.ToLower(path.Base(name))):
-		return &Fault{CodeSecret, name, fmt.Sprintf("The path %s is the name of a database, and is served.", quoted(name))}
+		return &FaultError{CodeSecret, name, fmt.Sprintf("The path %s is the name of a database, and is served.", quoted(name))}
 	}
 	return nil
 }
