@@ -70,6 +70,14 @@ const (
 	codeAssetSecret       = "asset-secret"
 	codeAssetSource       = "asset-source"
 	codeAssetNotFile      = "asset-not-a-file"
+	codeEdgeLine          = "edge-rule-invalid"
+	codeEdgePath          = "edge-rule-path"
+	codeEdgeHeader        = "edge-rule-header"
+	codeEdgeReserved      = "edge-rule-reserved"
+	codeEdgeLoop          = "edge-rule-loop"
+	codeEdgeOpen          = "edge-rule-open"
+	codeEdgeDuplicate     = "edge-rule-duplicate"
+	codeEdgeTooMany       = "edge-rules-too-many"
 	codeNameUTF8          = "path-not-utf8"
 	codeNameControl       = "path-control"
 	codeNameBackslash     = "path-backslash"
@@ -97,6 +105,14 @@ var rules = [...]Rule{
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
 	{codeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
 	{codeDuplicateKey, "a key stands twice in one object"},
+	{codeEdgeDuplicate, "two redirects are for the same paths"},
+	{codeEdgeHeader, "_headers sets a header that is the server's, or to what no header holds"},
+	{codeEdgeLine, "a line of _headers or _redirects cannot be read"},
+	{codeEdgeLoop, "a redirect leads back to itself"},
+	{codeEdgeOpen, "a redirect lets whoever makes the link choose the site that it leads to"},
+	{codeEdgePath, "a path of _headers or _redirects is none, or does not mean what it says"},
+	{codeEdgeReserved, "a rule of _headers or _redirects is about a path the platform keeps for itself"},
+	{codeEdgeTooMany, "_headers or _redirects has more rules, or longer lines, than are looked at"},
 	{codeEnvClash, "two bindings or secrets have the same name in the Worker's environment"},
 	{codeFileMissing, "there is no manifest, or it cannot be read"},
 	{codeFileTooLarge, "the manifest is too large to be one"},

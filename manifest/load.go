@@ -57,6 +57,7 @@ func (b *bundle) check() []string {
 	b.checkPath("/entry", false)
 	if dir, ok := b.checkPath("/assets", true); ok {
 		b.checkAssets(dir)
+		b.checkEdgeRules(dir)
 	}
 	const migrations = pointer("/bindings/database/migrations")
 	if dir, ok := b.checkPath(migrations, true); ok {

@@ -35,7 +35,7 @@ func (p Path) Target() string {
 
 // sibling returns the canonical target of another decoded path, with the same query.
 func (p Path) sibling(decoded string) string {
-	return Path{escaped: escapePath(decoded), query: p.query, hasQuery: p.hasQuery}.Target()
+	return Path{escaped: manifest.EscapePath(decoded), query: p.query, hasQuery: p.hasQuery}.Target()
 }
 
 // Canonical reads a request target in origin form ("/a?b") or absolute form
@@ -68,7 +68,7 @@ func Canonical(requestURI string) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	p.decoded, p.escaped = decoded, escapePath(decoded)
+	p.decoded, p.escaped = decoded, manifest.EscapePath(decoded)
 	return p, nil
 }
 
@@ -152,24 +152,6 @@ func hexValue(c byte) int {
 		return int(c-'A') + 10
 	}
 	return -1
-}
-
-// escapePath encodes every byte that RFC 3986 does not allow in a path.
-func escapePath(decoded string) string {
-	const digits = "0123456789ABCDEF"
-	var b strings.Builder
-	b.Grow(len(decoded) + 16)
-	for i := range len(decoded) {
-		c := decoded[i]
-		if pathBytes[c] == plainByte {
-			b.WriteByte(c)
-			continue
-		}
-		b.WriteByte('%')
-		b.WriteByte(digits[c>>4])
-		b.WriteByte(digits[c&15])
-	}
-	return b.String()
 }
 
 func cleanQuery(query string) bool {

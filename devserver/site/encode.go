@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"mime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // This file compresses static files for who takes that (RFC 9110, section 12.5.3).
@@ -84,9 +87,14 @@ func WithoutEncoding(ctx context.Context) context.Context {
 	return context.WithValue(ctx, plainKey{}, true)
 }
 
+// forbidsEncoding reports whether a rule has an answer sent as it is (RFC 9111, section 5.2.2.6).
+func forbidsEncoding(c manifest.HeaderChange) bool {
+	return c.Name == "Cache-Control" && strings.Contains(strings.ToLower(c.Value), "no-transform")
+}
+
 // encodedForm is the form of a file for this request, nil for the file as it is.
 func (x *exchange) encodedForm(f *file, contents []byte) *form {
-	if x.plain || x.r.Header["Range"] != nil || x.r.Context().Value(plainKey{}) != nil {
+	if x.plain || x.r.Header["Range"] != nil || x.r.Context().Value(plainKey{}) != nil || slices.ContainsFunc(x.out.changes, forbidsEncoding) {
 		return nil
 	}
 	at := bestCoding(x.r.Header["Accept-Encoding"])

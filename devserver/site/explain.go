@@ -33,6 +33,10 @@ type Explanation struct {
 	// Location is the target that the visitor is sent to: to sign in, or to the
 	// path under which a file is known.
 	Location string `json:"location,omitempty"`
+	// Rule is the line of "_redirects" that decided: "_redirects:3".
+	Rule string `json:"rule,omitempty"`
+	// Headers are what the rules of "_headers" change of a static answer: "Name: value", and "! Name" for one that is left out.
+	Headers []string `json:"headers,omitempty"`
 	// Status is what this visitor sees; a browser that asks for a page to show,
 	// where that matters. 0 when the Worker or a page of the platform decides.
 	Status int `json:"status,omitempty"`
@@ -63,9 +67,15 @@ func (v *Routing) Explain(method, target string, who Visitor) Explanation {
 	}
 	d := v.decide(path.decoded, method, a)
 	e.take(d, path)
+	e.Headers = v.changes(d, path)
 	e.say(v.whyPattern(path.decoded)...)
 	e.say(v.whyAccess(path.decoded, a)...)
-	if d.refusal == nil {
+	e.say(whyRule(d)...)
+	switch {
+	case d.refusal != nil || d.rule.Line > 0 && d.rule.Path == "":
+	case d.rule.Path != "":
+		e.say(v.whyFile(d.rule.Path, a.hit)...)
+	default:
 		e.say(v.whyFile(path.decoded, a.hit)...)
 	}
 	e.say(v.whyAnswer(path.decoded, method, d)...)
@@ -114,9 +124,29 @@ func (e *Explanation) explainReserved(name string) {
 	e.say(`the paths under "` + reservedPrefix + `" are the platform's own: no route, file or gate of the site counts there`)
 }
 
+// changes lists what the rules of "_headers" do to an answer.
+func (v *Routing) changes(d decision, path Path) []string {
+	if !d.ruled() {
+		return nil
+	}
+	host, _ := bareHost(path.authority)
+	var list []string
+	for _, c := range v.rules.Headers(host, path.escaped) {
+		line := c.Name + ": " + c.Value
+		if c.Unset {
+			line = "! " + c.Name
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
 // take copies what was decided.
 func (e *Explanation) take(d decision, path Path) {
 	e.Answer = d.answer
+	if d.rule.Line > 0 {
+		e.Rule = fmt.Sprintf("%s:%d", manifest.RedirectsFile, d.rule.Line)
+	}
 	if d.file != nil && d.answer != AnswerWorker {
 		e.File = d.file.asset.File
 	}
@@ -124,7 +154,7 @@ func (e *Explanation) take(d decision, path Path) {
 	case AnswerAsset:
 		e.Status = http.StatusOK
 	case AnswerRedirect:
-		e.Status, e.Location = http.StatusTemporaryRedirect, path.sibling(d.redirect)
+		e.Status, e.Location = d.leads(path)
 	case AnswerNotFound, AnswerNotFoundPage:
 		e.Status = http.StatusNotFound
 	case AnswerMethodNotAllowed:
@@ -139,6 +169,9 @@ func (e *Explanation) take(d decision, path Path) {
 // stand puts the visitor before the gate.
 func (e *Explanation) stand(gate Gate, path Path) {
 	e.Gate = gate
+	if gate == GateSignIn || gate == GateForbidden {
+		e.Headers = nil
+	}
 	stranger := "signed out, every request gets 401"
 	if readOnly(e.Method) {
 		stranger = "signed out, a page opened in a browser gets 303 to the sign-in page, and any other request 401"

@@ -442,6 +442,7 @@ func FuzzGate(f *testing.F) {
 		Assets: assets, AssetsDir: dir,
 		Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("members /private/*", "members /report", "public /*")},
 		Worker:   &watchful{t: &testing.T{}},
+		Rules:    openers(f),
 	})
 	heads := corpus(f)
 	for _, b := range bypasses(f) {

@@ -88,7 +88,7 @@ func (v *Routing) filesFirst() map[string][]string {
 	for path, f := range v.static.files {
 		seen := map[string]bool{}
 		for _, name := range addresses(path) {
-			p, err := Canonical(escapePath(name))
+			p, err := Canonical(manifest.EscapePath(name))
 			if err != nil {
 				continue
 			}

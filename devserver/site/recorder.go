@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // recorder passes a response on and remembers its status and length.
@@ -15,16 +17,49 @@ type recorder struct {
 
 	status  int
 	bytes   int64
-	members bool // the address is for members, whoever asks
+	members bool                    // the address is for members, whoever asks
+	changes []manifest.HeaderChange // that the site's own rules ask for
 }
 
 // WriteHeader notes the final status.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		w.status = status
+		w.change()
 		w.keepApart()
 	}
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// change does to the headers what the rules ask for. None may open an answer that
+// is for members: to caches, or to other sites that ask with their cookies.
+func (w *recorder) change() {
+	h := w.Header()
+	for _, c := range w.changes {
+		switch {
+		case c.Name == "Content-Type" && w.status/100 == 3,
+			c.Name == "Access-Control-Allow-Credentials" && w.members,
+			c.Name == "Cache-Control" && w.members && !keptPrivate(c.Value):
+		case c.Unset:
+			h[c.Name] = nil // present, so that the server adds none of its own
+		case c.Name == "Set-Cookie":
+			h[c.Name] = append(slices.Clip(h[c.Name]), c.Value)
+		case (c.Append || c.Name == "Vary") && len(h[c.Name]) > 0:
+			h[c.Name] = []string{strings.Join(append(slices.Clip(h[c.Name]), c.Value), ", ")}
+		default:
+			h[c.Name] = []string{c.Value}
+		}
+	}
+}
+
+// keptPrivate reports whether a Cache-Control keeps an answer out of shared caches.
+func keptPrivate(value string) bool {
+	for directive := range strings.SplitSeq(strings.ToLower(value), ",") {
+		if directive = strings.TrimSpace(directive); directive == "private" || directive == "no-store" {
+			return true
+		}
+	}
+	return false
 }
 
 // keepApart tells caches that an answer of a members address is for one visitor.
@@ -82,6 +117,7 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *recorder) begin() {
 	if w.status == 0 {
 		w.status = http.StatusOK
+		w.change()
 		w.keepApart()
 	}
 }

@@ -42,6 +42,9 @@ type Revision struct {
 	// outside it is ever opened, whatever links it contains. When empty, each
 	// file may only be in its own folder.
 	AssetsDir string
+	// Rules are what the files "_headers" and "_redirects" say; nil for nothing.
+	// The files themselves are never served, whether or not they are among the Assets.
+	Rules *manifest.EdgeRules
 	// Worker answers the listed routes; nil for a static site.
 	Worker Worker
 	// Drained, when set, is called once, on its own goroutine, after the

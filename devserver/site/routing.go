@@ -15,6 +15,7 @@ type Routing struct {
 	manifest *manifest.Manifest // never nil
 	routes   *manifest.RouteTable
 	static   *staticIndex
+	rules    *manifest.EdgeRules
 	worker   bool // code answers what is listed
 }
 
@@ -26,7 +27,7 @@ func NewRouting(r Revision) *Routing {
 }
 
 func newRouting(r Revision) *Routing {
-	v := &Routing{manifest: cmp.Or(r.Manifest, &manifest.Manifest{})}
+	v := &Routing{manifest: cmp.Or(r.Manifest, &manifest.Manifest{}), rules: r.Rules}
 	v.routes = manifest.NewRouteTable(v.manifest.Routes)
 	v.static = newStaticIndex(r.Assets, r.AssetsDir, v.routes)
 	v.worker = r.Worker != nil || v.manifest.Entry != ""
@@ -40,7 +41,7 @@ type Answer string
 const (
 	AnswerWorker           Answer = "worker"
 	AnswerAsset            Answer = "asset"              // a file (200)
-	AnswerRedirect         Answer = "redirect"           // to the path under which a file is known (307)
+	AnswerRedirect         Answer = "redirect"           // to the path under which a file is known (307), or where a rule of "_redirects" leads
 	AnswerNotFoundPage     Answer = "not-found-page"     // a 404.html (404)
 	AnswerNotFound         Answer = "not-found"          // nothing, not even such a page (404)
 	AnswerMethodNotAllowed Answer = "method-not-allowed" // a file cannot be written to, or no site takes the method (405)
@@ -75,22 +76,41 @@ type admission struct {
 	reserved bool   // the platform answers, and nothing else is set but name
 	name     string // what follows "/__pages/"
 	hit      found
+	rule     manifest.Redirect // of "_redirects", that covers the path
 	gated    bool
 }
 
 // admit looks a decoded path up. The gate guards the path itself and every name
-// of the file that it leads to.
+// of the file that it leads to. Where a rule answers with the file of another
+// path, it guards that one as well, however public the path of the rule is.
 func (v *Routing) admit(path string) (a admission) {
 	if a.name, a.reserved = cutReserved(path); a.reserved {
 		return a
 	}
-	a.hit = v.static.resolve(path)
-	verdict := v.routes.Judge(path)
-	if a.hit.file != nil {
-		verdict = verdict.Or(a.hit.file.verdict)
-	}
-	a.gated = verdict.Gated()
+	a.hit, a.rule, a.gated = v.reach(path)
 	return a
+}
+
+// reach finds what a path leads to, by a rule or by itself, and whether the gate guards it.
+func (v *Routing) reach(path string) (hit found, rule manifest.Redirect, gated bool) {
+	hit, gated = v.lookUp(path)
+	rule = v.rules.Redirect(manifest.EscapePath(path))
+	if rule.Path == "" {
+		return hit, rule, gated
+	}
+	target, guarded := v.lookUp(rule.Path)
+	target.redirect = "" // the visitor stays at the path of the rule
+	return target, rule, gated || guarded
+}
+
+// lookUp finds the file at a path, and whether the gate guards either.
+func (v *Routing) lookUp(path string) (hit found, gated bool) {
+	hit = v.static.resolve(path)
+	verdict := v.routes.Judge(path)
+	if hit.file != nil {
+		verdict = verdict.Or(hit.file.verdict)
+	}
+	return hit, verdict.Gated()
 }
 
 // gate lets members in. Whoever is not known for one has to sign in.
@@ -109,10 +129,16 @@ func (a admission) gate(who Visitor) Gate {
 // decision is the second half, for a visitor whom the gate lets in.
 type decision struct {
 	answer   Answer
-	route    string        // the pattern that lists the path, "" for none
-	file     *file         // that lies at the path, or the 404 page; nil for none
-	redirect string        // decoded path, for AnswerRedirect
+	route    string // the pattern that lists the path, "" for none
+	file     *file  // that lies at the path, or the 404 page; nil for none
+	redirect string // decoded path, for AnswerRedirect without a rule
+	rule     manifest.Redirect
 	refusal  *RefusalError // of the method, before anything was looked at
+}
+
+// ruled reports whether the rules of "_headers" count: for what the site's own files answer.
+func (d *decision) ruled() bool {
+	return d.answer == AnswerAsset || d.answer == AnswerRedirect || d.answer == AnswerNotFoundPage
 }
 
 // decide says what answers (see the file of assumptions).
@@ -125,11 +151,28 @@ func (v *Routing) decide(path, method string, a admission) decision {
 		return decision{answer: answer, refusal: err}
 	}
 	route, _ := v.routes.Match(path)
-	if route != "" && v.worker && (a.hit.file == nil || !readOnly(method)) {
+	if a.rule.Line == 0 && route != "" && v.worker && (a.hit.file == nil || !readOnly(method)) {
 		return decision{answer: AnswerWorker, route: route, file: a.hit.file}
 	}
-	d := v.static.decide(path, method, a.hit, a.gated)
+	d := v.static.follow(a.rule, path, method, a.hit, a.gated)
 	d.route = route
+	return d
+}
+
+// follow is the decision where no Worker answers. A rule of "_redirects" that covers
+// the path counts before files and Worker, as it does at Cloudflare.
+func (x *staticIndex) follow(rule manifest.Redirect, path, method string, hit found, member bool) (d decision) {
+	switch {
+	case rule.Line == 0:
+		return x.decide(path, method, hit, member)
+	case rule.Refused():
+		d = x.decide(path, method, found{}, member)
+	case rule.Path != "":
+		d = x.decide(rule.Path, method, hit, member)
+	default:
+		d.answer = AnswerRedirect
+	}
+	d.rule = rule
 	return d
 }
 

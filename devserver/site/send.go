@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -25,11 +26,14 @@ var conditional = []string{"Range", "If-None-Match", "If-Match", "If-Range"}
 // serveStatic answers from the files, as it was decided.
 func (x *exchange) serveStatic(d decision) {
 	x.source = FromStatic
+	if d.ruled() {
+		x.out.changes = x.serving.rules.Headers(x.hostName(), x.path.escaped)
+	}
 	switch d.answer {
 	case AnswerAsset:
 		x.sendFile(d.file)
 	case AnswerRedirect:
-		x.redirectTo(d.redirect)
+		x.redirect(d)
 	case AnswerNotFoundPage:
 		x.sendNotFound(d.file)
 	case AnswerMethodNotAllowed:
@@ -54,10 +58,24 @@ func (x *exchange) sendNotFound(page *file) {
 	x.writeBody(contents)
 }
 
-// redirectTo leads to another path of the site and keeps the query.
-func (x *exchange) redirectTo(path string) {
+// redirect leads to another path of the site, or where a rule does, and keeps the query.
+func (x *exchange) redirect(d decision) {
 	x.out.Header()["Cache-Control"] = x.cacheControl()
-	x.goTo(http.StatusTemporaryRedirect, x.path.sibling(path))
+	x.goTo(d.leads(x.path))
+}
+
+// leads says how and where a redirect leads from a path.
+func (d *decision) leads(from Path) (status int, target string) {
+	if d.rule.Line > 0 {
+		return d.rule.Status, d.rule.Location(from.query)
+	}
+	return http.StatusTemporaryRedirect, from.sibling(d.redirect)
+}
+
+// hostName is the host that was asked for, as the rules of "_headers" name hosts.
+func (x *exchange) hostName() string {
+	name, _ := bareHost(cmp.Or(x.path.authority, x.r.Host))
+	return name
 }
 
 // sendFile answers with a file, or with the part of it that was asked for.
@@ -133,6 +151,7 @@ func (x *exchange) cacheControl() []string {
 
 // fileFailed answers for a file that is in the index and cannot be sent.
 func (x *exchange) fileFailed(f *file, err error) {
+	x.out.changes = nil
 	if errors.Is(err, fs.ErrNotExist) {
 		x.refuse(refuse(http.StatusNotFound, "not_found", "there is no page at this address"))
 		return
@@ -175,8 +194,8 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.path = path
-	static := x.serving.static
-	x.serveStatic(static.decide(path.decoded, r.Method, static.resolve(path.decoded), x.gated))
+	hit, rule, _ := x.serving.reach(path.decoded)
+	x.serveStatic(x.serving.static.follow(rule, path.decoded, r.Method, hit, x.gated))
 }
 
 // assetTarget returns the path and query of a URL as the Worker wrote them.

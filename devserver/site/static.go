@@ -41,6 +41,9 @@ func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable) *st
 	}
 	for _, a := range assets {
 		a.Path = norm.NFC.String(a.Path)
+		if manifest.EdgeFile(a.Path) {
+			continue
+		}
 		if a.ContentType == "" {
 			a.ContentType = "application/octet-stream"
 		}

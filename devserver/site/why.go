@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,6 +41,9 @@ func enumerate(names []string, one, many string) string {
 // whyAccess says why the gate is there, or is not although a members route covers the path.
 func (v *Routing) whyAccess(path string, a admission) []string {
 	all := []string{path}
+	if a.rule.Path != "" {
+		all = append(all, a.rule.Path)
+	}
 	if a.hit.file != nil {
 		all = append(all, manifest.FileNames(a.hit.file.asset.Path)...)
 	}
@@ -56,6 +60,20 @@ func (v *Routing) whyAccess(path string, a admission) []string {
 		return []string{fmt.Sprintf("the members route %q guards the path too: the gate ignores case, a slash at the end and other spellings of the same path", members.Pattern)}
 	}
 	return []string{fmt.Sprintf("%q is for members", members.Pattern)}
+}
+
+// whyRule says what a rule of "_redirects" does.
+func whyRule(d decision) []string {
+	line := fmt.Sprintf("line %d of %s ", d.rule.Line, manifest.RedirectsFile)
+	switch {
+	case d.refusal != nil || d.rule.Line == 0:
+		return nil
+	case d.rule.Refused():
+		return []string{line + "covers the path, and leads to one that is not the site's: nothing answers"}
+	case d.rule.Path != "":
+		return []string{line + "answers with the file of " + manifest.EscapePath(d.rule.Path) + ", before files and Worker"}
+	}
+	return []string{line + "leads elsewhere, before files and Worker"}
 }
 
 // whyFile says which files were looked for, and which one was found first.
@@ -93,15 +111,15 @@ func (v *Routing) whyAnswer(path, method string, d decision) []string {
 		return []string{"files answer GET and HEAD only; of a listed path, the Worker answers the rest"}
 	case AnswerAsset, AnswerRedirect:
 		var why []string
-		if d.route != "" && v.worker {
+		if d.route != "" && v.worker && d.rule.Line == 0 {
 			why = append(why, "a file answers GET and HEAD before the Worker is asked")
 		}
-		if d.redirect != "" {
-			why = append(why, "the page is known as "+escapePath(d.redirect)+": 307 leads there")
+		if d.redirect != "" && d.rule.Line == 0 {
+			why = append(why, "the page is known as "+manifest.EscapePath(d.redirect)+": 307 leads there")
 		}
 		return why
 	case AnswerNotFound, AnswerNotFoundPage:
-		return v.whyNotFound(path, method, d.file)
+		return v.whyNotFound(cmp.Or(d.rule.Path, path), method, d.file)
 	default:
 		return v.whyRefused(d)
 	}

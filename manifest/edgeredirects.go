@@ -1,0 +1,274 @@
+package manifest
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file reads "_redirects" and says where a path leads.
+
+// redirectRule is a line of the file.
+type redirectRule struct {
+	from   *edgePattern
+	to     string // in canonical form, placeholders as they were written
+	status int
+	line   int
+}
+
+// Redirect is where a path leads.
+type Redirect struct {
+	// Status is 301, 302, 303, 307, 308, or 200 for a path that is answered with the file of another one.
+	Status int
+	// Path is that other one, for 200: decoded and canonical.
+	Path string
+	// Line is where the rule stands in "_redirects"; 0 means that none covers the path.
+	Line int
+
+	to string
+}
+
+// Refused reports whether the rule leads where none may lead: to the platform's own paths, or to what is no path.
+func (r Redirect) Refused() bool { return r.Line > 0 && r.to == "" }
+
+// Location is the target, for the query of the request: "/new?a=b" or "https://…". A query of the rule's own counts more.
+func (r Redirect) Location(query string) string {
+	if query == "" {
+		return r.to
+	}
+	to, fragment, _ := strings.Cut(r.to, "#")
+	if !strings.Contains(to, "?") {
+		to += "?" + query
+	}
+	if fragment != "" {
+		to += "#" + fragment
+	}
+	return to
+}
+
+// Redirect finds the first rule that covers an escaped path.
+func (r *EdgeRules) Redirect(path string) Redirect {
+	if r == nil {
+		return Redirect{}
+	}
+	first, found := len(r.redirects), map[string]string(nil)
+	if i, ok := r.exact[path]; ok {
+		first = i
+	}
+	for _, i := range r.dynamic {
+		if i > first {
+			break
+		}
+		if took, ok := r.redirects[i].from.match("", path); ok {
+			first, found = i, took
+			break
+		}
+	}
+	if first == len(r.redirects) {
+		return Redirect{}
+	}
+	rule := &r.redirects[first]
+	return rule.lead(fill(rule.to, found))
+}
+
+var slashes = regexp.MustCompile(`/{2,}`) //nolint:gochecknoglobals // a constant
+
+// lead is where a rule leads once its placeholders are filled.
+func (r *redirectRule) lead(to string) Redirect {
+	d := Redirect{Status: r.status, Line: r.line}
+	if !strings.HasPrefix(r.to, "/") {
+		d.to = to
+		return d
+	}
+	end := len(to)
+	if i := strings.IndexAny(to, "?#"); i >= 0 {
+		end = i
+	}
+	path := slashes.ReplaceAllString(to[:end], "/") // an empty placeholder leaves two
+	decoded, fault := unescapeLiteral(path)
+	if fault == "" {
+		decoded, fault = CanonicalPath(decoded)
+	}
+	if fault != "" || reservedPath(decoded) {
+		return d
+	}
+	d.to = path + to[end:]
+	if r.status == 200 {
+		d.Path = decoded
+	}
+	return d
+}
+
+// redirectRules reads the whole file.
+func (f *edgeFile) redirectRules() []redirectRule {
+	var rules []redirectRule
+	seen := map[string]int{}
+	static, dynamic := 0, 0
+	for _, line := range f.said() {
+		rule, from, ok := f.redirectLine(line)
+		if !ok {
+			continue
+		}
+		if dynamic == 0 && rule.from.literal() {
+			static++
+		} else {
+			dynamic++
+		}
+		if static > maxStaticRedirects || dynamic > maxDynamicRedirects {
+			f.refuse(codeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules, or more than %d from the first one with a star or a placeholder on",
+				maxStaticRedirects, maxDynamicRedirects), "put rules without a star or a placeholder first")
+			return rules
+		}
+		key := rule.from.prefix
+		if !rule.from.literal() {
+			key = "*" + rule.from.expr.String()
+		}
+		if before, twice := seen[key]; twice {
+			f.warn(codeEdgeDuplicate, from, fmt.Sprintf("the rule never counts: line %d is for the same paths", before), "remove one of them")
+			continue
+		}
+		seen[key] = line.number
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// redirectLine reads "from to [status]".
+func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from span, ok bool) {
+	words, at := line.fields()
+	for i := 2; i < len(words); i++ {
+		if strings.HasPrefix(words[i], "#") { // a comment behind the rule
+			words, at = words[:i], at[:i]
+		}
+	}
+	if len(words) != 2 && len(words) != 3 {
+		f.refuse(codeEdgeLine, line.whole(), "the line is no redirect", `write "/from /to 301"; a space in a path is %20`)
+		return rule, from, false
+	}
+	rule.line, rule.status = line.number, 302
+	if len(words) == 3 {
+		status, err := strconv.Atoi(words[2])
+		if err != nil || !slices.Contains([]int{200, 301, 302, 303, 307, 308}, status) {
+			f.refuse(codeEdgeLine, at[2], quote(words[2])+" is no status of a redirect", "use 301, 302, 303, 307, 308, or 200 to answer with another file")
+			return rule, from, false
+		}
+		rule.status = status
+	}
+	if rule.from, ok = f.pattern(words[0], at[0], false); !ok {
+		return rule, from, false
+	}
+	if rule.to, ok = f.destination(words[1], at[1], rule); !ok {
+		return rule, from, false
+	}
+	for _, name := range placeholder.FindAllString(rule.to, -1) {
+		if !slices.Contains(rule.from.names, name[1:]) {
+			f.warn(codeEdgePath, at[1], quote(name)+" stands for nothing in the path of the rule, and is kept as it is", "")
+		}
+	}
+	return rule, at[0], f.leadsOn(words, at[1], rule)
+}
+
+// destination reads where a rule leads.
+func (f *edgeFile) destination(text string, at span, rule redirectRule) (to string, ok bool) {
+	to, fault := escapeTarget(text)
+	if fault != "" {
+		f.refuse(codeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", quote(text), fault), "")
+		return "", false
+	}
+	if rest, absolute := strings.CutPrefix(to, "https://"); absolute {
+		return f.elsewhere(to, rest, at, rule)
+	}
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+		f.refuse(codeEdgePath, at, quote(text)+" is neither a path of the site nor an https:// address", `begin it with one slash, or with https://`)
+		return "", false
+	}
+	end := len(to)
+	if i := strings.IndexAny(to, "?#"); i >= 0 {
+		end = i
+	}
+	decoded, fault := edgeSample(to[:end])
+	switch {
+	case fault != "":
+		f.refuse(codeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", quote(text), fault), "")
+	case reservedPath(decoded):
+		f.refuse(codeEdgeReserved, at, quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead", "")
+	default:
+		return to, true
+	}
+	return "", false
+}
+
+// elsewhere checks an address of another site.
+func (f *edgeFile) elsewhere(to, rest string, at span, rule redirectRule) (string, bool) {
+	host := rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host = rest[:i]
+	}
+	if u, err := url.Parse("https://" + placeholder.ReplaceAllString(host, "x")); err != nil || u.Hostname() == "" {
+		f.refuse(codeEdgePath, at, quote(to)+" is no address", "")
+		return "", false
+	}
+	if rule.status == 200 {
+		f.refuse(codeEdgeLine, at, "only a file of this site can answer in the place of a path", "use 302 to lead to another site, or fetch it in the Worker")
+		return "", false
+	}
+	for _, name := range placeholder.FindAllString(host, -1) {
+		if slices.Contains(rule.from.names, name[1:]) {
+			f.warn(codeEdgeOpen, at, "whoever makes the link chooses the site that "+quote(to)+" leads to", "write the host out")
+		}
+	}
+	return to, true
+}
+
+// escapeTarget percent-encodes what no URL holds.
+func escapeTarget(text string) (target, fault string) {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case c < ' ' || c == 0x7f:
+			return "", "it has a control character in it"
+		case c == '\\':
+			return "", "it has a backslash in it"
+		case c == '%' && (i+3 > len(text) || !percentEncoded.MatchString(text[i:i+3])):
+			return "", `it has a "%" without two hexadecimal digits`
+		case c >= 0x80 || strings.IndexByte("\"<>^`{|}", c) >= 0:
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), ""
+}
+
+// leadsOn refuses a rule that leads back to itself. Its destination is a path of the site or an address.
+func (f *edgeFile) leadsOn(words []string, at span, rule redirectRule) bool {
+	const once = "leave it out, and list the paths in \"routes\" for the Worker to answer, or write a 404.html"
+	from, to := words[0], rule.to
+	if !strings.HasPrefix(to, "/") {
+		return true
+	}
+	index := strings.HasSuffix(to, "/index") || strings.HasSuffix(to, "/index.html")
+	if index && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/")) {
+		f.refuse(codeEdgeLoop, at, fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", quote(words[1])), once)
+		return false
+	}
+	if rule.status == 200 || placeholder.MatchString(to) {
+		return true
+	}
+	d := rule.lead(to)
+	path, _, _ := strings.Cut(d.Location(""), "#")
+	path, _, _ = strings.Cut(path, "?")
+	decoded, _ := unescapeLiteral(path)
+	if _, back := rule.from.match("", EscapePath(decoded)); back {
+		f.refuse(codeEdgeLoop, at, "the rule leads back to itself", "give it another destination")
+		return false
+	}
+	return true
+}

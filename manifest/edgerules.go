@@ -1,0 +1,164 @@
+package manifest
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file carries what a site's files "_headers" and "_redirects" say: headers for its static answers, and
+// paths that lead elsewhere. The platform document does not speak of them; the form is that of Cloudflare Pages
+// and of Workers' static assets (developers.cloudflare.com/workers/static-assets), as far as it is written down
+// there. A line that cannot be followed is an error here, where it is passed over there: a header that is not
+// sent because of a slip protects nobody.
+
+// The names of the two files, at the top of the assets folder.
+const (
+	HeadersFile   = "_headers"
+	RedirectsFile = "_redirects"
+)
+
+// Bounds of the two files, those of Cloudflare but the last.
+const (
+	maxEdgeLine         = 2000 // characters
+	maxHeaderRules      = 100
+	maxStaticRedirects  = 2000
+	maxDynamicRedirects = 100 // counted from the first one with a star or a placeholder
+	maxEdgeFile         = 8 << 20
+)
+
+// EdgeRules are the rules of both files. A nil one has none. Make it with [LoadEdgeRules] or [ParseEdgeRules]; it never changes.
+type EdgeRules struct {
+	headers   []headerRule
+	redirects []redirectRule // in the order of the file
+	exact     map[string]int // path to the first redirect without a star or a placeholder
+	dynamic   []int          // the others
+}
+
+// EdgeFile reports whether the file at a decoded path is one of the two, in any spelling: none is ever served.
+func EdgeFile(path string) bool {
+	folded := FoldPath(path)
+	return folded == "/"+HeadersFile || folded == "/"+RedirectsFile
+}
+
+// LoadEdgeRules reads the two files in an assets folder of fsys; a file that is not there has no rules. Files
+// in the diagnostics are named as in fsys. Without an error among them the rules are complete.
+func LoadEdgeRules(fsys fs.FS, assets string) (*EdgeRules, Diagnostics) {
+	if assets == "" {
+		return nil, nil
+	}
+	var found Diagnostics
+	read := func(name string) edgeFile {
+		name = path.Join(cleanPath(assets), name)
+		text, err := readFile(fsys, name, maxEdgeFile+1)
+		switch {
+		case err != nil:
+			text = nil // that it cannot be read is told with the other public files
+		case len(text) > maxEdgeFile:
+			found = append(found, refusal(codeEdgeTooMany, name, "", "%q is longer than 8 MiB", name))
+			text = nil
+		case !utf8.Valid(text):
+			found = append(found, refusal(codeEdgeLine, name, "save it as UTF-8", "%q is no UTF-8", name))
+			text = nil
+		}
+		return edgeFile{name: name, lines: newLines(string(text))}
+	}
+	headers, redirects := read(HeadersFile), read(RedirectsFile)
+	rules := parseEdgeRules(&headers, &redirects)
+	found = slices.Concat(found, headers.found, redirects.found)
+	for i := range found {
+		if found[i].Line == 0 { // of the file as a whole, which its start stands for
+			found[i].Line, found[i].Column, found[i].EndLine, found[i].EndColumn = 1, 1, 1, 1
+		}
+	}
+	return rules, found
+}
+
+// ParseEdgeRules reads the text of the two files. The files of the diagnostics are "_headers" and "_redirects".
+func ParseEdgeRules(headers, redirects string) (*EdgeRules, Diagnostics) {
+	h := edgeFile{name: HeadersFile, lines: newLines(headers)}
+	r := edgeFile{name: RedirectsFile, lines: newLines(redirects)}
+	rules := parseEdgeRules(&h, &r)
+	return rules, slices.Concat(h.found, r.found)
+}
+
+func parseEdgeRules(headers, redirects *edgeFile) *EdgeRules {
+	rules := &EdgeRules{headers: headers.headerRules(), redirects: redirects.redirectRules()}
+	if len(rules.headers)+len(rules.redirects) == 0 {
+		return nil
+	}
+	rules.exact = map[string]int{}
+	for i, r := range rules.redirects {
+		if r.from.literal() {
+			rules.exact[r.from.prefix] = i // there is one of each
+			continue
+		}
+		rules.dynamic = append(rules.dynamic, i)
+	}
+	return rules
+}
+
+// checkEdgeRules tells what is wrong with the two files.
+func (b *bundle) checkEdgeRules(assets string) {
+	_, found := LoadEdgeRules(b.fsys, assets)
+	b.diagnostics = append(b.diagnostics, found...)
+}
+
+// edgeFile is one of the two files while it is read.
+type edgeFile struct {
+	name  string
+	lines *lines
+	found Diagnostics
+}
+
+// edgeLine is a line that says something, without the space around it.
+type edgeLine struct {
+	text   string
+	number int
+	offset int // of text in the file
+}
+
+// said lists the lines that are neither empty, nor comments, nor too long.
+func (f *edgeFile) said() []edgeLine {
+	var list []edgeLine
+	for i, start := range f.lines.starts {
+		raw := f.lines.text(i + 1)
+		text := strings.TrimSpace(raw)
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		line := edgeLine{text: text, number: i + 1, offset: start + strings.Index(raw, text)}
+		if utf8.RuneCountInString(text) > maxEdgeLine {
+			f.refuse(codeEdgeTooMany, line.whole(), fmt.Sprintf("the line is longer than %d characters", maxEdgeLine), "")
+			continue
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+func (l edgeLine) whole() span { return span{l.offset, l.offset + len(l.text)} }
+
+// fields splits a line at its spaces, each with its place.
+func (l edgeLine) fields() (words []string, at []span) {
+	rest := 0
+	for word := range strings.FieldsSeq(l.text) {
+		start := rest + strings.Index(l.text[rest:], word)
+		rest = start + len(word)
+		words, at = append(words, word), append(at, span{l.offset + start, l.offset + rest})
+	}
+	return words, at
+}
+
+func (f *edgeFile) refuse(code string, at span, msg, fix string) { f.add(Error, code, at, msg, fix) }
+
+func (f *edgeFile) warn(code string, at span, msg, fix string) { f.add(Warning, code, at, msg, fix) }
+
+func (f *edgeFile) add(s Severity, code string, at span, msg, fix string) {
+	d := document{}
+	d.addIn(f.name, f.lines, s, code, "", at, msg, fix)
+	f.found = append(f.found, d.diagnostics...)
+}
