@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -29,10 +31,11 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 		if err != nil {
 			return nil, false, malformed(err)
 		}
+		one = bytes.Clone(one) // the decoder takes it back with the next token
 		if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 			return nil, false, NewError(CodeMalformedBody, "The request body must be one JSON value.")
 		}
-		return []json.RawMessage{bytes.Clone(one)}, false, nil
+		return []json.RawMessage{json.RawMessage(one)}, false, nil
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, true, malformed(err)
@@ -43,7 +46,7 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 			return nil, true, malformed(err)
 		}
 		if len(messages) == MaxBatch {
-			return nil, true, NewError(CodeBatchTooLarge, "The array has too many messages: send at most 50 at once.")
+			return nil, true, NewError(CodeBatchTooLarge, fmt.Sprintf("The array has too many messages: send at most %d at once.", MaxBatch))
 		}
 		messages = append(messages, bytes.Clone(one))
 	}
@@ -54,4 +57,56 @@ func Messages(body []byte) (messages []json.RawMessage, batch bool, err error) {
 		return nil, true, NewError(CodeMalformedBody, "The request body must be one JSON value.")
 	}
 	return messages, true, nil
+}
+
+// Message is one JSON-RPC 2.0 message of MCP.
+type Message struct {
+	// Raw is the message as it was sent.
+	Raw json.RawMessage
+	// ID is the JSON of a request's id; nil of a notification, a response, and of what
+	// has none that an answer could repeat.
+	ID json.RawMessage
+	// Method is "" of a response.
+	Method string
+	// Tool and Arguments are those of a tools/call.
+	Tool      string
+	Arguments json.RawMessage
+	// Valid is false of what is no message.
+	Valid bool
+}
+
+// ParseMessage reads an element of Messages.
+func ParseMessage(raw json.RawMessage) Message {
+	m := Message{Raw: raw}
+	var wire struct {
+		Version string         `json:"jsonrpc"`
+		ID      jsontext.Value `json:"id"`
+		Method  *string        `json:"method"`
+		Params  jsontext.Value `json:"params"`
+		Result  jsontext.Value `json:"result"`
+		Error   jsontext.Value `json:"error"`
+	}
+	if jsonv2.Unmarshal(raw, &wire) != nil || wire.Version != "2.0" {
+		return m
+	}
+	named := wire.ID != nil && (wire.ID.Kind() == '"' || wire.ID.Kind() == '0' && !bytes.ContainsAny(wire.ID, ".eE"))
+	if wire.Method == nil {
+		m.Valid = named && (wire.Result == nil) != (wire.Error == nil)
+		return m
+	}
+	m.Method = *wire.Method
+	if named {
+		m.ID = json.RawMessage(wire.ID)
+	}
+	m.Valid = m.Method != "" && (named || wire.ID == nil)
+	if m.Method == "tools/call" && wire.Params.Kind() == '{' {
+		var params struct {
+			Name      string         `json:"name"`
+			Arguments jsontext.Value `json:"arguments"`
+		}
+		if jsonv2.Unmarshal(wire.Params, &params) == nil {
+			m.Tool, m.Arguments = params.Name, json.RawMessage(params.Arguments)
+		}
+	}
+	return m
 }

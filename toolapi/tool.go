@@ -46,6 +46,12 @@ func (t *Tool) ArgumentsSchema() json.RawMessage { return encode(t.arguments) }
 // ResultSchema is the JSON Schema (2020-12) of the answer when ok is true.
 func (t *Tool) ResultSchema() json.RawMessage { return encode(t.result) }
 
+// AnswerSchema is the JSON Schema (2020-12) of every answer of the tool: its result
+// or a refusal.
+func (t *Tool) AnswerSchema() json.RawMessage {
+	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result, schemaOf[ToolRefusal]()}})
+}
+
 // BodyOptional reports whether the tool can be called without a body.
 func (t *Tool) BodyOptional() bool { return len(t.arguments.Required) == 0 && !t.Replays }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -106,13 +107,14 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 	if err != nil {
 		return c.portError(err)
 	}
-	ready.URL = sockets.URL
+	ready.URL, ready.MCPPath = sockets.URL, toolapi.MCPPath
 	return c.serveAPI(ctx, s, sockets, func() { c.printReady(ready) })
 }
 
 // readyLine is the first line on stdout with --json.
 type readyLine struct {
 	URL        string            `json:"url"`
+	MCPPath    string            `json:"mcp_path"`
 	Keys       map[string]string `json:"keys"`
 	Workspaces []string          `json:"workspaces"`
 	Demo       map[string]string `json:"demo"`

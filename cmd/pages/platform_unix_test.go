@@ -97,7 +97,7 @@ func (p *platformRun) call(key, tool, body string, header ...string) (status int
 func TestPlatform(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)
-	if len(p.Keys) != 8 || !slices.Equal(p.Workspaces, []string{"acme", "globex"}) || p.Demo["site_id"] == "" {
+	if p.MCPPath != "/mcp" || len(p.Keys) != 8 || !slices.Equal(p.Workspaces, []string{"acme", "globex"}) || p.Demo["site_id"] == "" {
 		t.Errorf("%+v", p.readyLine)
 	}
 	if status, text, err := p.call(p.Keys["member"], "brand_profile.status", ""); err != nil || status != 200 || !strings.Contains(text, `"workspace":"acme"`) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"mime"
 	"net"
@@ -82,6 +81,10 @@ func (s *Service) route(x *exchange) {
 	path := x.r.URL.EscapedPath()
 	if name, ok := strings.CutPrefix(path, toolapi.ToolsPath); ok {
 		s.serveTool(x, name)
+		return
+	}
+	if path == toolapi.MCPPath {
+		s.serveMCP(x)
 		return
 	}
 	page, ok := map[string]func(*exchange){
@@ -165,12 +168,17 @@ func (s *Service) admit(x *exchange, c *call) error {
 		return err
 	}
 	x.key = c.who.prefix
-	limit := c.who.perMinute
+	s.used.note(c.who.key, c.now)
+	return s.count(x, c.who, 1)
+}
+
+// count counts calls of a key against its cap, all or none.
+func (s *Service) count(x *exchange, who identity, calls int) error {
+	limit := who.perMinute
 	if limit == 0 {
 		limit = s.perMinute
 	}
-	s.used.note(c.who.key, c.now)
-	left, ok := s.limits.admit(c.who.key, limit)
+	left, ok := s.limits.admit(who.key, limit, calls)
 	h := x.Header()
 	h.Set(toolapi.HeaderRateLimit, strconv.Itoa(left.limit))
 	h.Set(toolapi.HeaderRateLimitRemaining, strconv.Itoa(left.remaining))
@@ -189,12 +197,9 @@ func (c *call) read(x *exchange) (err error) {
 	if c.headerID != "" && !c.tool.Replays {
 		return toolapi.NewError(toolapi.CodeIdempotencyUnsupported, "This tool cannot replay a retry: send it without Idempotency-Key.")
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, toolapi.MaxBody))
-	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
-		return toolapi.NewError(toolapi.CodeBodyTooLarge, fmt.Sprintf("The request body must have at most %d bytes.", toolapi.MaxBody))
-	}
+	text, err := x.body()
 	if err != nil {
-		return toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
+		return err
 	}
 	if len(text) > 0 && !isJSON(x.r.Header) {
 		return toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.")

@@ -49,6 +49,13 @@ func TestPanicsAreContained(t *testing.T) {
 			t.Errorf("%s: %d %s", tool, w.Code, w.Body)
 		}
 	}
+	overMCP := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+toolapi.MCPPath, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"page.unschedule","arguments":`+body+`}}`))
+	overMCP.Header = http.Header{"Authorization": {"Bearer " + demo.Keys["member"]}, "Accept": {"*/*"}, "Content-Type": {"application/json"}}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, overMCP) // X-013
+	if !strings.Contains(w.Body.String(), `"code":-32603`) || strings.Contains(w.Body.String(), "secret") || w.Code != http.StatusOK {
+		t.Errorf("X-013: %d %s", w.Code, w.Body)
+	}
 	s.tools["page.unschedule"] = usual
 	if w := send("page.unschedule", body); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), toolapi.CodeNotScheduled) {
 		t.Errorf("the next call: %d %s", w.Code, w.Body)
@@ -93,6 +100,39 @@ func FuzzBoundary(f *testing.F) {
 		}
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.OK == nil || *answer.OK == (answer.Code != "") || w.Code >= 500 {
 			t.Fatalf("%s %q: %d %s", tool, body, w.Code, w.Body)
+		}
+	})
+}
+
+// FuzzMCP: no message makes the service fail, and all are answered in JSON or not at
+// all.
+func FuzzMCP(f *testing.F) {
+	s, err := Open(f.Context(), filepath.Join(f.TempDir(), "platform.db"), Options{PerMinute: 1 << 20})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { s.Close() })
+	demo, err := s.Seed(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, body := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"domain.list","arguments":{}}}`,
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}]`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{}}`, `{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"x"}}`,
+	} {
+		for _, version := range append([]string{""}, protocolVersions...) {
+			f.Add(body, version, "tools/call", "domain.list")
+		}
+	}
+	f.Fuzz(func(t *testing.T, body, version, method, name string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+toolapi.MCPPath, strings.NewReader(body))
+		r.Header = http.Header{"Authorization": {"Bearer " + demo.Keys["member"]}, "Accept": {"*/*"}, "Content-Type": {"application/json"}, "Mcp-Protocol-Version": {version}, "Mcp-Method": {method}, "Mcp-Name": {name}}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code >= 500 || w.Code == http.StatusAccepted && w.Body.Len() > 0 || w.Code != http.StatusAccepted && !json.Valid(w.Body.Bytes()) {
+			t.Fatalf("%s: %d %s", body, w.Code, w.Body)
 		}
 	})
 }

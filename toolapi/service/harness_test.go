@@ -161,7 +161,7 @@ func (w *world) send(r *http.Request) answer {
 	if a.body, err = io.ReadAll(resp.Body); err != nil {
 		w.Fatal(err)
 	}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && len(a.body) > 0 {
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && bytes.HasPrefix(a.body, []byte("{")) {
 		if err := json.Unmarshal(a.body, &a.fields); err != nil {
 			w.Fatalf("%s: %v", a.body, err)
 		}

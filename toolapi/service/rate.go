@@ -31,9 +31,9 @@ type quota struct {
 	reset            int64 // seconds until a call is freed, at least 1
 }
 
-// admit counts a call of a key with a cap. A call over the cap is not counted: who
+// admit counts calls of a key with a cap. Calls over the cap are not counted: who
 // keeps calling is not kept out for longer.
-func (l *limiter) admit(key int64, limit int) (quota, bool) {
+func (l *limiter) admit(key int64, limit, calls int) (quota, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.elapsed()
@@ -43,10 +43,12 @@ func (l *limiter) admit(key int64, limit int) (quota, bool) {
 		l.keys[key] = w
 	}
 	w.forget(now)
-	ok := w.n < limit
-	if ok {
-		w.times[(w.first+w.n)%limit] = now
-		w.n++
+	ok := w.n+calls <= limit
+	for range calls {
+		if ok {
+			w.times[(w.first+w.n)%limit] = now
+			w.n++
+		}
 	}
 	left := w.times[w.first] + rateWindow - now
 	return quota{limit: limit, remaining: limit - w.n, reset: int64(max(1, (left+time.Second-1)/time.Second))}, ok

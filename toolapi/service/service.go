@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -48,6 +49,7 @@ type Service struct {
 	metrics   metrics
 	used      lastUse
 	tools     map[string]handler
+	mcp       http.Handler
 	openAPI   []byte
 	sealing   []byte // key of cursors
 }
@@ -78,6 +80,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	}
 	contract := toolapi.NewContract()
 	s.tools = bind(contract)
+	s.mcp = s.newMCP()
 	s.openAPI, err = contract.OpenAPI()
 	if err == nil {
 		s.sealing, err = s.secret(ctx)

@@ -1,0 +1,310 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file is the boundary of MCP (platform document, sections 1.3 and 7.1): what is
+// between a POST and the protocol, which mcp_tools.go leaves to its SDK. What the
+// boundary refuses is the Error envelope; what it admits is answered in JSON-RPC.
+
+// Codes of JSON-RPC and of MCP.
+const (
+	rpcInvalidRequest     = -32600
+	rpcMethodNotFound     = -32601
+	rpcInternal           = -32603
+	rpcUnsupportedVersion = -32022
+)
+
+// protocolVersions are the revisions of MCP that are spoken, oldest first.
+var protocolVersions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+
+const (
+	headerProtocol = "Mcp-Protocol-Version"
+	// batchVersion is the one revision with arrays of messages, and the one that is
+	// meant where none is named.
+	batchVersion = "2025-03-26"
+)
+
+// serveMCP answers POST /mcp.
+func (s *Service) serveMCP(x *exchange) {
+	var err error
+	switch {
+	case !ownOrigin(x.r):
+		err = toolapi.NewError(toolapi.CodeOriginRefused, "Pages of other origins may not call this service.")
+	case x.r.Method != http.MethodPost:
+		x.Header().Set("Allow", http.MethodPost)
+		err = toolapi.NewError(toolapi.CodeMethodNotAllowed, "MCP is spoken with POST: the service keeps no sessions and opens no streams.")
+	default:
+		err = s.admitMessages(x)
+	}
+	if err != nil {
+		s.refuse(x, err)
+	}
+}
+
+// ownOrigin reports whether a request comes from no web page, or from one of ours.
+func ownOrigin(r *http.Request) bool {
+	sent := r.Header.Values("Origin")
+	return len(sent) == 0 || len(sent) == 1 && strings.EqualFold(sent[0], "http://"+r.Host)
+}
+
+// admitMessages takes the messages of an admitted request to the protocol.
+func (s *Service) admitMessages(x *exchange) error {
+	c := &call{service: s, hash: hashKey(bearer(x.r)), request: x.request, now: s.now()}
+	if err := s.admit(x, c); err != nil {
+		return err
+	}
+	messages, batch, err := readMessages(x)
+	if err != nil {
+		return err
+	}
+	version := x.r.Header.Get(headerProtocol)
+	if version != "" && !slices.Contains(protocolVersions, version) {
+		x.fail(http.StatusBadRequest, messages[0].ID, rpcUnsupportedVersion, "unsupported protocol version", map[string]any{"supported": protocolVersions, "requested": version})
+		return nil
+	}
+	caller := mcpCaller{hash: c.hash, request: x.request}
+	if caller.headerID, err = s.idempotencyOf(x.r.Header, messages, batch); err != nil {
+		return err
+	}
+	x.r = x.r.WithContext(context.WithValue(context.WithoutCancel(x.r.Context()), mcpCallerKey{}, caller))
+	if !batch {
+		x.tool = s.known(messages[0].Tool)
+		return s.answerOne(x, messages[0])
+	}
+	if version != "" && version != batchVersion {
+		return toolapi.NewError(toolapi.CodeMalformedBody, "This revision of MCP takes one message at a time, and no array.")
+	}
+	if err := s.count(x, c.who, len(messages)-1); err != nil {
+		return err
+	}
+	return s.answerAll(x, messages)
+}
+
+// known is the name of a tool that exists, or "": only those are logged and counted.
+func (s *Service) known(tool string) string {
+	if _, ok := s.tools[tool]; !ok {
+		return ""
+	}
+	return tool
+}
+
+// readMessages reads the body.
+func readMessages(x *exchange) (messages []toolapi.Message, batch bool, err error) {
+	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	if charset, there := parameters["charset"]; err != nil || kind != "application/json" || there && !strings.EqualFold(charset, "utf-8") {
+		return nil, false, toolapi.NewError(toolapi.CodeMediaType, "Messages must be sent as Content-Type: application/json, in UTF-8.")
+	}
+	if !acceptsBoth(x.r.Header) {
+		return nil, false, toolapi.NewError(toolapi.CodeNotAcceptable, "Accept must have application/json and text/event-stream, as MCP wants it.")
+	}
+	text, err := x.body()
+	if err != nil {
+		return nil, false, err
+	}
+	all, batch, err := toolapi.Messages(text)
+	if err != nil {
+		return nil, batch, err
+	}
+	ids := map[string]bool{}
+	for _, raw := range all {
+		m := toolapi.ParseMessage(raw)
+		if !batch && !m.Valid {
+			return nil, false, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be a JSON-RPC 2.0 message.")
+		}
+		if raw[0] == '[' || m.ID != nil && ids[string(m.ID)] {
+			return nil, batch, toolapi.NewError(toolapi.CodeMalformedBody, "The array must hold messages, each request with an id of its own.")
+		}
+		ids[string(m.ID)] = true
+		messages = append(messages, m)
+	}
+	if len(messages) == 0 {
+		return nil, batch, toolapi.NewError(toolapi.CodeMalformedBody, "The array must hold at least one message.")
+	}
+	return messages, batch, nil
+}
+
+// acceptsBoth reports whether the answer may be either of the two types of MCP's
+// HTTP transport.
+func acceptsBoth(h http.Header) bool {
+	document, stream := false, false
+	for part := range strings.SplitSeq(strings.Join(h.Values("Accept"), ","), ",") {
+		kind, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case "*/*":
+			document, stream = true, true
+		case "application/json", "application/*":
+			document = true
+		case "text/event-stream", "text/*":
+			stream = true
+		}
+	}
+	return document && stream
+}
+
+// idempotencyOf is the idempotency key of the header, which goes with one call of a
+// tool that can replay it.
+func (s *Service) idempotencyOf(h http.Header, messages []toolapi.Message, batch bool) (string, error) {
+	key, err := toolapi.HeaderKey(h)
+	if err != nil || key == "" {
+		return "", err
+	}
+	tool, ok := s.tools[messages[0].Tool]
+	if batch || !ok || !tool.tool.Replays {
+		return "", toolapi.NewError(toolapi.CodeIdempotencyUnsupported, "Idempotency-Key goes with one call of a tool that can replay a retry: send this without it.")
+	}
+	arguments, err := toolapi.ParseObject(messages[0].Arguments)
+	if err == nil && arguments.Has("idempotency_key") && arguments.String("idempotency_key") != key {
+		return "", toolapi.NewError(toolapi.CodeIdempotencyConflict, "Idempotency-Key and the argument idempotency_key differ: send one of them.")
+	}
+	return key, nil
+}
+
+// answerOne answers a body of one message.
+func (s *Service) answerOne(x *exchange, m toolapi.Message) error {
+	reply := s.exchangeOne(x.r, m)
+	switch {
+	case reply.body != nil:
+		x.reply(reply.status, append(reply.body, '\n'))
+	case reply.status == http.StatusAccepted:
+		x.WriteHeader(http.StatusAccepted)
+	default:
+		return toolapi.NewError(toolapi.CodeMalformedBody, "The message is not one that MCP has.")
+	}
+	return nil
+}
+
+// answerAll answers an array: one message after another, and each request once.
+func (s *Service) answerAll(x *exchange, messages []toolapi.Message) error {
+	answers := [][]byte{}
+	for _, m := range messages {
+		reply := mcpReply{}
+		switch {
+		case !m.Valid:
+			reply.body = rpcError(m.ID, rpcInvalidRequest, "not a JSON-RPC 2.0 message", nil)
+		case m.Method == "initialize":
+			reply.body = rpcError(m.ID, rpcInvalidRequest, "initialize must be sent alone", nil)
+		default:
+			reply = s.exchangeOne(x.r, m)
+		}
+		if reply.body != nil {
+			answers = append(answers, reply.body)
+		}
+	}
+	if len(answers) == 0 {
+		x.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	x.reply(http.StatusOK, slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]\n")))
+	return nil
+}
+
+// mcpReply is what the protocol answered to one message: the body is nil where it
+// had nothing to say.
+type mcpReply struct {
+	status int
+	body   []byte
+}
+
+// exchangeOne takes one message to the SDK.
+func (s *Service) exchangeOne(r *http.Request, m toolapi.Message) mcpReply {
+	if m.Method == "subscriptions/listen" { // would never end; nothing here changes
+		return mcpReply{http.StatusNotFound, rpcError(m.ID, rpcMethodNotFound, "method not found", nil)}
+	}
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.Raw)), int64(len(m.Raw))
+	r.Header.Del("Last-Event-Id") // of streams, which there are none
+	w := &recorder{header: http.Header{}}
+	s.mcp.ServeHTTP(w, r)
+	if strings.HasPrefix(w.header.Get("Content-Type"), "application/json") {
+		return mcpReply{w.status, bytes.TrimSpace(w.body.Bytes())}
+	}
+	reply := mcpReply{status: w.status}
+	if m.ID == nil || w.status < http.StatusBadRequest {
+		return reply
+	}
+	// The SDK answers what it cannot take in plain text: a method that there is not, or
+	// one whose parameters are no good.
+	code, text := rpcInvalidRequest, "the request is not one that its method takes"
+	if !slices.Contains([]string{"initialize", "ping", "tools/list", "tools/call", "server/discover"}, m.Method) {
+		code, text = rpcMethodNotFound, "method not found"
+	}
+	reply.body = rpcError(m.ID, code, text, nil)
+	return reply
+}
+
+// rpcError is a JSON-RPC error; the id is null for a message that has none.
+func rpcError(id json.RawMessage, code int, text string, data any) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	type rpc struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    any    `json:"data,omitempty"`
+	}
+	body, err := json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   rpc             `json:"error"`
+	}{"2.0", id, rpc{code, text, data}})
+	if err != nil {
+		panic(err) // an id that was parsed, and data of our own
+	}
+	return body
+}
+
+// fail answers with a JSON-RPC error.
+func (x *exchange) fail(status int, id json.RawMessage, code int, text string, data any) {
+	x.reply(status, append(rpcError(id, code, text, data), '\n'))
+}
+
+// recorder keeps an answer.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (w *recorder) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *recorder) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(b)
+}
+
+// Flush implements http.Flusher.
+func (w *recorder) Flush() {}
+
+// body reads the request body.
+func (x *exchange) body() ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, toolapi.MaxBody))
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+		return nil, toolapi.NewError(toolapi.CodeBodyTooLarge, fmt.Sprintf("The request body must have at most %d bytes.", toolapi.MaxBody))
+	}
+	if err != nil {
+		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
+	}
+	return text, nil
+}

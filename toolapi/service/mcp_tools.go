@@ -1,0 +1,104 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file gives the tools to the SDK of MCP, which speaks the protocol's revisions.
+// A tool's answer is the REST answer: as structured content, and as text for readers
+// of before there was any.
+
+const mcpInstructions = "Every result names the workspace it ran in. On workspace_ambiguous offer the workspaces to the person and never pick one. " +
+	"A result with state confirmation_required has changed nothing: show request_summary to a person, and repeat the same arguments with confirmation_id only after their go-ahead. " +
+	"Never call a page live unless serving_now is true."
+
+// mcpCaller is who sent a message, on the way through the SDK in a context.
+type mcpCaller struct {
+	hash     []byte
+	request  string
+	headerID string
+}
+
+type mcpCallerKey struct{}
+
+// newMCP makes the protocol's half of MCP.
+func (s *Service) newMCP() http.Handler {
+	server := mcp.NewServer(&mcp.Implementation{Name: "workspace-tools", Title: "Workspace Tool-Call API", Version: toolapi.Version}, &mcp.ServerOptions{
+		Instructions: mcpInstructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list never changes
+		PageSize:     len(s.tools),
+	})
+	for _, h := range s.tools {
+		server.AddTool(mcpTool(h.tool), func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return s.callMCP(ctx, h.tool.Name, r.Params.Arguments)
+		})
+	}
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true,
+		DisableLocalhostProtection: true, // the boundary looks at Host, and knows our names
+	})
+}
+
+// mcpTool is the definition of a tool as MCP lists it.
+func mcpTool(t *toolapi.Tool) *mcp.Tool {
+	destroys, open := false, false // what a proposal does waits for a person
+	return &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.ArgumentsSchema(), OutputSchema: t.AnswerSchema(),
+		Annotations: &mcp.ToolAnnotations{
+			Title: t.Title, ReadOnlyHint: t.Effect == toolapi.Reads, IdempotentHint: t.Replays || t.Effect == toolapi.Reads, DestructiveHint: &destroys, OpenWorldHint: &open,
+		},
+	}
+}
+
+// callMCP runs a tool for a message.
+func (s *Service) callMCP(ctx context.Context, name string, arguments json.RawMessage) (result *mcp.CallToolResult, err error) {
+	caller, ok := ctx.Value(mcpCallerKey{}).(mcpCaller)
+	if !ok {
+		return nil, &jsonrpc.Error{Code: rpcInternal, Message: "the call came past the boundary"}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("panic", "request", caller.request, "tool", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			result, err = nil, mcpError(internal())
+		}
+	}()
+	h := s.tools[name]
+	c := &call{service: s, hash: caller.hash, request: caller.request, headerID: caller.headerID, now: s.now(), tool: h.tool}
+	body, malformed := toolapi.ParseObject(arguments)
+	var a answer
+	if c.body = body; malformed != nil {
+		a, err = h.refused(ctx, c, invalid(toolapi.Issue{Message: "must be an object"}))
+	} else {
+		a, err = h.dispatch(ctx, c)
+	}
+	if err != nil {
+		refused, ok := errors.AsType[*toolapi.Error](err)
+		if !ok {
+			s.log.Error("failed", "request", caller.request, "tool", name, "error", err.Error())
+			refused = internal()
+		}
+		return nil, mcpError(refused)
+	}
+	return &mcp.CallToolResult{
+		Content: []mcp.Content{&mcp.TextContent{Text: string(a.body)}}, StructuredContent: json.RawMessage(a.body), IsError: a.refused != "",
+	}, nil
+}
+
+// mcpError is what the boundary refuses when a call is under way already.
+func mcpError(refused *toolapi.Error) error {
+	data, err := json.Marshal(refused)
+	if err != nil {
+		data = nil
+	}
+	return &jsonrpc.Error{Code: rpcInternal, Message: refused.Message, Data: data}
+}
