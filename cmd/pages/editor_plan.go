@@ -11,16 +11,16 @@ import (
 // is wrong with them into the command's errors.
 
 // plan reads what there is of an editor's two files and decides what they become.
-func (c *cli) plan(p *editorProject, e editor) ([]*editorFile, error) {
+func (c *cli) plan(p *projectFolder, e editor) ([]*plannedFile, error) {
 	schema, err := p.read(e.schema)
 	if err == nil {
 		schema.after, schema.same = manifest.Schema(), "is the schema of this version"
-		var settings *editorFile
+		var settings *plannedFile
 		if settings, err = p.read(e.settings); err == nil {
 			settings.same = "already maps " + manifest.FileName
 			settings.note = e.note
 			settings.after, err = e.edit(settings.before)
-			return []*editorFile{schema, settings}, c.settingsError(p.path(e.settings), settings.before, err)
+			return []*plannedFile{schema, settings}, c.settingsError(p.path(e.settings), settings.before, err)
 		}
 	}
 	if odd, ok := errors.AsType[*fileError](err); ok {
@@ -35,11 +35,11 @@ func (c *cli) plan(p *editorProject, e editor) ([]*editorFile, error) {
 }
 
 // writeAll writes what is not as it shall be.
-func (c *cli) writeAll(p *editorProject, files []*editorFile) error {
+func (c *cli) writeAll(p *projectFolder, files []*plannedFile) error {
 	for _, f := range files {
 		if err := f.write(p); err != nil {
 			return resourceError("editor-unwritable", fmt.Sprintf("%s cannot be written", c.shown(p.path(f.name))),
-				"make it and its folder writable, or name another folder: pages init --editor NAME DIR", err)
+				"make it and its folder writable, or name another folder: pages init DIR", err)
 		}
 	}
 	return nil

@@ -362,7 +362,7 @@ func TestEditorFolderGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &cli{}
-	err = c.writeAll(p, []*editorFile{f})
+	err = c.writeAll(p, []*plannedFile{f})
 	if known, ok := errors.AsType[*failure](err); !ok || known.code != exitResource || known.fix == "" {
 		t.Errorf("got %#v", err)
 	}

@@ -16,7 +16,9 @@ const module = "github.com/pages-toolchain/pages/"
 // mayImport is the diagram in ARCHITECTURE.md: each room, and the rooms it may import.
 var mayImport = map[string][]string{
 	"manifest":                nil,
+	"manifest/starter":        nil,
 	"manifest/workertypes":    {"manifest"},
+	"manifest/wrangler":       {"manifest"},
 	"bundler":                 {"manifest", "bundler/names"},
 	"bundler/names":           nil,
 	"runtime/engine":          {"runtime/engine/fuel"},
@@ -37,13 +39,14 @@ var mayImport = map[string][]string{
 	"devserver":               {"manifest", "devserver/site"},
 	"toolapi":                 nil,
 	"toolapi/bundle":          {"manifest", "toolapi"},
+	"toolapi/bridge":          {"toolapi"},
 	"toolapi/client":          {"toolapi"},
 	"toolapi/service":         {"toolapi", "migrate"},
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/workertypes", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/client", "toolapi/service",
+		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service",
 	},
 }
 

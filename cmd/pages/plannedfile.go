@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// editorProject is the folder that an editor opens. Nothing outside of it is read or
-// written through it, whatever links it holds.
-type editorProject struct {
+// projectFolder is a site's folder, or the one that an editor opens. Nothing outside
+// of it is read or written through it, whatever links it holds.
+type projectFolder struct {
 	dir  string // as the user would name it, absolute
 	real string // without links
 	root *os.Root
 }
 
-func openProject(dir string) (*editorProject, error) {
+func openProject(dir string) (*projectFolder, error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -29,17 +29,17 @@ func openProject(dir string) (*editorProject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &editorProject{dir: dir, real: resolved, root: root}, nil
+	return &projectFolder{dir: dir, real: resolved, root: root}, nil
 }
 
-func (p *editorProject) Close() error { return p.root.Close() }
+func (p *projectFolder) Close() error { return p.root.Close() }
 
-func (p *editorProject) path(name string) string {
+func (p *projectFolder) path(name string) string {
 	return filepath.Join(p.dir, filepath.FromSlash(name))
 }
 
-// editorFile is a file of the project: what it holds and what it shall hold.
-type editorFile struct {
+// plannedFile is a file of the project: what it holds and what it shall hold.
+type plannedFile struct {
 	name   string // slash separated, as the editor names it
 	target string // what that leads to, without links
 	exists bool
@@ -58,7 +58,7 @@ const (
 	actionUnchanged = "unchanged"
 )
 
-func (f *editorFile) action() string {
+func (f *plannedFile) action() string {
 	switch {
 	case !f.exists:
 		return actionCreated
@@ -77,12 +77,12 @@ func (e *fileError) Error() string { return e.name + " " + e.msg }
 const maxSettings = 4 << 20
 
 // read reads a file, which need not be there.
-func (p *editorProject) read(name string) (*editorFile, error) {
+func (p *projectFolder) read(name string) (*plannedFile, error) {
 	target, err := p.resolve(name)
 	if err != nil {
 		return nil, err
 	}
-	f := &editorFile{name: name, target: target, mode: 0o644}
+	f := &plannedFile{name: name, target: target, mode: 0o644}
 	info, err := p.root.Stat(target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -106,7 +106,7 @@ func (p *editorProject) read(name string) (*editorFile, error) {
 
 // resolve follows the links of a name. One that leads out of the project, or to
 // nothing, is a *fileError.
-func (p *editorProject) resolve(name string) (string, error) {
+func (p *projectFolder) resolve(name string) (string, error) {
 	full, err := filepath.EvalSymlinks(filepath.Join(p.real, filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := p.root.Lstat(name); err == nil {
@@ -130,7 +130,7 @@ func (p *editorProject) resolve(name string) (string, error) {
 
 // write brings the file to what it shall hold, at once or not at all: a reader
 // sees the old text or the new one. The mode of a file that was there stays.
-func (f *editorFile) write(p *editorProject) (err error) {
+func (f *plannedFile) write(p *projectFolder) (err error) {
 	if f.action() == actionUnchanged {
 		return nil
 	}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/starter"
+	"github.com/pages-toolchain/pages/manifest/wrangler"
+)
+
+// newSite is what `pages init` makes of a folder.
+type newSite struct {
+	*cli
+
+	dir      string
+	name     string
+	template string // of a new site
+	adopted  string // what an existing one is known by, from its folder
+	manifest []byte // nil when it is there already
+	parsed   *manifest.Manifest
+	files    []starter.File
+	secrets  map[string]string // for .dev.vars
+	notes    []wrangler.Note
+	editors  []editor
+}
+
+// initSite begins or adopts a site. What is in the way is found before the
+// first file is written.
+func (c *cli) initSite(ctx context.Context, f *initFlags, args []string) error {
+	dir, named := c.namedFolder(args)
+	if !named {
+		dir = c.dir
+	}
+	s := &newSite{cli: c, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return &failure{code: exitRefused, id: "not-a-folder", msg: fmt.Sprintf("%q is no folder", c.shown(dir)), fix: "name a folder for the site: pages init DIR"}
+	}
+	if err := s.choose(ctx, f); err != nil {
+		return err
+	}
+	if err := s.parse(); err != nil {
+		return err
+	}
+	return s.write()
+}
+
+// choose decides what the site is made of.
+func (s *newSite) choose(ctx context.Context, f *initFlags) error {
+	if err := s.look(); err != nil {
+		return err
+	}
+	switch {
+	case f.template != "" && s.adopted == manifest.FileName:
+		return &failure{code: exitRefused, id: "site-exists", msg: fmt.Sprintf("there is a site in %q already", s.shown(s.dir)), fix: "leave --template out to add what is missing, or name another folder"}
+	case f.template != "":
+		t, ok := starter.Find(f.template)
+		if !ok {
+			return usageError("--template is %q; it is one of %s", f.template, strings.Join(templateNames(), ", "))
+		}
+		s.begin(t)
+		return s.chooseEditors(f.editors)
+	case f.yes && s.adopted == "":
+		t, _ := starter.Find("static")
+		s.begin(t)
+		return s.chooseEditors(f.editors)
+	case f.yes:
+		return s.chooseEditors(f.editors)
+	case !isTerminalReader(s.stdin):
+		fix := "say --template with one of " + strings.Join(templateNames(), ", ")
+		if s.adopted != "" {
+			fix = "say --yes to adopt " + s.adopted + ", or --template to begin anew"
+		}
+		return &failure{code: exitPerson, id: "choice-needed", msg: "there is no terminal to ask on", fix: fix}
+	}
+	return s.ask(ctx, f)
+}
+
+// begin takes a template.
+func (s *newSite) begin(t starter.Template) {
+	s.template, s.adopted, s.notes, s.manifest = t.Name, "", nil, nil
+	clear(s.secrets)
+	for _, f := range t.Files(s.name) {
+		if f.Path == manifest.FileName {
+			s.manifest = f.Text
+			continue
+		}
+		s.files = append(s.files, f)
+	}
+}
+
+func (s *newSite) chooseEditors(names []string) (err error) {
+	switch {
+	case noEditor(names):
+		return nil
+	case len(names) == 0:
+		names = editorNames()[:1]
+	}
+	s.editors, err = chooseEditors(names)
+	return err
+}
+
+// look finds out what is there: a site, a project of wrangler's, or what another
+// tool built.
+func (s *newSite) look() error {
+	if isFile(filepath.Join(s.dir, manifest.FileName)) {
+		s.adopted = manifest.FileName
+		return nil
+	}
+	fsys := os.DirFS(s.dir)
+	devVars, _, err := readSecrets(s.dir)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for name := range devVars {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	translated, err := wrangler.Translate(fsys, names...)
+	built, isBuilt := starter.FindBuilt(fsys)
+	var m manifest.Manifest
+	switch {
+	case err == nil:
+		s.adopted, s.notes, s.secrets, m = translated.File, translated.Notes, translated.Vars, translated.Manifest
+		if m.Entry == "" && m.Assets == "" && isBuilt {
+			m.Entry, m.Assets = built.Entry, built.Dir
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return &failure{code: exitRefused, id: "wrangler-unreadable", msg: err.Error(), fix: "correct it, or say --template to begin without it; nothing was written", err: err}
+	case isBuilt:
+		s.adopted, m = built.Dir+"/", manifest.Manifest{Entry: built.Entry, Assets: built.Dir}
+	default:
+		return nil
+	}
+	if m.Entry != "" && len(m.Routes) == 0 {
+		m.Routes = []manifest.Route{{Pattern: "/*", Access: manifest.Public}}
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	s.manifest = append(text, '\n')
+	return err
+}
+
+// parse reads the manifest that the site has or gets.
+func (s *newSite) parse() error {
+	if s.manifest == nil {
+		m, found := s.load(s.dir)
+		if m == nil {
+			return &refused{report: found.report, src: found.src}
+		}
+		s.parsed = m
+		return nil
+	}
+	m, diags := manifest.Parse(manifest.FileName, s.manifest)
+	if m == nil { // what was read says what no manifest may
+		return &refused{report: s.report(s.dir, diags), src: s.manifest}
+	}
+	s.parsed = m
+	return nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest/starter"
+)
+
+// TestTemplatesWork takes each template the way of its workflow: it is in order to the last warning, its types are
+// what its code needs, it builds, its own tests pass, and it is served.
+func TestTemplatesWork(t *testing.T) {
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed, err := filepath.Abs(filepath.Join(sites, "riverside", "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler, err := filepath.Abs(filepath.Join(sites, "types", "node_modules", "typescript", "bin", "tsc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, template := range starter.Templates() {
+		t.Run(template.Name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "My Club")
+			var made initDoc
+			runJSON(t, &made, "init", "--template", template.Name, dir, "--json")
+			if !made.OK || made.Template != template.Name || len(made.Notes) > 0 {
+				t.Fatalf("%+v", made)
+			}
+			if err := os.Symlink(installed, filepath.Join(dir, "node_modules")); err != nil {
+				t.Fatal(err)
+			}
+			commands := []string{"pages validate --fail-on warning"}
+			if _, err := os.Stat(filepath.Join(dir, "tsconfig.json")); err == nil {
+				commands = append(commands, "node "+compiler+" --project .")
+			}
+			commands = append(commands, workflowSteps(t, filepath.Join(dir, ".github", "workflows", "pages.yml"))...)
+			for _, command := range commands {
+				cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%s", command, err, out)
+				}
+			}
+			d := startDev(t, dir)
+			d.expect(d.get("/"), 200, "<title>my-club</title>")
+			d.expect(d.get("/css/site.css"), 200, ":root")
+			d.expect(d.get("/none"), 404, "There is no such page")
+		})
+	}
+}
+
+// workflowSteps are the commands of a workflow that are ours: packages are there already.
+func workflowSteps(t *testing.T, file string) (steps []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: pages "); ok {
+			steps = append(steps, "pages "+command)
+		}
+	}
+	if len(steps) < 3 {
+		t.Errorf("%s has the steps %q", file, steps)
+	}
+	return steps
+}

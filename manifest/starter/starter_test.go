@@ -1,0 +1,97 @@
+package starter_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/starter"
+)
+
+// TestTemplates: each is a whole site that is in order, to the last warning, and leaves nothing to fill in.
+func TestTemplates(t *testing.T) {
+	for _, template := range starter.Templates() {
+		t.Run(template.Name, func(t *testing.T) {
+			fsys := fstest.MapFS{}
+			for _, f := range template.Files("club") {
+				fsys[f.Path] = &fstest.MapFile{Data: f.Text}
+				if strings.Contains(string(f.Text), "{{") {
+					t.Errorf("%s has something to fill in", f.Path)
+				}
+			}
+			m, diags := manifest.Load(fsys, manifest.FileName)
+			if m == nil || len(diags) > 0 {
+				t.Fatalf("%v", diags)
+			}
+			for _, name := range []string{"package.json", "tests/site.test.mjs", "public/index.html", "public/404.html"} {
+				if fsys[name] == nil {
+					t.Errorf("there is no %s", name)
+				}
+			}
+		})
+	}
+	if _, ok := starter.Find("none"); ok {
+		t.Error("there is a template called none")
+	}
+}
+
+func TestSiteName(t *testing.T) {
+	for folder, want := range map[string]string{
+		"club": "club", "My Club": "my-club", "Ünïcode": "n-code", "...": "site", "": "site", "a__b": "a-b", strings.Repeat("ab ", 30): "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-a",
+	} {
+		if got := starter.SiteName(folder); got != want {
+			t.Errorf("%q: %q, want %q", folder, got, want)
+		}
+	}
+}
+
+func TestFindBuilt(t *testing.T) {
+	for names, want := range map[string]string{
+		"dist/index.html,public/index.html":                             "dist ",
+		"public/favicon.ico,index.html,package.json":                    "none",
+		"index.html,about.html":                                         ". ",
+		".svelte-kit/cloudflare/_worker.js,package.json":                ".svelte-kit/cloudflare .svelte-kit/cloudflare/_worker.js",
+		"dist/_worker.js/index.js,dist/index.html,dist/_worker.js/x.js": "dist dist/_worker.js/index.js",
+		"README.md":         "none",
+		"dist/index.html/x": "none",
+	} {
+		fsys := fstest.MapFS{}
+		for name := range strings.SplitSeq(names, ",") {
+			fsys[name] = &fstest.MapFile{}
+		}
+		got := "none"
+		if b, ok := starter.FindBuilt(fsys); ok {
+			got = b.Dir + " " + b.Entry
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", names, got, want)
+		}
+	}
+}
+
+func TestIgnore(t *testing.T) {
+	all := starter.Ignore(nil)
+	if again := starter.Ignore(all); !slices.Equal(all, again) {
+		t.Errorf("a second time adds %q", again[len(all):])
+	}
+	got := string(starter.Ignore([]byte("dist\n/node_modules/\n.pages")))
+	if want := "dist\n/node_modules/\n.pages\n.dev.vars*\n"; !strings.HasPrefix(got, want) || strings.Count(got, ".pages") != 1 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func ExampleTemplate_Files() {
+	t, _ := starter.Find("worker")
+	for _, f := range t.Files("club") {
+		if strings.HasSuffix(f.Path, ".json") {
+			fmt.Println(f.Path)
+		}
+	}
+	// Output:
+	// package.json
+	// pages.deploy.json
+	// tsconfig.json
+}

@@ -1,0 +1,99 @@
+package starter
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Ignore is the .gitignore of a site, of what it holds already: that stays, and lines that are missing follow.
+func Ignore(before []byte) []byte {
+	have := map[string]bool{}
+	for line := range strings.Lines(string(before)) {
+		have[strings.TrimSpace(line)] = true
+	}
+	var add []string
+	for _, line := range []string{".pages/", "node_modules/", ".dev.vars*", "!.dev.vars.example", ".env*", "!.env.example"} {
+		if !have[line] && !have["/"+line] && !have[strings.TrimSuffix(line, "/")] {
+			add = append(add, line)
+		}
+	}
+	after := bytes.Clone(before)
+	if len(after) > 0 && len(add) > 0 && !bytes.HasSuffix(after, []byte("\n")) {
+		after = append(after, '\n')
+	}
+	for _, line := range add {
+		after = append(after, line+"\n"...)
+	}
+	return after
+}
+
+// Workflow says what a GitHub workflow is to do. Its zero value checks and builds a static site at the top of the
+// checkout.
+type Workflow struct {
+	Name     string // for people; "site" when empty
+	Folder   string // of the site in the checkout, with slashes; empty for the top
+	Packages bool   // npm packages are installed first
+	Types    bool   // the declarations are compared
+	Tests    bool   // node --test is run
+}
+
+// Text is the workflow as a file of .github/workflows.
+func (w Workflow) Text() []byte {
+	var b strings.Builder
+	name := w.Name
+	if name == "" {
+		name = "site"
+	}
+	fmt.Fprintf(&b, "name: %s\non:\n  pull_request:\n  push:\n    branches: [main]\npermissions:\n  contents: read\njobs:\n  check:\n    runs-on: ubuntu-latest\n", name)
+	if w.Folder != "" {
+		fmt.Fprintf(&b, "    defaults:\n      run:\n        working-directory: %q\n", w.Folder)
+	}
+	b.WriteString(`    steps:
+      - uses: actions/checkout@v5
+      - uses: actions/setup-go@v6
+        with:
+          go-version: stable
+      - uses: actions/setup-node@v6
+        with:
+          node-version: 24
+      - name: Build the pages command
+        run: |
+          git clone --depth 1 https://github.com/pages-toolchain/pages "$RUNNER_TEMP/pages"
+          make -C "$RUNNER_TEMP/pages" build
+          echo "$RUNNER_TEMP/pages/bin" >> "$GITHUB_PATH"
+`)
+	for _, step := range []struct {
+		wanted  bool
+		command string
+	}{
+		{w.Packages, "npm install --no-audit --no-fund"},
+		{true, "pages validate --format github"},
+		{w.Types, "pages types --check"},
+		{true, "pages build"},
+		{w.Tests, "pages test -- node --test"},
+	} {
+		if step.wanted {
+			fmt.Fprintf(&b, "      - run: %s\n", step.command)
+		}
+	}
+	return []byte(b.String())
+}
+
+// TSConfig is the tsconfig.json of a Worker in TypeScript.
+func TSConfig() []byte { return shared("worker/tsconfig.json") }
+
+// SmokeTest is a test for `pages test` of a site that was there before: it answers at its front door.
+func SmokeTest() []byte { return shared("adopted/tests/site.test.mjs") }
+
+// shared is a file of the templates, which are part of the program.
+func shared(name string) []byte {
+	text, _ := templates.ReadFile("templates/" + name)
+	return text
+}
+
+// RootIgnore is the .assetsignore of a site whose own folder holds its static files: what is beside them for those
+// who work on the site.
+func RootIgnore() []byte {
+	return []byte("/tests/\n/README.md\n/pages-env.d.ts\n/tsconfig.json\n")
+}

@@ -1,0 +1,317 @@
+package wrangler
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// reader goes through the keys of one configuration and takes away those it has dealt with.
+type reader struct {
+	*Translation
+
+	fsys fs.FS
+	keys map[string]any
+}
+
+// read makes the manifest. What is left over is told.
+func (r *reader) read(devVars []string) {
+	r.code()
+	r.assets()
+	r.routes()
+	r.databases()
+	r.stores()
+	r.variables()
+	for _, name := range devVars {
+		r.secret(".dev.vars: "+name, name)
+	}
+	r.limits()
+	r.compatibility()
+	for _, key := range slices.Sorted(maps.Keys(r.keys)) {
+		if !isEmpty(r.keys[key]) {
+			effect, text := about(key)
+			r.note(key, effect, text)
+		}
+	}
+}
+
+func (r *reader) note(key string, effect Effect, text string) {
+	r.Notes = append(r.Notes, Note{key, effect, text})
+}
+
+// take returns a key's value and removes the key.
+func (r *reader) take(key string) any {
+	v := r.keys[key]
+	delete(r.keys, key)
+	return v
+}
+
+func (r *reader) takeText(key string) string {
+	text, ok := r.keys[key].(string)
+	if ok {
+		delete(r.keys, key)
+	}
+	return text
+}
+
+// code reads the Worker's module.
+func (r *reader) code() {
+	if main := r.takeText("main"); main != "" {
+		r.Manifest.Entry = clean(main)
+	}
+	if info, err := fs.Stat(r.fsys, "functions"); err == nil && info.IsDir() && r.keys["pages_build_output_dir"] != nil {
+		r.note("functions/", Lost, "functions that are named by their files are not run here: write one Worker module and name it in \"entry\"")
+	}
+}
+
+// assets reads where the static files are.
+func (r *reader) assets() {
+	if dir := r.takeText("pages_build_output_dir"); dir != "" {
+		r.Manifest.Assets = clean(dir)
+		r.advancedMode()
+	}
+	settings, ok := r.take("assets").(map[string]any)
+	if !ok {
+		return
+	}
+	if dir, ok := settings["directory"].(string); ok {
+		r.Manifest.Assets = clean(dir)
+	}
+	r.named("assets.binding", settings["binding"], manifest.AssetsName)
+	if first := settings["run_worker_first"]; first != nil && first != false {
+		r.note("assets.run_worker_first", Changed, "a file is always served before the Worker is asked: keep what the Worker must answer itself out of the assets, or guard it with a members route")
+	}
+	switch handling, _ := settings["not_found_handling"].(string); handling {
+	case "", "none", "404-page":
+	case "single-page-application":
+		r.note("assets.not_found_handling", Changed, "an unknown path is a 404, also for a navigation: let the Worker answer /* with env.ASSETS.fetch(new URL(\"/\", request.url))")
+	default:
+		r.note("assets.not_found_handling", Lost, fmt.Sprintf("%q is not known", handling))
+	}
+	if handling, ok := settings["html_handling"].(string); ok && handling != "auto-trailing-slash" {
+		r.note("assets.html_handling", Changed, "pages are served as under \"auto-trailing-slash\"")
+	}
+}
+
+// advancedMode finds the Worker among the files of a Pages project.
+func (r *reader) advancedMode() {
+	for _, name := range []string{"_worker.js", "_worker.js/index.js"} {
+		file := path.Join(r.Manifest.Assets, name)
+		info, err := fs.Stat(r.fsys, file)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		r.Manifest.Entry = file
+		if _, err := fs.Stat(r.fsys, path.Join(r.Manifest.Assets, ".assetsignore")); errors.Is(err, fs.ErrNotExist) {
+			r.note("_worker.js", Changed, fmt.Sprintf("the Worker lies among the public files: list \"_worker.js\" and \"_routes.json\" in %q, or move it out", path.Join(r.Manifest.Assets, ".assetsignore")))
+		}
+	}
+}
+
+// routes lists what the Worker answers: all that no file does, as under wrangler.
+func (r *reader) routes() {
+	if r.Manifest.Entry != "" {
+		r.Manifest.Routes = []manifest.Route{{Pattern: "/*", Access: manifest.Public}}
+	}
+}
+
+// databases reads the bindings to D1.
+func (r *reader) databases() {
+	for i, db := range tables(r.take("d1_databases")) {
+		key := fmt.Sprintf("d1_databases[%d]", i)
+		name, _ := db["binding"].(string)
+		switch {
+		case name == manifest.ProjectDatabaseName && r.Manifest.Bindings.ProjectDatabase == "":
+			r.Manifest.Bindings.ProjectDatabase = manifest.ProjectReadWrite
+		case r.Manifest.Bindings.Database == nil:
+			r.database(key, name, db)
+		default:
+			r.note(key, Lost, fmt.Sprintf("a site has one database of its own; %q is not bound", name))
+		}
+	}
+}
+
+func (r *reader) database(key, name string, db map[string]any) {
+	d := &manifest.Database{}
+	r.Manifest.Bindings.Database = d
+	r.named(key+".binding", name, manifest.DatabaseName)
+	dir, declared := db["migrations_dir"].(string)
+	if !declared {
+		dir = "migrations"
+	}
+	if info, err := fs.Stat(r.fsys, clean(dir)); err == nil && info.IsDir() {
+		d.Migrations = clean(dir)
+	} else if declared {
+		r.note(key+".migrations_dir", Changed, fmt.Sprintf("there is no folder %q: name it in \"bindings.database.migrations\" once it exists", dir))
+	}
+	if db["migrations_table"] != nil || db["migrations_pattern"] != nil {
+		r.note(key+".migrations_table", Changed, "the platform keeps its own ledger of migrations, and takes the .sql files of one folder")
+	}
+	r.note(key+".database_id", Unneeded, "the platform makes the database; rows are brought over with wrangler d1 export and pages db import")
+}
+
+// stores reads the bindings to KV, R2 and Images.
+func (r *reader) stores() {
+	for i, kv := range tables(r.take("kv_namespaces")) {
+		name, _ := kv["binding"].(string)
+		if i == 0 && name != "" {
+			r.Manifest.Bindings.KV = &manifest.KV{Name: name}
+			continue
+		}
+		r.note(fmt.Sprintf("kv_namespaces[%d]", i), Lost, fmt.Sprintf("a site has one namespace; %q is not bound", name))
+	}
+	for i, bucket := range tables(r.take("r2_buckets")) {
+		name, _ := bucket["binding"].(string)
+		if i == 0 && name != "" {
+			r.Manifest.Bindings.Storage = &manifest.Storage{Name: name}
+			continue
+		}
+		r.note(fmt.Sprintf("r2_buckets[%d]", i), Lost, fmt.Sprintf("a site has one bucket; %q is not bound", name))
+	}
+	if images, ok := r.take("images").(map[string]any); ok {
+		r.Manifest.Bindings.Images = true
+		r.named("images.binding", images["binding"], manifest.ImagesName)
+	}
+}
+
+// named notes a binding that has another name here.
+func (r *reader) named(key string, name any, here string) {
+	if text, ok := name.(string); ok && text != here && text != "" {
+		r.note(key, Changed, fmt.Sprintf("env.%s is called env.%s here: rename it in the code", text, here))
+	}
+}
+
+// variables reads plain variables and declared secrets.
+func (r *reader) variables() {
+	vars, _ := r.take("vars").(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		text, ok := vars[name].(string)
+		if !ok {
+			encoded, err := json.Marshal(vars[name])
+			if err != nil {
+				continue // nothing that was read is beyond JSON
+			}
+			text = string(encoded)
+			r.note("vars."+name, Changed, fmt.Sprintf("env.%s is a text here: read it with JSON.parse", name))
+		}
+		if r.secret("vars."+name, name) {
+			r.Vars[name] = text
+		}
+	}
+	if len(r.Vars) > 0 {
+		r.note("vars", Changed, "plain variables are secrets here: their values go into .dev.vars, and are set on the site")
+	}
+	secrets, _ := r.take("secrets").(map[string]any)
+	required, _ := secrets["required"].([]any)
+	for i, v := range required {
+		if name, ok := v.(string); ok {
+			r.secret(fmt.Sprintf("secrets.required[%d]", i), name)
+		}
+	}
+}
+
+// secret declares a secret, unless a binding has its name or no manifest could.
+func (r *reader) secret(key, name string) bool {
+	b := &r.Manifest.Bindings
+	taken := []string{manifest.DatabaseName, manifest.ProjectDatabaseName, manifest.ImagesName, manifest.AssetsName}
+	if b.KV != nil {
+		taken = append(taken, b.KV.Name)
+	}
+	if b.Storage != nil {
+		taken = append(taken, b.Storage.Name)
+	}
+	switch {
+	case slices.Contains(b.Secrets, name):
+		return true
+	case slices.Contains(taken, name), name == "", len([]rune(name)) > 64:
+		r.note(key, Lost, fmt.Sprintf("no secret can be called %q", name))
+		return false
+	}
+	b.Secrets = append(b.Secrets, name)
+	return true
+}
+
+// limits reads the bounds on a request.
+func (r *reader) limits() {
+	limits, _ := r.take("limits").(map[string]any)
+	bound := func(key string, most int) int {
+		n, ok := limits[key].(float64)
+		switch {
+		case !ok || n < 1:
+			return 0
+		case n > float64(most):
+			r.note("limits."+key, Changed, fmt.Sprintf("%.0f is over the platform's ceiling of %d", n, most))
+			return most
+		}
+		return int(n)
+	}
+	r.Manifest.Limits.CPUMs = bound("cpu_ms", manifest.MaxCPUMs)
+	r.Manifest.Limits.SubRequests = bound("subrequests", manifest.MaxSubRequests)
+}
+
+// compatibility reads date and flags. The platform reads flags in a JSON configuration itself.
+func (r *reader) compatibility() {
+	if date := r.takeText("compatibility_date"); date > manifest.PinDate {
+		r.Manifest.Runtime.CompatibilityDate = date
+	} else if date != "" {
+		r.note("compatibility_date", Changed, "the platform's own date, "+manifest.PinDate+", is newer and counts")
+	}
+	flags, _ := r.take("compatibility_flags").([]any)
+	for i, v := range flags {
+		flag, _ := v.(string)
+		key := fmt.Sprintf("compatibility_flags[%d]", i)
+		switch {
+		case flag != manifest.FlagNodeJS && flag != manifest.FlagStrictlyPublic:
+			text := fmt.Sprintf("the platform does not accept %q", flag)
+			if path.Ext(r.File) != ".toml" {
+				text += ", and reads this file: remove it there"
+			}
+			r.note(key, Lost, text)
+		case path.Ext(r.File) == ".toml" && !slices.Contains(r.Manifest.Runtime.CompatibilityFlags, flag):
+			r.Manifest.Runtime.CompatibilityFlags = append(r.Manifest.Runtime.CompatibilityFlags, flag)
+		}
+	}
+}
+
+// tables are the objects of a list.
+func tables(v any) (list []map[string]any) {
+	items, _ := v.([]any)
+	for _, item := range items {
+		if table, ok := item.(map[string]any); ok {
+			list = append(list, table)
+		}
+	}
+	return list
+}
+
+// clean makes a path of the configuration one of a manifest.
+func clean(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
+
+// isEmpty reports whether a value says nothing: an empty list or table, false, or null.
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		for _, inner := range v {
+			if !isEmpty(inner) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

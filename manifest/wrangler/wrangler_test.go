@@ -1,0 +1,180 @@
+package wrangler_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/wrangler"
+)
+
+// project is a file tree of the names, of which those with "=" have a text.
+func project(files ...string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for _, file := range files {
+		name, text, _ := strings.Cut(file, "=")
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fsys
+}
+
+// cases are configurations, the manifest that each comes to, and its notes as "effect key".
+var cases = map[string]struct {
+	files    []string
+	devVars  []string
+	manifest string
+	notes    string
+}{
+	"all that has a counterpart": {
+		files: []string{"wrangler.jsonc=" + `{
+			// a comment, and a trailing comma
+			"name": "club", "main": "./src/index.ts", "compatibility_date": "2026-11-01", "compatibility_flags": ["nodejs_compat"],
+			"assets": {"directory": "./public/", "binding": "ASSETS", "not_found_handling": "404-page"},
+			"d1_databases": [{"binding": "DB", "database_name": "club", "database_id": "x"}, {"binding": "PROJECT_DB"}],
+			"kv_namespaces": [{"binding": "CACHE", "id": "x"}], "r2_buckets": [{"binding": "FILES", "bucket_name": "x"}],
+			"images": {"binding": "IMAGES"}, "limits": {"cpu_ms": 50, "subrequests": 10},
+			"vars": {"GREETING": "hello"}, "secrets": {"required": ["API_KEY"]},
+		}`, "migrations/0001_a.sql"},
+		manifest: `{"entry":"src/index.ts","assets":"public","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{"migrations":"migrations"},"projectDatabase":"readwrite","secrets":["GREETING","API_KEY"],"storage":{"name":"FILES"},"images":true,"kv":{"name":"CACHE"}},"limits":{"cpuMs":50,"subRequests":10},"runtime":{"compatibilityDate":"2026-11-01"}}`,
+		notes:    "changed vars, unneeded d1_databases[0].database_id, unneeded name",
+	},
+	"names that differ": {
+		files: []string{"wrangler.json=" + `{"main": "w.js", "assets": {"directory": "dist", "binding": "STATIC", "run_worker_first": ["/api/*"], "not_found_handling": "single-page-application", "html_handling": "none"},
+			"d1_databases": [{"binding": "CLUB"}, {"binding": "MORE"}], "kv_namespaces": [{"binding": "A"}, {"binding": "B"}], "r2_buckets": [{"binding": "C"}, {"binding": "D"}], "images": {"binding": "PICTURES"}}`},
+		manifest: `{"entry":"w.js","assets":"dist","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},"storage":{"name":"C"},"images":true,"kv":{"name":"A"}}}`,
+		notes:    "lost d1_databases[1], lost kv_namespaces[1], lost r2_buckets[1], changed assets.binding, changed assets.html_handling, changed assets.not_found_handling, changed assets.run_worker_first, changed d1_databases[0].binding, changed images.binding, unneeded d1_databases[0].database_id",
+	},
+	"products that the platform does not have": {
+		files: []string{"wrangler.toml=" + `
+			main = 'src/w.js'
+			compatibility_date = 2024-01-01
+			compatibility_flags = ["nodejs_compat", "nodejs_compat_v2"]
+			[[durable_objects.bindings]]
+			name = "ROOM"
+			[[queues.producers]]
+			binding = "Q"
+			[triggers]
+			crons = []
+			[env.staging]
+			name = "x"
+			[vars]
+			DB = "taken"
+			LIST = [1, 2]
+			[limits]
+			cpu_ms = 300000
+			[[d1_databases]]
+			binding = "DB"
+			migrations_dir = "sql"
+			migrations_table = "done"`},
+		manifest: `{"entry":"src/w.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},"secrets":["LIST"]},"limits":{"cpuMs":30000},"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+		notes:    "lost compatibility_flags[1], lost durable_objects, lost env, lost queues, lost vars.DB, changed compatibility_date, changed d1_databases[0].migrations_dir, changed d1_databases[0].migrations_table, changed limits.cpu_ms, changed vars, changed vars.LIST, unneeded d1_databases[0].database_id",
+	},
+	"a Pages project with a Worker of its own": {
+		files:    []string{"wrangler.toml=pages_build_output_dir = \"dist\"\nname = \"x\"", "dist/_worker.js/index.js", "dist/index.html", "functions/a.js"},
+		manifest: `{"entry":"dist/_worker.js/index.js","assets":"dist","routes":[{"pattern":"/*","access":"public"}],"bindings":{}}`,
+		notes:    "lost functions/, changed _worker.js, unneeded name",
+	},
+	"JSON counts before TOML, and odd values are told": {
+		devVars:  []string{"TOKEN", "ASSETS"},
+		files:    []string{"wrangler.json=" + `{"main": 1, "routes": ["x"], "future": true, "vars": 3, "limits": {"cpu_ms": -1}}`, "wrangler.toml=main = 'a'"},
+		manifest: `{"bindings":{"secrets":["TOKEN"]}}`,
+		notes:    "lost .dev.vars: ASSETS, lost future, lost main, unneeded routes",
+	},
+}
+
+func TestTranslate(t *testing.T) {
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := wrangler.Translate(project(c.files...), c.devVars...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(got.Manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain := strings.NewReplacer(`,"bindings":{}`, "", `"bindings":{}`, "").Replace
+			if plain(string(text)) != plain(c.manifest) {
+				t.Errorf("manifest\n got %s\nwant %s", text, c.manifest)
+			}
+			if _, diags := manifest.Parse(manifest.FileName, text); diags.HasErrors() {
+				t.Errorf("the manifest is refused: %v", diags)
+			}
+			var notes []string
+			for _, n := range got.Notes {
+				notes = append(notes, string(n.Effect)+" "+n.Key)
+				if n.Text == "" {
+					t.Errorf("%s says nothing", n.Key)
+				}
+			}
+			if got := strings.Join(notes, ", "); got != c.notes {
+				t.Errorf("notes\n got %s\nwant %s", got, c.notes)
+			}
+		})
+	}
+}
+
+func TestTranslateFails(t *testing.T) {
+	for files, want := range map[string]string{
+		"wrangler.json={":    "wrangler.json: this is no JSON with comments",
+		"wrangler.json=[]":   "wrangler.json: this is no JSON object",
+		"wrangler.json=null": "wrangler.json: this is no JSON object",
+		"wrangler.toml=a = ": "wrangler.toml: this is no TOML",
+		"wrangler.jsonc=" + strings.Repeat(" ", 1<<20+1): "it is longer than",
+	} {
+		if _, err := wrangler.Translate(project(files)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %q", files, err, want)
+		}
+	}
+	if _, err := wrangler.Translate(project("x")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no configuration: %v", err)
+	}
+}
+
+// FuzzTranslate: whatever a configuration holds, the manifest it comes to has a form that validate takes, but for
+// names and paths, which are the author's.
+func FuzzTranslate(f *testing.F) {
+	for _, c := range cases {
+		_, text, _ := strings.Cut(c.files[0], "=")
+		f.Add(text, strings.HasPrefix(c.files[0], "wrangler.toml"))
+	}
+	f.Fuzz(func(t *testing.T, text string, toml bool) {
+		name := "wrangler.jsonc"
+		if toml {
+			name = "wrangler.toml"
+		}
+		got, err := wrangler.Translate(project(name + "=" + text))
+		if err != nil {
+			return
+		}
+		out, err := json.Marshal(got.Manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, diags := manifest.Parse(manifest.FileName, out)
+		for _, d := range diags {
+			if d.Code == "unknown-key" || d.Code == "wrong-type" || d.Code == "limits-over-ceiling" || d.Code == "limits-not-positive" {
+				t.Errorf("%s: %s", out, d.Message)
+			}
+		}
+	})
+}
+
+func Example() {
+	t, err := wrangler.Translate(project("wrangler.toml=main = \"worker.js\"\n[ai]\nbinding = \"AI\""))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(t.Manifest.Entry)
+	for _, n := range t.Notes {
+		fmt.Printf("%s (%s): %s\n", n.Key, n.Effect, n.Text)
+	}
+	// Output:
+	// worker.js
+	// ai (lost): there is no such service: call one with fetch
+}
