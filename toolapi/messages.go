@@ -71,6 +71,8 @@ type Message struct {
 	// Tool and Arguments are those of a tools/call.
 	Tool      string
 	Arguments json.RawMessage
+	// Protocol is the revision that the message itself names, as the stateless ones do.
+	Protocol string
 	// Valid is false of what is no message.
 	Valid bool
 }
@@ -99,14 +101,24 @@ func ParseMessage(raw json.RawMessage) Message {
 		m.ID = json.RawMessage(wire.ID)
 	}
 	m.Valid = m.Method != "" && (named || wire.ID == nil)
-	if m.Method == "tools/call" && wire.Params.Kind() == '{' {
-		var params struct {
-			Name      string         `json:"name"`
-			Arguments jsontext.Value `json:"arguments"`
-		}
-		if jsonv2.Unmarshal(wire.Params, &params) == nil {
-			m.Tool, m.Arguments = params.Name, json.RawMessage(params.Arguments)
-		}
-	}
+	m.readParams(wire.Params)
 	return m
+}
+
+// readParams reads what of the parameters concerns the way of a message.
+func (m *Message) readParams(text jsontext.Value) {
+	var params struct {
+		Name      string         `json:"name"`
+		Arguments jsontext.Value `json:"arguments"`
+		Meta      struct {
+			Protocol string `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+	}
+	if text.Kind() != '{' || jsonv2.Unmarshal(text, &params) != nil {
+		return
+	}
+	m.Protocol = params.Meta.Protocol
+	if m.Method == "tools/call" {
+		m.Tool, m.Arguments = params.Name, json.RawMessage(params.Arguments)
+	}
 }
