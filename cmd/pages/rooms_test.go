@@ -40,7 +40,6 @@ var mayImport = map[string][]string{
 	"toolapi":                 nil,
 	"toolapi/bundle":          {"manifest", "toolapi"},
 	"toolapi/bridge":          {"toolapi"},
-	"toolapi/bridge":          {"toolapi"},
 	"toolapi/client":          {"toolapi"},
 	"toolapi/service":         {"toolapi", "migrate"},
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
