@@ -33,14 +33,15 @@ type DatabaseOptions struct {
 // Of the meta fields, rows_read and rows_written are estimates: SQLite counts
 // less than D1 bills.
 type Database struct {
-	pool   *sql.DB
-	o      DatabaseOptions
-	turn   chan struct{} // holds one token: the right to use what follows
-	handle *sqlHandle
-	guard  databaseGuard
-	size   int64 // of the database in bytes, after the last write
-	grown  bool  // a statement wrote since size was read
-	closed bool
+	pool     *sql.DB
+	o        DatabaseOptions
+	turn     chan struct{} // holds one token: the right to use what follows
+	handle   *sqlHandle
+	guard    databaseGuard
+	pageSize int64 // in bytes; 0 before it is read
+	size     int64 // of the database in bytes, after the last write
+	grown    bool  // a statement wrote since size was read
+	closed   bool
 
 	readers *readers
 	schemas atomic.Int64 // how often the schema changed
@@ -90,9 +91,11 @@ func (d *Database) drop() {
 	}
 }
 
-// All runs q and gives a D1Result as JSON: success, meta and a row's object
-// for each of results. Of several statements the last one's rows are given;
-// they are one transaction. Errors are *engine.Error with D1's texts.
+// All runs q and gives what a D1Result is made of, as a JSON array: duration in
+// milliseconds, changes, last_row_id, changed_db, size_after in bytes, rows_read,
+// rows_written, and an array of the rows' objects. Of several statements the last
+// one's rows are given; they are one transaction. Errors are *engine.Error with
+// D1's texts.
 func (d *Database) All(ctx context.Context, q Query) (json.RawMessage, error) {
 	return d.query(ctx, q, shapeAll, "")
 }
@@ -109,16 +112,8 @@ func (d *Database) query(ctx context.Context, q Query, shape resultShape, column
 	return out, databaseError(err)
 }
 
-const (
-	// moment is how long a query may hold up the isolate that asks for it.
-	moment = 500 * time.Microsecond
-	// slowUses is how often a statement that took longer is not asked to be quick:
-	// it may have had to wait for a processor only.
-	slowUses = 100
-)
-
 // Batch runs the queries in order in one transaction, all or none, and gives
-// a JSON array of D1Results.
+// a JSON array with what All gives of each.
 func (d *Database) Batch(ctx context.Context, queries []Query) (json.RawMessage, error) {
 	out := []byte{'['}
 	err := d.use(ctx, func(ctx context.Context) error {
@@ -265,7 +260,7 @@ func (d *Database) transaction(fn func() error) error {
 }
 
 // run runs the statements of q and gives the last one's rows in the shape of
-// w; of shapeAll, inside a D1Result.
+// w; of shapeAll, as All gives them.
 func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMessage, error) {
 	before := d.counters()
 	begin := d.o.Now()
@@ -277,13 +272,11 @@ func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMess
 	if w.shape != shapeAll {
 		return rows, nil
 	}
-	meta, err := d.meta(before, d.since(begin), spent)
+	out, err := d.appendMeta([]byte{'['}, before, d.since(begin), spent)
 	if err != nil {
 		return nil, err
 	}
-	out := append([]byte(`{"success":true,"meta":`), meta...)
-	out = append(out, `,"results":`...)
-	return append(append(out, rows...), '}'), nil
+	return append(append(append(out, ','), rows...), ']'), nil
 }
 
 // statements runs the first statement of q, and more in a transaction.
@@ -424,33 +417,45 @@ func (d *Database) counters() databaseCounters {
 	return databaseCounters{sqlite3.Xsqlite3_total_changes64(h.tls, h.db), rowID, d.size}
 }
 
-// meta is the meta of a D1Result.
-func (d *Database) meta(before databaseCounters, duration string, spent rowCounts) ([]byte, error) {
+// appendMeta writes what the meta of a D1Result is made of: duration, changes,
+// last_row_id, changed_db, size_after, rows_read, rows_written. The names would take
+// JSON.parse more time than SQLite takes for a short statement.
+func (d *Database) appendMeta(b []byte, before databaseCounters, duration string, spent rowCounts) ([]byte, error) {
 	after := d.counters()
 	if err := d.measure(); err != nil {
 		return nil, err
 	}
 	changes := after.changes - before.changes
 	changed := changes != 0 || after.rowID != before.rowID || before.size != d.size
-	return fmt.Appendf(nil, `{"served_by":"pages","served_by_primary":true,"total_attempts":1,"timings":{"sql_duration_ms":%s},`+
-		`"duration":%s,"changes":%d,"last_row_id":%d,"changed_db":%t,"size_after":%d,"rows_read":%d,"rows_written":%d}`,
-		duration, duration, changes, after.rowID, changed, d.size, spent.read, spent.written), nil
+	b = append(b, duration...)
+	b = strconv.AppendInt(append(b, ','), changes, 10)
+	b = strconv.AppendInt(append(b, ','), after.rowID, 10)
+	b = strconv.AppendBool(append(b, ','), changed)
+	for _, n := range [...]int64{d.size, spent.read, spent.written} {
+		b = strconv.AppendInt(append(b, ','), n, 10)
+	}
+	return b, nil
 }
 
 // measure reads the size of the database, if it may have changed.
-func (d *Database) measure() error {
+func (d *Database) measure() (err error) {
 	if !d.grown {
 		return nil
 	}
-	var pages [3]int64 // their size, how many there are, and how many of them are free
-	for i, pragma := range []string{"PRAGMA page_size", "PRAGMA page_count", "PRAGMA freelist_count"} {
-		n, err := d.handle.number(pragma)
-		if err != nil {
+	if d.pageSize == 0 { // nothing can change it as long as a connection is open
+		if d.pageSize, err = d.handle.number("PRAGMA page_size"); err != nil {
 			return err
 		}
-		pages[i] = n
 	}
-	d.size, d.grown = pages[0]*(pages[1]-pages[2]), false
+	pages, err := d.handle.number("PRAGMA page_count")
+	if err != nil {
+		return err
+	}
+	free, err := d.handle.number("PRAGMA freelist_count")
+	if err != nil {
+		return err
+	}
+	d.size, d.grown = d.pageSize*(pages-free), false
 	return nil
 }
 

@@ -30,11 +30,12 @@ type sqlHandle struct {
 	db    uintptr
 	out   uintptr // room for the two pointers that prepare returns
 	guard *databaseGuard
-	cache map[cacheKey]cachedStatement
+	cache map[cacheKey]*cachedStatement
 	// stale is set when the schema changed, on which the costs in cache rest.
 	stale bool
 	// unbounded lifts the bound on the length of SQL: only the author's own hand has it.
 	unbounded bool
+	end       *int64 // of the moment in which it must be done, see limitMoments
 }
 
 // cacheKey keeps our own statements apart from the Worker's: a COMMIT of ours
@@ -49,6 +50,10 @@ type cachedStatement struct {
 	cost sqlCost
 	// slow is how many uses it waits until it is tried for a moment again.
 	slow int
+	// keys are the columns' names as JSON with the colon, as they were when SQLite
+	// had compiled it anew so many times; nil before its first use.
+	keys []string
+	anew int32
 }
 
 // A connection keeps so many prepared statements, of texts up to so many bytes.
@@ -64,7 +69,7 @@ func openHandle(ctx context.Context, pool *sql.DB, guard *databaseGuard) (*sqlHa
 	if err != nil {
 		return nil, err
 	}
-	h := &sqlHandle{conn: conn, tls: libc.NewTLS(), guard: guard, cache: map[cacheKey]cachedStatement{}}
+	h := &sqlHandle{conn: conn, tls: libc.NewTLS(), guard: guard, cache: map[cacheKey]*cachedStatement{}}
 	h.out = libc.Xmalloc(h.tls, 32)
 	err = conn.Raw(func(c any) error {
 		db := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
@@ -74,6 +79,7 @@ func openHandle(ctx context.Context, pool *sql.DB, guard *databaseGuard) (*sqlHa
 		}
 		h.db = uintptr(db.Uint())
 		h.restrict()
+		h.limitMoments()
 		return r.RegisterAuthorizer(guard.authorize)
 	})
 	if err != nil {
@@ -115,6 +121,9 @@ func (h *sqlHandle) restrict() {
 func (h *sqlHandle) close() {
 	_ = h.conn.Raw(func(any) error {
 		h.forget()
+		if h.end != nil {
+			h.forgetMoments()
+		}
 		return driver.ErrBadConn
 	})
 	_ = h.conn.Close()
@@ -144,22 +153,6 @@ func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// briefly runs fn on the connection, and interrupts what fn runs once limit has
-// passed. over is whether it had.
-func (h *sqlHandle) briefly(limit time.Duration, fn func() error) (over bool, err error) {
-	done, gone := make(chan struct{}), make(chan struct{})
-	timer := time.AfterFunc(limit, func() {
-		defer close(gone)
-		h.interrupt(done)
-	})
-	err = h.conn.Raw(func(any) error { return fn() })
-	if over = !timer.Stop(); over {
-		close(done)
-		<-gone
-	}
-	return over, err
-}
-
 // interrupt repeats itself until done, because SQLite forgets an interrupt
 // that arrives between two statements.
 func (h *sqlHandle) interrupt(done <-chan struct{}) {
@@ -183,8 +176,8 @@ type sqlStatement struct {
 	stmt uintptr
 	// rest is the text behind the statement and the space there, if only a comment.
 	rest   string
-	cost   sqlCost // not of our own statements
-	cached bool
+	cost   sqlCost          // not of our own statements
+	cached *cachedStatement // nil when it is not kept
 }
 
 // prepare compiles the first statement of text. A text without any gives a
@@ -197,7 +190,7 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	key := cacheKey{text, h.guard.trusted}
 	if known, ok := h.cache[key]; ok {
 		h.guard.reason, h.guard.inside = "", ""
-		return sqlStatement{h: h, stmt: known.stmt, cost: known.cost, cached: true}, nil
+		return known.use(h), nil
 	}
 	if strings.Contains(text, "\x00") {
 		return sqlStatement{}, &sqlError{sqlite3.SQLITE_ERROR, "the SQL has a NUL character", -1}
@@ -225,17 +218,21 @@ func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
 	case tail != "":
 		s.rest = tail
 	case s.stmt != 0 && len(text) <= maxCachedText:
-		h.keep(key, cachedStatement{stmt: s.stmt, cost: s.cost})
-		s.cached = true
+		s.cached = &cachedStatement{stmt: s.stmt, cost: s.cost}
+		h.keep(key, s.cached)
 	}
 	return s, nil
 }
 
-func (h *sqlHandle) keep(key cacheKey, s cachedStatement) {
+func (h *sqlHandle) keep(key cacheKey, s *cachedStatement) {
 	if len(h.cache) >= maxCachedStatements {
 		h.forget()
 	}
 	h.cache[key] = s
+}
+
+func (s *cachedStatement) use(h *sqlHandle) sqlStatement {
+	return sqlStatement{h: h, stmt: s.stmt, cost: s.cost, cached: s}
 }
 
 // error is the connection's last error.
@@ -269,7 +266,7 @@ func (h *sqlHandle) trusted(text string) error {
 
 // close makes the statement ready for its next use, or frees it.
 func (s sqlStatement) close() {
-	if !s.cached {
+	if s.cached == nil {
 		sqlite3.Xsqlite3_finalize(s.h.tls, s.stmt)
 		return
 	}
@@ -335,6 +332,27 @@ func (s sqlStatement) columns() []string {
 		names[i] = libc.GoString(sqlite3.Xsqlite3_column_name(s.h.tls, s.stmt, int32(i)))
 	}
 	return names
+}
+
+// keys are the columns' names as JSON with the colon.
+func (s sqlStatement) keys() []string {
+	kept := s.cached
+	if kept == nil {
+		return keysOf(s.columns())
+	}
+	anew := sqlite3.Xsqlite3_stmt_status(s.h.tls, s.stmt, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0)
+	if kept.keys == nil || kept.anew != anew {
+		kept.keys, kept.anew = keysOf(s.columns()), anew
+	}
+	return kept.keys
+}
+
+func keysOf(names []string) []string {
+	keys := make([]string, len(names))
+	for i, name := range names {
+		keys[i] = string(append(appendJSONString(nil, name), ':'))
+	}
+	return keys
 }
 
 // blankSQL reports whether text holds only space, comments and semicolons.

@@ -15,13 +15,13 @@ import (
 //	db_batch(id, [sql, params, sql, params, …])
 //	db_exec(id, text)
 func DatabaseFuncs(open func(id string) *Database) map[string]engine.Func {
-	quick := 0 // reads that were done at once, since something was not
+	var quick quickReads
 	on := func(c *engine.Call, work func(ctx context.Context, d *Database) (any, error)) (any, error) {
 		d := open(c.String(0))
 		if d == nil {
 			return nil, engine.TypeError("the database binding %q does not exist", c.String(0))
 		}
-		quick = 0
+		quick.count = 0
 		return engine.Async(func(ctx context.Context) (any, error) { return work(ctx, d) }), nil
 	}
 	return map[string]engine.Func{
@@ -32,12 +32,8 @@ func DatabaseFuncs(open func(id string) *Database) map[string]engine.Func {
 			if shape == shapeColumn {
 				column = c.String(4)
 			}
-			// Not before what the request asked for earlier, and not for ever in one turn.
-			if d := open(c.String(0)); d != nil && quick < maxQuick && c.Scope().Idle() {
-				quick++
-				if out, done, err := d.quick(c.Context(), q, shape, column); done {
-					return out, err
-				}
+			if out, done, err := quick.try(c, open(c.String(0)), q, shape, column); done {
+				return out, err
 			}
 			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.query(ctx, q, shape, column) })
 		},
@@ -51,9 +47,6 @@ func DatabaseFuncs(open func(id string) *Database) map[string]engine.Func {
 		},
 	}
 }
-
-// maxQuick is how many reads an isolate does before its event loop goes on.
-const maxQuick = 128
 
 func queriesOf(flat any) []Query {
 	list, _ := flat.([]any)

@@ -17,7 +17,7 @@ import (
 type resultShape int
 
 const (
-	shapeAll      resultShape = iota // a D1Result with an object for each row
+	shapeAll      resultShape = iota // an object for each row, and what makes them a D1Result
 	shapeRaw                         // an array for each row
 	shapeRawNamed                    // the same behind an array of the columns' names
 	shapeFirst                       // the first row's object, or null
@@ -40,29 +40,24 @@ type rowWriter struct {
 
 // begin reads the columns, and writes what stands before the first row.
 func (w *rowWriter) begin(s sqlStatement) {
-	names := s.columns()
+	w.buf = append(w.buf, '[')
 	switch w.shape {
 	case shapeAll, shapeFirst:
-		w.keys = make([]string, len(names))
-		for i, name := range names {
-			w.keys[i] = string(append(appendJSONString(nil, name), ':'))
-		}
+		w.keys = s.keys()
 	case shapeColumn:
 		w.pick = -1
-		for i, name := range names {
+		for i, name := range s.columns() {
 			if name == w.column {
 				w.pick = i
 			}
 		}
-	default: // has no use for names
-	}
-	w.buf = append(w.buf, '[')
-	if w.shape == shapeRawNamed {
+	case shapeRawNamed:
 		w.buf = append(w.buf, '[')
-		for i, name := range names {
+		for i, name := range s.columns() {
 			w.buf = appendJSONString(appendComma(w.buf, i), name)
 		}
 		w.buf = append(w.buf, ']')
+	default: // has no use for names
 	}
 }
 

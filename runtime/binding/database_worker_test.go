@@ -165,6 +165,17 @@ func TestDatabaseFromWorker(t *testing.T) {
 		{"return DB.batch([])", `Error: D1_ERROR: No SQL statements detected. <No SQL statements detected.>`},
 		{"return (await DB.batch([new Proxy(DB.prepare(\"SELECT ? n\").bind(4), {}), { statement: \"SELECT 5 n\", params: [] }])).map((r) => r.results[0].n)", `[4,5]`},
 		{"return DB.withSession(5)", `TypeError: not a function`},
+		{
+			`await DB.exec("CREATE TABLE turns(n)"); await DB.prepare("INSERT INTO turns VALUES (0)").run();
+			const read = DB.prepare("SELECT n FROM turns"), seen = [];
+			for (let n = 0; n < 300; n++) {
+				if (n % 50 === 7) await DB.prepare("UPDATE turns SET n = ?").bind(n).run();
+				const { n: now } = await read.first();
+				if (seen.at(-1) !== now) seen.push(now);
+			}
+			return seen`,
+			`[0,7,57,107,157,207,257]`,
+		},
 		{"return [await DB.prepare(\"SELECT ? a, ? b, 9e999 c, -0.0 d, -1e999 e\").bind(Infinity, -0).first().then((r) => Object.values(r).map(String)), DB.prepare(\"\").bind(Infinity).params[0] === Infinity]", `[["null","0","null","0","null"],true]`},
 		{"return DB.prepare(\"SELECT 1; -- one\").all()", `Error: D1_ERROR: SQL code did not contain a statement. <SQL code did not contain a statement.>`},
 		{"return DB.prepare(\"SELECT 1; SELEC\").all()", `Error: D1_ERROR: near "SELEC": syntax error at offset 0: SQLITE_ERROR <near "SELEC": syntax error at offset 0: SQLITE_ERROR>`},

@@ -193,11 +193,11 @@ func (vm *VM) goValue(v Value, depth int) any {
 		}
 		return s
 	case tagObject:
-		if b, ok := vm.bytes(v); ok {
-			return append([]byte{}, b...)
-		}
 		if depth < maxDepth && vm.call32(fnIsArray, uint64(v)) != 0 {
 			return vm.goArray(v, depth+1)
+		}
+		if b, ok := vm.bytes(v); ok {
+			return append([]byte{}, b...)
 		}
 		if vm.call32(fnIsFunction, uint64(vm.js), uint64(v)) != 0 {
 			return Unsupported{"function"}

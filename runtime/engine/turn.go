@@ -19,6 +19,7 @@ type turn struct {
 	elsewhere atomic.Int64
 	limit     time.Duration
 	bounded   bool // there is a limit
+	after     []func()
 }
 
 // used is the CPU time so far.
@@ -49,6 +50,16 @@ func (c *Call) Spent(d time.Duration) {
 	}
 }
 
+// AfterTurn has fn called once the turn that runs has ended, whatever ended it:
+// on the same goroutine, and not in the Worker's time.
+func (c *Call) AfterTurn(fn func()) {
+	if t := c.vm.running; t != nil {
+		t.after = append(t.after, fn)
+		return
+	}
+	fn()
+}
+
 // left is what may still be used; it is negative when too much was. It makes
 // sense for a bounded turn only.
 func (t *turn) left() time.Duration { return t.limit - t.used() }
@@ -73,6 +84,9 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 	defer func() {
 		scope.end(t)
 		vm.running = nil
+		for _, fn := range t.after {
+			fn()
+		}
 	}()
 	return vm.guard(func() error {
 		err := fn()

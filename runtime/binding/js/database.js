@@ -18,24 +18,13 @@ export class D1PreparedStatement {
     return new D1PreparedStatement(this.#on, this.statement, values);
   }
 
-  first(column) { return column === undefined ? this.#ask(FIRST) : this.#ask(COLUMN, `${column}`); }
+  first(column) { return column === undefined ? query(this.#on, this, FIRST) : query(this.#on, this, COLUMN, `${column}`); }
 
-  all() { return this.#ask(ALL); }
+  all() { return query(this.#on, this, ALL); }
 
-  run() { return this.#ask(ALL); }
+  run() { return query(this.#on, this, ALL); }
 
-  raw(options) { return this.#ask(options?.columnNames ? RAW_NAMED : RAW); }
-
-  #ask(shape, column) {
-    const on = this.#on;
-    let answer;
-    try {
-      answer = host.db_query(on.id, textOf(this.statement), this.params, shape, column);
-    } catch (error) {
-      return refused(error);
-    }
-    return promised(on, answer);
-  }
+  raw(options) { return query(this.#on, this, options?.columnNames ? RAW_NAMED : RAW); }
 }
 
 export class D1DatabaseSession {
@@ -45,10 +34,9 @@ export class D1DatabaseSession {
     this.#bookmark = bookmark;
     this.#on = {
       id,
-      seen: (result) => {
+      seen: () => {
         const next = nextBookmark();
         if (this.#bookmark === null || this.#bookmark < next) this.#bookmark = next;
-        return result;
       },
     };
   }
@@ -68,7 +56,7 @@ export class D1Database {
 
   batch(statements) { return batch(this.#on, statements); }
 
-  exec(query) { return ask(this.#on, (id) => host.db_exec(id, textOf(query.trim()))); }
+  exec(query) { return ask(this.#on, () => host.db_exec(this.#on.id, textOf(query.trim())), itself); }
 
   withSession(constraint) {
     const given = constraint?.trim() ?? "";
@@ -81,31 +69,60 @@ export class D1Database {
   }
 }
 
-// Whatever has a statement and params will do: tracing libraries wrap what prepare() gives.
-function batch(on, statements) {
-  return ask(on, (id) => host.db_batch(id, statements.map(({ statement, params }) => [textOf(statement), params]).flat()));
-}
-
-function ask(on, call) {
+function query(on, { statement, params }, shape, column) {
   let answer;
   try {
-    answer = call(on.id);
+    answer = host.db_query(on.id, textOf(statement), params, shape, column);
   } catch (error) {
     return refused(error);
   }
-  return promised(on, answer);
+  if (answer instanceof Promise) return later(on, answer, shape === ALL ? resultOf : itself);
+  if (on.seen !== null) on.seen();
+  return Promise.resolve(shape === ALL ? resultOf(answer) : answer);
 }
 
-/** The promise of what the host gave, which may be one or the result. */
-function promised(on, answer) {
-  if (answer instanceof Promise) {
-    const here = new Error();
-    const result = answer.catch((error) => { throw placed(error, here); });
-    return on.seen === null ? result : result.then(on.seen);
-  }
-  on.seen?.(answer);
-  return Promise.resolve(answer);
+// Whatever has a statement and params will do: tracing libraries wrap what prepare() gives.
+function batch(on, statements) {
+  return ask(on, () => {
+    const flat = [];
+    statements.map(({ statement, params }) => flat.push(textOf(statement), params)); // a Set has no map: it is refused
+    return host.db_batch(on.id, flat);
+  }, resultsOf);
 }
+
+function ask(on, call, make) {
+  try {
+    return later(on, call(), make);
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+/** The promise of what is made of the host's answer. */
+function later(on, answer, make) {
+  const here = new Error();
+  return answer.then((found) => {
+    on.seen?.();
+    return make(found);
+  }, (error) => { throw placed(error, here); });
+}
+
+function itself(answer) { return answer; }
+
+/** The D1Result of what the host gives of one; see All in database.go. */
+function resultOf(found) {
+  const duration = found[0];
+  return {
+    success: true,
+    meta: {
+      served_by: "pages", served_by_primary: true, total_attempts: 1, timings: { sql_duration_ms: duration }, duration,
+      changes: found[1], last_row_id: found[2], changed_db: found[3], size_after: found[4], rows_read: found[5], rows_written: found[6],
+    },
+    results: found[7],
+  };
+}
+
+function resultsOf(found) { return found.map(resultOf); }
 
 function refused(error) { return Promise.reject(placed(error, new Error())); }
 
@@ -118,7 +135,8 @@ function placed(error, here) {
 }
 
 function textOf(sql) {
-  if (typeof sql === "string" || sql instanceof String) return `${sql}`;
+  if (typeof sql === "string") return sql;
+  if (sql instanceof String) return `${sql}`;
   throw caused("D1_ERROR", `The SQL must be a string, not of type '${typeof sql}'`);
 }
 
