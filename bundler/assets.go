@@ -121,7 +121,7 @@ func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, f
 		total += c.info.Size()
 		assets = append(assets, Asset{
 			Path: "/" + c.path, File: filepath.Join(w.dir, filepath.FromSlash(c.file)),
-			Size: c.info.Size(), SHA256: c.sum, ContentType: manifest.ContentType(c.path),
+			Size: c.info.Size(), SHA256: c.sum, ContentType: manifest.ContentType(c.path), Modified: c.info.ModTime(),
 		})
 	}
 	slices.SortFunc(assets, func(a, b Asset) int { return cmp.Compare(a.Path, b.Path) })

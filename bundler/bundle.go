@@ -1,5 +1,7 @@
 package bundler
 
+import "time"
+
 // Bundle is everything of a site that is served or run, at one moment. It is
 // immutable: a later Build makes a new one.
 type Bundle struct {
@@ -59,6 +61,9 @@ type Asset struct {
 	SHA256 string
 	// ContentType is a full header value, "text/css; charset=utf-8".
 	ContentType string
+	// Modified is when the file system says that the file was last written to. It is no
+	// part of the Digest, and is not written out.
+	Modified time.Time
 }
 
 // Migration is one SQL file of the site's database.

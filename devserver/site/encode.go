@@ -3,6 +3,9 @@ package site
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"io"
 	"mime"
 	"slices"
@@ -19,9 +22,9 @@ import (
 )
 
 // This file compresses static files for who takes that (RFC 9110, section 12.5.3).
-// Each is compressed once, when it is first asked for, and kept beside its
-// contents. Files that are not kept in memory, parts of files and 404 pages are
-// sent as they are.
+// Each is compressed once, when it is first asked for, and the compressed form is
+// kept in memory, also of a file that is not. Larger files, parts of files and 404
+// pages are sent as they are, and so is what there is no room for.
 
 // coding is a content coding.
 type coding struct {
@@ -46,6 +49,8 @@ const (
 	brotliLevel = 4
 	// minEncoded is the smallest file that is compressed: less fits into one packet as it is.
 	minEncoded = 1 << 10
+	// maxEncoded is the largest one: whoever asks first waits about as long as for a page.
+	maxEncoded = 32 << 20
 )
 
 var varyEncoding = []string{"Accept-Encoding"}
@@ -111,7 +116,7 @@ func (x *exchange) encodedForm(f *file, contents []byte) *form {
 	return kept
 }
 
-// encode makes one form of a file.
+// encode makes one form of a file; contents are nil for one that is not in memory.
 func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 	f.encoded.making.Lock()
 	defer f.encoded.making.Unlock()
@@ -119,27 +124,53 @@ func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 		return kept
 	}
 	made := &form{}
-	if smaller := codings[at].shrink(contents); smaller != nil {
+	smaller, err := x.shrink(f, contents, codings[at])
+	if err != nil {
+		return made // sent as it is this time
+	}
+	if smaller != nil && x.reserve(int64(len(smaller))) {
 		tag := strings.TrimSuffix(f.etag[0], `"`) + codings[at].suffix + `"`
 		made = &form{smaller, []string{codings[at].name}, []string{tag}, []string{strconv.Itoa(len(smaller))}}
 	}
-	if x.reserve(int64(len(made.bytes))) {
-		f.encoded.forms[at].Store(made)
-	}
+	f.encoded.forms[at].Store(made)
 	return made
 }
 
-// shrink compresses contents; nil when that makes them no smaller.
-func (c coding) shrink(contents []byte) []byte {
+// shrink compresses a file; nil when that makes it no smaller. It is an error when
+// the file is not what the index says.
+func (x *staticIndex) shrink(f *file, contents []byte, c coding) ([]byte, error) {
+	if contents != nil {
+		return c.shrink(bytes.NewReader(contents), f.asset.Size)
+	}
+	opened, _, err := x.open(f.asset)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	smaller, err := c.shrink(io.TeeReader(io.LimitReader(opened, maxEncoded+1), sum), f.asset.Size)
+	if err := errors.Join(err, opened.Close()); err != nil {
+		return nil, err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != f.asset.SHA256 {
+		return nil, errChanged
+	}
+	return smaller, nil
+}
+
+// shrink compresses so many bytes; nil when that makes them no fewer.
+func (c coding) shrink(from io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := c.encode(&b)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	if _, err := w.Write(contents); err != nil || w.Close() != nil || b.Len() >= len(contents) {
-		return nil
+	if _, err := io.Copy(w, from); err != nil {
+		return nil, err
 	}
-	return bytes.Clone(b.Bytes())
+	if err := w.Close(); err != nil || int64(b.Len()) >= size {
+		return nil, err
+	}
+	return bytes.Clone(b.Bytes()), nil
 }
 
 // bestCoding chooses among the codings that a client takes the one it prefers,

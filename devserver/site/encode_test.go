@@ -2,12 +2,14 @@ package site
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
@@ -127,7 +129,20 @@ func TestCompressedFiles(t *testing.T) {
 	if part.status != http.StatusPartialContent || part.body != style[2:6] || part.header.Get("Content-Encoding") != "" {
 		t.Errorf("a part: %d %q %v", part.status, part.body, part.header)
 	}
-	for _, path := range []string{"/short.css", "/x.png", "/large.css"} {
+	large := strings.Repeat(style, 100)
+	for _, coding := range []string{"br", "zstd", "gzip"} {
+		got := f.get(t, "/large.css", "Accept-Encoding: "+coding)
+		if got.header.Get("Content-Encoding") != coding || decoded(t, coding, got.body) != large || got.header.Get("Content-Length") == "" {
+			t.Errorf("large, %s: %d bytes, %v", coding, len(got.body), got.header)
+		}
+		if again := f.get(t, "/large.css", "Accept-Encoding: "+coding, "If-None-Match: "+got.header.Get("Etag")); again.status != http.StatusNotModified {
+			t.Errorf("large, %s again: %d", coding, again.status)
+		}
+	}
+	if got := f.get(t, "/large.css", "Accept-Encoding: gzip", "Range: bytes=-2"); got.status != http.StatusPartialContent || got.body != large[len(large)-2:] {
+		t.Errorf("a part of the large one: %d %q", got.status, got.body)
+	}
+	for _, path := range []string{"/short.css", "/x.png"} {
 		if got := f.get(t, path, "Accept-Encoding: gzip"); got.header.Get("Content-Encoding") != "" || got.header.Get("Vary") != "" {
 			t.Errorf("%s: %v", path, got.header)
 		}
@@ -183,6 +198,55 @@ func TestCompressedFilesOfRevisions(t *testing.T) {
 	}
 	if got := f.get(t, "/b.css", "Accept-Encoding: gzip"); got.body != edited || got.header.Get("Content-Encoding") != "" {
 		t.Errorf("an edited file: %v", got.header)
+	}
+}
+
+// There is room for so many compressed forms; what does not fit is sent as it is,
+// and is not compressed for each request.
+func TestCompressedFilesHaveABound(t *testing.T) {
+	style := strings.Repeat("a { color: red }\n", 1<<17)
+	dir, assets := folder(t, map[string]string{"/a.css": style})
+	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})
+	static := f.site.current.Load().static
+	static.room.Store(10)
+	for range 2 {
+		if got := f.get(t, "/a.css", "Accept-Encoding: gzip"); got.body != style || got.header.Get("Content-Encoding") != "" {
+			t.Fatalf("without room: %v", got.header)
+		}
+	}
+	if kept := static.files["/a.css"].encoded.forms[bestCoding([]string{"gzip"})].Load(); kept == nil || kept.bytes != nil || static.room.Load() != 10 {
+		t.Errorf("kept %v, room for %d", kept, static.room.Load())
+	}
+}
+
+// A large file that was written to since it was indexed is sent as it is now, without the tag of another version.
+func TestLargeFilesAreOneVersion(t *testing.T) {
+	style := strings.Repeat("a { color: red }\n", 1<<17)
+	dir, assets := folder(t, map[string]string{"/a.css": style})
+	assets[0].Modified = time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	name := filepath.Join(dir, "a.css")
+	for _, c := range []struct {
+		text, tag string
+		at        time.Time
+	}{
+		{style, etag(assets[0].SHA256), assets[0].Modified},
+		{strings.ReplaceAll(style, "red", "tan"), "", assets[0].Modified.Add(time.Millisecond)},
+	} {
+		if err := errors.Join(os.WriteFile(name, []byte(c.text), 0o600), os.Chtimes(name, c.at, c.at)); err != nil {
+			t.Fatal(err)
+		}
+		f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})
+		if got := f.get(t, "/a.css", "Accept-Encoding: identity"); got.body != c.text || got.header.Get("Etag") != c.tag {
+			t.Errorf("%v", got.header)
+		}
+	}
+	// With the same time the compressed form is made of what has the right hash only.
+	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir})
+	if err := os.Chtimes(name, assets[0].Modified, assets[0].Modified); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.get(t, "/a.css", "Accept-Encoding: br"); got.header.Get("Content-Encoding") != "" {
+		t.Errorf("%v", got.header)
 	}
 }
 

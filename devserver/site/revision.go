@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -29,6 +30,9 @@ type Asset struct {
 	SHA256 string
 	// ContentType is the media type as it is sent; empty means "application/octet-stream".
 	ContentType string
+	// Modified is when the file was last written to, for Last-Modified. The zero time
+	// stands for a file of which that is not known.
+	Modified time.Time
 }
 
 // Revision is everything a site serves at one moment. The zero value is a site without a page.

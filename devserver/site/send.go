@@ -21,7 +21,7 @@ var (
 )
 
 // conditional are the headers that make a response something else than the whole file.
-var conditional = []string{"Range", "If-None-Match", "If-Match", "If-Range"}
+var conditional = []string{"Range", "If-None-Match", "If-Match", "If-Range", "If-Modified-Since", "If-Unmodified-Since"}
 
 // serveStatic answers from the files, as it was decided.
 func (x *exchange) serveStatic(d decision) {
@@ -90,34 +90,58 @@ func (x *exchange) sendFile(f *file) {
 		return
 	}
 	x.fileHeaders(f)
-	h := x.out.Header()
-	length := f.lengthOf(contents)
-	if f.shrinks && &tag[0] == &f.etag[0] { // not of a file that was edited a moment ago
-		h["Vary"] = varyEncoding
-		if form := x.encodedForm(f, contents); form != nil {
-			contents, tag, length = form.bytes, form.etag, form.length
-			h["Content-Encoding"], h["Content-Length"] = form.name, length
-		}
+	if &tag[0] != &f.etag[0] { // edited a moment ago: what is known is of another version
+		x.out.Header()["Etag"] = tag
+		x.sendContents(contents, []string{strconv.Itoa(len(contents))}, time.Time{})
+		return
 	}
-	h["Etag"] = tag
+	if !x.sendEncoded(f, contents) {
+		x.sendContents(contents, f.length, x.modified(f))
+	}
+}
+
+// sendEncoded says which version is sent, and sends it compressed if the client
+// likes that. contents are nil for a file that is not kept in memory.
+func (x *exchange) sendEncoded(f *file, contents []byte) bool {
+	h := x.out.Header()
+	h["Etag"] = f.etag
+	if !f.shrinks {
+		return false
+	}
+	h["Vary"] = varyEncoding
+	form := x.encodedForm(f, contents)
+	if form == nil {
+		return false
+	}
+	h["Etag"], h["Content-Encoding"], h["Content-Length"] = form.etag, form.name, form.length
+	x.sendContents(form.bytes, form.length, x.modified(f))
+	return true
+}
+
+// modified is the Last-Modified of a file; a time that is yet to come is none (RFC 9110, section 8.8.2.1).
+func (x *exchange) modified(f *file) time.Time {
+	if f.changed == nil || f.modified.After(x.began) {
+		return time.Time{}
+	}
+	x.out.Header()["Last-Modified"] = f.changed
+	return f.modified
+}
+
+// sendContents sends bytes, or what the conditions of the request make of them.
+func (x *exchange) sendContents(contents []byte, length []string, modified time.Time) {
 	for _, name := range conditional {
 		if _, ok := x.r.Header[name]; ok {
-			http.ServeContent(&x.out, x.r, "", time.Time{}, bytes.NewReader(contents))
+			http.ServeContent(&x.out, x.r, "", modified, bytes.NewReader(contents))
 			return
 		}
 	}
+	h := x.out.Header()
 	h["Accept-Ranges"] = acceptBytes
 	h["Content-Length"] = length
 	x.writeBody(contents)
 }
 
-func (f *file) lengthOf(contents []byte) []string {
-	if int64(len(contents)) == f.asset.Size {
-		return f.length
-	}
-	return []string{strconv.Itoa(len(contents))}
-}
-
+// sendLarge answers with a file that is not kept in memory; its compressed form may be.
 func (x *exchange) sendLarge(f *file) {
 	opened, info, err := x.serving.static.open(f.asset)
 	if err != nil {
@@ -130,8 +154,15 @@ func (x *exchange) sendLarge(f *file) {
 		return
 	}
 	x.fileHeaders(f)
-	x.out.Header()["Etag"] = f.etag
-	http.ServeContent(&x.out, x.r, "", time.Time{}, &steadyFile{file: opened, size: info.Size(), changed: info.ModTime()})
+	steady := &steadyFile{file: opened, size: info.Size(), changed: info.ModTime()}
+	if !f.asset.Modified.IsZero() && !f.asset.Modified.Equal(info.ModTime()) {
+		// Written to since the index was made: nobody knows the tag of what is in it.
+		http.ServeContent(&x.out, x.r, "", time.Time{}, steady)
+		return
+	}
+	if !x.sendEncoded(f, nil) {
+		http.ServeContent(&x.out, x.r, "", x.modified(f), steady)
+	}
 }
 
 func (x *exchange) fileHeaders(f *file) {
@@ -183,7 +214,7 @@ func (s *Site) AssetsHandler() http.Handler { return http.HandlerFunc(s.serveAss
 func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request) {
 	v := s.acquire()
 	defer v.release()
-	x := &exchange{site: s, serving: v, r: r, plain: true}
+	x := &exchange{site: s, serving: v, r: r, plain: true, began: s.options.Now()}
 	if outer := exchangeFrom(r.Context()); outer != nil {
 		x.serving, x.gated, x.member, x.out.members = outer.serving, outer.gated, outer.member, outer.gated
 	}

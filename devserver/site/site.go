@@ -183,7 +183,7 @@ func (s *Site) replace(next Revision) (previous Revision) {
 	defer s.swap.Unlock()
 	old := s.current.Load()
 	taking := s.newServing(next)
-	taking.static.inherit(old.static)
+	taking.static.inherit(old.static, s.options.Now())
 	s.current.Store(taking)
 	old.release()
 	return old.revision

@@ -1,10 +1,12 @@
 package site
 
 import (
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -28,6 +30,8 @@ type file struct {
 	etag     []string
 	kind     []string
 	length   []string
+	modified time.Time              // to the second; zero when it is not known
+	changed  []string               // the same, as Last-Modified
 	shrinks  bool                   // it may be sent compressed
 	contents atomic.Pointer[[]byte] // small files, once they were asked for
 	encoded  encoded                // of these
@@ -51,7 +55,8 @@ func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable) *st
 		f.etag = []string{etag(a.SHA256)}
 		f.kind = []string{a.ContentType}
 		f.length = []string{strconv.FormatInt(a.Size, 10)}
-		f.shrinks = a.Size >= minEncoded && a.Size <= cachedFileBytes && a.SHA256 != "" && encodable(a.ContentType)
+		f.date(a.Modified)
+		f.shrinks = a.Size >= minEncoded && a.Size <= maxEncoded && a.SHA256 != "" && encodable(a.ContentType)
 		x.files[a.Path] = f
 	}
 	return x
@@ -62,12 +67,35 @@ func etag(sha256 string) string {
 	return `"` + sha256[:min(len(sha256), 32)] + `"`
 }
 
-// inherit takes over the cached contents of files that did not change.
-func (x *staticIndex) inherit(old *staticIndex) {
+// earliest is before all web pages: archives and build tools that know no time, or
+// shall not tell it, write an earlier one into files.
+var earliest = time.Date(1990, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// date sets the file's Last-Modified; a time that tells nothing is none.
+func (f *file) date(t time.Time) {
+	f.modified, f.changed = time.Time{}, nil
+	if t.After(earliest) {
+		f.modified = t.UTC().Truncate(time.Second)
+		f.changed = []string{f.modified.Format(http.TimeFormat)}
+	}
+}
+
+// inherit takes over the cached contents of files that did not change. One that did
+// is newer than it was, whatever the file system says: a copied file keeps its time,
+// and two edits may share a second.
+func (x *staticIndex) inherit(old *staticIndex, now time.Time) {
 	for path, f := range x.files {
 		before, ok := old.files[path]
-		if !ok || f.asset.SHA256 == "" || before.asset.SHA256 != f.asset.SHA256 {
+		switch {
+		case !ok:
 			continue
+		case f.asset.SHA256 == "" || before.asset.SHA256 != f.asset.SHA256:
+			if !before.modified.IsZero() && !f.modified.After(before.modified) {
+				f.date(before.modified.Add(max(time.Second, now.Sub(before.modified))))
+			}
+			continue
+		case f.modified.Before(before.modified):
+			f.date(before.modified)
 		}
 		if contents := before.contents.Load(); contents != nil && x.reserve(int64(len(*contents))) {
 			f.contents.Store(contents)
