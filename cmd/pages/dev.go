@@ -38,6 +38,7 @@ type devFlags struct {
 	projectState string
 	webhook      string
 	as           string
+	edgeRules    string
 }
 
 func (c *cli) newDev() *cobra.Command {
@@ -77,6 +78,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&f.limits, "limits", "enforce", "what happens at limits.cpuMs and limits.subRequests: enforce, warn, off")
 	flags.Float64Var(&f.cpuScale, "cpu-scale", 1, "multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
 	flags.StringVar(&f.isolation, "isolation", "shared", "shared: isolates live on, as on the platform; request: each request starts from a pristine one")
+	flags.StringVar(&f.edgeRules, "edge-rules", edgeRulesOn, edgeRulesUsage)
 	flags.StringVar(&f.as, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.allowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	flags.StringArrayVar(&f.allowHosts, "allow-host", nil, "further `HOST` name to answer to; repeatable")
@@ -91,6 +93,7 @@ func (f *devFlags) check() error {
 		{"limits", f.limits, []string{"enforce", "warn", "off"}},
 		{"isolation", f.isolation, []string{"shared", "request"}},
 		{"live-reload", f.liveReload, []string{"hot", "full", "off"}},
+		{"edge-rules", f.edgeRules, []string{edgeRulesOn, edgeRulesOff}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
 			return usageError("--%s is %q; it is one of %v", choice.flag, choice.value, choice.of)

@@ -148,7 +148,10 @@ func (b *siteBuilder) warnMigrations(notices []migrate.Notice) {
 // revision starts the Worker, or keeps the one that runs when nothing of it has
 // changed, and puts it beside the assets.
 func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
-	r := site.Revision{ID: bundle.Digest[:12], Manifest: m, Assets: assets(bundle), AssetsDir: filepath.Join(b.dir, filepath.FromSlash(m.Assets))}
+	r := site.Revision{
+		ID: bundle.Digest[:12], Manifest: m, Assets: assets(bundle), AssetsDir: filepath.Join(b.dir, filepath.FromSlash(m.Assets)),
+		Rules: edgeRules(b.flags.edgeRules, b.dir, m),
+	}
 	if bundle.Worker == nil {
 		b.replace(nil)
 		return r, nil

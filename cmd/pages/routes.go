@@ -25,7 +25,7 @@ func (c *cli) newRoutes() *cobra.Command {
 		Example: "  pages routes\n  pages routes sites/club --json\n  pages routes explain GET /club/crews",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := c.loadRouting(cmd.Context(), args)
+			s, err := c.loadRouting(cmd.Context(), args, edgeRulesOn)
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ type routed struct {
 
 // loadRouting reads what decides the routes of a command's site: the manifest
 // and the names of the static files.
-func (c *cli) loadRouting(ctx context.Context, args []string) (*routed, error) {
+func (c *cli) loadRouting(ctx context.Context, args []string, rules string) (*routed, error) {
 	dir, m, err := c.loadSite(args)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (c *cli) loadRouting(ctx context.Context, args []string) (*routed, error) {
 	if len(diags) > 0 && !c.quiet && !c.json {
 		c.printDiagnostics(c.report(dir, diags), nil)
 	}
-	r := site.Revision{Manifest: m}
+	r := site.Revision{Manifest: m, Rules: edgeRules(rules, dir, m)}
 	unsure := map[string]bool{}
 	for _, a := range files.Assets {
 		rel, err := filepath.Rel(files.Dir, a.File)

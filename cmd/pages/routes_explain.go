@@ -12,7 +12,7 @@ import (
 )
 
 func (c *cli) newRoutesExplain() *cobra.Command {
-	var persona string
+	var persona, rules string
 	cmd := &cobra.Command{
 		Use:   "explain [METHOD] PATH-or-URL [DIR]",
 		Short: "Say what a request meets: pattern, gate, Worker, file or 404, and why",
@@ -29,10 +29,10 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 			}
 			dir, missing := c.find(q.dir)
 			who, err := visitor(dir, persona)
-			if err := cmp.Or(err, missing); err != nil {
+			if err := cmp.Or(err, missing, checkEdgeRules(rules)); err != nil {
 				return err
 			}
-			s, err := c.loadRouting(cmd.Context(), q.dir)
+			s, err := c.loadRouting(cmd.Context(), q.dir, rules)
 			if err != nil {
 				return err
 			}
@@ -46,6 +46,7 @@ func (c *cli) newRoutesExplain() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&persona, "as", string(site.VisitorSignedOut), "`persona` that asks: signed-out, member, owner, outsider, or one of .pages/members.json")
+	cmd.Flags().StringVar(&rules, "edge-rules", edgeRulesOn, edgeRulesUsage)
 	return cmd
 }
 
@@ -112,12 +113,16 @@ func (c *cli) printExplanation(e site.Explanation, entry, persona string) {
 		{"gate", string(e.Gate)},
 		{"answer", answer},
 		{"file", e.File},
+		{"rule", e.Rule},
 		{"location", e.Location},
 		{"status", status},
 	} {
 		if fact.value != "" {
 			fmt.Fprintf(c.stdout, "%-9s %s\n", fact.name, fact.value)
 		}
+	}
+	for _, header := range e.Headers {
+		fmt.Fprintf(c.stdout, "%-9s %s\n", "header", header)
 	}
 	fmt.Fprintln(c.stdout, "\nwhy")
 	for _, reason := range e.Why {
