@@ -28,8 +28,8 @@ import "time"
 // Confirmed calls answer state "done" and the tool's own fields, without those of a
 // proposal.
 //
-// Contracts of page.list, page.publish, page.unschedule and page.rollback, of
-// domain.list, and of automations.redo_draft and automations.discard_draft are in
+// Contracts of page.create, page.list, page.publish, page.unschedule and page.rollback, of
+// domain.list and domain.connect, and of automations.redo_draft and automations.discard_draft are in
 // the spirit of their neighbours. The result of schedule.read is too.
 const (
 	// MaxBody is how long a request body may be, in bytes.

@@ -161,6 +161,8 @@ func likeness(s *jsonschema.Schema) string {
 	switch {
 	case s.Format == "uuid":
 		return "a UUID, such as 123e4567-e89b-42d3-a456-426614174000"
+	case s.Format == "hostname":
+		return "a host name in lower case, such as www.example.com"
 	case strings.HasPrefix(s.Pattern, "^[0-9]{4}-"):
 		return "a date, such as 2026-11-23"
 	}

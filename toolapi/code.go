@@ -80,6 +80,8 @@ const (
 	CodeDomainUnknown      = "domain_unknown"
 	CodeDomainOfPage       = "domain_belongs_to_page"
 	CodeDomainThere        = "domain_already_there"
+	CodeDomainTaken        = "domain_taken"
+	CodeTooManySites       = "too_many_pages"
 	CodeNoRevision         = "page_has_no_revision"
 	CodeRevisionUnknown    = "revision_unknown"
 	CodeRevisionLive       = "revision_already_live"

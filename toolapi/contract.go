@@ -13,10 +13,12 @@ type Contract struct {
 	RecommendStyle     Typed[NoArgs, RecommendStyle]
 
 	PageList     Typed[NoArgs, PageList]
+	CreatePage   Typed[CreatePageArgs, CreatePage]
 	Publish      Typed[PublishArgs, Publish]
 	Rollback     Typed[RollbackArgs, Publish]
 	Unschedule   Typed[UnscheduleArgs, Unschedule]
 	DomainList   Typed[NoArgs, DomainList]
+	Connect      Typed[ConnectArgs, Connect]
 	RedoDraft    Typed[UndoDraftArgs, Draft]
 	DiscardDraft Typed[DiscardDraftArgs, Draft]
 
@@ -86,6 +88,10 @@ func (c *Contract) defineAssumed() {
 		Name: "page.list", Title: "List pages",
 		Description: "Lists the pages of the workspace with their addresses, revisions, what is live and what is scheduled.",
 	})
+	c.CreatePage = define[CreatePageArgs, CreatePage](all, Tool{
+		Name: "page.create", Title: "Create a page", Effect: Writes, Replays: true,
+		Description: "Makes a page with an address of its own. Nothing is served there until a revision is uploaded and published. Needs an idempotency key.",
+	})
 	c.Publish = define[PublishArgs, Publish](all, Tool{
 		Name: "page.publish", Title: "Publish a page", Effect: Proposes,
 		Description: "Makes a revision of a page what its address serves, at once. The first call proposes; the same arguments with confirmation_id perform it. " +
@@ -102,6 +108,11 @@ func (c *Contract) defineAssumed() {
 	c.DomainList = define[NoArgs, DomainList](all, Tool{
 		Name: "domain.list", Title: "List domains",
 		Description: "Lists the domains of the workspace and the page that each points at.",
+	})
+	c.Connect = define[ConnectArgs, Connect](all, Tool{
+		Name: "domain.connect", Title: "Connect a domain", Effect: Proposes,
+		Description: "Connects a domain to a page for the first time, and says which DNS record its owner must set. The first call proposes; the same arguments with confirmation_id perform it. " +
+			"When serving_now is false the address must not be called live. To move a domain that is connected use domain.point_at_site.",
 	})
 	c.RedoDraft = define[UndoDraftArgs, Draft](all, Tool{
 		Name: "automations.redo_draft", Title: "Redo a draft's change", Effect: Writes, Replays: true,

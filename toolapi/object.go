@@ -93,15 +93,34 @@ func (o Object) Check(t *Tool) []Issue {
 // passed Check.
 func (o Object) Decode(into any) error { return json.Unmarshal(o.canonical, into) }
 
-// Fingerprint is a hash of what the call asks for: equal for calls that ask for the
-// same thing. Which workspace is meant, the idempotency key and the confirmation id
-// are not part of it.
-func (o Object) Fingerprint() ([]byte, error) {
+// Arguments is what the call asks for, in canonical form and without what is not part
+// of the Fingerprint.
+func (o Object) Arguments() (json.RawMessage, error) {
 	asked := maps.Clone(o.fields)
 	for _, name := range []string{"workspace", "idempotency_key", "confirmation_id"} {
 		delete(asked, name)
 	}
-	text, err := json.Marshal(asked) // sorts names, and all numbers are doubles
+	return json.Marshal(asked) // sorts names, and all numbers are doubles
+}
+
+// With is the body with more arguments, which are strings.
+func (o Object) With(more map[string]string) Object {
+	fields := maps.Clone(o.fields)
+	for name, value := range more {
+		fields[name] = value
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // of values that were parsed from JSON
+	}
+	return Object{canonical: text, fields: fields}
+}
+
+// Fingerprint is a hash of what the call asks for: equal for calls that ask for the
+// same thing. Which workspace is meant, the idempotency key and the confirmation id
+// are not part of it.
+func (o Object) Fingerprint() ([]byte, error) {
+	text, err := o.Arguments()
 	sum := sha256.Sum256(text)
 	return sum[:], err
 }

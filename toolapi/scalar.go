@@ -38,6 +38,10 @@ type (
 	IdempotencyKey string
 	// Name is text that an argument must not leave empty.
 	Name string
+	// PageName is what a page is called.
+	PageName string
+	// Hostname is the name of a domain in an argument, in lower case.
+	Hostname string
 	// Tried are the tiles already tried on a plan.
 	Tried []string
 	// ProposalState is "confirmation_required" or "done".
@@ -58,6 +62,10 @@ var formats = []any{"posts", "stories", "shorts_clips", "long_form", "articles",
 // uuidPattern takes the hexadecimal digits of both cases, as RFC 9562 does.
 const uuidPattern = `^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`
 
+// hostPattern takes names of at least two labels (RFC 1123), the last of which is no
+// number: an address is no name.
+const hostPattern = `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`
+
 func scalars() map[reflect.Type]*jsonschema.Schema {
 	yes, no := any(true), any(false)
 	one := 1
@@ -74,6 +82,8 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 	key := text(200)
 	key.Pattern = "^[!-~]+$"
 	tried := MaxTried
+	host := text(253)
+	host.Format, host.Pattern = "hostname", hostPattern
 	size := whole(1, 100)
 	size.Default = []byte("25")
 	mediaType := text(255)
@@ -95,6 +105,8 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[Seconds]():         whole(1, MaxInteger),
 		reflect.TypeFor[IdempotencyKey]():  key,
 		reflect.TypeFor[Name]():            text(0),
+		reflect.TypeFor[PageName]():        text(80),
+		reflect.TypeFor[Hostname]():        host,
 		reflect.TypeFor[Tried]():           {Type: "array", Items: &jsonschema.Schema{Type: "string"}, MaxItems: &tried},
 		reflect.TypeFor[ProposalState]():   {Type: "string", Enum: []any{string(ConfirmationRequired), string(Done)}},
 		reflect.TypeFor[Digest]():          {Type: "string", Pattern: "^[0-9a-f]{64}$"},

@@ -28,6 +28,10 @@ import "time"
 //
 // Cursors hold for the key, the workspace and the filters they were given for.
 //
+// Pages. The address of a page is made from its name, below localhost. A name that
+// ends in .localhost answers on this machine at once; any other domain answers when its owner
+// has set its DNS, which nothing here can look up.
+//
 // The schedule's week starts on Monday, in the workspace's time zone. A piece is in the column
 // of the day it is scheduled for.
 //
@@ -44,6 +48,7 @@ const (
 	cursorLife   = 24 * time.Hour
 	maxProposals = 50 // open ones of one holder in one workspace
 	maxSummary   = 300
+	maxSites     = 1000 // of a workspace
 
 	scheduleSoonest = 5 * time.Minute
 	scheduleYears   = 1

@@ -76,8 +76,12 @@ func (c *call) propose(id, summary, target string, asked []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, fingerprint, target, summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		id, c.tool.Name, c.in.id, c.who.holder, asked, target, summary, c.now.UnixMilli(), c.now.Add(proposalLife).UnixMilli())
+	arguments, err := c.body.Arguments()
+	if err != nil {
+		return err
+	}
+	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, fingerprint, arguments, target, summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		id, c.tool.Name, c.in.id, c.who.holder, asked, string(arguments), target, summary, c.now.UnixMilli(), c.now.Add(proposalLife).UnixMilli())
 }
 
 // open is a proposal that a call names.
@@ -154,7 +158,7 @@ func refusePropose(code, message string) error {
 // gone reports whether a refusal says that the target is not there any more.
 func gone(code string) bool {
 	return code == toolapi.CodeSiteUnknown || code == toolapi.CodeDomainUnknown || code == toolapi.CodeNoRevision || code == toolapi.CodeRevisionUnknown ||
-		code == toolapi.CodeDomainThere || code == toolapi.CodeRevisionLive
+		code == toolapi.CodeDomainThere || code == toolapi.CodeRevisionLive || code == toolapi.CodeDomainTaken
 }
 
 // uuid is a random UUID, version 4.

@@ -27,6 +27,7 @@ func (w *world) twoCalls() []twoCall {
 		{"page.schedule_publish", []any{"site_id", w.demo.IDs["site_id"], "at", w.now().Add(time.Hour).Format(time.RFC3339)}, "SELECT count(*) || coalesce(max(at), '') FROM schedules"},
 		{"page.publish", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
 		{"page.rollback", []any{"site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM publishes"},
+		{"domain.connect", []any{"hostname", "new.acme.example", "site_id", w.demo.IDs["site_id"]}, "SELECT count(*) FROM domains"},
 	}
 }
 
@@ -35,7 +36,7 @@ func (c twoCall) body(more ...any) string { return js(append(append([]any{}, c.a
 // each runs a test for every two-call tool in a world of its own.
 func each(t *testing.T, test func(*world, twoCall)) {
 	t.Helper()
-	for i, name := range []string{"domain.point_at_site", "page.schedule_publish", "page.publish", "page.rollback"} {
+	for i, name := range []string{"domain.point_at_site", "page.schedule_publish", "page.publish", "page.rollback", "domain.connect"} {
 		t.Run(name, func(t *testing.T) { w := newWorld(t); test(w, w.twoCalls()[i]) })
 	}
 }
@@ -115,8 +116,11 @@ func TestConfirmIsBound(t *testing.T) {
 		for i := 0; i < len(c.args); i += 2 {
 			changed := append([]any{}, c.args...)
 			changed[i+1] = w.demo.IDs["unpublished_site_id"]
-			if changed[i] == "at" {
+			switch changed[i] {
+			case "at":
 				changed[i+1] = w.now().Add(time.Hour + time.Second).Format(time.RFC3339)
+			case "hostname":
+				changed[i+1] = "other.acme.example"
 			}
 			w.refused(toolapi.CodeConfirmationMismatch, "member", c.tool, js(append(changed, "confirmation_id", id)...))
 		}
@@ -206,7 +210,7 @@ func TestStale(t *testing.T) {
 	changes := map[string][]string{
 		"domain.point_at_site": {"UPDATE domains SET version = version + 1", "DELETE FROM domains WHERE hostname = 'www.acme.example'", "UPDATE sites SET version = version + 1"},
 	}
-	for _, tool := range []string{"page.schedule_publish", "page.publish", "page.rollback"} {
+	for _, tool := range []string{"page.schedule_publish", "page.publish", "page.rollback", "domain.connect"} {
 		changes[tool] = []string{"UPDATE sites SET version = version + 1"}
 	}
 	each(t, func(w *world, c twoCall) {

@@ -36,6 +36,7 @@ type permission string
 
 const (
 	read         permission = "read the workspace"
+	createPages  permission = "create pages"
 	publishPages permission = "publish pages"
 	moveDomains  permission = "move domains"
 	editDrafts   permission = "edit automations"

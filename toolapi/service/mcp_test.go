@@ -422,6 +422,7 @@ func (w *world) examples(tool *toolapi.Tool) []string {
 		"approvals.set_primary_variant": js("childAssetId", w.demo.IDs["child_asset_id"]),
 		"page.publish":                  js("site_id", w.demo.IDs["site_id"]),
 		"page.rollback":                 js("site_id", w.demo.IDs["site_id"]),
+		"domain.connect":                js("hostname", "new.acme.example", "site_id", w.demo.IDs["site_id"]),
 		"page.unschedule":               js("site_id", w.demo.IDs["site_id"]),
 	}[tool.Name]
 	all := []string{`{"workspace":"globex"}`, `{"no_such":1}`}

@@ -109,11 +109,13 @@ func bind(c *toolapi.Contract) map[string]handler {
 		on(c.TryShape, planShorts, (*call).tryShape),
 		on(c.SetPrimaryVariant, curate, (*call).setPrimaryVariant),
 		on(c.RecommendStyle, read, (*call).recommendStyle),
+		onReplayed(c.CreatePage, createPages, (*call).createPage),
 		on(c.PageList, read, (*call).pageList),
 		onTwo(c.Publish, publishPages, (*call).publish),
 		onTwo(c.Rollback, publishPages, (*call).rollback),
 		on(c.Unschedule, publishPages, (*call).unschedule),
 		on(c.DomainList, read, (*call).domainList),
+		onTwo(c.Connect, moveDomains, (*call).connect),
 	} {
 		all[h.tool.Name] = h
 	}

@@ -1,0 +1,108 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// createPage is page.create.
+func (c *call) createPage(args toolapi.CreatePageArgs) (toolapi.CreatePage, error) {
+	name := strings.TrimSpace(string(args.Name))
+	if name == "" {
+		return toolapi.CreatePage{}, invalid(toolapi.Issue{Path: "name", Message: "must not be blank"})
+	}
+	var sites int
+	if _, err := c.one("SELECT count(*) FROM sites WHERE workspace_id = ?", []any{c.in.id}, &sites); err != nil {
+		return toolapi.CreatePage{}, err
+	}
+	if sites >= maxSites {
+		return toolapi.CreatePage{}, refuse(toolapi.CodeTooManySites, fmt.Sprintf("A workspace may have %d pages.", maxSites))
+	}
+	hostname, err := c.freeAddress(label(name))
+	if err != nil {
+		return toolapi.CreatePage{}, err
+	}
+	id := uuid()
+	if err := c.exec("INSERT INTO sites (id, workspace_id, name) VALUES (?, ?, ?)", id, c.in.id, name); err != nil {
+		return toolapi.CreatePage{}, err
+	}
+	return toolapi.CreatePage{SiteID: id, Name: name, Hostname: hostname},
+		c.exec("INSERT INTO domains (id, workspace_id, hostname, site_id, provided) VALUES (?, ?, ?, ?, 1)", uuid(), c.in.id, hostname, id)
+}
+
+// freeAddress is the first address that nobody has: of the label, or with a number.
+func (c *call) freeAddress(label string) (string, error) {
+	for n := 1; ; n++ {
+		hostname := label + localSuffix
+		if n > 1 {
+			hostname = fmt.Sprintf("%s-%d%s", label, n, localSuffix)
+		}
+		var taken bool
+		if _, err := c.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ?)", []any{hostname}, &taken); err != nil || !taken {
+			return hostname, err
+		}
+	}
+}
+
+// localSuffix ends the addresses that every machine resolves to itself (RFC 6761).
+const localSuffix = ".localhost"
+
+// label makes a name the first label of an address.
+func label(name string) string {
+	const longest = 40
+	var out strings.Builder
+	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
+		switch {
+		case out.Len() == longest:
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			out.WriteRune(r)
+		case r < 0x80 && out.Len() > 0 && !strings.HasSuffix(out.String(), "-"):
+			out.WriteByte('-')
+		}
+	}
+	if made := strings.Trim(out.String(), "-"); made != "" {
+		return made
+	}
+	return "page"
+}
+
+// connect is domain.connect.
+func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) {
+	none := plan[toolapi.Connect]{}
+	hostname := string(args.Hostname)
+	var taken bool
+	if _, err := c.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ?)", []any{hostname}, &taken); err != nil {
+		return none, err
+	}
+	if taken {
+		return none, refuseAt(toolapi.CodeDomainTaken, "This domain is connected already.", "hostname", "domain.list lists the domains of the workspace; domain.point_at_site moves one")
+	}
+	s, err := c.site(args.SiteID)
+	if err != nil {
+		return none, err
+	}
+	active := strings.HasSuffix(hostname, localSuffix)
+	p := plan[toolapi.Connect]{
+		target:  fmt.Sprintf("domain %s of nobody, %s", hostname, s.state()),
+		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, named(s.name), consequence(s.live.Valid, active)),
+		result: toolapi.Connect{
+			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: pointer(s.live), Records: []toolapi.DNSRecord{},
+			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && active,
+		},
+	}
+	if !active {
+		p.result.Records = append(p.result.Records, toolapi.DNSRecord{Type: "CNAME", Name: hostname, Value: s.hostname})
+	}
+	id := uuid()
+	if c.body.Has("confirmation_id") {
+		p.result.DomainID = &id
+	}
+	p.apply = func() error {
+		return c.exec("INSERT INTO domains (id, workspace_id, hostname, site_id, active) VALUES (?, ?, ?, ?, ?)", id, c.in.id, hostname, s.id, active)
+	}
+	return p, nil
+}
