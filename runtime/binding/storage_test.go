@@ -683,3 +683,42 @@ func BenchmarkStorageGet(b *testing.B) {
 		read(b, s, "k", GetOptions{})
 	}
 }
+
+// TestCheckStorage: files without a row and rows without their file are found, and opening the bucket mends the first.
+func TestCheckStorage(t *testing.T) {
+	dir := t.TempDir()
+	s := openStorage(t, dir)
+	check := func() string {
+		r, err := CheckStorage(t.Context(), s.db, os.DirFS(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%d files of %d bytes, %d orphans of %d, damaged %q", r.Blobs, r.Bytes, r.Orphans, r.OrphanBytes, r.Damaged)
+	}
+	want := func(text string) {
+		t.Helper()
+		if got := check(); got != text {
+			t.Errorf("got %s\nwant %s", got, text)
+		}
+	}
+	want("0 files of 0 bytes, 0 orphans of 0, damaged []")
+	put(t, s, "a", "one", PutOptions{})
+	put(t, s, "b", "three", PutOptions{})
+	want("2 files of 8 bytes, 0 orphans of 0, damaged []")
+	names := blobNames(t, s, blobFolder)
+	if err := os.WriteFile(filepath.Join(dir, blobFolder, "stray"), []byte("stray"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want("3 files of 13 bytes, 1 orphans of 5, damaged []")
+	openStorage(t, dir)
+	want("2 files of 8 bytes, 0 orphans of 0, damaged []")
+	for _, name := range names {
+		if err := os.Truncate(filepath.Join(dir, blobFolder, name), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, blobFolder, names[0])); err != nil {
+		t.Fatal(err)
+	}
+	want(`1 files of 1 bytes, 0 orphans of 0, damaged ["a" "b"]`)
+}

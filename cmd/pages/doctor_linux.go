@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// watchLimits compares a number of folders with the limits of inotify(7), which
+// all programs of a user share.
+func watchLimits(folders int) []finding {
+	limit := kernelNumber("max_user_watches")
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err == nil {
+		err = unix.Close(fd)
+	}
+	const spare = 2
+	switch {
+	case err != nil:
+		return warns("watching", "sudo sysctl fs.inotify.max_user_instances=512, or close an editor", "the system gives no more watchers, so that pages dev polls: %s", err)
+	case limit > 0 && folders*spare > limit:
+		return warns("watching", "sudo sysctl fs.inotify.max_user_watches=524288", "the site has %s and the system watches %d for all programs, so that pages dev polls", count(folders, "folder"), limit)
+	}
+	return well("watching", "%s, of %d that the system watches", count(folders, "folder"), limit)
+}
+
+// kernelNumber is a setting of inotify, 0 when it cannot be read.
+func kernelNumber(name string) int {
+	text, err := os.ReadFile("/proc/sys/fs/inotify/" + name)
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 for what is no number
+	return n
+}
