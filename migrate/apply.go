@@ -1,9 +1,11 @@
 package migrate
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"go/token"
 	"strings"
 	"time"
@@ -66,6 +68,7 @@ type run struct {
 	// commits, and not when this one does.
 	seen     int64
 	counting bool // of the rows that files change
+	keyed    bool // a table refers to another, as far as a word in the schema tells
 	began    bool // the ledger is there in its present form
 	spans    map[string][]span
 	files    []ranFile
@@ -101,6 +104,9 @@ func (r *run) look(ctx context.Context) error {
 	ledger, err := readLedger(ctx, r.conn)
 	if err != nil {
 		return databaseError("the migrations ledger cannot be read", err)
+	}
+	if r.keyed, err = hasKeys(ctx, r.conn); err != nil {
+		return databaseError("the schema cannot be read", err)
 	}
 	r.status, r.seen = r.set.compare(ledger, r.o), version
 	if r.result.Warnings == nil {
@@ -231,10 +237,6 @@ func (r *run) next(ctx context.Context) (bool, error) {
 		Name: file.Name, SHA256: r.set.sums[file.Name], Position: nextPosition(r.status.Applied),
 		AppliedAt: begin.UTC().Truncate(time.Millisecond), Tool: r.o.tool(),
 	}
-	// The row goes first: should a statement ever end the transaction, the row is gone with the rest.
-	if err := insertEntry(ctx, r.conn, entry); err != nil {
-		return false, databaseError("the migrations ledger cannot be written", err)
-	}
 	before, err := r.totalChanges(ctx)
 	if err == nil {
 		err = r.execute(ctx, file)
@@ -247,7 +249,7 @@ func (r *run) next(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	entry.DurationMS = float64(r.o.now().Sub(begin)) / float64(time.Millisecond)
-	if err := finishEntry(ctx, r.conn, entry); err != nil {
+	if err := insertEntry(ctx, r.conn, entry); err != nil {
 		return false, databaseError("the migrations ledger cannot be written", err)
 	}
 	r.files = append(r.files, ranFile{entry, after - before})
@@ -266,14 +268,21 @@ func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
 }
 
 func (r *run) execute(ctx context.Context, f File) error {
-	err := guarded(ctx, r.conn, func(ctx context.Context, g *guard) error {
-		return interruptible(ctx, r.conn, func() error { return r.statements(ctx, f, r.spans[f.Name], g) })
+	return interruptible(ctx, r.conn, func(c connection) error {
+		err := guarded(ctx, r.conn, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
+		if err != nil {
+			return err
+		}
+		if !c.inTransaction() {
+			return databaseError("the file's transaction ended before the file", errTransactionEnded)
+		}
+		return r.checkForeignKeys(ctx, f)
 	})
-	if err != nil {
-		return err
-	}
-	return r.checkForeignKeys(ctx, f)
 }
+
+// errTransactionEnded is what no file can do as long as every statement is asked about: its row in the ledger would
+// not be of one transaction with it.
+var errTransactionEnded = errors.New("no transaction is open")
 
 // statements gives SQLite the file's stretches one after the other. A stretch it calls incomplete was cut too early,
 // and is tried again together with the next.
@@ -371,9 +380,12 @@ func firstWord(text string) string {
 }
 
 // checkForeignKeys refuses a file that leaves a row without its parent, which SQLite would only notice at COMMIT, and
-// without a name.
+// without a name. It runs inside [interruptible].
 func (r *run) checkForeignKeys(ctx context.Context, f File) error {
-	rows, err := r.conn.QueryContext(ctx, "PRAGMA foreign_key_check")
+	if r.keyed = r.keyed || bytes.Contains(bytes.ToUpper(f.SQL), []byte("REFERENCES")); !r.keyed {
+		return nil // SQLite would look at every table to find the same
+	}
+	rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), "PRAGMA foreign_key_check")
 	if err != nil {
 		return f.keysUnchecked(err)
 	}

@@ -18,16 +18,26 @@ import (
 // that comes between two statements.
 const interruptPause = 5 * time.Millisecond
 
+// connection is a connection's own handle, the sqlite3 of the C interface.
+type connection uintptr
+
+// inTransaction reports whether a transaction is open.
+func (c connection) inTransaction() bool {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	return sqlite3.Xsqlite3_get_autocommit(tls, uintptr(c)) == 0
+}
+
 // interruptible runs fn, and when ctx ends it interrupts what fn runs on conn with
 // a context that has no end.
-func interruptible(ctx context.Context, conn *sql.Conn, fn func() error) error {
-	var db uintptr
-	err := conn.Raw(func(c any) error {
-		v := reflect.Indirect(reflect.ValueOf(c))
+func interruptible(ctx context.Context, conn *sql.Conn, fn func(connection) error) error {
+	var c connection
+	err := conn.Raw(func(driverConn any) error {
+		v := reflect.Indirect(reflect.ValueOf(driverConn))
 		if v.Kind() != reflect.Struct || v.FieldByName("db").Kind() != reflect.Uintptr {
 			return errForeignDriver
 		}
-		db = uintptr(v.FieldByName("db").Uint())
+		c = connection(v.FieldByName("db").Uint())
 		return nil
 	})
 	if err != nil {
@@ -36,9 +46,9 @@ func interruptible(ctx context.Context, conn *sql.Conn, fn func() error) error {
 	done, gone := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(gone)
-		interrupt(db, done)
+		c.interrupt(done)
 	})
-	err = fn()
+	err = fn(c)
 	if !stop() {
 		close(done)
 		<-gone
@@ -47,13 +57,13 @@ func interruptible(ctx context.Context, conn *sql.Conn, fn func() error) error {
 }
 
 // interrupt repeats itself until done.
-func interrupt(db uintptr, done <-chan struct{}) {
+func (c connection) interrupt(done <-chan struct{}) {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	again := time.NewTicker(interruptPause)
 	defer again.Stop()
 	for {
-		sqlite3.Xsqlite3_interrupt(tls, db)
+		sqlite3.Xsqlite3_interrupt(tls, uintptr(c))
 		select {
 		case <-done:
 			return

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -102,21 +101,6 @@ func insertEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
 	return err
 }
 
-// errLedgerGone is a row that vanished while its file ran: the transaction ended under it.
-var errLedgerGone = errors.New("the file's row in the ledger is gone")
-
-// finishEntry writes how long the file took, to the row that must still be there.
-func finishEntry(ctx context.Context, conn *sql.Conn, e Entry) error {
-	result, err := conn.ExecContext(context.WithoutCancel(ctx), "UPDATE _pages_migrations SET duration_ms = ? WHERE name = ?", e.DurationMS, e.Name)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(err, errLedgerGone)
-	}
-	return nil
-}
-
 func removeEntry(ctx context.Context, conn *sql.Conn, name string) error {
 	_, err := conn.ExecContext(ctx, "DELETE FROM _pages_migrations WHERE name = ?", name)
 	return err
@@ -128,6 +112,12 @@ func nextPosition(applied []Entry) int {
 		n = max(n, e.Position)
 	}
 	return n + 1
+}
+
+// hasKeys reports whether a table may refer to another: it cannot without the word.
+func hasKeys(ctx context.Context, db querier) (found bool, err error) {
+	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%REFERENCES%')").Scan(&found)
+	return found, err
 }
 
 // hasTable reports whether a table or view of that name exists; SQLite compares names without ASCII case.

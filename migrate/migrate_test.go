@@ -370,6 +370,42 @@ func TestForeignKeys(t *testing.T) {
 	apply(t, open(t), list("1.sql", schema+"PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1); INSERT INTO p VALUES (1);"))
 }
 
+// TestForeignKeysFromBefore: the file that breaks a key need not be the one that has the word.
+func TestForeignKeysFromBefore(t *testing.T) {
+	const schema = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(id INTEGER PRIMARY KEY, p references p(id));"
+	const orphan = "PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1);"
+	const want = `orphan.sql: row 7 of "c" names a row of "p" that does not exist`
+	tests := map[string]func(db *sql.DB) error{
+		"an earlier file of the run": func(db *sql.DB) error {
+			_, err := migrator(db, list("1.sql", schema, "orphan.sql", orphan), options).Apply(t.Context())
+			return err
+		},
+		"an earlier run": func(db *sql.DB) error {
+			apply(t, db, list("1.sql", schema))
+			_, err := migrator(db, list("1.sql", schema, "orphan.sql", orphan), options).Apply(t.Context())
+			return err
+		},
+		"somebody between two files": func(db *sql.DB) error {
+			files := list("1.sql", "CREATE TABLE a(x)", "orphan.sql", orphan)
+			o := options
+			o.Progress = func(p migrate.Progress) {
+				if p.Done == 1 {
+					if _, err := db.Exec(schema); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			_, err := migrator(db, files, o).Apply(t.Context())
+			return err
+		},
+	}
+	for name, run := range tests {
+		if err := run(open(t)); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
+	}
+}
+
 // TestTables is M-039.
 func TestTables(t *testing.T) {
 	o := options
