@@ -16,6 +16,17 @@ import "time"
 // leads to "/dir/", which is dir/index.html, and the nearest 404.html upwards
 // answers, with 404, where there is nothing.
 //
+// The files "_headers" and "_redirects" count as they do for Workers' static assets at
+// Cloudflare; a 200 rule answers with the file that it names, where Cloudflare leads
+// from "/page.html" to "/page". On members pages no rule makes an answer public.
+//
+// Dates. Last-Modified is the time of the file on disk, and later when contents
+// changed and the time did not; a time before 1990, or yet to come, is none.
+//
+// Compression. Text is compressed, of files and of Workers, with what the client likes
+// best of br, zstd and gzip; not below 1 KiB, not above 32 MiB of a file, and
+// not what is a part, an event stream, encoded by the Worker or "no-transform".
+//
 // Sign-in. Any email can be signed in with while there are personas; an email
 // that is no persona's is a member's.
 //

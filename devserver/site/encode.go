@@ -30,16 +30,16 @@ import (
 type coding struct {
 	name   string
 	suffix string // of entity tags: other bytes, another tag
-	encode func(io.Writer) (io.WriteCloser, error)
+	encode func(io.Writer) (encoder, error)
 }
 
 // codings are those we know, the best one first.
 var codings = [...]coding{
-	{"br", "-br", func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, brotliLevel), nil }},
-	{"zstd", "-zstd", func(w io.Writer) (io.WriteCloser, error) {
+	{"br", "-br", func(w io.Writer) (encoder, error) { return brotli.NewWriterLevel(w, brotliLevel), nil }},
+	{"zstd", "-zstd", func(w io.Writer) (encoder, error) {
 		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(cachedFileBytes))
 	}},
-	{"gzip", "-gzip", func(w io.Writer) (io.WriteCloser, error) {
+	{"gzip", "-gzip", func(w io.Writer) (encoder, error) {
 		return gzip.NewWriterLevel(w, gzip.DefaultCompression)
 	}},
 }

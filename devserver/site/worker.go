@@ -26,7 +26,10 @@ func (x *exchange) callWorker() {
 	r := x.workerRequest()
 	err := ErrNoWorker
 	if worker := x.serving.revision.Worker; worker != nil {
-		err = worker.Serve(&x.out, r)
+		w, done := x.workerWriter()
+		if err = worker.Serve(w, r); err == nil {
+			done()
+		}
 	}
 	if err == nil {
 		x.out.begin() // for an answer without a body

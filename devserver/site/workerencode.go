@@ -1,0 +1,200 @@
+package site
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// This file compresses what Workers answer, as Cloudflare's edge does: text, for
+// who takes that, unless the Worker has encoded it, forbids it, or sends events.
+
+// encoder compresses a stream.
+type encoder interface {
+	io.WriteCloser
+	Flush() error
+	Reset(w io.Writer)
+}
+
+// encoders keeps those that are done for others to use: a new one costs more than a short answer.
+var encoders [len(codings)]sync.Pool
+
+func encoderFor(at int, w io.Writer) (encoder, error) {
+	if e, ok := encoders[at].Get().(encoder); ok {
+		e.Reset(w)
+		return e, nil
+	}
+	return codings[at].encode(w)
+}
+
+// workerAnswer is where a Worker writes. The head waits until it is known whether
+// the body is long enough to be compressed.
+type workerAnswer struct {
+	out    *recorder
+	at     int // the coding that the client likes best
+	head   bool
+	status int // of the head that waits, 0 for none
+	held   []byte
+	e      encoder // nil for as it is
+	dirty  bool    // something was written to e
+}
+
+// workerWriter is what the Worker writes to. done ends an answer that did not break off.
+func (x *exchange) workerWriter() (w http.ResponseWriter, done func()) {
+	at := bestCoding(x.r.Header["Accept-Encoding"])
+	if at < 0 || x.r.Context().Value(plainKey{}) != nil {
+		return &x.out, func() {}
+	}
+	a := &workerAnswer{out: &x.out, at: at, head: x.r.Method == http.MethodHead}
+	return a, a.finish
+}
+
+// Header implements http.ResponseWriter.
+func (a *workerAnswer) Header() http.Header { return a.out.Header() }
+
+// Unwrap serves http.ResponseController.
+func (a *workerAnswer) Unwrap() http.ResponseWriter { return a.out }
+
+// WriteHeader keeps the head of an answer that may be compressed.
+func (a *workerAnswer) WriteHeader(status int) {
+	if a.status != 0 || a.out.status != 0 {
+		return
+	}
+	if status < 200 || !compressible(status, a.Header()) {
+		a.out.WriteHeader(status)
+		return
+	}
+	a.status = status
+	if length, err := strconv.ParseInt(a.Header().Get("Content-Length"), 10, 64); err == nil {
+		a.begin(length >= minEncoded)
+	}
+}
+
+// compressible reports whether an answer may be compressed, whatever its length.
+func compressible(status int, h http.Header) bool {
+	switch status {
+	case http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent, http.StatusNotModified:
+		return false
+	}
+	for _, name := range []string{"Content-Encoding", "Content-Range", "Content-Digest", "Repr-Digest", "Digest", "Content-Md5"} {
+		if h[name] != nil {
+			return false
+		}
+	}
+	kind := h.Get("Content-Type")
+	return encodable(kind) && !strings.HasPrefix(strings.ToLower(kind), "text/event-stream") &&
+		!strings.Contains(strings.ToLower(strings.Join(h["Cache-Control"], ",")), "no-transform")
+}
+
+// begin writes the head that waits.
+func (a *workerAnswer) begin(compress bool) {
+	status := a.status
+	a.status = 0
+	if compress {
+		e, err := encoderFor(a.at, a.out)
+		if err == nil {
+			a.encode(e)
+		}
+	}
+	a.out.WriteHeader(status)
+}
+
+// encode says in the headers that the body is compressed. The same contents may be
+// other bytes next time, so that the tag is a weak one (RFC 9110, section 8.8.1).
+func (a *workerAnswer) encode(e encoder) {
+	h := a.Header()
+	if !a.head {
+		a.e = e
+	}
+	delete(h, "Content-Length")
+	delete(h, "Accept-Ranges")
+	h["Content-Encoding"] = []string{codings[a.at].name}
+	if tag := h.Get("Etag"); strings.HasPrefix(tag, `"`) {
+		h["Etag"] = []string{"W/" + tag}
+	}
+	if !slices.ContainsFunc(h["Vary"], func(line string) bool {
+		return line == "*" || strings.Contains(strings.ToLower(line), "accept-encoding")
+	}) {
+		h["Vary"] = append(slices.Clip(h["Vary"]), varyEncoding...)
+	}
+}
+
+// Write takes a piece of the body.
+func (a *workerAnswer) Write(p []byte) (int, error) {
+	if a.status == 0 && a.out.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.status != 0 {
+		if len(a.held)+len(p) < minEncoded {
+			a.held = append(a.held, p...)
+			return len(p), nil
+		}
+		if err := a.release(true); err != nil {
+			return 0, err
+		}
+	}
+	if a.e == nil {
+		return a.out.Write(p)
+	}
+	a.dirty = true
+	return a.e.Write(p)
+}
+
+// release lets the head and the beginning of the body go.
+func (a *workerAnswer) release(compress bool) error {
+	held := a.held
+	a.held = nil
+	a.begin(compress)
+	if len(held) == 0 {
+		return nil
+	}
+	_, err := a.Write(held)
+	return err
+}
+
+// FlushError sends what there is: whoever flushes streams.
+func (a *workerAnswer) FlushError() error {
+	if a.status == 0 && a.out.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.status != 0 {
+		if err := a.release(true); err != nil {
+			return err
+		}
+	}
+	if a.e != nil && a.dirty {
+		if err := a.e.Flush(); err != nil {
+			return err
+		}
+	}
+	return http.NewResponseController(a.out.ResponseWriter).Flush()
+}
+
+// Flush is FlushError for those who ask the old way.
+func (a *workerAnswer) Flush() { _ = a.FlushError() }
+
+// Hijack hands over the connection, after what was written.
+func (a *workerAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	if a.status != 0 {
+		_ = a.release(false) // the connection tells what becomes of it
+	}
+	a.e = nil // whatever it would end with is not for the connection
+	return a.out.Hijack()
+}
+
+// finish ends the body. Nobody is left to be told of an error.
+func (a *workerAnswer) finish() {
+	if a.status != 0 {
+		_ = a.release(a.head && a.Header().Get("Content-Length") == "")
+	}
+	if a.e != nil {
+		_ = a.e.Close()
+		encoders[a.at].Put(a.e)
+		a.e = nil
+	}
+}
