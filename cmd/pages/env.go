@@ -22,6 +22,7 @@ type env struct {
 	environ        []string // NAME=value
 	dir            string   // the working directory
 	cacheDir       string   // the user's cache folder; "" for none
+	configDir      string   // the user's folder of settings; "" for none
 	now            func() time.Time
 }
 

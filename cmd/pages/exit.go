@@ -14,8 +14,13 @@ import (
 const (
 	exitRefused  = 1 // the input was refused, or something failed
 	exitUsage    = 2
-	exitPerson   = 4 // someone must be asked
-	exitResource = 9 // a port, disk or lock of this machine
+	exitPerson   = 4  // someone must be asked
+	exitAccess   = 5  // 401 or 403
+	exitTool     = 6  // a tool refused
+	exitRate     = 7  // still rate limited after waiting
+	exitNetwork  = 8  // no answer, or 5xx
+	exitResource = 9  // a port, disk or lock of this machine
+	exitResume   = 75 // gave up, and goes on when it is run again
 	exitInt      = 130
 	exitTerm     = 143
 )
@@ -28,6 +33,7 @@ type failure struct {
 	msg  string
 	fix  string
 	err  error
+	said *said // what a service said beside that; nil for none
 }
 
 func (f *failure) Error() string { return f.msg }
@@ -118,10 +124,16 @@ func (c *cli) printFailure(f *failure) {
 			Code    string `json:"code"`
 			Message string `json:"message"`
 			Fix     string `json:"fix,omitempty"`
-		}{false, f.id, f.msg, f.fix})
+			*said
+		}{false, f.id, f.msg, f.fix, f.said})
+		return
+	}
+	if f.id == idOutstanding {
+		c.printOutstanding(f)
 		return
 	}
 	fmt.Fprintf(c.stderr, "%s %s\n", c.paint("31;1", "pages:"), f.msg)
+	c.printSaid(f)
 	if f.fix != "" {
 		fmt.Fprintf(c.stderr, "%s %s\n", c.paint("36", "fix:"), f.fix)
 	}

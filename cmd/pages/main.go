@@ -14,11 +14,12 @@ import (
 
 func main() {
 	ctx, stop := withSignals(context.Background())
-	cache, _ := os.UserCacheDir() // "" is no cache
-	dir, _ := os.Getwd()          // "" makes every relative path fail by name
+	cache, _ := os.UserCacheDir()   // "" is no cache
+	config, _ := os.UserConfigDir() // "" is no settings
+	dir, _ := os.Getwd()            // "" makes every relative path fail by name
 	code := run(ctx, os.Args[1:], env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		environ: os.Environ(), dir: dir, cacheDir: cache, now: time.Now,
+		environ: os.Environ(), dir: dir, cacheDir: cache, configDir: config, now: time.Now,
 	})
 	stop()
 	os.Exit(code)

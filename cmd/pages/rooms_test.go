@@ -41,12 +41,13 @@ var mayImport = map[string][]string{
 	"toolapi/bundle":          {"manifest", "toolapi"},
 	"toolapi/bridge":          {"toolapi"},
 	"toolapi/client":          {"toolapi"},
+	"toolapi/deploy":          {"toolapi", "toolapi/client", "manifest"},
 	"toolapi/service":         {"toolapi", "migrate"},
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/service",
+		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/deploy", "toolapi/service",
 	},
 }
 

@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"site": copySite, "url": waitURL, "http": request, "hold": hold, "id": findID, "await": await,
+			"platform": servePlatform, "confirmation": confirmation,
 		},
 	})
 }

@@ -50,7 +50,7 @@ type request struct {
 	// since is when there last was progress; nil for when the request began.
 	since func() time.Time
 	limit int64 // longest answer; 0 for maxAnswer
-	// busy is told of a wait that the service asked for.
+	// busy is told of every try that is to be repeated.
 	busy func()
 }
 
@@ -86,7 +86,7 @@ func (c *Client) send(ctx context.Context, r request) (answer, error) {
 		if c.o.Now().Add(wait).Sub(since()) > c.o.Patience {
 			return a, err
 		}
-		if a.status == http.StatusTooManyRequests && r.busy != nil {
+		if r.busy != nil {
 			r.busy()
 		}
 		if err := c.o.Sleep(ctx, wait); err != nil {

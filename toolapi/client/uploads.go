@@ -37,7 +37,7 @@ type Blob struct {
 	Open func() (io.ReadCloser, error)
 	// Since is when a blob was last stored: patience counts from there.
 	Since func() time.Time
-	// Busy is told when the service asks to wait.
+	// Busy is told of every try that is to be repeated.
 	Busy func()
 }
 
@@ -81,7 +81,7 @@ func (c *Client) Revision(ctx context.Context, workspace, site, revision string)
 	if workspace != "" {
 		query.Set("workspace", workspace)
 	}
-	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(revision), query, c.tools)
+	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(revision), query, c.blobs)
 }
 
 // post sends a JSON body with an idempotency key of its own, so that it is safe to

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// This file asks the person at the terminal. Where there is none, nobody is asked and
+// nothing is chosen: the command says what it needed, and ends with exitPerson.
+
+// interactive reports whether a person can be asked.
+func (c *cli) interactive() bool {
+	ci, _ := c.lookup("CI")
+	return !c.json && ci == "" && isTerminalReader(c.stdin) && isTerminal(c.stderr)
+}
+
+// errNoAnswer is a person who went without an answer.
+var errNoAnswer = &failure{code: exitPerson, id: "not-answered", msg: "there was no answer; nothing was done"}
+
+// line reads one line of stdin. A signal ends the wait.
+func (c *cli) line(ctx context.Context) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		text, err := bufio.NewReader(io.LimitReader(c.stdin, maxKey)).ReadString('\n')
+		done <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case a := <-done:
+		if a.err != nil && a.text == "" {
+			return "", errNoAnswer
+		}
+		return strings.TrimSpace(a.text), nil
+	}
+}
+
+// choose lets a person choose one of several, by its number or its first word.
+func (c *cli) choose(ctx context.Context, question string, of []string) (int, error) {
+	fmt.Fprintln(c.stderr, question)
+	for i, name := range of {
+		fmt.Fprintf(c.stderr, "  %d  %s\n", i+1, printable(name))
+	}
+	for {
+		fmt.Fprintf(c.stderr, "1-%d: ", len(of))
+		text, err := c.line(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if text == "" {
+			return 0, errNoAnswer
+		}
+		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(of) {
+			return n - 1, nil
+		}
+		for i, name := range of {
+			if word, _, _ := strings.Cut(name, " "); word == text {
+				return i, nil
+			}
+		}
+	}
+}
+
+// agree asks a question that only "y" or "yes" agrees to.
+func (c *cli) agree(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(c.stderr, "%s [y/N] ", question)
+	text, err := c.line(ctx)
+	return err == nil && (strings.EqualFold(text, "y") || strings.EqualFold(text, "yes")), err
+}
+
+// secretLine reads a line that is not shown while it is typed; from a file or pipe, as
+// it comes.
+func (c *cli) secretLine(ctx context.Context, question string) (string, error) {
+	f, ok := c.stdin.(*os.File)
+	if !ok || !isTerminal(f) {
+		return c.line(ctx)
+	}
+	was, err := term.GetState(int(f.Fd()))
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprint(c.stderr, question)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		text, err := term.ReadPassword(int(f.Fd()))
+		done <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		_ = term.Restore(int(f.Fd()), was) // it would stay silent
+		fmt.Fprintln(c.stderr)
+		return "", context.Cause(ctx)
+	case a := <-done:
+		fmt.Fprintln(c.stderr)
+		if a.err != nil {
+			return "", errNoAnswer
+		}
+		return string(a.text), nil
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// idOutstanding is the failure of a proposal that waits for a person.
+const idOutstanding = "confirmation-outstanding"
+
+func (c *cli) newConfirm() *cobra.Command {
+	r := c.newRemote()
+	var from string
+	cmd := &cobra.Command{
+		Use:   "confirm ID [TOOL KEY=VALUE…]",
+		Short: "Confirm what was proposed: it then happens",
+		Long: "Confirm what was proposed: it then happens. The call repeats the arguments of the\nproposal, which the proposing command kept beside the site, or in your settings.\n" +
+			"On another machine, name its file with --from, or the tool and its arguments.\n\n" +
+			"Typing this command is the go-ahead: nothing is asked. A service account can propose\nand never confirm.\n\n" +
+			"Exit codes: 0 done, 1 there is no such proposal here, 2 wrong usage, " + remoteExit,
+		Example: "  pages confirm 123e4567-e89b-42d3-a456-426614174000\n  pages confirm ID --from confirmation.json\n  pages confirm ID page.publish site_id=… revision=…",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return r.confirm(cmd.Context(), args[0], args[1:], from)
+		},
+	}
+	r.flags(cmd)
+	cmd.Flags().StringVar(&from, "from", "", "`file` of the proposal, as --confirmation-out wrote it")
+	return cmd
+}
+
+func (r *remote) confirm(ctx context.Context, id string, args []string, from string) error {
+	if !deploy.ValidID(id) {
+		return usageError("the confirmation id is %q; it looks like 123e4567-e89b-42d3-a456-426614174000", id)
+	}
+	r.dir, _ = r.find(nil) // proposals are kept beside the site, if there is one
+	p, err := r.kept(id, from)
+	if err != nil {
+		return err
+	}
+	if p != nil && r.baseURL == "" && (isLocal(p.BaseURL) || r.credentials().has(p.BaseURL)) {
+		r.baseURL = p.BaseURL
+	}
+	if err := r.open(ctx, r.dir); err != nil {
+		return err
+	}
+	switch {
+	case len(args) > 0:
+		if p, err = r.spelledOut(ctx, id, args); err != nil {
+			return err
+		}
+	case p == nil:
+		return &failure{
+			code: exitRefused, id: "no-such-proposal", msg: fmt.Sprintf("the proposal %s is not kept here", id),
+			fix: "name its file with --from, or the tool and its arguments: pages confirm " + id + " page.publish site_id=…",
+		}
+	case p.BaseURL != r.client.BaseURL():
+		return &failure{code: exitRefused, id: "other-service", msg: fmt.Sprintf("this was proposed to %s, and the service here is %s", p.BaseURL, r.client.BaseURL()), fix: "confirm it there: PAGES_BASE_URL=" + p.BaseURL}
+	}
+	if p.Summary != "" {
+		r.progress("%s", printable(p.Summary))
+	}
+	a, err := p.Confirm(ctx, r.client)
+	if err != nil {
+		return remoteError(err)
+	}
+	return r.reportCall(p.Tool, a)
+}
+
+// kept finds a kept proposal; nil when there is none.
+func (r *remote) kept(id, from string) (*deploy.Proposal, error) {
+	if from != "" {
+		p, err := deploy.ReadProposal(r.path(from))
+		if err == nil && !strings.EqualFold(p.ID, id) {
+			err = fmt.Errorf("%s holds the proposal %s", from, p.ID)
+		}
+		if err != nil {
+			return nil, &failure{code: exitRefused, id: "bad-proposal", msg: err.Error(), err: err}
+		}
+		return p, nil
+	}
+	for _, dir := range []string{r.proposals(), filepath.Join(r.configDir, "pages", "proposals")} {
+		p, err := deploy.Kept(dir, strings.ToLower(id))
+		if err == nil {
+			return p, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, &failure{code: exitRefused, id: "bad-proposal", msg: err.Error(), fix: "propose again", err: err}
+		}
+	}
+	return nil, nil //nolint:nilnil // it may be spelled out
+}
+
+// spelledOut is a proposal whose tool and arguments are given.
+func (r *remote) spelledOut(ctx context.Context, id string, args []string) (*deploy.Proposal, error) {
+	info, err := r.tool(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	if !info.TwoCalls {
+		return nil, usageError("%s takes one call; there is nothing to confirm", args[0])
+	}
+	arguments, err := r.arguments("", args[1:], info)
+	if err == nil {
+		arguments, err = r.withWorkspace(arguments)
+	}
+	return &deploy.Proposal{ID: id, Tool: args[0], Arguments: arguments, BaseURL: r.client.BaseURL()}, err
+}
+
+// decide takes a proposal to a person: it asks at a terminal, and elsewhere ends with
+// exitPerson. The proposal is kept in either case, so that a confirmation whose answer
+// is lost can be repeated, which performs it once.
+func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly bool) (client.Answer, error) {
+	if _, err := p.Keep(r.proposals()); err != nil {
+		r.progress("%s the proposal cannot be kept: %s", r.paint("33", "note:"), reason(err))
+	}
+	if proposeOnly || !r.interactive() {
+		return client.Answer{}, r.outstanding(p, "nothing has changed yet")
+	}
+	fmt.Fprintf(r.stderr, "%s\n", printable(p.Summary))
+	yes, err := r.agree(ctx, r.paint("1", "Go ahead?"))
+	switch {
+	case ctx.Err() != nil:
+		return client.Answer{}, context.Cause(ctx)
+	case err != nil || !yes:
+		return client.Answer{}, r.outstanding(p, "not confirmed, and nothing has changed")
+	}
+	a, err := p.Confirm(ctx, r.client)
+	switch {
+	case deploy.NeedsMember(err):
+		return a, r.outstanding(p, "nothing has changed yet: a service account can propose and never confirm")
+	case err != nil && lostAnswer(err):
+		return a, &failure{
+			code: exitResume, id: "answer-lost", msg: "it is not known whether this happened: " + printable(p.Summary),
+			fix: "run pages confirm " + p.ID + ": it happens once, however often it is confirmed", err: err, said: &said{ConfirmationID: p.ID, Confirm: "pages confirm " + p.ID},
+		}
+	}
+	return a, remoteError(err)
+}
+
+// lostAnswer reports whether a call may have taken effect without saying so.
+func lostAnswer(err error) bool {
+	if lost, ok := errors.AsType[*client.TransportError](err); ok {
+		return lost.Reached
+	}
+	refused, ok := errors.AsType[*client.StatusError](err)
+	return ok && refused.Status >= http.StatusInternalServerError
+}
+
+// outstanding is a proposal that waits for its confirmation.
+func (r *remote) outstanding(p *deploy.Proposal, standing string) error {
+	here := "pages confirm " + p.ID
+	return &failure{
+		code: exitPerson, id: idOutstanding, msg: standing, fix: here,
+		said: &said{
+			Confirm: here, ConfirmationID: p.ID, Summary: printable(p.Summary), Expires: p.Expires.UTC().Format(time.RFC3339),
+			Elsewhere: here + " " + p.Tool + " " + spell(p.Arguments),
+		},
+	}
+}
+
+// printConfirm prints the line that confirms on stdout, for scripts.
+func (c *cli) printConfirm(err error) {
+	if f, ok := errors.AsType[*failure](err); ok && f.id == idOutstanding && !c.json {
+		fmt.Fprintln(c.stdout, f.said.Confirm)
+	}
+}
+
+// spell writes arguments as words of a shell.
+func spell(arguments json.RawMessage) string {
+	return "'" + strings.ReplaceAll(string(arguments), "'", `'\''`) + "'"
+}

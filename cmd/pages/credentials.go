@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/zalando/go-keyring"
+)
+
+// This file finds the API key, and keeps the one of `pages login`: in the system's
+// keyring, or in a file for its owner alone where there is none. A key is never an
+// argument, which everyone on the machine could read, and never printed.
+
+const (
+	// keyringService names our entries in the system's keyring.
+	keyringService = "pages"
+	// keyringPatience is how long a keyring may take: one that waits for a person to
+	// unlock it on a machine without one never answers.
+	keyringPatience = 15 * time.Second
+	// maxKey is as much of a file as is read for a key.
+	maxKey = 4 << 10
+
+	envKey = "PAGES_API_KEY"
+)
+
+// credentials is the file of `pages login`.
+type credentials struct {
+	path string
+	// Default is the address that was logged in to last.
+	Default string           `json:"default,omitempty"`
+	Logins  map[string]login `json:"logins,omitempty"` // by address
+}
+
+// login is how the key of an address is kept.
+type login struct {
+	// Key is "" for one that is in the keyring.
+	Key     string `json:"key,omitempty"`
+	Keyring bool   `json:"keyring,omitempty"`
+}
+
+// credentials reads the file; one that cannot be read counts as none.
+func (c *cli) credentials() *credentials {
+	store := &credentials{Logins: map[string]login{}}
+	if c.configDir == "" {
+		return store
+	}
+	store.path = filepath.Join(c.configDir, "pages", "credentials.json")
+	text, err := os.ReadFile(store.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return store
+	}
+	if err == nil {
+		err = json.Unmarshal(text, store)
+	}
+	if err != nil {
+		c.progress("%s %s cannot be read, so that nobody is logged in: %s", c.paint("33", "note:"), store.path, reason(err))
+	}
+	if store.Logins == nil {
+		store.Logins = map[string]login{}
+	}
+	c.warnReadable(store.path)
+	return store
+}
+
+func (s *credentials) has(base string) bool { _, ok := s.Logins[base]; return ok }
+
+func (s *credentials) save() error {
+	if s.path == "" {
+		return resourceError("no-settings", "there is no folder for settings", "set HOME, or use PAGES_API_KEY", nil)
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err == nil {
+		err = writePrivate(s.path, append(text, '\n'))
+	}
+	if err != nil {
+		return resourceError("settings-unwritable", s.path+" cannot be written", "make its folder one that you may write to, or use PAGES_API_KEY", err)
+	}
+	return nil
+}
+
+// warnReadable warns of a file with a key that others may read.
+func (c *cli) warnReadable(path string) {
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() && runtime.GOOS != "windows" {
+		c.progress("%s others on this machine may read the key in %s: chmod 600 %s", c.paint("33", "note:"), path, path)
+	}
+}
+
+// key finds the key for an address; what is typed counts before the environment, and
+// that before a login.
+func (r *remote) key(ctx context.Context, store *credentials, base string) (string, error) {
+	fromEnv, _ := r.lookup(envKey)
+	switch {
+	case r.typed["api-key-file"], fromEnv == "" && r.keyFile != "":
+		r.keyFrom = r.keyFile
+		return r.readKey(ctx)
+	case fromEnv != "":
+		r.keyFrom = envKey
+		return checkKey(fromEnv, envKey)
+	}
+	kept, ok := store.Logins[strings.TrimSuffix(base, "/")]
+	switch {
+	case !ok:
+		return "", &failure{code: exitAccess, id: "no-key", msg: "there is no API key for " + base, fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; a key is made in the product's Settings under API & MCP"}
+	case !kept.Keyring:
+		r.keyFrom = store.path
+		return checkKey(kept.Key, store.path)
+	}
+	r.keyFrom = "the system's keyring"
+	key, err := fromKeyring(ctx, func() (string, error) { return keyring.Get(keyringService, strings.TrimSuffix(base, "/")) })
+	if err != nil {
+		return "", resourceError("keyring", "the system's keyring does not give the key", "unlock it, or run pages login again", err)
+	}
+	return checkKey(key, r.keyFrom)
+}
+
+// fromKeyring asks the keyring, which may wait for someone.
+func fromKeyring(ctx context.Context, ask func() (string, error)) (string, error) {
+	type answer struct {
+		key string
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		key, err := ask()
+		done <- answer{key, err}
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, keyringPatience, errors.New("it does not answer"))
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case a := <-done:
+		return a.key, a.err
+	}
+}
+
+// readKey reads the key of --api-key-file.
+func (r *remote) readKey(ctx context.Context) (string, error) {
+	if r.keyFile == "-" {
+		text, err := r.line(ctx)
+		if err != nil {
+			return "", err
+		}
+		return checkKey(text, "stdin")
+	}
+	path := r.path(r.keyFile)
+	f, err := os.Open(path)
+	if err != nil {
+		return "", &failure{code: exitRefused, id: "no-key-file", msg: fmt.Sprintf("the key file %q cannot be read: %s", r.keyFile, reason(err)), fix: "name a file that holds the API key and nothing else", err: err}
+	}
+	defer f.Close()
+	r.warnReadable(path)
+	text, err := io.ReadAll(io.LimitReader(f, maxKey))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %s", r.keyFile, reason(err))
+	}
+	return checkKey(string(text), r.keyFile)
+}
+
+// checkKey refuses what can be no key, without telling what it is.
+func checkKey(text, from string) (string, error) {
+	key := strings.TrimSpace(text)
+	if key == "" || len(key) >= maxKey || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return "", &failure{code: exitRefused, id: "bad-key", msg: "what " + from + " holds is no API key: it is empty, or has other characters than a key", fix: "it holds the key and nothing else"}
+	}
+	return key, nil
+}

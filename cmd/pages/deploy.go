@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// deployFlags are the flags of `pages deploy`.
+type deployFlags struct {
+	plan        bool
+	planOut     string
+	exitCode    bool
+	preview     bool
+	expires     time.Duration
+	at          string
+	proposeOnly bool
+	proposalOut string
+	allowPublic bool
+	force       bool
+	minify      bool
+	maps        bool
+}
+
+func (c *cli) newDeploy() *cobra.Command {
+	r, f := c.newRemote(), &deployFlags{}
+	cmd := &cobra.Command{
+		Use:   "deploy [DIR]",
+		Short: "Publish the site: plan, send what changed, propose, confirm",
+		Long: "Publish the site: validate and build it, plan against what is live, send the files\nthat the service lacks, propose to publish, and confirm. Visitors see nothing of it\nuntil the confirmation.\n\n" +
+			"At a terminal you are shown the plan and asked. Elsewhere, and with a service\naccount's key, the proposal is kept and the line that confirms it is printed: exit\ncode 4. A deploy that was cut off goes on where it stopped when it is run again.\n\n" +
+			"Paths that become public and were for members need --allow-public. A page that\nsomeone else published meanwhile is left alone, unless --force.\n\n" +
+			"stdout is the site's address, or with --propose-only the line that confirms. In GitHub\nActions the plan and the result are added to the step's summary.\n\n" +
+			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit + " 9 a file or folder\ncannot be used, 10 the plan has changes (--exit-code), 75 gave up: run it again.",
+		Example: "  pages deploy\n  pages deploy --plan --exit-code\n  pages deploy --preview\n  pages deploy --at 2026-12-01T09:00:00+01:00\n  pages deploy --propose-only --json | jq -r .confirmation_id",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			d := &deployment{remote: r, deployFlags: f}
+			err := d.run(cmd.Context(), args)
+			d.summarize(err)
+			return err
+		},
+	}
+	r.siteFlags(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&f.plan, "plan", false, "say what would change, and send nothing")
+	flags.StringVar(&f.planOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
+	flags.BoolVar(&f.exitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
+	flags.BoolVar(&f.preview, "preview", false, "publish nothing: give a link that shows the new revision to whoever has it")
+	flags.DurationVar(&f.expires, "expires", 0, "how `long` the preview link is good, from 1m to 168h (default 24h)")
+	flags.StringVar(&f.at, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
+	flags.BoolVar(&f.proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	flags.StringVar(&f.proposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
+	flags.BoolVar(&f.allowPublic, "allow-public", false, "let paths become public that were for members")
+	flags.BoolVar(&f.force, "force", false, "publish over what someone else published meanwhile")
+	flags.BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
+	flags.BoolVar(&f.maps, "source-maps", false, "send the Worker's source map, so that its errors name your lines")
+	return cmd
+}
+
+func (f *deployFlags) check() error {
+	f.plan = f.plan || f.planOut != "" || f.exitCode
+	switch {
+	case f.preview && f.at != "":
+		return usageError("--preview publishes nothing, and --at publishes; use one")
+	case f.plan && (f.preview || f.at != "" || f.proposeOnly):
+		return usageError("--plan sends nothing; it goes without --preview, --at and --propose-only")
+	case f.expires != 0 && !f.preview:
+		return usageError("--expires belongs to --preview")
+	case f.expires != 0 && (f.expires < toolapi.MinPreviewSeconds*time.Second || f.expires > toolapi.MaxPreviewSeconds*time.Second):
+		return usageError("--expires is %v; it must be from 1m to 168h", f.expires)
+	}
+	return nil
+}
+
+// deployment is one run of `pages deploy`, and what came of it.
+type deployment struct {
+	*remote
+	*deployFlags
+
+	to       *deploy.Deployer
+	page     toolapi.Page
+	planned  *deploy.Plan
+	revision string
+	outcome  string // one sentence
+	url      string
+	proposal *deploy.Proposal
+}
+
+func (d *deployment) run(ctx context.Context, args []string) error {
+	dir, m, err := d.loadSite(args)
+	if err != nil {
+		return err
+	}
+	if err := d.open(ctx, dir); err != nil {
+		return err
+	}
+	site, err := d.buildSite(ctx, dir, m, d.minify, d.maps)
+	if err != nil {
+		return err
+	}
+	defer site.close()
+	page, in, err := d.chooseSite(ctx)
+	if err != nil {
+		return err
+	}
+	d.page = page
+	d.progress("%s %s (%s) in the workspace %s at %s", d.paint("1", "to"), printable(page.Name), page.Hostname, in.Workspace, d.client.BaseURL())
+	d.to = &deploy.Deployer{Client: d.client, Contract: d.contract, Workspace: d.workspace, Site: d.site, Version: version, Now: d.now}
+	live, err := d.to.Look(ctx)
+	if err != nil {
+		return remoteError(err)
+	}
+	plan, err := deploy.Compare(live, site.Bundle)
+	if err != nil {
+		return err
+	}
+	d.planned = &plan
+	if d.plan {
+		return d.finishPlan()
+	}
+	d.printPlan(d.stderr)
+	if plan.Opens() && !d.allowPublic {
+		return &failure{code: exitRefused, id: "opens-members-paths", msg: "paths that only members may see now would become public", fix: "guard them in \"routes\", or deploy with --allow-public if that is meant"}
+	}
+	if !plan.Changes && !d.preview && d.at == "" {
+		return d.alreadyLive(ctx)
+	}
+	return d.send(ctx, site, live)
+}
+
+// send uploads the site and goes on with what was asked for.
+func (d *deployment) send(ctx context.Context, site *builtSite, live deploy.Live) error {
+	base := toolapi.Expect(live.Revision)
+	if d.force {
+		base = toolapi.BaseRevision{}
+	}
+	p := &deploy.Progress{}
+	stop := d.watchSending(p)
+	done, err := d.to.Send(ctx, site.Bundle, base, p)
+	stop()
+	if err != nil {
+		if ctx.Err() != nil {
+			d.progress("stopped; nothing was published. Run it again: it goes on where it stopped")
+		}
+		return remoteError(err)
+	}
+	d.revision = done.Revision
+	d.progress("sent %s: revision %s is ready", d.sent(p), done.Revision)
+	if d.link == (link{}) {
+		if err := d.saveLink(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case d.preview:
+		return d.makePreview(ctx, done.Revision)
+	case d.at != "":
+		return d.schedule(ctx)
+	}
+	return d.publish(ctx, base)
+}
+
+// publish proposes the revision, and takes it to a person.
+func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) error {
+	p, err := d.to.ProposePublish(ctx, d.revision, base)
+	if err != nil {
+		return remoteError(err)
+	}
+	if p == nil {
+		return d.alreadyLive(ctx)
+	}
+	a, err := d.settle(ctx, p)
+	if deploy.Stale(err) {
+		return d.stale(ctx, base)
+	}
+	if err != nil {
+		return err
+	}
+	var said toolapi.Publish
+	if err := json.Unmarshal(a.Body, &said); err != nil {
+		return err
+	}
+	d.url = d.client.SiteURL(said.Hostname)
+	d.outcome = deploy.Serving(d.url+" with revision "+said.Revision, &said.Revision, said.ServingNow)
+	return d.finish(finished{State: string(said.State), Revision: said.Revision, ServingNow: &said.ServingNow, Plan: d.planned})
+}
+
+// settle takes a proposal to a person.
+func (d *deployment) settle(ctx context.Context, p *deploy.Proposal) (client.Answer, error) {
+	d.proposal = p
+	if d.proposalOut != "" {
+		text, err := json.MarshalIndent(p, "", "  ")
+		if err == nil {
+			err = writePrivate(d.path(d.proposalOut), append(text, '\n'))
+		}
+		if err != nil {
+			return client.Answer{}, resourceError("proposal-unwritable", d.proposalOut+" cannot be written", "give a file that you may write to", err)
+		}
+	}
+	a, err := d.decide(ctx, p, d.proposeOnly)
+	d.printConfirm(err)
+	return a, err
+}
+
+// stale is a confirmation that came too late: another deploy was faster. One of the same
+// bundle has done what was asked for.
+func (d *deployment) stale(ctx context.Context, base toolapi.BaseRevision) error {
+	live, err := d.to.Look(ctx)
+	if err != nil {
+		return remoteError(err)
+	}
+	if live.Revision == d.revision {
+		return d.alreadyLive(ctx)
+	}
+	return remoteError(&deploy.ConflictError{Base: base.Revision, Live: live.Revision})
+}
+
+// schedule proposes the revision for later.
+func (d *deployment) schedule(ctx context.Context) error {
+	p, _, err := d.to.ProposeSchedule(ctx, d.revision, d.at)
+	if err != nil || p == nil {
+		return remoteError(err)
+	}
+	a, err := d.settle(ctx, p)
+	if err != nil {
+		return err
+	}
+	var said toolapi.SchedulePublish
+	if err := json.Unmarshal(a.Body, &said); err != nil {
+		return err
+	}
+	d.url, d.outcome = d.client.SiteURL(said.Hostname), scheduled(said)
+	return d.finish(finished{State: string(said.State), Revision: said.Revision, At: said.At, Plan: d.planned})
+}
+
+// makePreview makes a link that shows the revision.
+func (d *deployment) makePreview(ctx context.Context, revision string) error {
+	made, err := d.client.CreatePreviewLink(ctx, toolapi.PreviewLinkArgs{
+		SiteID: toolapi.UUID(d.site), Revision: toolapi.Name(revision), ExpiresInSeconds: previewSeconds(d.expires), Scope: d.scope(),
+	})
+	if err != nil {
+		return remoteError(err)
+	}
+	d.url = made.URL
+	d.outcome = fmt.Sprintf("whoever has the link sees revision %s until %s; take it back with pages preview revoke %s", made.Revision, made.ExpiresAt, made.ID)
+	return d.finish(finished{State: "preview", Revision: made.Revision, ID: made.ID, ExpiresAt: made.ExpiresAt, Plan: d.planned})
+}
+
+// alreadyLive says what is served of a page that shows the bundle.
+func (d *deployment) alreadyLive(ctx context.Context) error {
+	page, now, err := d.serving(ctx, d.page)
+	if err != nil {
+		return err
+	}
+	d.url = d.client.SiteURL(page.Hostname)
+	d.outcome = "nothing is new: " + deploy.Serving(d.url, page.LiveRevision, now)
+	doc := finished{State: "unchanged", ServingNow: &now, Plan: d.planned}
+	if page.LiveRevision != nil {
+		doc.Revision = *page.LiveRevision
+	}
+	return d.finish(doc)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// reportCall prints what a confirmed call did. Only what the service says is served now is
+// called live; what is scheduled is what the answer says is.
+func (r *remote) reportCall(tool string, a client.Answer) error {
+	if r.json {
+		r.printAnswer(a.Body)
+		return nil
+	}
+	switch tool {
+	case r.contract.Publish.Name, r.contract.Rollback.Name:
+		var p toolapi.Publish
+		if err := json.Unmarshal(a.Body, &p); err != nil {
+			return err
+		}
+		r.reportPublish(p)
+	case r.contract.SchedulePublish.Name:
+		var p toolapi.SchedulePublish
+		if err := json.Unmarshal(a.Body, &p); err != nil {
+			return err
+		}
+		r.reportSchedule(p)
+	case r.contract.PointAtSite.Name:
+		var p toolapi.PointAtSite
+		if err := json.Unmarshal(a.Body, &p); err != nil {
+			return err
+		}
+		url := r.client.SiteURL(p.Hostname)
+		r.progress("%s points at %s", printable(p.Hostname), printable(p.SiteName))
+		r.progress("%s", deploy.Serving(url, p.Revision, p.ServingNow))
+		fmt.Fprintln(r.stdout, url)
+	default:
+		r.printAnswer(a.Body)
+	}
+	return nil
+}
+
+func (r *remote) reportPublish(p toolapi.Publish) {
+	url := r.client.SiteURL(p.Hostname)
+	r.progress("%s", deploy.Serving(url+" with revision "+p.Revision, &p.Revision, p.ServingNow))
+	fmt.Fprintln(r.stdout, url)
+}
+
+func (r *remote) reportSchedule(p toolapi.SchedulePublish) {
+	r.progress("%s", scheduled(p))
+	fmt.Fprintln(r.stdout, r.client.SiteURL(p.Hostname))
+}

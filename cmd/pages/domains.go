@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+func (c *cli) newDomains() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "domains",
+		Short:   "List the workspace's domains, and point one at a site",
+		Long:    "List the workspace's domains, and point one at a site.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages domains list\n  pages domains point www.acme.example --site Home",
+		Args:    cobra.NoArgs,
+	}
+	list := c.newDomainsList()
+	cmd.RunE = list.RunE
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, c.newDomainsPoint())
+	return cmd
+}
+
+func (c *cli) newDomainsList() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the domains, with the site each points at",
+		Long:    "List the domains of the workspace, with the site that each points at. Only what is\nserved now is called live.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages domains list\n  pages domains list --json | jq '.domains[] | select(.serving_now | not)'",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := r.open(cmd.Context(), ""); err != nil {
+				return err
+			}
+			list, err := r.domains(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if r.json {
+				r.printJSON(list)
+				return nil
+			}
+			for _, d := range list.Domains {
+				state := "nothing is served"
+				if d.ServingNow {
+					state = "live"
+				}
+				if d.Provided {
+					state += ", given to the page"
+				}
+				fmt.Fprintf(r.stdout, "%s  %-30s %-20s %s\n", d.DomainID, printable(d.Hostname), printable(d.SiteName), state)
+			}
+			r.none(len(list.Domains), "domains")
+			return nil
+		},
+	}
+	r.flags(cmd)
+	return cmd
+}
+
+func (r *remote) domains(ctx context.Context) (list toolapi.DomainList, err error) {
+	err = r.inWorkspace(ctx, func() error {
+		list, err = client.Run(ctx, r.client, r.contract.DomainList, toolapi.NoArgs{Scope: r.scope()})
+		return err
+	})
+	return list, err
+}
+
+func (c *cli) newDomainsPoint() *cobra.Command {
+	r := c.newRemote()
+	var proposeOnly bool
+	cmd := &cobra.Command{
+		Use:   "point DOMAIN",
+		Short: "Point a domain that the workspace has at a site",
+		Long: "Point a domain that the workspace has at a site. At a terminal you are shown what\nwill happen and asked; elsewhere the line that confirms is printed: exit code 4.\n\n" +
+			"Exit codes: 0 done, 1 there is no such domain, 2 wrong usage, " + remoteExit,
+		Example: "  pages domains point www.acme.example\n  pages domains point www.acme.example --site Shop --propose-only",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if err := r.openSite(ctx); err != nil {
+				return err
+			}
+			list, err := r.domains(ctx)
+			if err != nil {
+				return err
+			}
+			i := slices.IndexFunc(list.Domains, func(d toolapi.Domain) bool {
+				return strings.EqualFold(d.Hostname, args[0]) || strings.EqualFold(d.DomainID, args[0])
+			})
+			if i < 0 {
+				return &failure{code: exitRefused, id: "domain-unknown", msg: fmt.Sprintf("there is no domain %q in the workspace %q", args[0], list.Workspace), fix: "pages domains list shows them"}
+			}
+			arguments, err := json.Marshal(toolapi.PointAtSiteArgs{DomainID: toolapi.UUID(list.Domains[i].DomainID), SiteID: toolapi.UUID(r.site), Scope: r.scope()})
+			if err != nil {
+				return err
+			}
+			return r.propose(ctx, r.contract.PointAtSite.Name, arguments, proposeOnly)
+		},
+	}
+	r.siteFlags(cmd)
+	cmd.Flags().BoolVar(&proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	return cmd
+}

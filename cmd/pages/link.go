@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+// link is .pages/link.json: which site of which service a folder is.
+type link struct {
+	BaseURL   string `json:"base_url"`
+	Workspace string `json:"workspace"`
+	SiteID    string `json:"site_id"`
+}
+
+func (r *remote) linkPath() string { return filepath.Join(r.dir, ".pages", "link.json") }
+
+// readLink reads the link of the site's folder, if it has one.
+func (r *remote) readLink() error {
+	if r.dir == "" {
+		return nil
+	}
+	text, err := os.ReadFile(r.linkPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &r.link)
+	}
+	if err != nil {
+		return &failure{code: exitRefused, id: "bad-link", msg: r.shown(r.linkPath()) + " cannot be read: " + reason(err), fix: "remove it, and deploy again with --site", err: err}
+	}
+	return nil
+}
+
+// saveLink writes which site the folder is, so that the next deploy knows.
+func (r *remote) saveLink() error {
+	now := link{r.client.BaseURL(), r.workspace, r.site}
+	if r.dir == "" || now == r.link {
+		return nil
+	}
+	text, err := json.MarshalIndent(now, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := writePrivate(r.linkPath(), append(text, '\n')); err != nil {
+		return resourceError("link-unwritable", r.shown(r.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
+	}
+	r.link = now
+	return nil
+}
+
+// writePrivate replaces a file whole, readable by its owner alone.
+func writePrivate(path string, text []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// isLocal reports whether an address is this machine's.
+func isLocal(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && client.Local(u.Hostname())
+}

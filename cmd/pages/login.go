@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/zalando/go-keyring"
+
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+func (c *cli) newLogin() *cobra.Command {
+	r := c.newRemote()
+	var store string
+	cmd := &cobra.Command{
+		Use:   "login [URL]",
+		Short: "Keep the API key of a service on this machine",
+		Long: "Keep the API key of a service on this machine, in the system's keyring, or in a file\nfor you alone where there is none. The key is asked for and not shown, or read\nfrom stdin or --api-key-file; it is never an argument. It is tried before it is\nkept, and the service becomes the one that commands call by default.\n\n" +
+			"A key is made in the product's Settings under API & MCP. PAGES_API_KEY counts\nbefore a login, and needs none.\n\n" +
+			"Exit codes: 0 logged in, 1 that is no key, 2 wrong usage, 4 a person is needed,\n5 the key is refused, 8 no answer, 9 the key cannot be kept.",
+		Example: "  pages login https://workspace.example\n  pages login http://127.0.0.1:8790 < key\n  pages login https://workspace.example --store file",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				r.baseURL = args[0]
+			}
+			if store != "auto" && store != "keyring" && store != "file" {
+				return usageError("--store is %q; it is one of auto, keyring, file", store)
+			}
+			return r.login(cmd.Context(), store)
+		},
+	}
+	r.flags(cmd)
+	cmd.Flags().StringVar(&store, "store", "auto", "`where` to keep the key: auto, keyring, file")
+	return cmd
+}
+
+// loginDoc is what login, logout and whoami print.
+type loginDoc struct {
+	OK      bool   `json:"ok"`
+	BaseURL string `json:"base_url"`
+	Kept    string `json:"kept,omitempty"` // keyring or file
+}
+
+func (r *remote) login(ctx context.Context, where string) error {
+	store := r.credentials()
+	base := r.baseURL
+	if base == "" {
+		base = store.Default
+	}
+	if base == "" {
+		return usageError("login needs the address of a service, such as pages login https://workspace.example")
+	}
+	probe, err := client.New(client.Options{BaseURL: base, Key: "k"})
+	if err != nil {
+		return remoteError(err)
+	}
+	base = probe.BaseURL()
+	key, err := r.newKey(ctx, base)
+	if err != nil {
+		return err
+	}
+	tried := &remote{cli: r.cli, workspace: r.workspace}
+	tried.client, err = client.New(client.Options{BaseURL: base, Key: key, UserAgent: "pages/" + version})
+	if err != nil {
+		return remoteError(err)
+	}
+	if _, err := tried.who(ctx); err != nil {
+		return err
+	}
+	kept, err := r.keep(ctx, store, base, key, where)
+	if err != nil {
+		return err
+	}
+	if r.json {
+		r.printJSON(loginDoc{true, base, kept})
+		return nil
+	}
+	r.progress("logged in to %s with the key %s, kept in the %s", base, client.Hint(key), kept)
+	return nil
+}
+
+// newKey is the key to keep: of --api-key-file, or of whoever is asked.
+func (r *remote) newKey(ctx context.Context, base string) (string, error) {
+	if r.keyFile != "" {
+		return r.readKey(ctx)
+	}
+	text, err := r.secretLine(ctx, "API key for "+base+" (not shown): ")
+	if err != nil {
+		return "", err
+	}
+	return checkKey(text, "stdin")
+}
+
+// keep puts the key where it belongs, and says where that is.
+func (r *remote) keep(ctx context.Context, store *credentials, base, key, where string) (string, error) {
+	kept := login{Key: key}
+	if where != "file" {
+		_, err := fromKeyring(ctx, func() (string, error) { return "", keyring.Set(keyringService, base, key) })
+		switch {
+		case err == nil:
+			kept = login{Keyring: true}
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case where == "keyring":
+			return "", resourceError("keyring", "the system's keyring does not take the key", "unlock it, or keep the key in a file with --store file", err)
+		case r.verbose:
+			r.progress("the system's keyring does not take the key: %v", err)
+		}
+	}
+	store.Default, store.Logins[base] = base, kept
+	if err := store.save(); err != nil {
+		return "", err
+	}
+	if kept.Keyring {
+		return "keyring", nil
+	}
+	return "file", nil
+}
+
+func (c *cli) newLogout() *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout [URL]",
+		Short: "Forget the API key of a service",
+		Long: "Forget the API key of a service on this machine: of the one that was logged in to\nlast, or of the one named. The key itself stays good until it is revoked in the\nproduct's Settings.\n\n" +
+			"Exit codes: 0 forgotten, 1 there was none, 2 wrong usage, 9 the keyring or the\nsettings cannot be used.",
+		Example: "  pages logout\n  pages logout https://workspace.example",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store := c.credentials()
+			base := store.Default
+			if len(args) > 0 {
+				base = strings.TrimSuffix(args[0], "/")
+			}
+			kept, ok := store.Logins[base]
+			if !ok {
+				return &failure{code: exitRefused, id: "not-logged-in", msg: fmt.Sprintf("there is no login for %q", base), fix: "pages whoami says which key is used"}
+			}
+			if kept.Keyring {
+				_, err := fromKeyring(cmd.Context(), func() (string, error) { return "", keyring.Delete(keyringService, base) })
+				if err != nil && !errors.Is(err, keyring.ErrNotFound) {
+					return resourceError("keyring", "the system's keyring does not forget the key", "unlock it, and try again", err)
+				}
+			}
+			delete(store.Logins, base)
+			if store.Default == base {
+				store.Default = ""
+			}
+			if err := store.save(); err != nil {
+				return err
+			}
+			if c.json {
+				c.printJSON(loginDoc{OK: true, BaseURL: base})
+				return nil
+			}
+			c.progress("the key for %s is forgotten here", base)
+			return nil
+		},
+	}
+}

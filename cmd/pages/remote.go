@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// This file holds what the commands that call a service share: which service, with
+// which key, in which workspace, for which site. Commands that work on this machine
+// alone have none of these flags, so that the two are never taken for each other.
+
+// remote is how a command reaches a service.
+type remote struct {
+	*cli
+	baseURL   string
+	keyFile   string
+	workspace string
+	site      string
+
+	dir      string // the site's folder; "" when there is none
+	link     link
+	client   *client.Client
+	contract *toolapi.Contract
+	keyFrom  string // where the key comes from, for people
+	hint     string // the start of the key
+}
+
+// flags gives a command the flags of a service.
+func (r *remote) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.baseURL, "base-url", "", "`address` of the service (default: that of the link, or of pages login)")
+	f.StringVar(&r.keyFile, "api-key-file", "", "`file` that holds the API key; - for stdin (default: PAGES_API_KEY, or pages login)")
+	f.StringVar(&r.workspace, "workspace", "", "`slug` of the workspace (default: that of the link, or of the key)")
+}
+
+// siteFlags adds the one of a site.
+func (r *remote) siteFlags(cmd *cobra.Command) {
+	r.flags(cmd)
+	cmd.Flags().StringVar(&r.site, "site", "", "`id`, hostname or name of the site (default: that of the link)")
+}
+
+// remoteExit ends the help of commands that call a service.
+const remoteExit = "4 a person is needed,\n5 the key is refused, 6 the tool refused, 7 still rate limited after waiting, 8 no\nanswer or 5xx."
+
+// remoteCommands are all commands that call a service.
+func (c *cli) remoteCommands() []*cobra.Command {
+	return []*cobra.Command{
+		c.newDeploy(), c.newConfirm(), c.newRollback(), c.newPreview(), c.newDomains(),
+		c.newCall(), c.newTools(), c.newLogin(), c.newLogout(), c.newWhoami(),
+	}
+}
+
+// newRemote is a remote of this run.
+func (c *cli) newRemote() *remote { return &remote{cli: c} }
+
+// open finds out all that a call needs. dir is the site's folder, "" to look for one.
+func (r *remote) open(ctx context.Context, dir string) error {
+	r.dir = dir
+	if dir == "" {
+		r.dir, _ = r.find(nil) // without a site there is no link
+	}
+	if err := r.readLink(); err != nil {
+		return err
+	}
+	r.inherit()
+	store := r.credentials()
+	base, trusted, err := r.address(store)
+	if err != nil {
+		return err
+	}
+	key, err := r.key(ctx, store, base)
+	if err != nil {
+		return err
+	}
+	if r.keyFrom == envKey && !trusted {
+		return &failure{
+			code: exitUsage, id: "address-not-given", msg: fmt.Sprintf("PAGES_API_KEY is set, and only %s says that it goes to %s", r.shown(r.linkPath()), base),
+			fix: "give the address yourself, as a file of the site may not choose who gets the key: PAGES_BASE_URL or --base-url",
+		}
+	}
+	r.hint = client.Hint(key)
+	r.client, err = client.New(client.Options{BaseURL: base, Key: key, UserAgent: "pages/" + version, Warn: func(s string) { r.progress("%s %s", r.paint("33", "note:"), s) }})
+	r.contract = toolapi.NewContract()
+	return remoteError(err)
+}
+
+// inherit takes from the link what was not given.
+func (r *remote) inherit() {
+	if r.workspace == "" {
+		r.workspace = r.link.Workspace
+	}
+	if r.site == "" {
+		r.site = r.link.SiteID
+	}
+}
+
+// address is the service's, and whether the user named it, rather than a file of the
+// site's.
+func (r *remote) address(store *credentials) (base string, trusted bool, err error) {
+	switch {
+	case r.baseURL != "":
+		return r.baseURL, true, nil
+	case r.link.BaseURL != "":
+		return r.link.BaseURL, store.has(r.link.BaseURL) || isLocal(r.link.BaseURL), nil
+	case store.Default != "":
+		return store.Default, true, nil
+	}
+	return "", false, &failure{
+		code: exitUsage, id: "no-address", msg: "no service is chosen",
+		fix: "name its address with PAGES_BASE_URL or --base-url, or once for all with pages login; pages platform runs one on this machine",
+	}
+}
+
+// named is the workspace as calls name it.
+func (r *remote) scope() toolapi.Scope { return toolapi.Scope{Workspace: toolapi.Slug(r.workspace)} }
+
+// inWorkspace makes a call; when it needs a workspace, a person at a terminal is asked,
+// and nobody else is chosen for.
+func (r *remote) inWorkspace(ctx context.Context, call func() error) error {
+	err := call()
+	refused, ok := errors.AsType[*client.RefusalError](err)
+	if !ok || refused.Refusal.Code != toolapi.CodeWorkspaceAmbiguous || !r.interactive() {
+		return remoteError(err)
+	}
+	n, err := r.choose(ctx, "In which workspace?", refused.Refusal.Workspaces)
+	if err != nil {
+		return err
+	}
+	r.workspace = refused.Refusal.Workspaces[n]
+	return remoteError(call())
+}
+
+// chooseSite finds the site that is meant; a person at a terminal is asked when none is.
+func (r *remote) chooseSite(ctx context.Context) (page toolapi.Page, in toolapi.WorkingIn, err error) {
+	var list toolapi.PageList
+	err = r.inWorkspace(ctx, func() (err error) {
+		list, err = deploy.Pages(ctx, r.client, r.contract, r.workspace)
+		return err
+	})
+	if err != nil {
+		return page, in, err
+	}
+	in, r.workspace = list.WorkingIn, list.Workspace
+	page, err = deploy.FindPage(list, r.site)
+	unknown, ok := errors.AsType[*deploy.UnknownSiteError](err)
+	if !ok || unknown.Name != "" || len(unknown.Pages) == 0 || !r.interactive() {
+		r.site = page.SiteID
+		return page, in, remoteError(err)
+	}
+	names := make([]string, len(list.Pages))
+	for i, p := range list.Pages {
+		names[i] = fmt.Sprintf("%s  %s", p.Name, p.Hostname)
+	}
+	n, err := r.choose(ctx, "Which site?", names)
+	if err != nil {
+		return page, in, err
+	}
+	page = list.Pages[n]
+	r.site = page.SiteID
+	return page, in, r.saveLink()
+}
+
+// proposals is the folder where proposals of this site are kept.
+func (r *remote) proposals() string {
+	if r.dir != "" {
+		return filepath.Join(r.dir, ".pages", "proposals")
+	}
+	return filepath.Join(r.configDir, "pages", "proposals")
+}

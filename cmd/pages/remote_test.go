@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// servePlatform is `platform`: runs the tool API with the demo in it until the script
+// ends, and puts its address, keys and ids into the environment. The member's key is
+// written to the file key, too.
+func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
+	dir, err := os.MkdirTemp("", "pages-script-")
+	ts.Check(err)
+	s, err := service.Open(context.Background(), filepath.Join(dir, platformDB), service.Options{PerMinute: maxRate})
+	ts.Check(err)
+	server := httptest.NewServer(s)
+	ts.Defer(func() {
+		server.Close()
+		if err := errors.Join(s.Close(), os.RemoveAll(dir)); err != nil {
+			ts.Logf("%v", err)
+		}
+	})
+	demo, err := s.Seed(context.Background())
+	ts.Check(err)
+	ts.Setenv("PAGES_BASE_URL", server.URL)
+	ts.Setenv("PAGES_API_KEY", demo.Keys["member"])
+	for name, key := range map[string]string{"MEMBER": "member", "SERVICE": "service", "BOTH": "both", "REVOKED": "revoked", "NOACCESS": "no_access"} {
+		ts.Setenv(name, demo.Keys[key])
+	}
+	for name, id := range map[string]string{"SITE": "site_id", "OTHER": "other_site_id", "NEW": "unpublished_site_id", "DOMAIN": "domain_id", "BOARD": "board_id"} {
+		ts.Setenv(name, demo.IDs[id])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("key"), []byte(demo.Keys["member"]+"\n"), 0o600))
+}
+
+var confirmLine = regexp.MustCompile(`pages confirm ([0-9a-f-]{36})`)
+
+// confirmation puts the id of the line that confirms, as it was printed last, into
+// $CONFIRMATION.
+func confirmation(ts *testscript.TestScript, _ bool, _ []string) {
+	found := confirmLine.FindStringSubmatch(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
+	if found == nil {
+		ts.Fatalf("no line confirms")
+	}
+	ts.Setenv("CONFIRMATION", found[1])
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+func (c *cli) newRollback() *cobra.Command {
+	r := c.newRemote()
+	var proposeOnly bool
+	cmd := &cobra.Command{
+		Use:   "rollback [REVISION]",
+		Short: "Make an earlier revision what the site serves again",
+		Long: "Make an earlier revision what the site serves again: the one that was live before, or\nthe one named. What the site's database, keys and objects hold stays as it is. At a\nterminal you are asked; elsewhere the line that confirms is printed: exit code 4.\n\n" +
+			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages rollback\n  pages rollback r16-4c1f0a92be77\n  pages rollback --propose-only",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			revision := ""
+			if len(args) > 0 {
+				revision = args[0]
+			}
+			return r.rollback(cmd.Context(), revision, proposeOnly)
+		},
+	}
+	r.siteFlags(cmd)
+	cmd.Flags().BoolVar(&proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	return cmd
+}
+
+func (r *remote) rollback(ctx context.Context, revision string, proposeOnly bool) error {
+	if err := r.openSite(ctx); err != nil {
+		return err
+	}
+	arguments, err := json.Marshal(toolapi.RollbackArgs{SiteID: toolapi.UUID(r.site), Revision: toolapi.Name(revision), Scope: r.scope()})
+	if err != nil {
+		return err
+	}
+	return r.propose(ctx, r.contract.Rollback.Name, arguments, proposeOnly)
+}
+
+// openSite finds the service and the site.
+func (r *remote) openSite(ctx context.Context) error {
+	if err := r.open(ctx, ""); err != nil {
+		return err
+	}
+	page, in, err := r.chooseSite(ctx)
+	if err == nil {
+		r.progress("%s %s (%s) in the workspace %s at %s", r.paint("1", "on"), printable(page.Name), page.Hostname, in.Workspace, r.client.BaseURL())
+	}
+	return err
+}
+
+// propose takes a two-call tool to a person, and prints what was done.
+func (r *remote) propose(ctx context.Context, tool string, arguments json.RawMessage, proposeOnly bool) error {
+	p, a, err := deploy.Propose(ctx, r.client, tool, arguments, r.now())
+	if err != nil {
+		return remoteError(err)
+	}
+	if p != nil {
+		if a, err = r.decide(ctx, p, proposeOnly); err != nil {
+			r.printConfirm(err)
+			return err
+		}
+	}
+	return r.reportCall(tool, a)
+}

@@ -1,0 +1,128 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+// Live is what a page is before a deploy.
+type Live struct {
+	Page toolapi.Page
+	// Revision is "" for a page that was never published.
+	Revision string
+	// Known says that Manifest and Files are what is live.
+	Known    bool
+	Manifest manifest.Manifest
+	Files    map[string]toolapi.UploadFile // by path
+	// Secrets are the names of those that have a value.
+	Secrets map[string]bool
+}
+
+// UnknownSiteError is a site that the workspace does not have, with those it has.
+type UnknownSiteError struct {
+	Name, Workspace string
+	Pages           []toolapi.Page
+}
+
+func (e *UnknownSiteError) Error() string {
+	if e.Name == "" {
+		return fmt.Sprintf("no site is chosen in the workspace %q", e.Workspace)
+	}
+	return fmt.Sprintf("there is no site %q in the workspace %q", e.Name, e.Workspace)
+}
+
+// FindPage finds a page of a list by its id, its hostname or its name. Two pages of one
+// name are none.
+func FindPage(list toolapi.PageList, name string) (toolapi.Page, error) {
+	var found []toolapi.Page
+	for _, p := range list.Pages {
+		if strings.EqualFold(p.SiteID, name) {
+			return p, nil
+		}
+		if name != "" && (p.Hostname == name || strings.EqualFold(p.Name, name)) {
+			found = append(found, p)
+		}
+	}
+	if len(found) != 1 {
+		return toolapi.Page{}, &UnknownSiteError{name, list.Workspace, list.Pages}
+	}
+	return found[0], nil
+}
+
+// Pages lists the pages of a workspace; "" for the key's own.
+func Pages(ctx context.Context, c *client.Client, contract *toolapi.Contract, workspace string) (toolapi.PageList, error) {
+	return client.Run(ctx, c, contract.PageList, toolapi.NoArgs{Scope: toolapi.Scope{Workspace: toolapi.Slug(workspace)}})
+}
+
+// Look reads what the page shows now.
+func (d *Deployer) Look(ctx context.Context) (Live, error) {
+	list, err := Pages(ctx, d.Client, d.Contract, d.Workspace)
+	if err != nil {
+		return Live{}, err
+	}
+	page, err := FindPage(list, d.Site)
+	if err != nil {
+		return Live{}, err
+	}
+	l := Live{Page: page, Files: map[string]toolapi.UploadFile{}, Secrets: map[string]bool{}}
+	if page.LiveRevision != nil {
+		l.Revision = *page.LiveRevision
+		if err := d.read(ctx, &l); err != nil {
+			return l, err
+		}
+	}
+	return l, d.secrets(ctx, &l)
+}
+
+// secrets reads which secrets the site has. A service that cannot say has none.
+func (d *Deployer) secrets(ctx context.Context, l *Live) error {
+	list, err := client.Run(ctx, d.Client, listSecrets(), toolapi.SiteArgs{SiteID: toolapi.UUID(l.Page.SiteID), Scope: d.scope()})
+	if refused, ok := errors.AsType[*client.StatusError](err); ok && refused.Status == http.StatusNotFound {
+		return nil
+	}
+	for _, s := range list.Secrets {
+		l.Secrets[s.Name] = s.SetAt != nil
+	}
+	return err
+}
+
+// read reads the revision that is live. One that the service does not hold is not known.
+func (d *Deployer) read(ctx context.Context, l *Live) error {
+	r, err := d.Client.Revision(ctx, d.Workspace, l.Page.SiteID, l.Revision)
+	if refused, ok := errors.AsType[*client.StatusError](err); ok && refused.Status == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Files {
+		l.Files[f.Path] = f
+	}
+	l.Known = true
+	l.Manifest, err = readManifest(r.Manifest)
+	return err
+}
+
+// readManifest reads a manifest that was accepted once, also by another version.
+func readManifest(text json.RawMessage) (m manifest.Manifest, err error) {
+	if parsed, _ := manifest.Parse(manifest.FileName, text); parsed != nil {
+		return *parsed, nil
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("the manifest of what is live cannot be read: %w", err)
+	}
+	return m, nil
+}
+
+// listSecrets is the tool that lists secrets.
+func listSecrets() toolapi.Typed[toolapi.SiteArgs, toolapi.SecretList] {
+	return toolapi.Typed[toolapi.SiteArgs, toolapi.SecretList]{Tool: &toolapi.Tool{Name: "page.list_secrets"}}
+}

@@ -1,0 +1,233 @@
+package deploy
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// Plan is what publishing a bundle would change for visitors. Lists are sorted, and
+// never null in JSON.
+type Plan struct {
+	// Live is the revision that is live, "" for none.
+	Live string `json:"live_revision"`
+	// Known is false when the service cannot say what is live.
+	Known bool `json:"live_known"`
+	// Changes says that the bundle is another one than what is live.
+	Changes   bool     `json:"changes"`
+	Added     []Change `json:"added"`
+	Changed   []Change `json:"changed"`
+	Removed   []Change `json:"removed"`
+	Unchanged int      `json:"unchanged"`
+	Files     int      `json:"files"`
+	Bytes     int64    `json:"bytes"`
+	// Access lists the paths that others may see than now.
+	Access []AccessChange `json:"access"`
+	// Routes that the Worker answers now, and would not any more.
+	LostRoutes []string `json:"lost_routes"`
+	// Migrations are those of the site's database that what is live does not have.
+	Migrations []string `json:"migrations"`
+	// Provisions are what the first publish with it makes.
+	Provisions []string `json:"provisions"`
+	// Dropped are bindings that the Worker loses; what they hold stays.
+	Dropped []string `json:"dropped"`
+	// MissingSecrets are declared and have no value on the site.
+	MissingSecrets []string      `json:"missing_secrets"`
+	Limits         []LimitChange `json:"limits"`
+	// Settings are the parts of the manifest that differ otherwise.
+	Settings []string `json:"settings"`
+}
+
+// Change is one file that differs.
+type Change struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+	// Was is how long a changed file was.
+	Was int64 `json:"was_bytes,omitempty"`
+}
+
+// LimitChange is a limit that differs.
+type LimitChange struct {
+	Name string `json:"name"`
+	Was  int    `json:"was"`
+	Now  int    `json:"now"`
+}
+
+// Opens reports whether anyone may see what only members may see now.
+func (p *Plan) Opens() bool {
+	return slices.ContainsFunc(p.Access, func(a AccessChange) bool { return a.Now == manifest.Public })
+}
+
+// Compare plans a bundle against what is live.
+func Compare(l Live, b Bundle) (Plan, error) {
+	now, err := readManifest(b.Manifest)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{
+		Live: l.Revision, Known: l.Known || l.Revision == "", Files: len(b.Files),
+		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{},
+		Access: accessChanges(&l.Manifest, &now, l.Known, served(&now, b.Files)),
+	}
+	p.compareFiles(l, b, &now)
+	p.compareBindings(&l.Manifest, &now, l.Known)
+	p.MissingSecrets = missing(now.Bindings.Secrets, l.Secrets)
+	p.Changes = !p.Known || l.Revision == "" || len(p.Added)+len(p.Changed)+len(p.Removed)+len(p.Settings) > 0
+	return p, nil
+}
+
+func (p *Plan) compareFiles(l Live, b Bundle, now *manifest.Manifest) {
+	left := maps.Clone(l.Files)
+	for _, f := range b.Files {
+		p.Bytes += f.Size
+		was, there := l.Files[f.Path]
+		delete(left, f.Path)
+		switch {
+		case !there:
+			p.Added = append(p.Added, Change{Path: f.Path, Bytes: f.Size})
+			if isMigration(now, f.Path) {
+				p.Migrations = append(p.Migrations, path.Base(f.Path))
+			}
+		case string(was.SHA256) != f.SHA256, was.ContentType != "" && string(was.ContentType) != f.ContentType:
+			p.Changed = append(p.Changed, Change{Path: f.Path, Bytes: f.Size, Was: int64(was.Size)})
+		default:
+			p.Unchanged++
+		}
+	}
+	for _, was := range left {
+		p.Removed = append(p.Removed, Change{Path: was.Path, Bytes: int64(was.Size)})
+	}
+	slices.SortFunc(p.Removed, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+}
+
+func isMigration(m *manifest.Manifest, file string) bool {
+	db := m.Bindings.Database
+	return db != nil && db.Migrations != "" && path.Dir(file) == path.Clean(db.Migrations) && strings.HasSuffix(file, ".sql")
+}
+
+// compareBindings compares all of the manifest but its files and who may see them.
+func (p *Plan) compareBindings(was, now *manifest.Manifest, known bool) {
+	p.Provisions, p.Dropped, p.Limits, p.Settings, p.LostRoutes = []string{}, []string{}, []LimitChange{}, []string{}, []string{}
+	if !known {
+		was = &manifest.Manifest{}
+	}
+	before, after := provisioned(was), provisioned(now)
+	for _, name := range after {
+		if !slices.Contains(before, name) {
+			p.Provisions = append(p.Provisions, name)
+		}
+	}
+	for _, name := range before {
+		if !slices.Contains(after, name) {
+			p.Dropped = append(p.Dropped, name)
+		}
+	}
+	if !known {
+		return
+	}
+	for _, l := range []LimitChange{{"cpuMs", was.Limits.CPUMs, now.Limits.CPUMs}, {"subRequests", was.Limits.SubRequests, now.Limits.SubRequests}} {
+		if l.Was != l.Now {
+			p.Limits = append(p.Limits, l)
+		}
+	}
+	if was.Entry != "" {
+		for _, r := range was.Routes {
+			if !slices.ContainsFunc(now.Routes, func(n manifest.Route) bool { return n.Pattern == r.Pattern }) || now.Entry == "" {
+				p.LostRoutes = append(p.LostRoutes, r.Pattern)
+			}
+		}
+	}
+	p.Settings = settings(was, now)
+}
+
+// provisioned names what a manifest has made for the site.
+func provisioned(m *manifest.Manifest) (names []string) {
+	if m.Bindings.Database != nil {
+		names = append(names, "database")
+	}
+	if m.Bindings.Storage != nil {
+		names = append(names, "storage")
+	}
+	if m.Bindings.KV != nil {
+		names = append(names, "kv")
+	}
+	return names
+}
+
+// settings names the top-level parts of the manifest that differ.
+func settings(was, now *manifest.Manifest) []string {
+	differ := []string{}
+	for name, of := range map[string]func(*manifest.Manifest) any{
+		"entry":    func(m *manifest.Manifest) any { return m.Entry },
+		"assets":   func(m *manifest.Manifest) any { return m.Assets },
+		"routes":   func(m *manifest.Manifest) any { return m.Routes },
+		"bindings": func(m *manifest.Manifest) any { return m.Bindings },
+		"limits":   func(m *manifest.Manifest) any { return m.Limits },
+		"runtime":  func(m *manifest.Manifest) any { return m.Runtime },
+		"forms":    func(m *manifest.Manifest) any { return m.Forms },
+	} {
+		if !equal(of(was), of(now)) {
+			differ = append(differ, name)
+		}
+	}
+	slices.Sort(differ)
+	return differ
+}
+
+func missing(declared []string, set map[string]bool) []string {
+	without := []string{}
+	for _, name := range declared {
+		if !set[name] {
+			without = append(without, name)
+		}
+	}
+	slices.Sort(without)
+	return without
+}
+
+// served are the paths that visitors ask for the files at.
+func served(m *manifest.Manifest, files []File) []string {
+	var paths []string
+	for _, f := range files {
+		if rel, ok := publicPath(m, f.Path); ok {
+			paths = append(paths, rel)
+		}
+	}
+	return paths
+}
+
+// publicPath is where a file of the bundle is served; false for one that is not.
+func publicPath(m *manifest.Manifest, file string) (string, bool) {
+	switch dir := path.Clean(m.Assets); {
+	case m.Assets == "", file == m.Entry, isMigration(m, file):
+		return "", false
+	case dir == ".":
+		return "/" + file, true
+	default:
+		rel, ok := strings.CutPrefix(file, dir+"/")
+		return "/" + rel, ok
+	}
+}
+
+// Digests are the blobs of a bundle by their hash, one file for each.
+func digests(files []File) map[string]*File {
+	all := make(map[string]*File, len(files))
+	for i := range files {
+		all[files[i].SHA256] = &files[i]
+	}
+	return all
+}
+
+// declared is how the service is told of the files.
+func declared(files []File) []toolapi.UploadFile {
+	list := make([]toolapi.UploadFile, len(files))
+	for i, f := range files {
+		list[i] = toolapi.UploadFile{Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size), ContentType: toolapi.MediaType(f.ContentType)}
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+// This file takes a two-call tool from its proposal to its confirmation (platform
+// document, section 3.3). The second call repeats the arguments of the first to the
+// byte, so they are kept as they were sent.
+
+// Proposal is a first call that waits for a person.
+type Proposal struct {
+	ID        string          `json:"confirmation_id"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"` // as they were sent, without the id
+	Summary   string          `json:"request_summary"`
+	Workspace string          `json:"workspace"`
+	BaseURL   string          `json:"base_url"`
+	Proposed  time.Time       `json:"proposed_at"`
+	Expires   time.Time       `json:"expires_at"`
+	// Answer is the whole first answer.
+	Answer json.RawMessage `json:"-"`
+}
+
+// proposed are the fields that all answers of two-call tools share.
+type proposed struct {
+	toolapi.Proposal
+
+	Workspace string `json:"workspace"`
+}
+
+// Propose makes the first call of a two-call tool. An answer that is no proposal gives
+// none.
+func Propose(ctx context.Context, c *client.Client, tool string, arguments json.RawMessage, now time.Time) (*Proposal, client.Answer, error) {
+	a, err := c.Do(ctx, client.Call{Tool: tool, Arguments: arguments})
+	if err != nil {
+		return nil, a, err
+	}
+	p, err := ProposalOf(c, tool, arguments, a, now)
+	return p, a, err
+}
+
+// ProposalOf reads the proposal out of an answer; nil when it is none.
+func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a client.Answer, now time.Time) (*Proposal, error) {
+	var said proposed
+	if err := json.Unmarshal(a.Body, &said); err != nil {
+		return nil, outside(a, "does not hold what "+tool+" answers")
+	}
+	if said.State != toolapi.ConfirmationRequired {
+		return nil, nil //nolint:nilnil // not every answer is a proposal
+	}
+	if said.ConfirmationID == "" || said.RequestSummary == "" {
+		return nil, outside(a, "is a proposal without an id or a summary")
+	}
+	return &Proposal{
+		ID: said.ConfirmationID, Tool: tool, Arguments: arguments, Summary: said.RequestSummary, Workspace: said.Workspace, BaseURL: c.BaseURL(),
+		Proposed: now, Expires: now.Add(time.Duration(said.ExpiresInSeconds) * time.Second), Answer: a.Body,
+	}, nil
+}
+
+func outside(a client.Answer, problem string) error {
+	return &client.ContractError{Status: http.StatusOK, Problem: problem, RequestID: a.RequestID}
+}
+
+// Confirm makes the second call. The service performs it once, however often it is sent.
+func (p *Proposal) Confirm(ctx context.Context, c *client.Client) (client.Answer, error) {
+	arguments, err := with(p.Arguments, "confirmation_id", p.ID)
+	if err != nil {
+		return client.Answer{}, err
+	}
+	return c.Do(ctx, client.Call{Tool: p.Tool, Arguments: arguments})
+}
+
+// with adds a field to an object, and leaves all others as they were written.
+func with(object json.RawMessage, name, value string) (json.RawMessage, error) {
+	fields := map[string]json.RawMessage{}
+	if len(object) > 0 {
+		if err := json.Unmarshal(object, &fields); err != nil {
+			return nil, err
+		}
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	fields[name] = text
+	return json.Marshal(fields)
+}
+
+// ProposePublish proposes that the site serves a revision now. A page that shows
+// another revision than base meanwhile is a *ConflictError, unless base is not given.
+// A revision that is live already is no proposal, and no error.
+func (d *Deployer) ProposePublish(ctx context.Context, revision string, base toolapi.BaseRevision) (*Proposal, error) {
+	arguments, err := json.Marshal(toolapi.PublishArgs{SiteID: toolapi.UUID(d.Site), Revision: toolapi.Name(revision), Scope: d.scope()})
+	if err != nil {
+		return nil, err
+	}
+	p, a, err := Propose(ctx, d.Client, d.Contract.Publish.Name, arguments, d.Now())
+	if refused, ok := errors.AsType[*client.RefusalError](err); ok && refused.Refusal.Code == toolapi.CodeRevisionLive {
+		return nil, nil //nolint:nilnil // nothing is left to do
+	}
+	if err != nil || p == nil {
+		return p, err
+	}
+	var said toolapi.Publish
+	if err := json.Unmarshal(a.Body, &said); err != nil {
+		return nil, outside(a, "does not hold what page.publish answers")
+	}
+	if said.Revision != revision {
+		return nil, outside(a, "proposes another revision")
+	}
+	live := ""
+	if said.Previous != nil {
+		live = *said.Previous
+	}
+	if base.Given && live != base.Revision {
+		return nil, &ConflictError{base.Revision, live}
+	}
+	return p, nil
+}
+
+// ProposeSchedule proposes that the newest revision, which must be this one, goes live
+// at a time.
+func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string) (*Proposal, toolapi.SchedulePublish, error) {
+	var said toolapi.SchedulePublish
+	arguments, err := json.Marshal(toolapi.SchedulePublishArgs{At: toolapi.Timestamp(at), SiteID: toolapi.UUID(d.Site), Scope: d.scope()})
+	if err != nil {
+		return nil, said, err
+	}
+	p, a, err := Propose(ctx, d.Client, d.Contract.SchedulePublish.Name, arguments, d.Now())
+	if err != nil || p == nil {
+		return p, said, err
+	}
+	if err := json.Unmarshal(a.Body, &said); err != nil {
+		return nil, said, outside(a, "does not hold what page.schedule_publish answers")
+	}
+	if said.Revision != revision {
+		return nil, said, &ConflictError{Base: revision, Live: said.Revision}
+	}
+	return p, said, nil
+}
+
+// Stale reports whether a confirmation was refused because its target changed.
+func Stale(err error) bool {
+	refused, ok := errors.AsType[*client.RefusalError](err)
+	return ok && refused.Refusal.Code == toolapi.CodeConfirmationStale
+}
+
+// NeedsMember reports whether a confirmation was refused because the key is a service
+// account's.
+func NeedsMember(err error) bool {
+	refused, ok := errors.AsType[*client.RefusalError](err)
+	return ok && refused.Refusal.Code == toolapi.CodeConfirmationNeedsMember
+}
+
+// Serving says what visitors find at an address (platform document, section 4.4). Only
+// what is served now is called live. revision is nil for a page that was never
+// published.
+func Serving(address string, revision *string, now bool) string {
+	switch {
+	case now:
+		return address + " is live"
+	case revision == nil:
+		return address + " is assigned, but nothing is served there: the page has never been published. Publish it with pages deploy"
+	}
+	return address + " is assigned, but nothing is served there yet: the name is not answering on the internet. The page itself is published"
+}

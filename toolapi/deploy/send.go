@@ -1,0 +1,270 @@
+package deploy
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+// Progress is how far the sending is. It may be read while a Deployer sends.
+type Progress struct {
+	Blobs, BlobsStored atomic.Int64
+	Bytes, BytesSent   atomic.Int64
+	// Had is how many of the bundle's files the service had already.
+	Had atomic.Int64
+}
+
+// Send makes a revision of a bundle: it declares it, sends what the workspace lacks and
+// finalizes it. base is what is believed to be live; the service checks it. Nothing that
+// visitors see changes.
+func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision, p *Progress) (toolapi.Finalized, error) {
+	args := toolapi.DeclareArgs{
+		SiteID: toolapi.UUID(d.Site), BaseRevision: base, Manifest: b.Manifest, Files: declared(b.Files),
+		Client: &toolapi.UploadClient{Name: "pages", Version: d.Version}, Scope: d.scope(),
+	}
+	up, err := d.Client.Declare(ctx, args)
+	if err != nil {
+		return toolapi.Finalized{}, conflict(err, base)
+	}
+	s := &sender{d: d, files: digests(b.Files), progress: p}
+	for round := 0; ; round++ {
+		done, err := s.finish(ctx, up)
+		code := codeOf(err)
+		if err == nil || round == maxRounds || !slices.Contains([]string{toolapi.CodeBlobsMissing, toolapi.CodeUploadExpired, toolapi.CodeUploadNotFound, toolapi.CodeUploadClosed}, code) {
+			return done, s.unfinished(conflict(err, base))
+		}
+		if code == toolapi.CodeBlobsMissing {
+			up, err = d.Client.Upload(ctx, up.UploadID)
+		} else {
+			up, err = d.Client.Declare(ctx, args)
+		}
+		if err != nil {
+			return toolapi.Finalized{}, s.unfinished(conflict(err, base))
+		}
+	}
+}
+
+// maxRounds is how often an upload that lost something is taken up again.
+const maxRounds = 3
+
+// codeOf is the code of a refusal by status, "" for any other error.
+func codeOf(err error) string {
+	if refused, ok := errors.AsType[*client.StatusError](err); ok {
+		return refused.Code
+	}
+	return ""
+}
+
+func conflict(err error, base toolapi.BaseRevision) error {
+	if codeOf(err) == toolapi.CodeRevisionConflict {
+		return &ConflictError{Base: base.Revision}
+	}
+	return err
+}
+
+// sender sends the blobs of one upload.
+type sender struct {
+	d        *Deployer
+	files    map[string]*File // by hash
+	progress *Progress
+	stored   atomic.Int64 // when a blob was last stored, in Unix nanoseconds
+}
+
+// finish sends what an upload requires, and finalizes it.
+func (s *sender) finish(ctx context.Context, up toolapi.Upload) (toolapi.Finalized, error) {
+	if err := s.blobs(ctx, up); err != nil {
+		return toolapi.Finalized{}, err
+	}
+	return s.d.Client.Finalize(ctx, up.UploadID)
+}
+
+// unfinished marks what may be resumed.
+func (s *sender) unfinished(err error) error {
+	lost := errors.As(err, new(*client.TransportError))
+	if refused, ok := errors.AsType[*client.StatusError](err); ok {
+		lost = refused.Temporary()
+	}
+	if !lost {
+		return err
+	}
+	stored := s.progress.BlobsStored.Load()
+	return &UnfinishedError{Stored: stored, Missing: s.progress.Blobs.Load() - stored, Err: err}
+}
+
+// blobs sends what an upload requires, the largest first.
+func (s *sender) blobs(ctx context.Context, up toolapi.Upload) error {
+	queue := make([]*File, 0, len(up.Required))
+	var bytes int64
+	for _, sum := range up.Required {
+		f, ours := s.files[sum]
+		if !ours {
+			return &client.ContractError{Status: http.StatusOK, Problem: "asks for a blob that was not declared"}
+		}
+		queue = append(queue, f)
+		bytes += f.Size
+	}
+	slices.SortFunc(queue, func(a, b *File) int { return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Path, b.Path)) })
+	p := s.progress
+	p.Blobs.Store(p.BlobsStored.Load() + int64(len(queue)))
+	p.Bytes.Store(p.BytesSent.Load() + bytes)
+	p.Had.Store(int64(len(s.files) - int(p.Blobs.Load())))
+	s.stored.Store(s.d.Now().UnixNano())
+	return s.parallel(ctx, queue, up)
+}
+
+// parallel sends with as many at once as the service allows, and fewer when it has
+// trouble.
+func (s *sender) parallel(ctx context.Context, queue []*File, up toolapi.Upload) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	limit := min(max(up.Limits.MaxParallel, 1), toolapi.MaxParallel)
+	g := newGate(limit, s.d.Now)
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(limit, len(queue)) {
+		wg.Go(func() {
+			for {
+				g.enter()
+				i := int(next.Add(1)) - 1
+				if i >= len(queue) || ctx.Err() != nil {
+					g.leave()
+					return
+				}
+				if err := s.blob(ctx, up.UploadID, queue[i], g); err != nil {
+					stop(err)
+				}
+				g.leave()
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// blob sends one blob. When the service finds another hash, the file is read again: it
+// has changed, or the bytes did on their way, and are sent once more.
+func (s *sender) blob(ctx context.Context, upload string, f *File, g *gate) error {
+	var counted int64
+	b := client.Blob{
+		Upload: upload, SHA256: f.SHA256, Size: f.Size,
+		Open: func() (io.ReadCloser, error) {
+			s.progress.BytesSent.Add(-counted) // another try
+			counted = 0
+			return f.open(func(n int) { counted += int64(n); s.progress.BytesSent.Add(int64(n)) })
+		},
+		Since: func() time.Time { return time.Unix(0, s.stored.Load()) },
+		Busy:  g.halve,
+	}
+	err := s.d.Client.PutBlob(ctx, b)
+	if code := codeOf(err); code == toolapi.CodeDigestMismatch || code == toolapi.CodeSizeMismatch {
+		if err := f.verify(); err != nil {
+			return err
+		}
+		err = s.d.Client.PutBlob(ctx, b)
+	}
+	if changed, ok := errors.AsType[*ChangedError](err); ok {
+		return changed
+	}
+	if err == nil {
+		s.progress.BytesSent.Add(f.Size - counted)
+		s.progress.BlobsStored.Add(1)
+		s.stored.Store(s.d.Now().UnixNano())
+	}
+	return err
+}
+
+// open opens the file and checks its bytes while they are read.
+func (f *File) open(moved func(int)) (io.ReadCloser, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, &ChangedError{f.Path}
+	}
+	return &checked{ReadCloser: r, file: f, hash: sha256.New(), moved: moved}, nil
+}
+
+// verify reads the file to its end.
+func (f *File) verify() error {
+	r, err := f.open(func(int) {})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, r)
+	return errors.Join(err, r.Close())
+}
+
+// checked is a file that is what was declared, or ends with a *ChangedError.
+type checked struct {
+	io.ReadCloser
+	file  *File
+	hash  hash.Hash
+	n     int64
+	moved func(int)
+}
+
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.n += int64(n)
+	_, _ = c.hash.Write(p[:n]) // never fails
+	c.moved(n)
+	ended := errors.Is(err, io.EOF)
+	if c.n > c.file.Size || ended && (c.n < c.file.Size || hex.EncodeToString(c.hash.Sum(nil)) != c.file.SHA256) || err != nil && !ended {
+		return n, &ChangedError{c.file.Path}
+	}
+	return n, err
+}
+
+// gate lets a number of goroutines in at a time.
+type gate struct {
+	mu     sync.Mutex
+	room   *sync.Cond
+	limit  int
+	inside int
+	now    func() time.Time
+	halved time.Time
+}
+
+// halveAgain is how long after a halving the next one counts: all that were under way
+// meet the same trouble.
+const halveAgain = time.Second
+
+func newGate(limit int, now func() time.Time) *gate {
+	g := &gate{limit: limit, now: now}
+	g.room = sync.NewCond(&g.mu)
+	return g
+}
+
+func (g *gate) enter() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.inside >= g.limit {
+		g.room.Wait()
+	}
+	g.inside++
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	g.room.Broadcast()
+}
+
+func (g *gate) halve() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now := g.now(); now.Sub(g.halved) >= halveAgain {
+		g.halved, g.limit = now, max(g.limit/2, 1)
+	}
+}
