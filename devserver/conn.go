@@ -27,10 +27,10 @@ const (
 	// sends no more. Nobody can tell one that waits for its answer from one that
 	// went away, until something is written.
 	halfClosed = 2 * time.Second
-	// How much is written, and how much of a file sent, under one deadline: who
-	// reads more slowly than that much in stalledWrite is ended.
-	writeChunk = 64 << 10
-	sendChunk  = 256 << 10
+	// How much is written, or sent of a file, under one deadline. Who reads more
+	// slowly than leastRead in stalledWrite is ended.
+	writeChunk = 256 << 10
+	leastRead  = 64 << 10
 	// A refused client gets lingerTime to read why; what it still sends, up to
 	// lingerBytes, is thrown away. Closing at once would take the answer back.
 	lingerTime  = 250 * time.Millisecond
@@ -230,6 +230,9 @@ func (c *conn) paced(write func() (int64, error)) error {
 	n, err := write()
 	used := c.pool.now().Sub(start) - time.Duration(n)*(time.Second/writeRate)
 	c.waited.Store(max(c.waited.Load()+int64(used), 0))
+	if n >= leastRead && errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil // slow, and not too slow: the caller goes on with the rest
+	}
 	return err
 }
 
@@ -249,7 +252,7 @@ func (c *conn) ReadFrom(src io.Reader) (sent int64, err error) {
 		var n int64
 		err := c.paced(func() (int64, error) {
 			var err error
-			n, err = to.ReadFrom(&io.LimitedReader{R: file, N: min(part.N, sendChunk)})
+			n, err = to.ReadFrom(&io.LimitedReader{R: file, N: min(part.N, writeChunk)})
 			return n, err
 		})
 		sent, part.N = sent+n, part.N-n

@@ -187,14 +187,14 @@ func TestStalledReaderIsEnded(t *testing.T) {
 
 // drip serves pieces of a size for ever, to a client that reads one each period,
 // and tells after how long it was ended; at most limit.
-func drip(t *testing.T, size int, period, limit time.Duration) (life time.Duration) {
+func drip(t *testing.T, written, size int, period, limit time.Duration) (life time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		l := pipeServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			flush := http.NewResponseController(w)
 			for r.Context().Err() == nil {
-				if _, err := w.Write(make([]byte, size)); err != nil || flush.Flush() != nil {
+				if _, err := w.Write(make([]byte, written)); err != nil || flush.Flush() != nil {
 					return
 				}
 			}
@@ -216,11 +216,17 @@ func drip(t *testing.T, size int, period, limit time.Duration) (life time.Durati
 
 // D-023: a client that always reads, but next to nothing, is ended as well.
 func TestDrippingReaderIsEnded(t *testing.T) {
-	if life := drip(t, 100, 5*time.Second, time.Hour); life > 2*stalledWrite {
+	if life := drip(t, 100, 100, 5*time.Second, time.Hour); life > 2*stalledWrite {
 		t.Errorf("100 bytes in 5 s: ended after %v", life)
 	}
-	if life := drip(t, 4096, 2*time.Second, 10*time.Minute); life < 10*time.Minute {
+	if life := drip(t, 4096, 4096, 2*time.Second, 10*time.Minute); life < 10*time.Minute {
 		t.Errorf("2 KiB a second: ended after %v", life)
+	}
+	if life := drip(t, 1<<20, 1024, time.Second, time.Hour); life > 2*stalledWrite {
+		t.Errorf("1 KiB a second of a whole megabyte: ended after %v", life)
+	}
+	if life := drip(t, 1<<20, 4096, time.Second, 10*time.Minute); life < 10*time.Minute {
+		t.Errorf("4 KiB a second of a whole megabyte: ended after %v", life)
 	}
 }
 
