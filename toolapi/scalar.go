@@ -2,6 +2,7 @@ package toolapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -118,4 +119,18 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[json.RawMessage](): {Type: "object"},
 		reflect.TypeFor[Source]():          {Type: "string", Enum: []any{string(CallOverride), string(KeyPin), string(StoredDefault), string(SoleReachable)}},
 	}
+}
+
+// Lifecycles are the nine lifecycle states, in the order of a piece's life.
+func Lifecycles() []string { return texts(lifecycles) }
+
+// Formats are the formats of content pieces.
+func Formats() []string { return texts(formats) }
+
+func texts(values []any) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = fmt.Sprint(v)
+	}
+	return all
 }

@@ -87,6 +87,10 @@ func (s *Service) route(x *exchange) {
 		s.serveMCP(x)
 		return
 	}
+	if isConsole(path) {
+		s.serveConsole(x, path)
+		return
+	}
 	page, ok := map[string]func(*exchange){
 		"/healthz": s.serveHealth, "/metrics": s.serveMetrics, toolapi.OpenAPIPath: s.serveOpenAPI, toolapi.DeprecationsPath: s.serveDeprecations,
 	}[path]

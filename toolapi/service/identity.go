@@ -18,6 +18,7 @@ type identity struct {
 	perMinute int // 0 for the service's
 	pin       int64
 	holder    int64
+	name      string
 	service   bool // a service account
 	fallback  int64
 	reach     []reachable
@@ -79,10 +80,10 @@ func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	var pin, perMinute, fallback, expires, revoked sql.NullInt64
 	var platform, account, access bool
 	ok, err := t.one(`SELECT k.id, k.prefix, k.pin, k.per_minute, k.expires_at, k.revoked_at,
-		h.id, h.service, h.api_access, h.default_workspace, a.api_enabled,
+		h.id, h.name, h.service, h.api_access, h.default_workspace, a.api_enabled,
 		NOT EXISTS (SELECT 1 FROM settings WHERE name = 'api_disabled')
 		FROM keys k JOIN holders h ON h.id = k.holder_id JOIN accounts a ON a.id = h.account_id WHERE k.hash = ?`, []any{hash},
-		&who.key, &who.prefix, &pin, &perMinute, &expires, &revoked, &who.holder, &who.service, &access, &fallback, &account, &platform)
+		&who.key, &who.prefix, &pin, &perMinute, &expires, &revoked, &who.holder, &who.name, &who.service, &access, &fallback, &account, &platform)
 	switch {
 	case err != nil:
 		return who, err

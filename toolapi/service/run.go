@@ -62,6 +62,9 @@ func (s *Service) Clean(ctx context.Context) error {
 		if err := t.exec("DELETE FROM proposals WHERE expires_at < ?", old); err != nil {
 			return err
 		}
+		if err := t.exec("DELETE FROM console_sessions WHERE expires_at <= ?", s.now().UnixMilli()); err != nil {
+			return err
+		}
 		return t.exec("DELETE FROM answers WHERE created_at <= ?", old)
 	}))
 }

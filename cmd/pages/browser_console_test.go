@@ -1,0 +1,101 @@
+//go:build browser
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// TestBrowserConsole: a person signs in, sees what an agent proposed, and decides.
+func TestBrowserConsole(t *testing.T) {
+	s := startPlatform(t, t.TempDir())
+	p := page{t, browser(t)}
+	propose := func(tool, body string) string {
+		t.Helper()
+		_, text, err := s.call(s.Keys["service"], tool, body)
+		var proposal struct {
+			ID string `json:"confirmation_id"`
+		}
+		if err != nil || json.Unmarshal([]byte(text), &proposal) != nil || proposal.ID == "" {
+			t.Fatalf("%s %v", text, err)
+		}
+		return proposal.ID
+	}
+	live := func() string {
+		t.Helper()
+		_, text, err := s.call(s.Keys["member"], "page.list", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(text, `"hostname":"demo-home.localhost","live_revision":"`)
+		revision, _, _ := strings.Cut(rest, `"`)
+		return revision
+	}
+
+	p.do("the console", chromedp.Navigate(s.URL+"/"))
+	p.text("Sign in")
+	p.do("a wrong key", chromedp.SendKeys(`#key`, "pgk_wrong"), chromedp.Click(`main button`))
+	p.text("This key is not one that is good here.")
+	p.shot("console-sign-in")
+	p.do("a good one", chromedp.SendKeys(`#key`, s.Keys["member"]), chromedp.Click(`main button`))
+	p.text("Acme Studio")
+	p.holds(`document.cookie === ""`) // no script may read it
+	p.do("the workspace", chromedp.Click(`main h2 a`))
+	p.text("Nothing waits for a go-ahead.")
+
+	was := live()
+	id := propose("page.publish", `{"site_id":"`+s.Demo["site_id"]+`"}`)
+	p.text("Something changed.") // the script looks by itself
+	p.do("show it", chromedp.Click(`#fresh a`))
+	p.text("Deploy bot")
+	p.text(s.Demo["site_id"])
+	p.text("What demo-home.localhost serves")
+	p.holds(`/^in 1[45] min \d\d s$/.test(document.querySelector("[data-expires]").textContent)`)
+	p.shot("console-proposal")
+	if live() != was {
+		t.Fatal("a proposal changed something")
+	}
+	p.do("approve", chromedp.Click(`form[action$="`+id+`/approve"] button`))
+	p.text("Done.")
+	p.text("Nothing waits for a go-ahead.")
+	if now := live(); now == was || !strings.HasPrefix(now, "r3-") {
+		t.Errorf("live is %s, was %s", now, was)
+	}
+
+	// Without JavaScript.
+	id = propose("domain.point_at_site", `{"domain_id":"`+s.Demo["domain_id"]+`","site_id":"`+s.Demo["other_site_id"]+`"}`)
+	p.do("without scripts", command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), chromedp.Navigate(s.URL+"/console/w/acme/proposals"),
+		chromedp.Click(`form[action$="`+id+`/lapse"] button`), chromedp.WaitVisible(`.notice.plain[role="status"] strong`))
+	p.do("with scripts", command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}), chromedp.Navigate(s.URL+"/console/w/acme/audit"))
+	p.text("Let lapse: Point www.acme.example at page")
+	p.shot("console-audit")
+
+	for path, part := range map[string]string{"content": "variants in progress", "week": "planned", "sites": "www.acme.example"} {
+		p.do(path, chromedp.Navigate(s.URL+"/console/w/acme/"+path))
+		p.text(part)
+		p.holds(`document.documentElement.scrollWidth <= innerWidth`) // wide tables scroll in themselves
+		p.shot("console-" + path)
+	}
+	p.do("in the dark", command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
+	p.holds(`getComputedStyle(document.body).backgroundColor === "rgb(20, 22, 26)"`)
+	p.shot("console-dark")
+	p.do("sign out", chromedp.Click(`header form button`))
+	p.text("API key")
+	p.do("the page from before", chromedp.Navigate(s.URL+"/console/w/acme/audit"))
+	p.text("API key")
+}
+
+// command is a command of the browser's protocol as a step of p.do.
+func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, c, params)
+		return err
+	})
+}

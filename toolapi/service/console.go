@@ -1,0 +1,254 @@
+package service
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file is the console: pages for people, at /. What they show and do goes
+// through the tools, as the person whose key is signed in: the console may do nothing
+// that the key may not. It works without JavaScript.
+
+//go:embed console
+var consoleFiles embed.FS
+
+var consolePages = template.Must(template.New("").Funcs(template.FuncMap{
+	"short": func(s string) string { return s[:min(len(s), 8)] },
+	"words": func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
+}).ParseFS(consoleFiles, "console/*.html"))
+
+// consolePath takes the addresses of the console as they are sent, with nothing to
+// decode in them.
+var consolePath = regexp.MustCompile(`^/console(?:/[a-zA-Z0-9][a-zA-Z0-9.-]*)+$`)
+
+// isConsole reports whether a path is the console's.
+func isConsole(path string) bool { return path == "/" || consolePath.MatchString(path) }
+
+// visit is one request of the console.
+type visit struct {
+	x       *exchange
+	service *Service
+	now     time.Time
+	session
+	who identity
+	in  reachable // the workspace that is looked at
+}
+
+// serveConsole answers a path of the console.
+func (s *Service) serveConsole(x *exchange, path string) {
+	h := x.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Referrer-Policy", "same-origin") // with none, a form would be sent without its origin
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	v := &visit{x: x, service: s, now: s.now()}
+	steps := strings.Split(strings.Trim(strings.TrimPrefix(path, "/console"), "/"), "/")
+	var err error
+	switch x.r.Method {
+	case http.MethodGet, http.MethodHead:
+		err = v.get(steps)
+	case http.MethodPost:
+		err = v.post(steps)
+	default:
+		h.Set("Allow", "GET, HEAD, POST")
+		err = toolapi.NewError(toolapi.CodeMethodNotAllowed, "The console is read with GET and used with POST.")
+	}
+	if err != nil {
+		v.fail(err)
+	}
+}
+
+// get answers what is read.
+func (v *visit) get(steps []string) error {
+	if kind, ok := map[string]string{"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}[steps[0]]; ok && len(steps) == 1 {
+		return v.file(steps[0], kind)
+	}
+	if err := v.signedIn(); err != nil {
+		return err
+	}
+	if steps[0] == "" {
+		return v.home()
+	}
+	if err := v.enter(steps); err != nil {
+		return err
+	}
+	page, ok := map[string]func() error{
+		"proposals": v.proposalsPage, "pending": v.pending, "content": v.contentPage, "week": v.weekPage, "sites": v.sitesPage, "audit": v.auditPage,
+	}[steps[2]]
+	if !ok || len(steps) != 3 {
+		return notFound()
+	}
+	return page()
+}
+
+// post does what a form asks for. A form of another origin, or one that does not hold
+// the session's token, is refused.
+func (v *visit) post(steps []string) error {
+	r := v.x.r
+	if site := r.Header.Get("Sec-Fetch-Site"); !ownOrigin(r) || site != "" && site != "same-origin" && site != "none" {
+		return toolapi.NewError(toolapi.CodeOriginRefused, "The form was sent by a page of another origin.")
+	}
+	r.Body = http.MaxBytesReader(v.x.ResponseWriter, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return toolapi.NewError(toolapi.CodeMalformedBody, "The form cannot be read.")
+	}
+	if len(steps) == 1 && steps[0] == "sign-in" {
+		return v.signIn(r.PostForm.Get("key"), r.PostForm.Get("next"))
+	}
+	if err := v.signedIn(); err != nil {
+		return err
+	}
+	if !v.proves(r.PostForm.Get("token")) {
+		return toolapi.NewError(toolapi.CodeOriginRefused, "The form is not of this session: open the page again.")
+	}
+	if len(steps) == 1 && steps[0] == "sign-out" {
+		return v.signOut()
+	}
+	if err := v.enter(steps); err != nil {
+		return err
+	}
+	if len(steps) == 5 && steps[2] == "proposals" {
+		switch steps[4] {
+		case "approve":
+			return v.approve(steps[3])
+		case "lapse":
+			return v.lapse(steps[3])
+		}
+	}
+	return notFound()
+}
+
+// enter finds the workspace of w/<slug>/….
+func (v *visit) enter(steps []string) error {
+	if len(steps) < 3 || steps[0] != "w" {
+		return notFound()
+	}
+	for _, w := range v.who.passable() {
+		if w.slug == steps[1] {
+			v.in = w
+			return nil
+		}
+	}
+	return notFound() // the same for one that there is not
+}
+
+// view is what every page gets.
+type view struct {
+	Title     string
+	Page      string // which tab is the current one
+	Token     string
+	Who       string
+	Service   bool
+	Workspace reachableView
+	Open      int // proposals that wait
+	Data      any
+}
+
+type reachableView struct{ Slug, Name, Zone, Role string }
+
+// render writes a page.
+func (v *visit) render(status int, page, title string, data any) error {
+	shown := view{Title: title, Page: page, Token: v.token(), Who: v.who.name, Service: v.who.service, Data: data}
+	if v.in.id != 0 {
+		shown.Workspace = reachableView{v.in.slug, v.in.name, v.in.zone, v.in.role}
+		err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
+			shown.Open, err = t.waiting(v.in.id, v.now)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var text bytes.Buffer
+	if err := consolePages.ExecuteTemplate(&text, page+".html", shown); err != nil {
+		return err
+	}
+	v.x.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.x.WriteHeader(status)
+	_, _ = v.x.Write(text.Bytes()) // fails only when the caller is gone
+	return nil
+}
+
+// file answers one of the console's own files.
+func (v *visit) file(name, kind string) error {
+	text, err := consoleFiles.ReadFile("console/" + name)
+	if err != nil {
+		return err
+	}
+	v.x.Header().Set("Content-Type", kind+"; charset=utf-8")
+	v.x.WriteHeader(http.StatusOK)
+	_, _ = v.x.Write(text) // as above
+	return nil
+}
+
+// redirect sends a browser on.
+func (v *visit) redirect(to string) error {
+	v.x.Header().Set("Location", to)
+	v.x.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// fail shows a refusal as a page.
+func (v *visit) fail(err error) {
+	refused, ok := errors.AsType[*toolapi.Error](err)
+	if !ok {
+		v.service.log.Error("failed", "request", v.x.request, "error", err.Error())
+		refused = internal()
+	}
+	v.x.code = refused.Code
+	status := toolapi.Status(refused.Code)
+	if status == http.StatusUnauthorized || status == http.StatusForbidden && v.who.key == 0 && refused.Code != toolapi.CodeOriginRefused {
+		v.in = reachable{}
+		wanted := v.x.r.URL.Path
+		if v.x.r.Method == http.MethodPost {
+			wanted = v.x.r.PostForm.Get("next")
+		} else if refused.Message == "" && wanted == "/" {
+			status = http.StatusOK // where one begins
+		}
+		err = v.render(status, "signin", "Sign in", map[string]string{"Problem": refused.Message, "Next": wanted})
+	} else {
+		err = v.render(status, "problem", "That did not work", map[string]string{"Problem": refused.Message, "Request": v.x.request})
+	}
+	if err != nil && v.x.status == 0 {
+		v.service.refuse(v.x, err)
+	}
+}
+
+// ask calls a tool as the person who is signed in, in the workspace that is looked at.
+func ask[R any](v *visit, tool string, arguments map[string]any) (result R, refusal *toolapi.ToolRefusal, err error) {
+	arguments["workspace"] = v.in.slug
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		return result, nil, err
+	}
+	body, err := toolapi.ParseObject(text)
+	if err != nil {
+		return result, nil, err
+	}
+	a, err := v.call(tool, body)
+	if err != nil {
+		return result, nil, err
+	}
+	if a.refused != "" {
+		refusal = &toolapi.ToolRefusal{}
+		return result, refusal, json.Unmarshal(a.body, refusal)
+	}
+	return result, nil, json.Unmarshal(a.body, &result)
+}
+
+// call calls a tool with a body.
+func (v *visit) call(tool string, body toolapi.Object) (answer, error) {
+	h := v.service.tools[tool]
+	c := &call{service: v.service, hash: v.keyHash, request: v.x.request, now: v.now, tool: h.tool, body: body}
+	return h.dispatch(v.x.r.Context(), c)
+}

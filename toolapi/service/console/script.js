@@ -1,0 +1,43 @@
+// What the console adds where there is JavaScript: proposals count down, and the page
+// says when something new waits. It never moves anything under a pointer by itself.
+"use strict";
+
+const counters = [...document.querySelectorAll("[data-expires]")];
+
+function tick() {
+  for (const counter of counters) {
+    const seconds = Math.ceil((Date.parse(counter.dataset.expires) - Date.now()) / 1000);
+    if (seconds > 0) {
+      counter.textContent = seconds >= 60 ? `in ${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s` : `in ${seconds} s`;
+      continue;
+    }
+    counter.textContent = "which is over";
+    for (const button of counter.closest("article").querySelectorAll("button")) {
+      button.disabled = true;
+    }
+  }
+}
+
+const fresh = document.querySelector("[data-pending]");
+
+async function look() {
+  if (document.hidden) {
+    return;
+  }
+  const answer = await fetch(fresh.dataset.pending, { headers: { accept: "application/json" } });
+  if (!answer.ok) {
+    return;
+  }
+  const now = await answer.json();
+  if (now.newest !== fresh.dataset.newest || String(now.waiting) !== fresh.dataset.waiting) {
+    fresh.hidden = false;
+  }
+}
+
+if (counters.length > 0) {
+  tick();
+  setInterval(tick, 1000);
+}
+if (fresh) {
+  setInterval(() => look().catch(() => {}), 4000); // the service may be away for a while
+}

@@ -1,0 +1,274 @@
+package service
+
+import (
+	"database/sql"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file is the console's pages that are read.
+
+// boardCards is how many pieces a column of the board shows.
+const (
+	boardCards = 10
+	listCards  = 50
+	auditRows  = 100
+)
+
+// home lists the workspaces.
+func (v *visit) home() error {
+	type workspace struct {
+		Slug, Name, Role string
+		Open             int
+	}
+	var all []workspace
+	err := v.service.db.read(v.x.r.Context(), func(t tx) error {
+		for _, w := range v.who.passable() {
+			n, err := t.waiting(w.id, v.now)
+			if err != nil {
+				return err
+			}
+			all = append(all, workspace{w.slug, w.name, w.role, n})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "home", "Workspaces", all)
+}
+
+// refusedPage shows that a tool refused what a page needs.
+func (v *visit) refusedPage(refusal *toolapi.ToolRefusal) error {
+	return v.render(http.StatusOK, "problem", "That did not work", map[string]string{"Problem": refusal.Message, "Request": v.x.request})
+}
+
+// column is a state of the board.
+type column struct {
+	Status string
+	Total  int
+	Pieces []pieceView
+	Next   string // cursor
+}
+
+// pieceView is a content piece.
+type pieceView struct {
+	toolapi.Piece
+	When *clockView
+}
+
+// contentPage is the board, or the list of one of its columns.
+func (v *visit) contentPage() error {
+	q := v.x.r.URL.Query()
+	data := struct {
+		Columns         []column
+		Formats, States []string
+		Status, Format  string
+	}{Formats: toolapi.Formats(), States: toolapi.Lifecycles(), Status: q.Get("status"), Format: q.Get("format")}
+	if data.Status != "" && !slices.Contains(data.States, data.Status) || data.Format != "" && !slices.Contains(data.Formats, data.Format) {
+		return notFound()
+	}
+	states, limit := data.States, boardCards
+	if data.Status != "" {
+		states, limit = []string{data.Status}, listCards
+	}
+	for _, status := range states {
+		arguments := map[string]any{"status": status, "limit": limit}
+		if data.Format != "" {
+			arguments["format"] = data.Format
+		}
+		if cursor := q.Get("cursor"); cursor != "" && data.Status != "" {
+			arguments["cursor"] = cursor
+		}
+		page, refusal, err := ask[toolapi.ContentStatus](v, "content.status", arguments)
+		if err != nil {
+			return err
+		}
+		if refusal != nil {
+			return v.refusedPage(refusal)
+		}
+		c := column{Status: status, Total: page.Total, Next: page.NextCursor}
+		for _, p := range page.Pieces {
+			c.Pieces = append(c.Pieces, v.piece(p))
+		}
+		data.Columns = append(data.Columns, c)
+	}
+	return v.render(http.StatusOK, "content", "Content", data)
+}
+
+// piece shows when a piece is or was due.
+func (v *visit) piece(p toolapi.Piece) pieceView {
+	shown := pieceView{Piece: p}
+	for _, at := range []*string{p.ScheduledFor, p.PublishedAt} {
+		if at == nil {
+			continue
+		}
+		if parsed, err := time.Parse(time.RFC3339Nano, *at); err == nil {
+			when := v.clock(parsed.UnixMilli())
+			shown.When = &when
+		}
+	}
+	return shown
+}
+
+// weekPage is the schedule grid.
+func (v *visit) weekPage() error {
+	arguments := map[string]any{}
+	if week := v.x.r.URL.Query().Get("week"); week != "" {
+		arguments["week"] = week
+	}
+	grid, refusal, err := ask[toolapi.Schedule](v, "schedule.read", arguments)
+	if err != nil {
+		return err
+	}
+	if refusal != nil {
+		return v.refusedPage(refusal)
+	}
+	type cell struct{ Pieces []pieceView }
+	type row struct {
+		Format  toolapi.Format
+		Planned int
+		Filled  int
+		Cells   []cell
+	}
+	type day struct {
+		Date, Text string
+		Today      bool
+	}
+	data := struct {
+		Week, Before, After, Zone string
+		Days                      []day
+		Rows                      []row
+		Unplanned                 []pieceView
+	}{Week: grid.Week, Zone: grid.TimeZone}
+	monday, err := time.Parse(time.DateOnly, grid.Week)
+	if err != nil {
+		return err
+	}
+	data.Before, data.After = monday.AddDate(0, 0, -daysOfWeek).Format(time.DateOnly), monday.AddDate(0, 0, daysOfWeek).Format(time.DateOnly)
+	zone, err := time.LoadLocation(grid.TimeZone)
+	if err != nil {
+		return err
+	}
+	for i, date := range grid.Days {
+		data.Days = append(data.Days, day{date, monday.AddDate(0, 0, i).Format("Mon 2 Jan"), date == v.now.In(zone).Format(time.DateOnly)})
+	}
+	for _, r := range grid.Rows {
+		shown := row{Format: r.Format, Planned: r.Planned}
+		for _, c := range r.Cells {
+			var pieces []pieceView
+			for _, p := range c.Pieces {
+				pieces = append(pieces, v.piece(p))
+			}
+			shown.Filled += len(pieces)
+			shown.Cells = append(shown.Cells, cell{pieces})
+		}
+		data.Rows = append(data.Rows, shown)
+	}
+	for _, p := range grid.Unplanned {
+		data.Unplanned = append(data.Unplanned, v.piece(p))
+	}
+	return v.render(http.StatusOK, "week", "Week", data)
+}
+
+// sitesPage shows the pages with their revisions, schedules and domains.
+func (v *visit) sitesPage() error {
+	pages, refusal, err := ask[toolapi.PageList](v, "page.list", map[string]any{})
+	if err != nil {
+		return err
+	}
+	if refusal != nil {
+		return v.refusedPage(refusal)
+	}
+	domains, refusal, err := ask[toolapi.DomainList](v, "domain.list", map[string]any{})
+	if err != nil {
+		return err
+	}
+	if refusal != nil {
+		return v.refusedPage(refusal)
+	}
+	type site struct {
+		toolapi.Page
+		URL      string
+		Due      *clockView
+		Domains  []toolapi.Domain
+		LiveName string
+	}
+	var all []site
+	for _, p := range pages.Pages {
+		s := site{Page: p, URL: v.address(p.Hostname)}
+		if p.LiveRevision != nil {
+			s.LiveName = *p.LiveRevision
+		}
+		if p.Schedule != nil {
+			if at, err := time.Parse(time.RFC3339Nano, p.Schedule.At); err == nil {
+				due := v.clock(at.UnixMilli())
+				s.Due = &due
+			}
+		}
+		for _, d := range domains.Domains {
+			if d.SiteID == p.SiteID {
+				s.Domains = append(s.Domains, d)
+			}
+		}
+		all = append(all, s)
+	}
+	return v.render(http.StatusOK, "sites", "Sites", all)
+}
+
+// address is where a site of this service is visited: on its own port.
+func (v *visit) address(hostname string) string {
+	u := url.URL{Scheme: "http", Host: hostname, Path: "/"}
+	if _, port, found := strings.Cut(strings.TrimPrefix(v.x.r.Host, "[::1]"), ":"); found {
+		u.Host += ":" + port
+	}
+	return u.String()
+}
+
+// auditPage is the trail of what was proposed, done and refused, newest first.
+func (v *visit) auditPage() error {
+	type trace struct {
+		At                           clockView
+		Who, Tool, Outcome           string
+		Code, Summary, Request, Mark string
+	}
+	before := int64(1<<63 - 1)
+	if text := v.x.r.URL.Query().Get("before"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return notFound()
+		}
+		before = n
+	}
+	data := struct {
+		Rows []trace
+		Next string
+	}{}
+	err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
+		var last int64
+		n := 0
+		data.Rows, err = list(t, func(rows *sql.Rows, r *trace) error {
+			var at int64
+			var who sql.NullString
+			err := rows.Scan(&last, &at, &who, &r.Tool, &r.Outcome, &r.Code, &r.Summary, &r.Request)
+			r.At, r.Who = v.clock(at), who.String
+			n++
+			return err
+		}, `SELECT a.id, a.at, h.name, a.tool, a.outcome, a.code, a.summary, a.request_id FROM audit a LEFT JOIN holders h ON h.id = a.holder_id
+			WHERE a.workspace_id = ? AND a.id < ? ORDER BY a.id DESC LIMIT ?`, v.in.id, before, auditRows)
+		if n == auditRows {
+			data.Next = strconv.FormatInt(last, 10)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "audit", "Audit trail", data)
+}

@@ -1,0 +1,319 @@
+package service_test
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// person uses the console without JavaScript.
+type person struct {
+	*world
+	cookies []*http.Cookie
+}
+
+// page is what a person got to see.
+type page struct {
+	status int
+	header http.Header
+	text   string
+}
+
+func (p *person) send(method, path, form string, header ...string) page {
+	p.Helper()
+	r, err := http.NewRequestWithContext(p.Context(), method, p.server.URL+path, strings.NewReader(form))
+	if err != nil {
+		p.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", p.server.URL)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	for _, c := range p.cookies {
+		r.AddCookie(c)
+	}
+	resp, err := p.server.Client().Transport.RoundTrip(r)
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, name := range []string{"Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options", "Cross-Origin-Resource-Policy", "x-request-id", "x-service-api"} {
+		if resp.Header.Get(name) == "" {
+			p.Errorf("%s %s: no %s", method, path, name)
+		}
+	}
+	if set := resp.Cookies(); len(set) > 0 {
+		p.cookies = set
+	}
+	return page{resp.StatusCode, resp.Header, string(text)}
+}
+
+func (p *person) see(path string, parts ...string) page {
+	p.Helper()
+	got := p.send(http.MethodGet, path, "")
+	for _, part := range parts {
+		if got.status != http.StatusOK || !strings.Contains(html.UnescapeString(got.text), part) {
+			p.Errorf("%s does not show %q: %d %s", path, part, got.status, got.text)
+		}
+	}
+	return got
+}
+
+var formToken = regexp.MustCompile(`name="token" value="([^"]+)"`)
+
+func (p *person) token() string {
+	p.Helper()
+	found := formToken.FindStringSubmatch(p.see("/console/w/acme/proposals").text)
+	if found == nil {
+		p.Fatal("no token")
+	}
+	return found[1]
+}
+
+// enter signs someone in.
+func (w *world) enter(key string) *person {
+	w.Helper()
+	p := &person{world: w}
+	if got := p.send(http.MethodPost, "/console/sign-in", url.Values{"key": {w.demo.Keys[key]}, "next": {"/console/w/acme/week"}}.Encode()); got.status != http.StatusSeeOther || got.header.Get("Location") != "/console/w/acme/week" {
+		w.Fatalf("%d %v %s", got.status, got.header, got.text)
+	}
+	return p
+}
+
+// TestConsoleSessions: who may come in, for how long, and what of it is kept.
+func TestConsoleSessions(t *testing.T) {
+	w := newWorld(t)
+	stranger := &person{world: w}
+	stranger.see("/", "Sign in")
+	if got := stranger.send("GET", "/console/w/acme/audit", ""); got.status != http.StatusUnauthorized || !strings.Contains(got.text, `value="/console/w/acme/audit"`) {
+		t.Errorf("%d %s", got.status, got.text)
+	}
+	for key, status := range map[string]int{"": 401, "pgk_no": 401, w.demo.Keys["revoked"]: 401, w.demo.Keys["no_access"]: 403} {
+		if got := stranger.send("POST", "/console/sign-in", url.Values{"key": {key}}.Encode()); got.status != status || len(stranger.cookies) != 0 || key != "" && strings.Contains(got.text, key) {
+			t.Errorf("%s: %d %s", key, got.status, got.text)
+		}
+	}
+	for _, next := range []string{"https://evil.test/", "//evil.test", "/console/../x", "/console//x", "/\\evil.test", "/metrics"} {
+		p := &person{world: w}
+		if got := p.send("POST", "/console/sign-in", url.Values{"key": {w.demo.Keys["member"]}, "next": {next}}.Encode()); got.header.Get("Location") != "/" {
+			t.Errorf("%s: %v", next, got.header)
+		}
+	}
+	ana := w.enter("member")
+	cookie := ana.cookies[0]
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || len(cookie.Value) < 43 {
+		t.Errorf("%+v", cookie)
+	}
+	if dump := w.snapshot(); strings.Contains(dump, cookie.Value) || strings.Contains(w.logs.String(), cookie.Value) || strings.Contains(w.logs.String(), w.demo.Keys["member"]) {
+		t.Error("the cookie is kept")
+	}
+	ana.see("/", "Acme Studio")
+	ana.cookies = append(ana.cookies, &http.Cookie{Name: cookie.Name, Value: "x"}) // two of one name
+	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 {
+		t.Errorf("two cookies: %d", got.status)
+	}
+	ana.cookies = ana.cookies[:1]
+	w.pass(12*time.Hour - time.Second)
+	ana.see("/console/w/acme/week", "Week")
+	w.pass(time.Second)
+	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 || !strings.Contains(got.text, "Your session has ended") {
+		t.Errorf("after its time: %d", got.status)
+	}
+	if err := w.service.Clean(t.Context()); err != nil || w.value("SELECT count(*) FROM console_sessions WHERE expires_at <= ?", w.now().UnixMilli()) != "0" {
+		t.Errorf("old sessions are kept: %v", err)
+	}
+	ana = w.enter("member")
+	w.restart()
+	ana.cookies[0].Name = "pages_console_" + w.server.URL[strings.LastIndex(w.server.URL, ":")+1:]
+	ana.see("/console/w/acme/week", "Week") // a session outlives the process
+	old := ana.cookies
+	if got := ana.send("POST", "/console/sign-out", url.Values{"token": {ana.token()}}.Encode()); got.status != 303 || ana.cookies[0].MaxAge >= 0 {
+		t.Errorf("%d %+v", got.status, ana.cookies)
+	}
+	ana.cookies = old
+	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 {
+		t.Errorf("after signing out: %d", got.status)
+	}
+	ana = w.enter("member")
+	w.sql("UPDATE keys SET revoked_at = 1 WHERE holder_id = 1")
+	if got := ana.send("GET", "/console/w/acme/week", ""); got.status != 401 {
+		t.Errorf("a revoked key: %d", got.status)
+	}
+}
+
+// TestConsolePages: each page shows what its tool answers, of workspaces that the key
+// reaches.
+func TestConsolePages(t *testing.T) {
+	w := newWorld(t)
+	c := w.twoCalls()[1]
+	w.ok("member", c.tool, c.body("confirmation_id", w.propose("member", c)))
+	ana := w.enter("member")
+	ana.see("/", "Acme Studio", "Nothing waits for a go-ahead")
+	ana.see("/console/w/acme/content", "variants in progress", "Behind the kiln, part 1", "Three glazes to start with, part 9", "the video is longer")
+	if got := ana.see("/console/w/acme/content?status=failed&format=podcast"); strings.Contains(got.text, "c-draft") {
+		t.Error("a filter is not kept")
+	}
+	ana.see("/console/w/acme/week", "Week of 2026-11-23", "Europe/Berlin", "Wed 25 Nov", "shorts clips", "of 5 planned")
+	ana.see("/console/w/acme/week?week=2026-12-01", "Week of 2026-11-30")
+	ana.see("/console/w/acme/sites", "demo-home.localhost", "never published", "www.acme.example", "Wed 25 Nov 2026, 14:00:00 CET")
+	ana.see("/console/w/acme/audit", "page.schedule_publish", "proposed", "done")
+	if got := ana.send("GET", "/console/w/acme/week?week=2026-13-01", ""); !strings.Contains(got.text, "That did not work") {
+		t.Errorf("%d %s", got.status, got.text)
+	}
+	for _, path := range []string{"/console", "/console/", "/console/w", "/console/w/acme", "/console/w/globex/week", "/console/w/nowhere/week", "/console/w/acme/nothing", "/console/w/acme/week/x", "/console/w/acme/content?status=x", "/console/w/acme/audit?before=x", "/console/layout.html", "/console/..", "/console//w", "/console/w/acme/%77eek"} {
+		if got := ana.sendRaw(path); got != http.StatusNotFound {
+			t.Errorf("%s: %d", path, got)
+		}
+	}
+	for path, kind := range map[string]string{"/console/style.css": "text/css", "/console/script.js": "text/javascript", "/console/icon.svg": "image/svg+xml"} {
+		if got := (&person{world: w}).send("GET", path, ""); got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), kind) || len(got.text) < 100 {
+			t.Errorf("%s: %d %v", path, got.status, got.header)
+		}
+	}
+	w.sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) INSERT INTO audit (at, request_id, workspace_id, tool, outcome, summary) SELECT i, 'r', 1, 't', 'done', 'row ' || i || '.' FROM n")
+	first := ana.see("/console/w/acme/audit", "row 150.", "Older")
+	older := regexp.MustCompile(`href="(\?before=\d+)"`).FindStringSubmatch(first.text)
+	if older == nil || strings.Contains(first.text, "row 50.") {
+		t.Fatal("no second page")
+	}
+	ana.see("/console/w/acme/audit"+older[1], "row 50.", "row 1.", "page.schedule_publish")
+}
+
+// sendRaw is the status of a path that is sent as it is.
+func (p *person) sendRaw(path string) int {
+	p.Helper()
+	r, err := http.NewRequestWithContext(p.Context(), http.MethodGet, p.server.URL, http.NoBody)
+	if err != nil {
+		p.Fatal(err)
+	}
+	path, query, _ := strings.Cut(path, "?")
+	r.URL.Opaque, r.URL.RawQuery = path, query
+	for _, c := range p.cookies {
+		r.AddCookie(c)
+	}
+	resp, err := p.server.Client().Do(r)
+	if err != nil {
+		p.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestConsoleApproves: a person sees what will happen, and makes it happen once.
+func TestConsoleApproves(t *testing.T) {
+	each(t, func(w *world, c twoCall) {
+		ana := w.enter("member")
+		ana.see("/console/w/acme/proposals", "Nothing waits for a go-ahead")
+		a := w.ok("service", c.tool, c.body())
+		id := a.text("confirmation_id")
+		parts := []string{a.text("request_summary"), "Deploy bot", "service account", "deploy@acme.test", "What will change", "15 min 00 s"}
+		for i := 1; i < len(c.args); i += 2 {
+			value, _ := c.args[i].(string)
+			parts = append(parts, value)
+		}
+		ana.see("/console/w/acme/proposals", parts...)
+		if got := ana.see("/console/w/acme/pending", `"waiting":1`); got.text == "" || !strings.Contains(got.text, id) {
+			t.Errorf("%s", got.text)
+		}
+		was := w.value(c.effect)
+		approve := "/console/w/acme/proposals/" + id + "/approve"
+		token := ana.token()
+		for name, header := range map[string][]string{
+			"another origin": {"Origin", "http://evil.test"}, "no origin": {"Origin", "null"}, "another site": {"Sec-Fetch-Site", "cross-site"}, "another port": {"Sec-Fetch-Site", "same-site"},
+		} {
+			if got := ana.send("POST", approve, url.Values{"token": {token}}.Encode(), header...); got.status != http.StatusForbidden {
+				t.Errorf("%s: %d", name, got.status)
+			}
+		}
+		bo := w.enter("both")
+		for name, form := range map[string]url.Values{"no token": {}, "a wrong one": {"token": {"x"}}, "of another session": {"token": {bo.token()}}} {
+			if got := ana.send("POST", approve, form.Encode()); got.status != http.StatusForbidden {
+				t.Errorf("%s: %d", name, got.status)
+			}
+		}
+		if got := ana.send("GET", approve, ""); got.status != http.StatusNotFound {
+			t.Errorf("a link approves: %d", got.status)
+		}
+		if got := ana.send("POST", strings.Replace(approve, "acme", "globex", 1), url.Values{"token": {token}}.Encode()); got.status != http.StatusNotFound {
+			t.Errorf("a workspace that is not reached: %d", got.status)
+		}
+		bot := w.enter("service")
+		bot.see("/console/w/acme/proposals", "A service account proposes and never approves.")
+		if got := bot.send("POST", approve, url.Values{"token": {bot.token()}}.Encode()); got.status != http.StatusConflict {
+			t.Errorf("a service account: %d %s", got.status, got.text)
+		}
+		if now := w.value(c.effect); now != was {
+			t.Fatalf("something happened: %s, was %s", now, was)
+		}
+		for range 2 { // a second time is the same answer
+			if got := ana.send("POST", approve, url.Values{"token": {token}}.Encode()); got.status != http.StatusSeeOther || !strings.HasSuffix(got.header.Get("Location"), "?settled="+id) {
+				t.Errorf("%d %s", got.status, got.text)
+			}
+		}
+		if n := w.value("SELECT count(*) FROM audit WHERE outcome = 'done'"); n != "1" || w.value(c.effect) == was {
+			t.Errorf("%s effects", n)
+		}
+		ana.see("/console/w/acme/proposals?settled="+id, "Done.", a.text("request_summary"), "Nothing waits")
+		ana.see("/console/w/acme/audit", "proposed", "done", "Deploy bot", "Ana", c.tool)
+	})
+}
+
+// TestConsoleLapse: who could approve can also let lapse, and nobody else.
+func TestConsoleLapse(t *testing.T) {
+	w := newWorld(t)
+	c := w.twoCalls()[2]
+	id := w.ok("member", c.tool, c.body()).text("confirmation_id")
+	lapse := "/console/w/acme/proposals/" + id + "/lapse"
+	bo := w.enter("both")
+	bo.see("/console/w/acme/proposals", "Only Ana, who proposed it, can approve it.")
+	if got := bo.send("POST", lapse, url.Values{"token": {bo.token()}}.Encode()); got.status != http.StatusForbidden {
+		t.Errorf("%d", got.status)
+	}
+	ana := w.enter("member")
+	w.sql("UPDATE sites SET version = version + 1")
+	ana.see("/console/w/acme/proposals", "has changed since it was proposed")
+	if got := ana.send("POST", lapse, url.Values{"token": {ana.token()}}.Encode()); got.status != http.StatusSeeOther {
+		t.Errorf("%d %s", got.status, got.text)
+	}
+	ana.see("/console/w/acme/proposals?settled="+id, "Let lapse; nothing was done.", "Nothing waits")
+	w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", id))
+	if got := ana.send("POST", strings.Replace(lapse, "lapse", "approve", 1), url.Values{"token": {ana.token()}}.Encode()); got.status != http.StatusConflict || !strings.Contains(got.text, "expired") {
+		t.Errorf("%d %s", got.status, got.text)
+	}
+	ana.see("/console/w/acme/audit", "Let lapse: ", "lapsed")
+}
+
+// TestConsoleShowsNamesAsText: what someone chose is never markup, and shows what it
+// is.
+func TestConsoleShowsNamesAsText(t *testing.T) {
+	w := newWorld(t)
+	const evil = "<script>alert(1)</script>\u202e\"'"
+	w.sql("UPDATE sites SET name = ?", evil)
+	w.sql("UPDATE pieces SET title = ?, failure_reason = ?", evil, evil)
+	w.sql("UPDATE holders SET name = ?", evil)
+	w.sql("UPDATE workspaces SET name = ?", evil)
+	ana := w.enter("member")
+	for _, c := range w.twoCalls() {
+		w.ok("member", c.tool, c.body())
+	}
+	for _, path := range []string{"/", "/console/w/acme/proposals", "/console/w/acme/content", "/console/w/acme/content?status=failed", "/console/w/acme/week", "/console/w/acme/sites", "/console/w/acme/audit"} {
+		if got := ana.see(path); got.status != 200 || strings.Contains(got.text, "<script>alert") {
+			t.Errorf("%s: %d", path, got.status)
+		}
+	}
+}
