@@ -22,6 +22,11 @@ type Contract struct {
 	RedoDraft    Typed[UndoDraftArgs, Draft]
 	DiscardDraft Typed[DiscardDraftArgs, Draft]
 
+	Revisions    Typed[SiteArgs, RevisionList]
+	ListSecrets  Typed[SiteArgs, SecretList]
+	SetSecret    Typed[SetSecretArgs, SecretChange]
+	RemoveSecret Typed[RemoveSecretArgs, SecretChange]
+
 	tools []*Tool
 }
 
@@ -33,6 +38,7 @@ func NewContract() *Contract {
 	c := &Contract{}
 	c.defineShown()
 	c.defineAssumed()
+	c.definePublishing()
 	return c
 }
 

@@ -46,6 +46,7 @@ type SchedulePublish struct {
 type PublishArgs struct {
 	SiteID   UUID `json:"site_id" jsonschema:"the site to publish"`
 	Revision Name `json:"revision,omitempty" jsonschema:"the revision to publish; the newest one when omitted"`
+	Force    bool `json:"force,omitempty" jsonschema:"also when the page's database has migrations that the revision does not know"`
 	Confirmation
 	Scope
 }
@@ -54,6 +55,7 @@ type PublishArgs struct {
 type RollbackArgs struct {
 	SiteID   UUID `json:"site_id" jsonschema:"the site to roll back"`
 	Revision Name `json:"revision,omitempty" jsonschema:"the revision to go back to; the one that was live before when omitted"`
+	Force    bool `json:"force,omitempty" jsonschema:"also when the page's database has migrations that the revision does not know"`
 	Confirmation
 	Scope
 }

@@ -71,3 +71,24 @@ type (
 	// SecretValue is the value of a secret.
 	SecretValue string
 )
+
+// definePublishing defines the tools of this file.
+func (c *Contract) definePublishing() {
+	all := &c.tools
+	c.Revisions = define[SiteArgs, RevisionList](all, Tool{
+		Name: "page.revisions", Title: "List a page's revisions",
+		Description: "Lists the revisions of a page, newest first: what is live, scheduled or previewed, and when each was last published.",
+	})
+	c.ListSecrets = define[SiteArgs, SecretList](all, Tool{
+		Name: "page.list_secrets", Title: "List a page's secrets",
+		Description: "Lists the names of a page's secrets, those that the manifest names and have no value among them. Values are never answered.",
+	})
+	c.SetSecret = define[SetSecretArgs, SecretChange](all, Tool{
+		Name: "page.set_secret", Title: "Set a secret", Effect: Writes,
+		Description: "Sets a secret of a page. What is live reads the new value from the next request on.",
+	})
+	c.RemoveSecret = define[RemoveSecretArgs, SecretChange](all, Tool{
+		Name: "page.remove_secret", Title: "Remove a secret", Effect: Writes,
+		Description: "Removes a secret of a page. What is live no longer reads it.",
+	})
+}

@@ -28,6 +28,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
+// ManifestFile is the name of the manifest in an archive; it is no file of a bundle.
+const ManifestFile = manifest.FileName
+
 // FaultError is why a bundle cannot be uploaded.
 type FaultError struct {
 	// Code is one of toolapi's: "path_traversal", "manifest_invalid", ….

@@ -57,6 +57,25 @@ const (
 	defaultPerMinute = 60
 	rateWindow       = time.Minute
 
+	// sendsPerCall is how many blobs a minute may be sent for each call a minute.
+	sendsPerCall      = 100
+	maxSendsPerMinute = 1_000_000
+
+	// An upload expires after uploadIdle without use, and its id is remembered for
+	// uploadMemory. A use is written down at most every touchStep.
+	uploadIdle   = 24 * time.Hour
+	uploadMemory = 7 * 24 * time.Hour
+	touchStep    = time.Minute
+	// keptBlobs is how long the files of a bundle stay that nothing refers to.
+	keptBlobs     = 24 * time.Hour
+	keptRevisions = 100 // of a site
+	// A body must bring paceBytes every paceTime.
+	paceBytes = 8 << 10
+	paceTime  = 15 * time.Second
+
+	signInLife     = 15 * time.Minute
+	maxSignInLinks = 5 // of one person on one page that are not used yet
+
 	defaultPageSize = 25
 
 	planSize = 7 // shorts of a week before any shape is tried
@@ -68,6 +87,8 @@ const (
 	// Every pollInterval the service looks for what is due.
 	pollInterval  = time.Second
 	cleanInterval = time.Minute
+	// Every collectInterval it removes files that nothing refers to.
+	collectInterval = 10 * time.Minute
 
 	busyTimeout = 10 * time.Second
 	readers     = 4 // connections that read

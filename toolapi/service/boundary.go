@@ -29,6 +29,8 @@ type exchange struct {
 	tool    string
 	code    string
 	key     string // prefix
+	pages   bool   // refusals are in the envelope of section 7.3
+	sends   bool   // it counts against the window of uploads
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -74,6 +76,9 @@ func (s *Service) observe(x *exchange, took time.Duration) {
 
 // route answers by the path as it was sent, which nothing cleans or decodes.
 func (s *Service) route(x *exchange) {
+	if s.serveHosted(x) {
+		return
+	}
 	if !ours(x.r.Host) {
 		s.refuse(x, toolapi.NewError(toolapi.CodeHostRefused, "This service answers as localhost and by its loopback addresses only."))
 		return
@@ -81,6 +86,10 @@ func (s *Service) route(x *exchange) {
 	path := x.r.URL.EscapedPath()
 	if name, ok := strings.CutPrefix(path, toolapi.ToolsPath); ok {
 		s.serveTool(x, name)
+		return
+	}
+	if rest, ok := strings.CutPrefix(path, pagesPrefix); ok {
+		s.servePages(x, rest)
 		return
 	}
 	if path == toolapi.MCPPath {
@@ -182,13 +191,17 @@ func (s *Service) count(x *exchange, who identity, calls int) error {
 	if limit == 0 {
 		limit = s.perMinute
 	}
-	left, ok := s.limits.admit(who.key, limit, calls)
+	window, of := s.limits, "calls"
+	if x.sends {
+		window, limit, of = s.sends, s.sendsPerMinute, "uploads and look-ups"
+	}
+	left, ok := window.admit(who.key, limit, calls)
 	h := x.Header()
 	h.Set(toolapi.HeaderRateLimit, strconv.Itoa(left.limit))
 	h.Set(toolapi.HeaderRateLimitRemaining, strconv.Itoa(left.remaining))
 	h.Set(toolapi.HeaderRateLimitReset, strconv.FormatInt(left.reset, 10))
 	if !ok {
-		return toolapi.NewError(toolapi.CodeRateLimited, fmt.Sprintf("This key may make %d calls a minute. Wait for retry_after_seconds.", limit)).After(toolapi.Seconds(left.reset))
+		return toolapi.NewError(toolapi.CodeRateLimited, fmt.Sprintf("This key may make %d %s a minute. Wait for retry_after_seconds.", limit, of)).After(toolapi.Seconds(left.reset))
 	}
 	return nil
 }
@@ -235,6 +248,10 @@ func isJSON(h http.Header) bool {
 // refuse answers with the Error envelope. A failure of the service itself is logged
 // and not told.
 func (s *Service) refuse(x *exchange, err error) {
+	if x.pages {
+		s.refusePages(x, err)
+		return
+	}
 	refused, ok := errors.AsType[*toolapi.Error](err)
 	if !ok {
 		if x.r.Context().Err() != nil {

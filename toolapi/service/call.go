@@ -27,6 +27,8 @@ type call struct {
 	who identity
 	in  reachable
 	as  toolapi.WorkingIn
+
+	after []func() // once it is committed
 }
 
 // answer is what a call is answered with, HTTP status 200.
@@ -48,6 +50,8 @@ type handler struct {
 	run   func(*call) (any, entry, error)
 	// replay turns a kept answer into the one a retry gets; nil where there are none.
 	replay func([]byte) ([]byte, error)
+	// ahead says what a confirming call will make live; nil where no call does.
+	ahead func(*call) (goes, error)
 }
 
 // filled is a pointer to a result, which names the workspace.
@@ -94,11 +98,7 @@ func (h handler) dispatch(ctx context.Context, c *call) (a answer, err error) {
 		return h.refused(ctx, c, invalid(issues...))
 	}
 	if h.tool.Effect != toolapi.Reads {
-		err = c.service.db.write(ctx, func(t tx) error {
-			a, err = h.inside(c, t)
-			return err
-		})
-		return a, err
+		return h.commit(ctx, c)
 	}
 	var refusal error
 	err = c.service.db.read(ctx, func(t tx) error {
@@ -112,6 +112,31 @@ func (h handler) dispatch(ctx context.Context, c *call) (a answer, err error) {
 		return h.refused(ctx, c, refusal)
 	}
 	return a, err
+}
+
+// commit runs a tool that writes. What it makes live is made ready before, and shown
+// after.
+func (h handler) commit(ctx context.Context, c *call) (a answer, err error) {
+	next, err := h.makeReady(ctx, c)
+	if _, refused := refusedWith(err); refused {
+		return h.refused(ctx, c, err)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	err = c.service.db.write(ctx, func(t tx) error {
+		a, err = h.inside(c, t)
+		return err
+	})
+	if err != nil || a.refused != "" {
+		next.discard()
+		return a, err
+	}
+	next.show()
+	for _, do := range c.after {
+		do()
+	}
+	return a, nil
 }
 
 // check lists what is wrong with the arguments.

@@ -26,7 +26,9 @@ type plan[R any] struct {
 	// summary is one sentence for a person.
 	summary string
 	result  R
-	apply   func() error
+	// goes is the revision that the call makes live, if it does.
+	goes  goes
+	apply func() error
 }
 
 // proposing is the arguments of a two-call tool.
@@ -42,7 +44,7 @@ type proposed[R any] interface {
 // onTwo binds a two-call tool. prepare finds out what the call would do, and
 // changes nothing.
 func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permission, prepare func(*call, A) (plan[R], error)) handler {
-	return handler{tool: t.Tool, needs: needs, run: func(c *call) (any, entry, error) {
+	return handler{tool: t.Tool, needs: needs, ahead: func(c *call) (goes, error) { return ahead(c, prepare) }, run: func(c *call) (any, entry, error) {
 		var args A
 		if err := c.body.Decode(&args); err != nil {
 			return nil, entry{}, err
@@ -67,6 +69,27 @@ func onTwo[A proposing, R any, P proposed[R]](t toolapi.Typed[A, R], needs permi
 		result.Fill(c.as)
 		return result, entry{outcome: "proposed", summary: summary}, nil
 	}}
+}
+
+// ahead is what a confirming call will make live, if it is one that will do so.
+func ahead[A proposing, R any](c *call, prepare func(*call, A) (plan[R], error)) (goes, error) {
+	var args A
+	if err := c.body.Decode(&args); err != nil {
+		return goes{}, err
+	}
+	asked, err := c.body.Fingerprint()
+	if err != nil {
+		return goes{}, err
+	}
+	proposal, err := c.find(strings.ToLower(args.Confirm()), asked)
+	if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() {
+		return goes{}, err
+	}
+	now, err := prepare(c, args)
+	if err != nil || now.target != proposal.target {
+		return goes{}, err
+	}
+	return now.goes, nil
 }
 
 // propose stores a proposal; the oldest open ones of the holder make room.

@@ -39,6 +39,7 @@ const (
 	read         permission = "read the workspace"
 	createPages  permission = "create pages"
 	publishPages permission = "publish pages"
+	uploadPages  permission = "upload pages"
 	moveDomains  permission = "move domains"
 	editDrafts   permission = "edit automations"
 	planShorts   permission = "plan shorts"

@@ -10,9 +10,10 @@ import (
 // what has expired, and writes down when keys were used. A failure is logged and
 // tried again.
 func (s *Service) Run(ctx context.Context) {
-	poll, clean := time.NewTicker(pollInterval), time.NewTicker(cleanInterval)
+	poll, clean, collect := time.NewTicker(pollInterval), time.NewTicker(cleanInterval), time.NewTicker(collectInterval)
 	defer poll.Stop()
 	defer clean.Stop()
+	defer collect.Stop()
 	for ctx.Err() == nil {
 		if err := s.PublishDue(ctx); err != nil && ctx.Err() == nil {
 			s.log.Error("scheduled publish failed", "error", err.Error())
@@ -24,6 +25,10 @@ func (s *Service) Run(ctx context.Context) {
 			if err := s.Clean(ctx); err != nil && ctx.Err() == nil {
 				s.log.Error("cleaning failed", "error", err.Error())
 			}
+		case <-collect.C:
+			if err := s.Collect(ctx); err != nil && ctx.Err() == nil {
+				s.log.Error("collecting failed", "error", err.Error())
+			}
 		}
 	}
 	if err := s.noteUse(context.WithoutCancel(ctx)); err != nil {
@@ -34,21 +39,17 @@ func (s *Service) Run(ctx context.Context) {
 // PublishDue publishes every page whose scheduled time has come.
 func (s *Service) PublishDue(ctx context.Context) error {
 	now := s.now().UnixMilli()
-	waiting := false
+	var all []due
 	err := s.db.read(ctx, func(t tx) (err error) {
-		_, err = t.one("SELECT EXISTS (SELECT 1 FROM schedules WHERE at <= ?)", []any{now}, &waiting)
+		all, err = t.dueBy(now)
 		return err
 	})
-	if err != nil || !waiting {
-		return err
-	}
-	n := 0
-	err = s.db.write(ctx, func(t tx) (err error) {
-		n, err = t.publishDue(now)
-		return err
-	})
-	if err == nil {
-		s.log.Info("published as scheduled", "pages", n)
+	for _, d := range all {
+		if e := s.publishScheduled(ctx, d, now); e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		s.log.Info("published as scheduled", "site", d.site, "revision", d.revision)
 	}
 	return err
 }
@@ -57,6 +58,7 @@ func (s *Service) PublishDue(ctx context.Context) error {
 // windows of keys that rest.
 func (s *Service) Clean(ctx context.Context) error {
 	s.limits.clean()
+	s.sends.clean()
 	old := s.now().Add(-answerLife).UnixMilli()
 	return errors.Join(s.noteUse(ctx), s.db.write(ctx, func(t tx) error {
 		if err := t.exec("DELETE FROM proposals WHERE expires_at < ?", old); err != nil {

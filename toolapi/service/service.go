@@ -20,9 +20,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // Options of a service. The zero value is the service as the platform runs it.
@@ -34,6 +37,16 @@ type Options struct {
 	Elapsed func() time.Duration
 	// PerMinute is how many calls a minute a key without its own cap may make. Default 60.
 	PerMinute int
+	// UploadsPerMinute is how many blobs a minute a key may send. Default 100 times PerMinute.
+	UploadsPerMinute int
+	// Dir is the folder for what is not in the database: uploaded files, and the key that
+	// secrets are encrypted with. Default the folder of the database.
+	Dir string
+	// Host runs what is published. Default nobody: the service answers the API alone, and
+	// somebody else serves.
+	Host Host
+	// Mail sends a message. Default nobody gets mail, and nobody can sign in on pages.
+	Mail func(context.Context, Mail) error
 	// Logger gets one line for each request and each failure. Default none.
 	Logger *slog.Logger
 }
@@ -52,6 +65,18 @@ type Service struct {
 	mcp       http.Handler
 	openAPI   []byte
 	sealing   []byte // key of cursors
+
+	dir            string
+	sendsPerMinute int
+	sends          *limiter
+	host           Host
+	mail           func(context.Context, Mail) error
+	locks          siteLocks
+	touches        touches
+
+	opening sync.Mutex // of what is below
+	blobs   *blob.Store
+	master  []byte
 }
 
 // Open opens the service on the database file at path, which is made when it is
@@ -67,6 +92,12 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	if o.PerMinute == 0 {
 		o.PerMinute = defaultPerMinute
 	}
+	if o.UploadsPerMinute == 0 {
+		o.UploadsPerMinute = min(o.PerMinute*sendsPerCall, maxSendsPerMinute)
+	}
+	if o.Dir == "" {
+		o.Dir = filepath.Dir(path)
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -77,6 +108,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	s := &Service{
 		db: db, now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[counted]*tally{}}, used: lastUse{keys: map[int64]int64{}},
+		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail,
 	}
 	contract := toolapi.NewContract()
 	s.tools = bind(contract)
@@ -92,12 +124,18 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 }
 
 // Close closes the database. Calls and Run must have ended.
-func (s *Service) Close() error { return s.db.close() }
+func (s *Service) Close() error {
+	err := s.db.close()
+	if s.blobs != nil {
+		err = errors.Join(err, s.blobs.Close())
+	}
+	return err
+}
 
 // bind gives each tool of the contract its code.
 func bind(c *toolapi.Contract) map[string]handler {
 	all := map[string]handler{}
-	for _, h := range []handler{
+	for _, h := range append(bindPublishing(c), []handler{
 		on(c.BrandProfileStatus, read, (*call).brandProfileStatus),
 		on(c.ContentStatus, read, (*call).contentStatus),
 		on(c.ScheduleRead, read, (*call).scheduleRead),
@@ -116,7 +154,7 @@ func bind(c *toolapi.Contract) map[string]handler {
 		on(c.Unschedule, publishPages, (*call).unschedule),
 		on(c.DomainList, read, (*call).domainList),
 		onTwo(c.Connect, moveDomains, (*call).connect),
-	} {
+	}...) {
 		all[h.tool.Name] = h
 	}
 	return all

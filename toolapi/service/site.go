@@ -57,6 +57,9 @@ func (t tx) setLive(site, revision, request string, at int64) error {
 	if err := t.exec("INSERT INTO publishes (site_id, revision, previous, at, request_id) SELECT id, ?, live_revision, ?, ? FROM sites WHERE id = ?", revision, at, request, site); err != nil {
 		return err
 	}
+	if err := t.noteMigrations(site, revision); err != nil {
+		return err
+	}
 	return t.exec("UPDATE sites SET live_revision = ?, version = version + 1 WHERE id = ?", revision, site)
 }
 
@@ -92,7 +95,7 @@ func (c *call) publish(args toolapi.PublishArgs) (plan[toolapi.Publish], error) 
 	if err != nil {
 		return plan[toolapi.Publish]{}, err
 	}
-	return c.goLive(s, name, "Publish")
+	return c.goLive(s, name, "Publish", args.Force)
 }
 
 // rollback is page.rollback.
@@ -110,14 +113,20 @@ func (c *call) rollback(args toolapi.RollbackArgs) (plan[toolapi.Publish], error
 		}
 		return plan[toolapi.Publish]{}, err
 	}
-	return c.goLive(s, earlier, "Roll back")
+	return c.goLive(s, earlier, "Roll back", args.Force)
 }
 
-func (c *call) goLive(s siteRow, revision, verb string) (plan[toolapi.Publish], error) {
+func (c *call) goLive(s siteRow, revision, verb string, force bool) (plan[toolapi.Publish], error) {
 	if s.live.String == revision {
 		return plan[toolapi.Publish]{}, refuseAt(toolapi.CodeRevisionLive, "This revision is what the page serves already.", "revision", "name another revision")
 	}
+	if !force {
+		if err := c.checkSchema(s.id, revision); err != nil {
+			return plan[toolapi.Publish]{}, err
+		}
+	}
 	return plan[toolapi.Publish]{
+		goes: goes{s.id, revision, force},
 		// The newest revision may be another one by then, and that is not what was agreed to.
 		target:  s.state() + " to " + revision,
 		summary: fmt.Sprintf("%s page %s at %s: revision %s goes live at once.", verb, named(s.name), s.hostname, revision),

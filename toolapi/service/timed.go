@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"regexp"
@@ -82,30 +83,64 @@ func (c *call) unschedule(args toolapi.UnscheduleArgs) (toolapi.Unschedule, erro
 // due is a scheduled publish whose time has come.
 type due struct {
 	site, revision, request string
+	at                      int64
 	workspace, holder, key  int64
 }
 
-// publishDue publishes what is due: once, and late when the service was down. It is
-// the same transaction that takes the schedule away.
-func (t tx) publishDue(now int64) (int, error) {
-	all, err := list(t, func(rows *sql.Rows, d *due) error {
-		return rows.Scan(&d.site, &d.revision, &d.request, &d.workspace, &d.holder, &d.key)
-	}, `SELECT n.site_id, n.revision, n.request_id, s.workspace_id, n.holder_id, n.key_id
+// dueBy lists what is due.
+func (t tx) dueBy(now int64) ([]due, error) {
+	return list(t, func(rows *sql.Rows, d *due) error {
+		return rows.Scan(&d.site, &d.revision, &d.request, &d.at, &d.workspace, &d.holder, &d.key)
+	}, `SELECT n.site_id, n.revision, n.request_id, n.at, s.workspace_id, n.holder_id, n.key_id
 		FROM schedules n JOIN sites s ON s.id = n.site_id WHERE n.at <= ? ORDER BY n.at, n.site_id`, now)
+}
+
+// publishScheduled publishes what is due of a site: once, and late when the service
+// was down. What cannot be shown is called off.
+func (s *Service) publishScheduled(ctx context.Context, d due, now int64) error {
+	next, code := (*ready)(nil), ""
+	if s.host != nil {
+		var err error
+		next, err = s.readyFor(ctx, goes{site: d.site, revision: d.revision})
+		refused, ok := refusedWith(err)
+		if err != nil && !ok {
+			return err
+		}
+		if ok {
+			code = refused.refusal.Code
+			s.log.Error("a scheduled publish was called off", "site", d.site, "revision", d.revision, "code", code, "error", refused.refusal.Message)
+		}
+	}
+	done := false
+	err := s.db.write(ctx, func(t tx) (err error) {
+		done, err = t.publishDue(d, now, code)
+		return err
+	})
+	if err != nil || !done {
+		next.discard()
+		return err
+	}
+	next.show()
+	return nil
+}
+
+// publishDue moves the pointer in the transaction that takes the schedule away. It
+// reports false when the schedule is another one by now.
+func (t tx) publishDue(d due, now int64, code string) (done bool, err error) {
+	n, err := t.change("DELETE FROM schedules WHERE site_id = ? AND at = ? AND revision = ?", d.site, d.at, d.revision)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	outcome, summary := "done", "Published revision "+d.revision+" as scheduled."
+	if code == "" {
+		err = t.setLive(d.site, d.revision, d.request, now)
+	} else {
+		outcome, summary = "refused", "Revision "+d.revision+" could not be published as scheduled."
+		err = t.exec("UPDATE sites SET version = version + 1 WHERE id = ?", d.site)
+	}
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	for _, d := range all {
-		if err := t.exec("DELETE FROM schedules WHERE site_id = ?", d.site); err != nil {
-			return 0, err
-		}
-		if err := t.setLive(d.site, d.revision, d.request, now); err != nil {
-			return 0, err
-		}
-		if err := t.exec("INSERT INTO audit (at, request_id, workspace_id, holder_id, key_id, tool, outcome, summary) VALUES (?, ?, ?, ?, ?, 'page.schedule_publish', 'done', ?)",
-			now, d.request, d.workspace, d.holder, d.key, "Published revision "+d.revision+" as scheduled."); err != nil {
-			return 0, err
-		}
-	}
-	return len(all), nil
+	return true, t.exec("INSERT INTO audit (at, request_id, workspace_id, holder_id, key_id, tool, outcome, code, summary) VALUES (?, ?, ?, ?, ?, 'page.schedule_publish', ?, ?, ?)",
+		now, d.request, d.workspace, d.holder, d.key, outcome, code, summary)
 }

@@ -1,0 +1,287 @@
+package conformance
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+const (
+	zipType = "application/zip"
+	tarType = "application/gzip"
+)
+
+// send imports an archive.
+func (r *run) importAs(kind string, archive []byte, header ...string) answer {
+	r.Helper()
+	a := r.do(http.MethodPost, toolapi.ImportsPath+"?site_id="+r.Site, r.Key, bytes.NewReader(archive), append(header, "Content-Type", kind)...)
+	if inner, ok := a.fields["error"].(map[string]any); ok && (len(inner) != 2 || len(a.fields) != 2) {
+		r.Errorf("Z-016: %s", a.body)
+	}
+	return a
+}
+
+// refuses imports an archive that must be refused with 422 and one of the codes.
+func (r *run) refuses(name, kind string, archive []byte, codes ...string) {
+	r.Helper()
+	started := time.Now() //nolint:forbidigo // of the real service
+	a := r.importAs(kind, archive)
+	if a.status != http.StatusUnprocessableEntity || !slices.Contains(codes, a.code()) {
+		r.Errorf("%s: want 422 %q, got %d %.300s", name, codes, a.status, a.body)
+	}
+	if took := time.Since(started); took > 10*time.Second {
+		r.Errorf("%s: took %v", name, took)
+	}
+}
+
+const plainManifest = "pages.deploy.json"
+
+// whole is a site with its manifest.
+func whole(more site) site {
+	s := site{plainManifest: []byte(`{}`)}
+	maps.Copy(s, more)
+	return s
+}
+
+// importCases are the family Z.
+func importCases() map[string]func(*run) {
+	return map[string]func(*run){
+		"Z-001 Z-002":       sameCases,
+		"Z-003":             folderCases,
+		"Z-004":             nameCases,
+		"Z-005 Z-006 Z-007": typeCases,
+		"Z-008":             bombCases,
+		"Z-009":             lieCases,
+		"Z-010": func(r *run) {
+			for _, n := range []int{toolapi.MaxFiles + 1, 1 << 16} {
+				s := site{}
+				for i := range n {
+					s[fmt.Sprint(i)] = nil
+				}
+				r.refuses(fmt.Sprint(n), zipType, zipOf(s), "file_count_exceeded")
+			}
+		},
+		"Z-011 Z-012": damageCases,
+		"Z-013": func(r *run) {
+			a := r.importAs(zipType, zipOf(whole(site{"inner.zip": zipOf(whole(site{"x": unique("x")}))})))
+			r.want(a, http.StatusCreated, "")
+		},
+		"Z-014": func(r *run) {
+			archive := zipOf(whole(site{"a": unique("a")}))
+			sum := sha256.Sum256(archive)
+			r.want(r.importAs(zipType, archive, "Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":"), http.StatusCreated, "")
+			r.want(r.importAs(zipType, archive, "Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(make([]byte, 32))+":"), http.StatusUnprocessableEntity, "repr_digest_mismatch")
+			r.want(r.importAs(zipType, archive, "Repr-Digest", "md5=:AAAA:"), http.StatusOK, "")
+		},
+		"Z-015": func(r *run) {
+			archive := zipOf(whole(site{"a": unique("a")}))
+			r.want(r.importAs("text/plain", archive), http.StatusUnsupportedMediaType, "archive_type_unsupported")
+			r.want(r.importAs("", archive), http.StatusUnsupportedMediaType, "archive_type_unsupported")
+			if a := r.importAs(zipType, nil); a.status != http.StatusUnprocessableEntity {
+				r.Errorf("an empty body: %d %s", a.status, a.body)
+			}
+			a := r.importAs(zipType, make([]byte, toolapi.MaxArchiveBytes+1))
+			r.want(a, http.StatusRequestEntityTooLarge, "body_too_large")
+		},
+		"Z-018": func(r *run) {
+			good := tarOf(whole(site{"a": unique("a")}))
+			r.refuses("two members", tarType, append(bytes.Clone(good), gzipped([]byte("x"))...), "archive_invalid")
+			r.refuses("trailing", tarType, append(bytes.Clone(good), 0), "archive_invalid")
+			r.refuses("cut off", tarType, good[:len(good)-9], "archive_invalid")
+			r.refuses("bomb", tarType, tarOf(whole(site{"a": make([]byte, 20<<20)})), "archive_ratio")
+		},
+	}
+}
+
+func sameCases(r *run) {
+	s := whole(site{"index.html": unique("a"), "b/c.css": unique("b")})
+	first, second := r.importAs(zipType, zipOf(s)), r.importAs(tarType, tarOf(s))
+	r.want(first, http.StatusCreated, "")
+	r.want(second, http.StatusOK, "")
+	if first.text("bundle_digest") != second.text("bundle_digest") || first.text("revision") != second.text("revision") || first.text("state") != "ready" {
+		r.Errorf("%s and %s", first.body, second.body)
+	}
+	r.want(r.importAs(zipType, zipOf(s)), http.StatusOK, "")
+}
+
+func folderCases(r *run) {
+	one := unique("a")
+	a := r.importAs(zipType, zipOf(site{"site/" + plainManifest: []byte(`{"assets":"public"}`), "site/public/a": one}))
+	r.want(a, http.StatusCreated, "")
+	read := r.do(http.MethodGet, toolapi.RevisionPath(a.text("revision"))+"?site_id="+r.Site, r.Key, nil)
+	if !strings.Contains(string(read.body), `"path":"public/a"`) {
+		r.Errorf("the folder was not stripped: %s", read.body)
+	}
+	r.refuses("two folders", zipType, zipOf(site{"a/" + plainManifest: []byte(`{}`), "b/x": one}), "manifest_invalid")
+	r.refuses("no manifest", zipType, zipOf(site{"a": one}), "manifest_invalid")
+}
+
+func nameCases(r *run) {
+	for name, code := range map[string]string{
+		"../x": "path_traversal", "a/../../x": "path_traversal", "/etc/x": "path_absolute", `C:\x`: "path_backslash", `..\x`: "path_backslash",
+		`\\h\s\x`: "path_backslash", "a//b": "path_empty", "./a": "path_traversal", "": "path_empty", "a\x00b": "path_nul",
+	} {
+		s := whole(site{name: unique("x")})
+		r.refuses(fmt.Sprintf("zip %q", name), zipType, zipOf(s), code, "archive_mismatch")
+		if name != "" && !strings.Contains(name, "\x00") { // which tar cannot hold
+			r.refuses(fmt.Sprintf("tar %q", name), tarType, tarOf(s), code)
+		}
+	}
+}
+
+func typeCases(r *run) {
+	for name, h := range map[string]tar.Header{
+		"symbolic link": {Name: "x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, "hard link": {Name: "x", Typeflag: tar.TypeLink, Linkname: plainManifest},
+		"character": {Name: "x", Typeflag: tar.TypeChar}, "block": {Name: "x", Typeflag: tar.TypeBlock}, "fifo": {Name: "x", Typeflag: tar.TypeFifo},
+	} {
+		r.refuses(name, tarType, tarWith(whole(nil), tar.Header{Name: plainManifest, Typeflag: tar.TypeReg, Size: 2}, h), "archive_entry_type")
+	}
+	r.refuses("sparse", tarType, sparse(), "archive_entry_type")
+	long := "../" + strings.Repeat("x", 200)
+	for _, format := range []tar.Format{tar.FormatPAX, tar.FormatGNU} {
+		r.refuses(format.String(), tarType, tarWith(whole(site{long: nil}), tar.Header{Name: plainManifest, Typeflag: tar.TypeReg, Size: 2}, tar.Header{Name: long, Typeflag: tar.TypeReg, Format: format}), "path_traversal")
+	}
+	moded := func(mode uint32) []byte {
+		return zipWith(func(w *zip.Writer) {
+			add(w, &zip.FileHeader{Name: plainManifest}, "{}")
+			add(w, &zip.FileHeader{Name: "x", CreatorVersion: 3 << 8, ExternalAttrs: mode << 16}, string(unique("x")))
+		})
+	}
+	r.refuses("zip link", zipType, moded(0o120777), "archive_entry_type")
+	r.refuses("zip link and a file through it", zipType, zipWith(func(w *zip.Writer) {
+		add(w, &zip.FileHeader{Name: "x", CreatorVersion: 3 << 8, ExternalAttrs: 0o120777 << 16}, "/etc")
+		add(w, &zip.FileHeader{Name: "x/passwd"}, "root")
+	}), "archive_entry_type")
+	r.want(r.importAs(zipType, moded(0o106777)), http.StatusCreated, "")
+}
+
+// sparse is a tar whose file is one of GNU's with holes, which Go does not write.
+func sparse() []byte {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	_ = w.WriteHeader(&tar.Header{Name: "x", Typeflag: tar.TypeReg, Format: tar.FormatGNU}) // to memory
+	_ = w.Close()
+	header := out.Bytes()[:512]
+	header[156] = tar.TypeGNUSparse
+	sum := 0
+	for i, b := range header {
+		if i >= 148 && i < 156 { // the checksum counts as spaces
+			b = ' '
+		}
+		sum += int(b)
+	}
+	copy(header[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return gzipped(out.Bytes())
+}
+
+// zipWith is a zip file that was written by hand.
+func zipWith(write func(*zip.Writer)) []byte {
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	write(w)
+	_ = w.Close() // to memory
+	return out.Bytes()
+}
+
+func add(w *zip.Writer, h *zip.FileHeader, contents string) {
+	f, err := w.CreateHeader(h)
+	if err != nil {
+		panic(err) // to memory
+	}
+	_, _ = f.Write([]byte(contents))
+}
+
+func bombCases(r *run) {
+	zeros := zipWith(func(w *zip.Writer) {
+		add(w, &zip.FileHeader{Name: plainManifest}, "{}")
+		f, _ := w.CreateHeader(&zip.FileHeader{Name: "zeros", Method: zip.Deflate})
+		block := make([]byte, 1<<20)
+		for range 64 {
+			_, _ = f.Write(block)
+		}
+	})
+	r.refuses("zeros", zipType, zeros, "archive_ratio")
+	// The directory names one run of bytes twice, as Fifield's bomb does.
+	once := zipOf(whole(site{"a": bytes.Repeat([]byte("a"), 1000)}))
+	r.refuses("overlap", zipType, twice(once), "archive_overlap")
+}
+
+// twice adds the last record of the directory once more, under another name.
+func twice(archive []byte) []byte {
+	end := len(archive) - 22
+	start := int(binary.LittleEndian.Uint32(archive[end+16:]))
+	last := bytes.LastIndex(archive[start:end], []byte("PK\x01\x02")) + start
+	record := bytes.Clone(archive[last:end])
+	record[46] ^= 1 // of the name
+	out := append(bytes.Clone(archive[:end]), record...)
+	out = append(out, archive[end:]...)
+	tail := out[len(out)-22:]
+	n := binary.LittleEndian.Uint16(tail[8:]) + 1
+	binary.LittleEndian.PutUint16(tail[8:], n)
+	binary.LittleEndian.PutUint16(tail[10:], n)
+	binary.LittleEndian.PutUint32(tail[12:], uint32(end-start+len(record))) //nolint:gosec // of a small archive
+	return out
+}
+
+// patched changes the directory's record of the last file.
+func patched(archive []byte, change func(record []byte)) []byte {
+	out := bytes.Clone(archive)
+	change(out[bytes.LastIndex(out, []byte("PK\x01\x02")):])
+	return out
+}
+
+func lieCases(r *run) {
+	good := zipOf(whole(site{"z": bytes.Repeat(unique("z"), 2000)}))
+	put32 := func(at int, v uint32) func([]byte) {
+		return func(record []byte) { binary.LittleEndian.PutUint32(record[at:], v) }
+	}
+	lies := []string{"archive_mismatch", "archive_overlap", "archive_invalid", "archive_ratio"}
+	r.refuses("shorter", zipType, patched(good, put32(24, 1)), lies...)
+	r.refuses("longer", zipType, patched(good, put32(24, 20<<20)), lies...)
+	r.refuses("packed shorter", zipType, patched(good, put32(20, 5)), lies...)
+	r.refuses("packed longer", zipType, patched(good, put32(20, 5000)), lies...)
+	r.refuses("zip64", zipType, patched(good, put32(24, 0xffffffff)), append(lies, "file_too_large")...)
+	r.refuses("checksum", zipType, patched(good, put32(16, 1)), lies...)
+}
+
+func damageCases(r *run) {
+	good := zipOf(whole(site{"z": unique("z")}))
+	end := good[len(good)-22:]
+	invalid := []string{"archive_invalid", "archive_mismatch"}
+	r.refuses("twice", zipType, zipWith(func(w *zip.Writer) {
+		add(w, &zip.FileHeader{Name: "a"}, "1")
+		add(w, &zip.FileHeader{Name: "a"}, "2")
+	}), "archive_duplicate")
+	r.refuses("another local name", zipType, patched(good, func(record []byte) { record[46] = 'y' }), "archive_mismatch")
+	r.refuses("encrypted", zipType, patched(good, func(record []byte) { record[8] |= 1 }), "archive_encrypted")
+	r.refuses("method", zipType, patched(good, func(record []byte) { record[10] = 14 }), "archive_method")
+	r.refuses("prefix", zipType, append([]byte("#!/bin/sh\n"), good...), invalid...)
+	r.refuses("trailing", zipType, append(bytes.Clone(good), "junk"...), invalid...)
+	r.refuses("cut off", zipType, good[:len(good)-1], invalid...)
+	r.refuses("two ends", zipType, append(bytes.Clone(good), end...), invalid...)
+	r.refuses("no zip", zipType, unique("this is a text"), invalid...)
+	named := func(name string, utf8 bool) []byte {
+		return zipWith(func(w *zip.Writer) { add(w, &zip.FileHeader{Name: name, NonUTF8: !utf8}, "x") })
+	}
+	r.refuses("CP437", zipType, named("caf\x82", false), "path_not_utf8")
+	r.refuses("invalid UTF-8", zipType, patchedFlag(named("caf\x82", false)), "path_not_utf8")
+}
+
+// patchedFlag says of the only file that its name is UTF-8.
+func patchedFlag(archive []byte) []byte {
+	out := bytes.Clone(archive)
+	out[7] |= 8
+	out[bytes.Index(out, []byte("PK\x01\x02"))+9] |= 8
+	return out
+}

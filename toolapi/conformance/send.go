@@ -1,0 +1,254 @@
+package conformance
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// sendCases are U-030 to U-054.
+func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of cases
+	return map[string]func(*run){
+		"U-030 U-031": func(r *run) {
+			one, two := unique("one"), unique("two")
+			id := r.open(site{"a": one, "b": two})
+			r.want(r.put(id, one), http.StatusCreated, "")
+			head := r.do(http.MethodHead, toolapi.BlobPath(id, hash(one)), r.Key, nil)
+			if head.status != http.StatusOK || head.header.Get("Content-Length") != fmt.Sprint(len(one)) || len(r.status(id).required()) != 1 {
+				r.Errorf("HEAD: %d %v", head.status, head.header)
+			}
+			r.want(r.put(id, one), http.StatusOK, "")
+		},
+		"U-032": func(r *run) {
+			one := unique("one")
+			id := r.open(site{"a": one})
+			flipped := bytes.Clone(one)
+			flipped[3] ^= 1
+			r.want(r.putAs(id, one, flipped), http.StatusUnprocessableEntity, "digest_mismatch")
+			if r.has(id, one) {
+				r.Error("it was stored")
+			}
+		},
+		"U-033": func(r *run) {
+			one := unique("one")
+			id := r.open(site{"a": one})
+			r.want(r.putAs(id, one, one[1:]), http.StatusUnprocessableEntity, "size_mismatch")
+			r.want(r.putAs(id, one, append(bytes.Clone(one), 0)), http.StatusUnprocessableEntity, "size_mismatch")
+			r.want(r.putAs(id, one, gzipped(append(bytes.Clone(one), 0)), "Content-Encoding", "gzip"), http.StatusUnprocessableEntity, "size_mismatch")
+			if r.has(id, one) {
+				r.Error("it was stored")
+			}
+		},
+		"U-034": func(r *run) {
+			one := bytes.Repeat(unique("one"), 40)
+			id := r.open(site{"a": one})
+			r.cutOff(id, one)
+			if r.has(id, one) {
+				r.Error("it was stored")
+			}
+			r.want(r.put(id, one), http.StatusCreated, "")
+		},
+		"U-035": func(r *run) {
+			one := unique("one")
+			id := r.open(site{"a": one})
+			a := r.do(http.MethodPut, toolapi.BlobPath(id, hash(one)), r.Key, io.MultiReader(bytes.NewReader(one)))
+			r.want(a, http.StatusLengthRequired, "length_required")
+		},
+		"U-036": func(r *run) {
+			id := r.open(site{"a": {}, "b": []byte("{}"), "c": unique("c")})
+			for _, contents := range [][]byte{{}, []byte("{}")} {
+				if a := r.put(id, contents); a.status != http.StatusCreated && a.status != http.StatusOK || !r.has(id, contents) {
+					r.Errorf("%q: %d %s", contents, a.status, a.body)
+				}
+			}
+		},
+		"U-037 U-038": func(r *run) {
+			one := unique("one")
+			id, sum := r.open(site{"a": one}), hash(one)
+			for _, sum := range []string{sum[1:], sum + "0", strings.ToUpper(sum), "g" + sum[1:], "%2e%2e%2f" + sum[9:], ".."} {
+				a := r.do(http.MethodPut, toolapi.UploadPath(id)+"/blobs/"+sum, r.Key, bytes.NewReader(one))
+				if a.status != http.StatusNotFound && (a.status != http.StatusBadRequest || a.code() != "digest_malformed") {
+					r.Errorf("%s: %d %s", sum, a.status, a.body)
+				}
+			}
+			r.want(r.put(id, unique("unlisted")), http.StatusNotFound, "blob_not_listed")
+		},
+		"U-039": func(r *run) {
+			one := unique("one")
+			id := r.open(site{"a": one})
+			nobodys := r.do(http.MethodPut, toolapi.BlobPath("upl_ABCDEFGHIJKLMNOPQRSTUVWXYZ", hash(one)), r.Key, bytes.NewReader(one))
+			theirs := r.do(http.MethodPut, toolapi.BlobPath(id, hash(one)), r.OtherKey, bytes.NewReader(one))
+			if r.want(nobodys, http.StatusNotFound, "upload_not_found"); theirs.status != nobodys.status || !bytes.Equal(theirs.body, nobodys.body) {
+				r.Errorf("%d %s and %s differ", theirs.status, theirs.body, nobodys.body)
+			}
+		},
+		"U-040": func(r *run) {
+			s := site{"a": unique("a")}
+			id := r.open(s)
+			r.put(id, s["a"])
+			r.finalize(id)
+			r.want(r.put(id, s["a"]), http.StatusConflict, "upload_closed")
+			r.want(r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil), http.StatusConflict, "upload_closed")
+			id = r.open(site{"a": unique("a")})
+			if a := r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil); a.status != http.StatusNoContent {
+				r.Errorf("DELETE: %d", a.status)
+			}
+			r.want(r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil), http.StatusNotFound, "upload_not_found")
+			r.want(r.put(id, s["a"]), http.StatusNotFound, "upload_not_found")
+		},
+		"U-041": func(r *run) {
+			one := bytes.Repeat(unique("one"), 100)
+			s := site{"a": one}
+			id := r.open(s)
+			r.want(r.putAs(id, one, gzipped(one), "Content-Encoding", "gzip"), http.StatusCreated, "")
+			r.want(r.finalize(id), http.StatusOK, "")
+		},
+		"U-042 U-043 U-044": encodingCases,
+		"U-046": func(r *run) {
+			one := bytes.Repeat(unique("one"), 1000)
+			id := r.open(site{"a": one})
+			var done sync.WaitGroup
+			for range 100 {
+				done.Go(func() {
+					if a := r.put(id, one); a.status != http.StatusOK && a.status != http.StatusCreated {
+						r.Errorf("%d %s", a.status, a.body)
+					}
+				})
+			}
+			done.Wait()
+			r.want(r.finalize(id), http.StatusOK, "")
+		},
+		"U-047": func(r *run) {
+			for range 10 {
+				one := bytes.Repeat(unique("one"), 1000)
+				id := r.open(site{"a": one})
+				bad := bytes.Clone(one)
+				bad[rand.IntN(len(bad))] ^= 1 //nolint:gosec // which byte is no secret
+				var done sync.WaitGroup
+				done.Go(func() { r.want(r.putAs(id, one, bad), http.StatusUnprocessableEntity, "digest_mismatch") })
+				done.Go(func() {
+					if a := r.put(id, one); a.status != http.StatusOK && a.status != http.StatusCreated {
+						r.Errorf("%d %s", a.status, a.body)
+					}
+				})
+				done.Wait()
+				r.want(r.finalize(id), http.StatusOK, "")
+			}
+		},
+		"U-052": func(r *run) {
+			s := site{}
+			for i := range 20 {
+				s[fmt.Sprint(i)] = unique("x")
+			}
+			id := r.open(s)
+			var left []string
+			for i, contents := range s {
+				if len(i)%2 == 0 {
+					r.put(id, contents)
+					continue
+				}
+				left = append(left, hash(contents))
+			}
+			slices.Sort(left)
+			if got := r.status(id).required(); !slices.Equal(got, left) {
+				r.Errorf("required %v, want %v", got, left)
+			}
+		},
+		"U-054": idleCases,
+	}
+}
+
+// putAs sends bytes to the address of others.
+func (r *run) putAs(id string, contents, sent []byte, header ...string) answer {
+	r.Helper()
+	return r.do(http.MethodPut, toolapi.BlobPath(id, hash(contents)), r.Key, bytes.NewReader(sent), header...)
+}
+
+// cutOff announces contents and closes the connection in the middle.
+func (r *run) cutOff(id string, contents []byte) {
+	r.Helper()
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		r.Fatal(err)
+	}
+	conn, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", u.Host)
+	if err != nil {
+		r.Fatal(err)
+	}
+	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", toolapi.BlobPath(id, hash(contents)), u.Host, r.Key, len(contents))
+	if _, err := conn.Write(contents[:10]); err != nil {
+		r.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func encodingCases(r *run) {
+	one := unique("one")
+	id := r.open(site{"a": one, "b": unique("b")})
+	bomb := func() []byte {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, _ = w.Write(make([]byte, 1<<20))
+		_ = w.Close()
+		return packed.Bytes()
+	}()
+	started := time.Now() //nolint:forbidigo // of the real service
+	r.want(r.putAs(id, one, bomb, "Content-Encoding", "gzip"), http.StatusUnprocessableEntity, "size_mismatch")
+	if took := time.Since(started); took > 10*time.Second {
+		r.Errorf("a bomb took %v", took)
+	}
+	good := gzipped(one)
+	badSum := bytes.Clone(good)
+	badSum[len(badSum)-6] ^= 1
+	for name, packed := range map[string][]byte{
+		"truncated": good[:len(good)-3], "bad CRC": badSum, "trailing": append(bytes.Clone(good), 0), "two members": append(bytes.Clone(good), gzipped(nil)...), "none": one,
+	} {
+		if a := r.putAs(id, one, packed, "Content-Encoding", "gzip"); a.status != http.StatusUnprocessableEntity || a.code() != "encoding_invalid" {
+			r.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+	for _, encoding := range []string{"br", "zstd", "deflate", "gzip, gzip", "x"} {
+		a := r.putAs(id, one, good, "Content-Encoding", encoding)
+		if r.want(a, http.StatusUnsupportedMediaType, "encoding_unsupported"); a.header.Get("Accept-Encoding") != "gzip, identity" {
+			r.Errorf("%s: Accept-Encoding is %q", encoding, a.header.Get("Accept-Encoding"))
+		}
+	}
+	if r.has(id, one) {
+		r.Error("something was stored")
+	}
+}
+
+// idleCases let uploads rest.
+func idleCases(r *run) {
+	if r.Pass == nil {
+		return
+	}
+	one := unique("one")
+	id := r.open(site{"a": one})
+	r.Pass(24*time.Hour - time.Second)
+	r.want(r.status(id), http.StatusOK, "") // which is a use of it
+	r.Pass(24 * time.Hour)
+	r.want(r.status(id), http.StatusGone, "upload_expired")
+	r.want(r.put(id, one), http.StatusGone, "upload_expired")
+
+	id = r.open(site{"a": unique("one")})
+	r.Pass(23 * time.Hour)
+	r.want(r.status(id), http.StatusOK, "")
+	r.Pass(7 * time.Hour)
+	r.want(r.status(id), http.StatusOK, "")
+	r.Pass(8 * 24 * time.Hour)
+	r.want(r.status(id), http.StatusNotFound, "upload_not_found")
+}

@@ -1,0 +1,352 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/flate"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+)
+
+// This file reads zip files (APPNOTE 6.3.10), the part of the format that tools write
+// for sites: entries that are stored or deflated, one after another from the first
+// byte on, then the central directory, then its end. Everything that is said twice must
+// be said alike, and no byte may belong to nothing or to two.
+
+// record is an entry of the central directory.
+type record struct {
+	name         string
+	flags        uint16
+	method       uint16
+	crc          uint32
+	packed, size int64
+	offset       int64
+	mode         uint32 // of Unix; 0 when it was made elsewhere
+}
+
+const (
+	localSignature      = 0x04034b50
+	centralSignature    = 0x02014b50
+	endSignature        = 0x06054b50
+	descriptorSignature = 0x08074b50
+	locator64Signature  = 0x07064b50
+
+	localLength     = 30
+	centralLength   = 46
+	endLength       = 22
+	locator64Length = 20
+
+	flagEncrypted  = 1<<0 | 1<<6 | 1<<13
+	flagDescriptor = 1 << 3
+	flagUTF8       = 1 << 11
+
+	stored   = 0
+	deflated = 8
+)
+
+// little reads numbers from a buffer.
+type little []byte
+
+func (b little) u16(at int) uint16 { return binary.LittleEndian.Uint16(b[at:]) }
+func (b little) u32(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+func (b little) long(at int) int64 { return int64(b.u32(at)) }
+
+// piece reads a part of the archive.
+func piece(r io.ReaderAt, size, from, n int64) (little, error) {
+	if from < 0 || n < 0 || from > size-n {
+		return nil, invalid("The archive ends too early.")
+	}
+	b := make([]byte, n)
+	if _, err := r.ReadAt(b, from); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
+	directory, start, err := findDirectory(r, size)
+	if err != nil {
+		return err
+	}
+	records, err := readDirectory(directory, m)
+	if err != nil {
+		return err
+	}
+	if err := checkRecords(records, m); err != nil {
+		return err
+	}
+	slices.SortStableFunc(records, func(a, b record) int { return cmp.Compare(a.offset, b.offset) })
+	at := int64(0)
+	for i, e := range records {
+		switch {
+		case e.offset < at:
+			return fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", shown(e.name))
+		case e.offset > at:
+			return invalid("The archive has bytes that belong to nothing.")
+		}
+		next := start
+		if i+1 < len(records) {
+			next = records[i+1].offset
+		}
+		if at, err = readEntry(r, e, next, each); err != nil {
+			return err
+		}
+	}
+	if at != start {
+		return invalid("The archive has bytes that belong to nothing.")
+	}
+	return nil
+}
+
+// findDirectory reads the central directory, and says where it starts.
+func findDirectory(r io.ReaderAt, size int64) (directory little, start int64, err error) {
+	tail, err := piece(r, size, max(0, size-endLength-math.MaxUint16), min(size, endLength+math.MaxUint16))
+	if err != nil {
+		return nil, 0, err
+	}
+	at := -1
+	for i := len(tail) - endLength; i >= 0; i-- {
+		if tail.u32(i) != endSignature || i+endLength+int(tail.u16(i+20)) != len(tail) {
+			continue
+		}
+		if at >= 0 {
+			return nil, 0, invalid("The archive has two ends.")
+		}
+		at = i
+	}
+	if at < 0 {
+		return nil, 0, invalid("The archive is no zip file, or is cut off, or goes on behind its end.")
+	}
+	end := tail[at:]
+	limit := size - int64(len(end))
+	if limit >= locator64Length {
+		locator, err := piece(r, size, limit-locator64Length, locator64Length)
+		if err != nil {
+			return nil, 0, err
+		}
+		if locator.u32(0) == locator64Signature {
+			return nil, 0, end64(r, size, locator)
+		}
+	}
+	if end.u16(4) != 0 || end.u16(6) != 0 || end.u16(8) != end.u16(10) {
+		return nil, 0, invalid("The archive is one of several parts.")
+	}
+	length, start := end.long(12), end.long(16)
+	if start+length != limit {
+		return nil, 0, invalid("The archive's directory is not where its end says.")
+	}
+	directory, err = piece(r, size, start, length)
+	return directory, start, err
+}
+
+// end64 refuses an archive of the form for more than can be imported, and says what
+// there is too much of.
+func end64(r io.ReaderAt, size int64, locator little) error {
+	offset := int64(binary.LittleEndian.Uint64(locator[8:]) & math.MaxInt64) //nolint:gosec // masked
+	end, err := piece(r, size, offset, 56)
+	if err == nil && binary.LittleEndian.Uint64(end[32:]) > toolapi.MaxFiles {
+		return fault(toolapi.CodeFileCount, "", "The archive has more than %d entries.", toolapi.MaxFiles)
+	}
+	return invalid("The archive is of the form for very large ones (zip64), which is not taken.")
+}
+
+// readDirectory splits the central directory into its records.
+func readDirectory(d little, m *meter) (records []record, err error) {
+	for len(d) > 0 {
+		if len(d) < centralLength || d.u32(0) != centralSignature {
+			return nil, invalid("The archive's directory is damaged.")
+		}
+		nameEnd := centralLength + int(d.u16(28))
+		extraEnd := nameEnd + int(d.u16(30))
+		end := extraEnd + int(d.u16(32))
+		if end > len(d) {
+			return nil, invalid("The archive's directory is damaged.")
+		}
+		e := record{
+			name: string(d[centralLength:nameEnd]), flags: d.u16(8), method: d.u16(10), crc: d.u32(16),
+			packed: d.long(20), size: d.long(24), offset: d.long(42),
+		}
+		if madeBy := d[5]; madeBy == 3 || madeBy == 19 { // Unix, macOS
+			e.mode = d.u32(38) >> 16
+		}
+		if err := e.widen(d[nameEnd:extraEnd]); err != nil {
+			return nil, err
+		}
+		if err := m.entry(strings.TrimSuffix(e.name, "/")); err != nil {
+			return nil, err
+		}
+		records, d = append(records, e), d[end:]
+	}
+	return records, nil
+}
+
+// widen takes sizes that do not fit from the zip64 field, so that they can be judged.
+func (e *record) widen(extra little) error {
+	const wide, tag = math.MaxUint32, 1
+	values := []*int64{&e.size, &e.packed, &e.offset}
+	for len(extra) >= 4 {
+		n := int(extra.u16(2))
+		if 4+n > len(extra) {
+			return invalid("The archive's directory is damaged.")
+		}
+		if extra.u16(0) == tag {
+			field := extra[4 : 4+n]
+			for _, v := range values {
+				if *v != wide {
+					continue
+				}
+				if len(field) < 8 {
+					return invalid("The archive's directory is damaged.")
+				}
+				*v = int64(binary.LittleEndian.Uint64(field) & math.MaxInt64) //nolint:gosec // masked
+				field = field[8:]
+			}
+			return nil
+		}
+		extra = extra[4+n:]
+	}
+	return nil
+}
+
+// checkRecords judges what the directory says, before anything is expanded.
+func checkRecords(records []record, m *meter) error {
+	for _, e := range records {
+		if err := e.check(); err != nil {
+			return err
+		}
+		if e.folder() {
+			continue
+		}
+		if err := m.file(e.name, e.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e record) folder() bool { return strings.HasSuffix(e.name, "/") }
+
+func (e record) check() error {
+	const typeMask, regular, folder = 0o170000, 0o100000, 0o040000
+	kind := e.mode & typeMask
+	switch {
+	case e.flags&flagEncrypted != 0:
+		return fault(toolapi.CodeArchiveEncrypted, e.name, "%s is encrypted.", shown(e.name))
+	case e.method != stored && e.method != deflated:
+		return fault(toolapi.CodeArchiveMethod, e.name, "%s is packed in a way that is not taken: use deflate.", shown(e.name))
+	case e.flags&flagUTF8 == 0 && strings.ContainsFunc(e.name, func(r rune) bool { return r >= 0x80 }):
+		return fault(bundle.CodeNotUTF8, e.name, "The name %s is not marked as UTF-8.", shown(e.name))
+	case kind != 0 && kind != regular && kind != folder, kind == folder != e.folder() && kind != 0:
+		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is no plain file and no folder.", shown(e.name))
+	case e.folder() && e.size != 0:
+		return fault(toolapi.CodeArchiveEntryType, e.name, "%s is a folder with contents.", shown(e.name))
+	case steep(e.size, e.packed):
+		return ratio()
+	case e.method == stored && e.size != e.packed:
+		return e.mismatch()
+	}
+	return nil
+}
+
+func (e record) mismatch() error {
+	return fault(toolapi.CodeArchiveMismatch, e.name, "The archive says two things of %s.", shown(e.name))
+}
+
+// readEntry reads the entry whose bytes end at next, and returns where they do.
+func readEntry(r io.ReaderAt, e record, next int64, each Each) (end int64, err error) {
+	head, err := piece(r, next, e.offset, localLength)
+	if err != nil {
+		return 0, fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", shown(e.name))
+	}
+	nameLength, extraLength := int64(head.u16(26)), int64(head.u16(28))
+	name, err := piece(r, next, e.offset+localLength, nameLength)
+	if err != nil || head.u32(0) != localSignature || string(name) != e.name || head.u16(6) != e.flags || head.u16(8) != e.method {
+		return 0, e.mismatch()
+	}
+	data := e.offset + localLength + nameLength + extraLength
+	end = data + e.packed
+	if end > next {
+		return 0, fault(toolapi.CodeArchiveOverlap, e.name, "%s shares bytes with another entry.", shown(e.name))
+	}
+	if e.flags&flagDescriptor == 0 {
+		if !e.agrees(head.u32(14), head.long(18), head.long(22)) {
+			return 0, e.mismatch()
+		}
+	} else if end, err = e.descriptor(r, end, next); err != nil {
+		return 0, err
+	}
+	contents, err := e.expand(io.NewSectionReader(r, data, e.packed))
+	if err != nil {
+		return 0, err
+	}
+	if e.folder() {
+		return end, nil
+	}
+	return end, each(e.name, contents)
+}
+
+// agrees compares the local header with the directory. Sizes may be in the local
+// zip64 field instead, where the directory's are those that count.
+func (e record) agrees(crc uint32, packed, size int64) bool {
+	same := func(a, b int64) bool { return a == b || a == math.MaxUint32 }
+	return crc == e.crc && same(packed, e.packed) && same(size, e.size)
+}
+
+// descriptor reads what follows the bytes of an entry that was written as a stream:
+// with or without a signature, with sizes of four or eight bytes.
+func (e record) descriptor(r io.ReaderAt, at, next int64) (end int64, err error) {
+	n := next - at
+	if n != 12 && n != 16 && n != 20 && n != 24 {
+		return 0, e.mismatch()
+	}
+	d, err := piece(r, next, at, n)
+	if err != nil {
+		return 0, err
+	}
+	if n == 16 || n == 24 {
+		if d.u32(0) != descriptorSignature {
+			return 0, e.mismatch()
+		}
+		d = d[4:]
+	}
+	packed, size := d.long(4), int64(0)
+	if len(d) == 12 {
+		size = d.long(8)
+	} else {
+		packed = int64(binary.LittleEndian.Uint64(d[4:]) & math.MaxInt64) //nolint:gosec // masked
+		size = int64(binary.LittleEndian.Uint64(d[12:]) & math.MaxInt64)  //nolint:gosec // masked
+	}
+	if d.u32(0) != e.crc || packed != e.packed || size != e.size {
+		return 0, e.mismatch()
+	}
+	return next, nil
+}
+
+// expand returns the contents of an entry, which are as long as was announced.
+func (e record) expand(packed *io.SectionReader) ([]byte, error) {
+	source := bufio.NewReader(packed)
+	var plain io.Reader = source
+	if e.method == deflated {
+		plain = flate.NewReader(source) // takes no byte more than it needs
+	}
+	var contents bytes.Buffer
+	n, err := io.Copy(&contents, io.LimitReader(plain, e.size+1))
+	switch {
+	case err != nil:
+		return nil, invalid("The bytes of %s are damaged.", shown(e.name))
+	case n != e.size, crc32.ChecksumIEEE(contents.Bytes()) != e.crc:
+		return nil, e.mismatch()
+	}
+	if _, err := source.ReadByte(); err == nil {
+		return nil, e.mismatch()
+	}
+	return contents.Bytes(), nil
+}

@@ -1,0 +1,312 @@
+// Package blob keeps files by the SHA-256 of their bytes, in a folder for each
+// workspace.
+//
+// In go a hash, a size and a reader (Store.Put); the blob is there only when all its
+// bytes were read, match both, and are on disk. Its name is durable once Sync has
+// returned: a blob that was put and not synced is whole or absent after a loss of
+// power, never wrong. What a client sends is never part of a file name.
+//
+// Errors are *MismatchError for bytes that are not those announced, ErrFull when the
+// disk is, the reader's own, or those of the file system; after a failed fsync the
+// store refuses to put anything (ErrBroken), since nobody knows what is on disk.
+//
+// A Store is safe for concurrent use by one process. It does not know who refers to a
+// blob: Collect is told.
+package blob
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// Store is a folder of blobs.
+type Store struct {
+	root   *os.Root
+	broken atomic.Bool
+
+	mu      sync.Mutex
+	opened  map[int64]*Space
+	using   sync.RWMutex // held for writing while blobs are collected
+	written func()       // of tests: called before a file is renamed
+}
+
+// Space is the blobs of one workspace.
+type Space struct {
+	store *Store
+	dir   string
+
+	mu     sync.Mutex
+	synced [1 << 8]bool   // folders whose names are on disk
+	pinned map[string]int // blobs that are in use and that nobody refers to yet
+}
+
+// ErrFull says that the disk is full.
+var ErrFull = errors.New("the disk is full")
+
+// ErrBroken says that an fsync failed before.
+var ErrBroken = errors.New("a write did not reach the disk: the service must be started again")
+
+// MismatchError says that bytes are not those announced.
+type MismatchError struct {
+	// Size is true when there are too few or too many; else their hash is another.
+	Size bool
+}
+
+func (e *MismatchError) Error() string {
+	if e.Size {
+		return "the bytes are not as many as announced"
+	}
+	return "the bytes have another hash than announced"
+}
+
+const incoming = "tmp"
+
+// Open opens the store in a folder, which is made when it is missing, and removes
+// what a process that ended left half-written.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{root: root, opened: map[int64]*Space{}}
+	if err := errors.Join(root.RemoveAll(incoming), root.Mkdir(incoming, 0o700), s.syncDir(".")); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return s, nil
+}
+
+// Close closes the folder. Nothing may be under way.
+func (s *Store) Close() error { return s.root.Close() }
+
+// Broken reports whether an fsync failed: nothing more may be acknowledged.
+func (s *Store) Broken() bool { return s.broken.Load() }
+
+// Space is the blobs of the workspace with a number.
+func (s *Store) Space(workspace int64) *Space {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	space, ok := s.opened[workspace]
+	if !ok {
+		space = &Space{store: s, dir: strconv.FormatInt(workspace, 10), pinned: map[string]int{}}
+		s.opened[workspace] = space
+	}
+	return space
+}
+
+// name is the file of a blob.
+func (w *Space) name(sum string) string { return path.Join(w.dir, sum[:2], sum[2:]) }
+
+// valid reports whether a hash has the form of one.
+func valid(sum string) bool {
+	if len(sum) != hex.EncodedLen(sha256.Size) {
+		return false
+	}
+	for i := range len(sum) {
+		if c := sum[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// Has reports whether the blob is there, with that size. A file of another size was
+// damaged, or is asked for by who does not know it: it counts as missing, and Put
+// replaces it by the bytes that have the hash.
+func (w *Space) Has(sum string, size int64) bool {
+	if !valid(sum) {
+		return false
+	}
+	info, err := w.store.root.Stat(w.name(sum))
+	return err == nil && info.Mode().IsRegular() && info.Size() == size
+}
+
+// Put reads a blob to its end and keeps it. It reports whether the blob was there
+// before: then the bytes are checked all the same, and nothing is written.
+func (w *Space) Put(sum string, size int64, r io.Reader) (had bool, err error) {
+	if !valid(sum) {
+		return false, &MismatchError{}
+	}
+	if w.Has(sum, size) {
+		return true, check(io.Discard, sum, size, r)
+	}
+	if w.store.Broken() {
+		return false, ErrBroken
+	}
+	temporary := path.Join(incoming, rand.Text())
+	if err := w.store.write(temporary, sum, size, r); err != nil {
+		return false, errors.Join(err, w.store.forget(temporary))
+	}
+	return false, w.admit(temporary, sum, size)
+}
+
+// check copies what must be the blob.
+func check(to io.Writer, sum string, size int64, r io.Reader) error {
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(to, hash), io.LimitReader(r, size+1))
+	switch {
+	case err != nil:
+		return err
+	case n != size:
+		return &MismatchError{Size: true}
+	case hex.EncodeToString(hash.Sum(nil)) != sum:
+		return &MismatchError{}
+	}
+	return nil
+}
+
+// write writes a new file, checked and synced.
+func (s *Store) write(name, sum string, size int64, r io.Reader) error {
+	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return plainly(err)
+	}
+	err = check(f, sum, size, r)
+	if err == nil {
+		err = s.sync(f)
+	}
+	return errors.Join(plainly(err), f.Close())
+}
+
+// sync is fsync. One that failed is not tried again: the kernel may have dropped the
+// pages and say yes the next time.
+func (s *Store) sync(f *os.File) error {
+	err := f.Sync()
+	if err != nil && !errors.Is(err, syscall.ENOSPC) {
+		s.broken.Store(true)
+		return errors.Join(ErrBroken, err)
+	}
+	return err
+}
+
+// plainly gives the errors of a full disk one name.
+func plainly(err error) error {
+	if IsFull(err) {
+		return errors.Join(ErrFull, err)
+	}
+	return err
+}
+
+// forget removes a file that did not become a blob.
+func (s *Store) forget(name string) error {
+	if err := s.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// admit gives a whole file its name.
+func (w *Space) admit(temporary, sum string, size int64) error {
+	s := w.store
+	if err := s.root.MkdirAll(path.Join(w.dir, sum[:2]), 0o700); err != nil {
+		return errors.Join(plainly(err), s.forget(temporary))
+	}
+	if s.written != nil {
+		s.written()
+	}
+	if err := s.root.Rename(temporary, w.name(sum)); err != nil {
+		// Windows does not replace a file that is being read; it has the same bytes.
+		err = errors.Join(plainly(err), s.forget(temporary))
+		if w.Has(sum, size) {
+			return nil
+		}
+		return err
+	}
+	w.mu.Lock()
+	w.synced[folderOf(sum)] = false
+	w.mu.Unlock()
+	return nil
+}
+
+// folderOf is the number of the folder that a blob is in.
+func folderOf(sum string) byte {
+	n, err := strconv.ParseUint(sum[:2], 16, 8)
+	if err != nil { // of a hash, which is hexadecimal
+		return 0
+	}
+	return byte(n)
+}
+
+// Sync makes the names of blobs durable.
+func (w *Space) Sync(sums []string) error {
+	if w.store.Broken() {
+		return ErrBroken
+	}
+	var folders [1 << 8]bool
+	for _, sum := range sums {
+		folders[folderOf(sum)] = true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	synced := false
+	for n, used := range folders {
+		if !used || w.synced[n] {
+			continue
+		}
+		if err := w.store.syncDir(path.Join(w.dir, fmt.Sprintf("%02x", n))); err != nil {
+			return err
+		}
+		w.synced[n], synced = true, true
+	}
+	if !synced {
+		return nil
+	}
+	return errors.Join(w.store.syncDir(w.dir), w.store.syncDir("."))
+}
+
+// syncDir makes the names in a folder durable. Windows cannot sync a folder; its file
+// system journals them.
+func (s *Store) syncDir(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := s.root.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.sync(d), d.Close())
+}
+
+// Open opens a blob for reading.
+func (w *Space) Open(sum string) (*os.File, error) {
+	if !valid(sum) {
+		return nil, fs.ErrNotExist
+	}
+	return w.store.root.Open(w.name(sum))
+}
+
+// Path is the name of a blob's file, for whoever reads it by itself.
+func (w *Space) Path(sum string) string {
+	return path.Join(w.store.root.Name(), w.name(sum))
+}
+
+// Dir is the folder that holds the files of all blobs of the workspace.
+func (w *Space) Dir() string { return path.Join(w.store.root.Name(), w.dir) }
+
+// Verify reads a blob and reports whether it is what its name says.
+func (w *Space) Verify(sum string, size int64) error {
+	f, err := w.Open(sum)
+	if err != nil {
+		return err
+	}
+	return errors.Join(check(io.Discard, sum, size, f), f.Close())
+}
+
+// IsFull reports whether an error says that the disk is full.
+func IsFull(err error) bool {
+	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

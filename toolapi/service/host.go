@@ -1,0 +1,239 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
+)
+
+// Host runs what is published. The service decides what that is; the host knows how.
+// Its functions may be called concurrently.
+type Host interface {
+	// Prepare makes a release ready for its visitors: what its bindings need, its
+	// migrations, its Worker. Nobody sees it yet. An error that the release is to
+	// blame for is a *ReleaseError, and what was live is as it was.
+	Prepare(ctx context.Context, r Release) (Prepared, error)
+	// Serve answers a visitor of a site. load gives what is live, for a host that
+	// does not have it.
+	Serve(w http.ResponseWriter, r *http.Request, site string, load func(context.Context) (Release, error))
+	// Preview answers a visitor who has a preview link.
+	Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (Release, error))
+	// EndPreview ends what Preview started, if it did.
+	EndPreview(id string)
+	// Serving reports whether what is live of a site can be served, as far as is known.
+	Serving(site string) bool
+}
+
+// Prepared is a release that is ready. One of its functions is called, once.
+type Prepared interface {
+	// Show puts it in the place of what was live. Requests under way end where they began.
+	Show()
+	// Discard gives up what only it needs.
+	Discard()
+}
+
+// Release is a revision on its way to visitors.
+type Release struct {
+	Site, Revision string
+	// Workspace is the slug of the site's workspace, and WorkspaceID its number.
+	Workspace   string
+	WorkspaceID int64
+	Bundle      *bundle.Bundle
+	Files       *blob.Space
+	// Secrets are the values of those that the manifest names.
+	Secrets map[string]string
+	// Preview says that visitors come by a preview link.
+	Preview bool
+	// Force takes a release whose migrations are behind those of the database.
+	Force bool
+	// People are who may sign in.
+	People People
+}
+
+// People are the members of a site's workspace, as far as the site's visitors are.
+type People interface {
+	// IsMember reports whether a person is a member now.
+	IsMember(ctx context.Context, id string) bool
+	// SendLink sends a link to sign in by, if the email is a member's. link makes the
+	// address of a token. Whether there is such a member is not told.
+	SendLink(ctx context.Context, email string, link func(token string) string) error
+	// Redeem gives the person whose link a token is from, once; false for any other.
+	Redeem(ctx context.Context, token string) (Person, bool, error)
+}
+
+// Person is a member of a workspace as a site's visitor.
+type Person struct{ ID, Email, Name string }
+
+// ReleaseError says why a release cannot be shown.
+type ReleaseError struct {
+	// Code is "schema_ahead", "migration_failed", "worker_failed" or "revision_damaged".
+	Code string
+	// Message is for a person.
+	Message string
+}
+
+func (e *ReleaseError) Error() string { return e.Code + ": " + e.Message }
+
+// bareName is the name in a Host header, in lower case.
+func bareName(host string) string {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	return strings.ToLower(strings.Trim(strings.TrimSuffix(name, "."), "[]"))
+}
+
+// previewDomain is under which each preview has a host of its own, so that a cookie
+// opens one preview.
+const previewDomain = ".preview.localhost"
+
+// serveHosted answers for the pages that are published. It reports whether the host
+// is one of theirs.
+func (s *Service) serveHosted(x *exchange) bool {
+	if s.host == nil {
+		return false
+	}
+	name := bareName(x.r.Host)
+	switch name {
+	case "localhost", "127.0.0.1", "::1":
+		return false
+	}
+	if label, ok := strings.CutSuffix(name, previewDomain); ok {
+		x.tool = "visit"
+		s.servePreview(x, label)
+		return true
+	}
+	var site string
+	var live, active, found bool
+	err := s.db.read(x.r.Context(), func(t tx) (err error) {
+		found, err = t.one("SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.hostname = ?", []any{name}, &site, &live, &active)
+		return err
+	})
+	switch {
+	case err != nil:
+		x.tool = "visit"
+		s.refuse(x, err)
+	case !found && !strings.HasSuffix(name, ".localhost"):
+		return false
+	case !found:
+		x.tool = "visit"
+		x.page(http.StatusNotFound, "There is no page here", "No page has this address.")
+	case !live, !active:
+		x.tool = "visit"
+		x.page(http.StatusNotFound, "Nothing is published here", "There is no page at this address yet.")
+	default:
+		x.tool = "visit"
+		s.host.Serve(x.visitor(), x.r, site, func(ctx context.Context) (Release, error) { return s.release(ctx, site) })
+	}
+	return true
+}
+
+// visitor is the response without the headers of the API.
+func (x *exchange) visitor() http.ResponseWriter {
+	h := x.Header()
+	for _, name := range []string{toolapi.HeaderAPI, toolapi.HeaderRequestID, "Cache-Control", "X-Content-Type-Options"} {
+		h.Del(name)
+	}
+	return x
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// page answers a visitor of nothing.
+func (x *exchange) page(status int, title, text string) {
+	w := x.visitor()
+	body := "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + title + "</title>\n<h1>" + title + "</h1>\n<p>" + text + "</p>\n</html>\n"
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if x.r.Method != http.MethodHead {
+		_, _ = x.Write([]byte(body)) // fails only when the visitor is gone
+	}
+}
+
+// errNothingLive is for a page that was unpublished a moment ago.
+var errNothingLive = errors.New("nothing is live")
+
+// release is what is live of a site.
+func (s *Service) release(ctx context.Context, site string) (Release, error) {
+	var r Release
+	err := s.db.read(ctx, func(t tx) error {
+		var live string
+		found, err := t.one("SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{site}, &live)
+		if err == nil && !found {
+			err = errNothingLive
+		}
+		if err != nil {
+			return err
+		}
+		r, err = s.releaseOf(t, site, live)
+		return err
+	})
+	// What is live was taken with what its database held then.
+	r.Force = true
+	return r, err
+}
+
+// releaseOf is a revision of a site as a release.
+func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
+	r := Release{Site: site, Revision: revision}
+	store, err := s.store()
+	if err != nil {
+		return r, err
+	}
+	if _, err := t.one("SELECT w.id, w.slug FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?", []any{site}, &r.WorkspaceID, &r.Workspace); err != nil {
+		return r, err
+	}
+	l, ok, err := t.load(site, revision)
+	if err != nil {
+		return r, err
+	}
+	if !ok {
+		return r, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "Revision " + revision + " has no contents."}
+	}
+	r.Bundle, r.Files, r.People = l.bundle, store.Space(r.WorkspaceID), &people{s, site, r.WorkspaceID}
+	r.Secrets, err = s.secretValues(t, site, l.bundle.Manifest.Bindings.Secrets)
+	return r, err
+}
+
+// prepare checks a release's files and has the host make it ready.
+func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
+	// What is live was read before; a release brings files that nobody may have read
+	// since they were stored.
+	served := map[string]bool{}
+	err := s.db.read(ctx, func(t tx) error {
+		var live string
+		if found, err := t.one("SELECT live_revision FROM sites WHERE id = ? AND live_revision IS NOT NULL", []any{r.Site}, &live); err != nil || !found {
+			return err
+		}
+		l, ok, err := t.load(r.Site, live)
+		if ok {
+			for _, f := range l.bundle.Files {
+				served[f.SHA256] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range r.Bundle.Files {
+		if served[f.SHA256] {
+			continue
+		}
+		if err := r.Files.Verify(f.SHA256, f.Size); err != nil {
+			return nil, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the page again."}
+		}
+		served[f.SHA256] = true
+	}
+	return s.host.Prepare(ctx, r)
+}

@@ -1,0 +1,236 @@
+package service
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service/archive"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
+)
+
+// importArchive is POST /pages/imports.
+func (p *pagesCall) importArchive() error {
+	err := p.service.db.read(p.x.r.Context(), func(t tx) error {
+		_, err := p.siteOfQuery(t)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	kind, err := archiveKind(p.x.r.Header)
+	if err != nil {
+		return err
+	}
+	spooled, sum, err := p.spool()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = errors.Join(spooled.file.Close(), os.Remove(spooled.file.Name())) }() // it holds nothing that is kept
+	store, err := p.service.store()
+	if err != nil {
+		return err
+	}
+	in := &imported{space: store.Space(p.in.id)}
+	defer in.release()
+	if err := archive.Read(spooled.file, spooled.size, kind, in.take); err != nil {
+		return err
+	}
+	b, err := in.bundle()
+	if err != nil {
+		return err
+	}
+	if err := in.space.Sync(hashes(b.Files)); err != nil {
+		return err
+	}
+	var k kept
+	err = p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
+		k, err = p.finish(t, b, sum)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.give(k)
+	return nil
+}
+
+// archiveKind is what a body is declared as.
+func archiveKind(h http.Header) (archive.Kind, error) {
+	sent, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err == nil {
+		switch sent {
+		case "application/zip", "application/x-zip-compressed":
+			return archive.Zip, nil
+		case "application/gzip", "application/x-gzip":
+			return archive.TarGzip, nil
+		}
+	}
+	return 0, toolapi.NewPagesError(toolapi.CodeArchiveType, "Send a zip as application/zip, or a gzipped tar as application/gzip.")
+}
+
+// spool is a body in a file.
+type spool struct {
+	file *os.File
+	size int64
+}
+
+// spool stores the body in a temporary file and checks what the request says of it.
+func (p *pagesCall) spool() (s spool, sum []byte, err error) {
+	r := p.x.r
+	tooLarge := func() error {
+		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("An archive may have %d bytes.", toolapi.MaxArchiveBytes))
+	}
+	if r.ContentLength > toolapi.MaxArchiveBytes {
+		return s, nil, tooLarge()
+	}
+	if s.file, err = os.CreateTemp(p.service.dir, "import-*"); err != nil {
+		return s, nil, full(err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.file.Close(), os.Remove(s.file.Name()))
+		}
+	}()
+	digest := sha256.New()
+	body := &paced{r: r.Body, control: http.NewResponseController(p.x.ResponseWriter)}
+	s.size, err = io.Copy(io.MultiWriter(s.file, digest), io.LimitReader(body, toolapi.MaxArchiveBytes+1))
+	switch {
+	case body.failed != nil:
+		return s, nil, blobError(body.failed, body, 0)
+	case err != nil:
+		return s, nil, full(err)
+	case s.size > toolapi.MaxArchiveBytes:
+		return s, nil, tooLarge()
+	case s.size == 0:
+		return s, nil, toolapi.NewPagesError(toolapi.CodeArchiveInvalid, "The request has no archive.")
+	}
+	return s, digest.Sum(nil), checkDigest(r.Header, digest)
+}
+
+// full gives the error of a full disk its name.
+func full(err error) error {
+	if blob.IsFull(err) {
+		return errors.Join(blob.ErrFull, err)
+	}
+	return err
+}
+
+// checkDigest compares a body with Repr-Digest (RFC 9530). Algorithms other than
+// sha-256 are passed over.
+func checkDigest(h http.Header, sum hash.Hash) error {
+	for member := range strings.SplitSeq(strings.Join(h.Values("Repr-Digest"), ","), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(member), "=")
+		if name != "sha-256" {
+			continue
+		}
+		value, _, _ = strings.Cut(value, ";")
+		if value != ":"+base64.StdEncoding.EncodeToString(sum.Sum(nil))+":" {
+			return toolapi.NewPagesError(toolapi.CodeReprDigestMismatch, "The archive is not the one that Repr-Digest tells of.")
+		}
+	}
+	return nil
+}
+
+// imported is what an archive held. Its blobs are pinned: nobody refers to them yet.
+type imported struct {
+	space *blob.Space
+	files []bundle.File
+	texts map[string][]byte // of files called as the manifest is
+	pins  []func()
+}
+
+// take stores a file.
+func (in *imported) take(name string, contents []byte) error {
+	if path.Base(name) == bundle.ManifestFile && strings.Count(name, "/") <= 1 {
+		if in.texts == nil {
+			in.texts = map[string][]byte{}
+		}
+		in.texts[name] = bytes.Clone(contents)
+		if name == bundle.ManifestFile {
+			return nil
+		}
+	}
+	if err := bundle.CheckPath(name); err != nil {
+		return err
+	}
+	digest := sha256.Sum256(contents)
+	f := bundle.File{Path: name, SHA256: hex.EncodeToString(digest[:]), Size: int64(len(contents))}
+	in.pins = append(in.pins, in.space.Pin(f.SHA256))
+	if _, err := in.space.Put(f.SHA256, f.Size, bytes.NewReader(contents)); err != nil {
+		return err
+	}
+	in.files = append(in.files, f)
+	return nil
+}
+
+func (in *imported) release() {
+	for _, release := range in.pins {
+		release()
+	}
+}
+
+// bundle is the site in the archive: at its top, or in its only folder.
+func (in *imported) bundle() (*bundle.Bundle, error) {
+	if text, ok := in.texts[bundle.ManifestFile]; ok {
+		return bundle.New(text, in.files)
+	}
+	for name, text := range in.texts {
+		folder := path.Dir(name) + "/"
+		if stripped, ok := strip(in.files, folder); ok {
+			return bundle.New(text, stripped)
+		}
+	}
+	return nil, &bundle.FaultError{Code: toolapi.CodeManifestInvalid, Path: bundle.ManifestFile, Message: "The archive has no " + bundle.ManifestFile + " at its top, nor in its only folder."}
+}
+
+// strip takes a folder that holds everything off, and the manifest away.
+func strip(files []bundle.File, folder string) (stripped []bundle.File, ok bool) {
+	for _, f := range files {
+		if f.Path, ok = strings.CutPrefix(f.Path, folder); !ok {
+			return nil, false
+		}
+		if f.Path != bundle.ManifestFile {
+			stripped = append(stripped, f)
+		}
+	}
+	return stripped, true
+}
+
+// finish makes a revision of what was imported.
+func (p *pagesCall) finish(t tx, b *bundle.Bundle, sum []byte) (kept, error) {
+	s, err := p.siteOfQuery(t)
+	if err != nil {
+		return kept{}, err
+	}
+	asked := append([]byte(s.id), sum...)
+	if k, found, err := p.repeated(t, asked); found || err != nil {
+		return k, err
+	}
+	id, err := t.storeBundle(p.in.id, b)
+	if err != nil {
+		return kept{}, err
+	}
+	result := &toolapi.Imported{BundleDigest: "sha256:" + b.Digest}
+	if err := t.ready(s.id, id, p.now, &result.Finalized); err != nil {
+		return kept{}, err
+	}
+	result.Fill(p.as)
+	status := http.StatusCreated
+	if result.AlreadyExisted {
+		status = http.StatusOK
+	}
+	return p.keep(asked, status, result, entry{outcome: "done", summary: "Imported revision " + result.Revision + "."})
+}

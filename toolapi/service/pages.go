@@ -1,0 +1,339 @@
+package service
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
+)
+
+// This file is the boundary of uploads, imports, preview links and revisions: plain
+// HTTP beside the tools, with refusals as section 7.3 of the platform document has them.
+
+// pagesPrefix is where the endpoints are.
+const pagesPrefix = "/api/v1/pages/"
+
+// endpoint is what a method does at an address.
+type endpoint struct {
+	// name is what log and audit trail call it.
+	name string
+	// sends says that it counts against the window of uploads, and not of tools.
+	sends bool
+	// keyed says that it takes an Idempotency-Key.
+	keyed bool
+	run   func(*pagesCall) error
+}
+
+// pagesCall is a request for an endpoint.
+type pagesCall struct {
+	*call
+	x    *exchange
+	kind endpoint
+	// id and sum are the parts of the path: an upload, a preview link or a revision, and a blob.
+	id, sum string
+}
+
+// endpoints are those at an address, by method; nil when there is none.
+func endpoints(path string) (byMethod map[string]endpoint, id, sum string) {
+	part := strings.Split(path, "/")
+	if len(part) > 1 {
+		id = part[1]
+	}
+	switch {
+	case path == "uploads":
+		return map[string]endpoint{http.MethodPost: {"pages.declare", false, true, (*pagesCall).declare}}, "", ""
+	case path == "imports":
+		return map[string]endpoint{http.MethodPost: {"pages.import", false, true, (*pagesCall).importArchive}}, "", ""
+	case path == "preview-links":
+		return map[string]endpoint{http.MethodPost: {"pages.preview", false, true, (*pagesCall).makePreview}}, "", ""
+	case len(part) == 2 && part[0] == "uploads":
+		return map[string]endpoint{
+			http.MethodGet:    {"pages.upload_status", true, false, (*pagesCall).uploadStatus},
+			http.MethodDelete: {"pages.cancel_upload", false, false, (*pagesCall).cancelUpload},
+		}, id, ""
+	case len(part) == 2 && part[0] == "preview-links":
+		return map[string]endpoint{http.MethodDelete: {"pages.revoke_preview", false, false, (*pagesCall).revokePreview}}, id, ""
+	case len(part) == 2 && part[0] == "revisions":
+		return map[string]endpoint{http.MethodGet: {"pages.revision", true, false, (*pagesCall).readRevision}}, id, ""
+	case len(part) == 3 && part[0] == "uploads" && part[2] == "finalize":
+		return map[string]endpoint{http.MethodPost: {"pages.finalize", false, true, (*pagesCall).finalize}}, id, ""
+	case len(part) == 4 && part[0] == "uploads" && part[2] == "blobs":
+		return map[string]endpoint{
+			http.MethodHead: {"pages.has_blob", true, false, (*pagesCall).hasBlob},
+			http.MethodPut:  {"pages.send_blob", true, false, (*pagesCall).sendBlob},
+		}, id, part[3]
+	}
+	return nil, "", ""
+}
+
+// servePages answers under pagesPrefix.
+func (s *Service) servePages(x *exchange, path string) {
+	x.pages = true
+	if err := s.pagesCall(x, path); err != nil {
+		s.refuse(x, err)
+	}
+}
+
+func (s *Service) pagesCall(x *exchange, path string) error {
+	c := &call{service: s, hash: hashKey(bearer(x.r)), request: x.request, now: s.now()}
+	byMethod, id, sum := endpoints(path)
+	kind, ok := byMethod[x.r.Method]
+	if byMethod != nil && !ok {
+		allowed := make([]string, 0, len(byMethod))
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
+			if _, ok := byMethod[method]; ok {
+				allowed = append(allowed, method)
+			}
+		}
+		x.Header().Set("Allow", strings.Join(allowed, ", "))
+		return toolapi.NewError(toolapi.CodeMethodNotAllowed, "This address takes "+strings.Join(allowed, " and ")+".")
+	}
+	x.sends = kind.sends
+	if err := s.admit(x, c); err != nil {
+		return err
+	}
+	if !ok {
+		return notFound()
+	}
+	x.tool = kind.name
+	c.tool = &toolapi.Tool{Name: kind.name}
+	var err error
+	if c.headerID, err = toolapi.HeaderKey(x.r.Header); err != nil {
+		return err
+	}
+	if c.headerID != "" && !kind.keyed {
+		return toolapi.NewError(toolapi.CodeIdempotencyUnsupported, "This request needs no Idempotency-Key: send it again without.")
+	}
+	return kind.run(&pagesCall{call: c, x: x, kind: kind, id: id, sum: sum})
+}
+
+// refusePages answers with the envelope of section 7.3.
+func (s *Service) refusePages(x *exchange, err error) {
+	refused := s.pagesRefusal(x, err)
+	if x.status != 0 {
+		return // the panic came while the answer was written
+	}
+	if x.code == "" {
+		x.code = refused.Inner.Code
+	}
+	h := x.Header()
+	if wait := refused.Inner.RetryAfterSeconds; wait > 0 {
+		h.Set(toolapi.HeaderRetryAfter, strconv.FormatInt(int64(wait), 10))
+	}
+	switch refused.Status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	case http.StatusForbidden: // of a permission, which is known after the call was counted
+		h.Del(toolapi.HeaderRateLimit)
+		h.Del(toolapi.HeaderRateLimitRemaining)
+		h.Del(toolapi.HeaderRateLimitReset)
+	case http.StatusUnsupportedMediaType:
+		h.Set("Accept-Encoding", "gzip, identity")
+	}
+	if x.tool == "pages.import" {
+		refused.Inner.RetryAfterSeconds = 0
+	}
+	// A long body that nobody will read is not waited for.
+	const short = 64 << 10
+	if x.r.ContentLength > short || x.r.ContentLength < 0 || refused.Status == http.StatusRequestTimeout {
+		h.Set("Connection", "close")
+	}
+	body, err := json.Marshal(refused)
+	if err != nil {
+		refused.Status = http.StatusInternalServerError
+	}
+	x.reply(refused.Status, append(body, '\n'))
+}
+
+// pagesRefusal is any error in the envelope of section 7.3. A failure of the service
+// itself is logged and not told.
+func (s *Service) pagesRefusal(x *exchange, err error) *toolapi.PagesError {
+	if refused, ok := errors.AsType[*toolapi.PagesError](err); ok {
+		return refused
+	}
+	if refused, ok := errors.AsType[*toolapi.Error](err); ok {
+		return toolapi.PagesErrorOf(refused)
+	}
+	if refused, ok := refusedWith(err); ok {
+		message := refused.refusal.Message
+		if all := refused.refusal.Workspaces; len(all) > 0 {
+			message += " Workspaces: " + strings.Join(all, ", ") + "."
+		}
+		return toolapi.NewPagesError(refused.refusal.Code, message)
+	}
+	if fault, ok := errors.AsType[*bundle.FaultError](err); ok {
+		return toolapi.NewPagesError(fault.Code, fault.Message)
+	}
+	if x.r.Context().Err() != nil {
+		x.code = "canceled" // the caller is gone
+	} else {
+		s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
+	}
+	const full, ioerr = 13, 10 // result codes of SQLite
+	database, _ := errors.AsType[*sqlite.Error](err)
+	switch {
+	case errors.Is(err, blob.ErrFull), database != nil && database.Code()&0xff == full:
+		return toolapi.NewPagesError(toolapi.CodeStorageFull, "The service's disk is full; nothing was stored.")
+	case errors.Is(err, blob.ErrBroken), database != nil && database.Code()&0xff == ioerr:
+		const soon = 5
+		refused := toolapi.NewPagesError(toolapi.CodePagesUnavailable, "The service cannot store anything at the moment. Try again.")
+		refused.Inner.RetryAfterSeconds = soon
+		return refused
+	}
+	return toolapi.PagesErrorOf(internal())
+}
+
+// object reads a body that is a JSON object of at most so many bytes.
+func (p *pagesCall) object(most int64) (toolapi.Object, error) {
+	tooLarge := func() error {
+		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("The request body must have at most %d bytes.", most))
+	}
+	if p.x.r.ContentLength > most {
+		return toolapi.Object{}, tooLarge()
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(p.x.ResponseWriter, p.x.r.Body, most))
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+		return toolapi.Object{}, tooLarge()
+	}
+	switch {
+	case err != nil:
+		return toolapi.Object{}, toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
+	case len(text) == 0:
+		return toolapi.Object{}, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be a JSON object.")
+	case !isJSON(p.x.r.Header):
+		return toolapi.Object{}, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.")
+	}
+	return toolapi.ParseObject(text)
+}
+
+// badArguments refuses a body for what is wrong with it.
+func badArguments(issues []toolapi.Issue) *toolapi.PagesError {
+	const most = 5
+	said := make([]string, 0, most)
+	for _, issue := range issues[:min(len(issues), most)] {
+		name := issue.Path
+		if name == "" {
+			name = "the body"
+		}
+		said = append(said, name+" "+issue.Message)
+	}
+	message := "The request is not valid: " + strings.Join(said, "; ") + "."
+	if more := len(issues) - most; more > 0 {
+		message += fmt.Sprintf(" %d more things are wrong with it.", more)
+	}
+	return toolapi.NewPagesError(toolapi.CodeInvalidArguments, message)
+}
+
+// work finds the workspace that a call names, or the one it means, and whether the
+// holder may upload there.
+func (p *pagesCall) work(t tx, named string) error {
+	if err := p.enter(t); err != nil {
+		return err
+	}
+	in, source, err := p.who.resolve(named)
+	if err != nil {
+		return err
+	}
+	p.in, p.as = in, echo(in, source)
+	return p.allowed()
+}
+
+// within is work in a workspace that something the call names is in. It reports
+// whether the holder reaches it.
+func (p *pagesCall) within(workspace int64) (bool, error) {
+	for _, w := range p.who.passable() {
+		if w.id != workspace {
+			continue
+		}
+		p.in, p.as = w, echo(w, toolapi.CallOverride)
+		if in, source, err := p.who.resolve(""); err == nil && in.id == workspace {
+			p.as = echo(w, source)
+		}
+		return true, p.allowed()
+	}
+	return false, nil
+}
+
+func (p *pagesCall) allowed() error {
+	if !may(p.in.role, uploadPages) {
+		return toolapi.NewPagesError(toolapi.CodePermissionDenied, "The holder of this key may not "+string(uploadPages)+" in this workspace.")
+	}
+	return nil
+}
+
+// pagesSite finds a site of the workspace for an endpoint.
+func (p *pagesCall) pagesSite(id toolapi.UUID) (siteRow, error) {
+	s, err := p.site(id)
+	if refused, ok := refusedWith(err); ok && refused.refusal.Code == toolapi.CodeSiteUnknown {
+		return s, toolapi.NewPagesError(toolapi.CodeSiteNotFound, "There is no such site in this workspace.")
+	}
+	return s, err
+}
+
+// answer is what is kept for a retry with the same key.
+type kept struct {
+	Status int             `json:"status"`
+	Body   json.RawMessage `json:"body"`
+}
+
+// repeated gives the first answer to the key of a request, if there is one.
+func (p *pagesCall) repeated(t tx, asked []byte) (k kept, found bool, err error) {
+	if p.headerID == "" {
+		return k, false, nil
+	}
+	var first, text []byte
+	found, err = t.one("SELECT fingerprint, answer FROM answers WHERE holder_id = ? AND workspace_id = ? AND tool = ? AND key = ? AND created_at > ?",
+		[]any{p.who.holder, p.in.id, p.kind.name, p.headerID, p.now.Add(-answerLife).UnixMilli()}, &first, &text)
+	if err != nil || !found {
+		return k, false, err
+	}
+	if string(first) != string(asked) {
+		return k, false, toolapi.NewPagesError(toolapi.CodeIdempotencyReused, "This idempotency key was used for another request.")
+	}
+	err = json.Unmarshal(text, &k)
+	return k, true, err
+}
+
+// keep writes the audit row, and what a retry with the same key gets.
+func (p *pagesCall) keep(asked []byte, status int, result any, e entry) (k kept, err error) {
+	if err := p.audit(e); err != nil {
+		return k, err
+	}
+	body, err := encode(result)
+	if err != nil {
+		return k, err
+	}
+	k = kept{Status: status, Body: body}
+	if p.headerID == "" {
+		return k, nil
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return k, err
+	}
+	return k, p.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
+		p.who.holder, p.in.id, p.kind.name, p.headerID, asked, string(text), p.now.UnixMilli())
+}
+
+// give answers.
+func (p *pagesCall) give(k kept) {
+	p.x.reply(k.Status, append([]byte(strings.TrimRight(string(k.Body), "\n")), '\n'))
+}
+
+// giveResult answers with what is kept for nobody.
+func (p *pagesCall) giveResult(status int, result any) error {
+	body, err := encode(result)
+	if err == nil {
+		p.x.reply(status, body)
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package service
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"database/sql"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file keeps the secrets of pages, encrypted with a key in a file of its own: the
+// database alone, or a copy of it, tells none.
+
+var keyEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+const masterKeySize = 32
+
+// masterKey is the key of the file "secrets.key", which is made when it is missing.
+func (s *Service) masterKey() ([]byte, error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.master != nil {
+		return s.master, nil
+	}
+	name := filepath.Join(s.dir, "secrets.key")
+	key, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		key, err = newMasterKey(name)
+	}
+	if err == nil && len(key) != masterKeySize {
+		err = fmt.Errorf("it has %d bytes, and must have %d", len(key), masterKeySize)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the key of the secrets: %w", err)
+	}
+	s.master = key
+	return key, nil
+}
+
+// newMasterKey makes the file, whole or not at all: what is encrypted with a key that
+// is lost is lost.
+func newMasterKey(name string) (key []byte, err error) {
+	key = make([]byte, masterKeySize)
+	_, _ = rand.Read(key) // never fails
+	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(key)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	return key, errors.Join(os.Rename(name+".new", name), syncFolder(filepath.Dir(name)))
+}
+
+func (s *Service) sealer() (cipher.AEAD, error) {
+	key, err := s.masterKey()
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// belongs ties what is encrypted to where it stands.
+func belongs(site, name string) []byte { return []byte("secret\x00" + site + "\x00" + name) }
+
+// secretValues are the values of those of the names that have one.
+func (s *Service) secretValues(t tx, site string, names []string) (map[string]string, error) {
+	values := map[string]string{}
+	if len(names) == 0 {
+		return values, nil
+	}
+	seal, err := s.sealer()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		var sealed []byte
+		found, err := t.one("SELECT value FROM secrets WHERE site_id = ? AND name = ?", []any{site, name}, &sealed)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			continue
+		}
+		value, err := seal.Open(nil, nil, sealed, belongs(site, name))
+		if err != nil {
+			return nil, fmt.Errorf("the secret %s cannot be decrypted: is secrets.key the one it was set with?", name)
+		}
+		values[name] = string(value)
+	}
+	return values, nil
+}
+
+// listSecrets is page.list_secrets.
+func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
+	s, err := c.site(args.SiteID)
+	if err != nil {
+		return toolapi.SecretList{}, err
+	}
+	all := toolapi.SecretList{SiteID: s.id}
+	all.Secrets, err = list(c.tx, func(rows *sql.Rows, secret *toolapi.Secret) error {
+		var at sql.NullInt64
+		err := rows.Scan(&secret.Name, &at)
+		secret.SetAt = optional(at)
+		return err
+	}, "SELECT name, set_at FROM secrets WHERE site_id = ? ORDER BY name", s.id)
+	if err != nil {
+		return all, err
+	}
+	var newest string
+	if found, err := c.one("SELECT name FROM revisions WHERE site_id = ? AND bundle_id IS NOT NULL ORDER BY number DESC LIMIT 1", []any{s.id}, &newest); err != nil || !found {
+		return all, err
+	}
+	l, _, err := c.load(s.id, newest)
+	if err != nil {
+		return all, err
+	}
+	for _, name := range l.bundle.Manifest.Bindings.Secrets {
+		i := slices.IndexFunc(all.Secrets, func(s toolapi.Secret) bool { return s.Name == name })
+		if i < 0 {
+			all.Secrets = append(all.Secrets, toolapi.Secret{Name: name, Declared: true})
+			continue
+		}
+		all.Secrets[i].Declared = true
+	}
+	slices.SortFunc(all.Secrets, func(a, b toolapi.Secret) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// setSecret is page.set_secret.
+func (c *call) setSecret(args toolapi.SetSecretArgs) (toolapi.SecretChange, error) {
+	s, err := c.site(args.SiteID)
+	if err != nil {
+		return toolapi.SecretChange{}, err
+	}
+	seal, err := c.service.sealer()
+	if err != nil {
+		return toolapi.SecretChange{}, err
+	}
+	result := toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
+	if result.Replaced, err = c.removed(s.id, result.Name); err != nil {
+		return result, err
+	}
+	sealed := seal.Seal(nil, nil, []byte(args.Value), belongs(s.id, result.Name))
+	c.refresh(s)
+	return result, c.exec("INSERT INTO secrets (site_id, name, value, set_at) VALUES (?, ?, ?, ?)", s.id, result.Name, sealed, c.now.UnixMilli())
+}
+
+// removeSecret is page.remove_secret.
+func (c *call) removeSecret(args toolapi.RemoveSecretArgs) (toolapi.SecretChange, error) {
+	s, err := c.site(args.SiteID)
+	if err != nil {
+		return toolapi.SecretChange{}, err
+	}
+	result := toolapi.SecretChange{SiteID: s.id, Name: string(args.Name)}
+	result.Replaced, err = c.removed(s.id, result.Name)
+	if err == nil && !result.Replaced {
+		err = refuseAt(toolapi.CodeSecretUnknown, "The page has no such secret.", "name", "page.list_secrets lists the secrets")
+	}
+	c.refresh(s)
+	return result, err
+}
+
+// removed removes a secret and reports whether it was there.
+func (c *call) removed(site, name string) (bool, error) {
+	n, err := c.change("DELETE FROM secrets WHERE site_id = ? AND name = ?", site, name)
+	return n > 0, err
+}
+
+// refresh has what is live of a site started anew, once the call is committed.
+func (c *call) refresh(s siteRow) {
+	if s.live.Valid && c.service.host != nil {
+		c.after = append(c.after, func() { c.service.restart(c.ctx, s.id) })
+	}
+}
+
+// syncFolder makes the names in a folder durable. Windows cannot sync a folder; its
+// file system journals them.
+func syncFolder(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,523 @@
+package service
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+)
+
+// uploadRow is an upload with its bundle.
+type uploadRow struct {
+	id, site  string
+	workspace int64
+	bundle    sql.NullInt64 // not there when only the id is remembered
+	digest    sql.NullString
+	count     sql.NullInt64
+	bytes     sql.NullInt64
+	baseGiven bool
+	base      sql.NullString
+	revision  sql.NullString
+	touched   int64
+}
+
+const uploadQuery = `SELECT u.id, u.site_id, u.workspace_id, u.bundle_id, b.digest, b.file_count, b.bytes, u.base_given, u.base_revision, u.revision, u.touched_at
+	FROM uploads u LEFT JOIN bundles b ON b.id = u.bundle_id WHERE `
+
+func (u *uploadRow) columns() []any {
+	return []any{&u.id, &u.site, &u.workspace, &u.bundle, &u.digest, &u.count, &u.bytes, &u.baseGiven, &u.base, &u.revision, &u.touched}
+}
+
+// newUploadID is "upl_" and 128 random bits in base 32.
+func newUploadID() string { return "upl_" + rand.Text() }
+
+// declare is POST /pages/uploads.
+func (p *pagesCall) declare() error {
+	body, err := p.object(toolapi.MaxDeclareBytes)
+	if err != nil {
+		return err
+	}
+	if issues := body.CheckDeclare(); len(issues) > 0 {
+		return badArguments(issues)
+	}
+	var args toolapi.DeclareArgs
+	if err := body.Decode(&args); err != nil {
+		return err
+	}
+	asked, err := body.Fingerprint()
+	if err != nil {
+		return err
+	}
+	// Whose site it is comes first: of others nobody learns whether a bundle would do.
+	err = p.service.db.read(p.x.r.Context(), func(t tx) error {
+		if err := p.work(t, string(args.Workspace)); err != nil {
+			return err
+		}
+		_, err := p.pagesSite(args.SiteID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	files := make([]bundle.File, len(args.Files))
+	for i, f := range args.Files {
+		files[i] = bundle.File{Path: f.Path, SHA256: string(f.SHA256), Size: int64(f.Size), ContentType: string(f.ContentType)}
+	}
+	b, err := bundle.New(args.Manifest, files)
+	if err != nil {
+		return err
+	}
+	store, err := p.service.store()
+	if err != nil {
+		return err
+	}
+	var k kept
+	err = store.Use(func() error {
+		return p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
+			k, err = p.open(t, args, b, asked)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	p.give(k)
+	return nil
+}
+
+// open finds or makes the upload of a bundle.
+func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *bundle.Bundle, asked []byte) (kept, error) {
+	if err := p.work(t, string(args.Workspace)); err != nil {
+		return kept{}, err
+	}
+	site, err := p.pagesSite(args.SiteID)
+	if err != nil {
+		return kept{}, err
+	}
+	if k, found, err := p.repeated(t, asked); found || err != nil {
+		return k, err
+	}
+	idle := p.now.Add(-uploadIdle).UnixMilli()
+	status := http.StatusOK
+	var u uploadRow
+	found, err := t.one(uploadQuery+"u.site_id = ? AND u.holder_id = ? AND b.digest = ? AND u.revision IS NULL AND u.touched_at > ?",
+		[]any{site.id, p.who.holder, b.Digest, idle}, u.columns()...)
+	if err != nil {
+		return kept{}, err
+	}
+	if !found {
+		status = http.StatusCreated
+		if u, err = p.newUpload(site, args, b, idle); err != nil {
+			return kept{}, err
+		}
+	} else if err := t.exec("UPDATE uploads SET touched_at = ?, base_given = ?, base_revision = ? WHERE id = ?",
+		p.now.UnixMilli(), args.BaseRevision.Given, orNull(args.BaseRevision.Revision), u.id); err != nil {
+		return kept{}, err
+	}
+	u.touched = p.now.UnixMilli()
+	result, err := p.describe(u)
+	if err != nil {
+		return kept{}, err
+	}
+	return p.keep(asked, status, result, entry{outcome: "done", summary: fmt.Sprintf("Declared %d files for page %s.", len(b.Files), site.name)})
+}
+
+func orNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+
+// newUpload stores an upload and, unless the workspace has it, its bundle.
+func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *bundle.Bundle, idle int64) (uploadRow, error) {
+	none := uploadRow{}
+	var open int
+	if _, err := p.one("SELECT count(*) FROM uploads WHERE site_id = ? AND bundle_id IS NOT NULL AND revision IS NULL AND touched_at > ?", []any{site.id, idle}, &open); err != nil {
+		return none, err
+	}
+	if open >= toolapi.MaxOpenUploads {
+		return none, toolapi.NewPagesError(toolapi.CodeTooManyUploads, fmt.Sprintf("The site has %d open uploads: finalize or delete one.", open))
+	}
+	id, err := p.storeBundle(p.in.id, b)
+	if err != nil {
+		return none, err
+	}
+	u := uploadRow{
+		id: newUploadID(), site: site.id, workspace: p.in.id, bundle: sql.NullInt64{Int64: id, Valid: true},
+		digest: orNull(b.Digest), count: sql.NullInt64{Int64: int64(len(b.Files)), Valid: true}, bytes: sql.NullInt64{Int64: b.Bytes(), Valid: true},
+	}
+	return u, p.exec("INSERT INTO uploads (id, holder_id, workspace_id, site_id, bundle_id, base_given, base_revision, created_at, touched_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		u.id, p.who.holder, p.in.id, site.id, id, args.BaseRevision.Given, orNull(args.BaseRevision.Revision), p.now.UnixMilli(), p.now.UnixMilli())
+}
+
+// storeBundle stores a bundle of a workspace, unless it is there.
+func (t tx) storeBundle(workspace int64, b *bundle.Bundle) (id int64, err error) {
+	found, err := t.one("SELECT id FROM bundles WHERE workspace_id = ? AND digest = ?", []any{workspace, b.Digest}, &id)
+	if err != nil {
+		return 0, err
+	}
+	if found {
+		return id, t.exec("UPDATE bundles SET released_at = NULL WHERE id = ?", id)
+	}
+	list, err := packFiles(b.Files)
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.one("INSERT INTO bundles (workspace_id, digest, manifest, files, file_count, bytes) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+		[]any{workspace, b.Digest, b.Text, list, len(b.Files), b.Bytes()}, &id)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range b.Files {
+		sum, err := hex.DecodeString(f.SHA256)
+		if err != nil {
+			return 0, err
+		}
+		if err := t.exec("INSERT OR IGNORE INTO bundle_blobs (bundle_id, sha256, size) VALUES (?, ?, ?)", id, sum, f.Size); err != nil {
+			return 0, err
+		}
+	}
+	return id, nil
+}
+
+// packFiles is the list of files as it is stored.
+func packFiles(files []bundle.File) ([]byte, error) {
+	list := make([]toolapi.UploadFile, len(files))
+	for i, f := range files {
+		list[i] = toolapi.UploadFile{Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size), ContentType: toolapi.MediaType(f.ContentType)}
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if err := json.NewEncoder(w).Encode(list); err != nil {
+		return nil, err
+	}
+	err := w.Close()
+	return packed.Bytes(), err
+}
+
+// unpackFiles reads a stored list of files.
+func unpackFiles(packed []byte) (list []toolapi.UploadFile, err error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	err = json.NewDecoder(r).Decode(&list)
+	return list, err
+}
+
+// blobRow is a blob of a bundle.
+type blobRow struct {
+	sum  string
+	size int64
+}
+
+// blobs are those of a bundle, sorted.
+func (t tx) blobs(bundle int64) ([]blobRow, error) {
+	return list(t, func(rows *sql.Rows, b *blobRow) error {
+		var sum sql.RawBytes
+		err := rows.Scan(&sum, &b.size)
+		b.sum = hex.EncodeToString(sum)
+		return err
+	}, "SELECT sha256, size FROM bundle_blobs WHERE bundle_id = ? ORDER BY sha256", bundle)
+}
+
+// missing are the blobs of a bundle that the workspace lacks.
+func (t tx) missing(s *Service, workspace, bundle int64) (lacks, all []blobRow, err error) {
+	store, err := s.store()
+	if err != nil {
+		return nil, nil, err
+	}
+	if all, err = t.blobs(bundle); err != nil {
+		return nil, nil, err
+	}
+	space := store.Space(workspace)
+	for _, b := range all {
+		if !space.Has(b.sum, b.size) {
+			lacks = append(lacks, b)
+		}
+	}
+	return lacks, all, nil
+}
+
+// describe is the answer of declare and of status.
+func (p *pagesCall) describe(u uploadRow) (*toolapi.Upload, error) {
+	result := &toolapi.Upload{
+		UploadID: u.id, State: toolapi.UploadOpen, BundleDigest: "sha256:" + u.digest.String, Required: []string{},
+		Files: int(u.count.Int64), Bytes: u.bytes.Int64, ExpiresAt: instant(u.touched + uploadIdle.Milliseconds()),
+		Limits: toolapi.UploadLimits{MaxParallel: toolapi.MaxParallel, MaxFileBytes: toolapi.MaxFileBytes}, Revision: u.revision.String,
+	}
+	result.Fill(p.as)
+	if u.revision.Valid {
+		result.State = toolapi.UploadFinalized
+		return result, nil
+	}
+	lacks, _, err := p.missing(p.service, u.workspace, u.bundle.Int64)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range lacks {
+		result.Required = append(result.Required, b.sum)
+		result.MissingBytes += b.size
+	}
+	if len(lacks) == 0 {
+		result.State = toolapi.UploadComplete
+	}
+	return result, nil
+}
+
+// find finds the upload that a request names. Those of others are answered like those
+// that there never were.
+func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
+	if err := p.enter(t); err != nil {
+		return u, err
+	}
+	unknown := toolapi.NewPagesError(toolapi.CodeUploadNotFound, "There is no such upload: declare the bundle again.")
+	found, err := t.one(uploadQuery+"u.id = ? AND u.holder_id = ?", []any{p.id, p.who.holder}, u.columns()...)
+	if err != nil {
+		return u, err
+	}
+	if !found {
+		return u, unknown
+	}
+	if reached, err := p.within(u.workspace); err != nil || !reached {
+		if err == nil {
+			err = unknown
+		}
+		return u, err
+	}
+	idle := p.now.Sub(time.UnixMilli(max(u.touched, p.service.touches.last(u.id))))
+	switch {
+	case u.revision.Valid:
+	case idle >= uploadIdle+uploadMemory:
+		return u, unknown
+	case idle >= uploadIdle, !u.bundle.Valid:
+		return u, toolapi.NewPagesError(toolapi.CodeUploadExpired, "The upload was not used for too long: declare the bundle again.")
+	}
+	return u, nil
+}
+
+// used notes that an upload is in use, and writes that down from time to time.
+func (p *pagesCall) used(u *uploadRow) error {
+	u.touched = max(u.touched, p.now.UnixMilli())
+	if !p.service.touches.note(u.id, p.now) {
+		return nil
+	}
+	return p.service.db.write(context.WithoutCancel(p.x.r.Context()), func(t tx) error {
+		return t.exec("UPDATE uploads SET touched_at = max(touched_at, ?) WHERE id = ?", p.now.UnixMilli(), u.id)
+	})
+}
+
+// touches keeps when uploads were last used, so that a blob is not one more commit.
+type touches struct {
+	mu  sync.Mutex
+	ids map[string]touch
+}
+
+type touch struct{ last, written int64 }
+
+// note notes a use, and reports whether it is time to write it down.
+func (l *touches) note(id string, at time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ids == nil {
+		l.ids = map[string]touch{}
+	}
+	t := l.ids[id]
+	t.last = max(t.last, at.UnixMilli())
+	due := t.last-t.written >= touchStep.Milliseconds()
+	if due {
+		t.written = t.last
+	}
+	l.ids[id] = t
+	return due
+}
+
+func (l *touches) last(id string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ids[id].last
+}
+
+// clean forgets what is written down and rests.
+func (l *touches) clean(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, t := range l.ids {
+		if now.UnixMilli()-t.last > 2*touchStep.Milliseconds() && t.written == t.last {
+			delete(l.ids, id)
+		}
+	}
+}
+
+// uploadStatus is GET /pages/uploads/{id}.
+func (p *pagesCall) uploadStatus() error {
+	var u uploadRow
+	var result *toolapi.Upload
+	err := p.service.db.read(p.x.r.Context(), func(t tx) (err error) {
+		if u, err = p.findUpload(t); err != nil {
+			return err
+		}
+		u.touched = max(u.touched, p.now.UnixMilli())
+		result, err = p.describe(u)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.used(&u); err != nil {
+		return err
+	}
+	return p.giveResult(http.StatusOK, result)
+}
+
+// cancelUpload is DELETE /pages/uploads/{id}.
+func (p *pagesCall) cancelUpload() error {
+	err := p.service.db.write(p.x.r.Context(), func(t tx) error {
+		u, err := p.findUpload(t)
+		if err != nil {
+			return err
+		}
+		if u.revision.Valid {
+			return closed()
+		}
+		if err := t.exec("DELETE FROM uploads WHERE id = ?", u.id); err != nil {
+			return err
+		}
+		return p.audit(entry{outcome: "done", summary: "Cancelled an upload."})
+	})
+	if err != nil {
+		return err
+	}
+	p.x.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func closed() error {
+	return toolapi.NewPagesError(toolapi.CodeUploadClosed, "The upload is finalized and takes nothing more.")
+}
+
+// finalize is POST /pages/uploads/{id}/finalize.
+func (p *pagesCall) finalize() error {
+	if p.x.r.ContentLength != 0 {
+		body, err := p.object(toolapi.MaxBody)
+		if err != nil {
+			return err
+		}
+		if issues := body.CheckEmpty(); len(issues) > 0 {
+			return badArguments(issues)
+		}
+	}
+	var u uploadRow
+	var all []blobRow
+	err := p.service.db.read(p.x.r.Context(), func(t tx) (err error) {
+		if u, err = p.findUpload(t); err != nil || u.revision.Valid {
+			return err
+		}
+		var lacks []blobRow
+		if lacks, all, err = t.missing(p.service, u.workspace, u.bundle.Int64); err == nil && len(lacks) > 0 {
+			err = toolapi.NewPagesError(toolapi.CodeBlobsMissing, fmt.Sprintf("%d blobs are missing: ask for the upload's status, and send them.", len(lacks)))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.sync(u.workspace, all); err != nil {
+		return err
+	}
+	var k kept
+	err = p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
+		k, err = p.close(t)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.give(k)
+	return nil
+}
+
+// sync makes the names of blobs durable.
+func (p *pagesCall) sync(workspace int64, all []blobRow) error {
+	store, err := p.service.store()
+	if err != nil {
+		return err
+	}
+	sums := make([]string, len(all))
+	for i, b := range all {
+		sums[i] = b.sum
+	}
+	return store.Space(workspace).Sync(sums)
+}
+
+// close makes a revision of a complete upload.
+func (p *pagesCall) close(t tx) (kept, error) {
+	u, err := p.findUpload(t)
+	if err != nil {
+		return kept{}, err
+	}
+	asked := []byte(u.id)
+	if k, found, err := p.repeated(t, asked); found || err != nil {
+		return k, err
+	}
+	if !u.revision.Valid && u.baseGiven {
+		var live sql.NullString
+		if _, err := t.one("SELECT live_revision FROM sites WHERE id = ?", []any{u.site}, &live); err != nil {
+			return kept{}, err
+		}
+		if live != u.base {
+			return kept{}, toolapi.NewPagesError(toolapi.CodeRevisionConflict, "Another revision went live since: look at what is live, and upload again.")
+		}
+	}
+	result := &toolapi.Finalized{}
+	if err := t.ready(u.site, u.bundle.Int64, p.now, result); err != nil {
+		return kept{}, err
+	}
+	result.Fill(p.as)
+	if err := t.exec("UPDATE uploads SET revision = ?, touched_at = ? WHERE id = ?", result.Revision, p.now.UnixMilli(), u.id); err != nil {
+		return kept{}, err
+	}
+	return p.keep(asked, http.StatusOK, result, entry{outcome: "done", summary: "Made revision " + result.Revision + "."})
+}
+
+// ready finds or makes the revision of a bundle.
+func (t tx) ready(site string, bundle int64, now time.Time, result *toolapi.Finalized) error {
+	var digest string
+	if _, err := t.one("SELECT digest, file_count, bytes FROM bundles WHERE id = ?", []any{bundle}, &digest, &result.Files, &result.Bytes); err != nil {
+		return err
+	}
+	var created int64
+	result.State = "ready"
+	found, err := t.one("SELECT name, created_at FROM revisions WHERE site_id = ? AND bundle_id = ?", []any{site, bundle}, &result.Revision, &created)
+	if err != nil {
+		return err
+	}
+	if result.AlreadyExisted = found; found {
+		result.CreatedAt = instant(created)
+		return nil
+	}
+	var number int
+	if _, err := t.one("SELECT coalesce(max(number), 0) + 1 FROM revisions WHERE site_id = ?", []any{site}, &number); err != nil {
+		return err
+	}
+	const shownDigest = 12
+	result.Revision, result.CreatedAt = fmt.Sprintf("r%d-%s", number, digest[:shownDigest]), instant(now.UnixMilli())
+	return t.exec("INSERT INTO revisions (site_id, number, name, created_at, bundle_id) VALUES (?, ?, ?, ?, ?)", site, number, result.Revision, now.UnixMilli(), bundle)
+}
+
+// hashes are those of a list of files, each once.
+func hashes(files []bundle.File) []string {
+	all := make([]string, len(files))
+	for i, f := range files {
+		all[i] = f.SHA256
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,209 @@
+package service
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
+)
+
+// listed finds the upload that a request names, and the size of its blob.
+func (p *pagesCall) listed(ctx context.Context) (u uploadRow, size int64, err error) {
+	sum, err := hex.DecodeString(p.sum)
+	if err != nil || len(p.sum) != 64 || strings.ToLower(p.sum) != p.sum {
+		return u, 0, toolapi.NewPagesError(toolapi.CodeDigestMalformed, "The blob's address must end in its SHA-256: 64 lower-case hexadecimal digits.")
+	}
+	err = p.service.db.read(ctx, func(t tx) error {
+		if u, err = p.findUpload(t); err != nil {
+			return err
+		}
+		if !u.bundle.Valid {
+			return nil
+		}
+		found, err := t.one("SELECT size FROM bundle_blobs WHERE bundle_id = ? AND sha256 = ?", []any{u.bundle.Int64, sum}, &size)
+		if err == nil && !found {
+			err = toolapi.NewPagesError(toolapi.CodeBlobNotListed, "The upload lists no file with this SHA-256.")
+		}
+		return err
+	})
+	return u, size, err
+}
+
+// hasBlob is HEAD /pages/uploads/{id}/blobs/{sha256}.
+func (p *pagesCall) hasBlob() error {
+	u, size, err := p.listed(p.x.r.Context())
+	if err != nil {
+		return err
+	}
+	if err := p.used(&u); err != nil {
+		return err
+	}
+	store, err := p.service.store()
+	if err != nil {
+		return err
+	}
+	if !store.Space(u.workspace).Has(p.sum, size) {
+		return toolapi.NewPagesError(toolapi.CodeBlobMissing, "The blob was not sent yet.")
+	}
+	p.x.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	p.x.Header().Set("Content-Type", "application/octet-stream")
+	p.x.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// stored is the answer of a blob that was sent.
+type stored struct {
+	OK     toolapi.True `json:"ok"`
+	SHA256 string       `json:"sha256"`
+	Size   int64        `json:"size"`
+}
+
+// sendBlob is PUT /pages/uploads/{id}/blobs/{sha256}.
+func (p *pagesCall) sendBlob() error {
+	r := p.x.r
+	u, size, err := p.listed(r.Context())
+	if err != nil {
+		return err
+	}
+	if u.revision.Valid {
+		return closed()
+	}
+	if r.ContentLength < 0 {
+		return toolapi.NewPagesError(toolapi.CodeLengthRequired, "Send the blob with its Content-Length.")
+	}
+	body := &paced{r: r.Body, control: http.NewResponseController(p.x.ResponseWriter)}
+	contents, err := decoded(r, body, size)
+	if err != nil {
+		return err
+	}
+	store, err := p.service.store()
+	if err != nil {
+		return err
+	}
+	had, err := store.Space(u.workspace).Put(p.sum, size, contents)
+	if err != nil {
+		return blobError(err, body, size)
+	}
+	// It may have been cancelled meanwhile: then nobody shall be told that it is there.
+	if u, _, err = p.listed(context.WithoutCancel(r.Context())); err != nil {
+		return err
+	}
+	if err := p.used(&u); err != nil {
+		return err
+	}
+	status := http.StatusCreated
+	if had {
+		status = http.StatusOK
+	}
+	return p.giveResult(status, stored{OK: true, SHA256: p.sum, Size: size})
+}
+
+// decoded is the bytes of a blob in a body: as they are, or as one gzip member.
+func decoded(r *http.Request, body *paced, size int64) (io.Reader, error) {
+	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); strings.ToLower(encoding) {
+	case "", "identity":
+		if r.ContentLength != size {
+			return nil, sizeMismatch(size)
+		}
+		return body, nil
+	case "gzip", "x-gzip":
+		// Packing makes nothing longer by more than a little.
+		if r.ContentLength > size+size/16+1<<12 {
+			return nil, toolapi.NewPagesError(toolapi.CodeEncodingInvalid, "The body is longer than the file packed can be.")
+		}
+		return &member{body: body}, nil
+	}
+	return nil, toolapi.NewPagesError(toolapi.CodeEncoding, "The body may be sent as it is, or as gzip.")
+}
+
+func sizeMismatch(size int64) error {
+	return toolapi.NewPagesError(toolapi.CodeSizeMismatch, fmt.Sprintf("The file was declared with %d bytes, and another number was sent.", size))
+}
+
+// blobError is why a blob was not stored, for who sent it.
+func blobError(err error, body *paced, size int64) error {
+	if body.failed != nil {
+		if errors.Is(body.failed, os.ErrDeadlineExceeded) {
+			return toolapi.NewPagesError(toolapi.CodeBodyTimeout, "The body came too slowly; nothing was stored.")
+		}
+		return toolapi.NewPagesError(toolapi.CodeSizeMismatch, "The body ended before its length; nothing was stored.")
+	}
+	if errors.Is(err, errMember) {
+		return toolapi.NewPagesError(toolapi.CodeEncodingInvalid, "The body is not one whole gzip member; nothing was stored.")
+	}
+	mismatch, ok := errors.AsType[*blob.MismatchError](err)
+	switch {
+	case !ok:
+		return err
+	case mismatch.Size:
+		return sizeMismatch(size)
+	}
+	return toolapi.NewPagesError(toolapi.CodeDigestMismatch, "The bytes have another SHA-256 than the address; nothing was stored.")
+}
+
+// paced is a body that must come with some speed.
+type paced struct {
+	r       io.Reader
+	control *http.ResponseController
+	since   int // bytes since the deadline was set
+	started bool
+	failed  error
+}
+
+// Read implements io.Reader.
+func (p *paced) Read(b []byte) (int, error) {
+	if !p.started || p.since >= paceBytes {
+		p.started, p.since = true, 0
+		// What cannot be given a deadline, such as a test's recorder, has none.
+		_ = p.control.SetReadDeadline(time.Now().Add(paceTime)) //nolint:forbidigo // of a socket
+	}
+	n, err := p.r.Read(b)
+	p.since += n
+	if err != nil && !errors.Is(err, io.EOF) {
+		p.failed = err
+	}
+	return n, err
+}
+
+var errMember = errors.New("not one whole gzip member")
+
+// member reads one gzip member and nothing behind it.
+type member struct {
+	body   *paced
+	packed *bufio.Reader
+	plain  *gzip.Reader
+}
+
+// Read implements io.Reader.
+func (m *member) Read(b []byte) (int, error) {
+	if m.plain == nil {
+		m.packed = bufio.NewReader(m.body)
+		var err error
+		if m.plain, err = gzip.NewReader(m.packed); err != nil {
+			return 0, errors.Join(errMember, err)
+		}
+		m.plain.Multistream(false)
+	}
+	n, err := m.plain.Read(b)
+	if errors.Is(err, io.EOF) {
+		if _, err := m.packed.ReadByte(); !errors.Is(err, io.EOF) {
+			return n, errors.Join(errMember, err)
+		}
+		return n, io.EOF
+	}
+	if err != nil {
+		err = errors.Join(errMember, err)
+	}
+	return n, err
+}
