@@ -77,7 +77,7 @@ func (c *cli) newRoot() *cobra.Command {
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "more on stderr")
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(c.newValidate(), c.newBuild(), c.newMigrate(), c.newDB(), c.newState(), c.newTypes(), c.newDev(), c.newTest(), c.newRoutes(), c.newLeads(), c.newEvents(), c.newLogs(), c.newInit(), c.newDoctor(), c.newPlatform(), c.newSchema(), c.newVersion())
+	root.AddCommand(c.newValidate(), c.newBuild(), c.newMigrate(), c.newDB(), c.newState(), c.newTypes(), c.newDev(), c.newTest(), c.newRoutes(), c.newLeads(), c.newEvents(), c.newLogs(), c.newInit(), c.newDoctor(), c.newPlatform(), c.newMCP(), c.newSchema(), c.newVersion())
 	root.AddCommand(c.remoteCommands()...)
 	return root
 }
