@@ -17,6 +17,10 @@ const emailIDPrefix = "usr_mail_"
 // signIn shows the sign-in page, or signs in who is named: by POST, and while
 // developing by GET too, when no other site led here, so that a typed address will do.
 func (x *exchange) signIn() {
+	if x.site.options.Links != nil {
+		x.signInByLink()
+		return
+	}
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
 		query, err := url.ParseQuery(x.path.query)

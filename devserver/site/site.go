@@ -51,6 +51,9 @@ type Options struct {
 	// out. Default nobody. A page of another site is not that visitor, nor is the
 	// site's own Worker.
 	SignedInAs string
+	// Links has people sign in by a link that is sent to them, and no other way. Nil
+	// means as a persona, or by an email alone.
+	Links Links
 	// IsMember is asked on every members request whether the signed-in person
 	// is a member now. Nil means: everybody except the outsider personas.
 	IsMember func(ctx context.Context, m Member) bool
