@@ -40,7 +40,8 @@ import "time"
 // and "data", which is the same as "fields" unless the form has a field of that name.
 //
 // Webhook. An event is sent as Standard Webhooks has it, in the order of its
-// form: the next one waits until the one before is delivered or given up.
+// form: the next one waits until the one before is delivered or given up. Forms do
+// not wait for each other.
 const (
 	// reservedPrefix is the part of the site that belongs to the platform.
 	reservedPrefix = "/__pages"
@@ -72,6 +73,8 @@ const (
 	webhookPause = time.Second
 	webhookMost  = 5 * time.Minute
 	webhookTries = 10
+	// webhookAtOnce deliveries may be on their way, each of another form.
+	webhookAtOnce = 8
 	// webhookPoll is how soon a replay asked for by another process is noticed.
 	webhookPoll = time.Second
 

@@ -71,7 +71,7 @@ type Options struct {
 	// Webhook is told every event. Nil means that nobody is.
 	Webhook *Webhook
 	// OnDelivery is called after each attempt to deliver an event to the webhook,
-	// with its outcome, on a goroutine of the site's.
+	// with its outcome, on goroutines of the site's: of several forms at a time.
 	OnDelivery func(Event)
 	// Preview marks leads as such; they raise no events.
 	Preview bool

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -141,7 +142,7 @@ func (c *courier) run(ctx context.Context) {
 	tick := time.NewTicker(webhookPoll)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		if err := c.round(ctx); err != nil && ctx.Err() == nil {
+		if err := c.round(ctx, tick.C); err != nil && ctx.Err() == nil {
 			c.site.options.Logger.Error("events not delivered", "error", err)
 		}
 		select {
@@ -157,23 +158,48 @@ const due = selectEvents + ` WHERE d.status = 'pending' AND d.next_at <= ?
   AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.status = 'pending' AND o.form = d.form AND o.seq < d.seq)
 ORDER BY d.next_at, e.seq LIMIT 20`
 
-// round delivers what is due until nothing is.
-func (c *courier) round(ctx context.Context) error {
+// outcome is the end of an attempt; err is the database's.
+type outcome struct {
+	form string
+	err  error
+}
+
+// round delivers what is due until nothing is. Forms do not wait for each other:
+// of each, one event at a time is on its way. After an error it waits for those only.
+func (c *courier) round(ctx context.Context, tick <-chan time.Time) (failed error) {
+	busy := map[string]bool{}
+	done := make(chan outcome)
 	for {
-		rows, err := c.store.db.QueryContext(ctx, due, c.store.now().UnixMilli())
-		if err != nil {
-			return err
+		if failed == nil {
+			failed = c.start(ctx, busy, done)
 		}
-		events, err := collect(rows, scanEvent)
-		if err != nil || len(events) == 0 {
-			return err
+		if len(busy) == 0 {
+			return failed
 		}
-		for _, e := range events {
-			if err := c.deliver(ctx, e); err != nil {
-				return err
-			}
+		select {
+		case o := <-done:
+			delete(busy, o.form)
+			failed = cmp.Or(failed, o.err)
+		case <-c.wake:
+		case <-tick:
 		}
 	}
+}
+
+// start sends what is due on its way, as far as its forms are not busy.
+func (c *courier) start(ctx context.Context, busy map[string]bool, done chan<- outcome) error {
+	rows, err := c.store.db.QueryContext(ctx, due, c.store.now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	events, err := collect(rows, scanEvent)
+	for _, e := range events {
+		if !busy[e.Form] && len(busy) < webhookAtOnce {
+			busy[e.Form] = true
+			go func() { done <- outcome{e.Form, c.deliver(ctx, e)} }()
+		}
+	}
+	return err
 }
 
 // deliver tries once to deliver an event, and notes what came of it. A try that

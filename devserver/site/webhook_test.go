@@ -131,6 +131,7 @@ var testSecret = []byte("0123456789abcdef01234567")
 type posts struct {
 	*courier
 	clock *clock
+	mu    sync.Mutex
 	seen  []Event // what OnDelivery got
 }
 
@@ -138,7 +139,11 @@ func newPosts(t *testing.T, hook *receiver) *posts {
 	t.Helper()
 	p := &posts{clock: &clock{now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)}}
 	db := openDB(t, filepath.Join(t.TempDir(), "platform.db"))
-	s, err := New(t.Context(), Options{DB: db, Now: p.clock.Now, OnDelivery: func(e Event) { p.seen = append(p.seen, e) }})
+	s, err := New(t.Context(), Options{DB: db, Now: p.clock.Now, OnDelivery: func(e Event) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.seen = append(p.seen, e)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +166,7 @@ func (p *posts) lead(t *testing.T, form, name string, events ...string) []Event 
 
 func (p *posts) deliverNow(t *testing.T) {
 	t.Helper()
-	if err := p.round(t.Context()); err != nil {
+	if err := p.round(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -290,6 +295,45 @@ func TestWebhookGone(t *testing.T) {
 	}
 }
 
+// F-011: a receiver that takes long over the events of one form holds no other
+// form's up, also those that are raised meanwhile, and a form's come in order.
+func TestWebhookFormsDoNotWait(t *testing.T) {
+	p := newPosts(t, newReceiver(t))
+	slow, arrived := make(chan struct{}), make(chan string)
+	p.client.Transport = transport(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(string(body), `"form":"slow"`) {
+			<-slow
+		}
+		arrived <- r.Header.Get("Webhook-Id")
+		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: r}, nil
+	})
+	first, second := p.lead(t, "slow", "one", EventLeadCaptured)[0], p.lead(t, "slow", "two", EventLeadCaptured)[0]
+	quick := p.lead(t, "quick", "one", EventLeadCaptured)[0]
+	done := make(chan error)
+	go func() { done <- p.round(t.Context(), nil) }()
+	if id := <-arrived; id != quick.ID {
+		t.Errorf("%s came first", id)
+	}
+	later := p.lead(t, "later", "one", EventLeadCaptured)[0]
+	p.hurry()
+	if id := <-arrived; id != later.ID {
+		t.Errorf("%s came second", id)
+	}
+	close(slow)
+	for _, want := range []Event{first, second} {
+		if id := <-arrived; id != want.ID {
+			t.Errorf("%s came, and not %s", id, want.ID)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 // A receiver that is not there counts as a failure; its address is not repeated in the error.
 func TestWebhookUnreachable(t *testing.T) {
 	hook := newReceiver(t)
@@ -312,7 +356,7 @@ func TestWebhookSurvivesTheEnd(t *testing.T) {
 		cancel()
 		return nil, ctx.Err()
 	})
-	if err := p.round(ctx); !errors.Is(err, context.Canceled) {
+	if err := p.round(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	left, err := p.store.Events(t.Context(), EventFilter{ID: event.ID})
