@@ -53,7 +53,7 @@ const remoteExit = "4 a person is needed,\n5 the key is refused, 6 the tool refu
 // remoteCommands are all commands that call a service.
 func (c *cli) remoteCommands() []*cobra.Command {
 	return []*cobra.Command{
-		c.newDeploy(), c.newConfirm(), c.newRollback(), c.newPreview(), c.newDomains(),
+		c.newDeploy(), c.newConfirm(), c.newRollback(), c.newRevisions(), c.newPreview(), c.newDomains(), c.newSecrets(),
 		c.newCall(), c.newTools(), c.newLogin(), c.newLogout(), c.newWhoami(),
 	}
 }

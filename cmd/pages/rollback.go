@@ -12,7 +12,7 @@ import (
 
 func (c *cli) newRollback() *cobra.Command {
 	r := c.newRemote()
-	var proposeOnly bool
+	var proposeOnly, force bool
 	cmd := &cobra.Command{
 		Use:   "rollback [REVISION]",
 		Short: "Make an earlier revision what the site serves again",
@@ -25,19 +25,20 @@ func (c *cli) newRollback() *cobra.Command {
 			if len(args) > 0 {
 				revision = args[0]
 			}
-			return r.rollback(cmd.Context(), revision, proposeOnly)
+			return r.rollback(cmd.Context(), revision, proposeOnly, force)
 		},
 	}
 	r.siteFlags(cmd)
 	cmd.Flags().BoolVar(&proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	cmd.Flags().BoolVar(&force, "force", false, "also when the site's database has migrations that the revision does not know")
 	return cmd
 }
 
-func (r *remote) rollback(ctx context.Context, revision string, proposeOnly bool) error {
+func (r *remote) rollback(ctx context.Context, revision string, proposeOnly, force bool) error {
 	if err := r.openSite(ctx); err != nil {
 		return err
 	}
-	arguments, err := json.Marshal(toolapi.RollbackArgs{SiteID: toolapi.UUID(r.site), Revision: toolapi.Name(revision), Scope: r.scope()})
+	arguments, err := json.Marshal(toolapi.RollbackArgs{SiteID: toolapi.UUID(r.site), Revision: toolapi.Name(revision), Force: force, Scope: r.scope()})
 	if err != nil {
 		return err
 	}

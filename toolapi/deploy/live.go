@@ -84,7 +84,7 @@ func (d *Deployer) Look(ctx context.Context) (Live, error) {
 
 // secrets reads which secrets the site has. A service that cannot say has none.
 func (d *Deployer) secrets(ctx context.Context, l *Live) error {
-	list, err := client.Run(ctx, d.Client, listSecrets(), toolapi.SiteArgs{SiteID: toolapi.UUID(l.Page.SiteID), Scope: d.scope()})
+	list, err := client.Run(ctx, d.Client, d.Contract.ListSecrets, toolapi.SiteArgs{SiteID: toolapi.UUID(l.Page.SiteID), Scope: d.scope()})
 	if refused, ok := errors.AsType[*client.StatusError](err); ok && refused.Status == http.StatusNotFound {
 		return nil
 	}
@@ -120,9 +120,4 @@ func readManifest(text json.RawMessage) (m manifest.Manifest, err error) {
 		return m, fmt.Errorf("the manifest of what is live cannot be read: %w", err)
 	}
 	return m, nil
-}
-
-// listSecrets is the tool that lists secrets.
-func listSecrets() toolapi.Typed[toolapi.SiteArgs, toolapi.SecretList] {
-	return toolapi.Typed[toolapi.SiteArgs, toolapi.SecretList]{Tool: &toolapi.Tool{Name: "page.list_secrets"}}
 }

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+func (c *cli) newRevisions() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "revisions",
+		Short: "List what was deployed of the site, and what is live",
+		Long: "List the revisions of the site, newest first, with what is live, scheduled or shown\nby a preview link.\n\n" +
+			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages revisions\n  pages revisions --json | jq -r '.revisions[0].revision'",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := r.openSite(cmd.Context()); err != nil {
+				return err
+			}
+			list, err := client.Run(cmd.Context(), r.client, r.contract.Revisions, toolapi.SiteArgs{SiteID: toolapi.UUID(r.site), Scope: r.scope()})
+			if err != nil {
+				return remoteError(err)
+			}
+			if r.json {
+				r.printJSON(list)
+				return nil
+			}
+			for _, v := range list.Revisions {
+				fmt.Fprintf(r.stdout, "%-20s %s  %6d files  %9s  %s\n", v.Revision, shortTime(v.CreatedAt), v.Files, size(v.Bytes), standing(v))
+			}
+			r.none(len(list.Revisions), "revisions")
+			return nil
+		},
+	}
+	r.siteFlags(cmd)
+	return cmd
+}
+
+// standing says what a revision is used for.
+func standing(v toolapi.RevisionSummary) string {
+	var words []string
+	if v.Live {
+		words = append(words, "published")
+	}
+	if v.Scheduled {
+		words = append(words, "scheduled")
+	}
+	if v.Previewed {
+		words = append(words, "previewed")
+	}
+	if len(words) == 0 && v.PublishedAt != nil {
+		return "was published " + shortTime(*v.PublishedAt)
+	}
+	return strings.Join(words, ", ")
+}
+
+// shortTime is a time of an answer for people; what is none stays as it is.
+func shortTime(text string) string {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return printable(text)
+	}
+	return t.Local().Format(clockTime)
+}
