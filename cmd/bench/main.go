@@ -1,12 +1,15 @@
 // Command bench measures `pages dev` against `wrangler dev` on one machine, in
 // one go, on the same site: a Worker that answers JSON through Hono, and static
-// files.
+// files, which `caddy file-server` serves as well.
 //
-//	start   from exec to the first right answer of the Worker, polled from outside
-//	json    requests a second of the Hono route, 16 connections
-//	static  requests a second of a 4 kB file, 16 connections
-//	memory  the peak of all processes together, while they start and are loaded
-//	save    from writing the source to the first answer that shows it
+//	start    from exec to the first right answer of the Worker, polled from outside
+//	json     requests a second of the Hono route, 16 connections
+//	static   requests a second of a file of 10 kB, and of one of 1 MB, 16 connections
+//	memory   the peak of all processes together, while they start and are loaded
+//	save     from writing the source to the first answer that shows it
+//	visible  from writing the source to a page in a real Chromium that shows it, which
+//	         the server's own live reload brings up to date
+//	idle     processor time of a server that watches 20,000 files, and is left alone
 //
 // and `pages validate` against what else checks JSON:
 //
@@ -47,7 +50,7 @@
 // that could be measured was kept, 1 when one was broken or nothing could be
 // measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [migrate] [runtime] [bindings]
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [migrate] [runtime] [bindings]
 package main
 
 import (

@@ -16,9 +16,13 @@ const (
 	startCold    measure = "start, cold compile cache"
 	jsonRate     measure = "Hono JSON route"
 	chainRate    measure = "Hono with middleware"
-	staticRate   measure = "static file"
+	smallRate    measure = "static file, 10 kB"
+	largeRate    measure = "static file, 1 MB"
 	peakMemory   measure = "peak memory"
 	saveToAnswer measure = "save to fresh answer"
+	// The page that a browser shows.
+	saveToVisible measure = "save to visible in Chromium"
+	idleLoad      measure = "idle, 20,000 files watched"
 )
 
 // promise is what we hold ourselves to, against a peer's median of the measure
@@ -41,9 +45,15 @@ var devPromises = []promise{
 	{startCold, wranglerDev, startWarm, "ms", false, 5},
 	{jsonRate, wranglerDev, jsonRate, "req/s", true, 10},
 	{chainRate, wranglerDev, chainRate, "req/s", true, 0},
-	{staticRate, wranglerDev, staticRate, "req/s", true, 20},
+	{smallRate, wranglerDev, smallRate, "req/s", true, 25},
+	{smallRate, caddyServer, smallRate, "req/s", true, 0.7},
+	{largeRate, wranglerDev, largeRate, "req/s", true, 0},
+	{largeRate, caddyServer, largeRate, "req/s", true, 0.7},
 	{peakMemory, wranglerDev, peakMemory, "MiB", false, 5},
 	{saveToAnswer, wranglerDev, saveToAnswer, "ms", false, 5},
+	{saveToVisible, wranglerDev, saveToVisible, "ms", false, 4},
+	{idleLoad, idleBound, idleLoad, "% of a processor", false, 1},
+	{idleLoad, wranglerDev, idleLoad, "% of a processor", false, 0},
 }
 
 // results are all values of a side's measure.

@@ -31,8 +31,9 @@ type bench struct {
 type options struct {
 	pages, wrangler, node, wrk, modules string
 	jq, ajv                             string
+	caddy, chromium                     string
 	rounds, saves                       int
-	duration                            time.Duration
+	duration, rest                      time.Duration
 	json                                bool
 	parts                               []string
 }
@@ -47,9 +48,12 @@ func (b *bench) parse(args []string) error {
 	f.StringVar(&b.modules, "modules", "testdata/sites/riverside/node_modules", "a node_modules `folder` that has hono")
 	f.StringVar(&b.jq, "jq", "", "jq, a `program` (default: jq in PATH)")
 	f.StringVar(&b.ajv, "ajv", "", "a node_modules `folder` that has ajv-cli, ajv and ajv-formats")
+	f.StringVar(&b.caddy, "caddy", "", "caddy, a `program` that serves files (default: caddy in PATH)")
+	f.StringVar(&b.chromium, "chromium", "", "Chromium, a `program` (default: chromium in PATH)")
 	f.IntVar(&b.rounds, "rounds", 5, "how many `times` each side takes its turn")
 	f.IntVar(&b.saves, "saves", 5, "how many `times` a file is saved in each turn")
 	f.DurationVar(&b.duration, "duration", 5*time.Second, "how long each load lasts")
+	f.DurationVar(&b.rest, "rest", 20*time.Second, "how long each dev server is left alone")
 	f.BoolVar(&b.json, "json", false, "write JSON")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -156,6 +160,21 @@ func (b *bench) measureDev(ctx context.Context, dir string) error {
 			}
 		}
 	}
+	return b.measureIdle(ctx, sides)
+}
+
+// measureIdle leaves each side alone, once.
+func (b *bench) measureIdle(ctx context.Context, sides []*side) error {
+	b.results.add(idleBound, idleLoad, idleMost)
+	for _, s := range sides {
+		if s.filesOnly {
+			continue
+		}
+		b.say("leaving %s alone", s.name)
+		if err := b.idle(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
 	return nil
 }
 
@@ -171,10 +190,13 @@ func (b *bench) ourProgram() (string, error) {
 	return pages, nil
 }
 
-// wranglerDev is the peer of `pages dev`.
-const wranglerDev = "wrangler dev"
+// The peers of `pages dev`: one in all it does, and one in sending files.
+const (
+	wranglerDev = "wrangler dev"
+	caddyServer = "caddy file-server"
+)
 
-// sides are ours, and wrangler's when it can be had.
+// sides are ours, and wrangler's and caddy's when they can be had.
 func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 	modules, err := filepath.Abs(b.modules)
 	if err != nil {
@@ -194,19 +216,33 @@ func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 	ours.command = func(port string) []string { return []string{pages, "dev", ours.site, "--port", port, "--strict-port"} }
 	ours.coldStart = true
 
+	sides := []*side{ours}
+	if caddy, err := exec.LookPath(orElse(b.caddy, "caddy")); err != nil {
+		b.say("caddy is not measured: there is no caddy: give --caddy")
+	} else {
+		files, err := newSide(caddyServer, filepath.Join(dir, "caddy"), modules)
+		if err != nil {
+			return nil, err
+		}
+		files.filesOnly = true
+		files.command = func(port string) []string {
+			return []string{caddy, "file-server", "--listen", "127.0.0.1:" + port, "--root", filepath.Join(files.site, "public")}
+		}
+		sides = append(sides, files)
+	}
 	command, err := b.wranglerCommand(ctx)
 	if err != nil {
 		b.say("wrangler is not measured: %v", err)
-		return []*side{ours}, nil
+		return sides, nil
 	}
 	theirs, err := newSide(wranglerDev, filepath.Join(dir, "wrangler"), modules)
 	if err != nil {
 		return nil, err
 	}
 	theirs.command = func(port string) []string {
-		return append(command, "dev", "--ip", "127.0.0.1", "--port", port, "--inspector-port", "0")
+		return append(command, "dev", "--ip", "127.0.0.1", "--port", port, "--inspector-port", "0", "--live-reload")
 	}
-	return []*side{ours, theirs}, nil
+	return append(sides, theirs), nil
 }
 
 // wranglerCommand is what runs wrangler, without its arguments.

@@ -23,6 +23,7 @@ type side struct {
 	home      string // its HOME and cache, kept between turns
 	command   func(port string) []string
 	coldStart bool // it has a compile cache that may be cold
+	filesOnly bool // it runs no Worker
 	version   int  // of the Worker, as it is on disk
 }
 
@@ -69,7 +70,11 @@ func (b *bench) start(ctx context.Context, s *side, home string) (*server, error
 		return nil, err
 	}
 	srv := &server{process: p, url: "http://127.0.0.1:" + port, memory: watchMemory(p.cmd.Process.Pid)}
-	if err := srv.await(ctx, answer(s.version)); err != nil {
+	path, want := jsonPath, answer(s.version)
+	if s.filesOnly {
+		path, want = smallPath, strings.Repeat("0123456789", smallBytes/10)
+	}
+	if err := srv.await(ctx, path, want); err != nil {
 		srv.stop()
 		return nil, fmt.Errorf("%w; it said:\n%s", err, p.output())
 	}
@@ -77,22 +82,22 @@ func (b *bench) start(ctx context.Context, s *side, home string) (*server, error
 	return srv, nil
 }
 
-// await asks every millisecond until the Worker answers want.
-func (s *server) await(ctx context.Context, want string) error {
+// await asks every millisecond until the answer is what is wanted.
+func (s *server) await(ctx context.Context, path, want string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	var last string
 	for {
-		if got, err := fetch(ctx, s.url+jsonPath); err != nil {
+		if got, err := fetch(ctx, s.url+path); err != nil {
 			last = err.Error()
 		} else if last = got; got == want {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s, the last was: %s", want, last)
+			return fmt.Errorf("waiting for %.200s, the last was: %.200s", want, last)
 		case <-s.ended:
 			return errors.New("the server ended by itself")
 		case <-tick.C:

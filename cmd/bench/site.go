@@ -9,9 +9,17 @@ import (
 
 // The paths that are measured. Neither tool redirects them.
 const (
-	jsonPath   = "/api/hello"
-	chainPath  = "/api/chain" // the same behind a middleware that sets a header on the way out
-	staticPath = "/site.css"
+	jsonPath  = "/api/hello"
+	chainPath = "/api/chain" // the same behind a middleware that sets a header on the way out
+	pagePath  = "/api/page"
+	smallPath = "/small.txt" // 10 kB
+	largePath = "/large.bin" // 1 MB
+)
+
+// The sizes of the files that are loaded.
+const (
+	smallBytes = 10_000
+	largeBytes = 1_000_000
 )
 
 // workerSource answers with a version, so that a save can be seen.
@@ -24,6 +32,7 @@ app.use('/api/chain', async (c, next) => {
   c.header('x-bench', 'hono');
 });
 app.get('/api/chain', (c) => c.json({ hello: 'world' }));
+app.get('/api/page', (c) => c.html('<!doctype html><title>page</title><script>new Image().src = location.hash.slice(1) + %d</script>'));
 app.get('/api/crews/:id', (c) => c.json({ id: c.req.param('id') }));
 app.post('/api/crews', async (c) => c.json(await c.req.json(), 201));
 
@@ -38,11 +47,13 @@ const (
 // writeSite writes the one site, in the terms of both tools.
 func writeSite(dir, modules string) error {
 	files := map[string]string{
-		"pages.deploy.json": pagesConfig,
-		"wrangler.jsonc":    wranglerConfig,
-		"package.json":      `{"private": true, "type": "module"}`,
-		"public/index.html": "<!doctype html><title>bench</title><link rel=stylesheet href=site.css>",
-		"public/site.css":   strings.Repeat("main > p { margin: 0 auto; max-width: 60ch; color: #234 }\n", 70),
+		"pages.deploy.json":  pagesConfig,
+		"wrangler.jsonc":     wranglerConfig,
+		"package.json":       `{"private": true, "type": "module"}`,
+		"public/index.html":  "<!doctype html><title>bench</title><link rel=stylesheet href=site.css>",
+		"public/site.css":    "main > p { margin: 0 auto }\n",
+		"public" + smallPath: strings.Repeat("0123456789", smallBytes/10),
+		"public" + largePath: strings.Repeat("0123456789", largeBytes/10),
 	}
 	for name, text := range files {
 		file := filepath.Join(dir, name)
@@ -66,7 +77,7 @@ func writeSite(dir, modules string) error {
 func saveWorker(dir string, version int) error {
 	file := filepath.Join(dir, "src", "index.ts")
 	fresh := file + "~"
-	if err := os.WriteFile(fresh, fmt.Appendf(nil, workerSource, version), 0o644); err != nil {
+	if err := os.WriteFile(fresh, fmt.Appendf(nil, workerSource, version, version), 0o644); err != nil {
 		return err
 	}
 	return os.Rename(fresh, file)

@@ -82,6 +82,16 @@ func processorTime(pid int) float64 {
 	return total
 }
 
+// treeProcessorTime is what a process and all its descendants have used, in
+// milliseconds; 0 when it cannot be told.
+func treeProcessorTime(pid int) float64 {
+	var total float64
+	for _, p := range descendants(pid) {
+		total += processorTime(p)
+	}
+	return total
+}
+
 // busy is how many processes wanted a processor in the last minute, on average.
 func busy() float64 {
 	text, err := os.ReadFile("/proc/loadavg")

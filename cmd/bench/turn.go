@@ -16,7 +16,7 @@ func (b *bench) warmUp(ctx context.Context, s *side) error {
 		return err
 	}
 	defer srv.stop()
-	_, err = fetch(ctx, srv.url+staticPath)
+	_, err = fetch(ctx, srv.url+smallPath)
 	return err
 }
 
@@ -53,12 +53,19 @@ func (b *bench) cold(ctx context.Context, s *side) error {
 	return nil
 }
 
+// loadedPath is a path that is asked for as often as possible.
+type loadedPath struct {
+	measure measure
+	path    string
+}
+
 // loaded measures what a running server does.
 func (b *bench) loaded(ctx context.Context, s *side, srv *server) error {
-	for _, c := range []struct {
-		measure measure
-		path    string
-	}{{jsonRate, jsonPath}, {chainRate, chainPath}, {staticRate, staticPath}} {
+	paths := []loadedPath{{smallRate, smallPath}, {largeRate, largePath}}
+	if !s.filesOnly {
+		paths = append([]loadedPath{{jsonRate, jsonPath}, {chainRate, chainPath}}, paths...)
+	}
+	for _, c := range paths {
 		if _, err := b.load.rate(ctx, srv.url+c.path, time.Second); err != nil { // warms up
 			return err
 		}
@@ -68,16 +75,24 @@ func (b *bench) loaded(ctx context.Context, s *side, srv *server) error {
 		}
 		b.results.add(s.name, c.measure, rate)
 	}
+	if s.filesOnly {
+		return nil
+	}
+	return b.saved(ctx, s, srv)
+}
+
+// saved measures saves, until the next answer and until a browser shows them.
+func (b *bench) saved(ctx context.Context, s *side, srv *server) error {
 	for range b.saves {
 		s.version++
 		begin := b.now()
 		if err := saveWorker(s.site, s.version); err != nil {
 			return err
 		}
-		if err := srv.await(ctx, answer(s.version)); err != nil {
+		if err := srv.await(ctx, jsonPath, answer(s.version)); err != nil {
 			return fmt.Errorf("after a save: %w", err)
 		}
 		b.results.add(s.name, saveToAnswer, b.now().Sub(begin).Seconds()*1000)
 	}
-	return nil
+	return b.visible(ctx, s, srv)
 }
