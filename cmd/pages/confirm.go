@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -165,7 +166,7 @@ func (r *remote) outstanding(p *deploy.Proposal, standing string) error {
 	return &failure{
 		code: exitPerson, id: idOutstanding, msg: standing, fix: here,
 		said: &said{
-			Confirm: here, ConfirmationID: p.ID, Summary: printable(p.Summary), Expires: p.Expires.UTC().Format(time.RFC3339),
+			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: p.ID, Summary: printable(p.Summary), Expires: p.Expires.UTC().Format(time.RFC3339),
 			Elsewhere: here + " " + p.Tool + " " + spell(p.Arguments),
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,6 +69,9 @@ func (c *cli) newDeploy() *cobra.Command {
 	return cmd
 }
 
+// hasOffset is an ISO 8601 timestamp that says which moment it is.
+var hasOffset = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$`)
+
 func (f *deployFlags) check() error {
 	f.plan = f.plan || f.planOut != "" || f.exitCode
 	switch {
@@ -75,6 +79,8 @@ func (f *deployFlags) check() error {
 		return usageError("--preview publishes nothing, and --at publishes; use one")
 	case f.plan && (f.preview || f.at != "" || f.proposeOnly):
 		return usageError("--plan sends nothing; it goes without --preview, --at and --propose-only")
+	case f.at != "" && !hasOffset.MatchString(f.at):
+		return usageError("--at is %q; it is a time with its offset, such as 2026-12-01T09:00:00+01:00", f.at)
 	case f.expires != 0 && !f.preview:
 		return usageError("--expires belongs to --preview")
 	case f.expires != 0 && (f.expires < toolapi.MinPreviewSeconds*time.Second || f.expires > toolapi.MaxPreviewSeconds*time.Second):

@@ -27,6 +27,7 @@ type said struct {
 	RetryAfter  int             `json:"retry_after_seconds,omitempty"`
 
 	// Of a proposal that waits for a person:
+	State          string `json:"state,omitempty"`
 	ConfirmationID string `json:"confirmation_id,omitempty"`
 	Summary        string `json:"request_summary,omitempty"`
 	Expires        string `json:"expires_at,omitempty"`
