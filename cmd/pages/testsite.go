@@ -29,6 +29,7 @@ type testSite struct {
 	server   *devserver.Server
 	built    chan devserver.Build // the first build
 	requests atomic.Int64
+	held     *testFolder
 	folder   string // holds everything, and goes in the end
 
 	resetting sync.Mutex // held while one life takes over from another
@@ -51,9 +52,10 @@ func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest,
 	quiet := *c
 	quiet.quiet, quiet.json = !c.verbose, false
 	t := &testSite{flags: f, console: newConsole(&quiet), built: make(chan devserver.Build, 1)}
-	if t.folder, err = os.MkdirTemp("", "pages-state-*"); err != nil {
+	if t.held, err = c.newTestFolder(); err != nil {
 		return nil, resourceError("state-unusable", "there is no room for a copy of the state", "free some disk, or set TMPDIR", err)
 	}
+	t.folder = t.held.path
 	t.run = &devRun{cli: &quiet, flags: &f.devFlags, dir: dir, manifest: m}
 	t.run.runtimes = startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now})
 	defer func() {
@@ -124,6 +126,7 @@ func (t *testSite) copyState(ctx context.Context, to string) error {
 		}
 		if name == "" {
 			name = filepath.Base(t.folder)
+			sweepTestSnapshots(store)
 			if err := s.use(); err != nil {
 				return err
 			}
@@ -254,5 +257,5 @@ func (t *testSite) close(ctx context.Context) error {
 	if l := t.current.Load(); l != nil {
 		err = l.end()
 	}
-	return errors.Join(err, t.run.runtimes.close(ctx), os.RemoveAll(t.folder))
+	return errors.Join(err, t.run.runtimes.close(ctx), t.held.remove())
 }

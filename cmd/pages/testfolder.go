@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+)
+
+// This file keeps the folder of a run of `pages test`, and sweeps those of runs that
+// were killed. A run holds the lock in its folder for as long as it lives.
+
+const (
+	testFolderPrefix = "pages-state-"
+	testFolderLock   = "lock"
+	// A folder without a lock is one that is being made, or one of a run that was
+	// killed in that moment.
+	testFolderAge = 24 * time.Hour
+)
+
+// testFolder is a temporary folder that is held.
+type testFolder struct {
+	path string
+	lock *flock.Flock
+}
+
+// newTestFolder makes a folder, and removes those that nobody holds any more.
+func (c *cli) newTestFolder() (*testFolder, error) {
+	sweepTestFolders(os.TempDir(), c.now())
+	path, err := os.MkdirTemp("", testFolderPrefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	f := &testFolder{path: path, lock: flock.New(filepath.Join(path, testFolderLock))}
+	if _, err := f.lock.TryLock(); err != nil {
+		return nil, errors.Join(err, f.remove())
+	}
+	return f, nil
+}
+
+// remove gives the folder up.
+func (f *testFolder) remove() error { return errors.Join(f.lock.Close(), os.RemoveAll(f.path)) }
+
+// sweepTestFolders removes what killed runs have left in a folder of temporary files.
+// What cannot be removed, as another user's, stays.
+func sweepTestFolders(temp string, now time.Time) {
+	entries, err := os.ReadDir(temp)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(temp, e.Name())
+		if strings.HasPrefix(e.Name(), testFolderPrefix) && e.IsDir() && !testFolderHeld(path, now) {
+			_ = os.RemoveAll(path)
+		}
+	}
+}
+
+// testFolderHeld reports whether a run lives in a folder, as far as can be told.
+func testFolderHeld(path string, now time.Time) bool {
+	name := filepath.Join(path, testFolderLock)
+	info, err := os.Lstat(name) // no link of a stranger's is followed
+	if errors.Is(err, fs.ErrNotExist) {
+		folder, err := os.Lstat(path)
+		return err != nil || now.Sub(folder.ModTime()) < testFolderAge
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return true
+	}
+	lock := flock.New(name)
+	free, err := lock.TryLock()
+	return errors.Join(err, lock.Close()) != nil || !free
+}
+
+// sweepTestSnapshots removes the snapshots that killed runs have left in a state:
+// each is called like the folder of its run.
+func sweepTestSnapshots(store *snapshot.Store) {
+	list, err := store.List()
+	if err != nil {
+		return // whoever needs the list will tell
+	}
+	for _, info := range list {
+		if !strings.HasPrefix(info.Name, testFolderPrefix) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(os.TempDir(), info.Name)); errors.Is(err, fs.ErrNotExist) {
+			_ = store.Remove(info.Name)
+		}
+	}
+}

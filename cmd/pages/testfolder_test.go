@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+)
+
+// What a killed run leaves is gone with the next one; what somebody holds, or is
+// just making, and what only looks like it, stays.
+func TestKilledTestsAreSweptUp(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMP", temp)
+	c := &cli{env: env{now: time.Now}}
+	leave := func(name string, lock bool) string {
+		t.Helper()
+		path := filepath.Join(temp, name)
+		if err := os.MkdirAll(filepath.Join(path, "pristine"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if lock {
+			if err := os.WriteFile(filepath.Join(path, testFolderLock), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return path
+	}
+	leave("pages-state-killed", true) // its lock ended with its process
+	long := leave("pages-state-long-ago", false)
+	old := time.Now().Add(-2 * testFolderAge)
+	if err := os.Chtimes(long, old, old); err != nil {
+		t.Fatal(err)
+	}
+	leave("pages-state-new", false)
+	leave("pages-stat", true)
+	held := flock.New(filepath.Join(leave("pages-state-held", true), testFolderLock))
+	if ok, err := held.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer held.Close()
+
+	f, err := c.newTestFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func() (names []string) {
+		entries, err := os.ReadDir(temp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	want := []string{"pages-stat", "pages-state-held", "pages-state-new", filepath.Base(f.path)}
+	slices.Sort(want)
+	if got := left(); !slices.Equal(got, want) {
+		t.Errorf("left are %q, want %q", got, want)
+	}
+	sweepTestFolders(temp, time.Now())
+	if _, err := os.Stat(f.path); err != nil {
+		t.Errorf("the folder of a run that lives: %v", err)
+	}
+	if err := f.remove(); err != nil {
+		t.Fatal(err)
+	}
+	if got := left(); slices.Contains(got, filepath.Base(f.path)) {
+		t.Errorf("left are %q", got)
+	}
+}
+
+func TestKilledTestsLeaveNoSnapshots(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMP", temp)
+	dir := t.TempDir()
+	store, err := snapshot.Open(dir, snapshot.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for _, name := range []string{"pages-state-1", "pages-state-2", "mine"} {
+		if _, err := store.Save(t.Context(), name, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(temp, "pages-state-2"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	sweepTestSnapshots(store)
+	list, err := store.List()
+	var names []string
+	for _, info := range list {
+		names = append(names, info.Name)
+	}
+	slices.Sort(names)
+	if err != nil || !slices.Equal(names, []string{"mine", "pages-state-2"}) {
+		t.Errorf("left are %q, %v", names, err)
+	}
+}
