@@ -25,10 +25,7 @@ type platformData struct{ dir string }
 // openData makes the data folder if it is missing: readable by its owner alone, and
 // out of version control.
 func (c *cli) openData(dir string) (*platformData, error) {
-	if dir == "" {
-		dir = filepath.Join(".pages", "platform")
-	}
-	d := &platformData{dir: c.path(dir)}
+	d := &platformData{dir: c.platformDir(dir)}
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return nil, d.unusable(err)
 	}

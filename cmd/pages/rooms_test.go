@@ -45,12 +45,13 @@ var mayImport = map[string][]string{
 	"toolapi/conformance":     {"toolapi"},
 	"toolapi/service":         {"toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate"},
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},
+	"toolapi/service/backup":  nil,
 	"toolapi/service/blob":    nil,
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/deploy", "toolapi/service",
+		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
 	},
 }
 

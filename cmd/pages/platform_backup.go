@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi/service/backup"
+)
+
+func (c *cli) newPlatformBackup(f *platformFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write the service's data into a file, also while it runs",
+		Long: "Write the service's data into a file, also while it runs: all databases as they were\nat one moment, and the files that belong to them. The file is there when the\ncommand is done, whole and checked, or not at all.\n\n" +
+			"It holds everything, and the key of the sites' secrets: keep it as you keep those.\n\nExit codes: 0 written, 1 there is a file of that name, 2 wrong usage, 9 the data\nfolder cannot be used or the disk is full.",
+		Example: "  pages platform backup /backup/pages-2026-11-22.tar\n  pages platform backup today.tar --data /srv/pages --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sum, err := backup.Write(cmd.Context(), c.platformDir(f.data), c.path(args[0]), c.now())
+			if err != nil {
+				return backupError(err, "give another name, or remove that file")
+			}
+			c.printBackup(sum, "written to "+args[0])
+			return nil
+		},
+	}
+}
+
+func (c *cli) newPlatformRestore(f *platformFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make a data folder of a backup",
+		Long: "Make a data folder of a backup. Every file and database is checked first; until then\nthere is no folder. One that holds data already is left as it is.\n\n" +
+			"Exit codes: 0 restored, 1 the backup is damaged, or the data folder holds data, 2\nwrong usage, 9 the folder cannot be made or the disk is full.",
+		Example: "  pages platform restore /backup/pages-2026-11-22.tar --data /srv/pages-again",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := c.platformDir(f.data)
+			sum, err := backup.Restore(cmd.Context(), c.path(args[0]), dir)
+			if err != nil {
+				return backupError(err, "give another folder with --data, or move that one away")
+			}
+			c.printBackup(sum, "restored to "+c.shown(dir))
+			return nil
+		},
+	}
+}
+
+// platformDir is the data folder by its flag.
+func (c *cli) platformDir(dir string) string {
+	if dir == "" {
+		dir = filepath.Join(".pages", "platform")
+	}
+	return c.path(dir)
+}
+
+func (c *cli) printBackup(sum backup.Summary, done string) {
+	if c.json {
+		c.printJSON(sum)
+		return
+	}
+	c.progress("%d files, %d of them databases, %d bytes: %s", sum.Files, sum.Databases, sum.Bytes, done)
+}
+
+// backupError gives the errors of a backup their code and remedy.
+func backupError(err error, inTheWay string) error {
+	if exists, ok := errors.AsType[*backup.ExistsError](err); ok {
+		return &failure{code: exitRefused, id: "exists", msg: exists.Error(), fix: inTheWay, err: err}
+	}
+	if damaged, ok := errors.AsType[*backup.DamagedError](err); ok {
+		return &failure{code: exitRefused, id: "damaged", msg: damaged.Error(), fix: "use another backup", err: err}
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &failure{code: exitRefused, id: "nothing-there", msg: err.Error(), fix: "name the service's data folder with --data, and a backup that there is", err: err}
+	}
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
+		return resourceError("backup-failed", err.Error(), "make room, and see that you may write there", err)
+	}
+	return fmt.Errorf("backup: %w", err)
+}

@@ -1,0 +1,378 @@
+// Package backup writes the data folder of a service into one file, while the service
+// runs, and makes a data folder of such a file.
+//
+// In go a folder and the name of a file; out comes a tar archive that is there as a
+// whole or not at all. All databases (*.db) are as they were at one moment; files
+// beside them, which a service never changes once they have their name, are copied
+// after that, so that everything a database names is there. The archive's last entry
+// lists every file with its size and SHA-256, and Restore checks all of them and the
+// databases themselves before there is a folder of the name.
+//
+// Errors are ordinary ones, but *ExistsError for what is in the way and *DamagedError
+// for an archive that is not whole. An archive holds everything, keys of secrets
+// included: it is readable by its owner alone.
+package backup
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ExistsError says that there is something where the result is to be.
+type ExistsError struct{ Path string }
+
+func (e *ExistsError) Error() string { return fmt.Sprintf("there is a %q already", e.Path) }
+
+// DamagedError says what of an archive is not as it was written.
+type DamagedError struct{ What string }
+
+func (e *DamagedError) Error() string { return "the backup is damaged: " + e.What }
+
+// Summary is what an archive holds.
+type Summary struct {
+	Files     int       `json:"files"`
+	Databases int       `json:"databases"`
+	Bytes     int64     `json:"bytes"`
+	TakenAt   time.Time `json:"taken_at"`
+}
+
+// listing is the last entry of an archive.
+type listing struct {
+	Version int       `json:"version"`
+	TakenAt time.Time `json:"taken_at"`
+	Files   []entry   `json:"files"`
+}
+
+// entry is a file of an archive.
+type entry struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+const (
+	listingName    = "BACKUP.json"
+	listingVersion = 1
+)
+
+// Write writes the folder into a new file.
+func Write(ctx context.Context, dir, file string, now time.Time) (sum Summary, err error) {
+	if _, err := os.Lstat(file); err == nil {
+		return sum, &ExistsError{file}
+	}
+	out, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.tmp") // readable by its owner alone
+	if err != nil {
+		return sum, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closed(out), os.Remove(out.Name()))
+		}
+	}()
+	w := &writer{ctx: ctx, beside: filepath.Dir(file), tar: tar.NewWriter(out), list: listing{Version: listingVersion, TakenAt: now.UTC()}}
+	if err := w.folder(dir, filepath.Base(out.Name())); err != nil {
+		return sum, err
+	}
+	if err := w.finish(); err != nil {
+		return sum, err
+	}
+	if err := errors.Join(out.Sync(), out.Close()); err != nil {
+		return sum, err
+	}
+	if err := os.Link(out.Name(), file); errors.Is(err, fs.ErrExist) { // unlike a rename, never over another
+		return sum, &ExistsError{file}
+	} else if err == nil {
+		err = os.Remove(out.Name())
+		return w.summary(), errors.Join(err, syncDir(filepath.Dir(file)))
+	}
+	if err := os.Rename(out.Name(), file); err != nil { // a file system without links
+		return sum, err
+	}
+	return w.summary(), syncDir(filepath.Dir(file))
+}
+
+// closed closes a file that may be closed already.
+func closed(f *os.File) error {
+	if err := f.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// writer writes an archive.
+type writer struct {
+	ctx  context.Context // of the one Write
+	tar  *tar.Writer
+	list listing
+	// beside is a folder for copies, where the archive is.
+	beside string
+}
+
+// folder writes all files of a folder, its databases first.
+func (w *writer) folder(dir, but string) error {
+	var databases, files []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		name, relErr := filepath.Rel(dir, path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // went while we looked
+		case err != nil || relErr != nil:
+			return errors.Join(err, relErr)
+		case d.IsDir() && (d.Name() == "tmp" || passing(d.Name())):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || d.Name() == but || passing(d.Name()):
+		case strings.HasSuffix(name, ".db"):
+			databases = append(databases, name)
+		default:
+			files = append(files, name)
+		}
+		return w.ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	if len(databases) == 0 {
+		return fmt.Errorf("%q holds no database of a service: %w", dir, fs.ErrNotExist)
+	}
+	if err := w.databases(dir, databases); err != nil {
+		return err
+	}
+	// Files that came since the look are named by no database of that moment.
+	for _, name := range files {
+		if err := w.file(filepath.Join(dir, name), filepath.ToSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// passing reports whether a file is of the moment: a lock, or what SQLite keeps
+// beside a database that is open.
+func passing(name string) bool {
+	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") || strings.HasSuffix(name, "-journal") || strings.HasSuffix(name, ".tmp")
+}
+
+// file adds a file.
+func (w *writer) file(path, name string) (err error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if err := w.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime(), Format: tar.FormatPAX}); err != nil {
+		return err
+	}
+	h := sha256.New()
+	size, err := io.Copy(io.MultiWriter(w.tar, h), &patient{w.ctx, io.LimitReader(in, info.Size())})
+	if err != nil {
+		return err
+	}
+	if size != info.Size() {
+		return fmt.Errorf("%s became shorter while it was read", name)
+	}
+	w.list.Files = append(w.list.Files, entry{name, size, hex.EncodeToString(h.Sum(nil))})
+	return nil
+}
+
+// finish writes the listing.
+func (w *writer) finish() error {
+	text, err := json.MarshalIndent(w.list, "", "  ")
+	if err != nil {
+		return err
+	}
+	err = w.tar.WriteHeader(&tar.Header{Name: listingName, Mode: 0o600, Size: int64(len(text)), ModTime: w.list.TakenAt, Format: tar.FormatPAX})
+	if err == nil {
+		_, err = w.tar.Write(text)
+	}
+	return errors.Join(err, w.tar.Close())
+}
+
+func (w *writer) summary() Summary { return w.list.summary() }
+
+func (l listing) summary() Summary {
+	s := Summary{Files: len(l.Files), TakenAt: l.TakenAt}
+	for _, e := range l.Files {
+		s.Bytes += e.Size
+		if strings.HasSuffix(e.Name, ".db") {
+			s.Databases++
+		}
+	}
+	return s
+}
+
+// patient is a reader that ends with a context.
+type patient struct {
+	ctx context.Context // io.Reader takes none
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (p *patient) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return p.r.Read(b)
+}
+
+// syncDir makes the names in a folder durable. Windows cannot; its file system
+// journals them.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Restore makes a data folder of an archive. There must be none of the name, or an
+// empty one.
+func Restore(ctx context.Context, file, dir string) (sum Summary, err error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	if err := free(dir); err != nil {
+		return sum, err
+	}
+	parent := filepath.Dir(dir)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return sum, err
+	}
+	made, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+".*.tmp")
+	if err != nil {
+		return sum, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(made))
+		}
+	}()
+	list, err := extract(ctx, in, made)
+	if err != nil {
+		return sum, err
+	}
+	for _, e := range list.Files {
+		if strings.HasSuffix(e.Name, ".db") {
+			if err := check(ctx, filepath.Join(made, filepath.FromSlash(e.Name))); err != nil {
+				return sum, &DamagedError{fmt.Sprintf("%s: %v", e.Name, err)}
+			}
+		}
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return sum, err
+	}
+	if err := os.Rename(made, dir); err != nil {
+		return sum, err
+	}
+	return list.summary(), syncDir(parent)
+}
+
+// free reports what is in the way of a folder.
+func free(dir string) error {
+	names, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case len(names) > 0:
+		return &ExistsError{dir}
+	}
+	return nil
+}
+
+// extract writes the files of an archive, synced, and holds them to its listing.
+func extract(ctx context.Context, in io.Reader, dir string) (list listing, err error) {
+	root, err := os.OpenRoot(dir) // no name leads out
+	if err != nil {
+		return list, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	folders := map[string]bool{".": true}
+	found, list, err := entries(ctx, root, tar.NewReader(in), folders)
+	if err != nil {
+		return list, err
+	}
+	if !slices.Equal(found, list.Files) {
+		return list, &DamagedError{"its files are not those of its listing"}
+	}
+	for folder := range folders {
+		if err := syncDir(filepath.Join(dir, folder)); err != nil {
+			return list, err
+		}
+	}
+	return list, nil
+}
+
+// entries writes the files of an archive up to its listing, and notes their folders.
+func entries(ctx context.Context, root *os.Root, archive *tar.Reader, folders map[string]bool) (found []entry, list listing, err error) {
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return found, list, &DamagedError{"it ends before its listing"}
+		}
+		if err != nil {
+			return found, list, &DamagedError{err.Error()}
+		}
+		if header.Name == listingName {
+			if err := json.NewDecoder(archive).Decode(&list); err != nil || list.Version != listingVersion {
+				return found, list, &DamagedError{"its listing cannot be read"}
+			}
+			return found, list, nil
+		}
+		if header.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(header.Name)) {
+			return found, list, &DamagedError{fmt.Sprintf("%q is no file of a data folder", header.Name)}
+		}
+		e, err := put(ctx, root, header.Name, archive, folders)
+		if err != nil {
+			return found, list, err
+		}
+		found = append(found, e)
+	}
+}
+
+// put writes one file.
+func put(ctx context.Context, root *os.Root, name string, from io.Reader, folders map[string]bool) (e entry, err error) {
+	local := filepath.FromSlash(name)
+	for folder := filepath.Dir(local); !folders[folder]; folder = filepath.Dir(folder) {
+		folders[folder] = true
+	}
+	if err := root.MkdirAll(filepath.Dir(local), 0o700); err != nil {
+		return e, err
+	}
+	out, err := root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return e, err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	h := sha256.New()
+	size, err := io.Copy(io.MultiWriter(out, h), &patient{ctx, from})
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
+		return e, &DamagedError{"it ends within " + name}
+	}
+	if err != nil {
+		return e, err
+	}
+	return entry{name, size, hex.EncodeToString(h.Sum(nil))}, out.Sync()
+}

@@ -1,0 +1,173 @@
+package backup
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"modernc.org/sqlite"
+)
+
+// This file copies databases that are in use. All are looked at in one moment, in
+// which no writer is between two of them; the copying comes after.
+
+// databases writes the databases of a folder.
+func (w *writer) databases(dir string, names []string) (err error) {
+	var views []*view
+	defer func() {
+		for _, v := range views {
+			err = errors.Join(err, v.close())
+		}
+	}()
+	for _, name := range names {
+		v, err := lock(w.ctx, filepath.Join(dir, name))
+		if v != nil {
+			views = append(views, v)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for i, v := range views {
+		if err := v.look(w.ctx); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
+		}
+	}
+	for i, v := range views {
+		if err := v.thaw(); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
+		}
+	}
+	scratch, err := os.MkdirTemp(w.beside, ".backup-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	for i, v := range views {
+		to := filepath.Join(scratch, "copy.db")
+		if err := errors.Join(v.copyTo(w.ctx, to), check(w.ctx, to)); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
+		}
+		if err := errors.Join(w.file(to, filepath.ToSlash(names[i])), os.Remove(to)); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
+		}
+	}
+	return nil
+}
+
+// view is a database as it was at one moment: a connection that kept writers away
+// until thaw, and one that reads.
+type view struct {
+	locking, reading *sql.DB
+	held, seen       *sql.Conn
+}
+
+// lock keeps writers away from a database.
+func lock(ctx context.Context, path string) (*view, error) {
+	v := &view{}
+	var err error
+	if v.locking, err = sql.Open("sqlite", address(path, "mode=rw&_pragma=busy_timeout(10000)")); err != nil {
+		return nil, err
+	}
+	if v.reading, err = sql.Open("sqlite", address(path, "mode=rw&_pragma=busy_timeout(10000)")); err != nil {
+		return v, err
+	}
+	if v.held, err = v.locking.Conn(ctx); err != nil {
+		return v, err
+	}
+	if v.seen, err = v.reading.Conn(ctx); err != nil {
+		return v, err
+	}
+	_, err = v.held.ExecContext(ctx, "BEGIN IMMEDIATE")
+	return v, err
+}
+
+// look takes the view; it begins with the first read.
+func (v *view) look(ctx context.Context) error {
+	if _, err := v.seen.ExecContext(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	var n int
+	return v.seen.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n)
+}
+
+// thaw lets writers go on.
+func (v *view) thaw() error {
+	err := v.held.Close()
+	v.held = nil
+	err = errors.Join(err, v.locking.Close()) // which rolls back
+	v.locking = nil
+	return err
+}
+
+// pagesPerStep is how much is copied before a cancelled context is noticed.
+const pagesPerStep = 4096
+
+// copyTo writes the view to a new file, page by page.
+func (v *view) copyTo(ctx context.Context, file string) error {
+	return v.seen.Raw(func(c any) error {
+		from, ok := c.(interface {
+			NewBackup(uri string) (*sqlite.Backup, error)
+		})
+		if !ok {
+			return errors.New("the driver cannot copy databases")
+		}
+		b, err := from.NewBackup(address(file, ""))
+		if err != nil {
+			return err
+		}
+		for more := true; more && err == nil; {
+			if err = ctx.Err(); err == nil {
+				more, err = b.Step(pagesPerStep)
+			}
+		}
+		return errors.Join(err, b.Finish())
+	})
+}
+
+func (v *view) close() error {
+	var errs []error
+	for _, c := range []*sql.Conn{v.held, v.seen} {
+		if c != nil {
+			errs = append(errs, c.Close())
+		}
+	}
+	for _, db := range []*sql.DB{v.locking, v.reading} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// check reads a whole database for damage.
+func check(ctx context.Context, file string) (err error) {
+	db, err := sql.Open("sqlite", address(file, "mode=ro&immutable=1"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return errors.New(verdict)
+	}
+	return nil
+}
+
+// address is a file as SQLite's URI.
+func address(file, query string) string {
+	slashed := filepath.ToSlash(file)
+	if runtime.GOOS == "windows" {
+		slashed = "/" + slashed
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query}
+	return u.String()
+}
