@@ -1,26 +1,35 @@
 package main
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/bundler/cloudflare"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
 func (c *cli) newBuild() *cobra.Command {
-	var out string
+	var out, target string
 	var minify bool
 	cmd := &cobra.Command{
 		Use:   "build [DIR]",
 		Short: "Bundle the Worker, index the assets and write all that a deploy would send",
 		Long: "Bundle the Worker, index the assets and write all that a deploy would send.\n\n" +
+			"With --target cloudflare, what is written is a whole project for wrangler: the\nWorker behind a small one that keeps the members gate and takes forms, the static\nfiles, the migrations, and a configuration with every binding. Its README says how\nto run and deploy it. Writing it again keeps the ids in the configuration.\n\n" +
 			"Exit codes: 0 built, 1 refused, 2 wrong usage, 9 the folder cannot be written.",
-		Example: "  pages build\n  pages build --minify --outdir /tmp/site\n  pages build --json | jq .digest",
+		Example: "  pages build\n  pages build --minify --outdir /tmp/site\n  pages build --json | jq .digest\n  pages build --target cloudflare --outdir ../club-on-cloudflare",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			write, ok := buildTargets()[target]
+			if !ok {
+				return usageError("--target is %q; it is one of pages, cloudflare", target)
+			}
 			dir, m, err := c.loadSite(args)
 			if err != nil {
 				return err
@@ -37,21 +46,50 @@ func (c *cli) newBuild() *cobra.Command {
 			if len(diags) > 0 {
 				c.printDiagnostics(c.report(dir, diags), nil)
 			}
-			target := filepath.Join(dir, ".pages", "build")
+			folder := filepath.Join(dir, ".pages", write.folder)
 			if out != "" {
-				target = c.path(out)
+				folder = c.path(out)
 			}
-			if err := bundler.WriteDir(bundle, target); err != nil {
-				return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %q", c.shown(target)),
+			if err := write.to(c, dir, m, bundle, folder); err != nil {
+				return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %q", c.shown(folder)),
 					"give a folder that you may write to with --outdir", err)
 			}
-			c.printBundle(bundle, target)
+			c.printBundle(bundle, folder)
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&out, "outdir", "o", "", "`folder` to write to (default: .pages/build beside the manifest)")
+	cmd.Flags().StringVarP(&out, "outdir", "o", "", "`folder` to write to (default: .pages/build beside the manifest, or .pages/cloudflare)")
+	cmd.Flags().StringVar(&target, "target", "pages", "`what` to write: pages, for a deploy, or cloudflare, a project for wrangler")
 	cmd.Flags().BoolVar(&minify, "minify", false, "shorten the Worker's code")
 	return cmd
+}
+
+// buildTarget is what a build can be written as.
+type buildTarget struct {
+	folder string // in .pages
+	to     func(c *cli, dir string, m *manifest.Manifest, b *bundler.Bundle, folder string) error
+}
+
+func buildTargets() map[string]buildTarget {
+	return map[string]buildTarget{
+		"pages": {"build", func(_ *cli, _ string, _ *manifest.Manifest, b *bundler.Bundle, folder string) error {
+			return bundler.WriteDir(b, folder)
+		}},
+		"cloudflare": {"cloudflare", (*cli).writeCloudflare},
+	}
+}
+
+// writeCloudflare writes a project for wrangler, in which one can sign in as under pages dev.
+func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundle, folder string) error {
+	o := cloudflare.Options{Name: starter.SiteName(filepath.Base(dir)), SessionKey: rand.Text()}
+	personas, fault := readPersonas(dir)
+	if fault != nil {
+		return errors.New(fault.Message)
+	}
+	for _, p := range personas {
+		o.People = append(o.People, cloudflare.Person{Key: p.Key, ID: p.ID, Email: p.Email, Name: p.Name, Outsider: p.Outsider})
+	}
+	return cloudflare.Write(b, m, folder, o)
 }
 
 // refuse is the error of files of the site in dir that were refused.

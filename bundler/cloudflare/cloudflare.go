@@ -1,0 +1,245 @@
+// Package cloudflare writes a site as a Cloudflare Workers project, so that one that outgrows its host runs on that
+// engine with its code unchanged.
+//
+// In goes a [bundler.Bundle] and its manifest; out comes a folder that wrangler can run and deploy: the Worker, the
+// static files, the migrations, a configuration with every binding, and a small Worker in front of the site's that
+// keeps to the platform's order of things (members gate, routes, files, forms). What is written again replaces what
+// was generated and keeps everything else, ids of databases in the configuration among it.
+//
+// The package runs no wrangler and knows no account. It is safe for concurrent use on different folders.
+package cloudflare
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+//go:embed front project
+var sources embed.FS
+
+// ConfigFile is the configuration of the project. A folder that has one of ours may be written again.
+const ConfigFile = "wrangler.jsonc"
+
+// Person is somebody to sign in as while developing.
+type Person struct {
+	Key      string `json:"key"`
+	ID       string `json:"id"`
+	Email    string `json:"email"`
+	Name     string `json:"name"`
+	Outsider bool   `json:"outsider"`
+}
+
+// Options are what the bundle does not say.
+type Options struct {
+	// Name is the Worker's: lower-case letters, digits and dashes.
+	Name string
+	// People can be signed in as under wrangler dev.
+	People []Person
+	// SessionKey signs their sessions, in a file that is not deployed.
+	SessionKey string
+}
+
+// NotOursError says that a folder holds something else than an earlier output.
+type NotOursError struct{ Dir string }
+
+func (e NotOursError) Error() string {
+	return fmt.Sprintf("%q holds files that are no earlier output: choose an empty folder", e.Dir)
+}
+
+// Write writes the project to dir.
+func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) error {
+	before, err := readConfig(dir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	texts, err := texts(b, m, o, before)
+	if err != nil {
+		return err
+	}
+	for _, folder := range []string{"src", "public", "migrations", "platform-migrations"} {
+		if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
+			return err
+		}
+	}
+	for name, text := range texts {
+		if err := writeFile(dir, name, text); err != nil {
+			return err
+		}
+	}
+	for _, a := range b.Assets {
+		if err := copyFile(a.File, filepath.Join(dir, "public", filepath.FromSlash(a.Path))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keptFiles are written once, for whoever takes the project over.
+var keptFiles = []string{"package.json", ".dev.vars", ".gitignore"}
+
+func writeFile(dir, name string, text []byte) error {
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if _, err := os.Lstat(file); err == nil && slices.Contains(keptFiles, name) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if name == ".dev.vars" {
+		mode = 0o600
+	}
+	return os.WriteFile(file, text, mode)
+}
+
+func copyFile(from, to string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// texts are the files of the project, by name, without the static files.
+func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, from := range []struct{ folder, to string }{{"front", "src"}, {"project", ""}} {
+		err := fs.WalkDir(sources, from.folder, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := sources.ReadFile(name)
+			to := path.Join(from.to, strings.TrimPrefix(name, from.folder+"/"))
+			files[strings.Replace(to, "dot-", ".", 1)] = []byte(strings.ReplaceAll(string(text), "{{name}}", o.Name))
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	files["src/site.js"] = []byte("export default undefined; // a site without a Worker\n")
+	if w := b.Worker; w != nil {
+		files["src/site.js"] = w.Code
+		files["src/"+w.Name+".map"] = w.Map
+		for _, module := range w.Modules {
+			files["src/"+path.Base(module.Specifier)] = module.Bytes
+		}
+	}
+	for i, name := range migrationNames(b.Migrations) {
+		files["migrations/"+name] = b.Migrations[i].SQL
+	}
+	front, err := json.MarshalIndent(frontConfig(b, m, o), "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	files["src/config.js"] = fmt.Appendf(nil, "// What the front door knows of the site, from %s.\nexport default %s;\n", manifest.FileName, front)
+	files[".dev.vars"] = devVars(m, o)
+	files[ConfigFile], err = newConfig(b, m, o, before).text()
+	return files, err
+}
+
+// devVars has what wrangler dev needs and no deploy takes.
+func devVars(m *manifest.Manifest, o Options) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# For wrangler dev alone: sign in as one of the people in src/config.js.\nPAGES_SIGN_IN=personas\nPAGES_SESSION_KEY=%s\n", o.SessionKey)
+	if len(m.Bindings.Secrets) > 0 {
+		b.WriteString("# The site's secrets; in production: wrangler secret put NAME\n")
+	}
+	for _, name := range m.Bindings.Secrets {
+		b.WriteString(name + "=\n")
+	}
+	return []byte(b.String())
+}
+
+// front is what the Worker in front of the site's knows.
+type front struct {
+	Worker      bool             `json:"worker"`
+	Routes      []manifest.Route `json:"routes"`
+	Guarded     []string         `json:"guarded"` // folded paths of guarded files
+	NotFound    []notFound       `json:"notFound"`
+	Submissions string           `json:"submissions"`
+	Forms       []manifest.Form  `json:"forms"`
+	Personas    []Person         `json:"personas"`
+}
+
+type notFound struct {
+	Folder  string `json:"folder"` // without a slash at the end
+	Guarded bool   `json:"guarded"`
+}
+
+func frontConfig(b *bundler.Bundle, m *manifest.Manifest, o Options) front {
+	f := front{
+		Worker: b.Worker != nil, Routes: append([]manifest.Route{}, m.Routes...), Guarded: []string{}, NotFound: []notFound{},
+		Submissions: m.Bindings.Submissions, Forms: append([]manifest.Form{}, m.Forms...), Personas: append([]Person{}, o.People...),
+	}
+	table := manifest.NewRouteTable(m.Routes)
+	for _, a := range b.Assets {
+		gated := table.JudgeFile(a.Path).Gated()
+		if gated {
+			for _, name := range manifest.FileNames(a.Path) {
+				f.Guarded = append(f.Guarded, manifest.FoldPath(name))
+			}
+		}
+		if folder, ok := strings.CutSuffix(a.Path, "/404.html"); ok {
+			f.NotFound = append(f.NotFound, notFound{folder, gated})
+		}
+	}
+	slices.Sort(f.Guarded)
+	f.Guarded = slices.Compact(f.Guarded)
+	return f
+}
+
+var numbered = regexp.MustCompile(`^([0-9]+)_`)
+
+// migrationNames are the names under which wrangler applies migrations in their order: by the number that each begins
+// with. Where the names do not say that order, each is given a number.
+func migrationNames(migrations []bundler.Migration) []string {
+	names := make([]string, len(migrations))
+	last, ordered := "", true
+	for i, m := range migrations {
+		names[i] = m.Name
+		digits := numbered.FindStringSubmatch(m.Name)
+		if digits == nil {
+			ordered = false
+			continue
+		}
+		number := strings.TrimLeft(digits[1], "0")
+		if i > 0 && cmp.Or(cmp.Compare(len(number), len(last)), strings.Compare(number, last)) <= 0 {
+			ordered = false
+		}
+		last = number
+	}
+	if ordered {
+		return names
+	}
+	for i := range names {
+		names[i] = fmt.Sprintf("%04d_%s", i+1, names[i])
+	}
+	return names
+}

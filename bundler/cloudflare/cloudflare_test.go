@@ -1,0 +1,280 @@
+package cloudflare
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// built builds a site of these files.
+func built(t *testing.T, files map[string]string) (*bundler.Bundle, *manifest.Manifest) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+	if m == nil {
+		t.Fatal(diags)
+	}
+	b := bundler.New(dir, bundler.Options{})
+	t.Cleanup(b.Close)
+	bundle, diags := b.Build(t.Context(), m)
+	if bundle == nil {
+		t.Fatal(diags)
+	}
+	return bundle, m
+}
+
+var club = map[string]string{
+	"pages.deploy.json": `{"entry":"w.js","assets":"public","routes":[{"pattern":"/api/*"},{"pattern":"/club/*","access":"members"}],
+		"bindings":{"database":{"migrations":"sql"},"projectDatabase":"read","kv":{"name":"CACHE"},"storage":{"name":"FILES"},"images":true,"secrets":["API_KEY"],"submissions":"enquiries"},
+		"limits":{"cpuMs":50},"runtime":{"compatibilityFlags":["nodejs_compat"],"compatibilityDate":"2026-11-02"},"forms":[{"name":"a","event":"custom.a"}]}`,
+	"w.js": "export default {fetch: () => new Response('x')}", "public/index.html": "", "public/404.html": "", "public/club/index.html": "", "public/club/404.html": "",
+	"sql/0001_a.sql": "CREATE TABLE enquiries (id);", "sql/0002_b.sql": "SELECT 1;",
+}
+
+func names(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if !d.IsDir() {
+			list = append(list, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func readProject(t *testing.T, dir string) config {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, ConfigFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err = hujson.Standardize(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c config
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestWrite(t *testing.T) {
+	b, m := built(t, club)
+	dir := filepath.Join(t.TempDir(), "out")
+	write := func() error { return Write(b, m, dir, Options{Name: "club", SessionKey: "key"}) }
+	if err := write(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		".dev.vars", ".gitignore", "README.md", "migrations/0001_a.sql", "migrations/0002_b.sql", "package.json", "platform-migrations/0001_leads_and_events.sql",
+		"public/404.html", "public/club/404.html", "public/club/index.html", "public/index.html",
+		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/site.js", "src/worker.js.map", "wrangler.jsonc",
+	}
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Errorf("files %q\nwant %q", got, want)
+	}
+	c := readProject(t, dir)
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		`"name":"club","main":"src/index.js","compatibility_date":"2026-11-02","compatibility_flags":["nodejs_compat"]`, `"run_worker_first":true`,
+		`{"binding":"DB","database_name":"club","migrations_dir":"migrations"},{"binding":"PROJECT_DB","database_name":"club-project"},{"binding":"PAGES_DB","database_name":"club-platform","migrations_dir":"platform-migrations"}`,
+		`"kv_namespaces":[{"binding":"CACHE"}],"r2_buckets":[{"binding":"FILES"}],"images":{"binding":"IMAGES"},"limits":{"cpu_ms":50}`,
+	} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("the configuration lacks %s\n%s", part, text)
+		}
+	}
+	front, err := os.ReadFile(filepath.Join(dir, "src", "config.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"/club/index.html"`, `"/club"`, "\"folder\": \"/club\",\n      \"guarded\": true", `"submissions": "enquiries"`} {
+		if !strings.Contains(string(front), part) {
+			t.Errorf("config.js lacks %s\n%s", part, front)
+		}
+	}
+
+	// What an account gave and people wrote stays; what was generated is new.
+	c.Databases[0].ID, c.KV[0].ID, c.Name, c.Vars[accessTeam] = "11", "22", "the-club", "rowers"
+	edited, err := c.text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{ConfigFile: string(edited), ".dev.vars": "API_KEY=mine", "public/old.html": "", "node_modules/x/y": ""} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := write(); err != nil {
+		t.Fatal(err)
+	}
+	again := readProject(t, dir)
+	if again.Databases[0].ID != "11" || again.KV[0].ID != "22" || again.Name != "the-club" || again.Vars[accessTeam] != "rowers" {
+		t.Errorf("what was written in is gone: %+v", again)
+	}
+	vars, err := os.ReadFile(filepath.Join(dir, ".dev.vars"))
+	if got := names(t, dir); err != nil || string(vars) != "API_KEY=mine" || slices.Contains(got, "public/old.html") || !slices.Contains(got, "node_modules/x/y") {
+		t.Errorf("%v: .dev.vars %q, files %q", err, vars, got)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	b, m := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": ""})
+	dir := t.TempDir()
+	file := filepath.Join(dir, ConfigFile)
+	for _, text := range []string{"{}", "// Generated by `pages build --target cloudflare` {"} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := Write(b, m, dir, Options{Name: "x"})
+		if err == nil || (text == "{}") != errors.As(err, new(NotOursError)) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if got := names(t, dir); !slices.Equal(got, []string{ConfigFile}) {
+			t.Errorf("%q was written to: %q", text, got)
+		}
+	}
+}
+
+func TestMigrationNames(t *testing.T) {
+	for given, want := range map[string]string{
+		"0001_a.sql 0002_b.sql":            "0001_a.sql 0002_b.sql",
+		"20260101_a.sql 20260102_b.sql":    "20260101_a.sql 20260102_b.sql",
+		"a.sql b.sql":                      "0001_a.sql 0002_b.sql",
+		"0001_a.sql 0001_b.sql":            "0001_0001_a.sql 0002_0001_b.sql",
+		"10_a.sql 9_b.sql":                 "0001_10_a.sql 0002_9_b.sql",
+		"1_a.sql 2_b.sql 3b.sql":           "0001_1_a.sql 0002_2_b.sql 0003_3b.sql",
+		"009_a.sql 010_b.sql 0100_too.sql": "009_a.sql 010_b.sql 0100_too.sql",
+	} {
+		var list []bundler.Migration
+		for name := range strings.FieldsSeq(given) {
+			list = append(list, bundler.Migration{Name: name})
+		}
+		if got := strings.Join(migrationNames(list), " "); got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
+	}
+}
+
+// TestPaths holds the look-up of paths in the generated Worker to the front door's own: what is a path, what is
+// listed, and what is for members.
+func TestPaths(t *testing.T) {
+	type look struct {
+		Routes []manifest.Route `json:"routes"`
+		Paths  []string         `json:"paths"` // as they are in a URL
+	}
+	type verdict struct {
+		Path   string `json:"path"` // decoded; empty for one that is refused
+		Folded string `json:"folded"`
+		Listed bool   `json:"listed"`
+		Gated  bool   `json:"gated"`
+	}
+	segments := []string{"club", "CLUB", "club.", "club;x", "report.html", "report", "index.html", "a", "b", "é", "É", "ﬁ", "ı", "c%20d", "．．", "x%2fy", "%E2%81%84", "a%5cb", "100%25", "%00", "", "...", "x::y", "%EF%BC%8F", "zo\u200be"}
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(from []string) string { return from[random.IntN(len(from))] }
+	var asked []look
+	for range 60 {
+		l := look{Routes: []manifest.Route{}}
+		for range random.IntN(5) {
+			pattern := "/" + pick([]string{"club", "a", "a/b", "report", "report.html", "index.html", "é", "", "club/index.html", "A"})
+			if random.IntN(2) == 0 {
+				pattern = strings.TrimSuffix(pattern, "/") + "/*"
+			}
+			access := []manifest.Access{manifest.Public, manifest.Members}[random.IntN(2)]
+			l.Routes = append(l.Routes, manifest.Route{Pattern: pattern, Access: access})
+		}
+		for range 80 {
+			path := ""
+			for range 1 + random.IntN(3) {
+				path += "/" + pick(segments)
+			}
+			if random.IntN(3) == 0 {
+				path += "/"
+			}
+			l.Paths = append(l.Paths, path)
+		}
+		asked = append(asked, l)
+	}
+	const program = `import { canonical, foldPath, RouteTable } from "./paths.js";
+let text = "";
+for await (const part of process.stdin) text += part;
+const answers = JSON.parse(text).map(({ routes, paths }) => {
+  const table = new RouteTable(routes);
+  return paths.map((path) => {
+    const { decoded, fault } = canonical(path);
+    return fault ? { path: "" } : { path: decoded, folded: foldPath(decoded), listed: table.lists(decoded), gated: table.isGated(decoded) };
+  });
+});
+console.log(JSON.stringify(answers));`
+	input, err := json.Marshal(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", "--input-type=module", "--eval", program)
+	cmd.Dir, cmd.Stdin, cmd.Stderr = "front", bytes.NewReader(input), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers [][]verdict
+	if err := json.Unmarshal(out, &answers); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for i, l := range asked {
+		table := manifest.NewRouteTable(l.Routes)
+		for j, path := range l.Paths {
+			var want verdict
+			decoded, err := url.PathUnescape(path)
+			canonical, fault := manifest.CanonicalPath(decoded)
+			if err == nil && fault == "" && !strings.Contains(strings.ToLower(path), "%2f") {
+				_, rank := table.Match(canonical)
+				want = verdict{canonical, manifest.FoldPath(canonical), rank > 0, table.Judge(canonical).Gated()}
+			}
+			seen[fmt.Sprint(want.Path != "", want.Listed, want.Gated)]++
+			if got := answers[i][j]; got != want {
+				t.Errorf("%s under %+v:\n got %+v\nwant %+v", path, l.Routes, got, want)
+			}
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("the cases are too much alike: %v", seen)
+	}
+}

@@ -1,0 +1,201 @@
+// Form posts: each is a lead with its events, kept in PAGES_DB in one transaction before the visitor is told, and a row of
+// the site's own table.
+import config from "./config.js";
+import { json, page, refuse, seeOther, wantsJSON } from "./answers.js";
+import { localTarget } from "./paths.js";
+
+const KIB = 1024;
+const MOST = { text: 1024 * KIB, fields: 100, value: 64 * KIB, name: 16 * KIB, files: 5, file: 5120 * KIB, token: 200 };
+const CONTROL = ["form", "_next", "_token"];
+
+class Refusal extends Error {
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export function thanks() {
+  return page(200, "Thank you", "<p>What you sent has arrived.</p><p><a href=\"/\">Back to the start</a></p>");
+}
+
+export async function takeForm(request, named, env) {
+  try {
+    const { answers, control } = await read(request);
+    const form = nameOf(named, control);
+    const token = request.headers.get("idempotency-key") ?? control._token ?? "";
+    if (bytes(token) > MOST.token) throw new Refusal(422, "form_token_invalid", "the idempotency key is longer than 200 bytes");
+    const lead = await keep({ form, fields: together(answers), token }, env);
+    if (wantsJSON(request)) return json(201, { ok: true, lead });
+    return seeOther(localTarget(control._next) ?? `/__pages/forms/thanks?form=${encodeURIComponent(form)}`);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return refuse(request, error.status, error.code, error.message);
+  }
+}
+
+const bytes = (text) => new TextEncoder().encode(text).length;
+
+async function read(request) {
+  const [kind, ...params] = (request.headers.get("content-type") ?? "").toLowerCase().split(";").map((part) => part.trim());
+  const charset = params.find((param) => param.startsWith("charset="))?.slice("charset=".length).replaceAll('"', "");
+  const known = ["application/x-www-form-urlencoded", "multipart/form-data", "application/json"].includes(kind);
+  if (!known || (charset && charset !== "utf-8")) {
+    throw new Refusal(415, "form_type_unknown", "a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8");
+  }
+  const most = kind === "multipart/form-data" ? 2 * MOST.text + MOST.files * MOST.file : MOST.text;
+  const body = await readAll(request, most);
+  const collected = { answers: [], control: {}, text: 0, files: 0 };
+  if (kind === "application/json") fromJSON(collected, await body.text());
+  else await fromForm(collected, body, request.headers.get("content-type"));
+  if (collected.answers.length === 0 && collected.control.form === undefined) {
+    throw new Refusal(422, "form_empty", "the form was sent without a single field");
+  }
+  return collected;
+}
+
+/** The body, as long as it is no longer than may be. */
+async function readAll(request, most) {
+  const parts = [];
+  let length = 0;
+  for await (const part of request.body ?? []) {
+    length += part.length;
+    if (length > most) throw new Refusal(413, "form_too_large", "the form holds more than 1 MiB of text");
+    parts.push(part);
+  }
+  return new Blob(parts);
+}
+
+async function fromForm(into, body, type) {
+  let form;
+  try {
+    form = await new Response(body, { headers: { "content-type": type } }).formData();
+  } catch {
+    throw new Refusal(400, "form_malformed", "the form data is malformed");
+  }
+  for (const [name, value] of form) {
+    if (typeof value === "string") add(into, name, value, value);
+    else if (value.size > 0 || value.name) await addFile(into, name, value);
+  }
+}
+
+async function addFile(into, name, file) {
+  if (++into.files > MOST.files) throw new Refusal(422, "too_many_files", "the form has more than 5 files");
+  if (file.size > MOST.file) throw new Refusal(413, "file_too_large", "one file is larger than 5 MiB");
+  const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
+  const sha256 = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  add(into, name, "", { filename: file.name.split(/[/\\]/).pop(), size: file.size, content_type: file.type, sha256 });
+}
+
+function fromJSON(into, text) {
+  let document;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    document = undefined;
+  }
+  if (typeof document !== "object" || document === null || Array.isArray(document)) throw new Refusal(400, "form_malformed", "the body is no JSON object");
+  for (const [name, value] of Object.entries(document)) add(into, name, typeof value === "string" ? value : JSON.stringify(value), value);
+}
+
+function add(into, name, text, value) {
+  into.text += bytes(name) + bytes(text);
+  if (into.text > MOST.text) throw new Refusal(413, "form_too_large", "the form holds more than 1 MiB of text");
+  if (bytes(name) > MOST.name) throw new Refusal(413, "field_name_too_long", "the name of one answer is longer than 16 KiB");
+  if (bytes(text) > MOST.value) throw new Refusal(413, "field_too_large", "one answer is longer than 64 KiB");
+  if (CONTROL.includes(name)) {
+    if (name === "form" && into.control.form !== undefined && into.control.form !== value) throw new Refusal(422, "form_ambiguous", "the post names two forms");
+    into.control[name] = String(value);
+    return;
+  }
+  if (into.answers.length >= MOST.fields) throw new Refusal(422, "too_many_fields", "the form has more than 100 answers");
+  into.answers.push([name, value]);
+}
+
+function nameOf(named, { form }) {
+  const name = named || (form ?? "default");
+  if (named && form !== undefined && form !== named) throw new Refusal(422, "form_ambiguous", "the post names two forms");
+  if (!/^[a-z0-9_-]{1,64}$/.test(name)) throw new Refusal(422, "form_name_invalid", "a form's name is 1 to 64 lower-case letters, digits, \"-\" and \"_\"");
+  return name;
+}
+
+/** Answers of one name together: a name that came more than once has a list. */
+function together(answers) {
+  const fields = Object.create(null);
+  const counts = new Map();
+  for (const [name, value] of answers) {
+    const n = (counts.get(name) ?? 0) + 1;
+    counts.set(name, n);
+    if (n === 1) fields[name] = value;
+    else if (n === 2) fields[name] = [fields[name], value];
+    else fields[name].push(value);
+  }
+  return fields;
+}
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+const newID = (prefix) => prefix + [...crypto.getRandomValues(new Uint8Array(26))].map((byte) => ALPHABET[byte & 31]).join("");
+
+/** Stores a lead and its events. A repeated post with its token gives the earlier lead. */
+async function keep({ form, fields, token }, env) {
+  const text = JSON.stringify(fields);
+  const created = Date.now();
+  const lead = {
+    id: newID("lead_"), form, fields, created_at: new Date(created).toISOString(), preview: false,
+    submission: { table: config.submissions, status: config.submissions ? "pending" : "none" },
+    events: ["pages.lead.captured", ...config.forms.filter((one) => one.name === form).slice(0, 1).map((one) => one.event)],
+  };
+  const db = env.PAGES_DB;
+  const put = db.prepare("INSERT INTO leads (id, form, fields, created_at, token, submission_table, submission_status) VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?)")
+    .bind(lead.id, form, text, created, token, lead.submission.table, lead.submission.status);
+  const raise = lead.events.map((name) => db.prepare("INSERT INTO events (id, name, lead_id, created_at) VALUES (?, ?, ?, ?)").bind(newID("evt_"), name, lead.id, created));
+  try {
+    await db.batch([put, ...raise]);
+  } catch (error) {
+    const earlier = token && (await db.prepare("SELECT * FROM leads WHERE form = ? AND token = ?").bind(form, token).first());
+    if (!earlier) throw error;
+    if (earlier.fields !== text) throw new Refusal(409, "form_token_reused", "this form was already sent, with other answers: reload the page and send it again");
+    return {
+      ...lead, id: earlier.id, created_at: new Date(earlier.created_at).toISOString(),
+      submission: { table: earlier.submission_table, status: earlier.submission_status },
+    };
+  }
+  if (config.submissions) await submit(lead, text, env);
+  return lead;
+}
+
+/** Copies a lead into the site's own table, and notes how that went: the lead is safe in any case. */
+async function submit(lead, text, env) {
+  try {
+    const { results } = await env.DB.prepare("SELECT name, upper(type) AS kind, pk, hidden FROM pragma_table_xinfo(?)").bind(config.submissions).all();
+    if (results.length === 0) throw new Error(`no such table: "${config.submissions}"`);
+    const row = rowOf(results.filter((column) => !column.hidden && !(column.pk && column.kind === "INTEGER")), lead, text);
+    const names = row.map(([name]) => `"${name.replaceAll('"', '""')}"`);
+    const table = `"${config.submissions.replaceAll('"', '""')}"`;
+    const sql = row.length ? `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})` : `INSERT INTO ${table} DEFAULT VALUES`;
+    await env.DB.prepare(sql).bind(...row.map(([, value]) => value)).run();
+    lead.submission.status = "written";
+  } catch (error) {
+    lead.submission.status = "failed";
+    lead.submission.error = error.message;
+    console.warn(`submission row of ${lead.id} not written: ${error.message}`);
+  }
+  await env.PAGES_DB.prepare("UPDATE leads SET submission_status = ?, submission_error = ? WHERE id = ?").bind(lead.submission.status, lead.submission.error ?? "", lead.id).run();
+}
+
+/** Matches answers with columns. What the platform knows comes last, so that no answer can pretend to be it. */
+function rowOf(columns, lead, text) {
+  const values = new Map(Object.entries(lead.fields).map(([name, value]) => [name.toLowerCase(), value]));
+  values.set("form", lead.form).set("lead_id", lead.id).set("fields", text);
+  if (!values.has("data")) values.set("data", text);
+  return columns.flatMap(({ name, kind }) => {
+    const key = name.toLowerCase();
+    if (key === "created_at") return [[name, kind.includes("INT") ? Date.parse(lead.created_at) : lead.created_at]];
+    if (!values.has(key)) return [];
+    const value = values.get(key);
+    if (value === null || typeof value === "string" || typeof value === "number") return [[name, value]];
+    if (typeof value === "boolean") return [[name, kind.includes("TEXT") ? String(value) : Number(value)]];
+    return [[name, JSON.stringify(value)]];
+  });
+}
