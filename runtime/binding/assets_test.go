@@ -197,8 +197,8 @@ func TestReadAll(t *testing.T) {
 	} {
 		b := &endless{left: c.length}
 		all, err := readAll(b)
-		if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(all)) != c.length {
-			t.Errorf("%d: %d bytes, %d read, %v", c.length, len(all), b.read, err)
+		if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(all.Bytes)) != c.length {
+			t.Errorf("%d: %d bytes, %d read, %v", c.length, len(all.Bytes), b.read, err)
 		}
 	}
 }

@@ -125,7 +125,10 @@ func bodyFuncs(open *handles) map[string]engine.Func {
 			return engine.Async(func(context.Context) (any, error) {
 				defer open.drop(id)
 				all, err := readAll(b)
-				return all, jsError(err)
+				if err != nil {
+					return nil, jsError(err)
+				}
+				return all, nil
 			}), nil
 		},
 		"binding_close": func(c *engine.Call) (any, error) {
@@ -137,19 +140,19 @@ func bodyFuncs(open *handles) map[string]engine.Func {
 
 // readAll is all bytes of a body that are left. One whose length is known is
 // refused before any of it is read.
-func readAll(b body) ([]byte, error) {
+func readAll(b body) (engine.Lent, error) {
 	if length := b.Len(); length >= 0 && length <= readWhole {
-		all := make([]byte, length)
-		_, err := io.ReadFull(b, all)
+		all := lend(length)
+		_, err := io.ReadFull(b, all.Bytes)
 		return all, err
 	} else if length > readWhole {
-		return nil, errTooLong
+		return engine.Lent{}, errTooLong
 	}
 	all, err := io.ReadAll(io.LimitReader(b, readWhole+1))
 	if err == nil && len(all) > readWhole {
 		err = errTooLong
 	}
-	return all, err
+	return engine.Lent{Bytes: all, Back: func() {}}, err
 }
 
 func readSome(open *handles, id int64, b body) (any, error) {
@@ -157,8 +160,8 @@ func readSome(open *handles, id int64, b body) (any, error) {
 	if left := b.Len(); left >= 0 {
 		size = min(size, max(left, 1))
 	}
-	chunk := make([]byte, size)
-	n, err := io.ReadAtLeast(b, chunk, 1)
+	chunk := lend(size)
+	n, err := io.ReadAtLeast(b, chunk.Bytes, 1)
 	switch {
 	case errors.Is(err, io.EOF):
 		open.drop(id)
@@ -167,7 +170,28 @@ func readSome(open *handles, id int64, b body) (any, error) {
 		open.drop(id)
 		return nil, jsError(err)
 	}
-	return chunk[:n], nil
+	chunk.Bytes = chunk.Bytes[:n]
+	return chunk, nil
+}
+
+// lentBuffers keeps what bodies are read into: a fresh megabyte for each costs the
+// collector more than reading it.
+var lentBuffers sync.Pool
+
+// maxLent is the longest buffer that is kept.
+const maxLent = 4 << 20
+
+// lend gives n bytes, whatever they hold.
+func lend(n int64) engine.Lent {
+	kept, _ := lentBuffers.Get().(*[]byte)
+	if kept == nil || int64(cap(*kept)) < n {
+		kept = new(make([]byte, n))
+	}
+	back := func() {}
+	if n <= maxLent {
+		back = func() { lentBuffers.Put(kept) }
+	}
+	return engine.Lent{Bytes: (*kept)[:n], Back: back}
 }
 
 // jsError is err as JavaScript is to see it: refusals of images carry their code.

@@ -170,7 +170,7 @@ func (s *Storage) Get(ctx context.Context, key string, o GetOptions) (*Object, *
 	}
 	s.live.RLock()
 	defer s.live.RUnlock()
-	object, segments, err := s.look(ctx, key)
+	object, segments, err := findWhole(ctx, s.db, key)
 	if err != nil {
 		return nil, nil, internal("get", err)
 	}
@@ -189,22 +189,6 @@ func (s *Storage) Get(ctx context.Context, key string, o GetOptions) (*Object, *
 	}
 	object.Range = &span
 	return object, s.open(ctx, segments, span), nil
-}
-
-// look returns the object at key and its segments, of one moment: a put between
-// the two look-ups would leave the object without its bytes.
-func (s *Storage) look(ctx context.Context, key string) (*Object, []segment, error) {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
-	object, err := findObject(ctx, tx, key)
-	if err != nil || object == nil {
-		return nil, nil, err
-	}
-	segments, err := findSegments(ctx, tx, object.id)
-	return object, segments, err
 }
 
 // Delete removes the objects at keys; those that do not exist are no error.

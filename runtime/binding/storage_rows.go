@@ -47,21 +47,28 @@ type segment struct {
 	size int64
 }
 
-func findSegments(ctx context.Context, q querier, object int64) (_ []segment, err error) {
-	rows, err := q.QueryContext(ctx, `SELECT blob, size FROM storage_segments WHERE object = ? ORDER BY n`, object)
+// findWhole returns the object at key and its segments, of one moment: a put between
+// two look-ups would leave the object without its bytes.
+func findWhole(ctx context.Context, q querier, key string) (object *Object, segments []segment, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT `+objectColumns+`, blob, length FROM storage_objects
+		LEFT JOIN (SELECT object, n, blob, size AS length FROM storage_segments) ON object = id
+		WHERE key = ? ORDER BY n`, []byte(key))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	var segments []segment
 	for rows.Next() {
-		var s segment
-		if err := rows.Scan(&s.sum, &s.size); err != nil {
-			return nil, err
+		var sum sql.NullString
+		var size sql.NullInt64
+		object, err = scanObject(func(columns ...any) error { return rows.Scan(append(columns, &sum, &size)...) })
+		if err != nil {
+			return nil, nil, err
 		}
-		segments = append(segments, s)
+		if sum.Valid {
+			segments = append(segments, segment{sum.String, size.Int64})
+		}
 	}
-	return segments, rows.Err()
+	return object, segments, rows.Err()
 }
 
 // insertObject writes the object's row and segments in place of those of the

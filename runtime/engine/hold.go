@@ -54,6 +54,8 @@ func sizeOf(value any) (n int64) {
 		return int64(len(v))
 	case []byte:
 		return int64(len(v))
+	case Lent:
+		return int64(len(v.Bytes))
 	case json.RawMessage:
 		return int64(len(v))
 	case []string:

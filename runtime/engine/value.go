@@ -70,6 +70,13 @@ type Field struct {
 // Object becomes a plain object with these own properties, in this order.
 type Object []Field
 
+// Lent becomes a Uint8Array of a copy of Bytes. Back is called once they are copied,
+// and not at all when nobody waits for them any more.
+type Lent struct {
+	Bytes []byte
+	Back  func()
+}
+
 // Unsupported is what Call.Value returns for a value that has no Go form.
 type Unsupported struct {
 	// Type is what typeof says of it: "function", "symbol", "bigint", "object".
@@ -77,7 +84,7 @@ type Unsupported struct {
 }
 
 // New converts a Go value: nil is null; Undefined, bool, int, int64, float64
-// and string are themselves; []byte is a Uint8Array; Latin1 is a string; []string and []any are
+// and string are themselves; []byte and Lent are a Uint8Array; Latin1 is a string; []string and []any are
 // arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage
 // is what JSON.parse makes of it; BigInt is one; *Error is an error object; Loaded is a
 // namespace; Value is moved. An unknown type is an error.
@@ -104,6 +111,9 @@ func (vm *VM) New(value any) (Value, error) {
 		return vm.newString(v)
 	case []byte:
 		return vm.newBytes(v)
+	case Lent:
+		defer v.Back()
+		return vm.newBytes(v.Bytes)
 	case Latin1:
 		return vm.newLatin1(v)
 	case Value:
