@@ -23,36 +23,73 @@ type AccessChange struct {
 // anything stands for a segment that no manifest names.
 const anything = "\u2026"
 
+// gates compares who may see what under two manifests.
+type gates struct {
+	before, after *manifest.RouteTable
+	now           *manifest.Manifest
+	changes       []AccessChange
+	seen          map[string]bool
+}
+
 // accessChanges compares the gates of two manifests at every pattern of either, and at
-// every file that is to be served. Where nothing is live, nothing changes.
+// every file that is to be served. What nothing answers any more does not become
+// public. Where nothing is live, nothing changes.
 func accessChanges(was, now *manifest.Manifest, known bool, files []string) []AccessChange {
-	changes := []AccessChange{}
+	g := &gates{manifest.NewRouteTable(was.Routes), manifest.NewRouteTable(now.Routes), now, []AccessChange{}, map[string]bool{}}
 	if !known {
-		return changes
+		return g.changes
 	}
-	before, after := manifest.NewRouteTable(was.Routes), manifest.NewRouteTable(now.Routes)
-	seen := map[string]bool{}
-	at := func(shown, path string) {
-		w, n := guard(before.JudgeFile(path)), guard(after.JudgeFile(path))
-		if w != n && !seen[shown] {
-			seen[shown] = true
-			changes = append(changes, AccessChange{shown, w, n})
-		}
+	for _, path := range files {
+		g.file(path)
 	}
 	for _, r := range slices.Concat(was.Routes, now.Routes) {
 		base, tree := strings.CutSuffix(r.Pattern, "/*")
-		at(r.Pattern, cmp.Or(base, "/"))
+		g.route(r.Pattern, cmp.Or(base, "/"))
 		if tree {
-			at(r.Pattern, base+"/"+anything)
+			g.route(r.Pattern, base+"/"+anything)
 		}
 	}
-	for _, path := range files {
-		if !seen[path] && !covered(changes, path) {
-			at(path, path)
-		}
+	slices.SortFunc(g.changes, func(a, b AccessChange) int { return cmp.Or(cmp.Compare(b.Now, a.Now), cmp.Compare(a.Path, b.Path)) })
+	return g.changes
+}
+
+// file tells of a file that is served. One that lost its guard is told of by the route
+// that guarded it, if that is gone.
+func (g *gates) file(path string) {
+	w, n := guard(g.before.JudgeFile(path)), guard(g.after.JudgeFile(path))
+	if w == n {
+		return
 	}
-	slices.SortFunc(changes, func(a, b AccessChange) int { return cmp.Or(cmp.Compare(a.Now, b.Now)*-1, cmp.Compare(a.Path, b.Path)) })
-	return changes
+	shown := path
+	names := manifest.FileNames(path)
+	if members, _ := g.before.Claims(names); n == manifest.Public && !g.guards(members.Pattern) {
+		shown = members.Pattern
+	}
+	if members, _ := g.after.Claims(names); n == manifest.Members {
+		shown = members.Pattern
+	}
+	g.add(shown, w, n)
+}
+
+// guards reports whether a pattern is a members route still.
+func (g *gates) guards(pattern string) bool {
+	return slices.ContainsFunc(g.now.Routes, func(r manifest.Route) bool { return r.Pattern == pattern && r.Access == manifest.Members })
+}
+
+// route tells of a path that a pattern covers, if the Worker answers there.
+func (g *gates) route(pattern, path string) {
+	w, n := guard(g.before.JudgeFile(path)), guard(g.after.JudgeFile(path))
+	_, answers := g.after.Match(path)
+	if w != n && (n == manifest.Members || answers > 0 && g.now.Entry != "") {
+		g.add(pattern, w, n)
+	}
+}
+
+func (g *gates) add(path string, was, now manifest.Access) {
+	if !g.seen[path] {
+		g.seen[path] = true
+		g.changes = append(g.changes, AccessChange{path, was, now})
+	}
 }
 
 func guard(v manifest.Verdict) manifest.Access {
@@ -60,14 +97,6 @@ func guard(v manifest.Verdict) manifest.Access {
 		return manifest.Members
 	}
 	return manifest.Public
-}
-
-// covered reports whether a path lies under a pattern that is told of already.
-func covered(changes []AccessChange, path string) bool {
-	return slices.ContainsFunc(changes, func(c AccessChange) bool {
-		base, tree := strings.CutSuffix(c.Path, "/*")
-		return tree && strings.HasPrefix(path, base+"/")
-	})
 }
 
 // equal compares what two manifests hold in one part, by its JSON.
