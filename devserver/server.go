@@ -71,6 +71,7 @@ type Server struct {
 	Options
 	watcher *watcher      // while serving
 	first   chan struct{} // closed once the first build is done
+	again   chan struct{} // somebody asks for a build
 	builds  int64         // of the building goroutine
 	good    bool          // of the building goroutine: some build succeeded
 }
@@ -89,7 +90,7 @@ func New(o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Server{Options: o, first: make(chan struct{})}, nil
+	return &Server{Options: o, first: make(chan struct{}), again: make(chan struct{}, 1)}, nil
 }
 
 // Serve builds, serves and watches until the context ends, and then returns nil
@@ -169,6 +170,15 @@ func endStreams(work context.Context, next http.Handler) http.Handler {
 	})
 }
 
+// Rebuild has the site built again, as if anything might have changed. It does not
+// wait for that.
+func (s *Server) Rebuild() {
+	select {
+	case s.again <- struct{}{}:
+	default: // it is about to be
+	}
+}
+
 // buildLoop builds once, and again after every settled batch of changes.
 func (s *Server) buildLoop(ctx context.Context) {
 	var changed []string
@@ -177,6 +187,8 @@ func (s *Server) buildLoop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.again:
+			changed = nil
 		case c := <-s.watcher.changes():
 			changed = c.paths
 			if c.all {

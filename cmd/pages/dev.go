@@ -48,7 +48,7 @@ func (c *cli) newDev() *cobra.Command {
 		Short: "Run the site on this machine, with the platform's rules enforced",
 		Long: "Run the site on this machine, with the platform's rules enforced.\n\n" +
 			"Migrations are applied, members routes are guarded, limits end requests, forms\nturn into leads and events. Every save is live at once. The dashboard is at\n" +
-			"/__pages/. The first line on stdout is \"ready URL\".\n\n" +
+			"/__pages/. The first line on stdout is \"ready URL\". On a terminal, ? lists keys\nthat open the site, rebuild it, change who visitors are, and more.\n\n" +
 			"Exit codes: 0 stopped by Ctrl-C, 1 the manifest was refused, 2 wrong usage,\n9 the port, the state folder or its lock cannot be had.",
 		Example: "  pages dev\n  pages dev --port 0 --json\n  pages dev sites/club --limits warn --allow-fetch localhost:9000",
 		Args:    cobra.MaximumNArgs(1),
@@ -195,12 +195,18 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	tools.life = l
+	ctx, quit := context.WithCancel(ctx)
+	defer quit()
+	keys := &devKeys{console: console, url: r.sockets.URL, as: r.flags.as, quit: quit, open: openBrowser}
+	restore := func() {} // the terminal
+	defer func() { restore() }()
 	server, err := devserver.New(devserver.Options{
 		Site: l.front, Builder: l.builder, Hub: hub, Listeners: r.sockets.All(), Now: c.now, Logger: console.logger(),
 		OnBuild: func(build devserver.Build) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)
 				console.ready(r)
+				restore = keys.listen(ctx)
 			}
 			console.build(build)
 		},
@@ -211,6 +217,7 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	if err := r.state.announce(r.sockets.URL, hub.Token()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
+	keys.server, keys.front = server, l.front
 	return server.Serve(ctx)
 }
 

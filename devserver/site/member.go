@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"net/http"
+	"slices"
 )
 
 // Member is a signed-in person. The Worker sees it on members routes.
@@ -39,20 +40,30 @@ func DefaultPersonas() []Persona {
 // in the list is no member either, at the next request.
 func (s *Site) SetPersonas(list []Persona) { s.people.Store(&list) }
 
+// Personas are those who can be signed in as.
+func (s *Site) Personas() []Persona { return slices.Clone(s.personas()) }
+
 func (s *Site) personas() []Persona { return *s.people.Load() }
+
+// SetSignedInAs says who visitors are from now on that have signed neither in nor
+// out: the key or the email of a persona, or "" for nobody.
+func (s *Site) SetSignedInAs(name string) { s.standing.Store(&name) }
+
+func (s *Site) signedInAs() string { return *s.standing.Load() }
 
 // who returns who sent a request, nil for nobody.
 func (s *Site) who(r *http.Request) (*Member, error) {
 	m, err := s.sessions.find(r)
-	if m != nil || err != nil || s.options.SignedInAs == "" || s.sessions.holds(r) {
+	if m != nil || err != nil || s.signedInAs() == "" || s.sessions.holds(r) {
 		return m, err
 	}
 	if exchangeFrom(r.Context()) != nil || foreignOrigin(r) && !visits(r) {
 		return nil, nil //nolint:nilnil // nobody is signed in, and nothing went wrong
 	}
-	standing, err := s.identify("", s.options.SignedInAs)
+	name := s.signedInAs()
+	standing, err := s.identify("", name)
 	for _, p := range s.personas() {
-		if p.Key == s.options.SignedInAs {
+		if p.Key == name {
 			standing, err = p.Member, nil
 		}
 	}

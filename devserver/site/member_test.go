@@ -69,3 +69,21 @@ func TestSetPersonas(t *testing.T) {
 		t.Errorf("sign in: %d", got.status)
 	}
 }
+
+// Who visitors are may change while the site runs.
+func TestSetSignedInAs(t *testing.T) {
+	dir, assets := folder(t, map[string]string{"/club.html": secret})
+	f := start(t, Options{}, Revision{Assets: assets, AssetsDir: dir, Manifest: &manifest.Manifest{Routes: routes("members /club")}})
+	for _, c := range []struct {
+		name   string
+		status int
+	}{{"", 401}, {"member", 200}, {"outsider", 403}, {"nobody", 401}, {"owner@example.test", 200}, {"", 401}} {
+		f.site.SetSignedInAs(c.name)
+		if got := f.get(t, "/club"); got.status != c.status {
+			t.Errorf("%q: %d, want %d", c.name, got.status, c.status)
+		}
+	}
+	if f.site.Personas()[0].Key != "member" {
+		t.Error(f.site.Personas())
+	}
+}

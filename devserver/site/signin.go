@@ -89,7 +89,7 @@ func (x *exchange) signOut() {
 		x.databaseFailed("session not ended", err)
 		return
 	}
-	if x.site.options.SignedInAs != "" {
+	if x.site.signedInAs() != "" {
 		x.site.sessions.leave(&x.out, x.r)
 	}
 	if wantsJSON(x.r) {

@@ -49,7 +49,7 @@ type Options struct {
 	Personas []Persona
 	// SignedInAs is the key or the email of who a visitor is before signing in or
 	// out. Default nobody. A page of another site is not that visitor, nor is the
-	// site's own Worker.
+	// site's own Worker. [Site.SetSignedInAs] says otherwise later.
 	SignedInAs string
 	// Links has people sign in by a link that is sent to them, and no other way. Nil
 	// means as a persona, or by an email alone.
@@ -95,6 +95,7 @@ type Site struct {
 	requests *ring
 	reserved map[string]func(*exchange)
 	people   atomic.Pointer[[]Persona]
+	standing atomic.Pointer[string] // Options.SignedInAs, as it is now
 
 	retrier *retrier
 	courier *courier        // nil without a webhook
@@ -129,6 +130,7 @@ func New(ctx context.Context, options Options) (*Site, error) {
 	}
 	s.reserved = reservedHandlers()
 	s.SetPersonas(options.Personas)
+	s.SetSignedInAs(options.SignedInAs)
 	s.current.Store(s.newServing(Revision{}))
 	s.retrier = &retrier{store: store, site: s}
 	if options.SubmissionsDB != nil {

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+// This file has the keys that `pages dev` listens to on a terminal.
+
+// devKeys does what keys ask for.
+type devKeys struct {
+	console *console
+	url     string
+	front   *site.Site
+	server  *devserver.Server
+	as      string // the persona of the moment, "" for nobody
+	quit    func()
+	open    func(url string) error
+}
+
+// shownLeads is how many leads the key for them shows.
+const shownLeads = 5
+
+const keysHelp = `  o  open the site in a browser
+  r  rebuild
+  p  the next persona for visitors who have not signed in
+  l  the newest leads
+  c  clear the terminal
+  q  quit
+  ?  this list`
+
+// listen does what the keys of a terminal say, until ctx ends. Where there is no
+// terminal to read from, or somebody else reads it, there are no keys.
+func (k *devKeys) listen(ctx context.Context) (stop func()) {
+	c := k.console.cli
+	in, ok := c.stdin.(*os.File)
+	if !ok || c.json || c.quiet || !term.IsTerminal(int(in.Fd())) || !isTerminal(c.stderr) {
+		return func() {}
+	}
+	restore, err := singleKeys(in)
+	if err != nil {
+		return func() {} // keys are a courtesy
+	}
+	k.console.line("  keys         ? lists them")
+	go k.read(ctx, in)
+	return restore
+}
+
+// read ends with the terminal. A read that nobody answers ends with the process.
+func (k *devKeys) read(ctx context.Context, in io.Reader) {
+	var b [1]byte
+	for {
+		n, err := in.Read(b[:])
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+		if n == 1 {
+			k.press(ctx, b[0])
+		}
+	}
+}
+
+// press does what one key says; others than those of the list say nothing.
+func (k *devKeys) press(ctx context.Context, key byte) {
+	switch key {
+	case 'o', 'O':
+		if err := k.open(k.url); err != nil {
+			k.console.line("no browser could be opened (%s); the site is at %s", reason(err), k.url)
+		}
+	case 'r', 'R':
+		k.console.line("rebuilding")
+		k.server.Rebuild()
+	case 'p', 'P':
+		k.nextPersona()
+	case 'l', 'L':
+		k.leads(ctx)
+	case 'c', 'C':
+		fmt.Fprint(k.console.cli.stderr, "\x1b[2J\x1b[3J\x1b[H")
+	case 'q', 'Q':
+		k.quit()
+	case '?', 'h', 'H':
+		k.console.line("%s", keysHelp)
+	}
+}
+
+// nextPersona goes round: nobody, and each persona of the site.
+func (k *devKeys) nextPersona() {
+	all := []string{""}
+	for _, p := range k.front.Personas() {
+		all = append(all, p.Key)
+	}
+	k.as = all[(slices.Index(all, k.as)+1)%len(all)]
+	k.front.SetSignedInAs(k.as)
+	if k.as == "" {
+		k.console.line("visitors are signed out")
+	} else {
+		k.console.line("visitors who have not signed in or out themselves are %q", k.as)
+	}
+	k.server.Rebuild() // open pages show what that persona sees
+}
+
+// leads shows the newest ones.
+func (k *devKeys) leads(ctx context.Context) {
+	list, err := k.front.Store().Leads(ctx, site.LeadFilter{Limit: shownLeads})
+	if err != nil {
+		k.console.line("leads: %s", err)
+		return
+	}
+	if len(list) == 0 {
+		k.console.line("no leads yet")
+	}
+	for _, l := range list {
+		k.console.line("%s  %s  %s  %s", l.CreatedAt.Local().Format("15:04:05"), l.ID, l.Form, printable(summary(l)))
+	}
+}
+
+// summary is the beginning of what a lead says.
+func summary(l site.Lead) string {
+	const most = 60
+	var parts []string
+	for _, f := range l.Fields {
+		parts = append(parts, f.Name+"="+string(f.Value))
+	}
+	text := []rune(strings.Join(parts, " "))
+	if len(text) > most {
+		return string(text[:most-1]) + "…"
+	}
+	return string(text)
+}
+
+// openBrowser shows an address in the user's browser.
+func openBrowser(url string) error {
+	name, args := "xdg-open", []string{url}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+	}
+	cmd := exec.Command(name, args...) //nolint:noctx // a browser outlives the command that opens it
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // whether the browser liked it is not ours to know
+	return nil
+}
