@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/pages-toolchain/pages/runtime/web"
@@ -15,9 +16,12 @@ const cacheFile = "cache.db"
 // newCaches are the caches of the site, which outlive its Workers. The database
 // is opened when a Worker first uses a cache: most never do. Nothing in it is a
 // promise, so its commits reach the disk in their own time.
-func (b *siteBuilder) newCaches() *web.Caches {
-	path := filepath.Join(b.state.dir, cacheFile)
-	return web.NewCaches(web.CachesOptions{Logger: b.console.logger(), Open: func(ctx context.Context) (*sql.DB, error) {
+func (b *siteBuilder) newCaches() *web.Caches { return cachesIn(b.state.dir, b.console.logger()) }
+
+// cachesIn are the caches of the site whose state is in dir.
+func cachesIn(dir string, logger *slog.Logger) *web.Caches {
+	path := filepath.Join(dir, cacheFile)
+	return web.NewCaches(web.CachesOptions{Logger: logger, Open: func(ctx context.Context) (*sql.DB, error) {
 		db, err := openSQLite(ctx, path, false)
 		if err != nil {
 			return nil, err

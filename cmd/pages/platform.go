@@ -94,11 +94,16 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 		return err
 	}
 	defer unlock()
-	s, err := data.open(ctx, service.Options{Now: c.now, PerMinute: f.rateLimit, Logger: c.platformLogger()})
+	logger := c.platformLogger()
+	host, err := c.newHost(ctx, data, logger)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	s, err := data.open(ctx, service.Options{Now: c.now, PerMinute: f.rateLimit, Logger: logger, Host: host, Mail: c.mail(data)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, host.close(), s.Close()) }()
 	ready, err := c.plant(ctx, s, f.seed)
 	if err != nil {
 		return err

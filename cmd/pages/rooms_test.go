@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
+		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
 	},
 }
 

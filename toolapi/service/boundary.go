@@ -41,6 +41,14 @@ func (x *exchange) WriteHeader(status int) {
 	}
 }
 
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.WriteHeader(http.StatusOK)
+	}
+	return x.ResponseWriter.Write(b)
+}
+
 // ServeHTTP implements http.Handler.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := s.elapsed()

@@ -91,7 +91,7 @@ func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) 
 		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, named(s.name), consequence(s.live.Valid, active)),
 		result: toolapi.Connect{
 			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: pointer(s.live), Records: []toolapi.DNSRecord{},
-			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && active,
+			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && active && c.served(s.id),
 		},
 	}
 	if !active {

@@ -35,7 +35,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 		target:  fmt.Sprintf("domain %s at %d, %s", id, version, s.state()),
 		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, named(s.name), consequence(s.live.Valid, active)),
 		result: toolapi.PointAtSite{
-			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: pointer(s.live), ServingNow: s.live.Valid && active,
+			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: pointer(s.live), ServingNow: s.live.Valid && active && c.served(s.id),
 		},
 		apply: func() error {
 			return c.exec("UPDATE domains SET site_id = ?, version = version + 1 WHERE id = ?", s.id, id)
@@ -60,5 +60,9 @@ func (c *call) domainList(toolapi.NoArgs) (result toolapi.DomainList, err error)
 		return rows.Scan(&d.DomainID, &d.Hostname, &d.SiteID, &d.SiteName, &d.Provided, &d.ServingNow)
 	}, `SELECT d.id, d.hostname, s.id, s.name, d.provided, d.active AND s.live_revision IS NOT NULL
 		FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.workspace_id = ? ORDER BY d.hostname`, c.in.id)
+	for i := range result.Domains {
+		d := &result.Domains[i]
+		d.ServingNow = d.ServingNow && c.served(d.SiteID)
+	}
 	return result, err
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // This file is the demo seed: two workspaces with something behind every tool. Keys
@@ -50,7 +52,11 @@ func (s *Service) Seed(ctx context.Context) (Demo, error) {
 		if other {
 			return NotEmptyError{}
 		}
-		g := &seeder{tx: t, now: s.now()}
+		store, err := s.store()
+		if err != nil {
+			return err
+		}
+		g := &seeder{tx: t, now: s.now(), files: store}
 		g.people()
 		g.content()
 		g.pages()
@@ -98,8 +104,9 @@ var demoKeys = []struct {
 // seeder adds rows until one fails.
 type seeder struct {
 	tx
-	now time.Time
-	err error
+	now   time.Time
+	files *blob.Store
+	err   error
 }
 
 func (g *seeder) add(query string, args ...any) {
@@ -199,9 +206,7 @@ func (g *seeder) pages() {
 		id := demoID("site " + s.what)
 		g.add("INSERT INTO sites (id, workspace_id, name) VALUES (?, ?, ?)", id, s.workspace, s.name)
 		for n := 1; n <= s.revisions; n++ {
-			sum := sha256.Sum256(fmt.Append(nil, id, n))
-			name := fmt.Sprintf("r%d-%x", n, sum[:6])
-			g.add("INSERT INTO revisions (site_id, number, name, created_at) VALUES (?, ?, ?, ?)", id, n, name, g.at(0, n))
+			name := g.revision(s.workspace, id, s.name, n)
 			if n <= s.live && g.err == nil {
 				g.err = g.setLive(id, name, "seed", g.at(0, n))
 			}

@@ -132,8 +132,11 @@ func (c *call) goLive(s siteRow, revision, verb string, force bool) (plan[toolap
 		summary: fmt.Sprintf("%s page %s at %s: revision %s goes live at once.", verb, named(s.name), s.hostname, revision),
 		result: toolapi.Publish{
 			SiteID: s.id, SiteName: s.name, Hostname: s.hostname, Revision: revision, Previous: pointer(s.live),
-			ServingNow: c.body.Has("confirmation_id") && s.serving,
+			ServingNow: c.body.Has("confirmation_id") && s.serving, // what goes live was made ready before
 		},
 		apply: func() error { return c.setLive(s.id, revision, c.request, c.now.UnixMilli()) },
 	}, nil
 }
+
+// served reports whether what is live of a site can be served, as far as is known.
+func (c *call) served(site string) bool { return c.service.host == nil || c.service.host.Serving(site) }
