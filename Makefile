@@ -98,7 +98,7 @@ soak: build site
 	done
 	PAGES_SOAK=1 $(GO) test -run TestLargeBodies -timeout 1h ./runtime
 	PAGES_SOAK=1 $(GO) test -run 'TestKill|TestFailingCalls' -timeout 1h ./migrate
-	PAGES_SOAK=1 $(GO) test -run 'TestBindings|TestMigratePowerLoss' -timeout 1h ./cmd/pages
+	PAGES_SOAK=1 $(GO) test -run 'TestKilled|TestBindings|TestMigratePowerLoss' -timeout 2h ./cmd/pages
 	CGO_ENABLED=1 $(GO) test -race -count $(SOAKS) -timeout 4h ./...
 
 clean:
