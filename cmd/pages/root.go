@@ -79,6 +79,7 @@ func (c *cli) newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(c.newValidate(), c.newBuild(), c.newMigrate(), c.newDB(), c.newState(), c.newTypes(), c.newDev(), c.newTest(), c.newRoutes(), c.newLeads(), c.newEvents(), c.newLogs(), c.newInit(), c.newDoctor(), c.newPlatform(), c.newMCP(), c.newSchema(), c.newVersion())
 	root.AddCommand(c.remoteCommands()...)
+	c.dress(root)
 	return root
 }
 

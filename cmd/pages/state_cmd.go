@@ -86,6 +86,7 @@ func (c *cli) newStateList() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List the snapshots",
+		Long:    "List the snapshots by name, with when they were saved and how large they are.\n\nExit codes: 0 listed, 1 there is no site, 2 wrong usage, 9 the state folder cannot\nbe used.",
 		Example: "  pages state list\n  pages state list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -104,6 +105,7 @@ func (c *cli) newStateRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:     "remove NAME",
 		Short:   "Remove a snapshot",
+		Long:    "Remove a snapshot. The state itself stays as it is.\n\nExit codes: 0 removed, 1 there is none of this name, 2 wrong usage, 9 the state\nfolder cannot be used.",
 		Example: "  pages state remove before-import",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,6 +15,7 @@ func (c *cli) newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
+		Long:    "Print the version, the commit it was built from, and the system it runs on.\n\nExit codes: 0 printed, 2 wrong usage.",
 		Example: "  pages version\n  pages version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

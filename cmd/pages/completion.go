@@ -1,0 +1,187 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+)
+
+// This file says what a shell completes: what a flag or an argument can be, also
+// where only the site at hand knows. It asks no network, changes nothing, and
+// offers nothing rather than fail.
+
+// complete gives the commands below root their completions.
+func (c *cli) complete(root *cobra.Command) {
+	for path, known := range map[string]func() []string{
+		"routes explain":   c.routePaths,
+		"call":             toolNames,
+		"tools describe":   toolNames,
+		"state load":       c.snapshotNames,
+		"state remove":     c.snapshotNames,
+		"leads show":       none,
+		"schema":           none,
+		"version":          none,
+		"whoami":           none,
+		"login":            none,
+		"logout":           none,
+		"platform":         none,
+		"platform openapi": none,
+	} {
+		if cmd := below(root, strings.Fields(path)); cmd != nil && cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = oneOf(known)
+		}
+	}
+	flags := map[string]func() []string{
+		"color": values("auto", "always", "never"), "limits": values("enforce", "warn", "off"), "isolation": values("shared", "request"),
+		"live-reload": values("hot", "full", "off"), "template": templateNames, "target": values("pages", "cloudflare"), "seed": values("demo"),
+		"as": c.personaKeys, "editor": func() []string { return append(editorNames(), "none") }, "snapshot": c.snapshotNames, "form": c.formNames,
+		"fail-on": values("error", "warning"), "role": values("owner", "admin", "member"), "workspace": c.knownWorkspaces, "table": c.tableNames,
+	}
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for name, known := range flags {
+			if f := cmd.Flags().Lookup(name); f != nil && f.Value.Type() != "bool" || cmd.PersistentFlags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, oneOf(known)) // fails only where there is one already
+			}
+		}
+		if cmd.ValidArgsFunction == nil && strings.Contains(cmd.Use, "[DIR]") {
+			cmd.ValidArgsFunction = folders
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+}
+
+// completer is how cobra asks.
+type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// oneOf completes one of the values.
+func oneOf(values func() []string) completer {
+	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		var fit []string
+		for _, v := range values() {
+			if strings.HasPrefix(v, begun) {
+				fit = append(fit, v)
+			}
+		}
+		return fit, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func values(list ...string) func() []string { return func() []string { return list } }
+
+func none() []string { return nil }
+
+// below is the command at a path, nil for none.
+func below(cmd *cobra.Command, path []string) *cobra.Command {
+	for _, name := range path {
+		i := slices.IndexFunc(cmd.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+		if i < 0 {
+			return nil
+		}
+		cmd = cmd.Commands()[i]
+	}
+	return cmd
+}
+
+// here is the site at hand and its manifest; ok is false without one.
+func (c *cli) here() (dir string, m *manifest.Manifest, ok bool) {
+	dir, err := c.find(nil)
+	if err != nil {
+		return "", nil, false
+	}
+	src, err := readSource(filepath.Join(dir, manifest.FileName))
+	if err != nil {
+		return dir, nil, false
+	}
+	m, _ = manifest.Parse(manifest.FileName, src)
+	return dir, m, m != nil
+}
+
+// routePaths are the patterns of the site, each as a path that it covers.
+func (c *cli) routePaths() (paths []string) {
+	_, m, ok := c.here()
+	if !ok {
+		return nil
+	}
+	for _, r := range m.Routes {
+		paths = append(paths, strings.TrimSuffix(r.Pattern, "*"))
+	}
+	return paths
+}
+
+func (c *cli) formNames() (names []string) {
+	_, m, ok := c.here()
+	if !ok {
+		return nil
+	}
+	for _, f := range m.Forms {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// tableNames are the tables that the manifest names.
+func (c *cli) tableNames() []string {
+	_, m, ok := c.here()
+	if !ok || m.Bindings.Database == nil {
+		return nil
+	}
+	return m.Bindings.Database.Tables
+}
+
+func (c *cli) personaKeys() (keys []string) {
+	dir, _, _ := c.here()
+	list, fault := readPersonas(dir)
+	if fault != nil {
+		list = site.DefaultPersonas()
+	}
+	for _, p := range list {
+		keys = append(keys, p.Key)
+	}
+	return keys
+}
+
+func (c *cli) snapshotNames() (names []string) {
+	dir, _, ok := c.here()
+	if !ok {
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Join(c.statePath(dir), snapshot.Folder))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// knownWorkspaces is the workspace that the site is linked to.
+func (c *cli) knownWorkspaces() []string {
+	r := c.newRemote()
+	dir, _, ok := c.here()
+	if !ok {
+		return nil
+	}
+	r.dir = dir
+	if r.readLink() != nil || r.link.Workspace == "" {
+		return nil
+	}
+	return []string{r.link.Workspace}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// This file gives every command's help one form: what it does, how it is called,
+// examples, commands and flags in groups, exit codes.
+
+// commandGroups are the commands of `pages` by what they are for.
+var commandGroups = []struct {
+	title string
+	names []string
+}{
+	{"Begin and check", []string{"init", "validate", "build", "types", "doctor"}},
+	{"Run on this machine", []string{"dev", "test", "routes", "migrate", "db", "state", "leads", "events", "logs"}},
+	{"Publish", []string{"login", "logout", "whoami", "deploy", "confirm", "rollback", "preview", "revisions", "domains", "secrets"}},
+	{"The tool API", []string{"tools", "call", "mcp", "platform"}},
+	{"About pages", []string{"schema", "version", "completion", "help"}},
+}
+
+// flagGroups are the flags that many commands share; all others are the
+// command's own.
+var flagGroups = []struct {
+	title string
+	names []string
+}{
+	{"The site", []string{"dir", "state-dir", "persist-to"}},
+	{"The service", []string{"base-url", "api-key-file", "workspace", "site", "timeout", "retries"}},
+	{"Output", []string{"json", "color", "quiet", "verbose", "help"}},
+}
+
+// dress gives the commands below root their common form.
+func (c *cli) dress(root *cobra.Command) {
+	root.AddCommand(c.newMan())
+	for _, g := range commandGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, cmd := range root.Commands() {
+			if slices.Contains(g.names, cmd.Name()) {
+				cmd.GroupID = g.title
+			}
+		}
+	}
+	about := commandGroups[len(commandGroups)-1].title
+	root.SetCompletionCommandGroupID(about)
+	root.SetHelpCommandGroupID(about)
+	c.addTopics(root)
+	c.complete(root)
+	root.Long = "Build, run and publish sites of the Workspace platform: everything runs on this\nmachine, without an account, until pages deploy."
+	root.Example = "  pages init --template static my-site\n  pages dev my-site\n  pages test -C my-site -- node --test\n  pages deploy my-site --plan"
+	describeParents(root)
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, cmd.OutOrStderr()) })
+}
+
+// describeParents gives a command that only has others below it their examples.
+func describeParents(cmd *cobra.Command) {
+	if !cmd.HasSubCommands() {
+		return
+	}
+	var examples []string
+	for _, sub := range cmd.Commands() {
+		describeParents(sub)
+		first, _, _ := strings.Cut(sub.Example, "\n")
+		if first != "" {
+			examples = append(examples, first)
+		}
+	}
+	const most = 5
+	if cmd.Example == "" {
+		cmd.Example = strings.Join(examples[:min(most, len(examples))], "\n")
+	}
+	if cmd.Long == "" {
+		cmd.Long = cmd.Short + "."
+	}
+	if !strings.Contains(cmd.Long, "Exit codes") {
+		cmd.Long += "\n\nExit codes: those of its commands; see pages help exit-codes."
+	}
+}
+
+// printUsage prints what follows a command's description.
+func printUsage(cmd *cobra.Command, w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if cmd.Runnable() && cmd.HasParent() {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	writeCommands(&b, cmd)
+	writeFlags(&b, cmd)
+	if !cmd.HasParent() {
+		b.WriteString("\nMore: pages help COMMAND, and pages help " + strings.Join(topicNames(), "|") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCommands lists the commands below one, in their groups.
+func writeCommands(b *strings.Builder, cmd *cobra.Command) {
+	write := func(title, group string) {
+		begun := false
+		for _, sub := range cmd.Commands() {
+			if sub.GroupID != group || !sub.IsAvailableCommand() && sub.Name() != "help" {
+				continue
+			}
+			if !begun {
+				fmt.Fprintf(b, "\n%s\n", title)
+				begun = true
+			}
+			fmt.Fprintf(b, "  %-*s %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
+		}
+	}
+	for _, g := range cmd.Groups() {
+		write(g.Title, g.ID)
+	}
+	write("Commands:", "")
+}
+
+// writeFlags lists the flags of a command, its own first.
+func writeFlags(b *strings.Builder, cmd *cobra.Command) {
+	groups := map[string]*pflag.FlagSet{}
+	add := func(f *pflag.Flag) {
+		title := "Flags"
+		for _, g := range flagGroups {
+			if slices.Contains(g.names, f.Name) {
+				title = g.title
+			}
+		}
+		if groups[title] == nil {
+			groups[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
+		}
+		groups[title].AddFlag(f)
+	}
+	cmd.InitDefaultHelpFlag()
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	write := func(title string) {
+		if set := groups[title]; set != nil && set.HasAvailableFlags() {
+			fmt.Fprintf(b, "\n%s:\n%s", title, set.FlagUsages())
+		}
+	}
+	write("Flags")
+	for _, g := range flagGroups {
+		write(g.title)
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// everyCommand visits the commands that people can call, topics not among them.
+func everyCommand(visit func(*cobra.Command)) {
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Runnable() {
+			visit(cmd)
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk((&cli{}).newRoot())
+}
+
+// TestHelp: no command is without a part of its help.
+func TestHelp(t *testing.T) {
+	n := 0
+	everyCommand(func(cmd *cobra.Command) {
+		n++
+		path := cmd.CommandPath()
+		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || strings.ToUpper(cmd.Short[:1]) != cmd.Short[:1] {
+			t.Errorf("%s: its purpose in one line is %q", path, cmd.Short)
+		}
+		if !strings.Contains(cmd.Long, "Exit codes: ") {
+			t.Errorf("%s: no exit codes", path)
+		}
+		if !strings.HasPrefix(cmd.Example, "  ") {
+			t.Errorf("%s: no examples, or not indented: %q", path, cmd.Example)
+		}
+		for line := range strings.Lines(cmd.Long) {
+			if len([]rune(line)) > 100 {
+				t.Errorf("%s: a line of %d characters: %s", path, len([]rune(line)), line)
+			}
+		}
+		if cmd.HasParent() && !cmd.Parent().HasParent() && cmd.GroupID == "" && !cmd.Hidden {
+			t.Errorf("%s: in no group", path)
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("%s --%s: no description", path, f.Name)
+			}
+		})
+	})
+	if n < 30 {
+		t.Errorf("only %d commands were seen", n)
+	}
+}
+
+// TestExitCodes: every code is explained, and what commands say of theirs is so.
+func TestExitCodes(t *testing.T) {
+	known := map[string]bool{}
+	for _, e := range exitMeanings {
+		known[strconv.Itoa(e.code)] = true
+	}
+	source, err := os.ReadFile("exit.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\texit[A-Z]\w+ += (\d+)`).FindAllStringSubmatch(string(source), -1) {
+		if !known[m[1]] {
+			t.Errorf("pages help exit-codes lacks %s", m[1])
+		}
+	}
+	number := regexp.MustCompile(`(?:^|[,;] |or |\n)(\d+)(?: |,)`)
+	everyCommand(func(cmd *cobra.Command) {
+		_, codes, _ := strings.Cut(cmd.Long, "Exit codes: ")
+		codes, _, _ = strings.Cut(codes, "\n\n")
+		for _, m := range number.FindAllStringSubmatch(codes, -1) {
+			if !known[m[1]] && m[1] != "128" { // of pages test: 128 + n
+				t.Errorf("%s: its help has the exit code %s, which pages help exit-codes lacks", cmd.CommandPath(), m[1])
+			}
+		}
+	})
+}
+
+// TestEnvironmentTopic: what is read of the environment is told.
+func TestEnvironmentTopic(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := regexp.MustCompile(`lookup\("([A-Z_]+)"\)`)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range read.FindAllStringSubmatch(string(text), -1) {
+			if !strings.Contains(environmentTopic, m[1]) {
+				t.Errorf("%s reads %s, which pages help environment does not tell of", file, m[1])
+			}
+		}
+	}
+}
+
+// TestStateTopic: the files of the state folder are told.
+func TestStateTopic(t *testing.T) {
+	for _, name := range []string{siteFile, projectFile, platformFile, kvFile, storageDir, cacheFile, devFile, undoFolder, personasFile} {
+		if !strings.Contains(stateTopic, name) {
+			t.Errorf("pages help state lacks %s", name)
+		}
+	}
+}
+
+// TestGroups: each group's commands and flags are there.
+func TestGroups(t *testing.T) {
+	root := (&cli{}).newRoot()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, g := range commandGroups {
+		for _, name := range g.names {
+			if !slices.ContainsFunc(root.Commands(), func(cmd *cobra.Command) bool { return cmd.Name() == name }) {
+				t.Errorf("%s: there is no command %s", g.title, name)
+			}
+		}
+	}
+}

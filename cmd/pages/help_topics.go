@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// topic is a page of help that is about no single command.
+type topic struct{ name, short, text string }
+
+func topicNames() (names []string) {
+	for _, t := range topics() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// addTopics makes each topic a page of `pages help`. One with the name of a command
+// is part of that command's.
+func (c *cli) addTopics(root *cobra.Command) {
+	for _, t := range topics() {
+		if cmd := below(root, []string{t.name}); cmd != nil {
+			cmd.Long += "\n\n" + t.text
+			continue
+		}
+		root.AddCommand(&cobra.Command{Use: t.name, Short: t.short, Long: t.text})
+	}
+}
+
+func topics() []topic {
+	return []topic{
+		{"exit-codes", "What the exit codes mean", exitCodesTopic()},
+		{"environment", "The environment variables that count", environmentTopic},
+		{"state", "What is kept in .pages, and how it is moved", stateTopic},
+		{"assumptions", "What the platform's document leaves open, and is assumed here", assumptionsTopic()},
+	}
+}
+
+// exitMeanings are the exit codes: the contract with scripts and CI.
+var exitMeanings = []struct {
+	code    int
+	meaning string
+}{
+	{0, "done; pages dev and pages platform stopped by Ctrl-C"},
+	{exitRefused, "the input was refused, or something failed"},
+	{exitUsage, "wrong usage: a flag, an argument or a command that there is not"},
+	{exitPerson, "a person is needed: a question without a terminal to ask on, or a confirmation\n       that is outstanding"},
+	{exitAccess, "the key was refused (401), or may not do this (403)"},
+	{exitTool, "a tool of the service refused: ok is false"},
+	{exitRate, "still rate limited after waiting"},
+	{exitNetwork, "no answer from the network, or a 5xx"},
+	{exitResource, "a port, the disk or a lock of this machine"},
+	{exitChanges, "there are changes; only with --exit-code"},
+	{exitResume, "gave up halfway; running it again goes on"},
+	{exitInt, "stopped by Ctrl-C (SIGINT)"},
+	{exitTerm, "stopped by SIGTERM"},
+}
+
+func exitCodesTopic() string {
+	var b strings.Builder
+	b.WriteString("Codes only ever become more precise on what failed already: what is not 0 stays not 0.\n\n")
+	for _, e := range exitMeanings {
+		fmt.Fprintf(&b, "  %3d  %s\n", e.code, e.meaning)
+	}
+	b.WriteString("\npages test ends with the code of its command, and with 128 + n when signal n ended it.\nWith --json a failure is {\"ok\": false, \"code\", \"message\", \"fix\"} on stdout.")
+	return b.String()
+}
+
+const environmentTopic = `Every flag can be set as PAGES_<FLAG>, in capitals and with _ for -: PAGES_STATE_DIR is
+--state-dir. A flag on the command line counts before its variable; an empty variable
+counts as not set.
+
+The service:
+  PAGES_API_KEY               the API key; never a flag, which everyone on the machine reads
+  PAGES_BASE_URL              the service's address
+  PAGES_WORKSPACE             the workspace that calls run in
+
+While developing:
+  PAGES_EVENT_WEBHOOK_SECRET  signs what pages dev --event-webhook sends
+  names in bindings.secrets   the Worker's secrets; they count before .dev.vars and .env
+
+Given to the command of pages test:
+  PAGES_URL                   where the site is
+  PAGES_TEST_TOKEN            opens what changes the site
+
+Of the system:
+  NO_COLOR, TERM=dumb         no colour, unless --color always
+  XDG_CACHE_HOME, HOME        where the engine's machine code is kept: pages/engine in the
+                              user's cache folder
+  CI                          no updating lines of progress
+  GITHUB_WORKSPACE            annotations name files from there
+  GITHUB_STEP_SUMMARY         pages validate --format github writes its table to it`
+
+const stateTopic = `All that a site keeps on this machine is in .pages beside its manifest, or where
+--state-dir says. It is in no version control, and no other machine has it.
+
+  .pages/state/site.db        the site's own database (env.DB)
+  .pages/state/project.db     the project's; --project-state shares it between sites
+  .pages/state/platform.db    leads, events, sessions, the log of requests
+  .pages/state/kv.db          key-value
+  .pages/state/storage/       objects: index.db, and a file for each content
+  .pages/state/cache.db       what Workers cache
+  .pages/state/undo/          the database before each of the last ten migrations
+  .pages/state/snapshots/     what pages state save keeps
+  .pages/state/dev.json       who runs on it
+  .pages/build, cloudflare/   what pages build wrote
+  .pages/link.json            the site that pages deploy publishes to
+  .pages/members.json         people to sign in as, beside member, owner and outsider
+
+Databases are SQLite in WAL mode with synchronous=FULL: what was acknowledged survives a
+power cut. Caches and the log of requests may lose their last moment.
+
+  pages state save before     keep all of it under a name; load, list and remove
+  pages state reset           begin again
+  pages state seed            run seed.sql
+  pages db shell              look into it; query, exec, dump and import
+  pages doctor                look for damage`
+
+func assumptionsTopic() string {
+	return fmt.Sprintf(`What the platform's document leaves open, and is assumed here. The platform may do it
+otherwise one day; ARCHITECTURE.md says where each is in the code.
+
+  names in env       %s, %s, %s, %s; %s and %s unless named
+  reserved paths     /%s/* and /%s/*: a route under them is an error
+  compatibility      the platform's own date is %s; a manifest can only move it forward
+  limits             cpuMs %d (at most %d), subRequests %d (at most %d)
+  forms              a declared form needs both name and event
+  routes             a GET or HEAD gets the file at its path before the Worker is asked,
+                     behind the same gate
+  members            the Worker hears who is signed in on members routes only
+  static files       /about is about.html, /dir leads to /dir/, the nearest 404.html answers
+                     where nothing is; 25 MiB a file, 20,000 files and 500 MiB in all warn
+  .assetsignore      what it lists is not public, and is not sent
+  paths              empty and dot segments, encoded slashes, backslashes and %% are 400
+  migrations         in bytewise order of their names; edited, missing and late ones are refused
+  SQL                the functions and pragmas of D1's documentation`,
+		manifest.DatabaseName, manifest.ProjectDatabaseName, manifest.ImagesName, manifest.AssetsName, manifest.DefaultStorageName, manifest.DefaultKVName,
+		manifest.ReservedPages, manifest.ReservedPreview, manifest.PinDate,
+		manifest.DefaultCPUMs, manifest.MaxCPUMs, manifest.DefaultSubRequests, manifest.MaxSubRequests)
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func (c *cli) newMan() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man FOLDER",
+		Short:   "Write the manual pages",
+		Long:    "Write the manual pages of all commands and topics to a folder, for packages:\npages.1, pages-dev.1, pages-exit-codes.7 and so on. The same version writes the same\nbytes.\n\nExit codes: 0 written, 2 wrong usage, 9 the folder cannot be written.",
+		Example: "  pages man share/man\n  man -l share/man/pages-dev.1",
+		Args:    cobra.ExactArgs(1),
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := c.path(args[0])
+			err := os.MkdirAll(dir, 0o755)
+			if err == nil {
+				err = writeManual(cmd.Root(), dir)
+			}
+			if err != nil {
+				return resourceError("output-unusable", fmt.Sprintf("the folder %q cannot be written", c.shown(dir)), "give one that you may write to", err)
+			}
+			return nil
+		},
+	}
+}
+
+// writeManual writes the page of a command and of those below it.
+func writeManual(cmd *cobra.Command, dir string) error {
+	if cmd.Hidden {
+		return nil
+	}
+	section := 1
+	if !cmd.Runnable() && !cmd.HasSubCommands() {
+		section = 7
+	}
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	file := filepath.Join(dir, fmt.Sprintf("%s.%d", name, section))
+	if err := os.WriteFile(file, []byte(manualPage(cmd, name, section)), 0o644); err != nil {
+		return err
+	}
+	for _, sub := range cmd.Commands() {
+		if err := writeManual(sub, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manualPage is one page in the language of man(7).
+func manualPage(cmd *cobra.Command, name string, section int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %s %d \"\" \"pages %s\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), section, version, name, roff(cmd.Short))
+	about, codes, coded := strings.Cut(cmd.Long, "\n\nExit codes: ")
+	codes, more, _ := strings.Cut(codes, "\n\n")
+	if section == 1 {
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(strings.TrimSuffix(cmd.UseLine(), " [flags]")))
+	}
+	b.WriteString(".SH DESCRIPTION\n")
+	for _, text := range []string{about, more} {
+		if text != "" {
+			fmt.Fprintf(&b, ".nf\n%s\n.fi\n", roff(text))
+		}
+	}
+	if section == 1 {
+		b.WriteString(".SH OPTIONS\n")
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { manualFlag(&b, f) })
+		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { manualFlag(&b, f) })
+	}
+	if coded {
+		fmt.Fprintf(&b, ".SH EXIT STATUS\n%s\n", roff(strings.ReplaceAll(codes, "\n", " ")))
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
+	}
+	return b.String()
+}
+
+func manualFlag(b *strings.Builder, f *pflag.Flag) {
+	if f.Hidden {
+		return
+	}
+	value, usage := pflag.UnquoteUsage(f)
+	b.WriteString(".TP\n.B ")
+	if f.Shorthand != "" {
+		fmt.Fprintf(b, "\\-%s, ", f.Shorthand)
+	}
+	b.WriteString(roff("--" + f.Name))
+	if value != "" {
+		b.WriteString(" \\fI" + roff(value) + "\\fR")
+	}
+	b.WriteString("\n" + roff(usage) + "\n")
+}
+
+// roff escapes text: what begins a line or an escape elsewhere is text here.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
