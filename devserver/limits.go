@@ -40,6 +40,9 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 		}
 		if r.Body != nil && r.Body != http.NoBody {
 			body := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), now: now}
+			// In a copy: net/http looks at its own body to know that a client still
+			// waits to be told to send it, and then does not wait for it.
+			r = r.WithContext(r.Context())
 			r.Body = body
 			defer body.leave()
 		}

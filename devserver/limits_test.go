@@ -305,6 +305,28 @@ func TestRequestSizes(t *testing.T) {
 	}
 }
 
+// A client that asks first whether to send its body is answered at once when nobody
+// wants it, and told so when somebody does.
+func TestExpectedContinue(t *testing.T) {
+	for _, c := range []struct{ path, want string }{{"/", "HTTP/1.1 200 OK\r\n"}, {"/read", "HTTP/1.1 100 Continue\r\n"}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := pipeServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/read" {
+					_, _ = io.Copy(io.Discard, r.Body)
+				}
+			}))
+			conn := l.dial()
+			defer conn.Close()
+			start := time.Now()
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 500000\r\n\r\n", c.path)
+			status, err := bufio.NewReader(conn).ReadString('\n')
+			if status != c.want || err != nil || time.Since(start) > 0 {
+				t.Errorf("%s: %q, %v after %v", c.path, status, err, time.Since(start))
+			}
+		})
+	}
+}
+
 func dial(t *testing.T, r *running) net.Conn {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.url, "http://"))

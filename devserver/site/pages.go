@@ -7,10 +7,12 @@ import (
 	"embed"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 //go:embed html
@@ -207,10 +209,26 @@ func (x *exchange) writeBytes(status int, kind string, body []byte) {
 // seeOther sends a browser on with a GET.
 func (x *exchange) seeOther(target string) { x.goTo(http.StatusSeeOther, target) }
 
+// asciiTarget percent-encodes what no URL holds: a query may have come with bytes that are no ASCII.
+func asciiTarget(target string) string {
+	if strings.IndexFunc(target, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return target
+	}
+	var b strings.Builder
+	for i := range len(target) {
+		if target[i] < utf8.RuneSelf {
+			b.WriteByte(target[i])
+			continue
+		}
+		fmt.Fprintf(&b, "%%%02X", target[i])
+	}
+	return b.String()
+}
+
 // goTo writes a redirect. It has no body, and says so to a HEAD as well.
 func (x *exchange) goTo(status int, target string) {
 	h := x.out.Header()
-	h["Location"] = []string{target}
+	h["Location"] = []string{asciiTarget(target)}
 	h["Content-Length"] = []string{"0"}
 	x.out.WriteHeader(status)
 }

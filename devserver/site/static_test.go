@@ -52,6 +52,7 @@ func TestStaticFiles(t *testing.T) {
 		{"GET /index.html", 307, "", "/"},
 		{"GET /index", 307, "", "/"},
 		{"GET /index.html?a=1&b=%2f", 307, "", "/?a=1&b=%2f"},
+		{"GET /index.html?q=\xe9", 307, "", "/?q=%E9"},
 		{"GET /about", 200, "<h1>About</h1>", ""},
 		{"GET /about?x", 200, "<h1>About</h1>", ""},
 		{"GET /about.html", 307, "", "/about"},
