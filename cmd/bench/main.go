@@ -44,13 +44,20 @@
 //	          objects listed page by page. The objects are copies of one: each has its
 //	          own row of the index, and their bytes are on disk once
 //
+// and `pages deploy`, to a service on the same disk:
+//
+//	deploy    10,000 files for the first time against copying them, synced, into a
+//	          content store; again with one file changed against the first time; the
+//	          plan of 20,000 unchanged files against sha256sum over them; the memory of
+//	          client and service meanwhile
+//
 // All sides take turns, round by round, and medians are compared, so that a
 // noisy minute hits all. Standard output is the table, or JSON; standard error
 // tells what goes on and which tool is missing. Exit code 0 when every promise
 // that could be measured was kept, 1 when one was broken or nothing could be
 // measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [migrate] [runtime] [bindings]
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [migrate] [runtime] [bindings] [deploy]
 package main
 
 import (

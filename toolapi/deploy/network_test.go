@@ -212,7 +212,9 @@ func TestRandomNetworks(t *testing.T) {
 				return []fault{
 					{cut: 1 + random.Int64N(80_000), reset: random.IntN(2) == 0},
 					{back: 1 + random.Int64N(3_000), reset: random.IntN(2) == 0},
-					{cut: -1}, {chunk: 1 + random.IntN(500)}, {pause: time.Millisecond},
+					{cut: -1},
+					{chunk: 1 + random.IntN(500)},
+					{pause: time.Millisecond},
 				}[random.IntN(5)]
 			}
 			tr := &transport{RoundTripper: &http.Transport{MaxIdleConnsPerHost: 8, DisableKeepAlives: seed%2 == 0}}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// This file measures `pages deploy` against a service on the same disk.
+
+const (
+	deployFirst    measure = "first deploy of 10,000 files, 200 MB"
+	deployAgain    measure = "deploy with one file changed"
+	deployPlan     measure = "plan of 20,000 unchanged files"
+	deployClient   measure = "memory of a deploy of 20,000 files"
+	deployPlatform measure = "memory of the service meanwhile"
+)
+
+// Peers of `pages deploy`.
+const (
+	copying     = "copy into a content store, fsync"
+	firstDeploy = "the first deploy"
+	sha256Sums  = "sha256sum"
+	theBound    = "150 MB"
+)
+
+var deployPromises = []promise{
+	{deployFirst, copying, deployFirst, "ms", false, 1. / 2},
+	{deployAgain, firstDeploy, deployFirst, "ms", false, 20},
+	{deployPlan, sha256Sums, deployPlan, "ms", false, 1 / 1.5},
+	{deployClient, theBound, deployClient, "MiB", false, 1},
+	{deployPlatform, theBound, deployPlatform, "MiB", false, 1},
+}
+
+const (
+	deployFiles    = 10_000
+	deployFileSize = 20_000
+	planFiles      = 20_000
+	planFileSize   = 10_000
+	// storeWorkers is how many files are copied at once: as many as a deploy sends.
+	storeWorkers = 8
+	boundBytes   = 150e6
+	mebibyte     = 1 << 20
+)
+
+// measureDeploy takes all rounds of deploys in dir.
+func (b *bench) measureDeploy(ctx context.Context, dir string) error {
+	pages, err := b.ourProgram()
+	if err != nil {
+		return err
+	}
+	d := &deploying{bench: b, pages: pages, dir: dir}
+	many, large := filepath.Join(dir, "many"), filepath.Join(dir, "files")
+	if err := errors.Join(writeStatic(many, planFiles, planFileSize), writeStatic(large, deployFiles, deployFileSize)); err != nil {
+		return err
+	}
+	for round := range b.rounds {
+		b.say("round %d of %d: deploy", round+1, b.rounds)
+		if err := d.first(ctx, large, round); err != nil {
+			return err
+		}
+		if err := d.plan(ctx, many, round); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeStatic makes a site of so many files whose bytes no other has.
+func writeStatic(dir string, n, size int) error {
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "pages.deploy.json"), []byte(`{"assets": "public"}`), 0o600)
+	}
+	random := rand.NewChaCha8([32]byte{1})
+	raw := make([]byte, size/2)
+	for i := range n {
+		_, _ = random.Read(raw) // never fails
+		folder := filepath.Join(dir, "public", fmt.Sprintf("d%03d", i/100))
+		err = errors.Join(err, os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, fmt.Sprintf("f%05d.txt", i)), []byte(hex.EncodeToString(raw)), 0o600))
+	}
+	return err
+}
+
+// deploying is what the sides of `pages deploy` are measured with.
+type deploying struct {
+	*bench
+
+	pages, dir string
+	service    *process
+	url, key   string
+}
+
+// serve starts a service with an empty data folder.
+func (d *deploying) serve(ctx context.Context, data string) error {
+	port, err := freePort(ctx)
+	if err != nil {
+		return err
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(d.pages, "platform", "--seed", "demo", "--json", "--quiet", "--rate-limit", "1000000", "--port", port, "--data", data) //nolint:noctx // stop ends it
+	cmd.Env, cmd.Stdout = append(d.environ, "HOME="+d.dir), writer
+	d.service = &process{cmd: cmd, ended: make(chan struct{}), said: &tail{}}
+	cmd.Stderr = d.service.said
+	group(cmd)
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, reader.Close(), writer.Close())
+	}
+	go func(p *process) {
+		_ = p.cmd.Wait() // how it ended is of no interest
+		close(p.ended)
+	}(d.service)
+	line, err := bufio.NewReader(reader).ReadBytes('\n')
+	if err = errors.Join(err, reader.Close(), writer.Close()); err != nil {
+		d.service.stop()
+		return fmt.Errorf("the service did not start: %w; it said:\n%s", err, d.service.output())
+	}
+	var ready struct {
+		URL  string            `json:"url"`
+		Keys map[string]string `json:"keys"`
+	}
+	if err := json.Unmarshal(line, &ready); err != nil {
+		d.service.stop()
+		return err
+	}
+	d.url, d.key = ready.URL, ready.Keys["member"]
+	return nil
+}
+
+// command is one of ours on a site.
+func (d *deploying) command(ctx context.Context, site string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, d.pages, args...)
+	cmd.Dir = site
+	cmd.Env = append(d.environ, "HOME="+d.dir, "XDG_CONFIG_HOME="+d.dir, "PAGES_BASE_URL="+d.url, "PAGES_API_KEY="+d.key, "PAGES_SITE=Open studio", "NO_COLOR=1")
+	return cmd
+}
+
+// run runs one to its end, with the exit code that is due, and returns how long it took
+// and the most memory it had.
+func (d *deploying) run(ctx context.Context, site string, due int, want string, args ...string) (took time.Duration, peak int64, out string, err error) {
+	cmd := d.command(ctx, site, args...)
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	began := d.now()
+	if err := cmd.Start(); err != nil {
+		return 0, 0, "", err
+	}
+	memory := watchMemory(cmd.Process.Pid)
+	_ = cmd.Wait() // the exit code says it
+	took, peak = d.now().Sub(began), memory.end()
+	if cmd.ProcessState.ExitCode() != due || !strings.Contains(text.String(), want) {
+		return took, peak, text.String(), fmt.Errorf("pages %s: exit code %d: %s", strings.Join(args, " "), cmd.ProcessState.ExitCode(), text.String())
+	}
+	return took, peak, text.String(), nil
+}
+
+// waits is the exit code of a deploy that waits for its confirmation.
+const waits = 4
+
+// first deploys to an empty service, changes one file and deploys again; the peer copies
+// the same files.
+func (d *deploying) first(ctx context.Context, site string, round int) (err error) {
+	if err := d.serve(ctx, filepath.Join(d.dir, fmt.Sprint("data-first-", round))); err != nil {
+		return err
+	}
+	defer d.service.stop()
+	took, _, _, err := d.run(ctx, site, waits, fmt.Sprintf("sent %d files", deployFiles+round), "deploy", "--propose-only")
+	if err != nil {
+		return err
+	}
+	d.results.add(us, deployFirst, milliseconds(took))
+	d.results.add(firstDeploy, deployFirst, milliseconds(took))
+	if err := os.WriteFile(filepath.Join(site, "public", fmt.Sprintf("changed-%d.txt", round)), fmt.Append(nil, "only in round ", round), 0o600); err != nil {
+		return err
+	}
+	took, _, _, err = d.run(ctx, site, waits, "sent 1 file ", "deploy", "--propose-only")
+	if err != nil {
+		return err
+	}
+	d.results.add(us, deployAgain, milliseconds(took))
+	began := d.now()
+	if err := copyIntoStore(filepath.Join(site, "public"), filepath.Join(d.dir, fmt.Sprint("store-", round))); err != nil {
+		return err
+	}
+	d.results.add(copying, deployFirst, milliseconds(d.now().Sub(began)))
+	return nil
+}
+
+var confirmation = regexp.MustCompile(`pages confirm ([0-9a-f-]+)`)
+
+// plan publishes a site and plans it again; the peer hashes its files.
+func (d *deploying) plan(ctx context.Context, site string, round int) error {
+	if err := d.serve(ctx, filepath.Join(d.dir, fmt.Sprint("data-plan-", round))); err != nil {
+		return err
+	}
+	defer d.service.stop()
+	memory := watchMemory(d.service.cmd.Process.Pid)
+	_, peak, out, err := d.run(ctx, site, waits, "", "deploy", "--propose-only", "--force")
+	served := memory.end()
+	if err != nil {
+		return err
+	}
+	d.results.add(us, deployClient, float64(peak)/mebibyte)
+	d.results.add(us, deployPlatform, float64(served)/mebibyte)
+	for _, m := range []measure{deployClient, deployPlatform} {
+		d.results.add(theBound, m, boundBytes/mebibyte)
+	}
+	id := confirmation.FindStringSubmatch(out)
+	if id == nil {
+		return errors.New("a deploy printed no line that confirms")
+	}
+	if _, _, _, err := d.run(ctx, site, 0, "is live", "confirm", id[1]); err != nil {
+		return err
+	}
+	took, _, _, err := d.run(ctx, site, 0, "no changes", "deploy", "--plan")
+	if err != nil {
+		return err
+	}
+	d.results.add(us, deployPlan, milliseconds(took))
+	if _, err := exec.LookPath("sha256sum"); err != nil {
+		d.say("sha256sum is not measured: there is none in PATH")
+		return nil
+	}
+	hash := exec.CommandContext(ctx, "sh", "-c", "find public -type f -print0 | xargs -0 sha256sum")
+	hash.Dir = site
+	began := d.now()
+	if err := hash.Run(); err != nil {
+		return err
+	}
+	d.results.add(sha256Sums, deployPlan, milliseconds(d.now().Sub(began)))
+	return nil
+}
+
+// copyIntoStore copies files under their hashes, each synced before it has its name, and
+// each folder after its last.
+func copyIntoStore(from, to string) error {
+	files := make(chan string)
+	var wg sync.WaitGroup
+	errs := make([]error, storeWorkers)
+	for i := range errs {
+		wg.Go(func() {
+			for file := range files {
+				if errs[i] == nil {
+					errs[i] = storeFile(file, to)
+				}
+			}
+		})
+	}
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files <- path
+		}
+		return err
+	})
+	close(files)
+	wg.Wait()
+	folders, _ := filepath.Glob(filepath.Join(to, "*"))
+	for _, folder := range folders {
+		f, errOpen := os.Open(folder)
+		if errOpen == nil {
+			errOpen = errors.Join(f.Sync(), f.Close())
+		}
+		err = errors.Join(err, errOpen)
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+func storeFile(file, store string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	name := hex.EncodeToString(sum[:])
+	folder := filepath.Join(store, name[:2])
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(folder, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close(), os.Rename(f.Name(), filepath.Join(folder, name[2:])))
+}
