@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
@@ -171,6 +173,7 @@ func (w *world) send(r *http.Request) answer {
 	}
 	if name, ok := strings.CutPrefix(r.URL.Path, toolapi.ToolsPath); ok && r.Method == http.MethodPost && w.oracle != nil {
 		w.oracle.check(w.TB, name, a)
+		w.oracle.validate(w.TB, r, resp, name, a.body)
 	}
 	return a
 }
@@ -287,6 +290,53 @@ type oracle struct {
 		}
 	}
 	schemas map[string]*jsonschema.Resolved
+	exact   validator.Validator
+}
+
+// exacts are validators by the document they are made of, which takes a while.
+var exacts = struct {
+	mu  sync.Mutex
+	all map[string]validator.Validator
+}{all: map[string]validator.Validator{}}
+
+func newExact(t testing.TB, document []byte) validator.Validator {
+	t.Helper()
+	exacts.mu.Lock()
+	defer exacts.mu.Unlock()
+	if v, ok := exacts.all[string(document)]; ok {
+		return v
+	}
+	parsed, err := libopenapi.NewDocument(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, errs := validator.NewValidator(parsed)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if ok, problems := v.ValidateDocument(); !ok {
+		for _, p := range problems {
+			t.Errorf("H-052: %s: %s", p.Message, p.Reason)
+		}
+	}
+	exacts.all[string(document)] = v
+	return v
+}
+
+// validate holds an exchange to the document by a validator that others wrote. What
+// was asked may be as wrong as it likes.
+func (o *oracle) validate(t testing.TB, r *http.Request, resp *http.Response, tool string, body []byte) {
+	t.Helper()
+	if _, known := o.paths[toolapi.ToolsPath+tool]; !known {
+		return
+	}
+	answered := *resp
+	answered.Body = io.NopCloser(bytes.NewReader(body))
+	if ok, problems := o.exact.ValidateHttpResponse(r, &answered); !ok {
+		for _, p := range problems {
+			t.Errorf("%s: %d %.300s: %s: %s", tool, resp.StatusCode, body, p.Message, p.Reason)
+		}
+	}
 }
 
 func newOracle(t testing.TB, document []byte) *oracle {
@@ -304,7 +354,7 @@ func newOracle(t testing.TB, document []byte) *oracle {
 	if err := json.Unmarshal(document, &parsed); err != nil {
 		t.Fatal(err)
 	}
-	o := &oracle{paths: parsed.Paths, schemas: map[string]*jsonschema.Resolved{}}
+	o := &oracle{paths: parsed.Paths, schemas: map[string]*jsonschema.Resolved{}, exact: newExact(t, document)}
 	for name, s := range parsed.Components.Schemas {
 		resolved, err := s.Resolve(nil)
 		if err != nil {

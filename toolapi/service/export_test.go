@@ -1,0 +1,19 @@
+package service
+
+import (
+	"context"
+	"fmt"
+)
+
+// LimitPages makes the database as full as it is, or as large as it likes again for 0:
+// SQLite then says of the file what it says of a full disk.
+func (s *Service) LimitPages(ctx context.Context, pages int64) error {
+	return s.db.write(ctx, func(t tx) error {
+		if pages == 0 {
+			pages = 1 << 30
+		}
+		var now int64
+		_, err := t.one(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &now)
+		return err
+	})
+}
