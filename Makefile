@@ -9,11 +9,11 @@ DRIVER  := testdata/sites/playwright
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse HEAD 2>/dev/null)
 BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/intl/*.go runtime/binding/*.go runtime/node/*.go runtime/wasm/*.go))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts cross example site lint race goldens browser screenshots tidy
+.PHONY: dev build test check bench soak clean artifacts cross example site lint race goldens browser screenshots tidy release
 
 dev: build example
 	$(BIN) dev $(SITE)
@@ -79,6 +79,13 @@ cross: artifacts
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
 	  echo "$$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./cmd/pages || exit 1; \
 	done; done
+
+# All that a release is, in bin/release: archives, npm and Debian packages, a bill of materials, checksums. The same
+# commit gives the same bytes.
+RELEASE ?=
+
+release: artifacts
+	$(GO) run ./cmd/release --version '$(VERSION)' --commit '$(shell git rev-parse HEAD 2>/dev/null)' --time '$(shell git log -1 --format=%ct 2>/dev/null || echo 0)' --out bin/release $(RELEASE)
 
 # Peers that are not in PATH are named: BENCH='--wrangler … --node … --ajv …'.
 bench: build site
