@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +28,7 @@ const (
 	// commandPatience is how long another program may take to name its version.
 	commandPatience = 10 * time.Second
 	// servicePatience is how long the service may take to answer.
-	servicePatience = 10 * time.Second
+	servicePatience = 5 * time.Second
 )
 
 func (d *doctor) checkBinary(context.Context) []finding {
@@ -247,25 +246,36 @@ func (d *doctor) checkDisk(context.Context) []finding {
 	return well("disk", "%s free", size(free))
 }
 
-// checkService asks the service that PAGES_BASE_URL or a login names what it is.
+// checkService calls the service, as pages whoami does: with the address and key of
+// the environment, the site's link or a login.
 func (d *doctor) checkService(ctx context.Context) []finding {
-	base, ok := d.lookup("PAGES_BASE_URL")
-	if !ok || base == "" {
-		return notLooked("service", "PAGES_BASE_URL names none")
-	}
 	ctx, cancel := context.WithTimeout(ctx, servicePatience)
 	defer cancel()
-	const unreachable = "check PAGES_BASE_URL and the network"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/api/v1/openapi.json", nil)
+	r := d.newRemote()
+	r.baseURL, _ = d.lookup("PAGES_BASE_URL")
+	r.keyFile, _ = d.lookup("PAGES_API_KEY_FILE")
+	r.workspace, _ = d.lookup("PAGES_WORKSPACE")
+	err := r.open(ctx, d.dir)
+	f, failed := errors.AsType[*failure](err)
+	switch {
+	case failed && f.id == "no-address":
+		return notLooked("service", "none is chosen: see pages login")
+	case failed && f.id == "no-key":
+		return warns("service", f.fix, "%s", f.msg)
+	}
+	var who whoDoc
+	if err == nil {
+		who, err = r.who(ctx)
+	}
+	if f, failed = errors.AsType[*failure](err); failed {
+		return breaks("service", f.fix, "%s", f.msg)
+	}
 	if err != nil {
-		return breaks("service", unreachable, "%s: %s", base, err)
+		return breaks("service", "check the address and the network", "%s", err)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return breaks("service", unreachable, "%s", err)
+	workspace := who.Workspace
+	if workspace == "" {
+		workspace = "no workspace chosen"
 	}
-	if err := resp.Body.Close(); err != nil || resp.StatusCode >= http.StatusInternalServerError {
-		return breaks("service", "try again later", "%s answers with status %d", base, resp.StatusCode)
-	}
-	return well("service", "%s answers", base)
+	return well("service", "%s takes the key %s (%s)", who.BaseURL, who.Key, workspace)
 }

@@ -76,6 +76,7 @@ counts as not set.
 
 The service:
   PAGES_API_KEY               the API key; never a flag, which everyone on the machine reads
+  PAGES_API_KEY_FILE          a file that holds the key
   PAGES_BASE_URL              the service's address
   PAGES_WORKSPACE             the workspace that calls run in
 

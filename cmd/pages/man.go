@@ -102,7 +102,15 @@ func manualFlag(b *strings.Builder, f *pflag.Flag) {
 // roff escapes text: what begins a line or an escape elsewhere is text here.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
-	lines := strings.Split(text, "\n")
+	var ascii strings.Builder
+	for _, r := range text {
+		if r > '~' {
+			fmt.Fprintf(&ascii, `\[u%04X]`, r)
+			continue
+		}
+		ascii.WriteRune(r)
+	}
+	lines := strings.Split(ascii.String(), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 			lines[i] = `\&` + line
