@@ -90,7 +90,10 @@ func TestBrowserReload(t *testing.T) {
 	write(t, css, "broken <img src=x onerror=alert(1)>")
 	run(ctx, t, "overlay", until(`(`+overlayText+`).includes("public/css/site.css:1:3")`), until(`window.mark === 2 && !document.querySelector("img")`))
 	run(ctx, t, "overlay of a new page", chromedp.Reload(), until(`(`+overlayText+`).includes("unexpected")`))
-	run(ctx, t, "close it", chromedp.KeyEvent("\x1b"), until(`!document.querySelector("pages-problems")`))
+	// By keys alone: it has the focus, its code can be scrolled, and it gives the focus back.
+	const inside = `document.querySelector("pages-problems").shadowRoot.activeElement?.localName`
+	run(ctx, t, "it has the focus", until(inside+` === "button"`), chromedp.KeyEvent("\t"), until(inside+` === "pre"`))
+	run(ctx, t, "close it", chromedp.KeyEvent("\x1b"), until(`!document.querySelector("pages-problems") && document.activeElement === document.body`))
 
 	write(t, css, "h1 { color: rgb(7, 8, 9) }")
 	run(ctx, t, "recover", until(colour+` === "rgb(7, 8, 9)" && !document.querySelector("pages-problems")`))

@@ -82,8 +82,8 @@ type pacedBody struct {
 
 func (b *pacedBody) Read(p []byte) (int, error) {
 	start := b.now()
-	if err := b.control.SetReadDeadline(b.deadline(start)); err != nil {
-		return 0, err
+	if b.control.SetReadDeadline(b.deadline(start)) != nil {
+		return 0, io.ErrUnexpectedEOF // the connection is closed
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)

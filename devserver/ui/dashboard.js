@@ -7,6 +7,13 @@ const $ = (id) => document.getElementById(id);
 let records = [];
 let paused = false;
 
+// What may be wider than the screen can be reached by keys.
+function scrolled(element, label) {
+  element.tabIndex = 0;
+  element.setAttribute("aria-label", label);
+  return element;
+}
+
 function el(name, className, ...content) {
   const node = document.createElement(name);
   if (className) node.className = className;
@@ -161,7 +168,7 @@ function drawProblems(s) {
   box.replaceChildren(...s.problems.map((p) => {
     const at = p.file ? p.file + (p.line ? `:${p.line}` : "") + (p.line && p.column ? `:${p.column}` : "") : "";
     const one = el("article", "", el("h2", "", p.title || (s.ok ? "Warning" : "The site does not build")), el("p", "", p.message), el("p", "mono", at));
-    if (p.snippet) one.append(el("pre", "", ...p.snippet.map((l) => el("span", l.hit ? "hit" : "", `${String(l.number).padStart(4)} │ ${l.text}\n`))));
+    if (p.snippet) one.append(scrolled(el("pre", "", ...p.snippet.map((l) => el("span", l.hit ? "hit" : "", `${String(l.number).padStart(4)} │ ${l.text}\n`))), "The lines around it"));
     if (p.fix) one.append(el("p", "", el("strong", "", "Fix: "), p.fix));
     for (const note of p.notes || []) one.append(el("p", "note", note));
     return one;

@@ -12,6 +12,7 @@
   // Set on the page that the dev server shows in place of a site that does not build.
   const ownBuild = document.documentElement.dataset.pagesBuild;
   let overlay = null;
+  let before = null; // what had the focus before the overlay
   let source = null;
   let retry = 1000;
 
@@ -99,6 +100,8 @@
   function hide() {
     if (overlay) overlay.remove();
     overlay = null;
+    before?.focus?.({ preventScroll: true });
+    before = null;
   }
 
   function show({ build, problems }) {
@@ -106,8 +109,10 @@
       if (ownBuild !== String(build)) reload(`build ${build}`);
       return;
     }
-    hide();
-    if (window.top !== window || problems.length === 0) return;
+    const focused = before || document.activeElement;
+    if (overlay) overlay.remove();
+    overlay = null;
+    if (window.top !== window || problems.length === 0) return hide();
     overlay = document.createElement("pages-problems");
     const root = overlay.attachShadow({ mode: "open" });
     const sheet = new CSSStyleSheet(); // unlike <style>, allowed by every policy
@@ -123,6 +128,8 @@
     add(panel, "p", "state", "The newest change does not build. This page is the last version that did.");
     for (const problem of problems) report(panel, problem);
     document.documentElement.append(overlay);
+    before = focused; // what had it gets it back
+    close.focus({ preventScroll: true });
   }
 
   addEventListener("keydown", (e) => { if (e.key === "Escape") hide(); });
@@ -133,7 +140,7 @@
     add(box, "p", "message", p.message);
     if (p.file) add(box, "p", "place", place(p));
     if (p.snippet && p.snippet.length > 0) {
-      const code = add(box, "pre");
+      const code = scrolled(add(box, "pre"));
       for (const line of p.snippet) {
         add(code, "span", line.hit ? "line hit" : "line", `${String(line.number).padStart(4)} │ ${line.text}\n`);
         if (line.hit && p.column) {
@@ -149,6 +156,13 @@
       for (const f of p.frames) add(list, "li", "", `${f.func || "(anonymous)"}  ${place(f)}`);
     }
     for (const note of p.notes || []) add(box, "p", "note", note);
+  }
+
+  // What may be wider than the screen can be reached by keys.
+  function scrolled(pre) {
+    pre.tabIndex = 0;
+    pre.setAttribute("aria-label", "The lines around it");
+    return pre;
   }
 
   function place(at) {
@@ -172,7 +186,7 @@
       font: 15px/1.5 system-ui, sans-serif; box-shadow: 0 1rem 3rem rgb(0 0 0 / .35); }
     button { position: absolute; top: 1rem; right: 1rem; font: inherit; padding: .2rem .8rem; border-radius: .4rem; cursor: pointer;
       border: 1px solid light-dark(#c9d0d8, #3a414c); background: transparent; color: inherit; }
-    button:focus-visible { outline: 2px solid #4c8dff; outline-offset: 2px; }
+    button:focus-visible, pre:focus-visible { outline: 2px solid #4c8dff; outline-offset: 2px; }
     h1 { font-size: 1.15rem; margin: 1rem 0 .25rem; color: light-dark(#b3123f, #ff8fab); }
     p { margin: .25rem 0; } .state { padding-right: 5rem; color: light-dark(#5b6472, #9aa4b2); }
     .message { font-weight: 600; white-space: pre-wrap; overflow-wrap: anywhere; }

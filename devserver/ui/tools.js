@@ -76,7 +76,7 @@ async function toggleRequest(look, r) {
     if (f?.file) lines.unshift(`${f.name ? `${f.name}: ` : ""}${f.message}  (${f.file}:${f.line}:${f.column})`);
     const facts = [["id", r.id], ["route", r.route], ["member", r.member], ["bytes", String(r.bytes)], ["isolate", r.meter?.isolate]];
     const list = el("dl", "", ...facts.filter(([, v]) => v).flatMap(([k, v]) => [el("dt", "", k), el("dd", "", String(v))]));
-    const pre = lines.length ? el("pre", "", ...lines.map((l) => el("span", "", `${l}\n`))) : el("p", "note", "Nothing was logged.");
+    const pre = lines.length ? scrolled(el("pre", "", ...lines.map((l) => el("span", "", `${l}\n`))), "What was logged") : el("p", "note", "Nothing was logged.");
     cell.replaceChildren(list, pre, button("Replay", "", () => replayRequest(r)));
   });
 }
@@ -105,7 +105,7 @@ async function sendRequest() {
     const text = (await answer.text()).slice(0, 200_000);
     const status = answer.type === "opaqueredirect" ? "a redirect" : `${answer.status} ${answer.statusText}`;
     const head = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-    where.replaceChildren(el("p", "", el("strong", "mono", status), ` in ${digits(performance.now() - began)} ms`), el("pre", "answer", head, "\n\n", text));
+    where.replaceChildren(el("p", "", el("strong", "mono", status), ` in ${digits(performance.now() - began)} ms`), scrolled(el("pre", "answer", head, "\n\n", text), "The answer"));
   });
 }
 
