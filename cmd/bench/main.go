@@ -51,13 +51,20 @@
 //	          plan of 20,000 unchanged files against sha256sum over them; the memory of
 //	          client and service meanwhile
 //
+// and `pages platform`:
+//
+//	platform  authenticated calls a second and how their times spread; the memory that
+//	          grows over a million calls; pages of content.status with a million pieces
+//	          at the worst depth, against those with a thousand; the start with 1 GB of
+//	          data against the start with none
+//
 // All sides take turns, round by round, and medians are compared, so that a
 // noisy minute hits all. Standard output is the table, or JSON; standard error
 // tells what goes on and which tool is missing. Exit code 0 when every promise
 // that could be measured was kept, 1 when one was broken or nothing could be
 // measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [migrate] [runtime] [bindings] [deploy]
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [migrate] [runtime] [bindings] [deploy] [platform]
 package main
 
 import (

@@ -62,8 +62,8 @@ func (b *bench) parse(args []string) error {
 		return errors.New("usage: bench [flags], with at least one round, one save and one second of load")
 	}
 	for _, part := range f.Args() {
-		if !slices.Contains([]string{"dev", "validate", "migrate", "runtime", "bindings", "deploy"}, part) {
-			return fmt.Errorf("usage: bench [flags] [dev] [validate] [migrate] [runtime] [bindings] [deploy]: %q is no part", part)
+		if !slices.Contains([]string{"dev", "validate", "migrate", "runtime", "bindings", "deploy", "platform"}, part) {
+			return fmt.Errorf("usage: bench [flags] [dev] [validate] [migrate] [runtime] [bindings] [deploy] [platform]: %q is no part", part)
 		}
 	}
 	b.parts = f.Args()
@@ -118,6 +118,7 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 		{"runtime", b.measureRuntime, runtimePromises()},
 		{"bindings", b.measureBindings, bindingPromises()},
 		{"deploy", b.measureDeploy, deployPromises},
+		{"platform", b.measurePlatform, platformPromises},
 	} {
 		if !b.has(part.name) {
 			continue

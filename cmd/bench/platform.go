@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// This file measures `pages platform`, the tool API.
+
+const (
+	callRate    measure = "tool API, authenticated calls"
+	callSpread  measure = "tool API, 99th percentile over median"
+	pageDepth   measure = "content.status, a page of 1,000,000 at the worst depth"
+	callMemory  measure = "tool API, memory grown over 1,000,000 calls"
+	startFilled measure = "tool API, start with 1 GB of data"
+	startEmpty  measure = "tool API, start with none"
+	fewPieces   measure = "content.status, a page of 1,000"
+)
+
+const (
+	manyPieces  = 1_000_000
+	someCalls   = 1_000_000
+	pieceBytes  = 800  // of a title: a million of them are over 1 GB with their indexes
+	fewPages    = 1000 // of the small walk, which begins again at its end
+	depths      = 10   // parts of a walk that are compared
+	emptyData   = "an empty one"
+	smallData   = "1,000 pieces"
+	ratePromise = 3000
+	tailPromise = 20
+)
+
+var platformPromises = []promise{
+	{callRate, bound, callRate, "calls/s", true, 1},
+	{callSpread, bound, callSpread, "times", false, 1},
+	{pageDepth, smallData, fewPieces, "ms", false, 1 / 1.5},
+	{startFilled, emptyData, startEmpty, "ms", false, 1. / 3},
+	{callMemory, bound, callMemory, "MiB", false, 1},
+}
+
+// measurePlatform takes all rounds of the tool API in dir.
+func (b *bench) measurePlatform(ctx context.Context, dir string) error {
+	pages, err := b.ourProgram()
+	if err != nil {
+		return err
+	}
+	d := &deploying{bench: b, pages: pages, dir: dir}
+	few, many := filepath.Join(dir, "few"), filepath.Join(dir, "many")
+	for data, n := range map[string]int{few: 1000, many: manyPieces} {
+		b.say("making %d pieces", n)
+		if err := d.fill(ctx, data, n); err != nil {
+			return err
+		}
+	}
+	for round := range b.rounds {
+		b.say("round %d of %d: the tool API", round+1, b.rounds)
+		if err := d.starts(ctx, filepath.Join(dir, fmt.Sprint("empty-", round)), many); err != nil {
+			return err
+		}
+		if err := errors.Join(d.walk(ctx, few, fewPieces, smallData), d.walk(ctx, many, pageDepth, us)); err != nil {
+			return err
+		}
+	}
+	return d.calls(ctx, few)
+}
+
+// fill makes a data folder whose workspace has so many pieces more.
+func (d *deploying) fill(ctx context.Context, data string, n int) error {
+	if err := d.serve(ctx, data); err != nil {
+		return err
+	}
+	d.service.stop()
+	db, err := sql.Open("sqlite", filepath.Join(data, "service.db")+"?_pragma=synchronous(OFF)")
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+		INSERT INTO pieces (id, workspace_id, title, format, status, updated_at)
+		SELECT 'bench-' || i, 1, substr(hex(randomblob(?2)), 1, ?2), 'posts', 'draft', i * 1000 FROM n`, n, pieceBytes)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	return errors.Join(err, db.Close())
+}
+
+// starts measures starts on an empty folder and on a full one.
+func (d *deploying) starts(ctx context.Context, empty, full string) error {
+	if err := d.serve(ctx, empty); err != nil { // made, so that both only open
+		return err
+	}
+	d.service.stop()
+	for data, into := range map[string]func(float64){
+		empty: func(ms float64) { d.results.add(emptyData, startEmpty, ms) },
+		full:  func(ms float64) { d.results.add(us, startFilled, ms) },
+	} {
+		began := d.now()
+		if err := d.serve(ctx, data); err != nil {
+			return err
+		}
+		into(milliseconds(d.now().Sub(began)))
+		d.service.stop()
+	}
+	return nil
+}
+
+// walk reads all pieces page by page, and takes the slowest tenth of the way.
+func (d *deploying) walk(ctx context.Context, data string, m measure, side string) error {
+	if err := d.serve(ctx, data); err != nil {
+		return err
+	}
+	defer d.service.stop()
+	c, err := d.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var times []float64
+	for cursor := "start"; cursor != "" || side != us && len(times) < fewPages; {
+		body := `{"limit":100}`
+		if cursor != "start" && cursor != "" {
+			body = `{"limit":100,"cursor":"` + cursor + `"}`
+		}
+		began := d.now()
+		answer, err := c.call("content.status", body)
+		if err != nil {
+			return err
+		}
+		times = append(times, milliseconds(d.now().Sub(began)))
+		var page struct {
+			OK   bool   `json:"ok"`
+			Next string `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(answer, &page); err != nil || !page.OK {
+			return fmt.Errorf("content.status: %s %w", answer, err)
+		}
+		cursor = page.Next
+	}
+	worst := 0.0
+	for part := range min(depths, len(times)) {
+		worst = max(worst, median(times[part*len(times)/depths:max(part*len(times)/depths+1, (part+1)*len(times)/depths)]))
+	}
+	if side != us {
+		worst = median(times)
+	}
+	d.results.add(side, m, worst)
+	return nil
+}
+
+// calls makes a million calls and looks at their rate, their times and the memory.
+func (d *deploying) calls(ctx context.Context, data string) error {
+	d.say("a million calls")
+	if err := d.serve(ctx, data); err != nil {
+		return err
+	}
+	defer d.service.stop()
+	if _, err := d.hammer(ctx, someCalls/10); err != nil { // warms up
+		return err
+	}
+	before := treeMemory(d.service.cmd.Process.Pid)
+	began := d.now()
+	times, err := d.hammer(ctx, someCalls)
+	if err != nil {
+		return err
+	}
+	took := d.now().Sub(began)
+	grown := float64(treeMemory(d.service.cmd.Process.Pid)-before) / mebibyte
+	slices.Sort(times)
+	d.results.add(us, callRate, float64(len(times))/took.Seconds())
+	d.results.add(bound, callRate, ratePromise)
+	d.results.add(us, callSpread, float64(times[len(times)*99/100])/float64(times[len(times)/2]))
+	d.results.add(bound, callSpread, tailPromise)
+	d.results.add(us, callMemory, max(1, grown))
+	d.results.add(bound, callMemory, listGrowth)
+	return nil
+}
+
+// hammer makes calls on all connections, and returns how long each took.
+func (d *deploying) hammer(ctx context.Context, n int) ([]time.Duration, error) {
+	var wg sync.WaitGroup
+	all := make([][]time.Duration, connections)
+	errs := make([]error, connections)
+	for i := range connections {
+		wg.Go(func() {
+			c, err := d.connect(ctx)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			defer c.Close()
+			all[i] = make([]time.Duration, 0, n/connections)
+			for range n / connections {
+				began := d.now()
+				answer, err := c.call("brand_profile.status", "")
+				if err != nil || !bytes.HasPrefix(answer, []byte(`{"ok":true`)) {
+					errs[i] = fmt.Errorf("brand_profile.status: %.200s %w", answer, err)
+					return
+				}
+				all[i] = append(all[i], d.now().Sub(began))
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Concat(all...), errors.Join(errs...)
+}
+
+// caller calls tools on one connection, with little work of its own.
+type caller struct {
+	net.Conn
+
+	read *bufio.Reader
+	head string
+}
+
+func (d *deploying) connect(ctx context.Context) (*caller, error) {
+	u, err := url.Parse(d.url)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return nil, err
+	}
+	return &caller{conn, bufio.NewReader(conn), " HTTP/1.1\r\nHost: " + u.Host + "\r\nAuthorization: Bearer " + d.key + "\r\nContent-Type: application/json\r\n"}, nil
+}
+
+// call calls a tool and returns the body of its answer.
+func (c *caller) call(tool, body string) ([]byte, error) {
+	if _, err := fmt.Fprintf(c, "POST /api/v1/tools/%s%sContent-Length: %d\r\n\r\n%s", tool, c.head, len(body), body); err != nil {
+		return nil, err
+	}
+	length := -1
+	for first := true; ; first = false {
+		line, err := c.read.ReadString('\n')
+		if err != nil {
+			return nil, err
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if first && !strings.HasPrefix(line, fmt.Sprint("HTTP/1.1 ", http.StatusOK)) {
+			return nil, errors.New(line)
+		}
+		if value, ok := strings.CutPrefix(line, "Content-Length: "); ok {
+			if _, err := fmt.Sscan(value, &length); err != nil {
+				return nil, err
+			}
+		}
+		if line == "" {
+			break
+		}
+	}
+	if length < 0 {
+		return nil, errors.New("an answer without its length")
+	}
+	text := make([]byte, length)
+	_, err := io.ReadFull(c.read, text)
+	return text, err
+}
