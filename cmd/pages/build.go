@@ -103,16 +103,19 @@ func (c *cli) report(dir string, diags manifest.Diagnostics) manifest.Report {
 	return manifest.NewReport(c.shown(filepath.Join(dir, manifest.FileName)), diags)
 }
 
+// buildDoc is what `pages build --json` prints.
+type buildDoc struct {
+	OK         bool     `json:"ok"`
+	Digest     string   `json:"digest"`
+	Out        string   `json:"out"`
+	Worker     int      `json:"worker_bytes"`
+	Assets     int      `json:"assets"`
+	AssetBytes int64    `json:"asset_bytes"`
+	Migrations []string `json:"migrations"`
+}
+
 func (c *cli) printBundle(b *bundler.Bundle, target string) {
-	sum := struct {
-		OK         bool     `json:"ok"`
-		Digest     string   `json:"digest"`
-		Out        string   `json:"out"`
-		Worker     int      `json:"worker_bytes"`
-		Assets     int      `json:"assets"`
-		AssetBytes int64    `json:"asset_bytes"`
-		Migrations []string `json:"migrations"`
-	}{OK: true, Digest: b.Digest, Out: target, Assets: len(b.Assets), Migrations: []string{}}
+	sum := buildDoc{OK: true, Digest: b.Digest, Out: target, Assets: len(b.Assets), Migrations: []string{}}
 	if b.Worker != nil {
 		sum.Worker = len(b.Worker.Code)
 	}

@@ -26,7 +26,6 @@ func (c *cli) complete(root *cobra.Command) {
 		"state load":       c.snapshotNames,
 		"state remove":     c.snapshotNames,
 		"leads show":       none,
-		"schema":           none,
 		"version":          none,
 		"whoami":           none,
 		"login":            none,

@@ -117,15 +117,18 @@ func (c *cli) print(err error) {
 	c.printFailure(known)
 }
 
+// failureDoc is what every command prints with --json when it fails.
+type failureDoc struct {
+	OK      bool   `json:"ok"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Fix     string `json:"fix,omitempty"`
+	*said
+}
+
 func (c *cli) printFailure(f *failure) {
 	if c.json {
-		c.printJSON(struct {
-			OK      bool   `json:"ok"`
-			Code    string `json:"code"`
-			Message string `json:"message"`
-			Fix     string `json:"fix,omitempty"`
-			*said
-		}{false, f.id, f.msg, f.fix, f.said})
+		c.printJSON(failureDoc{false, f.id, f.msg, f.fix, f.said})
 		return
 	}
 	if f.id == idOutstanding {

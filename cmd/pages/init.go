@@ -169,6 +169,12 @@ type writtenFile struct {
 	Action string `json:"action"` // created, changed or unchanged
 }
 
+// editorsDoc is what `pages init --editor NAME --json` prints.
+type editorsDoc struct {
+	OK    bool          `json:"ok"`
+	Files []writtenFile `json:"files"`
+}
+
 // written is what became of the files.
 func (c *cli) written(p *projectFolder, files []*plannedFile) []writtenFile {
 	list := make([]writtenFile, len(files))
@@ -181,10 +187,7 @@ func (c *cli) written(p *projectFolder, files []*plannedFile) []writtenFile {
 // printMapped says what became of each file.
 func (c *cli) printMapped(p *projectFolder, files []*plannedFile) {
 	if c.json {
-		c.printJSON(struct {
-			OK    bool          `json:"ok"`
-			Files []writtenFile `json:"files"`
-		}{true, c.written(p, files)})
+		c.printJSON(editorsDoc{true, c.written(p, files)})
 		return
 	}
 	c.listWritten(p, files)

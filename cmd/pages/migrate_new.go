@@ -36,10 +36,7 @@ func (c *cli) newMigrateNew() *cobra.Command {
 				return s.fail(err)
 			}
 			if c.json {
-				c.printJSON(struct {
-					OK   bool   `json:"ok"`
-					File string `json:"file"` // relative to the site's folder, with slashes
-				}{true, file})
+				c.printJSON(migrationFileDoc{OK: true, File: file})
 				return nil
 			}
 			fmt.Fprintln(c.stdout, c.shown(filepath.Join(s.dir, filepath.FromSlash(file))))
@@ -82,4 +79,11 @@ func (s *migrations) create(what string) (string, error) {
 
 func (s *migrations) unwritable(folder string, err error) error {
 	return resourceError("folder-unwritable", fmt.Sprintf("the folder %q cannot be written", s.shown(filepath.Join(s.dir, filepath.FromSlash(folder)))), "make it a folder that you may write to", err)
+}
+
+// migrationFileDoc is what `pages migrate new`, `schema` and `squash` print with --json.
+type migrationFileDoc struct {
+	OK       bool     `json:"ok"`
+	File     string   `json:"file"`               // relative to the site's folder, with slashes
+	Replaces []string `json:"replaces,omitempty"` // files that a squash stands for
 }

@@ -80,10 +80,7 @@ func (s *migrations) writeSchema(file, text string, check bool) error {
 
 func (s *migrations) sayFile(file string) {
 	if s.json {
-		s.printJSON(struct {
-			OK   bool   `json:"ok"`
-			File string `json:"file"`
-		}{true, file})
+		s.printJSON(migrationFileDoc{OK: true, File: file})
 		return
 	}
 	fmt.Fprintln(s.stdout, s.shown(file))

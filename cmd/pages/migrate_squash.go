@@ -101,11 +101,7 @@ func (s *migrations) writeSquash(made migrate.Squash) error {
 
 func (s *migrations) printSquash(made migrate.Squash) {
 	if s.json {
-		s.printJSON(struct {
-			OK       bool     `json:"ok"`
-			File     string   `json:"file"`
-			Replaces []string `json:"replaces"`
-		}{true, made.File.Path, made.Replaces})
+		s.printJSON(migrationFileDoc{true, made.File.Path, made.Replaces})
 		return
 	}
 	fmt.Fprintln(s.stdout, s.shown(filepath.Join(s.dir, filepath.FromSlash(made.File.Path))))

@@ -67,6 +67,12 @@ type copyItem struct {
 	Path   string    `json:"path"`
 }
 
+// copiesDoc is what `pages migrate undo --list --json` prints.
+type copiesDoc struct {
+	OK     bool       `json:"ok"`
+	Copies []copyItem `json:"copies"`
+}
+
 func (s *migrations) listCopies() error {
 	copies, err := s.Copies()
 	if err != nil {
@@ -77,10 +83,7 @@ func (s *migrations) listCopies() error {
 		for _, c := range copies {
 			items = append(items, copyItem{c.Number, c.MadeAt, c.Bytes, c.Path})
 		}
-		s.printJSON(struct {
-			OK     bool       `json:"ok"`
-			Copies []copyItem `json:"copies"`
-		}{true, items})
+		s.printJSON(copiesDoc{true, items})
 		return nil
 	}
 	table := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)

@@ -1,22 +1,94 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
 
+// manifestSchema is what `pages schema` prints without a name.
+const manifestSchema = "manifest"
+
 func (c *cli) newSchema() *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of pages.deploy.json",
-		Long: "Print the JSON Schema (draft-07) of pages.deploy.json, for editors.\n\n" +
-			"The manifest itself may not name it: no further property is allowed there.\nEditors map a schema to a file name instead, VS Code with \"json.schemas\".\n\nExit codes: 0 printed, 2 wrong usage.",
-		Example: "  pages schema > .vscode/pages.schema.json",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := c.stdout.Write(manifest.Schema())
-			return err
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "schema [NAME]",
+		Short: "Print the JSON Schema of pages.deploy.json, or of what --json prints",
+		Long: "Print the JSON Schema (draft-07) of pages.deploy.json, for editors, or with a NAME\nthat of a document that a command prints with --json (draft 2020-12). --list names\nthem.\n\n" +
+			"The manifest itself may not name its schema: no further property is allowed there.\nEditors map one to a file name instead; pages init --editor sees to that.\n\nExit codes: 0 printed, 2 wrong usage.",
+		Example:           "  pages schema > .vscode/pages.schema.json\n  pages schema --list\n  pages schema doctor",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: oneOf(documentNames),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case list && len(args) > 0:
+				return usageError("--list takes no name")
+			case list:
+				return c.listDocuments()
+			case len(args) == 0 || args[0] == manifestSchema:
+				_, err := c.stdout.Write(manifest.Schema())
+				return err
+			}
+			return c.printSchema(args[0])
 		},
 	}
+	cmd.Flags().BoolVar(&list, "list", false, "name the documents that have a schema")
+	return cmd
+}
+
+func documentNames() []string {
+	names := []string{manifestSchema}
+	for _, d := range documents() {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+func (c *cli) printSchema(name string) error {
+	all := documents()
+	i := slices.IndexFunc(all, func(d document) bool { return d.name == name })
+	if i < 0 {
+		err := usageError("there is no document %q", name)
+		err.fix = "it is one of " + strings.Join(documentNames(), ", ")
+		return err
+	}
+	s, err := all[i].schema()
+	if err != nil {
+		return err
+	}
+	c.printJSON(s)
+	return nil
+}
+
+// listedDocument is one line of `pages schema --list`.
+type listedDocument struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	About   string `json:"about"`
+}
+
+// documentsDoc is what `pages schema --list --json` prints.
+type documentsDoc struct {
+	Documents []listedDocument `json:"documents"`
+}
+
+func (c *cli) listDocuments() error {
+	list := documentsDoc{Documents: []listedDocument{{manifestSchema, "", "the file " + manifest.FileName}}}
+	for _, d := range documents() {
+		list.Documents = append(list.Documents, listedDocument{d.name, d.command, d.about})
+	}
+	if c.json {
+		c.printJSON(list)
+		return nil
+	}
+	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for _, d := range list.Documents {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", d.Name, d.Command, d.About)
+	}
+	return table.Flush()
 }

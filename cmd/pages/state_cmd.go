@@ -114,7 +114,7 @@ func (c *cli) newStateRemove() *cobra.Command {
 					return err
 				}
 				if c.json {
-					c.printJSON(map[string]any{"ok": true, "removed": args[0]})
+					c.printJSON(removedDoc{true, args[0]})
 					return nil
 				}
 				c.progress("removed the snapshot %s", args[0])
@@ -167,6 +167,23 @@ func stateError(err error) error {
 	return resourceError("state-unusable", "the state could not be read or written", "free some disk, or make the state folder one that you may write to", err)
 }
 
+// savedDoc is what `pages state save` and `load` print with --json, snapshotsDoc what
+// `list` does, and removedDoc what `remove` does.
+type (
+	savedDoc struct {
+		OK       bool        `json:"ok"`
+		Snapshot snapshotDoc `json:"snapshot"`
+	}
+	snapshotsDoc struct {
+		OK        bool          `json:"ok"`
+		Snapshots []snapshotDoc `json:"snapshots"`
+	}
+	removedDoc struct {
+		OK      bool   `json:"ok"`
+		Removed string `json:"removed"`
+	}
+)
+
 // snapshotDoc is one snapshot in JSON.
 type snapshotDoc struct {
 	Name      string     `json:"name"`
@@ -187,10 +204,7 @@ func docOf(i snapshot.Info) snapshotDoc {
 
 func (c *cli) printSnapshot(i snapshot.Info, verb string) {
 	if c.json {
-		c.printJSON(struct {
-			OK       bool        `json:"ok"`
-			Snapshot snapshotDoc `json:"snapshot"`
-		}{true, docOf(i)})
+		c.printJSON(savedDoc{true, docOf(i)})
 		return
 	}
 	c.progress("%s %s: %s, %s", verb, i.Name, count(len(i.Files), "file"), size(i.Bytes()))
@@ -202,10 +216,7 @@ func (c *cli) printSnapshots(list []snapshot.Info) error {
 		for _, i := range list {
 			docs = append(docs, docOf(i))
 		}
-		c.printJSON(struct {
-			OK        bool          `json:"ok"`
-			Snapshots []snapshotDoc `json:"snapshots"`
-		}{true, docs})
+		c.printJSON(snapshotsDoc{true, docs})
 		return nil
 	}
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)

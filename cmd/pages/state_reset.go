@@ -39,10 +39,7 @@ func (c *cli) newStateReset() *cobra.Command {
 					return err
 				}
 				if c.json {
-					c.printJSON(struct {
-						OK      bool     `json:"ok"`
-						Removed []string `json:"removed"`
-					}{true, append([]string{}, gone...)})
+					c.printJSON(resetDoc{true, append([]string{}, gone...)})
 					return nil
 				}
 				c.progress("removed %s", strings.Join(append(gone, "nothing")[:max(len(gone), 1)], ", "))
@@ -68,4 +65,10 @@ func (c *cli) confirm(ctx context.Context, question string) error {
 		return &failure{code: exitRefused, id: "not-confirmed", msg: "nothing was removed"}
 	}
 	return nil
+}
+
+// resetDoc is what `pages state reset --json` prints.
+type resetDoc struct {
+	OK      bool     `json:"ok"`
+	Removed []string `json:"removed"` // names in the state folder
 }

@@ -74,13 +74,16 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	return c.printTypes(shown, true)
 }
 
+// typesDoc is what `pages types --json` prints.
+type typesDoc struct {
+	OK    bool   `json:"ok"`
+	Path  string `json:"path"`
+	Wrote bool   `json:"wrote"` // false when it was up to date
+}
+
 func (c *cli) printTypes(path string, wrote bool) error {
 	if c.json {
-		c.printJSON(struct {
-			OK    bool   `json:"ok"`
-			Path  string `json:"path"`
-			Wrote bool   `json:"wrote"` // false when it was up to date
-		}{true, filepath.ToSlash(path), wrote})
+		c.printJSON(typesDoc{true, filepath.ToSlash(path), wrote})
 		return nil
 	}
 	if wrote {

@@ -19,13 +19,7 @@ func (c *cli) newVersion() *cobra.Command {
 		Example: "  pages version\n  pages version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := struct {
-				Version string `json:"version"`
-				Commit  string `json:"commit,omitempty"`
-				Go      string `json:"go"`
-				OS      string `json:"os"`
-				Arch    string `json:"arch"`
-			}{version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+			v := versionDoc{version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
 			if c.json {
 				c.printJSON(v)
 				return nil
@@ -34,6 +28,15 @@ func (c *cli) newVersion() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// versionDoc is what `pages version --json` prints.
+type versionDoc struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"` // "" when it is not known
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
 }
 
 // builtFrom is the commit the binary was built from, as far as it is known.
