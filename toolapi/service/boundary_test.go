@@ -213,7 +213,43 @@ func TestReadsAreCountedNotAudited(t *testing.T) {
 	}
 }
 
-// TestDeprecationHeaders is H-030, H-031, and H-032 by decision 10: a release removes
+// TestMetrics: the text format of Prometheus, and what an operator watches for.
+func TestMetrics(t *testing.T) {
+	w := newWorld(t)
+	c := w.twoCalls()[1]
+	w.propose("member", c)
+	w.ok("member", c.tool, c.body("confirmation_id", w.propose("member", c)))
+	w.call("member", "x", "")
+	a := w.request("GET", "/metrics", "", "")
+	sample := regexp.MustCompile(`^[a-z_]+(?:\{[a-z]+="[^"\\]*"(?:,[a-z]+="[^"\\]*")*\})? [0-9.e+-]+$`)
+	known := map[string]bool{}
+	for line := range strings.Lines(string(a.body)) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			name, _, _ = strings.Cut(name, " ")
+			if known[name] {
+				t.Errorf("%s is in two places", name)
+			}
+			known[name] = true
+		} else if !strings.HasPrefix(line, "# HELP ") && !sample.MatchString(line) {
+			t.Errorf("%q is no sample", line)
+		}
+	}
+	for _, part := range []string{
+		"pages_open_proposals 1\n", "pages_scheduled_publishes 1\n", "pages_overdue_publishes 0\n", "pages_database_bytes ", `pages_request_duration_seconds_bucket{tool="page.schedule_publish",le="+Inf"} 3`,
+		`pages_request_duration_seconds_count{tool="page.schedule_publish"} 3`, `pages_requests_total{tool="",status="404",code="tenant_api.not_found"} 1`,
+	} {
+		if !strings.Contains(string(a.body), part) {
+			t.Errorf("%s is not in\n%s", part, a.body)
+		}
+	}
+	w.pass(2 * time.Hour)
+	if a := w.request("GET", "/metrics", "", ""); !strings.Contains(string(a.body), "pages_overdue_publishes 1\n") || !strings.Contains(string(a.body), "pages_open_proposals 0\n") {
+		t.Errorf("%s", a.body)
+	}
+}
+
+// TestDeprecationHeaders is H-030, H-031, and H-032 and H-033 by decision 10: a release removes
 // what is deprecated, the clock does not.
 func TestDeprecationHeaders(t *testing.T) {
 	w := newWorld(t)

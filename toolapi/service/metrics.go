@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +16,8 @@ import (
 // nobody can make the table grow.
 type metrics struct {
 	mu    sync.Mutex
-	calls map[counted]*tally
+	calls map[counted]int64
+	took  map[string]*histogram // by tool
 }
 
 type counted struct {
@@ -23,46 +26,92 @@ type counted struct {
 	code   string
 }
 
-type tally struct {
-	n    int64
-	took time.Duration
+// bounds are the upper ends of a histogram's buckets, in seconds.
+var bounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
+
+// histogram is how long calls took. A value is in the first bucket that holds it; the
+// last bucket has no bound.
+type histogram struct {
+	buckets [len(bounds) + 1]int64
+	sum     float64
 }
 
 func (m *metrics) count(tool string, status int, code string, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	key := counted{tool, status, code}
-	t := m.calls[key]
-	if t == nil {
-		t = &tally{}
-		m.calls[key] = t
+	m.calls[counted{tool, status, code}]++
+	h := m.took[tool]
+	if h == nil {
+		h = &histogram{}
+		m.took[tool] = h
 	}
-	t.n++
-	t.took += took
+	at, _ := slices.BinarySearch(bounds[:], took.Seconds())
+	h.buckets[at]++
+	h.sum += took.Seconds()
+}
+
+// gauge is a number that is looked up when it is asked for.
+type gauge struct {
+	name, help, query string
+}
+
+var gauges = []gauge{
+	{"pages_open_proposals", "Proposals that wait for a go-ahead.", "SELECT count(*) FROM proposals WHERE expires_at > ?1 AND answer IS NULL"},
+	{"pages_scheduled_publishes", "Publishes that are to come.", "SELECT count(*) FROM schedules WHERE at > ?1"},
+	{"pages_overdue_publishes", "Publishes whose time has come and that have not happened.", "SELECT count(*) FROM schedules WHERE at <= ?1"},
+	{"pages_database_bytes", "Size of the database.", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size WHERE ?1 IS NOT NULL"},
 }
 
 // serveMetrics answers in the text format of Prometheus.
 func (s *Service) serveMetrics(x *exchange) {
 	var text strings.Builder
 	s.metrics.write(&text)
+	err := s.db.read(x.r.Context(), func(t tx) error {
+		for _, g := range gauges {
+			var value int64
+			if _, err := t.one(g.query, []any{s.now().UnixMilli()}, &value); err != nil {
+				return err
+			}
+			family(&text, g.name, "gauge", g.help)
+			fmt.Fprintf(&text, "%s %d\n", g.name, value)
+		}
+		return nil
+	})
+	if err != nil {
+		s.refuse(x, err)
+		return
+	}
+	family(&text, "go_goroutines", "gauge", "Goroutines.")
+	fmt.Fprintf(&text, "go_goroutines %d\n", runtime.NumGoroutine())
 	x.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	x.WriteHeader(http.StatusOK)
 	_, _ = x.Write([]byte(text.String())) // fails only when the caller is gone
+}
+
+func family(text *strings.Builder, name, kind, help string) {
+	fmt.Fprintf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
 func (m *metrics) write(text *strings.Builder) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	keys := slices.SortedFunc(maps.Keys(m.calls), func(a, b counted) int {
-		return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+		return cmp.Or(strings.Compare(a.tool, b.tool), a.status-b.status, strings.Compare(a.code, b.code))
 	})
-	fmt.Fprint(text, "# HELP pages_requests_total Requests answered.\n# TYPE pages_requests_total counter\n")
+	family(text, "pages_requests_total", "counter", "Requests answered.")
 	for _, k := range keys {
-		fmt.Fprintf(text, "pages_requests_total{tool=%q,status=\"%d\",code=%q} %d\n", k.tool, k.status, k.code, m.calls[k].n)
+		fmt.Fprintf(text, "pages_requests_total{tool=%q,status=\"%d\",code=%q} %d\n", k.tool, k.status, k.code, m.calls[k])
 	}
-	fmt.Fprint(text, "# HELP pages_request_seconds_total Time spent answering.\n# TYPE pages_request_seconds_total counter\n")
-	for _, k := range keys {
-		fmt.Fprintf(text, "pages_request_seconds_total{tool=%q,status=\"%d\",code=%q} %g\n", k.tool, k.status, k.code, m.calls[k].took.Seconds())
+	const name = "pages_request_duration_seconds"
+	family(text, name, "histogram", "Time spent answering, by tool.")
+	for _, tool := range slices.Sorted(maps.Keys(m.took)) {
+		h, n := m.took[tool], int64(0)
+		for i, bound := range bounds {
+			n += h.buckets[i]
+			fmt.Fprintf(text, "%s_bucket{tool=%q,le=\"%g\"} %d\n", name, tool, bound, n)
+		}
+		n += h.buckets[len(bounds)]
+		fmt.Fprintf(text, "%s_bucket{tool=%q,le=\"+Inf\"} %d\n%s_sum{tool=%q} %g\n%s_count{tool=%q} %d\n", name, tool, n, name, tool, h.sum, name, tool, n)
 	}
 }
 

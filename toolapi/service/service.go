@@ -107,7 +107,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	}
 	s := &Service{
 		db: db, now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
-		metrics: metrics{calls: map[counted]*tally{}}, used: lastUse{keys: map[int64]int64{}},
+		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
 		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail,
 	}
 	contract := toolapi.NewContract()
