@@ -36,10 +36,9 @@ type Store struct {
 	root   *os.Root
 	broken atomic.Bool
 
-	mu      sync.Mutex
-	opened  map[int64]*Space
-	using   sync.RWMutex // held for writing while blobs are collected
-	written func()       // of tests: called before a file is renamed
+	mu     sync.Mutex
+	opened map[int64]*Space
+	using  sync.RWMutex // held for writing while blobs are collected
 }
 
 // Space is the blobs of one workspace.
@@ -214,9 +213,6 @@ func (w *Space) admit(temporary, sum string, size int64) error {
 	s := w.store
 	if err := s.root.MkdirAll(path.Join(w.dir, sum[:2]), 0o700); err != nil {
 		return errors.Join(plainly(err), s.forget(temporary))
-	}
-	if s.written != nil {
-		s.written()
 	}
 	if err := s.root.Rename(temporary, w.name(sum)); err != nil {
 		// Windows does not replace a file that is being read; it has the same bytes.

@@ -1,0 +1,219 @@
+package blob_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
+)
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func open(t testing.TB, dir string) *blob.Store {
+	t.Helper()
+	s, err := blob.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// files are those below a folder.
+func files(t testing.TB, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			all = append(all, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestPut(t *testing.T) {
+	dir := t.TempDir()
+	w := open(t, dir).Space(7)
+	const text = "what is kept"
+	sum := hash(text)
+	var mismatch *blob.MismatchError
+	for name, c := range map[string]struct {
+		sum    string
+		reader io.Reader
+	}{
+		"short": {sum, strings.NewReader(text[1:])}, "long": {sum, strings.NewReader(text + "!")}, "other bytes": {sum, strings.NewReader(strings.ToUpper(text))},
+		"no hash": {"../../x", strings.NewReader(text)}, "upper case": {strings.ToUpper(sum), strings.NewReader(text)},
+	} {
+		if _, err := w.Put(c.sum, int64(len(text)), c.reader); !errors.As(err, &mismatch) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	broken := errors.New("the line is cut")
+	if _, err := w.Put(sum, int64(len(text)), io.MultiReader(strings.NewReader(text[:4]), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+		t.Errorf("a reader that fails: %v", err)
+	}
+	if left := files(t, dir); len(left) != 0 || w.Has(sum, int64(len(text))) {
+		t.Fatalf("what was refused left %q", left)
+	}
+	for _, had := range []bool{false, true} {
+		if got, err := w.Put(sum, int64(len(text)), strings.NewReader(text)); err != nil || got != had {
+			t.Errorf("put: had %v, %v", got, err)
+		}
+	}
+	if _, err := w.Put(sum, int64(len(text)), strings.NewReader("other bytes.")); !errors.As(err, &mismatch) || mismatch.Size {
+		t.Errorf("other bytes for a blob that is there: %v", err)
+	}
+	if err := errors.Join(w.Sync([]string{sum}), w.Verify(sum, int64(len(text)))); err != nil {
+		t.Error(err)
+	}
+	if got := files(t, dir); len(got) != 1 || got[0] != "7/"+sum[:2]+"/"+sum[2:] {
+		t.Errorf("files %q", got)
+	}
+	if contents, err := os.ReadFile(w.Path(sum)); err != nil || string(contents) != text {
+		t.Errorf("%q %v", contents, err)
+	}
+}
+
+// TestDamage puts the bytes back of a blob that was cut or lost, and finds one whose
+// bytes changed.
+func TestDamage(t *testing.T) {
+	w := open(t, t.TempDir()).Space(1)
+	const text = "what is kept"
+	sum := hash(text)
+	put := func() {
+		t.Helper()
+		if _, err := w.Put(sum, int64(len(text)), strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Verify(sum, int64(len(text))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	for name, damage := range map[string]func() error{
+		"cut": func() error { return os.Truncate(w.Path(sum), 3) }, "gone": func() error { return os.Remove(w.Path(sum)) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if w.Has(sum, int64(len(text))) {
+			t.Errorf("%s: it is there", name)
+		}
+		put()
+	}
+	if err := os.WriteFile(w.Path(sum), []byte("What is kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Verify(sum, int64(len(text))); err == nil {
+		t.Error("flipped bits were not found")
+	}
+}
+
+// TestOpenClearsAway removes what a process left half-written, and nothing else.
+func TestOpenClearsAway(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := open(t, dir).Space(1).Put(hash("a"), 1, strings.NewReader("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tmp", "half"), []byte("ha"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+	if left := files(t, dir); len(left) != 1 {
+		t.Errorf("left %q", left)
+	}
+}
+
+func TestCollect(t *testing.T) {
+	s := open(t, t.TempDir())
+	one, other := s.Space(1), s.Space(2)
+	for _, w := range []*blob.Space{one, other} {
+		for _, text := range []string{"kept", "pinned", "loose"} {
+			if _, err := w.Put(hash(text), int64(len(text)), strings.NewReader(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	release := one.Pin(hash("pinned"))
+	wanted := func(workspace int64, sums map[string]bool) error {
+		if workspace == 1 {
+			delete(sums, hash("kept"))
+			return nil
+		}
+		clear(sums)
+		return nil
+	}
+	if n, err := s.Collect(wanted); err != nil || n != 1 || !one.Has(hash("kept"), 4) || !one.Has(hash("pinned"), 6) || one.Has(hash("loose"), 5) || !other.Has(hash("loose"), 5) {
+		t.Errorf("collected %d, %v", n, err)
+	}
+	release()
+	if n, err := s.Collect(wanted); err != nil || n != 1 || one.Has(hash("pinned"), 6) {
+		t.Errorf("collected %d, %v", n, err)
+	}
+	failed := errors.New("the database is gone")
+	if n, err := s.Collect(func(int64, map[string]bool) error { return failed }); !errors.Is(err, failed) || n != 0 {
+		t.Errorf("collected %d, %v", n, err)
+	}
+}
+
+// TestTogether is U-046 and U-047 without a network between.
+func TestTogether(t *testing.T) {
+	w := open(t, t.TempDir()).Space(1)
+	for round := range 20 {
+		text := strings.Repeat(fmt.Sprint(round, " "), 5000)
+		var all sync.WaitGroup
+		for n := range 8 {
+			all.Go(func() {
+				sent := []byte(text)
+				if n%2 == 1 {
+					sent[len(sent)/2] ^= 1
+				}
+				_, err := w.Put(hash(text), int64(len(text)), bytes.NewReader(sent))
+				if (err == nil) != (n%2 == 0) {
+					t.Errorf("%d: %v", n, err)
+				}
+			})
+		}
+		all.Wait()
+		if err := w.Verify(hash(text), int64(len(text))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func Example() {
+	dir, _ := os.MkdirTemp("", "blobs-*")
+	defer os.RemoveAll(dir)
+	s, _ := blob.Open(dir)
+	defer s.Close()
+	sum := hash("hello")
+	had, err := s.Space(1).Put(sum, 5, strings.NewReader("hello"))
+	fmt.Println(had, err)
+	_, err = s.Space(1).Put(hash("hullo"), 5, strings.NewReader("hello"))
+	fmt.Println(err)
+	// Output:
+	// false <nil>
+	// the bytes have another hash than announced
+}

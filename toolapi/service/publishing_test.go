@@ -1,0 +1,321 @@
+package service_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// fakeHost keeps what it is told to show.
+type fakeHost struct {
+	mu      sync.Mutex
+	shown   []string
+	dropped int
+	refuse  error
+}
+
+type fakeRelease struct {
+	host     *fakeHost
+	revision string
+}
+
+func (f fakeRelease) Show() {
+	f.host.mu.Lock()
+	defer f.host.mu.Unlock()
+	f.host.shown = append(f.host.shown, f.revision)
+}
+
+func (f fakeRelease) Discard() {
+	f.host.mu.Lock()
+	defer f.host.mu.Unlock()
+	f.host.dropped++
+}
+
+func (f *fakeHost) Prepare(_ context.Context, r service.Release) (service.Prepared, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refuse != nil {
+		return nil, f.refuse
+	}
+	return fakeRelease{f, r.Revision}, nil
+}
+
+func (f *fakeHost) Serve(w http.ResponseWriter, _ *http.Request, site string, _ func(context.Context) (service.Release, error)) {
+	fmt.Fprint(w, site)
+}
+
+func (f *fakeHost) Preview(http.ResponseWriter, *http.Request, string, func(context.Context) (service.Release, error)) {
+}
+func (f *fakeHost) EndPreview(string)   {}
+func (f *fakeHost) Serving(string) bool { return true }
+
+func (f *fakeHost) seen() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.shown, " ")
+}
+
+// hosting opens a service with a host that keeps what it is told.
+func hosting(t testing.TB) (*world, *fakeHost) {
+	t.Helper()
+	w := newWorld(t)
+	w.shut()
+	host := &fakeHost{}
+	var err error
+	w.service, err = service.Open(t.Context(), w.path, service.Options{
+		Now: w.now, Elapsed: w.since, PerMinute: 100_000, Logger: slog.New(slog.NewJSONHandler(w.logs, nil)), Host: host,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.server = httptest.NewServer(w.service)
+	return w, host
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// declareText declares a site of one file.
+func (w *world) declareText(text string) (id string, required int) {
+	w.Helper()
+	args := toolapi.DeclareArgs{SiteID: toolapi.UUID(w.demo.IDs["site_id"]), Manifest: json.RawMessage(`{}`), Files: []toolapi.UploadFile{{Path: "a.txt", SHA256: toolapi.Digest(digestOf(text)), Size: toolapi.Counter(len(text))}}}
+	body, err := json.Marshal(args)
+	if err != nil {
+		w.Fatal(err)
+	}
+	a := w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"], string(body))
+	if a.status >= http.StatusBadRequest {
+		w.Fatalf("%d %s", a.status, a.body)
+	}
+	list, _ := a.fields["required"].([]any)
+	return a.text("upload_id"), len(list)
+}
+
+func (w *world) sendText(id, text string) {
+	w.Helper()
+	if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status >= http.StatusBadRequest {
+		w.Fatalf("%d %s", a.status, a.body)
+	}
+}
+
+func (w *world) finalizeText(id string) answer {
+	w.Helper()
+	return w.request(http.MethodPost, toolapi.FinalizePath(id), w.demo.Keys["member"], "{}")
+}
+
+// revisionOf uploads a site of one file.
+func (w *world) revisionOf(text string) string {
+	w.Helper()
+	id, _ := w.declareText(text)
+	w.sendText(id, text)
+	a := w.finalizeText(id)
+	if a.status != http.StatusOK {
+		w.Fatalf("%d %s", a.status, a.body)
+	}
+	return a.text("revision")
+}
+
+// blobFile is where a text is kept for acme.
+func (w *world) blobFile(text string) string {
+	sum := digestOf(text)
+	return filepath.Join(filepath.Dir(w.path), "blobs", "1", sum[:2], sum[2:])
+}
+
+// TestPublishShowsAfterTheCommit takes a revision from proposal to visitors.
+func TestPublishShowsAfterTheCommit(t *testing.T) {
+	w, host := hosting(t)
+	site := w.demo.IDs["site_id"]
+	name := w.revisionOf("next")
+	args := []any{"site_id", site, "revision", name}
+	id := w.ok("member", "page.publish", js(args...)).text("confirmation_id")
+	if host.seen() != "" {
+		t.Error("a proposal is shown")
+	}
+	confirm := js(append(args, "confirmation_id", id)...)
+	host.refuse = &service.ReleaseError{Code: toolapi.CodeMigrationFailed, Message: "No."}
+	w.refused(toolapi.CodeMigrationFailed, "member", "page.publish", confirm)
+	if live := w.value("SELECT live_revision FROM sites WHERE id = ?", site); live == name || host.seen() != "" {
+		t.Error("what the host refused is live")
+	}
+	if n := w.value("SELECT count(*) FROM audit WHERE code = 'migration_failed'"); n != "1" {
+		t.Errorf("%s audit rows", n)
+	}
+	host.refuse = nil
+	for range 2 { // the second repeats the answer
+		if a := w.ok("member", "page.publish", confirm); a.fields["serving_now"] != true {
+			t.Errorf("got %s", a.body)
+		}
+	}
+	if host.seen() != name || host.dropped != 0 {
+		t.Errorf("shown %q, dropped %d", host.seen(), host.dropped)
+	}
+}
+
+// TestScheduleShows publishes what was scheduled once, and calls off what cannot be.
+func TestScheduleShows(t *testing.T) {
+	w, host := hosting(t)
+	site := w.demo.IDs["site_id"]
+	schedule := func() {
+		t.Helper()
+		args := []any{"site_id", site, "at", w.now().Add(10 * time.Minute).Format(time.RFC3339)}
+		id := w.ok("member", "page.schedule_publish", js(args...)).text("confirmation_id")
+		w.ok("member", "page.schedule_publish", js(append(args, "confirmation_id", id)...))
+	}
+	due := func() {
+		t.Helper()
+		if err := w.service.PublishDue(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	first := w.revisionOf("first")
+	schedule()
+	w.pass(9 * time.Minute)
+	if due(); host.seen() != "" {
+		t.Error("too early")
+	}
+	w.pass(time.Hour)
+	due()
+	if due(); host.seen() != first {
+		t.Errorf("shown %q", host.seen())
+	}
+	second := w.revisionOf("second")
+	schedule()
+	host.refuse = &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "No."}
+	w.pass(time.Hour)
+	due()
+	host.refuse = nil
+	due()
+	if live := w.value("SELECT live_revision FROM sites WHERE id = ?", site); live == second || host.seen() != first {
+		t.Errorf("live %s, shown %q", live, host.seen())
+	}
+	if n := w.value("SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish' AND outcome = 'refused' AND code = 'worker_failed'"); n != "1" {
+		t.Errorf("%s audit rows of what was called off", n)
+	}
+}
+
+// TestDamagedBlobs is U-064.
+func TestDamagedBlobs(t *testing.T) {
+	w, host := hosting(t)
+	for name, damage := range map[string]func(string) error{"deleted": os.Remove, "cut": func(file string) error { return os.Truncate(file, 1) }} {
+		id, _ := w.declareText(name)
+		w.sendText(id, name)
+		if err := damage(w.blobFile(name)); err != nil {
+			t.Fatal(err)
+		}
+		if a := w.finalizeText(id); a.status != http.StatusConflict {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+		if _, required := w.declareText(name); required != 1 {
+			t.Errorf("%s: %d blobs are required", name, required)
+		}
+		w.sendText(id, name)
+		if a := w.finalizeText(id); a.status != http.StatusOK {
+			t.Errorf("%s, sent again: %d %s", name, a.status, a.body)
+		}
+	}
+	name := w.revisionOf("whole")
+	if err := os.WriteFile(w.blobFile("whole"), []byte("Whole"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []any{"site_id", w.demo.IDs["site_id"], "revision", name}
+	id := w.ok("member", "page.publish", js(args...)).text("confirmation_id")
+	w.refused(toolapi.CodeRevisionDamaged, "member", "page.publish", js(append(args, "confirmation_id", id)...))
+	if host.seen() != "" {
+		t.Error("a damaged file is shown")
+	}
+}
+
+// TestCollectKeepsWhatIsNeeded is U-108, and the same for what is live and scheduled.
+func TestCollectKeepsWhatIsNeeded(t *testing.T) {
+	w, _ := hosting(t)
+	site := w.demo.IDs["site_id"]
+	goLive := func(name string) {
+		t.Helper()
+		args := []any{"site_id", site, "revision", name}
+		id := w.ok("member", "page.publish", js(args...)).text("confirmation_id")
+		w.ok("member", "page.publish", js(append(args, "confirmation_id", id)...))
+	}
+	text := func(n int) string { return fmt.Sprint("text ", n) }
+	goLive(w.revisionOf(text(0)))
+	w.revisionOf(text(1))
+	at := w.now().Add(300 * 24 * time.Hour).Format(time.RFC3339)
+	args := []any{"site_id", site, "at", at}
+	id := w.ok("member", "page.schedule_publish", js(args...)).text("confirmation_id")
+	w.ok("member", "page.schedule_publish", js(append(args, "confirmation_id", id)...)) // text 1
+	previewed := w.revisionOf(text(2))
+	if a := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", site, "revision", previewed, "expires_in_seconds", 604800)); a.status != http.StatusCreated {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	const all = 110
+	for n := 3; n < all; n++ {
+		w.revisionOf(text(n))
+	}
+	collect := func() {
+		t.Helper()
+		if err := w.service.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := func(n int) bool { _, err := os.Stat(w.blobFile(text(n))); return err == nil }
+	collect()
+	w.pass(23 * time.Hour)
+	if collect(); !there(3) {
+		t.Error("a blob went before its day was over")
+	}
+	w.pass(2 * time.Hour)
+	collect()
+	for n := range all {
+		// The seed made three more revisions, older than all of these.
+		if want := n < 3 || n >= all-97; there(n) != want && n < all-100 || n < 3 && !there(n) || n >= all-97 && !there(n) {
+			t.Errorf("text %d is there: %v", n, there(n))
+		}
+	}
+	// A day later the link has expired, the rest still stands.
+	w.pass(7 * 24 * time.Hour)
+	collect()
+	w.pass(25 * time.Hour)
+	collect()
+	if there(2) || !there(0) || !there(1) {
+		t.Errorf("previewed %v, live %v, scheduled %v", there(2), there(0), there(1))
+	}
+}
+
+// TestCollectBesideUploads is U-065: nothing is taken from under an upload.
+func TestCollectBesideUploads(t *testing.T) {
+	w, _ := hosting(t)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if err := w.service.Collect(ctx); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for n := range 40 {
+		text := fmt.Sprint("round ", n%7) // some are there already
+		w.revisionOf(text)
+		if _, err := os.Stat(w.blobFile(text)); err != nil {
+			t.Errorf("%d: a revision without its blob: %v", n, err)
+		}
+	}
+	stop()
+	<-done
+}
