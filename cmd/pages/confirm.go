@@ -134,6 +134,7 @@ func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly boo
 	yes, err := r.agree(ctx, r.paint("1", "Go ahead?"))
 	switch {
 	case ctx.Err() != nil:
+		r.progress("\nnothing has changed; until %s this confirms it: pages confirm %s", p.Expires.UTC().Format(time.RFC3339), p.ID)
 		return client.Answer{}, context.Cause(ctx)
 	case err != nil || !yes:
 		return client.Answer{}, r.outstanding(p, "not confirmed, and nothing has changed")

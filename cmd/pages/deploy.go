@@ -28,6 +28,7 @@ type deployFlags struct {
 	force       bool
 	minify      bool
 	maps        bool
+	create      string
 }
 
 func (c *cli) newDeploy() *cobra.Command {
@@ -40,7 +41,7 @@ func (c *cli) newDeploy() *cobra.Command {
 			"Paths that become public and were for members need --allow-public. A page that\nsomeone else published meanwhile is left alone, unless --force.\n\n" +
 			"stdout is the site's address, or with --propose-only the line that confirms. In GitHub\nActions the plan and the result are added to the step's summary.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit + " 9 a file or folder\ncannot be used, 10 the plan has changes (--exit-code), 75 gave up: run it again.",
-		Example: "  pages deploy\n  pages deploy --plan --exit-code\n  pages deploy --preview\n  pages deploy --at 2026-12-01T09:00:00+01:00\n  pages deploy --propose-only --json | jq -r .confirmation_id",
+		Example: "  pages deploy\n  pages deploy --create 'My site'\n  pages deploy --plan --exit-code\n  pages deploy --preview\n  pages deploy --at 2026-12-01T09:00:00+01:00\n  pages deploy --propose-only --json | jq -r .confirmation_id",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
@@ -54,6 +55,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	}
 	r.siteFlags(cmd)
 	flags := cmd.Flags()
+	flags.StringVar(&f.create, "create", "", "make a new site with this `name`, and deploy there")
 	flags.BoolVar(&f.plan, "plan", false, "say what would change, and send nothing")
 	flags.StringVar(&f.planOut, "plan-out", "", "like --plan, and write the plan as JSON to a `file`")
 	flags.BoolVar(&f.exitCode, "exit-code", false, "like --plan, and end with 10 when there are changes")
@@ -77,6 +79,8 @@ func (f *deployFlags) check() error {
 	switch {
 	case f.preview && f.at != "":
 		return usageError("--preview publishes nothing, and --at publishes; use one")
+	case f.plan && f.create != "":
+		return usageError("--plan makes nothing; it goes without --create")
 	case f.plan && (f.preview || f.at != "" || f.proposeOnly):
 		return usageError("--plan sends nothing; it goes without --preview, --at and --propose-only")
 	case f.at != "" && !hasOffset.MatchString(f.at):
@@ -116,6 +120,9 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer site.close()
+	if err := d.createPage(ctx); err != nil {
+		return err
+	}
 	page, in, err := d.chooseSite(ctx)
 	if err != nil {
 		return err
@@ -143,6 +150,26 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 		return d.alreadyLive(ctx)
 	}
 	return d.send(ctx, site, live)
+}
+
+// createPage makes the site of --create. The folder is linked to it at once, so that it
+// is made once.
+func (d *deployment) createPage(ctx context.Context) error {
+	if d.create == "" {
+		return nil
+	}
+	if d.site != "" {
+		return usageError("--create makes a new site, and this folder is linked to, or --site names, one that there is: %s", d.site)
+	}
+	return d.inWorkspace(ctx, func() error {
+		made, err := client.Run(ctx, d.client, d.contract.CreatePage, toolapi.CreatePageArgs{Name: toolapi.PageName(d.create), Scope: d.scope()})
+		if err != nil {
+			return err
+		}
+		d.progress("made the site %s at %s", printable(made.Name), made.Hostname)
+		d.workspace, d.site = made.Workspace, made.SiteID
+		return d.saveLink()
+	})
 }
 
 // send uploads the site and goes on with what was asked for.

@@ -29,13 +29,16 @@ func (r *remote) reportCall(tool string, a client.Answer) error {
 			return err
 		}
 		r.reportSchedule(p)
-	case r.contract.PointAtSite.Name:
-		var p toolapi.PointAtSite
+	case r.contract.PointAtSite.Name, r.contract.Connect.Name:
+		var p toolapi.Connect // which has all that the other has
 		if err := json.Unmarshal(a.Body, &p); err != nil {
 			return err
 		}
 		url := r.client.SiteURL(p.Hostname)
 		r.progress("%s points at %s", printable(p.Hostname), printable(p.SiteName))
+		for _, record := range p.Records {
+			r.progress("set in DNS: %s %s %s", printable(record.Name), printable(record.Type), printable(record.Value))
+		}
 		r.progress("%s", deploy.Serving(url, p.Revision, p.ServingNow))
 		fmt.Fprintln(r.stdout, url)
 	default:

@@ -16,15 +16,15 @@ import (
 func (c *cli) newDomains() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "domains",
-		Short:   "List the workspace's domains, and point one at a site",
-		Long:    "List the workspace's domains, and point one at a site.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages domains list\n  pages domains point www.acme.example --site Home",
+		Short:   "List and connect the workspace's domains, and point one at a site",
+		Long:    "List and connect the workspace's domains, and point one at a site.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages domains list\n  pages domains connect www.acme.example\n  pages domains point www.acme.example --site Home",
 		Args:    cobra.NoArgs,
 	}
 	list := c.newDomainsList()
 	cmd.RunE = list.RunE
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, c.newDomainsPoint())
+	cmd.AddCommand(list, c.newDomainsConnect(), c.newDomainsPoint())
 	return cmd
 }
 
@@ -72,6 +72,32 @@ func (r *remote) domains(ctx context.Context) (list toolapi.DomainList, err erro
 		return err
 	})
 	return list, err
+}
+
+func (c *cli) newDomainsConnect() *cobra.Command {
+	r := c.newRemote()
+	var proposeOnly bool
+	cmd := &cobra.Command{
+		Use:   "connect HOSTNAME",
+		Short: "Connect a domain to the workspace, and point it at a site",
+		Long: "Connect a domain to the workspace for the first time, and point it at a site. The\nrecords that its owner must set in DNS are printed. At a terminal you are shown what\nwill happen and asked; elsewhere the line that confirms is printed: exit code 4.\n\n" +
+			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages domains connect www.acme.example\n  pages domains connect www.acme.example --site Shop --json | jq .records",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.openSite(cmd.Context()); err != nil {
+				return err
+			}
+			arguments, err := json.Marshal(toolapi.ConnectArgs{Hostname: toolapi.Hostname(strings.ToLower(args[0])), SiteID: toolapi.UUID(r.site), Scope: r.scope()})
+			if err != nil {
+				return err
+			}
+			return r.propose(cmd.Context(), r.contract.Connect.Name, arguments, proposeOnly)
+		},
+	}
+	r.siteFlags(cmd)
+	cmd.Flags().BoolVar(&proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	return cmd
 }
 
 func (c *cli) newDomainsPoint() *cobra.Command {

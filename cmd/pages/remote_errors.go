@@ -174,7 +174,7 @@ func refusedDeploy(err error) *failure {
 	if !ok {
 		return nil
 	}
-	f := &failure{code: exitRefused, id: "site-unknown", msg: e.Error(), fix: "name one of these with --site or PAGES_SITE", err: err, said: &said{}}
+	f := &failure{code: exitRefused, id: "site-unknown", msg: e.Error(), fix: "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME", err: err, said: &said{}}
 	if e.Name == "" {
 		f.code, f.id = exitPerson, "site-not-chosen"
 	}
@@ -182,7 +182,7 @@ func refusedDeploy(err error) *failure {
 		f.said.Sites = append(f.said.Sites, siteChoice{p.SiteID, p.Name, p.Hostname})
 	}
 	if len(e.Pages) == 0 {
-		f.fix = "make a site in the product first"
+		f.fix = "make one: pages deploy --create NAME"
 	}
 	return f
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a program that runs at a terminal, and the person before it.
+type terminal struct {
+	*testing.T
+
+	cmd   *exec.Cmd
+	keys  *os.File
+	shown *lockedBuffer
+	read  int // of shown
+	done  chan struct{}
+}
+
+// atTerminal starts a command of a publisher at a terminal.
+func (p *publisher) atTerminal(args ...string) *terminal {
+	p.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		p.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		p.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		p.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		p.Fatal(err)
+	}
+	cmd, _, _ := p.command(args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := errors.Join(cmd.Start(), slave.Close()); err != nil {
+		p.Fatal(err)
+	}
+	t := &terminal{T: p.T, cmd: cmd, keys: master, shown: &lockedBuffer{}, done: make(chan struct{})}
+	go func() {
+		defer close(t.done)
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			_, _ = t.shown.Write(buf[:n]) // never fails
+			if err != nil {
+				return // the program has ended
+			}
+		}
+	}()
+	p.Cleanup(func() { _ = cmd.Process.Kill(); _ = master.Close() }) // after a failure
+	return t
+}
+
+// answer waits until the program has asked, and types.
+func (t *terminal) answer(question, keys string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; <-time.After(5 * time.Millisecond) {
+		text := t.shown.String()[t.read:]
+		if i := strings.Index(text, question); i >= 0 {
+			t.read += i + len(question)
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%q was not asked: %s", question, text)
+		}
+	}
+	if _, err := t.keys.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end waits for the program and returns its exit code and all that was shown.
+func (t *terminal) end() (code int, shown string) {
+	t.Helper()
+	timer := time.AfterFunc(patience, func() { _ = t.cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = t.cmd.Wait() // the exit code says it
+	<-t.done
+	return t.cmd.ProcessState.ExitCode(), t.shown.String()
+}
+
+// TestDeployAtTerminal has a person choose, agree, decline and leave.
+func TestDeployAtTerminal(t *testing.T) {
+	service := startPlatform(t, t.TempDir())
+	p := &publisher{t, manyFiles(t, 3, 0), t.TempDir(), service.URL, service.Keys["both"]}
+	first := p.atTerminal("deploy")
+	first.answer("1-2: ", "neither\n")
+	first.answer("1-2: ", "acme\n")
+	first.answer("Which site?", "2\n")
+	first.answer("Go ahead?", "y\n")
+	if code, shown := first.end(); code != 0 || !strings.Contains(shown, "http://demo-new.localhost:") || !strings.Contains(shown, "is live") {
+		t.Fatalf("exit code %d: %s", code, shown)
+	}
+	for name, tt := range map[string]struct {
+		key, keys, shown string
+		code             int
+	}{
+		"declines":       {"member", "n\n", "not confirmed, and nothing has changed", exitPerson},
+		"only presses":   {"member", "\n", "not confirmed, and nothing has changed", exitPerson},
+		"ends the input": {"member", "\x04", "not confirmed, and nothing has changed", exitPerson},
+		"presses Ctrl-C": {"member", "\x03", "this confirms it: pages confirm", exitInt},
+		"is no member":   {"service", "y\n", "a service account can propose and never confirm", exitPerson},
+	} {
+		put(t, filepath.Join(p.dir, "public", "new.txt"), name)
+		p.key = service.Keys[tt.key]
+		at := p.atTerminal("deploy")
+		at.answer("Go ahead?", tt.keys)
+		if code, shown := at.end(); code != tt.code || !strings.Contains(shown, tt.shown) {
+			t.Errorf("%s: exit code %d: %s", name, code, shown)
+		}
+	}
+	if v := service.visit(t, "GET", demoNew, "/new.txt", ""); v.status != 404 {
+		t.Errorf("published without a go-ahead: %d %s", v.status, v.body)
+	}
+
+	// What is typed as a secret or a key is not shown.
+	p.key = service.Keys["member"]
+	secret := p.atTerminal("secrets", "set", "TOKEN")
+	secret.answer("(not shown): ", canary+"\n")
+	if code, shown := secret.end(); code != 0 || strings.Contains(shown, canary) {
+		t.Errorf("exit code %d: %s", code, shown)
+	}
+	p.key = ""
+	login := p.atTerminal("login", service.URL, "--store", "file")
+	login.answer("(not shown): ", service.Keys["member"]+"\n")
+	if code, shown := login.end(); code != 0 || strings.Contains(shown, service.Keys["member"]) || !strings.Contains(shown, "logged in to") {
+		t.Errorf("exit code %d: %s", code, shown)
+	}
+	if code, stdout, stderr := p.run("whoami"); code != 0 || !strings.Contains(stdout, "credentials.json") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}
