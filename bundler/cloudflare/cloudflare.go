@@ -60,35 +60,63 @@ func (e NotOursError) Error() string {
 	return fmt.Sprintf("%q holds files that are no earlier output: choose an empty folder", e.Dir)
 }
 
-// Write writes the project to dir.
-func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) error {
+// Write writes the project to dir. It returns what of the site is left out, a sentence each.
+func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left []string, err error) {
 	before, err := readConfig(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	texts, err := texts(b, m, o, before)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, folder := range []string{"src", "public", "migrations", "platform-migrations"} {
 		if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for name, text := range texts {
 		if err := writeFile(dir, name, text); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, a := range b.Assets {
-		if err := copyFile(a.File, filepath.Join(dir, "public", filepath.FromSlash(a.Path))); err != nil {
-			return err
+		to := filepath.Join(dir, "public", filepath.FromSlash(a.Path))
+		if err := copyFile(a.File, to); err != nil {
+			return nil, err
+		}
+		if strings.EqualFold(a.Path, "/"+manifest.RedirectsFile) {
+			rules, err := keepRedirects(to)
+			if err != nil {
+				return nil, err
+			}
+			left = append(left, rules...)
 		}
 	}
-	return nil
+	return left, nil
+}
+
+// keepRedirects takes out of a copy of _redirects the rules that show another file under a path: Cloudflare would apply
+// them behind the members gate, which looks at the path that was asked for.
+func keepRedirects(file string) (left []string, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(text)) {
+		rule, _, _ := strings.Cut(line, "#")
+		fields := strings.Fields(rule)
+		if len(fields) < 3 || slices.Contains([]string{"301", "302", "303", "307", "308"}, fields[2]) {
+			kept.WriteString(line)
+			continue
+		}
+		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are taken along", strings.TrimSpace(rule), manifest.RedirectsFile))
+	}
+	return left, os.WriteFile(file, []byte(kept.String()), 0o644)
 }
 
 // keptFiles are written once, for whoever takes the project over.

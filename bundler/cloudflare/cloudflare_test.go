@@ -91,7 +91,13 @@ func readProject(t *testing.T, dir string) config {
 func TestWrite(t *testing.T) {
 	b, m := built(t, club)
 	dir := filepath.Join(t.TempDir(), "out")
-	write := func() error { return Write(b, m, dir, Options{Name: "club", SessionKey: "key"}) }
+	write := func() error {
+		left, err := Write(b, m, dir, Options{Name: "club", SessionKey: "key"})
+		if len(left) > 0 {
+			t.Errorf("left out: %q", left)
+		}
+		return err
+	}
 	if err := write(); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +169,7 @@ func TestWriteRefuses(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		err := Write(b, m, dir, Options{Name: "x"})
+		_, err := Write(b, m, dir, Options{Name: "x"})
 		if err == nil || (text == "{}") != errors.As(err, new(NotOursError)) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -276,5 +282,23 @@ console.log(JSON.stringify(answers));`
 	}
 	if len(seen) < 4 {
 		t.Errorf("the cases are too much alike: %v", seen)
+	}
+}
+
+// TestRedirects: a rule that shows another file under a path would pass by the members gate.
+func TestRedirects(t *testing.T) {
+	const rules = "# ours\n/old /new 301 # moved\n/a /b\n/peek/* /club/:splat 200\n"
+	b, m := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "", "public/_redirects": rules})
+	dir := filepath.Join(t.TempDir(), "out")
+	left, err := Write(b, m, dir, Options{Name: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "public", "_redirects"))
+	if err != nil || string(text) != "# ours\n/old /new 301 # moved\n/a /b\n" {
+		t.Errorf("%v: %q", err, text)
+	}
+	if len(left) != 1 || !strings.Contains(left[0], `"/peek/* /club/:splat 200"`) {
+		t.Errorf("left out: %q", left)
 	}
 }

@@ -89,7 +89,11 @@ func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundl
 	for _, p := range personas {
 		o.People = append(o.People, cloudflare.Person{Key: p.Key, ID: p.ID, Email: p.Email, Name: p.Name, Outsider: p.Outsider})
 	}
-	return cloudflare.Write(b, m, folder, o)
+	left, err := cloudflare.Write(b, m, folder, o)
+	for _, what := range left {
+		c.progress("%s %s", c.paint("33", "note:"), what)
+	}
+	return err
 }
 
 // refuse is the error of files of the site in dir that were refused.
