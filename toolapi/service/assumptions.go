@@ -26,6 +26,17 @@ import "time"
 // included, in the transaction of the effect. Boundary refusals, invalid_arguments and
 // refusals of workspace or permission are not kept.
 //
+// MCP. Every request message counts against the rate, and a body that holds none counts as
+// one. An Origin must be the service's own. Arrays are taken where no revision is named, or
+// 2025-03-26 is; their messages run one after another. What a body as a whole is refused for is
+// the Error envelope; a revision that is not spoken is -32022 with those that are; a
+// method that there is not is -32601, with 404 in the newest revision and 400 before. The
+// Idempotency-Key header goes with a body of one call; as an argument the key is not deprecated
+// here, where headers are the client's and not the agent's.
+//
+// The console signs in with a key, for sessionLife, and calls the tools as its holder; it
+// draws on no rate window. Letting a proposal lapse is for who could approve it, and is audited.
+//
 // Cursors hold for the key, the workspace and the filters they were given for.
 //
 // Pages. The address of a page is made from its name, below localhost. A name that

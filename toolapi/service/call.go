@@ -143,7 +143,7 @@ func (h handler) commit(ctx context.Context, c *call) (a answer, err error) {
 func (c *call) check() []toolapi.Issue {
 	issues := c.body.Check(c.tool)
 	if c.tool.Replays && c.headerID == "" && !c.body.Has("idempotency_key") {
-		issues = append(issues, toolapi.Issue{Path: "idempotency_key", Message: "is required: send the Idempotency-Key header"})
+		issues = append(issues, toolapi.Issue{Path: "idempotency_key", Message: "is required: send the Idempotency-Key header, or over MCP this argument"})
 	}
 	return issues
 }

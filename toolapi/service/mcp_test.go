@@ -373,8 +373,11 @@ func TestMCPClient(t *testing.T) {
 			t.Fatalf("%s is not listed", tool.Name)
 		}
 		var sent any
-		if err := json.Unmarshal(tool.ArgumentsSchema(), &sent); err != nil || !reflect.DeepEqual(listed.Tools[i].InputSchema, sent) || listed.Tools[i].OutputSchema == nil || listed.Tools[i].Annotations.ReadOnlyHint != (tool.Effect == toolapi.Reads) {
+		if err := json.Unmarshal(tool.ArgumentsSchema(), &sent); err != nil || !tool.Replays && !reflect.DeepEqual(listed.Tools[i].InputSchema, sent) || listed.Tools[i].OutputSchema == nil || listed.Tools[i].Annotations.ReadOnlyHint != (tool.Effect == toolapi.Reads) {
 			t.Errorf("%s is listed as %+v", tool.Name, listed.Tools[i])
+		}
+		if required, _ := at(listed.Tools[i].InputSchema, "required").([]any); slices.Contains(required, any("idempotency_key")) != tool.Replays || at(listed.Tools[i].InputSchema, "properties", "idempotency_key", "deprecated") != nil {
+			t.Errorf("%s: an agent is told of %v", tool.Name, listed.Tools[i].InputSchema)
 		}
 		for _, body := range w.examples(tool) {
 			var arguments map[string]any

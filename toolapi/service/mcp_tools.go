@@ -53,11 +53,37 @@ func (s *Service) newMCP() http.Handler {
 func mcpTool(t *toolapi.Tool) *mcp.Tool {
 	destroys, open := false, false // what a proposal does waits for a person
 	return &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.ArgumentsSchema(), OutputSchema: t.AnswerSchema(),
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mcpArguments(t), OutputSchema: t.AnswerSchema(),
 		Annotations: &mcp.ToolAnnotations{
 			Title: t.Title, ReadOnlyHint: t.Effect == toolapi.Reads, IdempotentHint: t.Replays || t.Effect == toolapi.Reads, DestructiveHint: &destroys, OpenWorldHint: &open,
 		},
 	}
+}
+
+// mcpArguments is the schema of a tool's arguments as MCP lists it: an agent sends no
+// headers, so that its idempotency key is an argument like any other.
+func mcpArguments(t *toolapi.Tool) json.RawMessage {
+	text := t.ArgumentsSchema()
+	if !t.Replays {
+		return text
+	}
+	var schema struct {
+		Properties map[string]map[string]any `json:"properties"`
+		Required   []string                  `json:"required"`
+	}
+	var all map[string]any
+	if err := errors.Join(json.Unmarshal(text, &schema), json.Unmarshal(text, &all)); err != nil {
+		panic(err) // a schema of our own
+	}
+	key := schema.Properties["idempotency_key"]
+	delete(key, "deprecated")
+	key["description"] = "text that you make up for this change, new for each: a retry with the same one gets the first answer and changes nothing more"
+	all["properties"], all["required"] = schema.Properties, append(schema.Required, "idempotency_key")
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // as above
+	}
+	return text
 }
 
 // callMCP runs a tool for a message.
