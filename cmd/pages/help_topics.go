@@ -136,6 +136,8 @@ otherwise one day; ARCHITECTURE.md says where each is in the code.
   static files       /about is about.html, /dir leads to /dir/, the nearest 404.html answers
                      where nothing is; 25 MiB a file, 20,000 files and 500 MiB in all warn
   .assetsignore      what it lists is not public, and is not sent
+  _headers           and _redirects count as Cloudflare documents them, behind the gate;
+                     pages dev --edge-rules off leaves them aside
   paths              empty and dot segments, encoded slashes, backslashes and %% are 400
   migrations         in bytewise order of their names; edited, missing and late ones are refused
   SQL                the functions and pragmas of D1's documentation`,

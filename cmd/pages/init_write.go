@@ -173,7 +173,7 @@ func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
 	w.Packages = s.hasPackages()
 	file := ".github/workflows/pages.yml"
 	if rel, err := filepath.Rel(top.real, site.real); err == nil && rel != "." {
-		w.Folder, file = filepath.ToSlash(rel), ".github/workflows/pages-"+s.name+".yml"
+		w.Folder, file = filepath.ToSlash(rel), ".github/workflows/pages-"+starter.SiteName(w.Folder)+".yml"
 	}
 	workflow, err := s.planFile(top, starter.File{Path: file, Text: w.Text()})
 	if err != nil {
