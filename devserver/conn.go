@@ -24,8 +24,8 @@ const (
 	stalledWrite = 30 * time.Second
 	writeRate    = 1 << 10
 	// halfClosed is how long a request may go on for a client that has said it
-	// sends no more. Nobody can tell one that waits for its answer from one that
-	// went away, until something is written.
+	// sends no more. From afar nobody can tell one that waits for its answer from one
+	// that went away, until something is written.
 	halfClosed = 2 * time.Second
 	// How much is written, or sent of a file, under one deadline. Who reads more
 	// slowly than leastRead in stalledWrite is ended.
@@ -174,12 +174,18 @@ func (c *conn) afterEnd() error {
 	}
 	patience := time.NewTimer(halfClosed)
 	defer patience.Stop()
+	look := time.NewTicker(peerPoll)
+	defer look.Stop()
 	for c.running.Load() > 0 && !c.closed.Load() {
 		if c.overdue.Load() {
 			return os.ErrDeadlineExceeded // net/http needs the reader for something else
 		}
 		select {
 		case <-c.woken:
+		case <-look.C:
+			if orphaned(c.Conn) {
+				return io.EOF
+			}
 		case <-patience.C:
 			return io.EOF
 		}
