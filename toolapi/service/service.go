@@ -11,8 +11,8 @@
 //
 // Refusals are toolapi's; Open and the operator's functions (CreateKey, Seed, …)
 // return ordinary errors, *UnknownError for a name that there is not. All
-// functions may be called concurrently. The service serves no site and
-// keeps no file of one.
+// functions may be called concurrently. It answers over REST, over MCP (mcp.go) and
+// with pages for people (console.go); what is published is run by the Host it is given.
 package service
 
 import (
