@@ -132,6 +132,7 @@ func (s *newSite) extras() []starter.File {
 	if s.parsed.Assets == "." {
 		files = append(files, starter.File{Path: s.parsed.AssetsFolder().IgnoreFile(), Text: starter.RootIgnore()})
 	}
+	files = append(files, starter.WorkerIgnore(os.DirFS(s.dir), s.parsed.Assets, s.parsed.Entry)...)
 	if s.template != "" {
 		for _, name := range s.parsed.Bindings.Secrets {
 			s.secrets[name] = rand.Text() // of this machine alone

@@ -3,6 +3,8 @@ package starter
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
+	"path"
 	"strings"
 )
 
@@ -96,4 +98,19 @@ func shared(name string) []byte {
 // who work on the site.
 func RootIgnore() []byte {
 	return []byte("/tests/\n/README.md\n/pages-env.d.ts\n/tsconfig.json\n")
+}
+
+// WorkerIgnore are the lists that keep a Worker among the static files, as SvelteKit and Astro leave it, from being
+// public: one beside it, and one in the folder that the tool copies to there with every build.
+func WorkerIgnore(project fs.FS, assets, entry string) (files []File) {
+	if rel, inside := strings.CutPrefix(entry, assets+"/"); !inside || rel != "_worker.js" && !strings.HasPrefix(rel, "_worker.js/") {
+		return nil
+	}
+	for _, folder := range []string{assets, "static", "public"} {
+		info, err := fs.Stat(project, folder)
+		if err == nil && info.IsDir() && (len(files) == 0 || folder != assets) {
+			files = append(files, File{path.Join(folder, ".assetsignore"), []byte("_worker.js\n_routes.json\n")})
+		}
+	}
+	return files
 }
