@@ -44,8 +44,11 @@ type Options struct {
 	// Transport defaults to a transport of the client's own, which goes through the
 	// proxies of the environment.
 	Transport http.RoundTripper
-	// Patience is how long a call is tried without any progress. Default 2 minutes.
+	// Patience is how long an upload is tried without any progress, and how long a rate
+	// limit is waited out. Default 2 minutes.
 	Patience time.Duration
+	// CallPatience is how long any other call is tried. Default 10 s, at most Patience.
+	CallPatience time.Duration
 	// Idle is how long one try may go without a byte. Default 30 s.
 	Idle time.Duration
 	// Now defaults to time.Now.
@@ -79,6 +82,10 @@ func New(o Options) (*Client, error) {
 	if o.Patience == 0 {
 		o.Patience = 2 * time.Minute
 	}
+	if o.CallPatience == 0 {
+		o.CallPatience = 10 * time.Second
+	}
+	o.CallPatience = min(o.CallPatience, o.Patience)
 	if o.Idle == 0 {
 		o.Idle = 30 * time.Second
 	}

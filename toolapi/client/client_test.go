@@ -226,6 +226,16 @@ func TestStatuses(t *testing.T) {
 
 // TestPatience gives up in the end, with what was answered last, and backs off before.
 func TestPatience(t *testing.T) {
+	w := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+	slow := &clock{time: time.Now()}
+	upload, told := dial(t, w.URL, stubKey, slow)
+	if _, err := upload.Finalize(t.Context(), "upl_x"); err == nil || slow.total() < time.Minute || slow.total() > 2*time.Minute {
+		t.Errorf("gave an upload up after %v: %v", slow.total(), err)
+	}
+	if said := told(); len(said) != 1 || !strings.Contains(said[0], "trying again for up to 120 s") {
+		t.Errorf("%q", said)
+	}
+
 	s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	clock := &clock{time: time.Now()}
 	c, _ := dial(t, s.URL, stubKey, clock)
@@ -233,7 +243,7 @@ func TestPatience(t *testing.T) {
 	if e, ok := errors.AsType[*client.StatusError](err); !ok || e.Status != http.StatusBadGateway {
 		t.Fatal(err)
 	}
-	if total := clock.total(); total > 2*time.Minute || total < time.Minute {
+	if total := clock.total(); total > 10*time.Second || total < time.Second {
 		t.Errorf("gave up after %v", total)
 	}
 	for i, d := range clock.slept {

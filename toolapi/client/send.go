@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -30,6 +31,9 @@ const (
 	// maxRefusal is as much of a refusal as is read.
 	maxRefusal = 1 << 20
 
+	// toldTries is after how many tries a person is told that there will be more.
+	toldTries = 3
+
 	firstPause = 250 * time.Millisecond
 	longPause  = 8 * time.Second
 )
@@ -47,6 +51,8 @@ type request struct {
 	// work is how long the service may work without a byte, beyond Options.Idle.
 	work   time.Duration
 	window *window
+	// patient gives the request the patience of an upload.
+	patient bool
 	// since is when there last was progress; nil for when the request began.
 	since func() time.Time
 	limit int64 // longest answer; 0 for maxAnswer
@@ -74,7 +80,7 @@ func (c *Client) send(ctx context.Context, r request) (answer, error) {
 	if r.since != nil {
 		since = r.since
 	}
-	for {
+	for n := 1; ; n++ {
 		if err := r.window.enter(ctx); err != nil {
 			return answer{}, withID(err, id)
 		}
@@ -83,8 +89,15 @@ func (c *Client) send(ctx context.Context, r request) (answer, error) {
 		if !again || ctx.Err() != nil {
 			return a, cmpErr(ctx, err)
 		}
-		if c.o.Now().Add(wait).Sub(since()) > c.o.Patience {
+		patience := c.o.CallPatience
+		if r.patient || a.status == http.StatusTooManyRequests {
+			patience = c.o.Patience
+		}
+		if c.o.Now().Add(wait).Sub(since()) > patience {
 			return a, err
+		}
+		if n == toldTries && a.status != http.StatusTooManyRequests {
+			c.warn("%v; trying again for up to %d s", err, seconds(patience))
 		}
 		if r.busy != nil {
 			r.busy()
@@ -113,6 +126,9 @@ func withID(err error, id string) error {
 // again says whether to send r again, and when.
 func (c *Client) again(r request, err error, pause *time.Duration) (wait time.Duration, ok bool) {
 	lost, isLost := errors.AsType[*TransportError](err)
+	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound {
+		return 0, false // it will not be there in a moment either
+	}
 	refused, isRefused := errors.AsType[*StatusError](err)
 	switch {
 	case isLost && (r.safe || !lost.Reached):
@@ -277,7 +293,7 @@ func (c *Client) plain(err error) error {
 		err = e.Err
 	}
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
-		return errors.New(c.base.Host + ": " + e.Err.Error())
+		return fmt.Errorf("%s: %w", c.base.Host, e.Err)
 	}
 	return err
 }

@@ -46,7 +46,7 @@ type Blob struct {
 func (c *Client) PutBlob(ctx context.Context, b Blob) error {
 	_, err := c.send(ctx, request{
 		method: http.MethodPut, path: toolapi.BlobPath(b.Upload, b.SHA256), header: http.Header{"Content-Type": {"application/octet-stream"}},
-		body: b.Open, size: b.Size, safe: true, window: c.blobs, since: b.Since, busy: b.Busy,
+		body: b.Open, size: b.Size, safe: true, patient: true, window: c.blobs, since: b.Since, busy: b.Busy,
 	})
 	return err
 }
@@ -92,13 +92,13 @@ func post[R any](ctx context.Context, c *Client, path string, args any, work tim
 		return result, err
 	}
 	return decode[R](c, path)(c.send(ctx, request{
-		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, window: c.tools, work: work,
+		method: http.MethodPost, path: path, body: jsonBody(text), size: int64(len(text)), safe: true, patient: true, window: c.tools, work: work,
 		header: http.Header{"Content-Type": {"application/json"}, toolapi.HeaderIdempotencyKey: {newID()}},
 	}))
 }
 
 func get[R any](ctx context.Context, c *Client, path string, query url.Values, w *window) (R, error) {
-	return decode[R](c, path)(c.send(ctx, request{method: http.MethodGet, path: path, query: query, safe: true, window: w}))
+	return decode[R](c, path)(c.send(ctx, request{method: http.MethodGet, path: path, query: query, safe: true, patient: true, window: w}))
 }
 
 func (c *Client) remove(ctx context.Context, path string) error {
