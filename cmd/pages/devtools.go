@@ -167,7 +167,7 @@ func (t *devTools) serveSQL(verb string) http.HandlerFunc {
 // routes explain does.
 func (t *devTools) serveExplain(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
-	args := []string{"routes", "explain"}
+	args := []string{"routes", "explain", "--edge-rules=" + t.run.flags.edgeRules}
 	if as := asked.Get("as"); as != "" {
 		args = append(args, "--as="+as)
 	}
