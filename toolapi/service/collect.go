@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"errors"
@@ -13,6 +14,8 @@ import (
 // kept, links and uploads that have expired, bundles, and blobs. What is live,
 // scheduled or shown by a preview link is never among them.
 func (s *Service) Collect(ctx context.Context) error {
+	s.collecting.Lock()
+	defer s.collecting.Unlock()
 	now := s.now()
 	s.touches.clean(now)
 	err := s.db.write(ctx, func(t tx) error {
@@ -25,8 +28,9 @@ func (s *Service) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	listed := &listedBlobs{spaces: map[int64]*listedSpace{}}
 	n, err := store.Collect(func(workspace int64, sums map[string]bool) error {
-		return s.db.read(ctx, func(t tx) error { return t.wanted(workspace, sums) })
+		return s.db.read(ctx, func(t tx) error { return listed.keep(t, workspace, sums) })
 	})
 	if n > 0 {
 		s.log.Info("collected blobs", "blobs", n)
@@ -87,23 +91,48 @@ func (t tx) forgetBundles(now time.Time) error {
 	}
 	gone, err := list(t, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, "SELECT id FROM bundles WHERE released_at <= ?", now.Add(-keptBlobs).UnixMilli())
 	for _, id := range gone {
-		err = errors.Join(err, t.exec("DELETE FROM bundle_blobs WHERE bundle_id = ?", id), t.exec("DELETE FROM bundles WHERE id = ?", id))
+		err = errors.Join(err, t.exec("DELETE FROM bundles WHERE id = ?", id))
 	}
 	return err
 }
 
-// wanted takes the blobs that a bundle of the workspace has off a list.
-func (t tx) wanted(workspace int64, sums map[string]bool) error {
+// listedBlobs are the blobs of all bundles, read once, and then of those that were
+// added since: no bundle goes while it is used.
+type listedBlobs struct{ spaces map[int64]*listedSpace }
+
+type listedSpace struct {
+	newest int64 // bundle
+	sums   map[[sha256.Size]byte]bool
+}
+
+// keep takes the blobs that a bundle of the workspace has off a list.
+func (l *listedBlobs) keep(t tx, workspace int64, sums map[string]bool) error {
+	space := l.spaces[workspace]
+	if space == nil {
+		space = &listedSpace{sums: map[[sha256.Size]byte]bool{}}
+		l.spaces[workspace] = space
+	}
+	ids, err := list(t, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, "SELECT id FROM bundles WHERE workspace_id = ? AND id > ? ORDER BY id", workspace, space.newest)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		packed, err := t.blobList(id)
+		if err != nil {
+			return err
+		}
+		for i := range packed.len() {
+			sum, _ := packed.at(i)
+			space.sums[[sha256.Size]byte(sum)] = true
+		}
+		space.newest = id
+	}
 	for sum := range sums {
 		raw, err := hex.DecodeString(sum)
 		if err != nil {
 			return err
 		}
-		found := false
-		if _, err := t.one("SELECT EXISTS (SELECT 1 FROM bundle_blobs l JOIN bundles b ON b.id = l.bundle_id WHERE l.sha256 = ? AND b.workspace_id = ?)", []any{raw, workspace}, &found); err != nil {
-			return err
-		}
-		if found {
+		if len(raw) == sha256.Size && space.sums[[sha256.Size]byte(raw)] {
 			delete(sums, sum)
 		}
 	}

@@ -73,6 +73,8 @@ type Service struct {
 	mail           func(context.Context, Mail) error
 	locks          siteLocks
 	touches        touches
+	lists          blobLists
+	collecting     sync.Mutex
 
 	opening sync.Mutex // of what is below
 	blobs   *blob.Store
@@ -125,11 +127,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 
 // Close closes the database. Calls and Run must have ended.
 func (s *Service) Close() error {
-	err := s.db.close()
-	if s.blobs != nil {
-		err = errors.Join(err, s.blobs.Close())
-	}
-	return err
+	return s.db.close()
 }
 
 // bind gives each tool of the contract its code.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -170,19 +169,14 @@ func (t tx) storeBundle(workspace int64, b *bundle.Bundle) (id int64, err error)
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.one("INSERT INTO bundles (workspace_id, digest, manifest, files, file_count, bytes) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-		[]any{workspace, b.Digest, b.Text, list, len(b.Files), b.Bytes()}, &id)
+	blobs, err := packBlobs(b.Files)
 	if err != nil {
 		return 0, err
 	}
-	for _, f := range b.Files {
-		sum, err := hex.DecodeString(f.SHA256)
-		if err != nil {
-			return 0, err
-		}
-		if err := t.exec("INSERT OR IGNORE INTO bundle_blobs (bundle_id, sha256, size) VALUES (?, ?, ?)", id, sum, f.Size); err != nil {
-			return 0, err
-		}
+	_, err = t.one("INSERT INTO bundles (workspace_id, digest, manifest, files, blobs, file_count, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+		[]any{workspace, b.Digest, b.Text, list, []byte(blobs), len(b.Files), b.Bytes()}, &id)
+	if err != nil {
+		return 0, err
 	}
 	return id, nil
 }
@@ -212,31 +206,17 @@ func unpackFiles(packed []byte) (list []toolapi.UploadFile, err error) {
 	return list, err
 }
 
-// blobRow is a blob of a bundle.
-type blobRow struct {
-	sum  string
-	size int64
-}
-
-// blobs are those of a bundle, sorted.
-func (t tx) blobs(bundle int64) ([]blobRow, error) {
-	return list(t, func(rows *sql.Rows, b *blobRow) error {
-		var sum sql.RawBytes
-		err := rows.Scan(&sum, &b.size)
-		b.sum = hex.EncodeToString(sum)
-		return err
-	}, "SELECT sha256, size FROM bundle_blobs WHERE bundle_id = ? ORDER BY sha256", bundle)
-}
-
 // missing are the blobs of a bundle that the workspace lacks.
 func (t tx) missing(s *Service, workspace, bundle int64) (lacks, all []blobRow, err error) {
 	store, err := s.store()
 	if err != nil {
 		return nil, nil, err
 	}
-	if all, err = t.blobs(bundle); err != nil {
+	packed, err := t.blobList(bundle)
+	if err != nil {
 		return nil, nil, err
 	}
+	all = packed.rows()
 	space := store.Space(workspace)
 	for _, b := range all {
 		if !space.Has(b.sum, b.size) {
@@ -275,10 +255,12 @@ func (p *pagesCall) describe(u uploadRow) (*toolapi.Upload, error) {
 // find finds the upload that a request names. Those of others are answered like those
 // that there never were.
 func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
-	if err := p.enter(t); err != nil {
-		return u, err
+	if p.tx = t; !p.kind.sends { // those that send were looked at a moment ago
+		if err := p.enter(t); err != nil {
+			return u, err
+		}
 	}
-	unknown := toolapi.NewPagesError(toolapi.CodeUploadNotFound, "There is no such upload: declare the bundle again.")
+	unknown := noUpload()
 	found, err := t.one(uploadQuery+"u.id = ? AND u.holder_id = ?", []any{p.id, p.who.holder}, u.columns()...)
 	if err != nil {
 		return u, err
@@ -301,6 +283,10 @@ func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
 		return u, toolapi.NewPagesError(toolapi.CodeUploadExpired, "The upload was not used for too long: declare the bundle again.")
 	}
 	return u, nil
+}
+
+func noUpload() error {
+	return toolapi.NewPagesError(toolapi.CodeUploadNotFound, "There is no such upload: declare the bundle again.")
 }
 
 // used notes that an upload is in use, and writes that down from time to time.

@@ -31,11 +31,16 @@ func (p *pagesCall) listed(ctx context.Context) (u uploadRow, size int64, err er
 		if !u.bundle.Valid {
 			return nil
 		}
-		found, err := t.one("SELECT size FROM bundle_blobs WHERE bundle_id = ? AND sha256 = ?", []any{u.bundle.Int64, sum}, &size)
-		if err == nil && !found {
-			err = toolapi.NewPagesError(toolapi.CodeBlobNotListed, "The upload lists no file with this SHA-256.")
+		list, err := p.service.lists.read(t, u.bundle.Int64)
+		if err != nil {
+			return err
 		}
-		return err
+		found := false
+		size, found = list.find(sum)
+		if !found {
+			return toolapi.NewPagesError(toolapi.CodeBlobNotListed, "The upload lists no file with this SHA-256.")
+		}
+		return nil
 	})
 	return u, size, err
 }
@@ -60,6 +65,19 @@ func (p *pagesCall) hasBlob() error {
 	p.x.Header().Set("Content-Type", "application/octet-stream")
 	p.x.WriteHeader(http.StatusOK)
 	return nil
+}
+
+// stillOpen reports as an error that an upload was cancelled or collected.
+func (p *pagesCall) stillOpen(ctx context.Context, u uploadRow) error {
+	found := false
+	err := p.service.db.read(ctx, func(t tx) (err error) {
+		_, err = t.one("SELECT EXISTS (SELECT 1 FROM uploads WHERE id = ? AND bundle_id IS NOT NULL)", []any{u.id}, &found)
+		return err
+	})
+	if err == nil && !found {
+		err = noUpload()
+	}
+	return err
 }
 
 // stored is the answer of a blob that was sent.
@@ -96,7 +114,7 @@ func (p *pagesCall) sendBlob() error {
 		return blobError(err, body, size)
 	}
 	// It may have been cancelled meanwhile: then nobody shall be told that it is there.
-	if u, _, err = p.listed(context.WithoutCancel(r.Context())); err != nil {
+	if err := p.stillOpen(context.WithoutCancel(r.Context()), u); err != nil {
 		return err
 	}
 	if err := p.used(&u); err != nil {

@@ -23,7 +23,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync"
@@ -33,7 +33,7 @@ import (
 
 // Store is a folder of blobs.
 type Store struct {
-	root   *os.Root
+	dir    string
 	broken atomic.Bool
 
 	mu     sync.Mutex
@@ -47,6 +47,7 @@ type Space struct {
 	dir   string
 
 	mu     sync.Mutex
+	made   [1 << 8]bool   // folders that are there
 	synced [1 << 8]bool   // folders whose names are on disk
 	pinned map[string]int // blobs that are in use and that nobody refers to yet
 }
@@ -75,22 +76,16 @@ const incoming = "tmp"
 // Open opens the store in a folder, which is made when it is missing, and removes
 // what a process that ended left half-written.
 func Open(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	s := &Store{dir: dir, opened: map[int64]*Space{}}
+	half := filepath.Join(dir, incoming)
+	if err := os.RemoveAll(half); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
+	if err := os.MkdirAll(half, 0o700); err != nil {
 		return nil, err
 	}
-	s := &Store{root: root, opened: map[int64]*Space{}}
-	if err := errors.Join(root.RemoveAll(incoming), root.Mkdir(incoming, 0o700), s.syncDir(".")); err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	return s, nil
+	return s, s.syncDir(dir)
 }
-
-// Close closes the folder. Nothing may be under way.
-func (s *Store) Close() error { return s.root.Close() }
 
 // Broken reports whether an fsync failed: nothing more may be acknowledged.
 func (s *Store) Broken() bool { return s.broken.Load() }
@@ -101,14 +96,14 @@ func (s *Store) Space(workspace int64) *Space {
 	defer s.mu.Unlock()
 	space, ok := s.opened[workspace]
 	if !ok {
-		space = &Space{store: s, dir: strconv.FormatInt(workspace, 10), pinned: map[string]int{}}
+		space = &Space{store: s, dir: filepath.Join(s.dir, strconv.FormatInt(workspace, 10)), pinned: map[string]int{}}
 		s.opened[workspace] = space
 	}
 	return space
 }
 
-// name is the file of a blob.
-func (w *Space) name(sum string) string { return path.Join(w.dir, sum[:2], sum[2:]) }
+// Path is the file of a blob.
+func (w *Space) Path(sum string) string { return filepath.Join(w.dir, sum[:2], sum[2:]) }
 
 // valid reports whether a hash has the form of one.
 func valid(sum string) bool {
@@ -130,7 +125,7 @@ func (w *Space) Has(sum string, size int64) bool {
 	if !valid(sum) {
 		return false
 	}
-	info, err := w.store.root.Stat(w.name(sum))
+	info, err := os.Lstat(w.Path(sum))
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
@@ -146,9 +141,9 @@ func (w *Space) Put(sum string, size int64, r io.Reader) (had bool, err error) {
 	if w.store.Broken() {
 		return false, ErrBroken
 	}
-	temporary := path.Join(incoming, rand.Text())
+	temporary := filepath.Join(w.store.dir, incoming, rand.Text())
 	if err := w.store.write(temporary, sum, size, r); err != nil {
-		return false, errors.Join(err, w.store.forget(temporary))
+		return false, errors.Join(err, forget(temporary))
 	}
 	return false, w.admit(temporary, sum, size)
 }
@@ -170,7 +165,7 @@ func check(to io.Writer, sum string, size int64, r io.Reader) error {
 
 // write writes a new file, checked and synced.
 func (s *Store) write(name, sum string, size int64, r io.Reader) error {
-	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return plainly(err)
 	}
@@ -201,8 +196,8 @@ func plainly(err error) error {
 }
 
 // forget removes a file that did not become a blob.
-func (s *Store) forget(name string) error {
-	if err := s.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func forget(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -210,13 +205,12 @@ func (s *Store) forget(name string) error {
 
 // admit gives a whole file its name.
 func (w *Space) admit(temporary, sum string, size int64) error {
-	s := w.store
-	if err := s.root.MkdirAll(path.Join(w.dir, sum[:2]), 0o700); err != nil {
-		return errors.Join(plainly(err), s.forget(temporary))
+	if err := w.makeFolder(sum); err != nil {
+		return errors.Join(plainly(err), forget(temporary))
 	}
-	if err := s.root.Rename(temporary, w.name(sum)); err != nil {
+	if err := os.Rename(temporary, w.Path(sum)); err != nil {
 		// Windows does not replace a file that is being read; it has the same bytes.
-		err = errors.Join(plainly(err), s.forget(temporary))
+		err = errors.Join(plainly(err), forget(temporary))
 		if w.Has(sum, size) {
 			return nil
 		}
@@ -225,6 +219,19 @@ func (w *Space) admit(temporary, sum string, size int64) error {
 	w.mu.Lock()
 	w.synced[folderOf(sum)] = false
 	w.mu.Unlock()
+	return nil
+}
+
+// makeFolder makes the folder that a blob is in, once.
+func (w *Space) makeFolder(sum string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n := folderOf(sum); !w.made[n] {
+		if err := os.MkdirAll(filepath.Dir(w.Path(sum)), 0o700); err != nil {
+			return err
+		}
+		w.made[n] = true
+	}
 	return nil
 }
 
@@ -253,7 +260,7 @@ func (w *Space) Sync(sums []string) error {
 		if !used || w.synced[n] {
 			continue
 		}
-		if err := w.store.syncDir(path.Join(w.dir, fmt.Sprintf("%02x", n))); err != nil {
+		if err := w.store.syncDir(filepath.Join(w.dir, fmt.Sprintf("%02x", n))); err != nil {
 			return err
 		}
 		w.synced[n], synced = true, true
@@ -261,7 +268,7 @@ func (w *Space) Sync(sums []string) error {
 	if !synced {
 		return nil
 	}
-	return errors.Join(w.store.syncDir(w.dir), w.store.syncDir("."))
+	return errors.Join(w.store.syncDir(w.dir), w.store.syncDir(w.store.dir))
 }
 
 // syncDir makes the names in a folder durable. Windows cannot sync a folder; its file
@@ -270,7 +277,7 @@ func (s *Store) syncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	d, err := s.root.Open(name)
+	d, err := os.Open(name)
 	if err != nil {
 		return err
 	}
@@ -282,16 +289,11 @@ func (w *Space) Open(sum string) (*os.File, error) {
 	if !valid(sum) {
 		return nil, fs.ErrNotExist
 	}
-	return w.store.root.Open(w.name(sum))
-}
-
-// Path is the name of a blob's file, for whoever reads it by itself.
-func (w *Space) Path(sum string) string {
-	return path.Join(w.store.root.Name(), w.name(sum))
+	return os.Open(w.Path(sum))
 }
 
 // Dir is the folder that holds the files of all blobs of the workspace.
-func (w *Space) Dir() string { return path.Join(w.store.root.Name(), w.dir) }
+func (w *Space) Dir() string { return w.dir }
 
 // Verify reads a blob and reports whether it is what its name says.
 func (w *Space) Verify(sum string, size int64) error {

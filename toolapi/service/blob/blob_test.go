@@ -29,11 +29,6 @@ func open(t testing.TB, dir string) *blob.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return s
 }
 
@@ -207,7 +202,6 @@ func Example() {
 	dir, _ := os.MkdirTemp("", "blobs-*")
 	defer os.RemoveAll(dir)
 	s, _ := blob.Open(dir)
-	defer s.Close()
 	sum := hash("hello")
 	had, err := s.Space(1).Put(sum, 5, strings.NewReader("hello"))
 	fmt.Println(had, err)

@@ -2,9 +2,8 @@ package blob
 
 import (
 	"errors"
-	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
 	"strconv"
 )
 
@@ -35,7 +34,7 @@ func (w *Space) Pin(sum string) (release func()) {
 // for the blobs of a folder of a workspace, and removes from them those that
 // somebody refers to. It returns how many blobs were removed.
 func (s *Store) Collect(wanted func(workspace int64, sums map[string]bool) error) (removed int, err error) {
-	spaces, err := fs.ReadDir(s.root.FS(), ".")
+	spaces, err := os.ReadDir(s.dir)
 	if err != nil {
 		return 0, err
 	}
@@ -55,7 +54,7 @@ func (s *Store) Collect(wanted func(workspace int64, sums map[string]bool) error
 
 func (s *Store) collectSpace(workspace int64, wanted func(int64, map[string]bool) error) (removed int, err error) {
 	space := s.Space(workspace)
-	folders, err := fs.ReadDir(s.root.FS(), space.dir)
+	folders, err := os.ReadDir(space.dir)
 	if err != nil {
 		return 0, err
 	}
@@ -72,7 +71,7 @@ func (s *Store) collectSpace(workspace int64, wanted func(int64, map[string]bool
 func (s *Store) collectFolder(space *Space, workspace int64, folder string, wanted func(int64, map[string]bool) error) (removed int, err error) {
 	s.using.Lock()
 	defer s.using.Unlock()
-	files, err := fs.ReadDir(s.root.FS(), path.Join(space.dir, folder))
+	files, err := os.ReadDir(filepath.Join(space.dir, folder))
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +90,7 @@ func (s *Store) collectFolder(space *Space, workspace int64, folder string, want
 		if space.pinned[sum] > 0 {
 			continue
 		}
-		if err := s.root.Remove(space.name(sum)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(space.Path(sum)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return removed, err
 		}
 		removed++

@@ -2,25 +2,17 @@
 
 -- A bundle is a manifest and its files. Nothing refers to it since released_at.
 CREATE TABLE bundles (
-  id           INTEGER PRIMARY KEY,
+  id           INTEGER PRIMARY KEY AUTOINCREMENT, -- no id is used twice
   workspace_id INTEGER NOT NULL REFERENCES workspaces,
   digest       TEXT NOT NULL,
   manifest     BLOB NOT NULL, -- canonical JSON, as it was uploaded
   files        BLOB NOT NULL, -- JSON, gzipped
+  blobs        BLOB NOT NULL, -- SHA-256 and size of each blob, sorted, 40 bytes each
   file_count   INTEGER NOT NULL,
   bytes        INTEGER NOT NULL,
   released_at  INTEGER,
   UNIQUE (workspace_id, digest)
 );
--- The blobs of a bundle, each once.
-CREATE TABLE bundle_blobs (
-  bundle_id INTEGER NOT NULL REFERENCES bundles,
-  sha256    BLOB NOT NULL,
-  size      INTEGER NOT NULL,
-  PRIMARY KEY (bundle_id, sha256)
-) WITHOUT ROWID;
-CREATE INDEX bundle_blobs_by_hash ON bundle_blobs (sha256, bundle_id);
-
 ALTER TABLE revisions ADD COLUMN bundle_id INTEGER REFERENCES bundles;
 CREATE INDEX revisions_of_bundle ON revisions (bundle_id);
 

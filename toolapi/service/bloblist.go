@@ -1,0 +1,117 @@
+package service
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+)
+
+// blobRow is a blob of a bundle.
+type blobRow struct {
+	sum  string
+	size int64
+}
+
+// blobList is the blobs of a bundle, sorted: of each the SHA-256 and the size. As rows
+// of a table they took longer to store than all the rest of a declare.
+type blobList []byte
+
+const blobLength = sha256.Size + 8
+
+// packBlobs are the blobs of files, each once.
+func packBlobs(files []bundle.File) (blobList, error) {
+	rows := make([]blobRow, len(files))
+	for i, f := range files {
+		rows[i] = blobRow{f.SHA256, f.Size}
+	}
+	slices.SortFunc(rows, func(a, b blobRow) int { return cmp.Compare(a.sum, b.sum) })
+	rows = slices.Compact(rows)
+	list := make(blobList, 0, len(rows)*blobLength)
+	for _, r := range rows {
+		sum, err := hex.DecodeString(r.sum)
+		if err != nil {
+			return nil, err
+		}
+		list = binary.BigEndian.AppendUint64(append(list, sum...), uint64(r.size)) //nolint:gosec // a size is not negative
+	}
+	return list, nil
+}
+
+func (l blobList) len() int { return len(l) / blobLength }
+
+// at is the i-th blob's hash and size.
+func (l blobList) at(i int) (sum []byte, size int64) {
+	entry := l[i*blobLength:][:blobLength]
+	return entry[:sha256.Size], int64(binary.BigEndian.Uint64(entry[sha256.Size:])) //nolint:gosec // as it was packed
+}
+
+// rows is the list as text.
+func (l blobList) rows() []blobRow {
+	rows := make([]blobRow, l.len())
+	for i := range rows {
+		sum, size := l.at(i)
+		rows[i] = blobRow{hex.EncodeToString(sum), size}
+	}
+	return rows
+}
+
+// find is the size of a blob; false when it is not listed.
+func (l blobList) find(sum []byte) (size int64, ok bool) {
+	i := sort.Search(l.len(), func(i int) bool { at, _ := l.at(i); return bytes.Compare(at, sum) >= 0 })
+	if i == l.len() {
+		return 0, false
+	}
+	at, size := l.at(i)
+	return size, bytes.Equal(at, sum)
+}
+
+// blobLists keeps the lists that were used last: each blob that is sent is looked up
+// in one.
+type blobLists struct {
+	mu    sync.Mutex
+	ids   []int64 // newest last
+	lists map[int64]blobList
+}
+
+// blobList is the list of a bundle.
+func (t tx) blobList(bundle int64) (blobList, error) {
+	var packed []byte
+	_, err := t.one("SELECT blobs FROM bundles WHERE id = ?", []any{bundle}, &packed)
+	return packed, err
+}
+
+// read is the list of a bundle that is committed, and then never changes.
+func (c *blobLists) read(t tx, id int64) (blobList, error) {
+	c.mu.Lock()
+	list, ok := c.lists[id]
+	c.mu.Unlock()
+	if ok {
+		return list, nil
+	}
+	list, err := t.blobList(id)
+	if err != nil {
+		return nil, err
+	}
+	const most = 8
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lists == nil {
+		c.lists = map[int64]blobList{}
+	}
+	if len(c.ids) == most {
+		delete(c.lists, c.ids[0])
+		c.ids = c.ids[1:]
+	}
+	if _, ok := c.lists[id]; !ok {
+		c.ids = append(c.ids, id)
+	}
+	c.lists[id] = list
+	return list, nil
+}
