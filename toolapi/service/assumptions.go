@@ -37,6 +37,27 @@ import "time"
 // The console signs in with a key, for sessionLife, and calls the tools as its holder; it
 // draws on no rate window. Letting a proposal lapse is for who could approve it, and is audited.
 //
+// Uploads. Method and credential are judged before anything else, then workspace and
+// site, then the bundle. Who may edit may upload; who may publish may publish. A blob
+// that is there already is checked all the same. An idempotency key that was used for
+// another request is answered with 422, a body that comes too slowly with 408.
+// What a revision holds is read at RevisionsPath.
+//
+// What is served. The entry of an upload is one module, as pages build makes it, with
+// its WebAssembly modules beside it: the service bundles nothing, since a bundler would
+// read what an upload names. A bundle with neither entry nor assets serves all its files.
+//
+// Publishing makes the revision ready first (files that nobody has read since they were
+// stored, migrations, Worker) and moves the pointer then. A revision that does not know
+// a migration of the database is schema_ahead unless force is set. A schedule that
+// cannot be fulfilled is called off.
+//
+// Previews have databases and a namespace of their own, copied from the live ones at
+// the first visit, and an empty bucket; they last until the service ends.
+//
+// Sign-in on pages. A link that is mailed, good once and for signInLife. Looking at it
+// signs nobody in.
+//
 // Cursors hold for the key, the workspace and the filters they were given for.
 //
 // Pages. The address of a page is made from its name, below localhost. A name that

@@ -65,10 +65,8 @@ func piece(r io.ReaderAt, size, from, n int64) (little, error) {
 		return nil, invalid("The archive ends too early.")
 	}
 	b := make([]byte, n)
-	if _, err := r.ReadAt(b, from); err != nil {
-		return nil, err
-	}
-	return b, nil
+	_, err := io.ReadFull(io.NewSectionReader(r, from, n), b)
+	return b, err
 }
 
 func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
