@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -181,9 +182,7 @@ func hostedFiles(more map[string]string) map[string]string {
 		"w/worker.js": hostedWorker, "public/index.html": "<h1>first</h1>", "public/club/secret.txt": "for members",
 		"migrations/0001.sql": "CREATE TABLE visits (at INTEGER); CREATE TABLE posts (form TEXT, email TEXT);",
 	}
-	for path, text := range more {
-		all[path] = text
-	}
+	maps.Copy(all, more)
 	return all
 }
 

@@ -203,15 +203,14 @@ func served(m *manifest.Manifest, files []File) []string {
 
 // publicPath is where a file of the bundle is served; false for one that is not.
 func publicPath(m *manifest.Manifest, file string) (string, bool) {
-	switch dir := path.Clean(m.Assets); {
-	case m.Assets == "", file == m.Entry, isMigration(m, file):
+	if m.Assets == "" || file == m.Entry || isMigration(m, file) {
 		return "", false
-	case dir == ".":
-		return "/" + file, true
-	default:
-		rel, ok := strings.CutPrefix(file, dir+"/")
-		return "/" + rel, ok
 	}
+	rel, ok := file, true
+	if dir := path.Clean(m.Assets); dir != "." {
+		rel, ok = strings.CutPrefix(file, dir+"/")
+	}
+	return "/" + rel, ok && !manifest.EdgeFile("/"+rel)
 }
 
 // Digests are the blobs of a bundle by their hash, one file for each.
