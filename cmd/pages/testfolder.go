@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,9 +20,9 @@ import (
 const (
 	testFolderPrefix = "pages-state-"
 	testFolderLock   = "lock"
-	// A folder without a lock is one that is being made, or one of a run that was
-	// killed in that moment.
-	testFolderAge = 24 * time.Hour
+	// A folder changed so short a time ago may be in the making: its lock is not
+	// there yet, or there and not yet held.
+	testFolderAge = time.Minute
 )
 
 // testFolder is a temporary folder that is held.
@@ -38,8 +39,8 @@ func (c *cli) newTestFolder() (*testFolder, error) {
 		return nil, err
 	}
 	f := &testFolder{path: path, lock: flock.New(filepath.Join(path, testFolderLock))}
-	if _, err := f.lock.TryLock(); err != nil {
-		return nil, errors.Join(err, f.remove())
+	if held, err := f.lock.TryLock(); err != nil || !held {
+		return nil, errors.Join(fmt.Errorf("hold the temporary folder %s", path), err, f.remove())
 	}
 	return f, nil
 }
@@ -64,11 +65,14 @@ func sweepTestFolders(temp string, now time.Time) {
 
 // testFolderHeld reports whether a run lives in a folder, as far as can be told.
 func testFolderHeld(path string, now time.Time) bool {
+	folder, err := os.Lstat(path)
+	if err != nil || now.Sub(folder.ModTime()) < testFolderAge {
+		return true
+	}
 	name := filepath.Join(path, testFolderLock)
 	info, err := os.Lstat(name) // no link of a stranger's is followed
 	if errors.Is(err, fs.ErrNotExist) {
-		folder, err := os.Lstat(path)
-		return err != nil || now.Sub(folder.ModTime()) < testFolderAge
+		return false
 	}
 	if err != nil || !info.Mode().IsRegular() {
 		return true

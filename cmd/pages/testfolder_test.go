@@ -19,7 +19,7 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	t.Setenv("TMP", temp)
 	c := &cli{env: env{now: time.Now}}
-	leave := func(name string, lock bool) string {
+	leave := func(name string, lock bool, age time.Duration) string {
 		t.Helper()
 		path := filepath.Join(temp, name)
 		if err := os.MkdirAll(filepath.Join(path, "pristine"), 0o700); err != nil {
@@ -30,17 +30,19 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		changed := time.Now().Add(-age)
+		if err := os.Chtimes(path, changed, changed); err != nil {
+			t.Fatal(err)
+		}
 		return path
 	}
-	leave("pages-state-killed", true) // its lock ended with its process
-	long := leave("pages-state-long-ago", false)
-	old := time.Now().Add(-2 * testFolderAge)
-	if err := os.Chtimes(long, old, old); err != nil {
-		t.Fatal(err)
-	}
-	leave("pages-state-new", false)
-	leave("pages-stat", true)
-	held := flock.New(filepath.Join(leave("pages-state-held", true), testFolderLock))
+	const old = 2 * testFolderAge
+	leave("pages-state-killed", true, old) // its lock ended with its process
+	leave("pages-state-unlocked", false, old)
+	leave("pages-state-new", false, 0)
+	leave("pages-state-about-to-be-held", true, 0)
+	leave("pages-stat", true, old)
+	held := flock.New(filepath.Join(leave("pages-state-held", true, old), testFolderLock))
 	if ok, err := held.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -60,7 +62,7 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 		}
 		return names
 	}
-	want := []string{"pages-stat", "pages-state-held", "pages-state-new", filepath.Base(f.path)}
+	want := []string{"pages-stat", "pages-state-about-to-be-held", "pages-state-held", "pages-state-new", filepath.Base(f.path)}
 	slices.Sort(want)
 	if got := left(); !slices.Equal(got, want) {
 		t.Errorf("left are %q, want %q", got, want)
