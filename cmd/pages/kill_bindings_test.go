@@ -79,6 +79,7 @@ type ledger struct {
 	under        map[string]int // way: what nobody answered; it may be there
 	highest      map[string]int // version that was tried
 	acks         int
+	powerless    bool // an answer counts no more
 }
 
 func newLedger() *ledger {
@@ -94,6 +95,7 @@ func (l *ledger) load(d *devServer, count int, enough func()) {
 	var writers sync.WaitGroup
 	var once sync.Once
 	count += l.acks
+	l.powerless = false
 	for _, kind := range written {
 		for n := range 2 {
 			writers.Go(func() {
@@ -109,6 +111,14 @@ func (l *ledger) load(d *devServer, count int, enough func()) {
 		}
 	}
 	writers.Wait()
+}
+
+// losePower has no answer count any more: they are of a moment that a machine without
+// power does not have.
+func (l *ledger) losePower() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.powerless = true
 }
 
 // write writes the next version of a key, or drops it now and then.
@@ -133,6 +143,9 @@ func (l *ledger) write(d *devServer, kind, key string) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.powerless {
+		return false
+	}
 	l.acks++
 	l.acknowledged[key] = version
 	delete(l.under, key)

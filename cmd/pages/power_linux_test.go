@@ -50,7 +50,9 @@ func (d *disk) run(args ...string) {
 func (d *disk) mount()   { d.run("mount", "-o", "loop", d.image, d.place) }
 func (d *disk) unmount() { d.run("umount", d.place) }
 
-// cut ends all that the file system does, without a last write.
+// cut ends all that the file system does, without a last write. An fsync that is under
+// way then may succeed and its bytes be lost all the same: whoever keeps a ledger stops
+// believing answers before the cut, not after it.
 func (d *disk) cut() {
 	root, err := os.Open(d.place)
 	if err != nil {
@@ -76,6 +78,7 @@ func TestBindingsPowerLoss(t *testing.T) {
 		d := startDev(t, site, "--state-dir", filepath.Join(power.place, "state"))
 		l.check(t, d)
 		l.load(d, 20+rand.IntN(200), func() { //nolint:gosec // a choice
+			l.losePower()
 			power.cut()
 			if err := d.cmd.Process.Kill(); err != nil {
 				t.Error(err)
