@@ -311,6 +311,7 @@ func TestKVFromWorker(t *testing.T) {
 			"for (const k of [\"o/b\", \"o/é\", \"o/\\uffff\", \"o/😀\", \"o/Z\", \"o/10\", \"o/9\"]) await KV.put(k, \"\"); const names = []; let cursor, pages = 0; do { const l = await KV.list({ prefix: \"o/\", limit: 3, cursor }); names.push(...l.keys.map((k) => k.name.slice(2))); cursor = l.cursor; pages++; } while (cursor); return [pages, names.join(\" \") === \"10 9 Z b é \\uffff 😀\", await KV.list({ prefix: \"none\" })]",
 			`[3,true,{"keys":[],"list_complete":true,"cacheStatus":null}]`,
 		},
+		{"return [KV.constructor.name, String(KV), Object.keys(KV), \"get\" in KV]", `["KvNamespace","[object KvNamespace]",[],true]`},
 		{"await KV.delete(\"a\"); await KV.delete(\"a\"); return await KV.get(\"a\")", `"undefined"`},
 	})
 }

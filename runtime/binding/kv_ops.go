@@ -12,7 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// kvFuncs are the host functions of KVNamespace. find gives the namespace of
+// kvFuncs are the host functions of KvNamespace. find gives the namespace of
 // a binding's id, nil for an unknown one. The work is done off the isolate's
 // goroutine.
 //

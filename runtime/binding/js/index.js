@@ -2,12 +2,12 @@
 import { Fetcher } from "./assets.js";
 import { D1Database } from "./database.js";
 import { ImagesBinding } from "./images.js";
-import { KVNamespace } from "./kv.js";
+import { KvNamespace } from "./kv.js";
 import { R2Bucket } from "./storage.js";
 
 const KINDS = {
   database: ({ id }) => new D1Database(id),
-  kv: ({ id }) => new KVNamespace(id),
+  kv: ({ id }) => new KvNamespace(id),
   storage: ({ id }) => new R2Bucket(id),
   images: ({ id }) => new ImagesBinding(id),
   assets: ({ id }) => new Fetcher(id),

@@ -1,6 +1,7 @@
-// KVNamespace: Workers KV. Limits and most error texts are the host's.
+// KvNamespace: Workers KV; the type is called KVNamespace, the class is not. Limits and most error texts are the host's.
 import { host } from "../../web/js/host.js";
 import { asText, pump } from "../../web/js/streams.js";
+import { dress } from "../../web/js/idl.js";
 import { streamOf, viewOf } from "./body.js";
 import { int32, isObject, options as converted, required, struct, text } from "./convert.js";
 
@@ -10,7 +11,7 @@ const GET = { type: text, cacheTtl: int32 };
 const PUT = { expiration: int32, expirationTtl: int32, metadata: (value) => value };
 const LIST = { prefix: maybe, limit: int32, cursor: maybe };
 
-export class KVNamespace {
+export class KvNamespace {
   #id;
   constructor(id) { this.#id = id; }
 
@@ -57,6 +58,8 @@ export class KVNamespace {
     await host.kv_delete(this.#id, keyOf(key, "DELETE"));
   }
 }
+
+dress(KV, KvNamespace);
 
 // A key travels in a URL, which holds no half of a surrogate pair.
 function keyOf(key, method) {

@@ -57,8 +57,9 @@ export class R2Bucket {
   }
 
   async list(options) {
-    const { objects, truncated, cursor, delimitedPrefixes } = await host.r2_list(this.#id, listOptions(options));
-    return { objects: objects.map((o) => new HeadResult(o)), truncated, cursor, delimitedPrefixes };
+    const listing = await host.r2_list(this.#id, listOptions(options));
+    listing.objects = listing.objects.map((o) => new HeadResult(o));
+    return listing;
   }
 
   async createMultipartUpload(key, options) {
@@ -124,9 +125,10 @@ export class HeadResult {
     this.httpEtag = `"${o.etag}"`;
     this.checksums = new Checksums(o.checksums);
     this.uploaded = new Date(o.uploaded);
-    this.httpMetadata = o.httpMetadata === undefined ? undefined : filled(o.httpMetadata);
+    this.httpMetadata = o.httpMetadata;
+    if (o.httpMetadata?.cacheExpiry !== undefined) this.httpMetadata.cacheExpiry = new Date(o.httpMetadata.cacheExpiry);
     this.customMetadata = o.customMetadata;
-    this.range = o.range === undefined ? undefined : { ...o.range, suffix: undefined };
+    this.range = o.range;
     this.storageClass = o.storageClass;
     this.ssecKeyMd5 = undefined;
   }
@@ -140,13 +142,6 @@ export class HeadResult {
     for (const [field, name] of Object.entries(HEADERS)) if (known[field] !== undefined) headers.set(name, known[field]);
     if (known.cacheExpiry !== undefined) headers.set("expires", known.cacheExpiry.toUTCString());
   }
-}
-
-function filled(http) {
-  const all = {};
-  for (const name of Object.keys(HEADERS)) all[name] = http[name];
-  all.cacheExpiry = http.cacheExpiry === undefined ? undefined : new Date(http.cacheExpiry);
-  return all;
 }
 
 export class GetResult extends HeadResult {
