@@ -30,7 +30,7 @@ func (e explainer) all(result api.BuildResult) (found manifest.Diagnostics) {
 	for _, m := range result.Warnings {
 		found = append(found, e.message(m, "warning"))
 	}
-	return found
+	return gather(found)
 }
 
 func (e explainer) message(m api.Message, severity string) manifest.Diagnostic {

@@ -67,6 +67,9 @@ func nearestFile(name string, folder []os.DirEntry) string {
 // npmName is what npm takes for a package's name.
 var npmName = regexp.MustCompile(`^(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$`)
 
+// noPackage begins the message of an import of a package that is not there.
+const noPackage = "there is no package"
+
 // missingPackage explains an import of an npm package.
 func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer string) {
 	d.Code = "import-unresolved"
@@ -80,7 +83,7 @@ func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer st
 		}
 		return
 	}
-	d.Message = `there is no package "` + name + `" in node_modules`
+	d.Message = noPackage + ` "` + name + `" in node_modules`
 	e.reads.add(e.dir)
 	e.reads.addFolderOf(filepath.Join(e.dir, "node_modules", name))
 	listed := e.dependencies()

@@ -43,6 +43,7 @@ type Build struct {
 	Changed  []string
 	Problems []Problem
 	Took     time.Duration
+	Stale    bool // it failed, and an earlier one that was good is still served
 }
 
 // Reload says what the open pages do about a build.

@@ -103,13 +103,30 @@ func (p Problem) Marks(line string) string {
 
 // Text is the problem for a terminal or a plain-text client, without colour.
 // Control characters are left out, so that no file name can move the cursor.
-func (p Problem) Text() string {
+func (p Problem) Text() string { return ProblemsText([]Problem{p}) }
+
+// ProblemsText is several problems one below the other, as Text has each. A title
+// that goes for those that follow is said once.
+func ProblemsText(problems []Problem) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", p.heading())
-	if at := p.Place(); at != "" {
-		fmt.Fprintf(&b, "%s: ", at)
+	for i, p := range problems {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if i == 0 || p.heading() != problems[i-1].heading() {
+			fmt.Fprintf(&b, "%s\n\n", p.heading())
+		}
+		p.write(&b)
 	}
-	fmt.Fprintf(&b, "%s\n", p.Message)
+	return strings.Map(printable, b.String())
+}
+
+// write writes what is below the title.
+func (p Problem) write(b *strings.Builder) {
+	if at := p.Place(); at != "" {
+		fmt.Fprintf(b, "%s: ", at)
+	}
+	fmt.Fprintf(b, "%s\n", p.Message)
 	if len(p.Snippet) > 0 {
 		b.WriteByte('\n')
 	}
@@ -118,13 +135,13 @@ func (p Problem) Text() string {
 		if line.Hit {
 			sign = ">"
 		}
-		fmt.Fprintf(&b, "%s %4d | %s\n", sign, line.Number, line.Text)
+		fmt.Fprintf(b, "%s %4d | %s\n", sign, line.Number, line.Text)
 		if marks := p.Marks(line.Text); line.Hit && marks != "" {
-			fmt.Fprintf(&b, "       | %s\n", marks)
+			fmt.Fprintf(b, "       | %s\n", marks)
 		}
 	}
 	if p.Fix != "" {
-		fmt.Fprintf(&b, "\nfix: %s\n", p.Fix)
+		fmt.Fprintf(b, "\nfix: %s\n", p.Fix)
 	}
 	for i, f := range p.Frames {
 		if i == 0 {
@@ -134,12 +151,11 @@ func (p Problem) Text() string {
 		if name == "" {
 			name = "(anonymous)"
 		}
-		fmt.Fprintf(&b, "    at %s (%s)\n", name, f.Place())
+		fmt.Fprintf(b, "    at %s (%s)\n", name, f.Place())
 	}
 	for _, note := range p.Notes {
-		fmt.Fprintf(&b, "\nnote: %s\n", note)
+		fmt.Fprintf(b, "\nnote: %s\n", note)
 	}
-	return strings.Map(printable, b.String())
 }
 
 func printable(r rune) rune {

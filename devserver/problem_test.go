@@ -63,6 +63,25 @@ func TestProblemForms(t *testing.T) {
 	}
 }
 
+// TestProblemsText: what a whole build failed with has one heading.
+func TestProblemsText(t *testing.T) {
+	failed := "The site could not be built"
+	text := ProblemsText([]Problem{
+		{Title: failed, Message: "one", File: "a.ts", Line: 1, Column: 2},
+		{Title: failed, Message: "two", Fix: "mend it"},
+		{Title: "A migration failed", Message: "three"},
+		{Message: "four"},
+	})
+	const want = "The site could not be built\n\na.ts:1:2: one\n\ntwo\n\nfix: mend it\n\nA migration failed\n\nthree\n\nSomething went wrong\n\nfour\n"
+	if text != want {
+		t.Errorf("%s", text)
+	}
+	page, err := problemHTML([]Problem{{Title: failed, Message: "one"}, {Title: failed, Message: "two"}, {Message: "three"}}, 1, "nonce")
+	if err != nil || strings.Count(string(page), failed+"</h") != 1 || strings.Count(string(page), "<h2>") != 1 || strings.Count(string(page), "<article>") != 3 {
+		t.Errorf("%v\n%s", err, page)
+	}
+}
+
 func TestProblemStatus(t *testing.T) {
 	for status, want := range map[int]int{0: 500, 503: 503, 404: 404, 200: 500, 99: 500, 600: 500} {
 		if w := show(t, "GET", "", Problem{Status: status}); w.Code != want {

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"encoding/json"
 	"html/template"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -61,11 +60,7 @@ func problemBody(r *http.Request, problems []Problem, build int64, nonce string)
 			return "application/json", append(data, '\n')
 		}
 	}
-	var text strings.Builder
-	for _, p := range problems {
-		_, _ = io.WriteString(&text, p.Text())
-	}
-	return "text/plain; charset=utf-8", []byte(text.String())
+	return "text/plain; charset=utf-8", []byte(ProblemsText(problems))
 }
 
 // problemHTML renders the page. The template is parsed each time: it is shown

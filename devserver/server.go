@@ -211,7 +211,7 @@ func (s *Server) build(ctx context.Context, changed []string) {
 	s.builds++
 	result := Build{
 		Number: s.builds, OK: out.OK, Reload: ReloadNone, Changed: changed, Problems: out.Problems,
-		Took: s.Now().Sub(start),
+		Took: s.Now().Sub(start), Stale: !out.OK && s.good,
 	}
 	switch {
 	case out.OK:

@@ -65,7 +65,7 @@ var traceLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(
 // notTheAuthors are what a trace has in place of a file for what the author did
 // not write, and for a function that was stopped before QuickJS noted where it is:
 // the line that called it says more.
-var notTheAuthors = []string{preludeName, "native", "<evalScript>", "missing"}
+var notTheAuthors = []string{preludeName, "native", "<evalScript>", "<input>", "missing"}
 
 // frames reads a trace as the engine wrote it, without what the author did not
 // write.

@@ -190,12 +190,16 @@ func TestLoadFailures(t *testing.T) {
 		"a number":   {`export default 5`, "of type number"},
 		"global I/O": {`setTimeout(() => 0, 1); export default { fetch() {} }`, "global scope"},
 		"wasm":       {`import sum from "./sum.wasm"; export default { fetch: () => sum }`, "CompileError: expected the magic bytes"},
+		"bad JSON":   {`const o = JSON.parse("{no"); export default { fetch: () => o }`, "SyntaxError"},
 		"endless":    {`await new Promise(() => {}); export default { fetch() {} }`, "never settled"},
 	} {
 		_, err := start(t, c.code, pagesruntime.WorkerOptions{Wasm: map[string][]byte{"./sum.wasm": []byte("text")}})
 		var f *pagesruntime.Error
 		if !errors.As(err, &f) || f.Kind != pagesruntime.KindLoad || !strings.Contains(f.Error(), c.text) {
 			t.Errorf("%s: got %v, want %q", name, err, c.text)
+		}
+		if f != nil && len(f.Frames) > 0 && f.Frames[0].File == "<input>" {
+			t.Errorf("%s: it points into the text that JSON.parse read: %v", name, f.Frames)
 		}
 	}
 }

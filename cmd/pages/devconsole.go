@@ -106,8 +106,10 @@ func (k *console) build(b devserver.Build) {
 	}
 	k.problems(b)
 	switch {
-	case !b.OK:
+	case b.Stale:
 		k.line("the build failed; what was good before is still served")
+	case !b.OK:
+		k.line("nothing is served until the site builds; it is tried again when a file changes")
 	case b.Number > 1:
 		k.line("rebuilt in %s", b.Took.Round(time.Millisecond/10))
 	}
@@ -123,12 +125,12 @@ func (k *console) problems(b devserver.Build) {
 	if b.OK {
 		k.warned = said
 	}
+	if !b.OK {
+		k.line("%s %s", k.cli.paint("31;1", "error:"), strings.TrimSpace(devserver.ProblemsText(b.Problems)))
+		return
+	}
 	for _, p := range b.Problems {
-		if b.OK {
-			k.line("%s %s: %s", k.cli.paint("33", "warning:"), p.Place(), p.Message)
-			continue
-		}
-		k.line("%s %s", k.cli.paint("31;1", "error:"), strings.TrimSpace(p.Text()))
+		k.line("%s %s: %s", k.cli.paint("33", "warning:"), p.Place(), p.Message)
 	}
 }
 

@@ -33,7 +33,7 @@ func (c *cli) find(args []string) (string, error) {
 			return "", &failure{
 				code: exitRefused, id: "no-manifest",
 				msg: fmt.Sprintf("no %s in %s or above it", manifest.FileName, c.dir),
-				fix: "run pages in the site's folder, or name it: pages COMMAND DIR",
+				fix: "run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site",
 			}
 		}
 		dir = parent
@@ -59,7 +59,7 @@ func (c *cli) given(path string) (string, error) {
 		return filepath.Dir(abs), nil
 	}
 	if !isFile(filepath.Join(abs, manifest.FileName)) {
-		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %q", manifest.FileName, path), fix: "a manifest of {} makes the folder a static site"}
+		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %q", manifest.FileName, path), fix: "pages init " + path + " writes one; {} makes the folder a static site"}
 	}
 	return abs, nil
 }

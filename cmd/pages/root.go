@@ -29,9 +29,9 @@ func run(ctx context.Context, args []string, e env) int {
 	c := &cli{env: e}
 	root := c.newRoot()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !c.entered && !errors.As(err, new(*failure)) {
-		err = usageError("%s", strings.TrimSuffix(firstLine(err.Error()), "."))
+		err = misuse(cmd, err)
 	}
 	return c.exit(ctx, err)
 }
@@ -62,10 +62,7 @@ func (c *cli) newRoot() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		text, _, _ := strings.Cut(err.Error(), ": strconv.") // how Go said it is no help
-		return usageError("%s", text)
-	})
+	root.SetFlagErrorFunc(flagMisuse)
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	f := root.PersistentFlags()

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// This file says what is wrong with a command line that reached no command, and
+// what was probably meant.
+
+// misuse is the error of a command line that cmd was found in.
+func misuse(cmd *cobra.Command, err error) *failure {
+	line := firstLine(err.Error())
+	if m := argumentCount.FindStringSubmatch(line); m != nil {
+		f := usageError("%q takes %s, and got %s", cmd.CommandPath(), expected(m), got(m[4]))
+		f.fix = "it is called as " + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "; see " + cmd.CommandPath() + " --help"
+		return f
+	}
+	f := usageError("%s", strings.TrimSuffix(line, "."))
+	f.fix = "see " + cmd.CommandPath() + " --help"
+	args := cmd.Flags().Args()
+	switch unknown := strings.HasPrefix(line, "unknown command") && len(args) > 0; {
+	case unknown && !cmd.HasSubCommands():
+		f.msg = fmt.Sprintf("%q takes no argument, and got %q", cmd.CommandPath(), args[0])
+	case unknown:
+		var names []string
+		for _, sub := range cmd.Commands() {
+			names = append(names, sub.Name())
+		}
+		if near := nearest(args[0], names); near != "" {
+			f.fix = `did you mean "` + cmd.CommandPath() + " " + near + `"?`
+		}
+	}
+	return f
+}
+
+// argumentCount is cobra's text for too many or too few arguments.
+var argumentCount = regexp.MustCompile(`^(accepts|accepts at most|requires at least|accepts between (\d+) and) (\d+) arg\(s\),(?: only)? received (\d+)$`)
+
+func expected(m []string) string {
+	n, _ := strconv.Atoi(m[3]) // it matched digits
+	switch {
+	case m[2] != "":
+		return m[2] + " to " + count(n, "argument")
+	case m[1] == "accepts at most":
+		return "at most " + count(n, "argument")
+	case m[1] == "requires at least":
+		return "at least " + count(n, "argument")
+	}
+	return count(n, "argument")
+}
+
+func got(n string) string {
+	if n == "0" {
+		return "none"
+	}
+	return n
+}
+
+// flagMisuse is the error of a flag that cmd does not take as it is.
+func flagMisuse(cmd *cobra.Command, err error) error {
+	text, _, _ := strings.Cut(err.Error(), ": strconv.") // how Go said it is no help
+	f := usageError("%s", text)
+	f.fix = "see " + cmd.CommandPath() + " --help"
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+			f.fix = fmt.Sprintf("did you mean --%s?", near)
+		}
+	}
+	return f
+}
+
+// nearFlag is the flag of cmd that name was most likely meant to be, "" for none.
+func nearFlag(cmd *cobra.Command, name string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return nearest(name, names)
+}
+
+// nearest is the name that a mistyped one was most likely meant to be, "" for
+// none. It asks the library that suggests commands for mistyped ones.
+func nearest(name string, names []string) string {
+	list := &cobra.Command{SuggestionsMinimumDistance: max(1, min(2, len(name)/2))}
+	for _, n := range names {
+		list.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	}
+	if near := list.SuggestionsFor(name); name != "" && len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
