@@ -24,6 +24,7 @@ type siteHost struct {
 	dir     string // of the sites' state
 	logger  *slog.Logger
 	until   context.Context // ends with the service
+	notice  func(error)     // of what databases failed with
 	runtime func() (*pagesruntime.Runtime, error)
 
 	mu       sync.Mutex

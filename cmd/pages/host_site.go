@@ -137,7 +137,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	front, err := site.New(ctx, site.Options{
 		DB: s.platform, SubmissionsDB: s.database, AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
-		Workspace: r.Workspace, ErrorPage: s.failed, Preview: r.Preview, Now: c.now, Logger: s.host.logger.With("site", s.id),
+		Workspace: r.Workspace, DatabaseFailed: s.host.notice, ErrorPage: s.failed, Preview: r.Preview, Now: c.now, Logger: s.host.logger.With("site", s.id),
 	})
 	s.front = front
 	return err
@@ -297,6 +297,7 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	migrator := s.host.cli.migrator(s.state, s.database, dir, m, migrate.Options{})
 	status, err := migrator.Status(ctx)
 	if err != nil {
+		s.host.notice(err)
 		return migrationRefused(ctx, err, "")
 	}
 	switch {
@@ -307,6 +308,7 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	}
 	result, err := migrator.Apply(ctx)
 	if err != nil {
+		s.host.notice(err)
 		return migrationRefused(ctx, err, result.Stands())
 	}
 	return nil

@@ -22,6 +22,8 @@ const (
 	platformPort = 8790
 	// platformDrain is how long calls in flight may take to end.
 	platformDrain = 10 * time.Second
+	// failedDrain is the same when the disk has failed.
+	failedDrain = time.Second
 
 	platformReadTime  = time.Minute
 	platformIdleTime  = 2 * time.Minute
@@ -44,7 +46,7 @@ func (c *cli) newPlatform() *cobra.Command {
 		Long: "Run the Workspace tool API on this machine: the same tools, answers and refusals,\non a SQLite file of its own.\n\n" +
 			"The first line on stdout is \"ready URL\". With --json it is one JSON document with\nthe address, the workspaces and, with --seed demo, keys and ids to call with.\nRequests are logged on stderr, without keys and bodies.\n\n" +
 			"The seed plants two workspaces in a folder that has none. Its keys are the same on\nevery machine: they are for trying, not for keeping.\n\n" +
-			"Exit codes: 0 stopped by Ctrl-C, 1 the service failed, 2 wrong usage, 9 the port,\nthe data folder or its lock cannot be had.",
+			"Exit codes: 0 stopped by Ctrl-C, 1 the service failed, 2 wrong usage, 9 the port,\nthe data folder or its lock cannot be had, or the disk failed.",
 		Example: "  pages platform --seed demo\n  pages platform --port 0 --data /srv/pages --json\n  pages platform keys create ana@acme.test --data /srv/pages",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,7 +105,13 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, host.close(), s.Close()) }()
+	defer func() {
+		// To close databases is to write to them, which a failed disk gets no chance of.
+		if s.Failure() == nil {
+			err = errors.Join(err, host.close(), s.Close())
+		}
+	}()
+	host.notice = s.Notice
 	ready, err := c.plant(ctx, s, f.seed)
 	if err != nil {
 		return err
@@ -191,13 +199,17 @@ func (c *cli) serveAPI(ctx context.Context, s *service.Service, sockets *devserv
 	}
 	ready()
 	var err error
-	served := len(all)
+	served, drain := len(all), platformDrain
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
 		served--
+	case <-s.Failed():
+		drain = failedDrain
+		err = resourceError("disk-failed", "a write did not reach the disk, so the service ended: what it acknowledged is kept, what it was about to acknowledge may be there or not",
+			"look in the system's log for what is wrong with the disk, then start the service again", s.Failure())
 	}
-	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), platformDrain)
+	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	if e := server.Shutdown(drained); e != nil { // someone takes longer: cut them off
 		err = errors.Join(err, server.Close())

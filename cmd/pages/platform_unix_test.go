@@ -32,6 +32,12 @@ type platformRun struct {
 
 func startPlatform(t *testing.T, data string, args ...string) *platformRun {
 	t.Helper()
+	return startPlatformAs(t, data, func(*exec.Cmd) {}, args...)
+}
+
+// startPlatformAs changes the command before it starts.
+func startPlatformAs(t *testing.T, data string, change func(*exec.Cmd), args ...string) *platformRun {
+	t.Helper()
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +49,7 @@ func startPlatform(t *testing.T, data string, args ...string) *platformRun {
 	if err != nil {
 		t.Fatal(err)
 	}
+	change(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -155,6 +155,9 @@ func (x *exchange) refuseMethod(allow string) {
 func (x *exchange) databaseFailed(what string, err error) {
 	x.failure = err.Error()
 	x.site.options.Logger.Error(what, "error", err)
+	if x.site.options.DatabaseFailed != nil {
+		x.site.options.DatabaseFailed(err)
+	}
 	status := http.StatusServiceUnavailable
 	if sqliteKind(err) == sqliteFull {
 		status = http.StatusInsufficientStorage

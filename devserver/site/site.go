@@ -77,6 +77,9 @@ type Options struct {
 	Preview bool
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
+	// DatabaseFailed is told what the platform's database failed with, each time a visitor
+	// is told that it did. Nil is nobody.
+	DatabaseFailed func(error)
 	// Logger gets what nobody is answered. Nil means silence.
 	Logger *slog.Logger
 	// DevHints is for a site on its author's machine: pages say what to do, and

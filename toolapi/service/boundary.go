@@ -84,6 +84,10 @@ func (s *Service) observe(x *exchange, took time.Duration) {
 
 // route answers by the path as it was sent, which nothing cleans or decodes.
 func (s *Service) route(x *exchange) {
+	if s.Failure() != nil {
+		s.refuseFailed(x)
+		return
+	}
 	if s.serveHosted(x) {
 		return
 	}
@@ -141,6 +145,14 @@ func notFound() *toolapi.Error {
 
 func internal() *toolapi.Error {
 	return toolapi.NewError(toolapi.CodeInternal, "The service failed; nothing took effect. Try again, and give the x-request-id when you report it.")
+}
+
+// failure is what a caller is told of a failure of the service itself.
+func failure(err error) *toolapi.Error {
+	if unsynced(err) {
+		return toolapi.NewError(toolapi.CodeInternal, "The disk failed, and nobody knows whether this took effect. Look when the service is back, before you try again.")
+	}
+	return internal()
 }
 
 // serveTool answers POST /api/v1/tools/<name>.
@@ -267,7 +279,7 @@ func (s *Service) refuse(x *exchange, err error) {
 		} else {
 			s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
 		}
-		refused = internal()
+		refused = failure(err)
 	}
 	if x.status != 0 {
 		return // the panic came while the answer was written

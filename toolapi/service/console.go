@@ -203,7 +203,7 @@ func (v *visit) fail(err error) {
 	refused, ok := errors.AsType[*toolapi.Error](err)
 	if !ok {
 		v.service.log.Error("failed", "request", v.x.request, "error", err.Error())
-		refused = internal()
+		refused = failure(err)
 	}
 	v.x.code = refused.Code
 	status := toolapi.Status(refused.Code)

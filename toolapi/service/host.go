@@ -90,6 +90,9 @@ func bareName(host string) string {
 	return strings.ToLower(strings.Trim(strings.TrimSuffix(name, "."), "[]"))
 }
 
+// isLoopback reports whether a name is that of the service itself, and of no page.
+func isLoopback(name string) bool { return name == "localhost" || name == "127.0.0.1" || name == "::1" }
+
 // previewDomain is under which each preview has a host of its own, so that a cookie
 // opens one preview.
 const previewDomain = ".preview.localhost"
@@ -101,8 +104,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 		return false
 	}
 	name := bareName(x.r.Host)
-	switch name {
-	case "localhost", "127.0.0.1", "::1":
+	if isLoopback(name) {
 		return false
 	}
 	if label, ok := strings.CutSuffix(name, previewDomain); ok {

@@ -111,7 +111,7 @@ func (s *Service) callMCP(ctx context.Context, name string, arguments json.RawMe
 		refused, ok := errors.AsType[*toolapi.Error](err)
 		if !ok {
 			s.log.Error("failed", "request", caller.request, "tool", name, "error", err.Error())
-			refused = internal()
+			refused = failure(err)
 		}
 		return nil, mcpError(refused)
 	}

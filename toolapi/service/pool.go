@@ -16,6 +16,8 @@ type pool struct {
 	db    *sql.DB
 	begin string
 	idle  chan *connection
+	// noticed is told why transactions failed, before the next one begins.
+	noticed func(error)
 }
 
 // connection is opened when it is first needed.
@@ -46,7 +48,12 @@ func (p *pool) within(ctx context.Context, do func(tx) error) (err error) {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { p.idle <- c }()
+	defer func() {
+		if err != nil && p.noticed != nil {
+			p.noticed(err)
+		}
+		p.idle <- c
+	}()
 	if c.conn == nil {
 		if c.conn, err = p.db.Conn(ctx); err != nil {
 			return err

@@ -20,7 +20,7 @@ func (s *Service) store() (*blob.Store, error) {
 	if s.blobs != nil {
 		return s.blobs, nil
 	}
-	store, err := blob.Open(filepath.Join(s.dir, "blobs"))
+	store, err := blob.Open(filepath.Join(s.dir, "blobs"), s.Notice)
 	if err != nil {
 		return nil, fmt.Errorf("open the blobs: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // This file keeps the secrets of pages, encrypted with a key in a file of its own: the
@@ -37,6 +38,7 @@ func (s *Service) masterKey() ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		key, err = newMasterKey(name)
 	}
+	s.Notice(err)
 	if err == nil && len(key) != masterKeySize {
 		err = fmt.Errorf("it has %d bytes, and must have %d", len(key), masterKeySize)
 	}
@@ -57,7 +59,7 @@ func newMasterKey(name string) (key []byte, err error) {
 		return nil, err
 	}
 	_, err = f.Write(key)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, syncFile(f), f.Close()); err != nil {
 		return nil, err
 	}
 	return key, errors.Join(os.Rename(name+".new", name), syncFolder(filepath.Dir(name)))
@@ -199,5 +201,14 @@ func syncFolder(name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(syncFile(d), d.Close())
+}
+
+// syncFile is fsync, with a name for its failure.
+func syncFile(f *os.File) error {
+	err := f.Sync()
+	if err != nil {
+		err = errors.Join(blob.ErrBroken, err)
+	}
+	return err
 }

@@ -54,6 +54,7 @@ type Options struct {
 // Service is a running tool API.
 type Service struct {
 	db        *database
+	sound     soundness
 	now       func() time.Time
 	elapsed   func() time.Duration
 	perMinute int
@@ -108,10 +109,11 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		db: db, now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
+		db: db, sound: newSoundness(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
 		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail,
 	}
+	db.writing.noticed = s.Notice
 	contract := toolapi.NewContract()
 	s.tools = bind(contract)
 	s.mcp = s.newMCP()

@@ -35,6 +35,7 @@ import (
 type Store struct {
 	dir    string
 	broken atomic.Bool
+	failed func(error)
 
 	mu     sync.Mutex
 	opened map[int64]*Space
@@ -74,9 +75,10 @@ func (e *MismatchError) Error() string {
 const incoming = "tmp"
 
 // Open opens the store in a folder, which is made when it is missing, and removes
-// what a process that ended left half-written.
-func Open(dir string) (*Store, error) {
-	s := &Store{dir: dir, opened: map[int64]*Space{}}
+// what a process that ended left half-written. failed is told of an fsync that failed;
+// nil is nobody.
+func Open(dir string, failed func(error)) (*Store, error) {
+	s := &Store{dir: dir, failed: failed, opened: map[int64]*Space{}}
 	half := filepath.Join(dir, incoming)
 	if err := os.RemoveAll(half); err != nil {
 		return nil, err
@@ -181,8 +183,11 @@ func (s *Store) write(name, sum string, size int64, r io.Reader) error {
 func (s *Store) sync(f *os.File) error {
 	err := f.Sync()
 	if err != nil && !errors.Is(err, syscall.ENOSPC) {
-		s.broken.Store(true)
-		return errors.Join(ErrBroken, err)
+		err = errors.Join(ErrBroken, err)
+		if s.broken.Store(true); s.failed != nil {
+			s.failed(err)
+		}
+		return err
 	}
 	return err
 }

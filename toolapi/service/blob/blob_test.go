@@ -25,7 +25,7 @@ func hash(text string) string {
 
 func open(t testing.TB, dir string) *blob.Store {
 	t.Helper()
-	s, err := blob.Open(dir)
+	s, err := blob.Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestTogether(t *testing.T) {
 func Example() {
 	dir, _ := os.MkdirTemp("", "blobs-*")
 	defer os.RemoveAll(dir)
-	s, _ := blob.Open(dir)
+	s, _ := blob.Open(dir, nil)
 	sum := hash("hello")
 	had, err := s.Space(1).Put(sum, 5, strings.NewReader("hello"))
 	fmt.Println(had, err)
