@@ -98,6 +98,11 @@ func (w *browser) close() error {
 	return errors.Join(w.server.Close(), os.RemoveAll(w.home))
 }
 
+// lookedAt is how long a page is left alone before the next save: nobody saves again
+// before seeing what the last save did, and a browser that has just shown a page is
+// at work for a while.
+const lookedAt = time.Second
+
 // visible measures saves until the page shows them.
 func (b *bench) visible(ctx context.Context, s *side, srv *server) (err error) {
 	program := b.browserProgram()
@@ -114,6 +119,9 @@ func (b *bench) visible(ctx context.Context, s *side, srv *server) (err error) {
 		return err
 	}
 	for range b.saves {
+		if err := rest(ctx, lookedAt); err != nil {
+			return err
+		}
 		s.version++
 		begin := b.now()
 		if err := saveWorker(s.site, s.version); err != nil {

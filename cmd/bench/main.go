@@ -8,7 +8,7 @@
 //	memory   the peak of all processes together, while they start and are loaded
 //	save     from writing the source to the first answer that shows it
 //	visible  from writing the source to a page in a real Chromium that shows it, which
-//	         the server's own live reload brings up to date
+//	         the server's own live reload brings up to date, a second after the last one
 //	idle     processor time of a server that watches 20,000 files, and is left alone
 //
 // and `pages validate` against what else checks JSON:
