@@ -53,14 +53,14 @@ func (r Report) file(d Diagnostic) string {
 	return r.File
 }
 
-// several is the document of more than one report.
-type several struct {
+// Reports is the document of more than one report, ok when each is.
+type Reports struct {
 	OK      bool     `json:"ok"`
 	Reports []Report `json:"reports"`
 }
 
 // WriteJSON writes one indented JSON document and a newline: the report itself when there is one, else
-// {"ok", "reports"} with all of them, ok when each is.
+// Reports.
 func WriteJSON(w io.Writer, reports ...Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -68,7 +68,7 @@ func WriteJSON(w io.Writer, reports ...Report) error {
 	if len(reports) == 1 {
 		return enc.Encode(reports[0])
 	}
-	all := several{OK: true, Reports: append([]Report{}, reports...)}
+	all := Reports{OK: true, Reports: append([]Report{}, reports...)}
 	for _, r := range reports {
 		all.OK = all.OK && r.OK
 	}

@@ -41,7 +41,7 @@ func (c *cli) complete(root *cobra.Command) {
 		"color": values("auto", "always", "never"), "limits": values("enforce", "warn", "off"), "isolation": values("shared", "request"),
 		"live-reload": values("hot", "full", "off"), "template": templateNames, "target": values("pages", "cloudflare"), "seed": values("demo"),
 		"as": c.personaKeys, "editor": func() []string { return append(editorNames(), "none") }, "snapshot": c.snapshotNames, "form": c.formNames,
-		"fail-on": values("error", "warning"), "role": values("owner", "admin", "member"), "workspace": c.knownWorkspaces, "table": c.tableNames,
+		"fail-on": values("error", "warning"), "role": values("owner", "editor", "viewer"), "workspace": c.knownWorkspaces, "table": c.tableNames,
 	}
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {

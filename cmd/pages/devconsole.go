@@ -73,10 +73,7 @@ func (k *console) line(format string, args ...any) {
 // ready is the first line on stdout: the contract with scripts.
 func (k *console) ready(r *devRun) {
 	if k.cli.json {
-		k.event(struct {
-			Type string `json:"type"`
-			URL  string `json:"url"`
-		}{"ready", r.sockets.URL})
+		k.event(readyEvent{"ready", r.sockets.URL})
 		return
 	}
 	k.mu.Lock()
@@ -95,13 +92,7 @@ func (k *console) ready(r *devRun) {
 // build tells of one build.
 func (k *console) build(b devserver.Build) {
 	if k.cli.json {
-		k.event(struct {
-			Type     string              `json:"type"`
-			Number   int64               `json:"number"`
-			OK       bool                `json:"ok"`
-			MS       float64             `json:"ms"`
-			Problems []devserver.Problem `json:"problems"`
-		}{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
+		k.event(buildEvent{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
 		return
 	}
 	k.problems(b)
@@ -180,7 +171,25 @@ func (k *console) log(l pagesruntime.Line) {
 	k.line("%s", devserver.FormatLine(line, k.cli.colored(k.cli.stderr)))
 }
 
-// typedLine and typedRequest are the events of --json.
+// The lines of --json: what happened, by its type.
+type readyEvent struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+type buildEvent struct {
+	Type     string              `json:"type"`
+	Number   int64               `json:"number"`
+	OK       bool                `json:"ok"`
+	MS       float64             `json:"ms"`
+	Problems []devserver.Problem `json:"problems"`
+}
+
+type errorEvent struct {
+	Type    string            `json:"type"`
+	Problem devserver.Problem `json:"problem"`
+}
+
 type typedLine struct {
 	Type string `json:"type"`
 	site.LogLine
@@ -213,10 +222,7 @@ func logLine(l pagesruntime.Line) site.LogLine {
 func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if k.cli.json {
-		k.event(struct {
-			Type    string            `json:"type"`
-			Problem devserver.Problem `json:"problem"`
-		}{"error", p})
+		k.event(errorEvent{"error", p})
 	} else {
 		k.line("%s", k.cli.paint("31", strings.TrimSpace(p.Text())))
 	}

@@ -2,69 +2,222 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
-// document is what a command prints with --json.
+// This file lists what commands print with --json, and makes a schema of each.
+
+// document is what commands print with --json.
 type document struct {
-	name     string // the command's, with dashes
-	command  string // that prints it, as one would type it
+	name     string
+	commands []string // that print it, as one types them
 	about    string
-	contents reflect.Type
+	shape    func() (*jsonschema.Schema, error)
 }
 
 // documents are all that have a schema. A failing command prints "failure".
 func documents() []document {
 	return []document{
-		{"failure", "any command", "why a command failed, and what to do", reflect.TypeFor[failureDoc]()},
-		{"build", "pages build", "what was built", reflect.TypeFor[buildDoc]()},
-		{"db-exec", "pages db exec", "what statements changed; also of db import", reflect.TypeFor[ranDoc]()},
-		{"doctor", "pages doctor", "what was looked at, and found", reflect.TypeFor[doctorDoc]()},
-		{"events", "pages events list", "events of leads, the newest first", reflect.TypeFor[site.EventList]()},
-		{"init", "pages init --template", "what was written, and what is next", reflect.TypeFor[initDoc]()},
-		{"init-editor", "pages init --editor", "what was written for editors", reflect.TypeFor[editorsDoc]()},
-		{"lead", "pages leads show", "one lead with its events", reflect.TypeFor[leadDoc]()},
-		{"leads", "pages leads list", "leads, the newest first", reflect.TypeFor[site.LeadList]()},
-		{"login", "pages login", "where a key was kept; also of logout", reflect.TypeFor[loginDoc]()},
-		{"migrate", "pages migrate", "what was applied", reflect.TypeFor[migrationDoc]()},
-		{"migrate-file", "pages migrate new", "the file that was written; also of schema and squash", reflect.TypeFor[migrationFileDoc]()},
-		{"migrate-plan", "pages migrate plan", "what would change", reflect.TypeFor[planDoc]()},
-		{"migrate-rehearse", "pages migrate rehearse", "how it goes from nothing", reflect.TypeFor[rehearsalDoc]()},
-		{"migrate-status", "pages migrate status", "the ledger beside the folder; also of undo", reflect.TypeFor[statusDoc]()},
-		{"migrate-copies", "pages migrate undo --list", "copies to go back to", reflect.TypeFor[copiesDoc]()},
-		{"platform", "pages platform", "the first line on stdout", reflect.TypeFor[readyLine]()},
-		{"routes", "pages routes", "the routes, the most specific first", reflect.TypeFor[routesDoc]()},
-		{"routes-explain", "pages routes explain", "what a request meets", reflect.TypeFor[explanationDoc]()},
-		{"schema-list", "pages schema --list", "the documents that have a schema", reflect.TypeFor[documentsDoc]()},
-		{"state-list", "pages state list", "the snapshots", reflect.TypeFor[snapshotsDoc]()},
-		{"state-remove", "pages state remove", "the snapshot that was removed", reflect.TypeFor[removedDoc]()},
-		{"state-reset", "pages state reset", "what was removed", reflect.TypeFor[resetDoc]()},
-		{"state-save", "pages state save", "the snapshot; also of load", reflect.TypeFor[savedDoc]()},
-		{"state-seed", "pages state seed", "what was run", reflect.TypeFor[seedDoc]()},
-		{"test", "pages test", "how the command ended", reflect.TypeFor[testDoc]()},
-		{"types", "pages types", "the file, and whether it was written", reflect.TypeFor[typesDoc]()},
-		{"validate", "pages validate", "the diagnostics of a manifest", reflect.TypeFor[manifest.Report]()},
-		{"version", "pages version", "the version", reflect.TypeFor[versionDoc]()},
-		{"whoami", "pages whoami", "the key, the service and the workspace", reflect.TypeFor[whoDoc]()},
+		{"failure", nil, "why a command failed, and what to do; of any command", of[failureDoc]},
+		{"done", by("platform workspaces create", "platform members add", "platform members remove", "platform keys revoke"), "that it was done", of[doneDoc]},
+		{"backup", by("platform backup", "platform restore"), "what is in a backup", of[backup.Summary]},
+		{"build", by("build"), "what was built", of[buildDoc]},
+		{"confirmed", by("confirm"), "what a tool of two calls did", confirmed},
+		{"db-exec", by("db exec", "db import"), "what statements changed", of[ranDoc]},
+		{"db-query", by("db query"), "the rows of a query", of[rowsDoc]},
+		{"deploy", by("deploy", "preview"), "what was sent, published or shown", of[finished]},
+		{"deploy-plan", by("deploy --plan"), "what a deploy would change", of[deployPlanDoc]},
+		{"dev", by("dev"), "one line for each thing that happens", devLines},
+		{"doctor", by("doctor"), "what was looked at, and found", of[doctorDoc]},
+		{"domains", by("domains list", "domains"), "the domains of the workspace", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.DomainList.Tool })},
+		{"events", by("events list", "events replay"), "events of leads, the newest first", of[site.EventList]},
+		{"events-tail", by("events tail"), "one line for each event", linesOf(map[string]shape{"event": of[typedEvent]})},
+		{"init", by("init --template"), "what was written, and what is next", of[initDoc]},
+		{"init-editor", by("init --editor"), "what was written for editors", of[editorsDoc]},
+		{"key", by("platform keys create"), "a new key, shown this once", of[newKeyDoc]},
+		{"keys", by("platform keys list"), "the keys, without their secrets", of[keysDoc]},
+		{"lead", by("leads show", "leads replay"), "one lead with its events", of[leadDoc]},
+		{"leads", by("leads list", "leads export"), "leads: listed newest first, exported oldest first", of[site.LeadList]},
+		{"login", by("login", "logout"), "where a key was kept", of[loginDoc]},
+		{"logs", by("logs"), "requests and lines of the log, the newest first", of[devserver.LogHistory]},
+		{"logs-follow", by("logs --follow"), "one line for each entry of the log", linesOf(map[string]shape{"request": of[typedLoggedRequest], "log": of[typedLine]})},
+		{"members", by("platform members list"), "who belongs to which workspace", of[membersDoc]},
+		{"migrate", by("migrate", "migrate reset"), "what was applied", mayFail(of[migrationDoc])},
+		{"migrate-copies", by("migrate undo --list"), "copies to go back to", of[copiesDoc]},
+		{"migrate-file", by("migrate new", "migrate schema", "migrate squash"), "the file that was written", of[migrationFileDoc]},
+		{"migrate-plan", by("migrate plan"), "what would change", mayFail(of[planDoc])},
+		{"migrate-rehearse", by("migrate rehearse"), "how it goes from nothing", mayFail(of[rehearsalDoc])},
+		{"migrate-status", by("migrate status", "migrate repair", "migrate undo"), "the ledger beside the folder", of[statusDoc]},
+		{"platform", by("platform"), "the first line on stdout", of[readyLine]},
+		{"preview-revoke", by("preview revoke"), "the link that leads nowhere now", of[revokedDoc]},
+		{"proposal", by("rollback", "domains connect", "domains point", "deploy --propose-only"), "what waits for a person, and the command that confirms it", of[failureDoc]},
+		{"revisions", by("revisions"), "what was deployed, the newest first", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.Revisions.Tool })},
+		{"routes", by("routes"), "the routes, the most specific first", of[routesDoc]},
+		{"routes-explain", by("routes explain"), "what a request meets", of[explanationDoc]},
+		{"schema-list", by("schema --list"), "the documents that have a schema", of[documentsDoc]},
+		{"secret", by("secrets set", "secrets remove"), "the secret that was changed, without its value", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.SetSecret.Tool })},
+		{"secrets", by("secrets list"), "the names of the secrets", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.ListSecrets.Tool })},
+		{"state-list", by("state list"), "the snapshots", of[snapshotsDoc]},
+		{"state-remove", by("state remove"), "the snapshot that was removed", of[removedDoc]},
+		{"state-reset", by("state reset"), "what was removed", of[resetDoc]},
+		{"state-save", by("state save", "state load"), "the snapshot", of[savedDoc]},
+		{"state-seed", by("state seed"), "what was run", of[seedDoc]},
+		{"test", by("test"), "how the command ended", of[testDoc]},
+		{"tool", by("tools describe"), "a tool with the schemas of its arguments and its result", of[toolDoc]},
+		{"tools", by("tools list", "tools"), "the tools of the service", of[toolsDoc]},
+		{"types", by("types"), "the file, and whether it was written", of[typesDoc]},
+		{"validate", by("validate"), "the diagnostics of a manifest; of several: {ok, reports}", validation},
+		{"version", by("version"), "the version", of[versionDoc]},
+		{"whoami", by("whoami"), "the key, the service and the workspace", of[whoDoc]},
+		{"workspaces", by("platform workspaces list"), "the workspaces of the local service", of[workspacesDoc]},
 	}
+}
+
+// by are commands as one types them.
+func by(commands ...string) []string {
+	for i, c := range commands {
+		commands[i] = "pages " + c
+	}
+	return commands
 }
 
 // schema is the JSON Schema (draft 2020-12) of a document.
 func (d document) schema() (*jsonschema.Schema, error) {
-	s, err := jsonschema.ForType(d.contents, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+	s, err := d.shape()
+	if err != nil {
+		return nil, err
+	}
+	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "any command --json"
+	if len(d.commands) > 0 {
+		s.Title = d.commands[0] + " --json"
+	}
+	s.Description = d.about
+	return s, nil
+}
+
+// shape makes a schema.
+type shape = func() (*jsonschema.Schema, error)
+
+// of is the schema of a Go type.
+func of[T any]() (*jsonschema.Schema, error) {
+	return jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[site.Stamp]():      {Type: "string", Format: "date-time"},
 		reflect.TypeFor[site.Fields]():     {Type: "object"},
 		reflect.TypeFor[json.RawMessage](): {},
 	}})
+}
+
+// toolResult is the schema of what a tool of the service answers, which is printed as
+// it came.
+func toolResult(tool func(*toolapi.Contract) *toolapi.Tool) shape {
+	return func() (*jsonschema.Schema, error) {
+		s := new(jsonschema.Schema)
+		return s, json.Unmarshal(tool(toolapi.NewContract()).ResultSchema(), s)
+	}
+}
+
+// confirmed is the schema of what any tool of two calls answers to the second.
+func confirmed() (*jsonschema.Schema, error) {
+	either := new(jsonschema.Schema)
+	for _, t := range toolapi.NewContract().Tools() {
+		if t.Effect != toolapi.Proposes {
+			continue
+		}
+		s, err := toolResult(func(*toolapi.Contract) *toolapi.Tool { return t })()
+		if err != nil {
+			return nil, err
+		}
+		either.AnyOf = append(either.AnyOf, s)
+	}
+	return either, nil
+}
+
+// linesOf is the schema of one line of several kinds, told apart by their "type".
+func linesOf(kinds map[string]shape) shape {
+	return func() (*jsonschema.Schema, error) {
+		either := new(jsonschema.Schema)
+		for _, name := range slices.Sorted(maps.Keys(kinds)) {
+			s, err := kinds[name]()
+			if err != nil {
+				return nil, err
+			}
+			value := any(name)
+			s.Properties["type"] = &jsonschema.Schema{Type: "string", Const: &value}
+			either.OneOf = append(either.OneOf, s)
+		}
+		return either, nil
+	}
+}
+
+func devLines() (*jsonschema.Schema, error) {
+	return linesOf(map[string]shape{
+		"ready": of[readyEvent], "build": of[buildEvent], "error": of[errorEvent], "request": of[typedRequest], "log": of[typedLine], "delivery": of[typedEvent],
+	})()
+}
+
+// mayFail is the schema of a document that a failure is told in too.
+func mayFail(s shape) shape {
+	return func() (*jsonschema.Schema, error) {
+		whole, err := s()
+		if err != nil {
+			return nil, err
+		}
+		for _, more := range []shape{of[failureDoc], of[manifest.Report]} {
+			part, err := more()
+			if err != nil {
+				return nil, err
+			}
+			for name, p := range part.Properties {
+				if whole.Properties[name] == nil {
+					whole.Properties[name] = p
+				}
+			}
+		}
+		return whole, nil
+	}
+}
+
+// validation is the schema of one report of diagnostics, or of several.
+func validation() (*jsonschema.Schema, error) {
+	one, err := of[manifest.Report]()
 	if err != nil {
 		return nil, err
 	}
-	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", d.command+" --json"
-	s.Description = d.about
-	return s, nil
+	several, err := of[manifest.Reports]()
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{one, several}}, err
+}
+
+// doneDoc is what commands print with --json that have nothing else to say.
+type doneDoc struct {
+	OK bool `json:"ok"`
+}
+
+// rowsDoc is what `pages db query --json` prints, row by row.
+type rowsDoc struct {
+	OK      bool     `json:"ok"`
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"` // of null, numbers, texts and {"blob": base64}
+}
+
+// toolsDoc is what `pages tools list --json` prints.
+type toolsDoc struct {
+	OK    bool              `json:"ok"`
+	Tools []client.ToolInfo `json:"tools"`
+}
+
+// toolDoc is what `pages tools describe --json` prints.
+type toolDoc struct {
+	OK bool `json:"ok"`
+	client.ToolInfo
 }

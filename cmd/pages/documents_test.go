@@ -1,96 +1,141 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
-	"os/exec"
-	"path/filepath"
+	"errors"
+	"io"
+	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 )
 
-// TestDocuments: what commands print with --json is what their schemas say. The commands run one after the other on
-// copies of the example sites; a name in brackets is replaced by the folder of a copy.
+// noDocument are the commands whose stdout --json does not change, and why.
+var noDocument = map[string]string{
+	"pages":                  "prints its help",
+	"pages call":             "prints the answer of the tool: pages tools describe has its schema",
+	"pages db dump":          "prints SQL",
+	"pages db shell":         "is for people",
+	"pages man":              "prints a manual",
+	"pages mcp":              "speaks MCP",
+	"pages platform openapi": "prints an OpenAPI document",
+}
+
+// TestDocuments: every command has the schema of what it prints with --json, and the script json.txtar holds every
+// command to it: a line `exec pages … --json` and one `document NAME`.
 func TestDocuments(t *testing.T) {
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	river, static, fresh := copyExample(t, "riverside"), copyExample(t, "static"), filepath.Join(t.TempDir(), "fresh")
-	folders := strings.NewReplacer("[river]", river, "[static]", static, "[fresh]", fresh)
-	run := map[string]bool{}
-	for _, c := range []struct{ document, args string }{
-		{"failure", "validate -C [fresh]"},
-		{"init", "init --template full [fresh]"},
-		{"init-editor", "init --editor zed [fresh]"},
-		{"build", "build [river]"},
-		{"build", "build [static] --target cloudflare"},
-		{"validate", "validate [river]"},
-		{"migrate-plan", "migrate plan -C [river]"},
-		{"migrate-rehearse", "migrate rehearse -C [river]"},
-		{"migrate", "migrate -C [river]"},
-		{"migrate-status", "migrate status -C [river]"},
-		{"migrate-file", "migrate new more -C [river]"},
-		{"migrate-copies", "migrate undo --list -C [river]"},
-		{"db-exec", "db exec -C [river] DELETE/**/FROM/**/notes"},
-		{"doctor", "doctor [river]"},
-		{"routes", "routes [river]"},
-		{"routes-explain", "routes explain -C [river] /club"},
-		{"types", "types [river]"},
-		{"test", "test -C [static] -- true"},
-		{"leads", "leads list [river]"},
-		{"events", "events list [river]"},
-		{"state-save", "state save one -C [river]"},
-		{"state-list", "state list -C [river]"},
-		{"state-save", "state load one -C [river]"},
-		{"state-remove", "state remove one -C [river]"},
-		{"state-seed", "state seed -C [fresh]"},
-		{"state-reset", "state reset --yes -C [river]"},
-		{"schema-list", "schema --list"},
-		{"version", "version"},
-	} {
-		run[c.document] = true
-		args := strings.Fields(folders.Replace(c.args))
-		for i, arg := range args {
-			args[i] = strings.ReplaceAll(arg, "/**/", " ")
-		}
-		args = append([]string{"--json"}, args...)
-		out, _ := exec.Command(program, args...).Output() // what went wrong, stdout says
-		var value any
-		if err := json.Unmarshal(out, &value); err != nil {
-			t.Errorf("%s: %v\n%s", c.args, err, out)
-			continue
-		}
-		if err := checkDocument(c.document, value); err != nil {
-			t.Errorf("%s: %v\n%s", c.args, err, out)
-		}
-	}
-	// The service's have scripts of their own.
-	elsewhere := map[string]bool{"lead": true, "login": true, "platform": true, "whoami": true}
+	shown := shownDocuments(t)
+	has := map[string]bool{}
 	for _, d := range documents() {
-		if !run[d.name] && !elsewhere[d.name] {
-			t.Errorf("no command shows that the schema of %q is right", d.name)
-		}
 		if _, err := d.schema(); err != nil {
 			t.Errorf("%s: %v", d.name, err)
 		}
+		for _, command := range d.commands {
+			has[commandOf(command)] = true
+			if !slices.ContainsFunc(shown[d.name], func(line string) bool { return ofCommand(line, command) }) {
+				t.Errorf("json.txtar does not show that %s prints the document %q", command, d.name)
+			}
+		}
+		if len(shown[d.name]) == 0 {
+			t.Errorf("json.txtar does not show the document %q", d.name)
+		}
+	}
+	everyCommand(func(cmd *cobra.Command) {
+		path := cmd.CommandPath()
+		isHelp := cmd.HasSubCommands() && !has[path] // or one with commands below it
+		if _, exempt := noDocument[path]; exempt == has[path] && !isHelp {
+			t.Errorf("%s: a document: %v, listed as having none: %v", path, has[path], exempt)
+		}
+	})
+}
+
+// shownDocuments are the command lines of json.txtar by the document they are held to.
+func shownDocuments(t *testing.T) map[string][]string {
+	t.Helper()
+	script, err := os.ReadFile("../../testdata/script/json.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string][]string{}
+	last, background := "", map[string]string{}
+	for line := range strings.Lines(string(script)) {
+		line = strings.TrimSpace(line)
+		at := strings.Index(line, "exec pages ")
+		command, operand, _ := strings.Cut(line, " ")
+		switch {
+		case at >= 0:
+			last = line[at+len("exec "):]
+			if words := strings.Fields(last); strings.HasPrefix(words[len(words)-1], "&") {
+				background[strings.Trim(words[len(words)-1], "&")] = last
+			}
+		case command == "wait":
+			last = background[operand]
+		case command == "document":
+			shown[operand] = append(shown[operand], last)
+		}
+	}
+	return shown
+}
+
+// commandOf is a command line without its flags.
+func commandOf(line string) string {
+	before, _, _ := strings.Cut(line, " --")
+	return before
+}
+
+// ofCommand reports whether a line calls a command, with the flag that belongs to it.
+func ofCommand(line, command string) bool {
+	path := commandOf(command)
+	flag := strings.TrimPrefix(command, path)
+	return line == command || strings.HasPrefix(line, path+" ") && strings.Contains(line, flag)
+}
+
+// holdDocument is `document NAME`: the last stdout is a document of that name, or lines of it. $DOCUMENT_ID is its id.
+func holdDocument(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: document NAME")
+	}
+	in := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	n := 0
+	for {
+		var value any
+		err := in.Decode(&value)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		ts.Check(err)
+		if err := checkDocument(args[0], value); err != nil {
+			text, _ := json.Marshal(value) // it was JSON
+			ts.Fatalf("%v\n%s", err, bytes.TrimSpace(text))
+		}
+		if object, ok := value.(map[string]any); ok {
+			id, _ := object["id"].(string)
+			ts.Setenv("DOCUMENT_ID", id)
+		}
+		n++
+	}
+	if n == 0 {
+		ts.Fatalf("stdout has no document")
 	}
 }
 
 // checkDocument holds a document to its schema.
 func checkDocument(name string, value any) error {
-	for _, d := range documents() {
-		if d.name != name {
-			continue
-		}
-		s, err := d.schema()
-		if err != nil {
-			return err
-		}
-		resolved, err := s.Resolve(nil)
-		if err != nil {
-			return err
-		}
-		return resolved.Validate(value)
+	i := slices.IndexFunc(documents(), func(d document) bool { return d.name == name })
+	if i < 0 {
+		return errors.New("there is no document " + name)
 	}
-	return nil
+	s, err := documents()[i].schema()
+	if err != nil {
+		return err
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	return resolved.Validate(value)
 }

@@ -220,15 +220,18 @@ func (c *cli) tellEntry(e devserver.LogEntry) {
 	}
 	var event any = typedLine{"log", derefLine(e.Line)}
 	if e.Request != nil {
-		event = struct {
-			Type string `json:"type"`
-			devserver.LoggedRequest
-		}{"request", *e.Request}
+		event = typedLoggedRequest{"request", *e.Request}
 	}
 	enc := json.NewEncoder(c.stdout)
 	enc.SetEscapeHTML(false)
 	// Writing to stdout fails only when its reader is gone.
 	_ = enc.Encode(event)
+}
+
+// typedLoggedRequest is a request among the lines of --json.
+type typedLoggedRequest struct {
+	Type string `json:"type"`
+	devserver.LoggedRequest
 }
 
 func derefLine(l *site.LogLine) site.LogLine {

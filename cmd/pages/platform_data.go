@@ -87,6 +87,15 @@ func (c *cli) withData(ctx context.Context, f *platformFlags, do func(*service.S
 	return operatorError(do(s))
 }
 
+// changeData runs an operator's command that has nothing to show.
+func (c *cli) changeData(ctx context.Context, f *platformFlags, do func(*service.Service) error) error {
+	err := c.withData(ctx, f, do)
+	if err == nil && c.json {
+		c.printJSON(doneDoc{true})
+	}
+	return err
+}
+
 // operatorError gives the errors of an operator's command their code and remedy.
 func operatorError(err error) error {
 	if unknown, ok := errors.AsType[*service.UnknownError](err); ok {

@@ -42,9 +42,7 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 					return err
 				}
 				if c.json {
-					c.printJSON(struct {
-						Key string `json:"key"`
-					}{key})
+					c.printJSON(newKeyDoc{key})
 					return nil
 				}
 				fmt.Fprintln(c.stdout, key)
@@ -93,9 +91,7 @@ func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 					shown[i] = shownKey{k.ID, k.Prefix, k.Name, k.Holder, k.Service, k.Pin, k.PerMinute, k.Created, there(k.Expires), there(k.Revoked), there(k.LastUsed)}
 				}
 				if c.json {
-					c.printJSON(struct {
-						Keys []shownKey `json:"keys"`
-					}{shown})
+					c.printJSON(keysDoc{shown})
 					return nil
 				}
 				for _, k := range shown {
@@ -105,6 +101,16 @@ func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 			})
 		},
 	}
+}
+
+// newKeyDoc is what `pages platform keys create --json` prints, this once.
+type newKeyDoc struct {
+	Key string `json:"key"`
+}
+
+// keysDoc is what `pages platform keys list --json` prints.
+type keysDoc struct {
+	Keys []shownKey `json:"keys"`
 }
 
 // there is a time that may be none.
@@ -138,7 +144,7 @@ func (c *cli) newKeysRevoke(f *platformFlags) *cobra.Command {
 			if err != nil {
 				return usageError("the id is %q; it is a number that pages platform keys list shows", args[0])
 			}
-			return c.withData(cmd.Context(), f, func(s *service.Service) error {
+			return c.changeData(cmd.Context(), f, func(s *service.Service) error {
 				if err := s.RevokeKey(cmd.Context(), id); err != nil {
 					return err
 				}

@@ -25,7 +25,7 @@ func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Slug = args[0]
-			return c.withData(cmd.Context(), f, func(s *service.Service) error { return s.CreateWorkspace(cmd.Context(), w) })
+			return c.changeData(cmd.Context(), f, func(s *service.Service) error { return s.CreateWorkspace(cmd.Context(), w) })
 		},
 	}
 	create.Flags().StringVar(&w.Name, "name", "", "`name` for people (default: the slug)")
@@ -49,23 +49,42 @@ func (c *cli) listWorkspaces(cmd *cobra.Command, s *service.Service) error {
 	if err != nil {
 		return err
 	}
-	type row struct {
-		Slug     string `json:"slug"`
-		Name     string `json:"name"`
-		TimeZone string `json:"time_zone"`
-	}
-	rows := make([]row, len(all))
+	rows := make([]shownWorkspace, len(all))
 	for i, w := range all {
-		rows[i] = row(w)
+		rows[i] = shownWorkspace(w)
 	}
 	if c.json {
-		c.printJSON(map[string]any{"workspaces": rows})
+		c.printJSON(workspacesDoc{rows})
 		return nil
 	}
 	for _, w := range rows {
 		fmt.Fprintf(c.stdout, "%s  %s  %s\n", w.Slug, w.Name, w.TimeZone)
 	}
 	return nil
+}
+
+// workspacesDoc is what `pages platform workspaces list --json` prints.
+type workspacesDoc struct {
+	Workspaces []shownWorkspace `json:"workspaces"`
+}
+
+type shownWorkspace struct {
+	Slug     string `json:"slug"`
+	Name     string `json:"name"`
+	TimeZone string `json:"time_zone"`
+}
+
+// membersDoc is what `pages platform members list --json` prints.
+type membersDoc struct {
+	Members []shownMember `json:"members"`
+}
+
+type shownMember struct {
+	Email     string `json:"email"`
+	Name      string `json:"name"`
+	Service   bool   `json:"service_account"`
+	Workspace string `json:"workspace"`
+	Role      string `json:"role"`
 }
 
 func (c *cli) newPlatformMembers(f *platformFlags) *cobra.Command {
@@ -90,7 +109,7 @@ func (c *cli) newMembersAdd(f *platformFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.Email = args[0]
-			return c.withData(cmd.Context(), f, func(s *service.Service) error { return s.AddMember(cmd.Context(), m) })
+			return c.changeData(cmd.Context(), f, func(s *service.Service) error { return s.AddMember(cmd.Context(), m) })
 		},
 	}
 	flags := cmd.Flags()
@@ -110,7 +129,7 @@ func (c *cli) newMembersRemove(f *platformFlags) *cobra.Command {
 		Example: "  pages platform members remove ana@acme.test --workspace acme",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withData(cmd.Context(), f, func(s *service.Service) error {
+			return c.changeData(cmd.Context(), f, func(s *service.Service) error {
 				return s.RemoveMember(cmd.Context(), args[0], workspace)
 			})
 		},
@@ -132,19 +151,12 @@ func (c *cli) newMembersList(f *platformFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				type row struct {
-					Email     string `json:"email"`
-					Name      string `json:"name"`
-					Service   bool   `json:"service_account"`
-					Workspace string `json:"workspace"`
-					Role      string `json:"role"`
-				}
-				rows := make([]row, len(all))
+				rows := make([]shownMember, len(all))
 				for i, m := range all {
-					rows[i] = row(m)
+					rows[i] = shownMember(m)
 				}
 				if c.json {
-					c.printJSON(map[string]any{"members": rows})
+					c.printJSON(membersDoc{rows})
 					return nil
 				}
 				for _, m := range rows {

@@ -55,10 +55,7 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 				return remoteError(err)
 			}
 			if r.json {
-				r.printJSON(struct {
-					OK bool   `json:"ok"`
-					ID string `json:"id"`
-				}{true, args[0]})
+				r.printJSON(revokedDoc{true, args[0]})
 				return nil
 			}
 			r.progress("the link %s leads nowhere now", args[0])
@@ -67,6 +64,12 @@ func (c *cli) newPreviewRevoke() *cobra.Command {
 	}
 	r.flags(cmd)
 	return cmd
+}
+
+// revokedDoc is what `pages preview revoke --json` prints.
+type revokedDoc struct {
+	OK bool   `json:"ok"`
+	ID string `json:"id"`
 }
 
 // previewSeconds is how an expiry is asked for.

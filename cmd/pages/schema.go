@@ -67,9 +67,9 @@ func (c *cli) printSchema(name string) error {
 
 // listedDocument is one line of `pages schema --list`.
 type listedDocument struct {
-	Name    string `json:"name"`
-	Command string `json:"command"`
-	About   string `json:"about"`
+	Name     string   `json:"name"`
+	About    string   `json:"about"`
+	Commands []string `json:"commands"` // that print it; none for what any prints
 }
 
 // documentsDoc is what `pages schema --list --json` prints.
@@ -78,9 +78,9 @@ type documentsDoc struct {
 }
 
 func (c *cli) listDocuments() error {
-	list := documentsDoc{Documents: []listedDocument{{manifestSchema, "", "the file " + manifest.FileName}}}
+	list := documentsDoc{Documents: []listedDocument{{manifestSchema, "the file " + manifest.FileName, []string{}}}}
 	for _, d := range documents() {
-		list.Documents = append(list.Documents, listedDocument{d.name, d.command, d.about})
+		list.Documents = append(list.Documents, listedDocument{d.name, d.about, append([]string{}, d.commands...)})
 	}
 	if c.json {
 		c.printJSON(list)
@@ -88,7 +88,11 @@ func (c *cli) listDocuments() error {
 	}
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, d := range list.Documents {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", d.Name, d.Command, d.About)
+		line := []string{d.Name, d.About}
+		if len(d.Commands) > 0 {
+			line = append(line, strings.Join(d.Commands, ", "))
+		}
+		fmt.Fprintln(table, strings.Join(line, "\t"))
 	}
 	return table.Flush()
 }

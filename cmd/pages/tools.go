@@ -43,10 +43,7 @@ func (c *cli) newToolsList() *cobra.Command {
 				return err
 			}
 			if r.json {
-				r.printJSON(struct {
-					OK    bool              `json:"ok"`
-					Tools []client.ToolInfo `json:"tools"`
-				}{true, tools})
+				r.printJSON(toolsDoc{true, tools})
 				return nil
 			}
 			for _, t := range tools {
@@ -106,10 +103,7 @@ func (c *cli) newToolsDescribe() *cobra.Command {
 				return &failure{code: exitRefused, id: "no-such-tool", msg: fmt.Sprintf("the service has no tool %q", args[0]), fix: "pages tools list"}
 			}
 			if r.json {
-				r.printJSON(struct {
-					OK bool `json:"ok"`
-					client.ToolInfo
-				}{true, tools[i]})
+				r.printJSON(toolDoc{true, tools[i]})
 				return nil
 			}
 			r.describe(tools[i])
