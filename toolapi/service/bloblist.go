@@ -3,6 +3,7 @@ package service
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -87,18 +88,30 @@ func (t tx) blobList(bundle int64) (blobList, error) {
 	return packed, err
 }
 
-// read is the list of a bundle that is committed, and then never changes.
-func (c *blobLists) read(t tx, id int64) (blobList, error) {
-	c.mu.Lock()
-	list, ok := c.lists[id]
-	c.mu.Unlock()
+// blobsOf is the list of a bundle that is committed, and then never changes.
+func (s *Service) blobsOf(ctx context.Context, bundle int64) (list blobList, err error) {
+	list, ok := s.lists.known(bundle)
 	if ok {
 		return list, nil
 	}
-	list, err := t.blobList(id)
-	if err != nil {
-		return nil, err
+	err = s.db.read(ctx, func(t tx) error {
+		list, err = t.blobList(bundle)
+		return err
+	})
+	if err == nil {
+		s.lists.keep(bundle, list)
 	}
+	return list, err
+}
+
+func (c *blobLists) known(id int64) (blobList, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list, ok := c.lists[id]
+	return list, ok
+}
+
+func (c *blobLists) keep(id int64, list blobList) {
 	const most = 8
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,5 +126,4 @@ func (c *blobLists) read(t tx, id int64) (blobList, error) {
 		c.ids = append(c.ids, id)
 	}
 	c.lists[id] = list
-	return list, nil
 }

@@ -193,13 +193,21 @@ func (s *Service) call(x *exchange, name string) (answer, error) {
 
 // admit finds out who calls and counts the call.
 func (s *Service) admit(x *exchange, c *call) error {
-	err := s.db.read(x.r.Context(), func(t tx) (err error) {
-		c.who, err = identify(t, c.hash, c.now)
-		return err
+	ctx := x.r.Context()
+	who, err := remember(ctx, s.db.lately, "key "+string(c.hash), func() (who identity, err error) {
+		err = s.db.read(ctx, func(t tx) error {
+			who, err = identify(t, c.hash, c.now)
+			return err
+		})
+		return who, err
 	})
+	if err == nil {
+		err = who.expired(c.now)
+	}
 	if err != nil {
 		return err
 	}
+	c.who = who
 	x.key = c.who.prefix
 	s.used.note(c.who.key, c.now)
 	return s.count(x, c.who, 1)

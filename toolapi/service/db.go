@@ -22,7 +22,10 @@ var schema embed.FS
 
 // database is the service's SQLite file: one connection that writes, every commit
 // synced, and some that read beside it.
-type database struct{ writing, reading *pool }
+type database struct {
+	writing, reading *pool
+	lately           *lately
+}
 
 func openDatabase(ctx context.Context, path string, now func() time.Time) (*database, error) {
 	writing, err := newPool(dsn(path, false), "BEGIN IMMEDIATE", 1)
@@ -36,7 +39,11 @@ func openDatabase(ctx context.Context, path string, now func() time.Time) (*data
 	if err != nil {
 		return nil, errors.Join(err, writing.close())
 	}
-	return &database{writing: writing, reading: reading}, nil
+	recent, err := newLately(dsn(path, true))
+	if err != nil {
+		return nil, errors.Join(err, reading.close(), writing.close())
+	}
+	return &database{writing: writing, reading: reading, lately: recent}, nil
 }
 
 func dsn(path string, readOnly bool) string {
@@ -57,7 +64,9 @@ func dsn(path string, readOnly bool) string {
 	return u.String()
 }
 
-func (d *database) close() error { return errors.Join(d.reading.close(), d.writing.close()) }
+func (d *database) close() error {
+	return errors.Join(d.lately.close(), d.reading.close(), d.writing.close())
+}
 
 // read runs do in a transaction that sees one state of the database.
 func (d *database) read(ctx context.Context, do func(tx) error) error {

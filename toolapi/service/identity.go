@@ -17,6 +17,7 @@ type identity struct {
 	prefix    string
 	perMinute int // 0 for the service's
 	pin       int64
+	expires   sql.NullInt64 // in Unix milliseconds
 	holder    int64
 	name      string
 	service   bool // a service account
@@ -78,17 +79,17 @@ func unauthorized() *toolapi.Error {
 // identify resolves a key by its hash. What it refuses is a *toolapi.Error.
 func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	var who identity
-	var pin, perMinute, fallback, expires, revoked sql.NullInt64
+	var pin, perMinute, fallback, revoked sql.NullInt64
 	var platform, account, access bool
 	ok, err := t.one(`SELECT k.id, k.prefix, k.pin, k.per_minute, k.expires_at, k.revoked_at,
 		h.id, h.name, h.service, h.api_access, h.default_workspace, a.api_enabled,
 		NOT EXISTS (SELECT 1 FROM settings WHERE name = 'api_disabled')
 		FROM keys k JOIN holders h ON h.id = k.holder_id JOIN accounts a ON a.id = h.account_id WHERE k.hash = ?`, []any{hash},
-		&who.key, &who.prefix, &pin, &perMinute, &expires, &revoked, &who.holder, &who.name, &who.service, &access, &fallback, &account, &platform)
+		&who.key, &who.prefix, &pin, &perMinute, &who.expires, &revoked, &who.holder, &who.name, &who.service, &access, &fallback, &account, &platform)
 	switch {
 	case err != nil:
 		return who, err
-	case !ok, revoked.Valid, expires.Valid && expires.Int64 <= now.UnixMilli():
+	case !ok, revoked.Valid, who.expired(now) != nil:
 		return who, unauthorized()
 	case !platform:
 		return who, toolapi.NewError(toolapi.CodeSurfaceDisabled, "The API is switched off on this platform.")
@@ -101,6 +102,14 @@ func identify(t tx, hash []byte, now time.Time) (identity, error) {
 	who.reach, err = list(t, func(rows *sql.Rows, w *reachable) error { return rows.Scan(&w.id, &w.slug, &w.name, &w.zone, &w.role) },
 		"SELECT w.id, w.slug, w.name, w.time_zone, m.role FROM memberships m JOIN workspaces w ON w.id = m.workspace_id WHERE m.holder_id = ? ORDER BY w.slug", who.holder)
 	return who, err
+}
+
+// expired refuses a key whose time is over.
+func (who identity) expired(now time.Time) error {
+	if who.expires.Valid && who.expires.Int64 <= now.UnixMilli() {
+		return unauthorized()
+	}
+	return nil
 }
 
 // passable are the workspaces that a call with this key may name.

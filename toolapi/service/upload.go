@@ -260,29 +260,33 @@ func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
 			return u, err
 		}
 	}
-	unknown := noUpload()
 	found, err := t.one(uploadQuery+"u.id = ? AND u.holder_id = ?", []any{p.id, p.who.holder}, u.columns()...)
+	if err == nil && !found {
+		err = noUpload()
+	}
 	if err != nil {
 		return u, err
 	}
-	if !found {
-		return u, unknown
-	}
+	return u, p.usable(&u)
+}
+
+// usable reports why an upload of the holder cannot be used.
+func (p *pagesCall) usable(u *uploadRow) error {
 	if reached, err := p.within(u.workspace); err != nil || !reached {
 		if err == nil {
-			err = unknown
+			err = noUpload()
 		}
-		return u, err
+		return err
 	}
 	idle := p.now.Sub(time.UnixMilli(max(u.touched, p.service.touches.last(u.id))))
 	switch {
 	case u.revision.Valid:
 	case idle >= uploadIdle+uploadMemory:
-		return u, unknown
+		return noUpload()
 	case idle >= uploadIdle, !u.bundle.Valid:
-		return u, toolapi.NewPagesError(toolapi.CodeUploadExpired, "The upload was not used for too long: declare the bundle again.")
+		return toolapi.NewPagesError(toolapi.CodeUploadExpired, "The upload was not used for too long: declare the bundle again.")
 	}
-	return u, nil
+	return nil
 }
 
 func noUpload() error {

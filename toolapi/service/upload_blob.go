@@ -24,25 +24,37 @@ func (p *pagesCall) listed(ctx context.Context) (u uploadRow, size int64, err er
 	if err != nil || len(p.sum) != 64 || strings.ToLower(p.sum) != p.sum {
 		return u, 0, toolapi.NewPagesError(toolapi.CodeDigestMalformed, "The blob's address must end in its SHA-256: 64 lower-case hexadecimal digits.")
 	}
-	err = p.service.db.read(ctx, func(t tx) error {
-		if u, err = p.findUpload(t); err != nil {
+	if u, err = p.sending(ctx); err != nil {
+		return u, 0, err
+	}
+	if err := p.usable(&u); err != nil || !u.bundle.Valid {
+		return u, 0, err
+	}
+	list, err := p.service.blobsOf(ctx, u.bundle.Int64)
+	if err != nil {
+		return u, 0, err
+	}
+	size, found := list.find(sum)
+	if !found {
+		return u, 0, toolapi.NewPagesError(toolapi.CodeBlobNotListed, "The upload lists no file with this SHA-256.")
+	}
+	return u, size, nil
+}
+
+// sending finds the upload that a blob is of. Its digest and its counts lie behind the
+// bundle's long list, and are not read.
+func (p *pagesCall) sending(ctx context.Context) (uploadRow, error) {
+	return remember(ctx, p.service.db.lately, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (u uploadRow, err error) {
+		err = p.service.db.read(ctx, func(t tx) error {
+			found, err := t.one("SELECT id, site_id, workspace_id, bundle_id, base_given, base_revision, revision, touched_at FROM uploads WHERE id = ? AND holder_id = ?",
+				[]any{p.id, p.who.holder}, &u.id, &u.site, &u.workspace, &u.bundle, &u.baseGiven, &u.base, &u.revision, &u.touched)
+			if err == nil && !found {
+				err = noUpload()
+			}
 			return err
-		}
-		if !u.bundle.Valid {
-			return nil
-		}
-		list, err := p.service.lists.read(t, u.bundle.Int64)
-		if err != nil {
-			return err
-		}
-		found := false
-		size, found = list.find(sum)
-		if !found {
-			return toolapi.NewPagesError(toolapi.CodeBlobNotListed, "The upload lists no file with this SHA-256.")
-		}
-		return nil
+		})
+		return u, err
 	})
-	return u, size, err
 }
 
 // hasBlob is HEAD /pages/uploads/{id}/blobs/{sha256}.
@@ -67,14 +79,10 @@ func (p *pagesCall) hasBlob() error {
 	return nil
 }
 
-// stillOpen reports as an error that an upload was cancelled or collected.
-func (p *pagesCall) stillOpen(ctx context.Context, u uploadRow) error {
-	found := false
-	err := p.service.db.read(ctx, func(t tx) (err error) {
-		_, err = t.one("SELECT EXISTS (SELECT 1 FROM uploads WHERE id = ? AND bundle_id IS NOT NULL)", []any{u.id}, &found)
-		return err
-	})
-	if err == nil && !found {
+// stillOpen reports as an error that the upload was cancelled or collected.
+func (p *pagesCall) stillOpen(ctx context.Context) error {
+	u, err := p.sending(ctx)
+	if err == nil && !u.bundle.Valid {
 		err = noUpload()
 	}
 	return err
@@ -114,7 +122,7 @@ func (p *pagesCall) sendBlob() error {
 		return blobError(err, body, size)
 	}
 	// It may have been cancelled meanwhile: then nobody shall be told that it is there.
-	if err := p.stillOpen(context.WithoutCancel(r.Context()), u); err != nil {
+	if err := p.stillOpen(context.WithoutCancel(r.Context())); err != nil {
 		return err
 	}
 	if err := p.used(&u); err != nil {

@@ -1,0 +1,125 @@
+package service
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"sync"
+)
+
+// This file keeps what every request asks the database for: who a key acts for, and
+// which upload a blob is of. Before it is used SQLite is asked whether anything was
+// committed since, by this process or another (PRAGMA data_version); then it is read
+// again. So a key that was revoked is refused by the next request, and ten thousand
+// blobs do not ask ten thousand times.
+
+// lately is what was read since the last commit, by a key for each.
+type lately struct {
+	db *sql.DB
+
+	mu      sync.Mutex
+	conn    *sql.Conn // never writes: only what others commit counts
+	ask     *sql.Stmt
+	version int64 // of the database when what is known was read
+	known   map[string]any
+}
+
+// knownMost is how many things are kept.
+const knownMost = 1000
+
+func newLately(dsn string) (*lately, error) {
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return &lately{db: db, known: map[string]any{}}, nil
+}
+
+// remember returns what read returns: as it was, if nothing was committed since. Errors
+// are not kept.
+func remember[T any](ctx context.Context, l *lately, key string, read func() (T, error)) (T, error) {
+	version, was, err := l.look(ctx, key)
+	if err != nil {
+		return *new(T), err
+	}
+	if fact, ok := was.(T); ok {
+		return fact, nil
+	}
+	fact, err := read() // sees what was committed before look, or more
+	if err == nil {
+		l.keep(version, key, fact)
+	}
+	return fact, err
+}
+
+// look returns the version of the database, and what is known under a key; nil for
+// nothing.
+func (l *lately) look(ctx context.Context, key string) (version int64, fact any, err error) {
+	ctx = context.WithoutCancel(ctx) // it takes microseconds, watching for the end would double them
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ask == nil {
+		if err := l.open(ctx); err != nil {
+			return 0, nil, err
+		}
+	}
+	if err := l.ask.QueryRowContext(ctx).Scan(&version); err != nil {
+		return 0, nil, errors.Join(err, l.drop())
+	}
+	if version != l.version {
+		clear(l.known)
+		l.version = version
+	}
+	return version, l.known[key], nil
+}
+
+// open opens the connection. Versions of another one say nothing.
+func (l *lately) open(ctx context.Context) (err error) {
+	clear(l.known)
+	if l.conn, err = l.db.Conn(ctx); err != nil {
+		return err
+	}
+	if l.ask, err = l.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
+		return errors.Join(err, l.drop())
+	}
+	return nil
+}
+
+// drop gives up a connection that failed.
+func (l *lately) drop() error {
+	clear(l.known)
+	var errs []error
+	if l.ask != nil {
+		errs = append(errs, l.ask.Close())
+	}
+	if err := l.conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
+		errs = append(errs, err)
+	}
+	l.conn, l.ask = nil, nil
+	return errors.Join(errs...)
+}
+
+func (l *lately) keep(version int64, key string, fact any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if version != l.version {
+		return
+	}
+	if len(l.known) >= knownMost {
+		clear(l.known)
+	}
+	l.known[key] = fact
+}
+
+func (l *lately) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	if l.ask != nil {
+		errs = append(errs, l.ask.Close(), l.conn.Close())
+		l.conn, l.ask = nil, nil
+	}
+	return errors.Join(append(errs, l.db.Close())...)
+}
