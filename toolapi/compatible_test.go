@@ -31,16 +31,9 @@ func TestOpenAPICompatible(t *testing.T) {
 
 // breaks lists what a client of the old document cannot do with the new one.
 func breaks(old, current map[string]any) (all []string) {
-	for path := range object(old, "paths") {
-		operation := object(current, "paths", path, "post")
-		if operation == nil {
-			all = append(all, path+" is gone")
-			continue
-		}
-		for status := range object(old, "paths", path, "post", "responses") {
-			if object(operation, "responses", status) == nil {
-				all = append(all, path+" answers no more with "+status)
-			}
+	for path, methods := range object(old, "paths") {
+		for method := range object(map[string]any{"": methods}, "") {
+			all = append(all, operationBreaks(path+" "+method, object(old, "paths", path, method), object(current, "paths", path, method))...)
 		}
 	}
 	for name, schema := range object(old, "components", "schemas") {
@@ -57,6 +50,49 @@ func breaks(old, current map[string]any) (all []string) {
 		}
 	}
 	slices.Sort(all)
+	return all
+}
+
+// operationBreaks lists what a caller of an operation cannot do any more.
+func operationBreaks(name string, was, now map[string]any) (all []string) {
+	if now == nil {
+		return []string{name + " is gone"}
+	}
+	for status := range object(was, "responses") {
+		if object(now, "responses")[status] == nil {
+			all = append(all, name+" answers no more with "+status)
+		}
+	}
+	for kind := range object(was, "requestBody", "content") {
+		if object(now, "requestBody", "content")[kind] == nil {
+			all = append(all, name+" takes no more "+kind)
+		}
+	}
+	if object(now, "requestBody")["required"] == true && object(was, "requestBody")["required"] != true {
+		all = append(all, name+" needs a body now")
+	}
+	before, after := parameters(was), parameters(now)
+	for parameter := range before {
+		if _, there := after[parameter]; !there {
+			all = append(all, name+" takes no more "+parameter)
+		}
+	}
+	for parameter, needed := range after {
+		if needed && !before[parameter] {
+			all = append(all, name+" needs "+parameter+" now")
+		}
+	}
+	return all
+}
+
+// parameters are those of an operation, and whether each is required.
+func parameters(operation map[string]any) map[string]bool {
+	all := map[string]bool{}
+	values, _ := operation["parameters"].([]any)
+	for _, value := range values {
+		p, _ := value.(map[string]any)
+		all[fmt.Sprint(p["in"], " ", p["name"])] = p["required"] == true
+	}
 	return all
 }
 
@@ -93,7 +129,7 @@ func narrowed(path string, was, now map[string]any) (all []string) {
 func widened(path string, was, now map[string]any) (all []string) {
 	for name, property := range object(was, "properties") {
 		p := object(now, "properties", name)
-		if p == nil {
+		if object(now, "properties")[name] == nil {
 			all = append(all, path+"."+name+" is gone")
 			continue
 		}
@@ -151,7 +187,21 @@ func TestBreaks(t *testing.T) {
 		want   string
 	}{
 		{func(map[string]any) {}, ""},
-		{func(all map[string]any) { delete(object(all, "paths"), "/api/v1/tools/page.list") }, "/api/v1/tools/page.list is gone"},
+		{func(all map[string]any) { delete(object(all, "paths"), "/api/v1/tools/page.list") }, "/api/v1/tools/page.list post is gone"},
+		{func(all map[string]any) { delete(object(all, "paths", toolapi.UploadPath("{upload_id}")), "get") }, toolapi.UploadPath("{upload_id}") + " get is gone"},
+		{func(all map[string]any) {
+			delete(object(all, "paths", toolapi.ImportsPath, "post", "requestBody", "content"), "application/zip")
+		}, "takes no more application/zip"},
+		{func(all map[string]any) {
+			object(all, "paths", toolapi.FinalizePath("{upload_id}"), "post", "requestBody")["required"] = true
+		}, "needs a body now"},
+		{func(all map[string]any) {
+			given, _ := object(all, "paths", toolapi.ImportsPath, "post")["parameters"].([]any)
+			for _, parameter := range given {
+				object(map[string]any{"": parameter}, "")["required"] = true
+			}
+		}, "needs query workspace now"},
+		{func(all map[string]any) { object(all, "paths", toolapi.ImportsPath, "post")["parameters"] = []any{} }, "takes no more header Idempotency-Key"},
 		{func(all map[string]any) {
 			delete(object(all, "paths", "/api/v1/tools/page.list", "post", "responses"), "429")
 		}, "answers no more with 429"},

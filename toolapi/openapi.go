@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -13,11 +15,18 @@ import (
 // OpenAPI is the interface description: an OpenAPI 3.1.0 document, indented, with a
 // line feed at its end. Equal contracts give equal bytes.
 func (c *Contract) OpenAPI() ([]byte, error) {
-	schemas := map[string]any{"Error": schemaOf[Error](), "ToolRefusal": schemaOf[ToolRefusal]()}
-	paths := map[string]any{}
+	d := description{schemas: object{"ToolRefusal": schemaOf[ToolRefusal]()}, responses: object{}, paths: object{}}
 	for _, t := range c.tools {
-		schemas[t.Name+".arguments"], schemas[t.Name+".result"] = t.arguments, t.result
-		paths[ToolsPath+t.Name] = object{"post": t.operation()}
+		d.schemas[t.Name+".arguments"], d.schemas[t.Name+".result"] = t.arguments, t.result
+		d.paths[ToolsPath+t.Name] = object{"post": d.ofTool(t)}
+	}
+	for _, e := range append(PagesEndpoints(), otherEndpoints()...) {
+		methods, ok := d.paths[e.Path].(object)
+		if !ok {
+			methods = object{}
+			d.paths[e.Path] = methods
+		}
+		methods[strings.ToLower(e.Method)] = d.ofEndpoint(e)
 	}
 	document := object{
 		"openapi": "3.1.0",
@@ -27,12 +36,12 @@ func (c *Contract) OpenAPI() ([]byte, error) {
 				"The API is in beta: a change is additive, or deprecated for at least 90 days first.",
 		},
 		"security": []any{object{"key": []any{}}},
-		"paths":    paths,
+		"paths":    d.paths,
 		"components": object{
 			"securitySchemes": object{"key": object{"type": "http", "scheme": "bearer"}},
-			"schemas":         schemas,
+			"schemas":         d.schemas,
 			"headers":         headers(),
-			"responses":       refusals(),
+			"responses":       d.responses,
 		},
 	}
 	var text bytes.Buffer
@@ -47,27 +56,31 @@ type object = map[string]any
 
 func reference(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
 
-func (t *Tool) operation() object {
-	parameters := []any{object{
-		"name": "x-request-id", "in": "header", "description": "Echoed, and kept with every audit row; anything malformed is replaced.",
-		"schema": object{"type": "string"},
-	}}
+// description is a document in the making: what its operations refer to is added as
+// they come.
+type description struct{ schemas, responses, paths object }
+
+// Headers of answers that carry them.
+var (
+	everyAnswer = []string{"x-service-api", "x-request-id"}
+	ratedAnswer = []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+	deprecation = []string{"Deprecation", "Sunset", "Link"}
+)
+
+// ofTool is the operation of a tool.
+func (d description) ofTool(t *Tool) object {
+	parameters := []any{requestIDParameter()}
 	if t.Replays {
-		parameters = append(parameters, object{
-			"name": "Idempotency-Key", "in": "header", "description": "A retry with the same key gets the first answer. Needed here, or in the body, which is deprecated.",
-			"schema": object{"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
-		})
+		parameters = append(parameters, keyParameter("A retry with the same key gets the first answer. Needed here, or in the body, which is deprecated."))
 	}
 	responses := object{"200": object{
 		"description": "The call was admitted: the tool's result, or its refusal.",
-		"headers":     headersOf("x-service-api", "x-request-id", "x-service-tool-error", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Deprecation", "Sunset", "Link"),
+		"headers":     headersOf(everyAnswer, ratedAnswer, deprecation, []string{"x-service-tool-error"}),
 		"content": object{"application/json": object{"schema": object{"oneOf": []any{
 			reference("schemas", t.Name+".result"), reference("schemas", "ToolRefusal"),
 		}}}},
 	}}
-	for _, r := range refusalTable() {
-		responses[strconv.Itoa(r.status)] = reference("responses", r.name)
-	}
+	d.refusals(responses, toolFamily, nil)
 	return object{
 		"operationId": t.Name, "summary": t.Title, "description": t.Description, "tags": []any{strings.SplitN(t.Name, ".", 2)[0]},
 		"parameters": parameters, "responses": responses,
@@ -78,50 +91,163 @@ func (t *Tool) operation() object {
 	}
 }
 
-// refusal is one status of the boundary.
-type refusal struct {
-	status      int
-	name        string
-	description string
-	rated       bool // carries the rate headers
-}
-
-func refusalTable() []refusal {
-	return []refusal{
-		{http.StatusBadRequest, "BadRequest", "The request is malformed; nothing ran.", true},
-		{http.StatusUnauthorized, "Unauthorized", "No key, or one that does not resolve: absent, unknown, revoked and expired keys get the same answer.", false},
-		{http.StatusForbidden, "Forbidden", "The key is good and the API is closed to it; code says why.", false},
-		{http.StatusNotFound, "NotFound", "There is no such tool.", true},
-		{http.StatusRequestEntityTooLarge, "TooLarge", "The body is too long; nothing ran.", true},
-		{http.StatusTooManyRequests, "RateLimited", "The key has used up its calls of the last minute.", true},
-		{http.StatusInternalServerError, "Failed", "The service failed; nothing took effect.", true},
+func requestIDParameter() object {
+	return object{
+		"name": "x-request-id", "in": "header", "description": "Echoed, and kept with every audit row; anything malformed is replaced.",
+		"schema": object{"type": "string"},
 	}
 }
 
-func refusals() object {
-	all := object{}
-	for _, r := range refusalTable() {
-		names := []string{"x-service-api", "x-request-id", "Deprecation", "Sunset", "Link"}
+func keyParameter(description string) object {
+	return object{
+		"name": "Idempotency-Key", "in": "header", "description": description,
+		"schema": object{"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
+	}
+}
+
+// ofEndpoint is the operation of an endpoint that is no tool.
+func (d description) ofEndpoint(e Endpoint) object {
+	parameters := []any{requestIDParameter()}
+	if e.Keyed {
+		parameters = append(parameters, keyParameter("A retry with the same key gets the first answer."))
+	}
+	add := func(in string, p parameter) {
+		parameters = append(parameters, object{"name": p.name, "in": in, "description": p.description, "required": p.required, "schema": p.schema})
+	}
+	for part := range strings.SplitSeq(e.Path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			add("path", parameter{strings.TrimSuffix(name, "}"), "", true, &jsonschema.Schema{Type: "string"}})
+		}
+	}
+	for _, p := range e.query {
+		add("query", p)
+	}
+	for _, p := range e.headers {
+		add("header", p)
+	}
+	operation := object{"operationId": e.Name, "summary": e.Title, "description": e.Description, "tags": []any{e.of.tag}, "parameters": parameters}
+	if len(e.body) > 0 {
+		operation["requestBody"] = object{"required": e.required, "content": d.contents(e.Name+".arguments", e.body...)}
+	}
+	if !e.of.keyed {
+		operation["security"] = []any{}
+	}
+	responses := object{}
+	for _, r := range e.results {
+		answer := object{"description": r.description, "headers": headersOf(everyAnswer, e.of.rated)}
+		if r.content.kind != "" {
+			answer["content"] = d.contents(e.Name+".result", r.content)
+		}
+		responses[strconv.Itoa(r.status)] = answer
+	}
+	d.refusals(responses, e.of, e.refuses)
+	operation["responses"] = responses
+	return operation
+}
+
+// contents are bodies by their media type; the schema of JSON is a component.
+func (d description) contents(name string, all ...content) object {
+	kinds := object{}
+	for _, c := range all {
+		switch {
+		case c.schema == nil:
+			kinds[c.kind] = object{}
+		case c.kind == "application/json":
+			d.schemas[name] = c.schema
+			kinds[c.kind] = object{"schema": reference("schemas", name)}
+		default:
+			kinds[c.kind] = object{"schema": c.schema}
+		}
+	}
+	return kinds
+}
+
+// family is endpoints that refuse in the same way.
+type family struct {
+	tag     string
+	prefix  string // of the names of its refusals
+	schema  string // of their bodies; "" for none
+	keyed   bool   // needs a key
+	always  []int  // what each of them may refuse with
+	rated   []string
+	headers []string // of every refusal
+}
+
+// The families.
+var (
+	boundary      = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError}
+	toolFamily    = family{"", "", "Error", true, append([]int{http.StatusNotFound, http.StatusRequestEntityTooLarge}, boundary...), ratedAnswer, deprecation}
+	mcpFamily     = family{"mcp", "MCP", "MCPRefusal", true, toolFamily.always, ratedAnswer, nil}
+	pagesFamily   = family{"pages", "Pages", "PagesError", true, boundary, ratedAnswer, nil}
+	importsFamily = family{"pages", "Import", "ImportError", true, boundary, ratedAnswer, nil}
+	headFamily    = family{"pages", "Head", "", true, boundary, ratedAnswer, nil}
+	openFamily    = family{"service", "Open", "Error", false, []int{http.StatusForbidden, http.StatusInternalServerError}, nil, deprecation}
+)
+
+// envelopes are the schemas of refusals.
+var envelopes = sync.OnceValue(func() map[string]*jsonschema.Schema {
+	imports := schemaOf[PagesError]()
+	inner := imports.Properties["error"].CloneSchemas()
+	delete(inner.Properties, "retry_after_seconds") // section 7.3: there the header alone carries the wait
+	inner.PropertyOrder = nil
+	imports.Properties["error"] = inner
+	return map[string]*jsonschema.Schema{
+		"Error": schemaOf[Error](), "PagesError": schemaOf[PagesError](), "ImportError": imports,
+		"MCPRefusal": {OneOf: []*jsonschema.Schema{schemaOf[Error](), schemaOf[rpcAnswer]()}},
+	}
+})
+
+// refusal is one status, and what it is called.
+type refusal struct {
+	name, description string
+	rated             bool // carries the rate headers
+}
+
+var refusalTable = map[int]refusal{
+	http.StatusBadRequest:            {"BadRequest", "The request is malformed; nothing ran.", true},
+	http.StatusUnauthorized:          {"Unauthorized", "No key, or one that does not resolve: absent, unknown, revoked and expired keys get the same answer.", false},
+	http.StatusForbidden:             {"Forbidden", "The key is good and what it asks for is closed to it; code says why.", false},
+	http.StatusNotFound:              {"NotFound", "There is no such thing.", true},
+	http.StatusRequestTimeout:        {"Timeout", "The body came too slowly; nothing was stored.", true},
+	http.StatusConflict:              {"Conflict", "The state of things does not allow it; code says why.", true},
+	http.StatusGone:                  {"Gone", "The upload was not used for too long.", true},
+	http.StatusLengthRequired:        {"LengthRequired", "The body must be sent with its Content-Length.", true},
+	http.StatusRequestEntityTooLarge: {"TooLarge", "The body is too long; nothing ran.", true},
+	http.StatusUnsupportedMediaType:  {"MediaType", "The body is of a kind, or encoded in a way, that is not taken.", true},
+	http.StatusUnprocessableEntity:   {"Unfit", "What was sent breaks a rule; code says which.", true},
+	http.StatusTooManyRequests:       {"RateLimited", "The key has used up its calls of the last minute.", true},
+	http.StatusInternalServerError:   {"Failed", "The service failed; nothing took effect.", true},
+	http.StatusServiceUnavailable:    {"Unavailable", "The service cannot do it at the moment.", true},
+	http.StatusInsufficientStorage:   {"StorageFull", "The service's disk is full; nothing was stored.", true},
+}
+
+// refusals adds what a family refuses with to the responses of an operation.
+func (d description) refusals(responses object, of family, more []int) {
+	for _, status := range slices.Concat(of.always, more) {
+		r := refusalTable[status]
+		responses[strconv.Itoa(status)] = reference("responses", of.prefix+r.name)
+		names := slices.Concat(everyAnswer, of.headers)
 		if r.rated {
-			names = append(names, "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+			names = append(names, of.rated...)
 		}
-		if r.status == http.StatusTooManyRequests {
+		switch status {
+		case http.StatusTooManyRequests:
 			names = append(names, "Retry-After")
-		}
-		if r.status == http.StatusUnauthorized {
+		case http.StatusUnauthorized:
 			names = append(names, "WWW-Authenticate")
 		}
-		all[r.name] = object{
-			"description": r.description, "headers": headersOf(names...),
-			"content": object{"application/json": object{"schema": reference("schemas", "Error")}},
+		answer := object{"description": r.description, "headers": headersOf(names)}
+		if of.schema != "" {
+			d.schemas[of.schema] = envelopes()[of.schema]
+			answer["content"] = object{"application/json": object{"schema": reference("schemas", of.schema)}}
 		}
+		d.responses[of.prefix+r.name] = answer
 	}
-	return all
 }
 
-func headersOf(names ...string) object {
+func headersOf(names ...[]string) object {
 	all := object{}
-	for _, name := range names {
+	for _, name := range slices.Concat(names...) {
 		all[name] = reference("headers", name)
 	}
 	return all

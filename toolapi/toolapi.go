@@ -28,6 +28,10 @@ const (
 	OpenAPIPath = "/api/v1/openapi.json"
 	// DeprecationsPath is where deprecated answers say what to read instead.
 	DeprecationsPath = "/api/v1/deprecations"
+	// HealthPath answers whether the service can.
+	HealthPath = "/healthz"
+	// MetricsPath answers counts, in the text format of Prometheus.
+	MetricsPath = "/metrics"
 )
 
 // Success is what every result of a tool starts with (platform document, sections

@@ -20,6 +20,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/oracle"
 )
 
 // platformRun is a running `pages platform --seed demo --json`.
@@ -28,6 +31,16 @@ type platformRun struct {
 	cmd    *exec.Cmd
 	stderr *lockedBuffer
 	client *http.Client
+}
+
+// described holds what a service answers to its description.
+func described(t *testing.T) *oracle.Oracle {
+	t.Helper()
+	document, err := toolapi.NewContract().OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oracle.New(t, document)
 }
 
 func startPlatform(t *testing.T, data string, args ...string) *platformRun {
@@ -42,7 +55,7 @@ func startPlatformAs(t *testing.T, data string, change func(*exec.Cmd), args ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &platformRun{stderr: &lockedBuffer{}, client: &http.Client{Timeout: patience, Transport: &http.Transport{}}}
+	p := &platformRun{stderr: &lockedBuffer{}, client: &http.Client{Timeout: patience, Transport: described(t).Transport(&http.Transport{})}}
 	p.cmd = exec.Command(path, append([]string{"platform", "--data", data, "--port", "0", "--seed", "demo", "--json", "--rate-limit", "1000000"}, args...)...)
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()

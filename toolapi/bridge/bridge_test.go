@@ -19,6 +19,7 @@ import (
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bridge"
+	"github.com/pages-toolchain/pages/toolapi/oracle"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -32,7 +33,7 @@ func serve(t *testing.T) (endpoint string, demo service.Demo) {
 	if demo, err = s.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(s)
+	server := httptest.NewServer(oracle.Of(t, s).Handler(s))
 	t.Cleanup(func() {
 		server.Close()
 		if err := s.Close(); err != nil {

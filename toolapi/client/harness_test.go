@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/oracle"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -60,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	if w.demo, err = s.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(s)
+	server := httptest.NewServer(oracle.Of(t, s).Handler(s))
 	t.Cleanup(func() {
 		server.Close()
 		if err := s.Close(); err != nil {

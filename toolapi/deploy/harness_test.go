@@ -22,6 +22,7 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
+	"github.com/pages-toolchain/pages/toolapi/oracle"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -34,6 +35,7 @@ type world struct {
 	address  string
 	demo     service.Demo
 	contract *toolapi.Contract
+	oracle   *oracle.Oracle
 
 	mu      sync.Mutex
 	ahead   time.Duration // how far the service's clock is ahead
@@ -45,6 +47,11 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, dir: t.TempDir(), address: "127.0.0.1:0", contract: toolapi.NewContract()}
+	document, err := w.contract.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.oracle = oracle.New(t, document)
 	w.start()
 	t.Cleanup(w.stop)
 	return w
@@ -76,7 +83,7 @@ func (w *world) start() {
 		w.Fatal(err)
 	}
 	w.address = l.Addr().String()
-	w.service, w.server, w.served = s, &http.Server{Handler: s}, make(chan struct{})
+	w.service, w.server, w.served = s, &http.Server{Handler: w.oracle.Handler(s)}, make(chan struct{})
 	go func(server *http.Server, served chan struct{}) {
 		defer close(served)
 		_ = server.Serve(l) // always an error, of Close

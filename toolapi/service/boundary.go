@@ -100,8 +100,8 @@ func (s *Service) route(x *exchange) {
 		s.serveTool(x, name)
 		return
 	}
-	if rest, ok := strings.CutPrefix(path, pagesPrefix); ok {
-		s.servePages(x, rest)
+	if strings.HasPrefix(path, pagesPrefix) {
+		s.servePages(x)
 		return
 	}
 	if path == toolapi.MCPPath {
@@ -113,7 +113,7 @@ func (s *Service) route(x *exchange) {
 		return
 	}
 	page, ok := map[string]func(*exchange){
-		"/healthz": s.serveHealth, "/metrics": s.serveMetrics, toolapi.OpenAPIPath: s.serveOpenAPI, toolapi.DeprecationsPath: s.serveDeprecations,
+		toolapi.HealthPath: s.serveHealth, toolapi.MetricsPath: s.serveMetrics, toolapi.OpenAPIPath: s.serveOpenAPI, toolapi.DeprecationsPath: s.serveDeprecations,
 	}[path]
 	switch {
 	case !ok:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"modernc.org/sqlite"
 
@@ -24,13 +25,8 @@ const pagesPrefix = "/api/v1/pages/"
 
 // endpoint is what a method does at an address.
 type endpoint struct {
-	// name is what log and audit trail call it.
-	name string
-	// sends says that it counts against the window of uploads, and not of tools.
-	sends bool
-	// keyed says that it takes an Idempotency-Key.
-	keyed bool
-	run   func(*pagesCall) error
+	toolapi.Endpoint
+	run func(*pagesCall) error
 }
 
 // pagesCall is a request for an endpoint.
@@ -42,50 +38,51 @@ type pagesCall struct {
 	id, sum string
 }
 
-// endpoints are those at an address, by method; nil when there is none.
+// pagesEndpoints are those of the contract, each with its code.
+var pagesEndpoints = sync.OnceValue(func() (all []endpoint) {
+	code := map[string]func(*pagesCall) error{
+		"pages.declare": (*pagesCall).declare, "pages.upload_status": (*pagesCall).uploadStatus, "pages.cancel_upload": (*pagesCall).cancelUpload,
+		"pages.has_blob": (*pagesCall).hasBlob, "pages.send_blob": (*pagesCall).sendBlob, "pages.finalize": (*pagesCall).finalize,
+		"pages.import": (*pagesCall).importArchive, "pages.preview": (*pagesCall).makePreview, "pages.revoke_preview": (*pagesCall).revokePreview,
+		"pages.revision": (*pagesCall).readRevision,
+	}
+	for _, e := range toolapi.PagesEndpoints() {
+		all = append(all, endpoint{e, code[e.Name]})
+	}
+	return all
+})
+
+// endpoints are those at an address, by method; none when there is nothing.
 func endpoints(path string) (byMethod map[string]endpoint, id, sum string) {
-	part := strings.Split(path, "/")
-	if len(part) > 1 {
-		id = part[1]
+	for _, e := range pagesEndpoints() {
+		values, ok := e.Match(path)
+		if !ok {
+			continue
+		}
+		if byMethod == nil {
+			byMethod = map[string]endpoint{}
+		}
+		byMethod[e.Method] = e
+		for i, part := range []*string{&id, &sum} {
+			if i < len(values) {
+				*part = values[i]
+			}
+		}
 	}
-	switch {
-	case path == "uploads":
-		return map[string]endpoint{http.MethodPost: {"pages.declare", false, true, (*pagesCall).declare}}, "", ""
-	case path == "imports":
-		return map[string]endpoint{http.MethodPost: {"pages.import", false, true, (*pagesCall).importArchive}}, "", ""
-	case path == "preview-links":
-		return map[string]endpoint{http.MethodPost: {"pages.preview", false, true, (*pagesCall).makePreview}}, "", ""
-	case len(part) == 2 && part[0] == "uploads":
-		return map[string]endpoint{
-			http.MethodGet:    {"pages.upload_status", true, false, (*pagesCall).uploadStatus},
-			http.MethodDelete: {"pages.cancel_upload", false, false, (*pagesCall).cancelUpload},
-		}, id, ""
-	case len(part) == 2 && part[0] == "preview-links":
-		return map[string]endpoint{http.MethodDelete: {"pages.revoke_preview", false, false, (*pagesCall).revokePreview}}, id, ""
-	case len(part) == 2 && part[0] == "revisions":
-		return map[string]endpoint{http.MethodGet: {"pages.revision", true, false, (*pagesCall).readRevision}}, id, ""
-	case len(part) == 3 && part[0] == "uploads" && part[2] == "finalize":
-		return map[string]endpoint{http.MethodPost: {"pages.finalize", false, true, (*pagesCall).finalize}}, id, ""
-	case len(part) == 4 && part[0] == "uploads" && part[2] == "blobs":
-		return map[string]endpoint{
-			http.MethodHead: {"pages.has_blob", true, false, (*pagesCall).hasBlob},
-			http.MethodPut:  {"pages.send_blob", true, false, (*pagesCall).sendBlob},
-		}, id, part[3]
-	}
-	return nil, "", ""
+	return byMethod, id, sum
 }
 
 // servePages answers under pagesPrefix.
-func (s *Service) servePages(x *exchange, path string) {
+func (s *Service) servePages(x *exchange) {
 	x.pages = true
-	if err := s.pagesCall(x, path); err != nil {
+	if err := s.pagesCall(x); err != nil {
 		s.refuse(x, err)
 	}
 }
 
-func (s *Service) pagesCall(x *exchange, path string) error {
+func (s *Service) pagesCall(x *exchange) error {
 	c := &call{service: s, hash: hashKey(bearer(x.r)), request: x.request, now: s.now()}
-	byMethod, id, sum := endpoints(path)
+	byMethod, id, sum := endpoints(x.r.URL.EscapedPath())
 	kind, ok := byMethod[x.r.Method]
 	if byMethod != nil && !ok {
 		allowed := make([]string, 0, len(byMethod))
@@ -97,20 +94,20 @@ func (s *Service) pagesCall(x *exchange, path string) error {
 		x.Header().Set("Allow", strings.Join(allowed, ", "))
 		return toolapi.NewError(toolapi.CodeMethodNotAllowed, "This address takes "+strings.Join(allowed, " and ")+".")
 	}
-	x.sends = kind.sends
+	x.sends = kind.Sends
 	if err := s.admit(x, c); err != nil {
 		return err
 	}
 	if !ok {
 		return notFound()
 	}
-	x.tool = kind.name
-	c.tool = &toolapi.Tool{Name: kind.name}
+	x.tool = kind.Name
+	c.tool = &toolapi.Tool{Name: kind.Name}
 	var err error
 	if c.headerID, err = toolapi.HeaderKey(x.r.Header); err != nil {
 		return err
 	}
-	if c.headerID != "" && !kind.keyed {
+	if c.headerID != "" && !kind.Keyed {
 		return toolapi.NewError(toolapi.CodeIdempotencyUnsupported, "This request needs no Idempotency-Key: send it again without.")
 	}
 	return kind.run(&pagesCall{call: c, x: x, kind: kind, id: id, sum: sum})
@@ -292,7 +289,7 @@ func (p *pagesCall) repeated(t tx, asked []byte) (k kept, found bool, err error)
 	}
 	var first, text []byte
 	found, err = t.one("SELECT fingerprint, answer FROM answers WHERE holder_id = ? AND workspace_id = ? AND tool = ? AND key = ? AND created_at > ?",
-		[]any{p.who.holder, p.in.id, p.kind.name, p.headerID, p.now.Add(-answerLife).UnixMilli()}, &first, &text)
+		[]any{p.who.holder, p.in.id, p.kind.Name, p.headerID, p.now.Add(-answerLife).UnixMilli()}, &first, &text)
 	if err != nil || !found {
 		return k, false, err
 	}
@@ -321,7 +318,7 @@ func (p *pagesCall) keep(asked []byte, status int, result any, e entry) (k kept,
 		return k, err
 	}
 	return k, p.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
-		p.who.holder, p.in.id, p.kind.name, p.headerID, asked, string(text), p.now.UnixMilli())
+		p.who.holder, p.in.id, p.kind.Name, p.headerID, asked, string(text), p.now.UnixMilli())
 }
 
 // give answers.

@@ -82,7 +82,7 @@ func hosting(t testing.TB) (*world, *fakeHost) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.server = httptest.NewServer(w.service)
+	w.server = httptest.NewServer(w.oracle.Handler(w.service))
 	return w, host
 }
 

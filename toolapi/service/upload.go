@@ -255,7 +255,7 @@ func (p *pagesCall) describe(u uploadRow) (*toolapi.Upload, error) {
 // find finds the upload that a request names. Those of others are answered like those
 // that there never were.
 func (p *pagesCall) findUpload(t tx) (u uploadRow, err error) {
-	if p.tx = t; !p.kind.sends { // those that send were looked at a moment ago
+	if p.tx = t; !p.kind.Sends { // those that send were looked at a moment ago
 		if err := p.enter(t); err != nil {
 			return u, err
 		}

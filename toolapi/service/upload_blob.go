@@ -88,13 +88,6 @@ func (p *pagesCall) stillOpen(ctx context.Context) error {
 	return err
 }
 
-// stored is the answer of a blob that was sent.
-type stored struct {
-	OK     toolapi.True `json:"ok"`
-	SHA256 string       `json:"sha256"`
-	Size   int64        `json:"size"`
-}
-
 // sendBlob is PUT /pages/uploads/{id}/blobs/{sha256}.
 func (p *pagesCall) sendBlob() error {
 	r := p.x.r
@@ -132,7 +125,7 @@ func (p *pagesCall) sendBlob() error {
 	if had {
 		status = http.StatusOK
 	}
-	return p.giveResult(status, stored{OK: true, SHA256: p.sum, Size: size})
+	return p.giveResult(status, toolapi.Stored{OK: true, SHA256: p.sum, Size: size})
 }
 
 // decoded is the bytes of a blob in a body: as they are, or as one gzip member.
