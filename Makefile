@@ -91,22 +91,13 @@ release: artifacts
 bench: build site
 	$(GO) run ./cmd/bench $(BENCH)
 
-# The long loops: every fuzzer for FUZZTIME, a gigabyte through a Worker, the server killed
-# 200 times and (as root) its disk's power cut while a Worker writes, then all tests over
-# and over with the race detector.
-FUZZTIME ?= 2m
-SOAKS    ?= 20
+# An hour of everything that `make test` has no time for, with one summary: every fuzzer, every test that does more
+# under PAGES_SOAK (kills, failing disks, power cuts as root, load), all tests with the race detector. What failed is
+# in the summary, and what it printed in bin/soak. SOAK='--for 10m fuzz' takes part of it.
+SOAK ?=
 
 soak: build site
-	@for package in $$($(GO) list ./...); do \
-	  for fuzzer in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-	    echo "$$package $$fuzzer"; $(GO) test -run '^$$' -fuzz "^$$fuzzer$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
-	  done; \
-	done
-	PAGES_SOAK=1 $(GO) test -run TestLargeBodies -timeout 1h ./runtime
-	PAGES_SOAK=1 $(GO) test -run 'TestKill|TestFailingCalls' -timeout 1h ./migrate
-	PAGES_SOAK=1 $(GO) test -run 'TestKilled|TestBindings|TestMigratePowerLoss' -timeout 2h ./cmd/pages
-	CGO_ENABLED=1 $(GO) test -race -count $(SOAKS) -timeout 4h ./...
+	@$(GO) run ./cmd/soak $(SOAK)
 
 clean:
 	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules

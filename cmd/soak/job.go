@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// job is one run of go test.
+type job struct {
+	part, path, name string
+	args             []string
+	environ          []string
+}
+
+// verdict is how a job ended.
+type verdict string
+
+const (
+	passed  verdict = "ok"
+	broke   verdict = "FAILED"
+	skipped verdict = "skipped" // the machine lacks what it needs
+	stopped verdict = "stopped" // soak was interrupted
+)
+
+// result is a job that has run.
+type result struct {
+	job
+
+	verdict verdict
+	took    time.Duration
+	log     string // the file with all that it printed
+	why     string // it was skipped
+	tests   int    // that passed
+}
+
+// endTime is how long go test may take to end, once it is asked to.
+const endTime = 20 * time.Second
+
+// command is the job as one types it.
+func (j job) command() string {
+	return strings.Join(append(append([]string{}, j.environ...), append([]string{"go", "test"}, append(quoted(j.args), j.path)...)...), " ")
+}
+
+func quoted(args []string) []string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		if out[i] = arg; strings.ContainsAny(arg, "^$|") {
+			out[i] = "'" + arg + "'"
+		}
+	}
+	return out
+}
+
+// run runs the job and writes all it prints into a file.
+func (j job) run(ctx context.Context, file string) result {
+	r := result{job: j, log: file}
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"test", "-json", "-timeout", longest.String()}, j.args...), j.path)...)
+	cmd.Env = append(os.Environ(), j.environ...)
+	group(cmd)
+	cmd.Cancel = func() error { return interrupt(cmd.Process) }
+	cmd.WaitDelay = endTime
+	out, err := cmd.CombinedOutput()
+	killGroup(cmd) // what it left behind
+	r.took = time.Since(began)
+	text := r.read(out)
+	switch {
+	case errors.Is(context.Cause(ctx), context.Canceled):
+		r.verdict = stopped
+	case err != nil:
+		r.verdict = broke
+		if ctx.Err() != nil {
+			text = append(text, fmt.Sprintf("\nit was ended after %s\n", longest)...)
+		}
+	case r.tests == 0 && r.why != "":
+		r.verdict = skipped
+	case r.tests == 0 && j.part != "race":
+		r.verdict, text = broke, append(text, "there is no such test: it may want a build tag\n"...)
+	default:
+		r.verdict = passed
+	}
+	text = append(text, "\n"+j.command()+"\n"...)
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		r.log = fmt.Sprintf("(%v)", err)
+	}
+	return r
+}
+
+// read takes go test's lines of JSON apart: the text, how many tests passed, and
+// why one was skipped.
+func (r *result) read(out []byte) (text []byte) {
+	last := "" // what the test that is running said last
+	for line := range bytes.Lines(out) {
+		var event struct{ Action, Test, Output string }
+		if json.Unmarshal(line, &event) != nil {
+			text = append(text, line...) // of the compiler
+			continue
+		}
+		text = append(text, event.Output...)
+		said := strings.TrimSpace(event.Output)
+		switch {
+		case event.Action == "pass" && event.Test != "":
+			r.tests++
+		case event.Action == "skip" && event.Test != "":
+			r.why = last
+		case event.Action == "output" && said != "" && !strings.HasPrefix(said, "---") && !strings.HasPrefix(said, "==="):
+			last = said
+		}
+	}
+	return text
+}
+
+// end is the end of what a file holds, for a summary.
+func end(file string, lines int) (last []string) {
+	f, err := os.Open(file)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer f.Close()
+	scanner := bufio.NewScanner(f)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		if last = append(last, scanner.Text()); len(last) > lines {
+			last = last[1:]
+		}
+	}
+	return last
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// shaky is a module with a test of each kind.
+const shaky = `
+-- go.mod --
+module shaky
+
+go 1.26
+-- top_test.go --
+package shaky
+
+import "testing"
+
+func TestOrdinary(t *testing.T) {}
+-- loops/loops_test.go --
+package loops
+
+import (
+	"os"
+	"testing"
+)
+
+func long() bool { return os.Getenv("PAGES_SOAK") != "" }
+
+func TestLoop(t *testing.T) {
+	if !long() {
+		t.Fatal("it was not asked for the long loop")
+	}
+}
+
+func TestLeaky(t *testing.T) {
+	if rounds() > 1 {
+		t.Error("it leaks in round 7")
+	}
+}
+
+func rounds() int {
+	if long() {
+		return 100
+	}
+	return 1
+}
+
+func TestPowerless(t *testing.T) {
+	if long() {
+		t.Skip("needs a disk")
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Fuzz(func(*testing.T, string) {})
+}
+-- testdata/ignored_test.go --
+package ignored
+`
+
+func module(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range txtar.Parse([]byte(shaky)).Files {
+		path := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestSource: a test that asks for the variable is found, also through functions.
+func TestSource(t *testing.T) {
+	list, err := testPackages(module(t))
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	p := list[1]
+	if list[0].path != "." || p.path != "./loops" || strings.Join(p.fuzzers, " ") != "FuzzText" || strings.Join(p.soaks, " ") != "TestLeaky TestLoop TestPowerless" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestSoak: what fails keeps nothing else from running, and the summary has it all.
+func TestSoak(t *testing.T) {
+	t.Chdir(module(t))
+	t.Setenv("GOFLAGS", "-mod=mod")
+	var out, progress bytes.Buffer
+	if code := run(t.Context(), []string{"--for", "1ms", "--logs", "logs", "tests", "race"}, &out, &progress); code != exitFailed {
+		t.Errorf("exit code %d\n%s", code, &progress)
+	}
+	for _, want := range []string{
+		"tests  loops  ", "1 FAILED  Leaky Loop Powerless", "skipped: ./loops TestPowerless: loops_test.go:", "needs a disk",
+		"FAILED: ./loops TestLeaky, after ", "it leaks in round 7", "PAGES_SOAK=1 go test -run '^TestLeaky$' -count 1 ./loops",
+		"not begun: race ., race ./loops", "5 runs: 1 ok, 1 failed, 1 skipped, 0 stopped, 2 not begun",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the summary lacks %q:\n%s", want, &out)
+		}
+	}
+	for _, file := range []string{"logs/loops-TestLoop.log", "logs/loops-TestLeaky.log", "logs/summary.txt"} {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestInterrupted: what had not begun is told, and the exit code is a signal's.
+func TestInterrupted(t *testing.T) {
+	t.Chdir(module(t))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var out, progress bytes.Buffer
+	if code := run(ctx, []string{"--logs", "logs"}, &out, &progress); code != exitInterrupted || !strings.Contains(out.String(), "0 ok, 0 failed, 0 skipped, 0 stopped, ") {
+		t.Errorf("exit code %d\n%s%s", code, &out, &progress)
+	}
+	if code := run(ctx, []string{"everything"}, &out, &progress); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// endLines is how much of what a failed run printed the summary shows.
+const endLines = 12
+
+func (s *soak) count(v verdict) (n int) {
+	for _, r := range s.results {
+		if r.verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *soak) failed() int { return s.count(broke) }
+
+// line is one line of the summary: all jobs of a part in a package.
+type line struct {
+	part, path string
+	jobs       int
+	ended      map[verdict]int
+	took       time.Duration
+	names      []string
+}
+
+// lines sums the results up, in their order.
+func (s *soak) lines() (list []*line) {
+	at := map[string]*line{}
+	for _, r := range s.results {
+		key := r.part + " " + r.path
+		l := at[key]
+		if l == nil {
+			l = &line{part: r.part, path: strings.TrimPrefix(r.path, "./"), ended: map[verdict]int{}}
+			at[key] = l
+			list = append(list, l)
+		}
+		l.jobs++
+		l.took += r.took
+		l.names = append(l.names, strings.TrimPrefix(strings.TrimPrefix(r.name, "Fuzz"), "Test"))
+		l.ended[r.verdict]++
+	}
+	return list
+}
+
+// verdict is the worst of the jobs'.
+func (l *line) verdict() string {
+	switch {
+	case l.ended[broke] > 0:
+		return fmt.Sprintf("%d FAILED", l.ended[broke])
+	case l.ended[stopped] > 0:
+		return string(stopped)
+	case l.ended[passed] == 0:
+		return string(skipped)
+	}
+	return string(passed)
+}
+
+// summary says what ran, how long, and what failed.
+func (s *soak) summary(w io.Writer) {
+	fmt.Fprintf(w, "soak of %s for %s, on %s/%s with %d processors and %s\n\n",
+		revision(), time.Since(s.began).Round(time.Second), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, l := range s.lines() {
+		what := strings.Join(l.names, " ")
+		if l.part == "race" {
+			what = fmt.Sprintf("%d rounds", l.jobs)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", l.part, l.path, l.took.Round(time.Second), l.verdict(), shortened(what))
+	}
+	_ = table.Flush() // stdout is gone only with its reader
+	s.tellSkipped(w)
+	s.tellFailed(w)
+	fmt.Fprintf(w, "\n%d runs: %d ok, %d failed, %d skipped, %d stopped, %d not begun\n",
+		len(s.results)+len(s.left), s.count(passed), s.failed(), s.count(skipped), s.count(stopped), len(s.left))
+}
+
+func (s *soak) tellSkipped(w io.Writer) {
+	for _, r := range s.results {
+		if r.verdict == skipped {
+			fmt.Fprintf(w, "\nskipped: %s %s: %s\n", r.path, r.name, r.why)
+		}
+	}
+	if len(s.left) > 0 {
+		fmt.Fprintf(w, "\nnot begun: %s\n", shortened(strings.Join(s.left, ", ")))
+	}
+}
+
+func (s *soak) tellFailed(w io.Writer) {
+	for _, r := range s.results {
+		if r.verdict != broke {
+			continue
+		}
+		fmt.Fprintf(w, "\nFAILED: %s %s, after %s; all of it is in %s\n", r.path, r.name, r.took.Round(time.Second), r.log)
+		for _, text := range end(r.log, endLines) {
+			fmt.Fprintf(w, "    %s\n", text)
+		}
+	}
+}
+
+// shortened keeps a line of the table readable.
+func shortened(text string) string {
+	const longest = 100
+	if r := []rune(text); len(r) > longest {
+		return string(r[:longest-1]) + "…"
+	}
+	return text
+}
+
+// revision is the commit that is checked out, as git describes it.
+func revision() string {
+	out, err := exec.Command("git", "describe", "--always", "--dirty").Output() //nolint:noctx // it takes a moment
+	if err != nil {
+		return "the module"
+	}
+	return strings.TrimSpace(string(out))
+}
