@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -115,6 +116,9 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := clearAway(s.dir); err != nil {
+		return errors.Join(err, opened.Close())
+	}
 	defer func() {
 		if err != nil {
 			s.state, s.platform = nil, nil
@@ -142,6 +146,21 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	s.front = front
 	return err
 }
+
+// clearAway removes what a service that was killed left in a site's state.
+func clearAway(dir string) error {
+	var errs []error
+	for _, pattern := range []string{migrationsCopy, ".probe-*"} {
+		left, err := fs.Glob(os.DirFS(dir), pattern)
+		for errs = append(errs, err); len(left) > 0; left = left[1:] {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, left[0])))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// migrationsCopy are folders in which the migrations of a release lie while they run.
+const migrationsCopy = "migrations-*"
 
 // openPreview gives a preview a state of its own: what the live site's databases hold
 // now. Its leads are among the site's.
@@ -279,7 +298,7 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	if m.Bindings.Database == nil {
 		return nil
 	}
-	dir, err := os.MkdirTemp(s.state.dir, "migrations-*")
+	dir, err := os.MkdirTemp(s.state.dir, migrationsCopy)
 	if err != nil {
 		return err
 	}

@@ -23,12 +23,15 @@ import (
 )
 
 // rest calls an endpoint that is no tool; an error is a connection that ended.
-func (p *platformRun) rest(method, path string, body []byte, into any) (status int, err error) {
+func (p *platformRun) rest(method, path string, body []byte, into any, header ...string) (status int, err error) {
 	r, err := http.NewRequest(method, p.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
 	r.Header.Set("Authorization", "Bearer "+p.Keys["member"])
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
 	resp, err := p.client.Do(r)
 	if err != nil {
 		return 0, err

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -56,8 +55,7 @@ func (s *Service) refuseFailed(x *exchange) {
 	const soon = 5
 	if s.host != nil && !isLoopback(bareName(x.r.Host)) {
 		x.tool = "visit"
-		x.Header().Set(toolapi.HeaderRetryAfter, "5")
-		x.page(http.StatusServiceUnavailable, "This page cannot be shown at the moment", "Try again in a while.")
+		s.cannotShow(x, nil)
 		return
 	}
 	refused := toolapi.NewError(toolapi.CodeUnavailable, "The service cannot store anything and is ending; nothing ran. Try again when it is back.").After(soon)

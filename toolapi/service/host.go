@@ -121,7 +121,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 	switch {
 	case err != nil:
 		x.tool = "visit"
-		s.refuse(x, err)
+		s.cannotShow(x, err)
 	case !found && !strings.HasSuffix(name, ".localhost"):
 		return false
 	case !found:
@@ -135,6 +135,15 @@ func (s *Service) serveHosted(x *exchange) bool {
 		s.host.Serve(x.visitor(), x.r, site, func(ctx context.Context) (Release, error) { return s.release(ctx, site) })
 	}
 	return true
+}
+
+// cannotShow answers a visitor whom the service itself fails.
+func (s *Service) cannotShow(x *exchange, err error) {
+	if err != nil && x.r.Context().Err() == nil {
+		s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
+	}
+	x.Header().Set(toolapi.HeaderRetryAfter, "5")
+	x.page(http.StatusServiceUnavailable, "This page cannot be shown at the moment", "Try again in a while.")
 }
 
 // visitor is the response without the headers of the API.

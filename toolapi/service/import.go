@@ -34,15 +34,15 @@ func (p *pagesCall) importArchive() error {
 	if err != nil {
 		return err
 	}
-	spooled, sum, err := p.spool()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = errors.Join(spooled.file.Close(), os.Remove(spooled.file.Name())) }() // it holds nothing that is kept
 	store, err := p.service.store()
 	if err != nil {
 		return err
 	}
+	spooled, sum, err := p.spool(store)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = errors.Join(spooled.file.Close(), os.Remove(spooled.file.Name())) }() // it holds nothing that is kept
 	in := &imported{space: store.Space(p.in.id)}
 	defer in.release()
 	if err := archive.Read(spooled.file, spooled.size, kind, in.take); err != nil {
@@ -88,7 +88,7 @@ type spool struct {
 }
 
 // spool stores the body in a temporary file and checks what the request says of it.
-func (p *pagesCall) spool() (s spool, sum []byte, err error) {
+func (p *pagesCall) spool(store *blob.Store) (s spool, sum []byte, err error) {
 	r := p.x.r
 	tooLarge := func() error {
 		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("An archive may have %d bytes.", toolapi.MaxArchiveBytes))
@@ -96,7 +96,7 @@ func (p *pagesCall) spool() (s spool, sum []byte, err error) {
 	if r.ContentLength > toolapi.MaxArchiveBytes {
 		return s, nil, tooLarge()
 	}
-	if s.file, err = os.CreateTemp(p.service.dir, "import-*"); err != nil {
+	if s.file, err = store.Temporary(); err != nil {
 		return s, nil, full(err)
 	}
 	defer func() {

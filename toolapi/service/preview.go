@@ -203,7 +203,7 @@ func (s *Service) servePreview(x *exchange, label string) {
 		return err
 	})
 	if err != nil {
-		s.refuse(x, err)
+		s.cannotShow(x, err)
 		return
 	}
 	w := &private{ResponseWriter: x.visitor()}

@@ -104,6 +104,9 @@ func (c *call) rollback(args toolapi.RollbackArgs) (plan[toolapi.Publish], error
 	if err != nil {
 		return plan[toolapi.Publish]{}, err
 	}
+	if s.live.Valid && string(args.Revision) == s.live.String {
+		return c.goLive(s, s.live.String, "Roll back", args.Force) // which says so
+	}
 	var earlier string
 	found, err := c.one("SELECT revision FROM publishes WHERE site_id = ? AND revision IS NOT ? AND (? = '' OR revision = ?) ORDER BY id DESC LIMIT 1",
 		[]any{s.id, s.live, args.Revision, args.Revision}, &earlier)

@@ -89,6 +89,12 @@ func Open(dir string, failed func(error)) (*Store, error) {
 	return s, s.syncDir(dir)
 }
 
+// Temporary makes a file for what is on its way. The caller closes and removes it; what
+// a process leaves when it is killed, the next Open removes.
+func (s *Store) Temporary() (*os.File, error) {
+	return os.CreateTemp(filepath.Join(s.dir, incoming), "incoming-*")
+}
+
 // Broken reports whether an fsync failed: nothing more may be acknowledged.
 func (s *Store) Broken() bool { return s.broken.Load() }
 

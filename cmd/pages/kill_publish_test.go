@@ -1,0 +1,188 @@
+//go:build unix
+
+package main
+
+import (
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// publishLoad is publishers and visitors of some pages.
+type publishLoad struct {
+	pages []*pageLedger
+	seen  atomic.Int64 // visits
+}
+
+// startLedgers makes the pages.
+func startLedgers(t *testing.T, p *platformRun, names ...string) *publishLoad {
+	t.Helper()
+	load := &publishLoad{}
+	for _, name := range names {
+		load.pages = append(load.pages, p.newPageLedger(t, name))
+	}
+	return load
+}
+
+func (l *publishLoad) acks() (n int) {
+	for _, page := range l.pages {
+		n += page.count()
+	}
+	return n
+}
+
+// run publishes and visits until the service is gone, and calls enough after so many more
+// acknowledgements.
+func (l *publishLoad) run(t *testing.T, p *platformRun, count int, enough func()) {
+	var all sync.WaitGroup
+	var once sync.Once
+	count += l.acks()
+	for _, page := range l.pages {
+		page.powerless = false
+		all.Go(func() {
+			page.publisher(t, p, func() {
+				if l.acks() >= count {
+					once.Do(enough)
+				}
+			})
+		})
+		all.Go(func() { l.seen.Add(int64(page.visitor(t, p))) })
+	}
+	all.Wait()
+}
+
+func (l *publishLoad) check(t *testing.T, p *platformRun, data string) {
+	t.Helper()
+	for _, page := range l.pages {
+		page.check(t, p, data)
+	}
+	if left := leftovers(t, data); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// soakRounds is how often a loop runs: in an ordinary run, and with PAGES_SOAK.
+func soakRounds(ordinary, soak int) int {
+	switch {
+	case os.Getenv("PAGES_SOAK") != "":
+		return soak
+	case testing.Short():
+		return 2
+	}
+	return ordinary
+}
+
+// TestPublishKilled kills the service at random while pages are uploaded, imported,
+// published, rolled back and visited, and in every other round also `pages deploy` and
+// `pages confirm`, of which one is killed before: U-078, U-079, Z-017 and I-001. What was acknowledged
+// stands, nothing is there twice, what is served is one revision, whole, and what was cut
+// off succeeds when it is begun again.
+func TestPublishKilled(t *testing.T) {
+	rounds := soakRounds(10, 60)
+	data := t.TempDir()
+	p := startPlatform(t, data)
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(p.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := startLedgers(t, p, "Kill one", "Kill two")
+	deploys := &deployer{publisher: publisher{t, "", t.TempDir(), p.URL, p.Keys["member"]}, page: p.newPageLedger(t, "Kill three")}
+	for round := range rounds {
+		load.check(t, p, data)
+		deploys.again(round, p)
+		load.run(t, p, 2+rand.IntN(16), func() { //nolint:gosec // a choice
+			if round%4 == 0 {
+				deploys.cut()
+			}
+			<-time.After(time.Duration(rand.IntN(20)) * time.Millisecond) //nolint:gosec // a choice
+			if err := p.cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		p.end(t, os.Kill)
+		p = startPlatform(t, data, "--port", port)
+	}
+	load.check(t, p, data)
+	deploys.finish(p)
+	p.end(t, os.Interrupt)
+	for _, page := range load.pages {
+		page.checkHistory(t, data)
+	}
+	t.Logf("%d acknowledged in %d rounds, %d visits, %d deploys killed", load.acks(), rounds, load.seen.Load(), deploys.killed)
+}
+
+// deployer deploys a page by commands, one folder after the other.
+type deployer struct {
+	publisher
+
+	page    *pageLedger
+	running *exec.Cmd
+	said    *lockedBuffer
+	out     *lockedBuffer
+	dead    bool // it was killed
+	killed  int
+}
+
+// again ends the deploy of the last round well, and begins another in every other round.
+func (d *deployer) again(round int, p *platformRun) {
+	d.Helper()
+	d.finish(p)
+	if round%2 == 1 {
+		return
+	}
+	d.dir = manyFiles(d.T, 10, round)
+	d.running, d.out, d.said = d.command("deploy", "--propose-only", "--site", d.page.site, "--allow-public")
+	if err := d.running.Start(); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// cut kills the deploy that runs, at a random point.
+func (d *deployer) cut() {
+	<-time.After(time.Duration(rand.IntN(200)) * time.Millisecond) //nolint:gosec // a choice
+	if d.running.Process.Kill() == nil {
+		d.dead = true
+		d.killed++
+	}
+}
+
+// finish waits for a deploy that was not killed: it waits for the service, and proposes.
+// Then the same is deployed again and confirmed, by one that is killed and one that is not.
+func (d *deployer) finish(p *platformRun) {
+	d.Helper()
+	if d.running == nil {
+		return
+	}
+	_ = d.running.Wait() // the exit code says it
+	if code := d.running.ProcessState.ExitCode(); code != exitPerson && !d.dead {
+		d.Errorf("a deploy through a restart: exit code %d: %s%s", code, d.out, d.said)
+	}
+	d.running, d.dead = nil, false
+	code, stdout, stderr := d.run("deploy", "--propose-only", "--site", d.page.site, "--allow-public", "--force")
+	line := strings.Fields(stdout)
+	if code != exitPerson || len(line) != 3 {
+		d.Fatalf("a deploy begun again: exit code %d: %s%s", code, stdout, stderr)
+	}
+	first, _, _ := d.command("confirm", line[2])
+	if err := first.Start(); err != nil {
+		d.Fatal(err)
+	}
+	<-time.After(time.Duration(rand.IntN(60)) * time.Millisecond) //nolint:gosec // a choice
+	if first.Process.Kill() == nil {
+		d.killed++
+	}
+	_ = first.Wait() // killed
+	if code, stdout, stderr := d.run("confirm", line[2]); code != 0 {
+		d.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	served(d.T, p.URL, strings.Replace(p.URL, "127.0.0.1", d.page.host, 1), d.dir, "")
+	if revisions := p.revisionsOf(d.T, d.page.site); p.liveOf(d.T, d.page.site) != revisions[0] {
+		d.Errorf("%q are there, and the last is not live", revisions)
+	}
+}

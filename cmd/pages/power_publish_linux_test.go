@@ -1,0 +1,46 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestPublishPowerLoss is U-090, and Z-017 and I-002 for what is published: it cuts the power of the disk at random while pages are
+// uploaded, imported, published and rolled back. Every revision that was acknowledged is
+// there, with every byte; the pointer is the last acknowledged one or the one under way;
+// and what is served is that revision, whole.
+func TestPublishPowerLoss(t *testing.T) {
+	if _, err := os.Stat("/dev/loop-control"); os.Getenv("PAGES_SOAK") == "" || os.Geteuid() != 0 || err != nil {
+		t.Skip("SKIP: needs PAGES_SOAK, root and loop devices")
+	}
+	power := newDisk(t)
+	data := filepath.Join(power.place, "data")
+	power.mount()
+	p := startPlatform(t, data)
+	load := startLedgers(t, p, "Power one", "Power two")
+	for range powerLosses {
+		load.check(t, p, data)
+		load.run(t, p, 2+rand.IntN(40), func() { //nolint:gosec // a choice
+			for _, page := range load.pages {
+				page.losePower()
+			}
+			power.cut()
+			if err := p.cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		p.end(t, os.Kill)
+		power.unmount()
+		power.mount()
+		p = startPlatform(t, data)
+	}
+	load.check(t, p, data)
+	p.end(t, os.Interrupt)
+	for _, page := range load.pages {
+		page.checkHistory(t, data)
+	}
+	power.unmount()
+	t.Logf("%d acknowledged before %d losses of power, %d visits", load.acks(), powerLosses, load.seen.Load())
+}
