@@ -129,7 +129,7 @@ warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its l
 			want: `error path-reserved p/__preview/x:1:1 : "p/__preview/x" cannot be served: its path lies under "__preview", which the platform keeps for itself; rename it
 error path-reserved p/a/Pages.deploy.json:1:1 : "p/a/Pages.deploy.json" cannot be served: a manifest is never public; remove it, or move it out of the assets folder
 error asset-source p/db:1:1 : "p/db" cannot be served: it holds the migrations; move it to a folder of its own, such as "migrations", and name that in "migrations"
-error asset-source p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry; move it to a folder of its own, such as "src", and name it there in "entry"`,
+error asset-source p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry; move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
 		},
 		"assets among the migrations": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"db/p","bindings":{"database":{"migrations":"db"}}}`, "db/p/index.html": "", "db/1.sql": ""},

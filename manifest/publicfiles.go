@@ -137,7 +137,7 @@ func (a AssetsFolder) misplaced(e *AssetEntry) bool {
 	case atRoot:
 		return false
 	case e.File == a.Entry:
-		e.refuseAs(codeAssetSource, `move it to a folder of its own, such as "src", and name it there in "entry"`, "%q cannot be served: it is the Worker's entry")
+		e.refuseAs(codeAssetSource, `move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`, "%q cannot be served: it is the Worker's entry")
 	case a.migration(e.File):
 		e.refuseAs(codeAssetSource, `move it to a folder of its own, such as "migrations", and name that in "migrations"`, "%q cannot be served: it holds the migrations")
 	default:
