@@ -6,6 +6,7 @@ SITE    := testdata/sites/riverside
 PACKS   := testdata/sites/packages
 TYPES   := testdata/sites/types
 DRIVER  := testdata/sites/playwright
+MCP     := testdata/sites/mcp
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
@@ -13,7 +14,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse
 BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/intl/*.go runtime/binding/*.go runtime/node/*.go runtime/wasm/*.go))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts cross example site lint race goldens browser screenshots tidy release
+.PHONY: dev build test check bench soak clean artifacts cross example site lint race goldens browser npm screenshots tidy release
 
 dev: build example
 	$(BIN) dev $(SITE)
@@ -42,7 +43,7 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 test: build site
 	$(GO) test ./...
 
-check: build lint tidy race goldens browser cross
+check: build lint tidy race goldens browser npm cross
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -67,6 +68,10 @@ goldens: build site
 # The pages in a real Chromium; `make test` passes without one.
 browser: build site $(DRIVER)/node_modules/.package-lock.json
 	$(GO) test -tags browser -run Browser ./cmd/pages ./devserver
+
+# What others wrote for MCP, against the service: its conformance suite, and the client that agents are made with.
+npm: artifacts $(MCP)/node_modules/.package-lock.json
+	$(GO) test -tags npm -run NPM ./toolapi/service
 
 # What the pages look like, to be looked at: a picture of each main view in $(SHOTS).
 SHOTS ?= bin/screenshots
@@ -100,6 +105,6 @@ soak: build site
 	@$(GO) run ./cmd/soak $(SOAK)
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip
 	find runtime -name '*.stamp' -delete

@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // LimitPages makes the database as full as it is, or as large as it likes again for 0:
@@ -16,4 +18,13 @@ func (s *Service) LimitPages(ctx context.Context, pages int64) error {
 		_, err := t.one(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &now)
 		return err
 	})
+}
+
+// WithFixtures adds to what is answered over MCP, for suites that bring tools of their own.
+func (s *Service) WithFixtures(options func(*mcp.ServerOptions), add func(*mcp.Server)) {
+	o := s.mcpOptions()
+	options(o)
+	server := s.mcpServer(o)
+	add(server)
+	s.mcp = speak(server)
 }

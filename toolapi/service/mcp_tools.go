@@ -32,17 +32,29 @@ type mcpCaller struct {
 type mcpCallerKey struct{}
 
 // newMCP makes the protocol's half of MCP.
-func (s *Service) newMCP() http.Handler {
-	server := mcp.NewServer(&mcp.Implementation{Name: "workspace-tools", Title: "Workspace Tool-Call API", Version: toolapi.Version}, &mcp.ServerOptions{
+func (s *Service) newMCP() http.Handler { return speak(s.mcpServer(s.mcpOptions())) }
+
+func (s *Service) mcpOptions() *mcp.ServerOptions {
+	return &mcp.ServerOptions{
 		Instructions: mcpInstructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list never changes
 		PageSize:     len(s.tools),
-	})
+	}
+}
+
+// mcpServer has the tools.
+func (s *Service) mcpServer(o *mcp.ServerOptions) *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "workspace-tools", Title: "Workspace Tool-Call API", Version: toolapi.Version}, o)
 	for _, h := range s.tools {
 		server.AddTool(mcpTool(h.tool), func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return s.callMCP(ctx, h.tool.Name, r.Params.Arguments)
 		})
 	}
+	return server
+}
+
+// speak answers over HTTP: one document for one message.
+func speak(server *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true,
 		DisableLocalhostProtection: true, // the boundary looks at Host, and knows our names
