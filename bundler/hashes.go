@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -47,7 +48,7 @@ func (c *hashCache) fill(ctx context.Context, root *os.Root, files []candidate) 
 		misses = append(misses, f)
 	}
 	start := c.now()
-	err := each(ctx, misses, func(f *candidate, buf []byte) error { return f.hash(root, buf) })
+	err := hashAll(ctx, root, misses)
 	if err != nil {
 		return err
 	}
@@ -64,10 +65,9 @@ func unchanged(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// each calls do with every file and a buffer that is do's for the time being, on
-// as many goroutines as there are processors but no more than 8. It joins the
-// errors.
-func each(ctx context.Context, files []*candidate, do func(f *candidate, buf []byte) error) error {
+// hashAll hashes every file, on as many goroutines as there are processors but no more
+// than 8. It joins the errors.
+func hashAll(ctx context.Context, root *os.Root, files []*candidate) error {
 	var (
 		next atomic.Int64
 		wg   sync.WaitGroup
@@ -75,13 +75,14 @@ func each(ctx context.Context, files []*candidate, do func(f *candidate, buf []b
 	)
 	for worker := range errs {
 		wg.Go(func() {
-			buf := make([]byte, 64<<10)
+			h := hasher{root: root, buf: make([]byte, 64<<10)}
+			defer h.close()
 			for ctx.Err() == nil && errs[worker] == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(files) {
 					return
 				}
-				errs[worker] = do(files[i], buf)
+				errs[worker] = h.hash(files[i])
 			}
 		})
 	}
@@ -89,11 +90,20 @@ func each(ctx context.Context, files []*candidate, do func(f *candidate, buf []b
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
+// hasher hashes one file after the other.
+type hasher struct {
+	root *os.Root
+	buf  []byte
+
+	dir string   // the folder of the last file
+	at  *os.Root // that folder; nil when it cannot be opened
+}
+
 // hash reads the file. One that changes meanwhile is read again.
-func (f *candidate) hash(root *os.Root, buf []byte) error {
+func (h *hasher) hash(f *candidate) error {
 	const attempts = 3
 	for range attempts {
-		same, err := f.hashOnce(root, buf)
+		same, err := h.hashOnce(f)
 		if same || err != nil {
 			return err
 		}
@@ -101,8 +111,8 @@ func (f *candidate) hash(root *os.Root, buf []byte) error {
 	return fmt.Errorf("%s changes while it is read", f.file)
 }
 
-func (f *candidate) hashOnce(root *os.Root, buf []byte) (same bool, err error) {
-	file, err := root.Open(f.file)
+func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
+	file, err := h.open(f.file)
 	if err != nil {
 		return false, err
 	}
@@ -114,14 +124,38 @@ func (f *candidate) hashOnce(root *os.Root, buf []byte) (same bool, err error) {
 	if !before.Mode().IsRegular() {
 		return false, fmt.Errorf("%s is no longer a regular file", f.file)
 	}
-	h := sha256.New()
-	if _, err := io.CopyBuffer(h, struct{ io.Reader }{file}, buf); err != nil {
+	sum := sha256.New()
+	// One that grows meanwhile is found by its second size.
+	if _, err := io.CopyBuffer(sum, struct{ io.Reader }{io.LimitReader(file, before.Size())}, h.buf); err != nil {
 		return false, err
 	}
 	after, err := file.Stat()
 	if err != nil {
 		return false, err
 	}
-	f.info, f.sum = after, hex.EncodeToString(h.Sum(nil))
+	f.info, f.sum = after, hex.EncodeToString(sum.Sum(nil))
 	return unchanged(before, after), nil
+}
+
+// open opens a file below the root. Files come folder by folder, and a root goes
+// through every folder of a path anew: the last one is kept open.
+func (h *hasher) open(file string) (*os.File, error) {
+	if dir := path.Dir(file); h.at == nil || dir != h.dir {
+		h.close()
+		h.dir = dir
+		h.at, _ = h.root.OpenRoot(dir) // what it fails with, the root itself says
+	}
+	if h.at != nil {
+		if f, err := h.at.Open(path.Base(file)); err == nil {
+			return f, nil
+		}
+	}
+	return h.root.Open(file) // a link may lead out of the folder, and not of the site
+}
+
+func (h *hasher) close() {
+	if h.at != nil {
+		_ = h.at.Close() // it was only read
+		h.at = nil
+	}
 }

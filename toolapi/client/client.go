@@ -133,13 +133,18 @@ func newTransport() *http.Transport {
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
 		MaxIdleConnsPerHost:   maxIdle,
+		WriteBufferSize:       writeBuffer,
 		IdleConnTimeout:       time.Minute,
 		ForceAttemptHTTP2:     true,
 		ExpectContinueTimeout: time.Second,
 	}
 }
 
-const maxIdle = 16
+const (
+	maxIdle = 16
+	// writeBuffer holds a request with most files: it is sent in one piece.
+	writeBuffer = 64 << 10
+)
 
 // AddressError says why a base address cannot be called.
 type AddressError struct{ Address, Reason, Fix string }

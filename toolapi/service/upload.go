@@ -188,11 +188,15 @@ func packFiles(files []bundle.File) ([]byte, error) {
 		list[i] = toolapi.UploadFile{Path: f.Path, SHA256: toolapi.Digest(f.SHA256), Size: toolapi.Counter(f.Size), ContentType: toolapi.MediaType(f.ContentType)}
 	}
 	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
+	// What is long of it, the hashes, no level shortens.
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
 	if err := json.NewEncoder(w).Encode(list); err != nil {
 		return nil, err
 	}
-	err := w.Close()
+	err = w.Close()
 	return packed.Bytes(), err
 }
 

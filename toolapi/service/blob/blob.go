@@ -156,12 +156,32 @@ func (w *Space) Put(sum string, size int64, r io.Reader) (had bool, err error) {
 	return false, w.admit(temporary, sum, size)
 }
 
+// chunks are buffers that hold most blobs whole, so that each is written at once.
+var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
 // check copies what must be the blob.
 func check(to io.Writer, sum string, size int64, r io.Reader) error {
+	chunk, _ := chunks.Get().(*[64 << 10]byte)
+	defer chunks.Put(chunk)
 	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(to, hash), io.LimitReader(r, size+1))
+	r = io.LimitReader(r, size+1)
+	var n int64
+	var err error
+	for err == nil {
+		filled := 0
+		for filled < len(chunk) && err == nil {
+			var read int
+			read, err = r.Read(chunk[filled:])
+			filled += read
+		}
+		_, _ = hash.Write(chunk[:filled]) // never fails
+		if _, failed := to.Write(chunk[:filled]); failed != nil {
+			return failed
+		}
+		n += int64(filled)
+	}
 	switch {
-	case err != nil:
+	case err != io.EOF: // what wraps it is a failure
 		return err
 	case n != size:
 		return &MismatchError{Size: true}
@@ -266,20 +286,39 @@ func (w *Space) Sync(sums []string) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	synced := false
+	var due []int
 	for n, used := range folders {
-		if !used || w.synced[n] {
-			continue
+		if used && !w.synced[n] {
+			due = append(due, n)
 		}
-		if err := w.store.syncDir(filepath.Join(w.dir, fmt.Sprintf("%02x", n))); err != nil {
-			return err
-		}
-		w.synced[n], synced = true, true
 	}
-	if !synced {
+	if len(due) == 0 {
 		return nil
 	}
+	if err := w.syncFolders(due); err != nil {
+		return err
+	}
+	for _, n := range due {
+		w.synced[n] = true
+	}
 	return errors.Join(w.store.syncDir(w.dir), w.store.syncDir(w.store.dir))
+}
+
+// syncFolders syncs folders side by side: the file system commits what comes together
+// together.
+func (w *Space) syncFolders(numbers []int) error {
+	const together = 8
+	var wg sync.WaitGroup
+	errs := make([]error, together)
+	for i := range errs {
+		wg.Go(func() {
+			for j := i; j < len(numbers) && errs[i] == nil; j += together {
+				errs[i] = w.store.syncDir(filepath.Join(w.dir, fmt.Sprintf("%02x", numbers[j])))
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // syncDir makes the names in a folder durable. Windows cannot sync a folder; its file
