@@ -40,7 +40,7 @@ func (c *cli) newDeploy() *cobra.Command {
 			"At a terminal you are shown the plan and asked. Elsewhere, and with a service\naccount's key, the proposal is kept and the line that confirms it is printed: exit\ncode 4. A deploy that was cut off goes on where it stopped when it is run again.\n\n" +
 			"Paths that become public and were for members need --allow-public. A page that\nsomeone else published meanwhile is left alone, unless --force.\n\n" +
 			"stdout is the site's address, or with --propose-only the line that confirms. In GitHub\nActions the plan and the result are added to the step's summary.\n\n" +
-			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit + " 9 a file or folder\ncannot be used, 10 the plan has changes (--exit-code), 75 gave up: run it again.",
+			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit + "\n9 a file or folder cannot be used, 10 the plan has changes (--exit-code), 75 gave up:\nrun it again.",
 		Example: "  pages deploy\n  pages deploy --create 'My site'\n  pages deploy --plan --exit-code\n  pages deploy --preview\n  pages deploy --at 2026-12-01T09:00:00+01:00\n  pages deploy --propose-only --json | jq -r .confirmation_id",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -159,7 +159,10 @@ func (d *deployment) createPage(ctx context.Context) error {
 		return nil
 	}
 	if d.site != "" {
-		return usageError("--create makes a new site, and this folder is linked to, or --site names, one that there is: %s", d.site)
+		return &failure{
+			code: exitUsage, id: "usage", msg: "--create makes a new site, and this folder is linked to, or --site names, one that there is: " + d.site,
+			fix: "publish there without --create; to make another site, remove .pages/link.json or leave --site out",
+		}
 	}
 	return d.inWorkspace(ctx, func() error {
 		made, err := client.Run(ctx, d.client, d.contract.CreatePage, toolapi.CreatePageArgs{Name: toolapi.PageName(d.create), Scope: d.scope()})

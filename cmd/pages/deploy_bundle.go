@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -77,7 +78,10 @@ func (s *builtSite) fill(folder string, m *manifest.Manifest, b *bundler.Bundle,
 	for _, sql := range b.Migrations {
 		s.add(path.Join(m.Bindings.Database.Migrations, sql.Name), "application/sql", sql.SQL)
 	}
-	s.Manifest = b.Manifest
+	var err error
+	if s.Manifest, err = withoutEmpty(b.Manifest, m, b); err != nil {
+		return err
+	}
 	if w := b.Worker; w != nil {
 		at := s.room()
 		s.add(path.Join(at, w.Name), "text/javascript; charset=utf-8", w.Code)
@@ -87,13 +91,35 @@ func (s *builtSite) fill(folder string, m *manifest.Manifest, b *bundler.Bundle,
 		if maps {
 			s.add(path.Join(at, w.Name+".map"), "application/json", w.Map)
 		}
-		var err error
-		if s.Manifest, err = setField(b.Manifest, "entry", path.Join(at, w.Name)); err != nil {
+		if s.Manifest, err = setField(s.Manifest, "entry", path.Join(at, w.Name)); err != nil {
 			return err
 		}
 	}
 	slices.SortFunc(s.Files, func(a, b deploy.File) int { return cmp.Compare(a.Path, b.Path) })
 	return nil
+}
+
+// withoutEmpty is the manifest without the folders that nothing is in yet: to the
+// service a folder is what the files in it make of it, and it refuses others.
+func withoutEmpty(text json.RawMessage, m *manifest.Manifest, b *bundler.Bundle) (json.RawMessage, error) {
+	noAssets := m.Assets != "" && len(b.Assets) == 0
+	noMigrations := m.Bindings.Database != nil && m.Bindings.Database.Migrations != "" && len(b.Migrations) == 0
+	if !noAssets && !noMigrations {
+		return text, nil
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	if noAssets {
+		delete(fields, "assets")
+	}
+	if bindings, ok := fields["bindings"].(map[string]any); ok && noMigrations {
+		if database, ok := bindings["database"].(map[string]any); ok {
+			delete(database, "migrations")
+		}
+	}
+	return json.Marshal(fields)
 }
 
 // workerFolder is where the built Worker goes.
