@@ -186,7 +186,7 @@ func (c *cli) platformLogger() *slog.Logger {
 // end, and no new one is taken.
 func (c *cli) serveAPI(ctx context.Context, s *service.Service, sockets *devserver.Listeners, ready func()) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: platformDrain, ReadTimeout: platformReadTime, IdleTimeout: platformIdleTime, MaxHeaderBytes: platformMaxHeader,
+		Handler: s, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: platformDrain, ReadTimeout: platformReadTime, IdleTimeout: platformIdleTime, MaxHeaderBytes: platformMaxHeader,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	running, stop := context.WithCancel(ctx)
