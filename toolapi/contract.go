@@ -26,6 +26,7 @@ type Contract struct {
 	ListSecrets  Typed[SiteArgs, SecretList]
 	SetSecret    Typed[SetSecretArgs, SecretChange]
 	RemoveSecret Typed[RemoveSecretArgs, SecretChange]
+	Leads        Typed[LeadListArgs, LeadList]
 
 	tools []*Tool
 }
@@ -39,6 +40,7 @@ func NewContract() *Contract {
 	c.defineShown()
 	c.defineAssumed()
 	c.definePublishing()
+	c.defineLeads()
 	return c
 }
 

@@ -115,6 +115,7 @@ func scalars() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[PreviewSeconds]():  previewLife,
 		reflect.TypeFor[BaseRevision]():    {Types: []string{"null", "string"}, MinLength: &one},
 		reflect.TypeFor[SecretName]():      text(64),
+		reflect.TypeFor[FormName]():        text(64),
 		reflect.TypeFor[SecretValue]():     text(MaxSecret),
 		reflect.TypeFor[json.RawMessage](): {Type: "object"},
 		reflect.TypeFor[Source]():          {Type: "string", Enum: []any{string(CallOverride), string(KeyPin), string(StoredDefault), string(SoleReachable)}},

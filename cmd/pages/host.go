@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -25,6 +27,7 @@ type siteHost struct {
 	logger  *slog.Logger
 	until   context.Context // ends with the service
 	notice  func(error)     // of what databases failed with
+	arrived func(string)    // of a site that has a new lead
 	runtime func() (*pagesruntime.Runtime, error)
 
 	mu       sync.Mutex
@@ -150,6 +153,32 @@ func (h *siteHost) Serving(id string) bool {
 	s, ok := h.sites[id]
 	h.mu.Unlock()
 	return !ok || s.failedAt.Load() == 0
+}
+
+// Leads implements service.Host.
+func (h *siteHost) Leads(ctx context.Context, id string, after int64, most int) (all []service.Captured, err error) {
+	name := filepath.Join(h.dir, id, platformFile)
+	if !isFile(name) {
+		return nil, nil
+	}
+	db, err := openSQLite(ctx, name, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	leads, err := site.CapturedAfter(ctx, db, after, most)
+	for _, l := range leads {
+		fields, err := json.Marshal(l.Fields)
+		if err != nil {
+			return nil, err
+		}
+		one := service.Captured{Number: l.Number, ID: l.ID, Form: l.Form, Fields: fields, CreatedAt: l.CreatedAt.Time, Preview: l.Preview}
+		for _, e := range l.Raised {
+			one.Events = append(one.Events, toolapi.LeadEvent{ID: e.ID, Name: e.Name})
+		}
+		all = append(all, one)
+	}
+	return all, err
 }
 
 func (h *siteHost) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load func(context.Context) (service.Release, error)) {

@@ -141,7 +141,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	front, err := site.New(ctx, site.Options{
 		DB: s.platform, SubmissionsDB: s.database, AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
-		Workspace: r.Workspace, DatabaseFailed: s.host.notice, ErrorPage: s.failed, Preview: r.Preview, Now: c.now, Logger: s.host.logger.With("site", s.id),
+		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice, ErrorPage: s.failed, Preview: r.Preview, Now: c.now, Logger: s.host.logger.With("site", s.id),
 	})
 	s.front = front
 	return err

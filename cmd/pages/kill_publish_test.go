@@ -40,21 +40,23 @@ func (l *publishLoad) acks() (n int) {
 // run publishes and visits until the service is gone, and calls enough after so many more
 // acknowledgements.
 func (l *publishLoad) run(t *testing.T, p *platformRun, count int, enough func()) {
-	var all sync.WaitGroup
+	var publishers, visitors sync.WaitGroup
 	var once sync.Once
 	count += l.acks()
 	for _, page := range l.pages {
 		page.powerless = false
-		all.Go(func() {
+		publishers.Go(func() {
 			page.publisher(t, p, func() {
 				if l.acks() >= count {
 					once.Do(enough)
 				}
 			})
 		})
-		all.Go(func() { l.seen.Add(int64(page.visitor(t, p))) })
+		visitors.Go(func() { l.seen.Add(int64(page.visitor(t, p))) })
 	}
-	all.Wait()
+	publishers.Wait()
+	once.Do(enough) // they failed
+	visitors.Wait()
 }
 
 func (l *publishLoad) check(t *testing.T, p *platformRun, data string) {

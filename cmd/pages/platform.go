@@ -111,7 +111,7 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 			err = errors.Join(err, host.close(), s.Close())
 		}
 	}()
-	host.notice = s.Notice
+	host.notice, host.arrived = s.Notice, s.Arrived
 	ready, err := c.plant(ctx, s, f.seed)
 	if err != nil {
 		return err

@@ -127,6 +127,9 @@ func (s *Site) take(ctx context.Context, p post) (Lead, error) {
 		}
 		s.retrier.note(lead.Submission.Status)
 	}
+	if s.options.OnLead != nil {
+		s.options.OnLead(lead)
+	}
 	for _, e := range events {
 		s.events.publish(e)
 		if s.options.OnEvent != nil {

@@ -56,6 +56,40 @@ func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	return collect(rows, scanEvent)
 }
 
+// Captured is a lead with its number and its events.
+type Captured struct {
+	Lead
+
+	Number int64 // grows with every lead of the store
+	Raised []Event
+}
+
+// CapturedAfter returns the leads of a platform database behind the one with a number,
+// the oldest first, at most so many. The database is only read; one that no site has
+// opened yet has none.
+func CapturedAfter(ctx context.Context, db *sql.DB, after int64, most int) ([]Captured, error) {
+	var prepared bool
+	err := db.QueryRowContext(ctx, `SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('leads', 'events')`).Scan(&prepared)
+	if err != nil || !prepared {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT l.seq, l.id, l.form, l.fields, l.created_at, l.preview,
+  (SELECT json_group_array(json_object('id', e.id, 'name', e.name) ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id)
+FROM leads l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`, after, most)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row scanner) (c Captured, err error) {
+		var fields, raised string
+		var created int64
+		if err := row.Scan(&c.Number, &c.ID, &c.Form, &fields, &created, &c.Preview, &raised); err != nil {
+			return c, err
+		}
+		c.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
+		return c, errors.Join(json.Unmarshal([]byte(fields), &c.Fields), json.Unmarshal([]byte(raised), &c.Raised))
+	})
+}
+
 // counts returns how many leads and events there are.
 func (s *Store) counts(ctx context.Context) (leads, events int, err error) {
 	const query = `SELECT (SELECT count(*) FROM leads), (SELECT count(*) FROM events)`

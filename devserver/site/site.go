@@ -66,6 +66,8 @@ type Options struct {
 	ErrorPage func(w http.ResponseWriter, r *http.Request, err error)
 	// OnRequest is called after each request, on the request's goroutine.
 	OnRequest func(RequestRecord)
+	// OnLead is called after a lead was stored, on the request's goroutine.
+	OnLead func(Lead)
 	// OnEvent is called after an event was stored, on the request's goroutine.
 	OnEvent func(Event)
 	// Webhook is told every event. Nil means that nobody is.

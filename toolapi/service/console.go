@@ -83,7 +83,7 @@ func (v *visit) get(steps []string) error {
 		return err
 	}
 	page, ok := map[string]func() error{
-		"proposals": v.proposalsPage, "pending": v.pending, "content": v.contentPage, "week": v.weekPage, "sites": v.sitesPage, "audit": v.auditPage,
+		"proposals": v.proposalsPage, "pending": v.pending, "content": v.contentPage, "week": v.weekPage, "sites": v.sitesPage, "leads": v.leadsPage, "audit": v.auditPage,
 	}[steps[2]]
 	if !ok || len(steps) != 3 {
 		return notFound()

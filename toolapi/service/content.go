@@ -37,6 +37,7 @@ func (c *call) contentStatus(args toolapi.ContentStatusArgs) (toolapi.ContentSta
 	if limit == 0 {
 		limit = defaultPageSize
 	}
+	chosen := string(args.Status) + "\x00" + string(args.Format) + "\x00"
 	where, filters := "workspace_id = ?", []any{c.in.id}
 	if args.Status != "" {
 		where, filters = where+" AND status = ?", append(filters, args.Status)
@@ -48,7 +49,7 @@ func (c *call) contentStatus(args toolapi.ContentStatusArgs) (toolapi.ContentSta
 		return page, err
 	}
 	if args.Cursor != "" {
-		at, err := c.unseal(string(args.Cursor), args)
+		at, err := c.unseal(string(args.Cursor), chosen)
 		if err != nil {
 			return page, err
 		}
@@ -61,7 +62,7 @@ func (c *call) contentStatus(args toolapi.ContentStatusArgs) (toolapi.ContentSta
 	if len(pieces) > limit {
 		pieces = pieces[:limit]
 		page.Truncated = true
-		page.NextCursor, err = c.seal(pieces[limit-1], args)
+		page.NextCursor, err = c.seal(pieces[limit-1].updated, pieces[limit-1].ID, chosen)
 	}
 	for _, p := range pieces {
 		page.Pieces = append(page.Pieces, p.Piece)

@@ -39,30 +39,31 @@ func (s *Service) secret(ctx context.Context) (key []byte, err error) {
 	return key, err
 }
 
-func (c *call) seal(last storedPiece, args toolapi.ContentStatusArgs) (string, error) {
-	text, err := json.Marshal(place{last.updated, last.ID, c.now.Add(cursorLife).UnixMilli()})
+// seal makes the cursor of a place in a list that filters choose.
+func (c *call) seal(updated int64, id, filters string) (string, error) {
+	text, err := json.Marshal(place{updated, id, c.now.Add(cursorLife).UnixMilli()})
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(append(c.sealOf(text, args), text...)), nil
+	return base64.RawURLEncoding.EncodeToString(append(c.sealOf(text, filters), text...)), nil
 }
 
-func (c *call) sealOf(text []byte, args toolapi.ContentStatusArgs) []byte {
+func (c *call) sealOf(text []byte, filters string) []byte {
 	mac := hmac.New(sha256.New, c.service.sealing)
 	var ids [16]byte
 	binary.BigEndian.PutUint64(ids[:8], uint64(c.who.key))
 	binary.BigEndian.PutUint64(ids[8:], uint64(c.in.id))
-	for _, part := range [][]byte{ids[:], []byte(args.Status + "\x00" + toolapi.Lifecycle(args.Format) + "\x00"), text} {
+	for _, part := range [][]byte{ids[:], []byte(filters), text} {
 		_, _ = mac.Write(part) // never fails
 	}
 	return mac.Sum(nil)[:sealSize]
 }
 
 // unseal reads a cursor. All that are no good are refused alike.
-func (c *call) unseal(cursor string, args toolapi.ContentStatusArgs) (place, error) {
+func (c *call) unseal(cursor, filters string) (place, error) {
 	var at place
 	sealed, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(sealed) < sealSize || !hmac.Equal(sealed[:sealSize], c.sealOf(sealed[sealSize:], args)) ||
+	if err != nil || len(sealed) < sealSize || !hmac.Equal(sealed[:sealSize], c.sealOf(sealed[sealSize:], filters)) ||
 		json.Unmarshal(sealed[sealSize:], &at) != nil || at.Expires <= c.now.UnixMilli() {
 		return at, refuseAt(toolapi.CodeCursorInvalid, "The cursor is not one of this key's for these filters, or it has expired.", "cursor", "start again without cursor")
 	}

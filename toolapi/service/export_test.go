@@ -7,6 +7,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// TakeArrived takes the leads that have arrived.
+func (s *Service) TakeArrived(ctx context.Context) error { return s.takeArrived(ctx) }
+
 // LimitPages makes the database as full as it is, or as large as it likes again for 0:
 // SQLite then says of the file what it says of a full disk.
 func (s *Service) LimitPages(ctx context.Context, pages int64) error {

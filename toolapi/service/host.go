@@ -27,6 +27,9 @@ type Host interface {
 	Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (Release, error))
 	// EndPreview ends what Preview started, if it did.
 	EndPreview(id string)
+	// Leads gives what a site's forms captured after the lead with a number, the oldest
+	// first, at most so many. The host says that there are some by Service.Arrived.
+	Leads(ctx context.Context, site string, after int64, most int) ([]Captured, error)
 	// Serving reports whether what is live of a site can be served, as far as is known.
 	Serving(site string) bool
 }

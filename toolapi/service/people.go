@@ -102,5 +102,6 @@ func bindPublishing(c *toolapi.Contract) []handler {
 		on(c.ListSecrets, read, (*call).listSecrets),
 		on(c.SetSecret, publishPages, (*call).setSecret),
 		on(c.RemoveSecret, publishPages, (*call).removeSecret),
+		on(c.Leads, read, (*call).leads),
 	}
 }

@@ -26,6 +26,7 @@ type fakeHost struct {
 	shown   []string
 	dropped int
 	refuse  error
+	leads   map[string][]service.Captured // by site
 }
 
 type fakeRelease struct {
@@ -60,6 +61,19 @@ func (f *fakeHost) Serve(w http.ResponseWriter, _ *http.Request, site string, _ 
 
 func (f *fakeHost) Preview(http.ResponseWriter, *http.Request, string, func(context.Context) (service.Release, error)) {
 }
+
+// Leads implements service.Host.
+func (f *fakeHost) Leads(_ context.Context, site string, after int64, most int) (all []service.Captured, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.leads[site] {
+		if l.Number > after && len(all) < most {
+			all = append(all, l)
+		}
+	}
+	return all, f.refuse
+}
+
 func (f *fakeHost) EndPreview(string)   {}
 func (f *fakeHost) Serving(string) bool { return true }
 

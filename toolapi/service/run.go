@@ -3,17 +3,23 @@ package service
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
 // Run does what is due, until ctx ends: it publishes what was scheduled, forgets
-// what has expired, and writes down when keys were used. A failure is logged and
+// what has expired, takes leads into their workspaces, and writes down when keys were used. A failure is logged and
 // tried again.
 func (s *Service) Run(ctx context.Context) {
 	poll, clean, collect := time.NewTicker(pollInterval), time.NewTicker(cleanInterval), time.NewTicker(collectInterval)
 	defer poll.Stop()
 	defer clean.Stop()
 	defer collect.Stop()
+	var inbox sync.WaitGroup
+	if s.host != nil {
+		inbox.Go(func() { s.runInbox(ctx) })
+	}
+	defer inbox.Wait()
 	for ctx.Err() == nil {
 		if err := s.PublishDue(ctx); err != nil && ctx.Err() == nil {
 			s.log.Error("scheduled publish failed", "error", err.Error())

@@ -74,6 +74,7 @@ type Service struct {
 	mail           func(context.Context, Mail) error
 	locks          siteLocks
 	touches        touches
+	arrivals       arrivals
 	lists          blobLists
 	collecting     sync.Mutex
 
@@ -111,7 +112,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	s := &Service{
 		db: db, sound: newSoundness(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
-		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail,
+		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail, arrivals: newArrivals(),
 	}
 	db.writing.noticed = s.Notice
 	contract := toolapi.NewContract()

@@ -1,0 +1,129 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// captured are leads of a page, by number.
+func captured(site string, from, to int64) (all []service.Captured) {
+	for n := from; n <= to; n++ {
+		all = append(all, service.Captured{
+			Number: n, ID: fmt.Sprintf("lead_%s_%06d", site, n), Form: []string{"contact", "join"}[n%2], Fields: json.RawMessage(fmt.Sprintf(`{"z":%d,"a":"<b>"}`, n)),
+			CreatedAt: start.Add(time.Duration(n) * time.Second), Preview: n%10 == 0, Events: []toolapi.LeadEvent{{ID: fmt.Sprint("evt_", n), Name: "pages.lead.captured"}},
+		})
+	}
+	return all
+}
+
+// take lets leads that were said to be there arrive.
+func (w *world) take(sites ...string) {
+	w.Helper()
+	for _, site := range sites {
+		w.service.Arrived(site)
+	}
+	if err := w.service.TakeArrived(w.Context()); err != nil {
+		w.Error(err)
+	}
+}
+
+// TestLeadsArrive takes leads of pages into their workspaces, once and in order, however
+// often they are said to be there, and through failures.
+func TestLeadsArrive(t *testing.T) {
+	w, host := hosting(t)
+	ours, theirs := w.demo.IDs["site_id"], w.value("SELECT id FROM sites WHERE name = 'Globex'")
+	host.leads = map[string][]service.Captured{ours: captured("ours", 1, 1203), theirs: captured("theirs", 1, 2)}
+	w.take(ours, ours, theirs)
+	w.take(ours)
+	host.leads[ours] = append(host.leads[ours], captured("ours", 1204, 1210)...)
+	host.refuse = errors.New("the page's database is damaged")
+	w.service.Arrived(ours)
+	if err := w.service.TakeArrived(t.Context()); !errors.Is(err, host.refuse) {
+		t.Errorf("a failure: %v", err)
+	}
+	host.refuse = nil
+	w.take() // it is not forgotten
+	seen, cursor := []string{}, ""
+	for {
+		args := map[string]any{"limit": 100}
+		if cursor != "" {
+			args["cursor"] = cursor
+		}
+		body, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page toolapi.LeadList
+		if err := json.Unmarshal(w.ok("member", "page.leads", string(body)).body, &page); err != nil {
+			t.Fatal(err)
+		}
+		if page.Total != 1210 {
+			t.Fatalf("%d leads", page.Total)
+		}
+		for _, l := range page.Leads {
+			seen = append(seen, l.ID)
+			var n int
+			if _, err := fmt.Sscanf(l.ID, "lead_ours_%d", &n); err != nil || l.SiteID != ours || !strings.HasPrefix(string(l.Fields), fmt.Sprintf(`{"z":%d,"a":`, n)) || len(l.Events) != 1 || l.Preview != (n%10 == 0) {
+				t.Fatalf("%+v", l)
+			}
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	for i, id := range seen {
+		if want := fmt.Sprintf("lead_ours_%06d", 1210-i); id != want {
+			t.Fatalf("%d is %s, want %s", i, id, want)
+		}
+	}
+	if len(seen) != 1210 {
+		t.Errorf("%d leads are listed", len(seen))
+	}
+	if a := w.ok("member", "page.leads", js("site_id", ours, "form", "join", "limit", 2)); strings.Count(string(a.body), `"form":"join"`) != 2 || !strings.Contains(string(a.body), `"total":605`) {
+		t.Errorf("of a form: %s", a.body)
+	}
+	w.refused(toolapi.CodeSiteUnknown, "member", "page.leads", js("site_id", theirs))
+	if a := w.ok("pinned", "page.leads", "{}"); !strings.Contains(string(a.body), `"total":2`) || strings.Contains(string(a.body), "ours") {
+		t.Errorf("another workspace: %s", a.body)
+	}
+	first := w.ok("member", "page.leads", js("limit", 1)).text("next_cursor")
+	w.refused(toolapi.CodeCursorInvalid, "member", "page.leads", js("cursor", first, "form", "join"))
+	w.refused(toolapi.CodeCursorInvalid, "member", "content.status", js("cursor", first))
+}
+
+// TestLeadsAfterTheEnd takes what a service that ended had not taken: Run begins with it.
+func TestLeadsAfterTheEnd(t *testing.T) {
+	w, host := hosting(t)
+	site := w.demo.IDs["site_id"]
+	host.leads = map[string][]service.Captured{site: captured("ours", 1, 3)}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.service.Run(ctx)
+	}()
+	for !strings.Contains(string(w.ok("member", "page.leads", "{}").body), `"total":3`) {
+		<-time.After(time.Millisecond)
+	}
+	stop()
+	<-ended
+}
+
+// TestLeadsPage is the console's page of leads.
+func TestLeadsPage(t *testing.T) {
+	w, host := hosting(t)
+	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: captured("ours", 1, 60)}
+	w.take(w.demo.IDs["site_id"])
+	page := w.enter("member").see("/console/w/acme/leads", "60 in all", "<b>", "Older")
+	if strings.Count(page.text, "pages.lead.captured") != 50 || strings.Contains(page.text, "<dd><b>") {
+		t.Errorf("%s", page.text)
+	}
+}
