@@ -31,6 +31,8 @@ type sharedWorker struct {
 	until  context.Context // of the dev server: draining ends with it
 	closed sync.Once
 	from   *workerSet
+
+	overdue atomic.Pointer[time.Timer] // of one that was retired
 }
 
 // Serve implements site.Worker.
@@ -61,8 +63,7 @@ func failureOf(f *pagesruntime.Error) site.Failure {
 // closed, and what is under way may go on for a bounded time.
 func (s *sharedWorker) retire() {
 	s.worker.Retire()
-	overdue := time.AfterFunc(drainTime, func() { s.close(0) })
-	context.AfterFunc(s.until, func() { overdue.Stop() })
+	s.overdue.Store(time.AfterFunc(drainTime, func() { s.close(0) }))
 	s.release()
 }
 
@@ -76,6 +77,9 @@ func (s *sharedWorker) release() {
 // time, and gives back what the Worker held.
 func (s *sharedWorker) close(wait time.Duration) {
 	s.closed.Do(func() {
+		if t := s.overdue.Load(); t != nil {
+			t.Stop() // it would hold the Worker's image until then
+		}
 		ctx, cancel := context.WithTimeout(s.until, wait)
 		defer cancel()
 		s.worker.Close(ctx)
