@@ -6,6 +6,7 @@ package starter
 
 import (
 	"embed"
+	"encoding/json"
 	"io/fs"
 	"path"
 	"slices"
@@ -100,7 +101,7 @@ type Built struct {
 }
 
 // outputs are the folders that tools write sites to, what is surely an output first.
-var outputs = []string{"dist", "build", "out", "_site", ".output/public", ".svelte-kit/cloudflare", "public", "www", "htdocs", "site"}
+var outputs = []string{"dist", "build", "out", "_site", nitroPublic, ".svelte-kit/cloudflare", "public", "www", "htdocs", "site"}
 
 // FindBuilt looks for a built site in a project. The project's own folder counts when it has a start page and no
 // package.json: with one, that page is a source.
@@ -112,6 +113,9 @@ func FindBuilt(project fs.FS) (Built, bool) {
 				b.Entry = path.Join(dir, name)
 			}
 		}
+		if dir == nitroPublic && regular(project, nitroEntry) && nitroWorker(project) {
+			b.Entry = nitroEntry
+		}
 		if b.Entry != "" || regular(project, path.Join(dir, "index.html")) {
 			return b, true
 		}
@@ -120,6 +124,20 @@ func FindBuilt(project fs.FS) (Built, bool) {
 		return Built{Dir: "."}, true
 	}
 	return Built{}, false
+}
+
+// Where Nitro, and Nuxt with it, writes to.
+const (
+	nitroPublic = ".output/public"
+	nitroEntry  = ".output/server/index.mjs"
+	nitroFacts  = ".output/nitro.json"
+)
+
+// nitroWorker reports whether what Nitro built is a Worker, and not a server of Node.js.
+func nitroWorker(project fs.FS) bool {
+	text, err := fs.ReadFile(project, nitroFacts)
+	var facts struct{ Preset string }
+	return err == nil && json.Unmarshal(text, &facts) == nil && strings.HasPrefix(facts.Preset, "cloudflare")
 }
 
 func regular(fsys fs.FS, name string) bool {

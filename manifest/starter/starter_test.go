@@ -50,17 +50,20 @@ func TestSiteName(t *testing.T) {
 
 func TestFindBuilt(t *testing.T) {
 	for names, want := range map[string]string{
-		"dist/index.html,public/index.html":                             "dist ",
-		"public/favicon.ico,index.html,package.json":                    "none",
-		"index.html,about.html":                                         ". ",
-		".svelte-kit/cloudflare/_worker.js,package.json":                ".svelte-kit/cloudflare .svelte-kit/cloudflare/_worker.js",
-		"dist/_worker.js/index.js,dist/index.html,dist/_worker.js/x.js": "dist dist/_worker.js/index.js",
+		"dist/index.html,public/index.html":                                              "dist ",
+		"public/favicon.ico,index.html,package.json":                                     "none",
+		"index.html,about.html":                                                          ". ",
+		".svelte-kit/cloudflare/_worker.js,package.json":                                 ".svelte-kit/cloudflare .svelte-kit/cloudflare/_worker.js",
+		"dist/_worker.js/index.js,dist/index.html,dist/_worker.js/x.js":                  "dist dist/_worker.js/index.js",
+		".output/public/a,.output/server/index.mjs,.output/nitro.json=cloudflare-module": ".output/public .output/server/index.mjs",
+		".output/public/a,.output/server/index.mjs,.output/nitro.json=node-server":       "none",
 		"README.md":         "none",
 		"dist/index.html/x": "none",
 	} {
 		fsys := fstest.MapFS{}
 		for name := range strings.SplitSeq(names, ",") {
-			fsys[name] = &fstest.MapFile{}
+			name, preset, _ := strings.Cut(name, "=")
+			fsys[name] = &fstest.MapFile{Data: []byte(`{"preset": "` + preset + `"}`)}
 		}
 		got := "none"
 		if b, ok := starter.FindBuilt(fsys); ok {
