@@ -71,16 +71,17 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(modules, "hono", "package.json"), []byte("{}"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	out := filepath.Join(t.TempDir(), "BENCHMARKS.md")
 	var stdout, stderr bytes.Buffer
 	b := &bench{environ: append(os.Environ(), "BENCH_FAKE=1"), stdout: &stdout, stderr: &stderr, now: time.Now}
 	code := b.run(t.Context(), []string{
 		"--pages", self, "--node", "/none", "--wrk", "/none", "--caddy", "/none", "--chromium", "/none", "--modules", modules,
-		"--rounds", "1", "--saves", "2", "--duration", "1s", "--rest", "1s", "--json", "dev",
+		"--out", out, "--rounds", "1", "--saves", "2", "--duration", "1s", "--rest", "1s", "--json", "dev",
 	})
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, &stderr)
 	}
-	for _, said := range []string{"there is no wrk", "wrangler is not measured: there is no node", "there is no caddy", "there is no Chromium"} {
+	for _, said := range []string{"there is no wrk", "wrangler dev is not measured: there is no node", "there is no caddy", "there is no Chromium"} {
 		if !strings.Contains(stderr.String(), said) {
 			t.Errorf("standard error lacks %q:\n%s", said, &stderr)
 		}
@@ -96,6 +97,60 @@ func TestRun(t *testing.T) {
 		told := runtime.GOOS == "linux" || r.Measure != peakMemory && r.Measure != idleLoad
 		if told = told && r.Measure != saveToVisible; told != (r.Pages > 0) || (r.Kept != nil) != (told && r.Peer == idleBound) {
 			t.Errorf("%+v", r)
+		}
+		if (r.Kept == nil) == (r.Missing == "") || r.Part != "dev" {
+			t.Errorf("a row that does not say why it is empty: %+v", r)
+		}
+	}
+	page, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"promised: ", "## dev", "| static file, 10 kB | ", "| not compared: there is no caddy: give --caddy | ", "| `wrk -t1 -c16 /small.txt` · `caddy file-server",
+		"## Machine and versions", "| wrangler, workerd | not measured: there is no node", "| caddy | absent |", "| Go | go1.",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
+
+// TestCommands: of every row can be told how it came about, whoever is compared.
+func TestCommands(t *testing.T) {
+	for _, p := range parts() {
+		for _, promise := range p.promises {
+			if our, their := commands(promise.measure, promise.peer); our == "" || their == "" {
+				t.Errorf("%s, %s against %s: %q and %q", p.name, promise.measure, promise.peer, our, their)
+			}
+		}
+	}
+}
+
+// TestTime: rounds are left out when there is no time for them, the first one of a part never.
+func TestTime(t *testing.T) {
+	clock := time.Unix(0, 0)
+	b := &bench{stderr: &bytes.Buffer{}, now: func() time.Time { return clock }, options: options{rounds: 5}}
+	list := []part{{name: "one", weight: 1, after: 10 * time.Second}, {name: "two", weight: 2, after: 20 * time.Second}}
+	if until := b.plan(list, clock.Add(2*time.Minute)); until != clock.Add(30*time.Second) {
+		t.Errorf("the first part has until %v", until)
+	}
+	if until := b.plan(list[1:], clock.Add(time.Minute)); until != clock.Add(40*time.Second) {
+		t.Errorf("the last part has until %v", until)
+	}
+	for _, c := range []struct {
+		until time.Time
+		want  int
+	}{{time.Time{}, 5}, {clock.Add(-time.Hour), 1}, {clock.Add(35 * time.Second), 3}} {
+		clock = time.Unix(0, 0)
+		b.until = c.until
+		n := 0
+		for range b.turns() {
+			clock = clock.Add(10 * time.Second)
+			n++
+		}
+		if n != c.want {
+			t.Errorf("until %v: %d rounds, want %d", c.until, n, c.want)
 		}
 	}
 }
@@ -172,7 +227,7 @@ func TestTable(t *testing.T) {
 start, warm cache          50 ms      wrangler dev  1200 ms     24            15       kept
 start, cold compile cache  -          wrangler dev  -           -             5        not compared
 Hono JSON route            -          wrangler dev  -           -             10       not compared
-Hono with middleware       -          wrangler dev  -           -             -        
+Hono with middleware       -          wrangler dev  -           -             -        not compared
 static file, 10 kB         100 req/s  wrangler dev  90 req/s    1.1           25       BROKEN
 
 Medians. Load: wrk. Memory: sum over all processes of a side.

@@ -83,7 +83,7 @@ const (
 
 // measureBindings takes all rounds of the bindings.
 func (b *bench) measureBindings(ctx context.Context, dir string) error {
-	sides, err := b.sides(ctx, dir)
+	sides, err := b.workers(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (b *bench) measureBindings(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	for round := range b.rounds {
+	for round := range b.turns() {
 		for turn := range sides {
 			s := sides[(round+turn)%len(sides)]
 			b.say("round %d of %d: the bindings of %s", round+1, b.rounds, s.name)

@@ -68,7 +68,7 @@ func (b *bench) measureDeploy(ctx context.Context, dir string) error {
 	if err := errors.Join(writeStatic(many, planFiles, planFileSize), writeStatic(large, deployFiles, deployFileSize)); err != nil {
 		return err
 	}
-	for round := range b.rounds {
+	for round := range b.turns() {
 		b.say("round %d of %d: deploy", round+1, b.rounds)
 		if err := d.first(ctx, large, round); err != nil {
 			return err
@@ -235,7 +235,7 @@ func (d *deploying) plan(ctx context.Context, site string, round int) error {
 	}
 	d.results.add(us, deployPlan, milliseconds(took))
 	if _, err := exec.LookPath("sha256sum"); err != nil {
-		d.say("sha256sum is not measured: there is none in PATH")
+		d.missing(sha256Sums, "there is none in PATH")
 		return nil
 	}
 	hash := exec.CommandContext(ctx, "sh", "-c", "find public -type f -print0 | xargs -0 sha256sum")

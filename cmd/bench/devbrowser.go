@@ -107,6 +107,7 @@ const lookedAt = time.Second
 func (b *bench) visible(ctx context.Context, s *side, srv *server) (err error) {
 	program := b.browserProgram()
 	if program == "" {
+		b.absent[string(saveToVisible)] = "there is no Chromium: give --chromium"
 		b.say("there is no Chromium, so nobody looks at the page: give --chromium")
 		return nil
 	}

@@ -59,12 +59,15 @@
 //	          data against the start with none
 //
 // All sides take turns, round by round, and medians are compared, so that a
-// noisy minute hits all. Standard output is the table, or JSON; standard error
-// tells what goes on and which tool is missing. Exit code 0 when every promise
-// that could be measured was kept, 1 when one was broken or nothing could be
-// measured, 2 for wrong usage. Only processes that it started are ended.
+// noisy minute hits all. --for bounds the time of all of it: the first round of a
+// part is always taken, others as long as there is time. Standard output is the
+// table, or JSON; --out writes it to a Markdown file too, with the commands, the
+// machine and the versions. A peer that is not there, and a part that failed, are
+// rows that say so. Standard error tells what goes on. Exit code 0 when every
+// promise that could be measured was kept, 1 when one was broken or a part could
+// not be measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--rounds N] [dev] [validate] [migrate] [runtime] [bindings] [deploy] [platform]
+//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--for 14m] [--out FILE] [dev] [validate] [migrate] [runtime] [bindings] [deploy] [platform]
 package main
 
 import (

@@ -65,7 +65,7 @@ func (b *bench) measureMigrate(ctx context.Context, dir string) error {
 	if err := m.findPeers(ctx); err != nil {
 		return err
 	}
-	for round := range b.rounds {
+	for round := range b.turns() {
 		b.say("round %d of %d: migrate", round+1, b.rounds)
 		if err := m.turn(ctx); err != nil {
 			return err
@@ -94,10 +94,10 @@ func writeMigrations(dir string, n int) error {
 func (m *migration) findPeers(ctx context.Context) error {
 	var missing error
 	if m.wrangler, missing = m.wranglerCommand(ctx); missing != nil {
-		m.say("wrangler is not measured: %v", missing)
+		m.missing(wrangler, "%v", missing)
 	}
 	if m.sqlite3, missing = exec.LookPath("sqlite3"); missing != nil {
-		m.say("sqlite3 is not measured: there is none in PATH")
+		m.missing(sqlite3, "there is none in PATH")
 		return nil //nolint:nilerr // a peer may be missing
 	}
 	var text strings.Builder

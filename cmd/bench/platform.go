@@ -65,7 +65,7 @@ func (b *bench) measurePlatform(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	for round := range b.rounds {
+	for round := range b.turns() {
 		b.say("round %d of %d: the tool API", round+1, b.rounds)
 		if err := d.starts(ctx, filepath.Join(dir, fmt.Sprint("empty-", round)), many); err != nil {
 			return err

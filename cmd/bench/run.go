@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -24,8 +25,14 @@ type bench struct {
 
 	options
 	load    loader
+	busy    float64 // the load of the machine before anything was measured
 	results results
+	until   time.Time         // when the part under way begins no other round; zero for never
+	absent  map[string]string // why a peer, or a measure, could not be measured
 }
+
+// measurer measures a part in a folder of its own.
+type measurer = func(ctx context.Context, dir string) error
 
 // options are the command line's.
 type options struct {
@@ -33,8 +40,9 @@ type options struct {
 	jq, ajv                             string
 	caddy, chromium                     string
 	rounds, saves                       int
-	duration, rest                      time.Duration
+	duration, rest, budget              time.Duration
 	json                                bool
+	out                                 string
 	parts                               []string
 }
 
@@ -50,10 +58,12 @@ func (b *bench) parse(args []string) error {
 	f.StringVar(&b.ajv, "ajv", "", "a node_modules `folder` that has ajv-cli, ajv and ajv-formats")
 	f.StringVar(&b.caddy, "caddy", "", "caddy, a `program` that serves files (default: caddy in PATH)")
 	f.StringVar(&b.chromium, "chromium", "", "Chromium, a `program` (default: chromium in PATH)")
-	f.IntVar(&b.rounds, "rounds", 5, "how many `times` each side takes its turn")
-	f.IntVar(&b.saves, "saves", 5, "how many `times` a file is saved in each turn")
-	f.DurationVar(&b.duration, "duration", 5*time.Second, "how long each load lasts")
-	f.DurationVar(&b.rest, "rest", 20*time.Second, "how long each dev server is left alone")
+	f.DurationVar(&b.budget, "for", 14*time.Minute, "how `long` all of it may take: rounds are left out to keep to that; 0 takes all of them")
+	f.StringVar(&b.out, "out", "", "also write the table to this Markdown `file`, with the machine and the versions")
+	f.IntVar(&b.rounds, "rounds", 5, "how many `times` each side takes its turn, at most")
+	f.IntVar(&b.saves, "saves", 3, "how many `times` a file is saved in each turn")
+	f.DurationVar(&b.duration, "duration", 2*time.Second, "how long each load lasts")
+	f.DurationVar(&b.rest, "rest", 15*time.Second, "how long each dev server is left alone")
 	f.BoolVar(&b.json, "json", false, "write JSON")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -62,8 +72,8 @@ func (b *bench) parse(args []string) error {
 		return errors.New("usage: bench [flags], with at least one round, one save and one second of load")
 	}
 	for _, part := range f.Args() {
-		if !slices.Contains([]string{"dev", "validate", "migrate", "runtime", "bindings", "deploy", "platform"}, part) {
-			return fmt.Errorf("usage: bench [flags] [dev] [validate] [migrate] [runtime] [bindings] [deploy] [platform]: %q is no part", part)
+		if !slices.Contains(partNames(), part) {
+			return fmt.Errorf("usage: bench [flags] [%s]: %q is no part", strings.Join(partNames(), "] ["), part)
 		}
 	}
 	b.parts = f.Args()
@@ -101,39 +111,91 @@ func (b *bench) measure(ctx context.Context) (kept bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	if load, processors := busy(), runtime.NumCPU(); load > float64(processors)/2 {
-		b.say("the machine is busy (load %.1f on %d processors): repeat this in a quiet minute before you believe it", load, processors)
+	began := b.now()
+	if b.busy = busy(); b.busy > float64(runtime.NumCPU())/2 {
+		b.say("the machine is busy (load %.1f on %d processors): repeat this in a quiet minute before you believe it", b.busy, runtime.NumCPU())
 	}
-	b.results = results{}
+	b.results, b.absent = results{}, map[string]string{}
 	b.load = b.chooseLoader()
-	var rows []row
-	for _, part := range []struct {
-		name     string
-		measure  func(ctx context.Context, dir string) error
-		promises []promise
-	}{
-		{"validate", b.measureValidate, validatePromises},
-		{"migrate", b.measureMigrate, migratePromises},
-		{"dev", b.measureDev, devPromises},
-		{"runtime", b.measureRuntime, runtimePromises()},
-		{"bindings", b.measureBindings, bindingPromises()},
-		{"deploy", b.measureDeploy, deployPromises},
-		{"platform", b.measurePlatform, platformPromises},
-	} {
-		if !b.has(part.name) {
-			continue
-		}
-		if err := part.measure(ctx, filepath.Join(dir, part.name)); err != nil {
-			return false, err
-		}
-		rows = append(rows, b.results.compare(part.promises)...)
+	rows, err := b.takeAll(ctx, dir)
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
 	}
+	return err == nil && allKept(rows), errors.Join(err, b.write(ctx, rows, began))
+}
+
+// takeAll measures the parts. One that fails keeps the others from nothing: its
+// rows say why they are empty.
+func (b *bench) takeAll(ctx context.Context, dir string) (rows []row, failed error) {
+	wanted := slices.DeleteFunc(parts(), func(p part) bool { return !b.has(p.name) })
+	var end time.Time
+	if b.budget > 0 {
+		end = b.now().Add(b.budget)
+	}
+	for i, p := range wanted {
+		b.until = b.plan(wanted[i:], end)
+		folder := filepath.Join(dir, p.name)
+		err := p.measure(b)(ctx, folder)
+		err = errors.Join(err, os.RemoveAll(folder)) // disks are small
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
+		}
+		for _, r := range b.results.compare(p.promises) {
+			r.Part = p.name
+			if r.Kept == nil {
+				r.Missing = b.why(r, err)
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows, failed
+}
+
+// why says why a row has nothing to compare.
+func (b *bench) why(r row, err error) string {
+	for _, name := range []string{string(r.Measure), r.Peer} {
+		if reason, ok := b.absent[name]; ok {
+			return reason
+		}
+	}
+	if err != nil {
+		return firstLine(err.Error())
+	}
+	return "this machine does not tell"
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// missing notes that a peer cannot be measured, and says so.
+func (b *bench) missing(peer, format string, args ...any) {
+	b.absent[peer] = fmt.Sprintf(format, args...)
+	b.say("%s is not measured: %s", peer, b.absent[peer])
+}
+
+// write writes the report to where it was asked for.
+func (b *bench) write(ctx context.Context, rows []row, began time.Time) error {
+	facts := b.facts(ctx)
+	var err error
 	if b.json {
-		err = writeJSON(b.stdout, rows, b.load.name())
+		err = writeJSON(b.stdout, rows, facts, b.load.name())
 	} else {
 		err = writeTable(b.stdout, rows, b.load.name())
 	}
-	return allKept(rows), err
+	if b.out == "" {
+		return err
+	}
+	var text bytes.Buffer
+	return errors.Join(err, writeMarkdown(&text, rows, facts, began, b.now().Sub(began)), os.WriteFile(b.out, text.Bytes(), 0o644))
+}
+
+func partNames() (names []string) {
+	for _, p := range parts() {
+		names = append(names, p.name)
+	}
+	return names
 }
 
 // has reports whether a part is to be measured: all are, unless some are named.
@@ -153,7 +215,7 @@ func (b *bench) measureDev(ctx context.Context, dir string) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	for round := range b.rounds {
+	for round := range b.turns() {
 		for turn := range sides {
 			s := sides[(round+turn)%len(sides)]
 			b.say("round %d of %d: %s", round+1, b.rounds, s.name)
@@ -220,7 +282,7 @@ func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 
 	sides := []*side{ours}
 	if caddy, err := exec.LookPath(orElse(b.caddy, "caddy")); err != nil {
-		b.say("caddy is not measured: there is no caddy: give --caddy")
+		b.missing(caddyServer, "there is no caddy: give --caddy")
 	} else {
 		files, err := newSide(caddyServer, filepath.Join(dir, "caddy"), modules)
 		if err != nil {
@@ -234,7 +296,7 @@ func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 	}
 	command, err := b.wranglerCommand(ctx)
 	if err != nil {
-		b.say("wrangler is not measured: %v", err)
+		b.missing(wranglerDev, "%v", err)
 		return sides, nil
 	}
 	theirs, err := newSide(wranglerDev, filepath.Join(dir, "wrangler"), modules)
@@ -245,6 +307,12 @@ func (b *bench) sides(ctx context.Context, dir string) ([]*side, error) {
 		return append(command, "dev", "--ip", "127.0.0.1", "--port", port, "--inspector-port", "0", "--live-reload")
 	}
 	return append(sides, theirs), nil
+}
+
+// workers are the sides that run a Worker.
+func (b *bench) workers(ctx context.Context, dir string) ([]*side, error) {
+	sides, err := b.sides(ctx, dir)
+	return slices.DeleteFunc(sides, func(s *side) bool { return s.filesOnly }), err
 }
 
 // wranglerCommand is what runs wrangler, without its arguments.

@@ -113,7 +113,7 @@ type runtimePart struct {
 
 // measureRuntime takes all rounds of the runtime.
 func (b *bench) measureRuntime(ctx context.Context, dir string) error {
-	sides, err := b.sides(ctx, dir)
+	sides, err := b.workers(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -128,17 +128,19 @@ func (b *bench) measureRuntime(ctx context.Context, dir string) error {
 	r.pristine = &ours
 	r.pristine.command = func(port string) []string { return append(sides[0].command(port), "--isolation", "request") }
 	if r.node, err = exec.LookPath(orElse(b.node, "node")); err != nil {
-		b.say("Node.js is not measured: give --node")
+		b.missing(nodeJS, "there is none: give --node")
 	}
-	if len(sides) > 1 {
+	if len(sides) == 1 {
+		b.missing(workerd, "it comes with wrangler: %s", b.absent[wranglerDev])
+	} else {
 		raw, err := b.workerdSide(ctx, sides[1])
 		if err != nil {
-			b.say("workerd is not measured: %v", err)
+			b.missing(workerd, "%v", err)
 		} else {
 			r.sides = append(r.sides, raw)
 		}
 	}
-	for round := range b.rounds {
+	for round := range b.turns() {
 		for turn := range r.sides {
 			s := r.sides[(round+turn)%len(r.sides)]
 			b.say("round %d of %d: the runtime of %s", round+1, b.rounds, s.name)
@@ -201,7 +203,11 @@ func (r *runtimePart) hello(ctx context.Context, srv *server, name string, m mea
 		return err
 	}
 	r.results.add(name, m, rate)
-	if w, ok := r.load.(wrk); ok && m == helloRate {
+	w, ok := r.load.(wrk)
+	if !ok {
+		r.absent[string(helloTail)] = "it takes wrk: give --wrk"
+	}
+	if ok && m == helloRate {
 		tail, err := w.tail(ctx, srv.url+jsonPath, r.duration)
 		if err != nil {
 			return err

@@ -68,7 +68,7 @@ func (b *bench) measureValidate(ctx context.Context, dir string) error {
 		return err
 	}
 	v.findPeers()
-	for round := range b.rounds {
+	for round := range b.turns() {
 		b.say("round %d of %d: validate", round+1, b.rounds)
 		if err := v.turn(ctx); err != nil {
 			return err
@@ -120,15 +120,20 @@ func benchManifest(n int) []byte {
 func (v *validation) findPeers() {
 	var err error
 	if v.jq, err = exec.LookPath(orElse(v.bench.jq, "jq")); err != nil {
-		v.say("jq is not measured: there is none: give --jq")
+		v.missing(jq, "there is none: give --jq")
 	}
 	if _, err = os.Stat(filepath.Join(v.ajv, "ajv-cli")); v.ajv == "" || err != nil {
-		v.say("ajv is not measured: give --ajv, a node_modules folder with ajv-cli, ajv and ajv-formats")
+		v.withoutAjv("give --ajv, a node_modules folder with ajv-cli, ajv and ajv-formats")
 		return
 	}
 	if v.node, err = exec.LookPath(orElse(v.bench.node, "node")); err != nil {
-		v.say("ajv is not measured: there is no node: give --node")
+		v.withoutAjv("there is no node: give --node")
 	}
+}
+
+func (v *validation) withoutAjv(why string) {
+	v.missing(ajv, "%s", why)
+	v.missing(ajvCLI, "%s", why)
 }
 
 // turn measures every side once.

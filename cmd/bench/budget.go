@@ -1,0 +1,63 @@
+package main
+
+import (
+	"iter"
+	"time"
+)
+
+// part is what can be measured by itself.
+type part struct {
+	name     string
+	measure  func(b *bench) measurer
+	promises []promise
+	// weight is its part of the time for rounds, and after the time that it needs
+	// beside them.
+	weight int
+	after  time.Duration
+}
+
+// parts are all, in the order in which they are measured.
+func parts() []part {
+	return []part{
+		{"validate", func(b *bench) measurer { return b.measureValidate }, validatePromises, 3, 0},
+		{"migrate", func(b *bench) measurer { return b.measureMigrate }, migratePromises, 6, 0},
+		{"dev", func(b *bench) measurer { return b.measureDev }, devPromises, 24, time.Minute},
+		{"runtime", func(b *bench) measurer { return b.measureRuntime }, runtimePromises(), 22, 0},
+		{"bindings", func(b *bench) measurer { return b.measureBindings }, bindingPromises(), 20, 80 * time.Second},
+		{"deploy", func(b *bench) measurer { return b.measureDeploy }, deployPromises, 13, 0},
+		{"platform", func(b *bench) measurer { return b.measurePlatform }, platformPromises, 12, 4 * time.Minute},
+	}
+}
+
+// plan says until when each of the parts may begin another round, when the first
+// begins now: what one does not need is left to those after it.
+func (b *bench) plan(left []part, end time.Time) time.Time {
+	if end.IsZero() {
+		return end
+	}
+	weights, spare := 0, end.Sub(b.now())
+	for _, p := range left {
+		weights += p.weight
+		spare -= p.after
+	}
+	return b.now().Add(max(0, spare) * time.Duration(left[0].weight) / time.Duration(weights))
+}
+
+// turns are the rounds of a part: the first one always, and another as long as
+// there is time for one like those before.
+func (b *bench) turns() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		var longest time.Duration
+		for round := range b.rounds {
+			began := b.now()
+			if round > 0 && !b.until.IsZero() && began.Add(longest).After(b.until) {
+				b.say("there was time for %d of %d rounds", round, b.rounds)
+				return
+			}
+			if !yield(round) {
+				return
+			}
+			longest = max(longest, b.now().Sub(began))
+		}
+	}
+}

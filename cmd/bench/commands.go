@@ -1,0 +1,103 @@
+package main
+
+import "strings"
+
+// This file says how each figure is come by, for those who read the table.
+
+// dev is how our dev server is started.
+const dev = "pages dev SITE --port N --strict-port"
+
+// load is how a server is loaded.
+const load = "wrk -t1 -c16 "
+
+// ours are our commands, by what they are measured for.
+var ours = map[measure]string{
+	oneManifest:    "pages validate --manifest-only FILE",
+	manyAtOnce:     "pages validate --manifest-only FILE×1000",
+	perManifest:    "pages validate --manifest-only FILE×1000, less FILE",
+	migrateMany:    "pages migrate --quiet",
+	migrateSome:    "pages migrate --quiet",
+	migrateStatus:  "migrate.Status, in this process",
+	startWarm:      dev + ", until the Worker answers",
+	startCold:      dev + ", with an empty cache folder",
+	jsonRate:       load + jsonPath,
+	chainRate:      load + chainPath,
+	smallRate:      load + smallPath,
+	largeRate:      load + largePath,
+	peakMemory:     dev + ", while it starts and is loaded",
+	saveToAnswer:   dev + ", from the write to the answer",
+	saveToVisible:  dev + ", from the write to the page in Chromium",
+	idleLoad:       dev + ", left alone",
+	helloRate:      load + jsonPath,
+	helloTail:      load + "--latency " + jsonPath,
+	streamRate:     "GET /api/stream?bytes=100000000",
+	pristineRate:   dev + " --isolation request; " + load + jsonPath,
+	isolateSize:    dev + " --isolation request; GET /api/wait, 16 and 32 at once",
+	selectLoop:     "GET /api/loop",
+	keysListed:     "GET /api/kv/list, page by page",
+	keysTime:       "GET /api/kv/list, page by page",
+	bytesListed:    "GET /api/storage/list, page by page",
+	bytesTime:      "GET /api/storage/list, page by page",
+	deployFirst:    "pages deploy --propose-only",
+	deployAgain:    "pages deploy --propose-only, one file changed",
+	deployPlan:     "pages deploy --plan",
+	deployClient:   "pages deploy --propose-only --force",
+	deployPlatform: "pages platform, while pages deploy sends",
+	callRate:       "POST /api/v1/tools/content.status, a million times",
+	callSpread:     "POST /api/v1/tools/content.status, a million times",
+	pageDepth:      "content.status with a cursor, to its end",
+	callMemory:     "POST /api/v1/tools/content.status, a million times",
+	startFilled:    "pages platform --data FULL",
+}
+
+// theirs are the commands of the peers.
+var theirs = map[string]string{
+	jq:          "jq . FILE",
+	ajvCLI:      "ajv validate -c ajv-formats -s schema.json -d FILE, a process each",
+	ajv:         "node validate.cjs, one process",
+	sqlite3:     "sqlite3 DB '.read all.sql', a transaction each, synchronous=FULL",
+	wrangler:    "wrangler d1 migrations apply bench --local",
+	reading:     "os.ReadFile of each",
+	wranglerDev: "wrangler dev --ip 127.0.0.1 --port N --inspector-port 0 --live-reload",
+	caddyServer: "caddy file-server --listen 127.0.0.1:N --root public",
+	idleBound:   "a figure of its own",
+	workerd:     "workerd serve workerd.capnp",
+	nodeJS:      "node runtime-node.mjs",
+	shared:      "the same without --isolation",
+	bound:       "a figure of its own",
+	databaseSQL: "QueryRowContext, a thousand times",
+	copying:     "write, fsync and rename each, 8 at once",
+	firstDeploy: "pages deploy --propose-only, to an empty service",
+	sha256Sums:  "find public -type f -print0 | xargs -0 sha256sum",
+	theBound:    "a figure of its own",
+	emptyData:   "pages platform --data EMPTY",
+	smallData:   "content.status with a cursor, to its end",
+}
+
+// commands are ours and the peer's for a row.
+func commands(m measure, peer string) (our, their string) {
+	if our = ours[m]; our == "" {
+		our = functionCommand(m)
+	}
+	return our, theirs[peer]
+}
+
+// functionCommand is how one of many alike is measured.
+func functionCommand(m measure) string {
+	for _, r := range bindingRates {
+		if r.measure == m {
+			return load + r.path
+		}
+	}
+	for _, name := range append(append([]string{}, natives...), unpromised...) {
+		if name == string(m) {
+			return "GET /api/native?name=" + strings.ReplaceAll(name, " ", "+")
+		}
+	}
+	for _, p := range pures {
+		if p.name == string(m) {
+			return "GET /api/pure?name=" + strings.ReplaceAll(p.name, " ", "+")
+		}
+	}
+	return ""
+}
