@@ -126,6 +126,13 @@ func FindBuilt(project fs.FS) (Built, bool) {
 	return Built{}, false
 }
 
+// HasBuild reports whether a project has a script of npm's that builds it.
+func HasBuild(project fs.FS) bool {
+	text, err := fs.ReadFile(project, "package.json")
+	var facts struct{ Scripts map[string]any }
+	return err == nil && json.Unmarshal(text, &facts) == nil && facts.Scripts["build"] != nil
+}
+
 // Where Nitro, and Nuxt with it, writes to.
 const (
 	nitroPublic = ".output/public"
