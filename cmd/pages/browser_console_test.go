@@ -83,6 +83,12 @@ func TestBrowserConsole(t *testing.T) {
 		p.holds(`document.documentElement.scrollWidth <= innerWidth`) // wide tables scroll in themselves
 		p.shot("console-" + path)
 	}
+	p.text("Last went live")
+	p.do("the keys", chromedp.Navigate(s.URL+"/console/keys"), chromedp.SendKeys(`#name`, "Laptop"), chromedp.Click(`form[action="/console/keys"] button`))
+	p.text("it is shown this once")
+	p.holds(`/^pgk_[a-z0-9]{52}$/.test(document.querySelector("#made").textContent)`)
+	p.holds(`document.documentElement.scrollWidth <= innerWidth`)
+	p.shot("console-keys")
 	p.do("in the dark", command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
 	p.holds(`getComputedStyle(document.body).backgroundColor === "rgb(20, 22, 26)"`)
 	p.shot("console-dark")

@@ -81,6 +81,7 @@ const (
 	maxProposals = 50 // open ones of one holder in one workspace
 	maxSummary   = 300
 	maxSites     = 1000 // of a workspace
+	maxKeys      = 50   // of one person, that are good, made in the console
 
 	scheduleSoonest = 5 * time.Minute
 	scheduleYears   = 1

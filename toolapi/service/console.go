@@ -24,6 +24,16 @@ var consoleFiles embed.FS
 
 var consolePages = template.Must(template.New("").Funcs(template.FuncMap{
 	"short": func(s string) string { return s[:min(len(s), 8)] },
+	"size": func(bytes int64) string {
+		const kilo = 1000
+		switch {
+		case bytes < kilo:
+			return fmt.Sprintf("%d B", bytes)
+		case bytes < kilo*kilo:
+			return fmt.Sprintf("%.1f kB", float64(bytes)/kilo)
+		}
+		return fmt.Sprintf("%.1f MB", float64(bytes)/kilo/kilo)
+	},
 	"words": func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
 }).ParseFS(consoleFiles, "console/*.html"))
 
@@ -79,6 +89,9 @@ func (v *visit) get(steps []string) error {
 	if steps[0] == "" {
 		return v.home()
 	}
+	if len(steps) == 1 && steps[0] == "keys" {
+		return v.keysPage(http.StatusOK, "", "")
+	}
 	if err := v.enter(steps); err != nil {
 		return err
 	}
@@ -114,6 +127,9 @@ func (v *visit) post(steps []string) error {
 	if len(steps) == 1 && steps[0] == "sign-out" {
 		return v.signOut()
 	}
+	if steps[0] == "keys" {
+		return v.postKeys(steps)
+	}
 	if err := v.enter(steps); err != nil {
 		return err
 	}
@@ -124,6 +140,17 @@ func (v *visit) post(steps []string) error {
 		case "lapse":
 			return v.lapse(steps[3])
 		}
+	}
+	return notFound()
+}
+
+// postKeys makes and revokes keys.
+func (v *visit) postKeys(steps []string) error {
+	switch {
+	case len(steps) == 1:
+		return v.makeKey(v.x.r.PostForm)
+	case len(steps) == 3 && steps[2] == "revoke":
+		return v.revokeKey(steps[1])
 	}
 	return notFound()
 }

@@ -19,6 +19,8 @@ const (
 	boardCards = 10
 	listCards  = 50
 	auditRows  = 100
+	// siteRevisions is how many revisions of a page are shown.
+	siteRevisions = 10
 )
 
 // home lists the workspaces.
@@ -199,6 +201,8 @@ func (v *visit) sitesPage() error {
 		Due      *clockView
 		Domains  []toolapi.Domain
 		LiveName string
+		Made     []revisionView
+		Older    int
 	}
 	var all []site
 	for _, p := range pages.Pages {
@@ -217,9 +221,44 @@ func (v *visit) sitesPage() error {
 				s.Domains = append(s.Domains, d)
 			}
 		}
+		if s.Made, s.Older, err = v.revisions(p.SiteID); err != nil {
+			return err
+		}
 		all = append(all, s)
 	}
 	return v.render(http.StatusOK, "sites", "Sites", all)
+}
+
+// revisionView is a revision with its dates.
+type revisionView struct {
+	toolapi.RevisionSummary
+	Created, Published *clockView
+}
+
+// revisions are the newest of a page, and how many more there are.
+func (v *visit) revisions(site string) (shown []revisionView, older int, err error) {
+	all, refusal, err := ask[toolapi.RevisionList](v, "page.revisions", map[string]any{"site_id": site})
+	if err != nil || refusal != nil {
+		return nil, 0, err // a page that went meanwhile has none
+	}
+	newest := all.Revisions[:min(len(all.Revisions), siteRevisions)]
+	for _, r := range newest {
+		shown = append(shown, revisionView{r, v.timestamp(&r.CreatedAt), v.timestamp(r.PublishedAt)})
+	}
+	return shown, len(all.Revisions) - len(newest), nil
+}
+
+// timestamp shows the time of an answer.
+func (v *visit) timestamp(at *string) *clockView {
+	if at == nil {
+		return nil
+	}
+	parsed, err := time.Parse(time.RFC3339Nano, *at)
+	if err != nil {
+		return nil
+	}
+	shown := v.clock(parsed.UnixMilli())
+	return &shown
 }
 
 // address is where a site of this service is visited: on its own port.

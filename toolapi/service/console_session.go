@@ -58,6 +58,7 @@ func (v *visit) signedIn() error {
 	})
 	if err == nil {
 		v.secret, v.x.key = sent[0].Value, v.who.prefix
+		v.service.used.note(v.who.key, v.now)
 	}
 	return err
 }

@@ -1,0 +1,203 @@
+package service
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file is the console's page of keys. A person sees, makes and revokes their own;
+// what a key makes reaches no further than itself, and lives no longer.
+
+// lives are how long a key made here may be good, in days; 0 is until it is revoked.
+var lives = []int{30, 90, 365, 0}
+
+// keyView is a key as a person sees it.
+type keyView struct {
+	ID                      int64
+	Prefix, Name, Pin       string
+	Created, Used, Expires  *clockView
+	State                   string // "", "revoked" or "expired"
+	Current                 bool   // the one that is signed in
+	PerMinute               int
+	created, used, ends, at sql.NullInt64
+}
+
+// keysPage lists the keys of who is signed in; made is one that was just made.
+func (v *visit) keysPage(status int, made, problem string) error {
+	data := struct {
+		Keys       []keyView
+		Workspaces []reachableView
+		Lives      []int
+		Made       string
+		Problem    string
+		Full       bool
+	}{Lives: lives, Made: made, Problem: problem}
+	err := v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
+		data.Keys, err = list(t, func(rows *sql.Rows, k *keyView) error {
+			return rows.Scan(&k.ID, &k.Prefix, &k.Name, &k.Pin, &k.PerMinute, &k.created, &k.ends, &k.at, &k.used)
+		}, `SELECT k.id, k.prefix, k.name, coalesce(w.name, ''), coalesce(k.per_minute, 0), k.created_at, k.expires_at, k.revoked_at, k.last_used_at
+			FROM keys k LEFT JOIN workspaces w ON w.id = k.pin WHERE k.holder_id = ? ORDER BY k.revoked_at IS NOT NULL, k.id DESC LIMIT ?`, v.who.holder, 2*maxKeys)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	good := 0
+	for i := range data.Keys {
+		k := &data.Keys[i]
+		k.Current = k.ID == v.who.key
+		if at, ok := v.service.used.last(k.ID); ok {
+			k.used = sql.NullInt64{Int64: max(at, k.used.Int64), Valid: true}
+		}
+		k.Created, k.Used, k.Expires = v.optionalClock(k.created), v.optionalClock(k.used), v.optionalClock(k.ends)
+		switch {
+		case k.at.Valid:
+			k.State = "revoked"
+		case k.ends.Valid && k.ends.Int64 <= v.now.UnixMilli():
+			k.State = "expired"
+		default:
+			good++
+		}
+	}
+	data.Full = good >= maxKeys
+	for _, w := range v.who.passable() {
+		data.Workspaces = append(data.Workspaces, reachableView{Slug: w.slug, Name: w.name})
+	}
+	return v.render(status, "keys", "API keys", data)
+}
+
+func (v *visit) optionalClock(ms sql.NullInt64) *clockView {
+	if !ms.Valid {
+		return nil
+	}
+	shown := v.clock(ms.Int64)
+	return &shown
+}
+
+// makeKey makes a key for who is signed in, and shows it this once.
+func (v *visit) makeKey(form url.Values) error {
+	if v.who.service {
+		return v.keysPage(http.StatusForbidden, "", "A service account's keys are made by its people.")
+	}
+	n := newOwnKey{name: strings.TrimSpace(form.Get("name"))}
+	const longest = 80
+	if n.name == "" || len([]rune(n.name)) > longest || oneLine(n.name) != n.name {
+		return v.keysPage(http.StatusUnprocessableEntity, "", "Give the key a name of at most 80 characters.")
+	}
+	if slug := form.Get("workspace"); slug != "" {
+		w, _, err := v.who.resolve(slug)
+		if err != nil {
+			return v.keysPage(http.StatusUnprocessableEntity, "", "You do not reach this workspace.")
+		}
+		n.pin = sql.NullInt64{Int64: w.id, Valid: true}
+	} else if v.who.pin != 0 {
+		n.pin = sql.NullInt64{Int64: v.who.pin, Valid: true}
+	}
+	days, err := strconv.Atoi(form.Get("days"))
+	if err != nil || days < 0 || days > 366 {
+		return v.keysPage(http.StatusUnprocessableEntity, "", "Say how long the key shall be good.")
+	}
+	if days > 0 {
+		n.expires = sql.NullInt64{Int64: v.now.AddDate(0, 0, days).UnixMilli(), Valid: true}
+	}
+	secret := keyStart + strings.ToLower(rand.Text()+rand.Text())
+	full := false
+	err = v.service.db.write(v.x.r.Context(), func(t tx) (err error) {
+		full, err = v.storeOwnKey(t, secret, n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if full {
+		return v.keysPage(http.StatusConflict, "", "You have as many keys as one may have: revoke one first.")
+	}
+	return v.keysPage(http.StatusCreated, secret, "")
+}
+
+type newOwnKey struct {
+	name    string
+	pin     sql.NullInt64
+	expires sql.NullInt64
+}
+
+// storeOwnKey stores a key that goes no further than the one that is signed in.
+func (v *visit) storeOwnKey(t tx, secret string, n newOwnKey) (full bool, err error) {
+	c, err := v.again(t, "keys.create")
+	if err != nil {
+		return false, err
+	}
+	var good int
+	if _, err := t.one("SELECT count(*) FROM keys WHERE holder_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", []any{c.who.holder, v.now.UnixMilli()}, &good); err != nil {
+		return false, err
+	}
+	if good >= maxKeys {
+		return true, nil
+	}
+	var ends, perMinute sql.NullInt64
+	if _, err := t.one("SELECT expires_at, per_minute FROM keys WHERE id = ?", []any{c.who.key}, &ends, &perMinute); err != nil {
+		return false, err
+	}
+	if ends.Valid && (!n.expires.Valid || n.expires.Int64 > ends.Int64) {
+		n.expires = ends
+	}
+	err = t.exec("INSERT INTO keys (hash, prefix, name, holder_id, pin, per_minute, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		hashKey(secret), secret[:shownKey], n.name, c.who.holder, n.pin, perMinute, v.now.UnixMilli(), n.expires)
+	if err != nil {
+		return false, err
+	}
+	return false, c.audit(entry{outcome: "done", summary: "Made the key " + secret[:shownKey] + "…, " + named(n.name) + "."})
+}
+
+// again looks up who is signed in as of a transaction that writes, for its audit row.
+func (v *visit) again(t tx, what string) (*call, error) {
+	c := &call{tx: t, service: v.service, hash: v.keyHash, tool: &toolapi.Tool{Name: what}, request: v.x.request, now: v.now}
+	return c, c.enter(t)
+}
+
+// revokeKey ends one of the keys of who is signed in, at once.
+func (v *visit) revokeKey(id string) error {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return notFound()
+	}
+	err = v.service.db.write(v.x.r.Context(), func(t tx) error {
+		c, err := v.again(t, "keys.revoke")
+		if err != nil {
+			return err
+		}
+		var prefix, name string
+		var revoked sql.NullInt64
+		found, err := t.one("SELECT prefix, name, revoked_at FROM keys WHERE id = ? AND holder_id = ?", []any{number, c.who.holder}, &prefix, &name, &revoked)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return notFound() // the same for somebody else's
+		case revoked.Valid:
+			return nil
+		}
+		if err := t.exec("UPDATE keys SET revoked_at = ? WHERE id = ?", v.now.UnixMilli(), number); err != nil {
+			return err
+		}
+		return c.audit(entry{outcome: "done", summary: "Revoked the key " + prefix + "…, " + named(name) + "."})
+	})
+	if err != nil {
+		return err
+	}
+	return v.redirect("/console/keys")
+}
+
+// last is when a key was used, if that is not written down yet.
+func (l *lastUse) last(key int64) (int64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, ok := l.keys[key]
+	return at, ok
+}
