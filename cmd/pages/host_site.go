@@ -47,6 +47,7 @@ type hostedSite struct {
 	live     workerSet
 	running  *sharedWorker // of what is shown; nil for a static site
 	hosts    hostNames
+	mask     atomic.Pointer[strings.Replacer] // of the secrets of what is shown
 	shown    atomic.Bool
 	failedAt atomic.Int64 // when loading failed last, in nanoseconds; 0 when it did not
 }
@@ -219,6 +220,7 @@ type preparedRelease struct {
 	site     *hostedSite
 	revision site.Revision
 	worker   *sharedWorker // nil for a static site
+	mask     *strings.Replacer
 }
 
 // Show implements service.Prepared.
@@ -228,6 +230,9 @@ func (p *preparedRelease) Show() {
 		if p.worker != nil {
 			p.worker.release()
 		}
+	}
+	if p.mask != nil {
+		s.mask.Store(p.mask)
 	}
 	s.front.Swap(p.revision)
 	s.host.mu.Lock()
@@ -277,6 +282,7 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if err != nil {
 		return nil, err
 	}
+	p.mask = maskOf(r.Secrets)
 	p.worker, p.revision.Worker = worker, worker
 	worker.uses.Store(2) // the revision's, and that of what is shown
 	return p, nil
@@ -373,7 +379,8 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorke
 	if err != nil {
 		return nil, err
 	}
-	logger := s.host.logger.With("site", s.id)
+	logger := s.host.logger.With("site", r.Site)
+	mask := maskOf(r.Secrets)
 	worker, err := rt.NewWorker(s.host.until, pagesruntime.WorkerOptions{
 		Name: path.Base(entry.Path), Code: code, Map: source, Wasm: modules, Bindings: set,
 		Limits: pagesruntime.Limits{CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests},
@@ -382,12 +389,12 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorke
 			Self: s.front, IsSelf: s.hosts.has, StrictlyPublic: slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagStrictlyPublic),
 			Caches: s.caches, Now: s.host.cli.now, Logger: logger,
 		},
-		Logger: logger,
+		Console: consoleOf(s.host.until, logger, r, mask), Logger: logger,
 	})
 	if err != nil {
 		err = errors.Join(err, closeDatabases(set))
 		if broken, ok := errors.AsType[*pagesruntime.Error](err); ok {
-			return nil, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started: " + broken.Error() + ". It must be one module, as pages build makes it."}
+			return nil, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started: " + mask.Replace(broken.Error()) + ". It must be one module, as pages build makes it."}
 		}
 		return nil, err
 	}
@@ -417,6 +424,10 @@ func (s *hostedSite) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if ok && broken.Limit != "" {
 		refusal = &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "limit_exceeded", Message: "the site's code went over its limit " + broken.Limit}
 	}
-	s.host.logger.Warn("a Worker failed", "site", s.id, "path", r.URL.Path, "error", err.Error())
+	text := err.Error()
+	if mask := s.mask.Load(); mask != nil {
+		text = mask.Replace(text)
+	}
+	s.host.logger.Warn("a Worker failed", "site", s.id, "path", r.URL.EscapedPath(), "error", text)
 	site.Refuse(w, r, refusal)
 }

@@ -455,6 +455,9 @@ func TestPreviewLink(t *testing.T) {
 	if status, err := p.rest("DELETE", toolapi.PreviewLinkPath(link.ID), nil, nil); err != nil || status != http.StatusNoContent {
 		t.Error(status, err)
 	}
+	if left, err := filepath.Glob(filepath.Join(data, "sites", site, "previews", "*")); err != nil || len(left) != 0 {
+		t.Errorf("the preview left %q, %v", left, err)
+	}
 	revoked, unknown := p.visit(t, "GET", host, u.Path, ""), p.visit(t, "GET", "nobody.preview.localhost", "/__preview/x", "")
 	again := p.visit(t, "GET", host, "/", "", "Cookie", cookie)
 	if revoked.status != http.StatusNotFound || revoked.body != unknown.body || again.body != unknown.body || again.status != unknown.status {

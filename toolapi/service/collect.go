@@ -18,11 +18,18 @@ func (s *Service) Collect(ctx context.Context) error {
 	defer s.collecting.Unlock()
 	now := s.now()
 	s.touches.clean(now)
-	err := s.db.write(ctx, func(t tx) error {
-		return errors.Join(t.forgetExpired(now), t.forgetRevisions(now), t.forgetBundles(now))
+	var ended []string
+	err := s.db.write(ctx, func(t tx) (err error) {
+		ended, err = list(t, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, "SELECT id FROM previews WHERE expires_at <= ?", now.UnixMilli())
+		return errors.Join(err, t.forgetExpired(now), t.forgetRevisions(now), t.forgetBundles(now))
 	})
 	if err != nil {
 		return err
+	}
+	if s.host != nil {
+		for _, id := range ended { // what a preview kept is as old as its link
+			s.host.EndPreview(id)
+		}
 	}
 	store, err := s.store()
 	if err != nil {

@@ -45,6 +45,8 @@ type Prepared interface {
 // Release is a revision on its way to visitors.
 type Release struct {
 	Site, Revision string
+	// Name is what the page is called.
+	Name string
 	// Workspace is the slug of the site's workspace, and WorkspaceID its number.
 	Workspace   string
 	WorkspaceID int64
@@ -204,7 +206,7 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 	if err != nil {
 		return r, err
 	}
-	if _, err := t.one("SELECT w.id, w.slug FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?", []any{site}, &r.WorkspaceID, &r.Workspace); err != nil {
+	if _, err := t.one("SELECT w.id, w.slug, s.name FROM sites s JOIN workspaces w ON w.id = s.workspace_id WHERE s.id = ?", []any{site}, &r.WorkspaceID, &r.Workspace, &r.Name); err != nil {
 		return r, err
 	}
 	l, ok, err := t.load(site, revision)

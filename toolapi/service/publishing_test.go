@@ -27,6 +27,7 @@ type fakeHost struct {
 	dropped int
 	refuse  error
 	leads   map[string][]service.Captured // by site
+	ended   []string                      // previews
 }
 
 type fakeRelease struct {
@@ -74,7 +75,13 @@ func (f *fakeHost) Leads(_ context.Context, site string, after int64, most int) 
 	return all, f.refuse
 }
 
-func (f *fakeHost) EndPreview(string)   {}
+// EndPreview implements service.Host.
+func (f *fakeHost) EndPreview(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = append(f.ended, id)
+}
+
 func (f *fakeHost) Serving(string) bool { return true }
 
 func (f *fakeHost) seen() string {
@@ -332,4 +339,30 @@ func TestCollectBesideUploads(t *testing.T) {
 	}
 	stop()
 	<-done
+}
+
+// TestCollectEndsPreviews: with a link that has expired goes what its preview kept.
+func TestCollectEndsPreviews(t *testing.T) {
+	w, host := hosting(t)
+	w.revisionOf("one")
+	link := func(life int) string {
+		a := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", life))
+		if a.status != http.StatusCreated {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		return a.text("id")
+	}
+	short, long := link(60), link(3600)
+	for _, c := range []struct {
+		pass time.Duration
+		want string
+	}{{59 * time.Second, ""}, {time.Second, short}, {time.Minute, short}, {time.Hour, short + " " + long}} {
+		w.pass(c.pass)
+		if err := w.service.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(host.ended, " "); got != c.want {
+			t.Errorf("after %v more: ended %q, want %q", c.pass, got, c.want)
+		}
+	}
 }
