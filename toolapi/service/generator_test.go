@@ -54,6 +54,13 @@ func TestGeneratedArguments(t *testing.T) {
 			if a := w.call("member", tool.Name, twice); a.status != http.StatusBadRequest {
 				t.Errorf("%s %s: %d", tool.Name, twice, a.status)
 			}
+			absent := "{" + strings.Join(required(schema, property), ",") + "}"
+			if a := w.call("member", tool.Name, absent); slices.Contains(schema.Required, property) && a.code() != toolapi.CodeInvalidArguments || a.status != http.StatusOK {
+				t.Errorf("%s %s: %d %s", tool.Name, absent, a.status, a.body)
+			}
+			if a := w.call("member", tool.Name, "\ufeff"+absent); a.code() != toolapi.CodeMalformedBody {
+				t.Errorf("%s with a BOM: %d %s", tool.Name, a.status, a.body)
+			}
 		}
 	}
 	if cases < 500 {
