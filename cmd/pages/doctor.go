@@ -12,17 +12,20 @@ import (
 )
 
 func (c *cli) newDoctor() *cobra.Command {
-	var repair bool
+	d := &doctor{cli: c}
 	cmd := &cobra.Command{
 		Use:   "doctor [DIR]",
 		Short: "Look for what keeps a site from running on this machine",
 		Long: "Look for what keeps a site from running on this machine: the engine and its cache,\nthe manifest, packages, the port, the state folder with its databases, migrations\nand objects, watching, secrets, and the service. Outside of a site the machine\nalone is looked at. Each finding says what to do about it.\n\n" +
 			"Nothing is changed without --fix, which does what cannot lose anything: it removes\nwhat killed processes left behind and a damaged cache, completes .gitignore, and\nwrites the types anew.\n\n" +
+			"With --verify every file that was uploaded to the service whose data is in the folder\n--data is read and compared with its SHA-256, also while the service runs; --fix sets\naside those that are not what was uploaded.\n\n" +
 			"Exit codes: 0 nothing is broken (warnings may be told), 1 something is, 2 wrong\nusage.",
-		Example: "  pages doctor\n  pages doctor --fix\n  pages doctor sites/club --json",
+		Example: "  pages doctor\n  pages doctor --fix\n  pages doctor sites/club --json\n  pages doctor --verify --data /srv/pages",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d := &doctor{cli: c, repair: repair}
+			if d.data != "" && !d.verify {
+				return usageError("--data belongs to --verify")
+			}
 			if dir, err := c.find(args); err == nil {
 				d.site(dir)
 			} else if len(args) > 0 || c.siteDir != "" {
@@ -34,7 +37,10 @@ func (c *cli) newDoctor() *cobra.Command {
 			return d.print()
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "fix", false, "mend what can be mended without losing anything")
+	flags := cmd.Flags()
+	flags.BoolVar(&d.repair, "fix", false, "mend what can be mended without losing anything")
+	flags.BoolVar(&d.verify, "verify", false, "read every file that was uploaded to a service on this machine")
+	flags.StringVar(&d.data, "data", "", "`folder` of that service's data (default: .pages/platform)")
 	return cmd
 }
 
@@ -43,6 +49,8 @@ type doctor struct {
 	*cli
 
 	repair   bool
+	verify   bool
+	data     string             // of a service; "" for the usual folder
 	dir      string             // the site's; "" for none
 	manifest *manifest.Manifest // nil without a site, or when it was refused
 	refused  checked
@@ -92,6 +100,9 @@ func (d *doctor) examine(ctx context.Context) error {
 			d.checkDisk, d.checkState, d.checkDatabases, d.checkMigrations, d.checkObjects)
 	}
 	checks = append(checks, d.checkService)
+	if d.verify {
+		checks = append(checks, d.checkBlobs)
+	}
 	for _, check := range checks {
 		for _, f := range check(ctx) {
 			d.found = append(d.found, d.treat(ctx, f))

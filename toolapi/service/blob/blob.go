@@ -358,3 +358,27 @@ func (w *Space) Verify(sum string, size int64) error {
 func IsFull(err error) bool {
 	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// Look gives the store in a folder for reading, beside the process that writes there: it
+// clears nothing away, and puts nothing.
+func Look(dir string) *Store {
+	s := &Store{dir: dir, opened: map[int64]*Space{}}
+	s.broken.Store(true)
+	return s
+}
+
+// damaged is the folder of blobs that were set aside.
+const damaged = "damaged"
+
+// SetAside moves a blob out of the way, so that it is missing and can be put anew. Its
+// bytes stay in the store's folder "damaged".
+func (w *Space) SetAside(sum string) error {
+	if !valid(sum) {
+		return fs.ErrNotExist
+	}
+	aside := filepath.Join(w.store.dir, damaged)
+	if err := os.MkdirAll(aside, 0o700); err != nil {
+		return err
+	}
+	return os.Rename(w.Path(sum), filepath.Join(aside, filepath.Base(w.dir)+"-"+sum))
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// This file holds the check of what was uploaded to a service on this machine.
+
+// shownDamage is how many damaged files are named.
+const shownDamage = 20
+
+// checkBlobs reads the files of all revisions in a service's data folder.
+func (d *doctor) checkBlobs(ctx context.Context) (found []finding) {
+	data := &platformData{dir: d.platformDir(d.data)}
+	if !isFile(filepath.Join(data.dir, platformDB)) {
+		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %q", d.shown(data.dir))
+	}
+	s, err := data.open(ctx, service.Options{Now: d.now})
+	if err != nil {
+		return breaks("blobs", "", "%s", err)
+	}
+	v, err := s.Verify(ctx)
+	if err = errors.Join(err, s.Close()); err != nil {
+		return breaks("blobs", "", "the files of the service cannot be verified: %s", err)
+	}
+	if len(v.Damaged) == 0 {
+		return well("blobs", "%d files of %d revisions are what was uploaded, %d bytes", v.Files, v.Revisions, v.Bytes)
+	}
+	for i, file := range v.Damaged {
+		if i == shownDamage {
+			return append(found, breaks("blobs", "", "%d more files are damaged", len(v.Damaged)-i)...)
+		}
+		found = append(found, d.damage(file))
+	}
+	return found
+}
+
+// damage is what is said of a damaged file.
+func (d *doctor) damage(file service.DamagedFile) finding {
+	sites := make([]string, len(file.Shown))
+	for i, s := range file.Shown {
+		sites[i] = fmt.Sprintf("%s of %s", s.Revision, printable(s.Site))
+	}
+	f := finding{Check: "blobs", Status: broken, Message: fmt.Sprintf("%s %s; it is of %s", file.Name, file.Problem, strings.Join(sites, ", "))}
+	const again = "pages deploy --preview, in the folder of the site as it was deployed, sends it again"
+	if file.Missing {
+		f.Fix = again
+		return f
+	}
+	f.Message += ". Once it is set aside, " + again
+	f.mend = func(context.Context) error { return file.SetAside() }
+	return f
+}

@@ -1,0 +1,107 @@
+//go:build unix
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDoctorVerify is the rest of U-064, and I-010: damage to uploaded files is found beside
+// the running service, each with the revisions that hold it, and mended by sending them again.
+func TestDoctorVerify(t *testing.T) {
+	data := t.TempDir()
+	service := startPlatform(t, data)
+	p := &publisher{t, manyFiles(t, 12, 1), t.TempDir(), service.URL, service.Keys["member"]}
+	address := p.publish("--site", "Open studio")
+	verify := func(args ...string) (code int, found []finding) {
+		t.Helper()
+		code, stdout, stderr := p.run(append([]string{"doctor", "--json", "--verify", "--data", data}, args...)...)
+		var doc doctorDoc
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+			t.Fatalf("%v: %s%s", err, stdout, stderr)
+		}
+		for _, f := range doc.Checks {
+			if f.Check == "blobs" {
+				found = append(found, f)
+			}
+		}
+		return code, found
+	}
+	if code, found := verify(); code != 0 || len(found) != 1 || found[0].Status != healthy || !strings.Contains(found[0].Message, " are what was uploaded, ") {
+		t.Fatalf("exit code %d: %+v", code, found)
+	}
+
+	blob := func(file string) string {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(p.dir, "public", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(text)
+		name := hex.EncodeToString(sum[:])
+		all, err := filepath.Glob(filepath.Join(data, "blobs", "*", name[:2], name[2:]))
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%s is kept as %q, %v", file, all, err)
+		}
+		return all[0]
+	}
+	flipped, cut, gone := blob("d00/f0000.txt"), blob("d01/f0001.txt"), blob("d02/f0002.txt")
+	text, err := os.ReadFile(flipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[0] ^= 1
+	if err := errors.Join(os.WriteFile(flipped, text, 0o600), os.Truncate(cut, 3), os.Remove(gone)); err != nil {
+		t.Fatal(err)
+	}
+	problems := map[string]string{flipped: "has other bytes than were uploaded", cut: "has another length than was uploaded", gone: "is missing"}
+	told := func(found []finding, status map[string]verdict) {
+		t.Helper()
+		if len(found) != len(problems) {
+			t.Fatalf("%+v", found)
+		}
+		for file, problem := range problems {
+			name, err := filepath.Rel(data, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(found, func(f finding) bool { return strings.HasPrefix(f.Message, name+" "+problem+"; it is of r2-") })
+			if i < 0 || found[i].Status != status[file] || !strings.Contains(found[i].Message, " of Open studio") || !strings.Contains(found[i].Message+found[i].Fix, "pages deploy --preview") {
+				t.Errorf("%s: %+v", name, found)
+			}
+		}
+	}
+	code, found := verify()
+	if code != exitRefused {
+		t.Errorf("exit code %d", code)
+	}
+	told(found, map[string]verdict{flipped: broken, cut: broken, gone: broken})
+	code, found = verify("--fix")
+	if code != exitRefused {
+		t.Errorf("exit code %d with a file that is missing", code)
+	}
+	told(found, map[string]verdict{flipped: fixed, cut: fixed, gone: broken})
+
+	if code, stdout, stderr := p.run("deploy", "--preview"); code != 0 || !strings.Contains(stderr, "sent 3 files") {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	if code, found := verify(); code != 0 || len(found) != 1 {
+		t.Errorf("exit code %d: %+v", code, found)
+	}
+	served(t, service.URL, address, p.dir, "")
+
+	if code, _, stderr := p.run("doctor", "--data", data); code != exitUsage || !strings.Contains(stderr, "--data belongs to --verify") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if code, stdout, _ := p.run("doctor", "--verify"); code != exitRefused || !strings.Contains(stdout, "there is no data of pages platform") {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
