@@ -33,11 +33,47 @@ type Problem struct {
 	Status int `json:"status,omitempty"`
 }
 
-// SnippetLine is one line of the author's file.
+// SnippetLine is one line of the author's file, or the part of it that is shown.
 type SnippetLine struct {
 	Number int    `json:"number"`
 	Text   string `json:"text"`
 	Hit    bool   `json:"hit,omitempty"`
+	// Cut is how many characters of the line are not shown before Text. There is an
+	// ellipsis in their place, and one for what is not shown after it.
+	Cut int `json:"cut,omitempty"`
+}
+
+// What is shown of a long line: so many characters, and so many before the column
+// when that would otherwise come after three quarters of them.
+const (
+	snippetWidth = 160
+	snippetLead  = snippetWidth / 4
+)
+
+// FitSnippet cuts lines down to what is around a column (1-based; 0 for unknown): a
+// minified file may be one line of a megabyte.
+func FitSnippet(lines []SnippetLine, column int) []SnippetLine {
+	from := 0
+	if column > snippetWidth*3/4 {
+		from = column - snippetLead
+	}
+	for i, l := range lines {
+		if from == 0 && len(l.Text) <= snippetWidth {
+			continue
+		}
+		runes := []rune(l.Text)
+		left := min(from, len(runes))
+		right := min(left+snippetWidth, len(runes))
+		l.Text = string(runes[left:right])
+		if left > 0 {
+			l.Cut, l.Text = left, "…"+l.Text
+		}
+		if right < len(runes) {
+			l.Text += "…"
+		}
+		lines[i] = l
+	}
+	return lines
 }
 
 // Frame is one call on the stack.
@@ -82,13 +118,17 @@ func (p Problem) heading() string {
 
 // Marks returns the spaces and carets that point at the columns under the hit
 // line. Tabs of the line stay tabs, so that the carets line up.
-func (p Problem) Marks(line string) string {
+func (p Problem) Marks(line SnippetLine) string {
 	if p.Column <= 0 {
 		return ""
 	}
 	var b strings.Builder
-	runes := []rune(line)
-	before := min(p.Column-1, len(runes))
+	runes := []rune(line.Text)
+	before := p.Column - 1 - line.Cut
+	if line.Cut > 0 {
+		before++ // the ellipsis
+	}
+	before = min(max(before, 0), len(runes))
 	for _, r := range runes[:before] {
 		if r == '\t' {
 			b.WriteByte('\t')
@@ -136,7 +176,7 @@ func (p Problem) write(b *strings.Builder) {
 			sign = ">"
 		}
 		fmt.Fprintf(b, "%s %4d | %s\n", sign, line.Number, line.Text)
-		if marks := p.Marks(line.Text); line.Hit && marks != "" {
+		if marks := p.Marks(line); line.Hit && marks != "" {
 			fmt.Fprintf(b, "       | %s\n", marks)
 		}
 	}

@@ -14,7 +14,7 @@ func sample() Problem {
 	return Problem{
 		Kind: "exception", Title: "The Worker threw an error", Message: "cannot read properties of undefined (reading 'id')",
 		Fix: "check that the row exists", File: "src/worker.js", Line: 12, Column: 9, EndColumn: 11, Status: 500,
-		Snippet: []SnippetLine{{11, "\tconst row = await find();", false}, {12, "\treturn row.id;", true}, {13, "}", false}},
+		Snippet: []SnippetLine{{Number: 11, Text: "\tconst row = await find();"}, {Number: 12, Text: "\treturn row.id;", Hit: true}, {Number: 13, Text: "}"}},
 		Frames:  []Frame{{"show", "src/worker.js", 12, 9}, {"", "src/router.js", 3, 0}},
 		Notes:   []string{"the request was GET /outings/7"},
 	}
@@ -95,7 +95,7 @@ func TestProblemStatus(t *testing.T) {
 func TestProblemIsOnlyText(t *testing.T) {
 	const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\x1b[2J\u009b2J"
 	p := Problem{
-		Title: evil, Message: evil, Fix: evil, File: evil, Line: 1, Column: 2, Snippet: []SnippetLine{{1, evil, true}},
+		Title: evil, Message: evil, Fix: evil, File: evil, Line: 1, Column: 2, Snippet: []SnippetLine{{Number: 1, Text: evil, Hit: true}},
 		Frames: []Frame{{evil, evil, 1, 1}}, Notes: []string{evil},
 	}
 	page := show(t, "GET", "text/html", p).Body.String()
@@ -128,9 +128,34 @@ func TestMarks(t *testing.T) {
 		{"ab", 0, 0, ""},
 	}
 	for _, test := range tests {
-		if got := (Problem{Column: test.column, EndColumn: test.end}).Marks(test.line); got != test.want {
+		if got := (Problem{Column: test.column, EndColumn: test.end}).Marks(SnippetLine{Text: test.line}); got != test.want {
 			t.Errorf("Marks(%q, %d-%d) = %q, want %q", test.line, test.column, test.end, got, test.want)
 		}
+	}
+}
+
+// A frame of a file that is one long line shows what is around the fault.
+func TestFitSnippet(t *testing.T) {
+	long := strings.Repeat("a", 5000) + "FAULT" + strings.Repeat("b", 1<<20)
+	p := Problem{Message: "m", File: "f.js", Line: 2, Column: 5001, EndColumn: 5006}
+	p.Snippet = FitSnippet([]SnippetLine{{Number: 1, Text: "short"}, {Number: 2, Text: long, Hit: true}, {Number: 3, Text: ""}}, p.Column)
+	want := "Something went wrong\n\nf.js:2:5001: m\n\n     1 | …\n>    2 | …" + strings.Repeat("a", 39) + "FAULT" + strings.Repeat("b", 116) + "…\n" +
+		"       | " + strings.Repeat(" ", 40) + "^^^^^\n     3 | \n"
+	if got := p.Text(); got != want {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+	for _, column := range []int{0, 1, snippetWidth, 1 << 40} {
+		for _, line := range FitSnippet([]SnippetLine{{Text: long}, {Text: "é\tü"}}, column) {
+			if n := len([]rune(line.Text)); n > snippetWidth+2 {
+				t.Errorf("column %d: %d characters", column, n)
+			}
+			if marks := (Problem{Column: column}).Marks(line); len(marks) > 2*snippetWidth {
+				t.Errorf("column %d: marks of %d bytes", column, len(marks))
+			}
+		}
+	}
+	if got := FitSnippet([]SnippetLine{{Text: "short"}}, 3); got[0].Text != "short" || got[0].Cut != 0 {
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -138,12 +163,13 @@ func FuzzProblem(f *testing.F) {
 	f.Add("unexpected token", "src/a.js", "let a = <b>;", 1, 9, 12)
 	f.Add("", "", "", 0, 0, 0)
 	f.Add("\x00\xff", "a\nb", "\t\t", -1, -5, 1<<40)
+	f.Add("0", "\xc5", "\x9f", 22, -5, 1<<40) // two halves of a character
 	f.Fuzz(func(t *testing.T, message, file, line string, number, column, end int) {
-		p := Problem{Message: message, File: file, Line: number, Column: column, EndColumn: end, Snippet: []SnippetLine{{number, line, true}}}
+		p := Problem{Message: message, File: file, Line: number, Column: column, EndColumn: end, Snippet: FitSnippet([]SnippetLine{{Number: number, Text: line, Hit: true}}, column)}
 		for _, accept := range []string{"text/html", "application/json", ""} {
 			w := show(t, "GET", accept, p)
 			body := w.Body.String()
-			if w.Code != 500 || !utf8.ValidString(body) && utf8.ValidString(message+file+line) {
+			if w.Code != 500 || !utf8.ValidString(body) && utf8.ValidString(message) && utf8.ValidString(file) && utf8.ValidString(line) {
 				t.Errorf("%d, valid UTF-8: %v", w.Code, utf8.ValidString(body))
 			}
 			if accept == "text/html" && strings.Contains(body, "<script") {

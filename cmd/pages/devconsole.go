@@ -252,12 +252,13 @@ func problemOf(err error) devserver.Problem {
 	for _, frame := range f.Frames {
 		p.Frames = append(p.Frames, devserver.Frame(frame))
 	}
-	for _, l := range f.Snippet {
-		p.Snippet = append(p.Snippet, devserver.SnippetLine(l))
-	}
 	if len(f.Frames) > 0 {
 		p.File, p.Line, p.Column = f.Frames[0].File, f.Frames[0].Line, f.Frames[0].Column
 	}
+	for _, l := range f.Snippet {
+		p.Snippet = append(p.Snippet, devserver.SnippetLine{Number: l.Number, Text: l.Text, Hit: l.Hit})
+	}
+	p.Snippet = devserver.FitSnippet(p.Snippet, p.Column)
 	for _, cause := range f.Causes {
 		p.Notes = append(p.Notes, cause.String())
 	}

@@ -50,7 +50,7 @@ func (b *siteBuilder) problems(diags manifest.Diagnostics, title string) []devse
 		if d.EndLine == d.Line {
 			p.EndColumn = d.EndColumn
 		}
-		p.Snippet = snippet(b.dir, p.File, p.Line)
+		p.Snippet = devserver.FitSnippet(snippet(b.dir, p.File, p.Line), p.Column)
 		list = append(list, p)
 	}
 	return list

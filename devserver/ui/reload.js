@@ -144,7 +144,8 @@
       for (const line of p.snippet) {
         add(code, "span", line.hit ? "line hit" : "line", `${String(line.number).padStart(4)} │ ${line.text}\n`);
         if (line.hit && p.column) {
-          const before = [...line.text].slice(0, p.column - 1).map((c) => (c === "\t" ? "\t" : " ")).join("");
+          const shown = line.cut ? p.column - line.cut : p.column - 1; // with the ellipsis
+          const before = [...line.text].slice(0, Math.max(0, shown)).map((c) => (c === "\t" ? "\t" : " ")).join("");
           const width = Math.max(1, Math.min((p.end_column || 0) - p.column, [...line.text].length - before.length));
           add(code, "span", "line marks", `     │ ${before}${"^".repeat(width)}\n`);
         }
