@@ -46,30 +46,57 @@ func (c *cli) line(ctx context.Context) (string, error) {
 	}
 }
 
-// choose lets a person choose one of several, by its number or its first word.
-func (c *cli) choose(ctx context.Context, question string, of []string) (int, error) {
+// noUsual is for a question that an empty answer does not answer.
+const noUsual = -1
+
+// choose lets a person choose one of several, by its number, its first word, or the
+// beginning of just one. An empty answer is the usual one, if there is one.
+func (c *cli) choose(ctx context.Context, question string, of []string, usual int) (int, error) {
 	fmt.Fprintln(c.stderr, question)
 	for i, name := range of {
 		fmt.Fprintf(c.stderr, "  %d  %s\n", i+1, printable(name))
 	}
+	prompt := fmt.Sprintf("1-%d: ", len(of))
+	if usual != noUsual {
+		prompt = fmt.Sprintf("1-%d [%d]: ", len(of), usual+1)
+	}
 	for {
-		fmt.Fprintf(c.stderr, "1-%d: ", len(of))
+		fmt.Fprint(c.stderr, prompt)
 		text, err := c.line(ctx)
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, err
-		}
-		if text == "" {
+		case text == "" && usual == noUsual:
 			return 0, errNoAnswer
+		case text == "":
+			return usual, nil
 		}
-		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(of) {
-			return n - 1, nil
+		if i, ok := chosen(text, of); ok {
+			return i, nil
 		}
-		for i, name := range of {
-			if word, _, _ := strings.Cut(name, " "); word == text {
-				return i, nil
-			}
+		fmt.Fprintf(c.stderr, "%q is none of them\n", text)
+	}
+}
+
+// chosen is what an answer chooses.
+func chosen(answer string, of []string) (int, bool) {
+	if n, err := strconv.Atoi(answer); err == nil {
+		return n - 1, n >= 1 && n <= len(of)
+	}
+	var begun []int
+	for i, name := range of {
+		word, _, _ := strings.Cut(name, " ")
+		if strings.EqualFold(word, answer) {
+			return i, true
+		}
+		if len(word) > len(answer) && strings.EqualFold(word[:len(answer)], answer) {
+			begun = append(begun, i)
 		}
 	}
+	if len(begun) != 1 {
+		return 0, false
+	}
+	return begun[0], true
 }
 
 // agree asks a question that only "y" or "yes" agrees to.

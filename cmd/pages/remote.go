@@ -130,7 +130,7 @@ func (r *remote) inWorkspace(ctx context.Context, call func() error) error {
 	if !ok || refused.Refusal.Code != toolapi.CodeWorkspaceAmbiguous || !r.interactive() {
 		return remoteError(err)
 	}
-	n, err := r.choose(ctx, "In which workspace?", refused.Refusal.Workspaces)
+	n, err := r.choose(ctx, "In which workspace?", refused.Refusal.Workspaces, noUsual)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (r *remote) chooseSite(ctx context.Context) (page toolapi.Page, in toolapi.
 	for i, p := range list.Pages {
 		names[i] = fmt.Sprintf("%s  %s", p.Name, p.Hostname)
 	}
-	n, err := r.choose(ctx, "Which site?", names)
+	n, err := r.choose(ctx, "Which site?", names, noUsual)
 	if err != nil {
 		return page, in, err
 	}

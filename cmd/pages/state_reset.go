@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,12 +54,11 @@ func (c *cli) confirm(ctx context.Context, question string) error {
 	if !isTerminalReader(c.stdin) || c.json {
 		return &failure{code: exitPerson, id: "confirmation-needed", msg: question + " There is no terminal to ask on", fix: "say --yes"}
 	}
-	fmt.Fprintf(c.stderr, "%s [y/N] ", question)
-	answer, err := bufio.NewReader(newInterruptible(ctx, c.stdin)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	yes, err := c.agree(ctx, question)
+	if err != nil && !errors.Is(err, errNoAnswer) {
 		return err
 	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+	if !yes {
 		return &failure{code: exitRefused, id: "not-confirmed", msg: "nothing was removed"}
 	}
 	return nil
