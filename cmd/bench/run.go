@@ -161,6 +161,12 @@ func (b *bench) why(r row, err error) string {
 	if err != nil {
 		return firstLine(err.Error())
 	}
+	if len(r.PeerValues) > 0 {
+		return "the peer answered nothing in that time"
+	}
+	if len(r.PagesValues) > 0 {
+		return "it is only told"
+	}
 	return "this machine does not tell"
 }
 
