@@ -357,7 +357,7 @@ func TestSwitchUnderLoad(t *testing.T) {
 	visitors.Wait()
 }
 
-// TestRollBack is U-086 to U-088.
+// TestRollBack is U-086, U-087 and U-088.
 func TestRollBack(t *testing.T) {
 	p := startPlatform(t, t.TempDir())
 	site := p.Demo["unpublished_site_id"]
@@ -404,7 +404,7 @@ func TestRollBack(t *testing.T) {
 	}
 }
 
-// TestPreviewLink is U-102 to U-107.
+// TestPreviewLink is U-102, U-103, U-104, U-105, U-106 and U-107.
 func TestPreviewLink(t *testing.T) {
 	data := t.TempDir()
 	p := startPlatform(t, data)

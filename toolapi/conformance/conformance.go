@@ -47,6 +47,13 @@ type Target struct {
 	Refused, Closed []string
 	// Pass lets time pass for the service; nil leaves out what needs it.
 	Pass func(time.Duration)
+	// LimitedKey may make a few calls a minute; empty leaves out what needs it.
+	LimitedKey string
+	// Hurry runs do while the service waits only for moments for the bytes of a body; nil
+	// leaves out what needs it.
+	Hurry func(do func())
+	// Long runs loops as often as the list of tests says, and not a tenth of that.
+	Long bool
 	// Client defaults to http.DefaultClient.
 	Client *http.Client
 }

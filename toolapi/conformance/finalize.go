@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -99,7 +100,7 @@ func finalizeCases() map[string]func(*run) { //nolint:funlen,gocognit // a table
 	}
 }
 
-// previewCases are U-100 to U-102, as far as links alone go.
+// previewCases are U-100, U-101 and U-109.
 func previewCases() map[string]func(*run) {
 	return map[string]func(*run){
 		"U-100": func(r *run) {
@@ -122,10 +123,29 @@ func previewCases() map[string]func(*run) {
 				r.want(r.do(http.MethodDelete, link, r.Key, nil), http.StatusNotFound, "preview_not_found")
 			}
 		},
+		"U-109": limitedCase,
 		"U-101": func(r *run) {
 			for _, life := range []string{"59", "604801", `"60"`, "-1", "1.5"} {
 				r.want(r.post(toolapi.PreviewLinksPath, `{"site_id":"`+r.Site+`","expires_in_seconds":`+life+`}`), http.StatusUnprocessableEntity, "invalid_arguments")
 			}
 		},
+	}
+}
+
+// limitedCase makes more links than a key may.
+func limitedCase(r *run) {
+	if r.LimitedKey == "" {
+		return
+	}
+	var a answer
+	for range 100 {
+		if a = r.do(http.MethodPost, toolapi.PreviewLinksPath, r.LimitedKey, strings.NewReader("{}"), "Content-Type", "application/json"); a.status == http.StatusTooManyRequests {
+			break
+		}
+	}
+	inner, _ := a.fields["error"].(map[string]any)
+	wait, _ := inner["retry_after_seconds"].(float64)
+	if r.want(a, http.StatusTooManyRequests, "tenant_mcp.rate_limited"); wait < 1 || fmt.Sprint(wait) != a.header.Get("Retry-After") {
+		r.Errorf("retry_after_seconds is %v, Retry-After %q", wait, a.header.Get("Retry-After"))
 	}
 }

@@ -94,6 +94,14 @@ func importCases() map[string]func(*run) {
 			a := r.importAs(zipType, make([]byte, toolapi.MaxArchiveBytes+1))
 			r.want(a, http.StatusRequestEntityTooLarge, "body_too_large")
 		},
+		"Z-017": func(r *run) {
+			archive := zipOf(whole(site{"a": unique("a")}))
+			before := r.revisions()
+			r.cutOff(http.MethodPost, toolapi.ImportsPath+"?site_id="+r.Site, archive, "Content-Type: "+zipType)
+			if a := r.importAs(zipType, archive); a.status != http.StatusCreated || r.revisions() != before+1 {
+				r.Errorf("%d %s; there were %d revisions and are %d", a.status, a.body, before, r.revisions())
+			}
+		},
 		"Z-018": func(r *run) {
 			good := tarOf(whole(site{"a": unique("a")}))
 			r.refuses("two members", tarType, append(bytes.Clone(good), gzipped([]byte("x"))...), "archive_invalid")
@@ -102,6 +110,14 @@ func importCases() map[string]func(*run) {
 			r.refuses("bomb", tarType, tarOf(whole(site{"a": make([]byte, 20<<20)})), "archive_ratio")
 		},
 	}
+}
+
+// revisions counts those of the site.
+func (r *run) revisions() int {
+	r.Helper()
+	a := r.post(toolapi.ToolsPath+"page.revisions", `{"site_id":"`+r.Site+`"}`)
+	all, _ := a.fields["revisions"].([]any)
+	return len(all)
 }
 
 func sameCases(r *run) {

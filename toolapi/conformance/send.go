@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
@@ -53,7 +54,7 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 		"U-034": func(r *run) {
 			one := bytes.Repeat(unique("one"), 40)
 			id := r.open(site{"a": one})
-			r.cutOff(id, one)
+			r.cutOff("PUT", toolapi.BlobPath(id, hash(one)), one)
 			if r.has(id, one) {
 				r.Error("it was stored")
 			}
@@ -115,6 +116,14 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 			r.want(r.finalize(id), http.StatusOK, "")
 		},
 		"U-042 U-043 U-044": encodingCases,
+		"U-045": func(r *run) {
+			id := r.open(site{"a": unique("a")})
+			conn, reader := r.raw("PUT", toolapi.BlobPath(id, hash([]byte("a"))), "pgk_unknown", 20<<20, "Expect: 100-continue")
+			defer conn.Close()
+			if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 401 ") {
+				r.Errorf("%q %v", line, err)
+			}
+		},
 		"U-046": func(r *run) {
 			one := bytes.Repeat(unique("one"), 1000)
 			id := r.open(site{"a": one})
@@ -130,7 +139,7 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 			r.want(r.finalize(id), http.StatusOK, "")
 		},
 		"U-047": func(r *run) {
-			for range 10 {
+			for range r.often(50) {
 				one := bytes.Repeat(unique("one"), 1000)
 				id := r.open(site{"a": one})
 				bad := bytes.Clone(one)
@@ -146,6 +155,33 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 				r.want(r.finalize(id), http.StatusOK, "")
 			}
 		},
+		"U-048": func(r *run) {
+			s := site{}
+			for i := range r.often(2000) {
+				s[fmt.Sprint(i)] = unique("x")
+			}
+			id := r.open(s)
+			waiting := make(chan []byte)
+			var workers sync.WaitGroup
+			for range toolapi.MaxParallel {
+				workers.Go(func() {
+					for contents := range waiting {
+						r.want(r.put(id, contents), http.StatusCreated, "")
+					}
+				})
+			}
+			for _, contents := range s {
+				waiting <- contents
+			}
+			close(waiting)
+			workers.Wait()
+			if a := r.status(id); a.text("state") != "complete" {
+				r.Errorf("%s", a.body)
+			}
+			r.want(r.finalize(id), http.StatusOK, "")
+		},
+		"U-049": slowCase,
+		"U-053": cancelCase,
 		"U-052": func(r *run) {
 			s := site{}
 			for i := range 20 {
@@ -175,8 +211,8 @@ func (r *run) putAs(id string, contents, sent []byte, header ...string) answer {
 	return r.do(http.MethodPut, toolapi.BlobPath(id, hash(contents)), r.Key, bytes.NewReader(sent), header...)
 }
 
-// cutOff announces contents and closes the connection in the middle.
-func (r *run) cutOff(id string, contents []byte) {
+// raw begins a request on a connection of its own, which the caller closes.
+func (r *run) raw(method, path, key string, length int, more ...string) (net.Conn, *bufio.Reader) {
 	r.Helper()
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -186,12 +222,75 @@ func (r *run) cutOff(id string, contents []byte) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", toolapi.BlobPath(id, hash(contents)), u.Host, r.Key, len(contents))
-	if _, err := conn.Write(contents[:10]); err != nil {
+	head := append([]string{method + " " + path + " HTTP/1.1", "Host: " + u.Host, "Authorization: Bearer " + key, fmt.Sprint("Content-Length: ", length)}, more...)
+	if _, err := io.WriteString(conn, strings.Join(head, "\r\n")+"\r\n\r\n"); err != nil {
+		r.Fatal(err)
+	}
+	return conn, bufio.NewReader(conn)
+}
+
+// cutOff announces contents and closes the connection in the middle.
+func (r *run) cutOff(method, path string, contents []byte, more ...string) {
+	r.Helper()
+	conn, _ := r.raw(method, path, r.Key, len(contents), more...)
+	if _, err := conn.Write(contents[:len(contents)/2]); err != nil {
 		r.Fatal(err)
 	}
 	if err := conn.Close(); err != nil {
 		r.Fatal(err)
+	}
+}
+
+// often is how often a loop runs that the list of tests gives a number.
+func (r *run) often(listed int) int {
+	if r.Long {
+		return listed
+	}
+	return max(1, listed/10)
+}
+
+// slowCase sends a body that does not come.
+func slowCase(r *run) {
+	if r.Hurry == nil {
+		return
+	}
+	one := bytes.Repeat(unique("one"), 1000)
+	id := r.open(site{"a": one})
+	r.Hurry(func() {
+		conn, reader := r.raw("PUT", toolapi.BlobPath(id, hash(one)), r.Key, len(one))
+		defer conn.Close()
+		if _, err := conn.Write(one[:1]); err != nil {
+			r.Fatal(err)
+		}
+		if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 408 ") {
+			r.Errorf("%q %v", line, err)
+		}
+	})
+	if r.has(id, one) {
+		r.Error("it was stored")
+	}
+	r.want(r.put(id, one), http.StatusCreated, "")
+}
+
+// cancelCase cancels an upload while one of its blobs is on the way.
+func cancelCase(r *run) {
+	s := site{"a": bytes.Repeat(unique("a"), 1000)}
+	one := s["a"]
+	id := r.open(s)
+	conn, reader := r.raw("PUT", toolapi.BlobPath(id, hash(one)), r.Key, len(one))
+	defer conn.Close()
+	if _, err := conn.Write(one[:len(one)/2]); err != nil {
+		r.Fatal(err)
+	}
+	if a := r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil); a.status != http.StatusNoContent {
+		r.Errorf("DELETE: %d %s", a.status, a.body)
+	}
+	_, _ = conn.Write(one[len(one)/2:]) // the service may have answered before
+	if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 4") {
+		r.Errorf("%q %v", line, err)
+	}
+	if required := r.status(r.open(s)).required(); len(required) != 1 {
+		r.Error("something is left of it")
 	}
 }
 

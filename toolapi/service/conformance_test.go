@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -14,6 +15,11 @@ func TestConformance(t *testing.T) {
 		URL: w.server.URL, Key: w.demo.Keys["member"], Site: w.demo.IDs["site_id"],
 		OtherKey: w.demo.Keys["pinned"], OtherSite: w.value("SELECT id FROM sites WHERE name = 'Globex'"), BothKey: w.demo.Keys["both"],
 		Refused: []string{w.demo.Keys["revoked"]}, Closed: []string{w.demo.Keys["no_access"]},
+		LimitedKey: w.demo.Keys["limited"], Long: os.Getenv("PAGES_SOAK") != "",
+		Hurry: func(do func()) {
+			defer w.service.Pace(50 * time.Millisecond)()
+			do()
+		},
 		Pass: func(d time.Duration) { w.pass(d) }, Client: w.server.Client(),
 	})
 }

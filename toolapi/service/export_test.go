@@ -3,12 +3,19 @@ package service
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // TakeArrived takes the leads that have arrived.
 func (s *Service) TakeArrived(ctx context.Context) error { return s.takeArrived(ctx) }
+
+// Pace changes how long a body's bytes are waited for, until reset.
+func (s *Service) Pace(wait time.Duration) (reset func()) {
+	before := s.pace.Swap(int64(wait))
+	return func() { s.pace.Store(before) }
+}
 
 // LimitPages makes the database as full as it is, or as large as it likes again for 0:
 // SQLite then says of the file what it says of a full disk.

@@ -89,7 +89,12 @@ var document = sync.OnceValues(func() ([]byte, error) { return toolapi.NewContra
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{TB: t, clock: &clock{wall: start}, path: filepath.Join(t.TempDir(), "platform.db"), logs: &lockedBuffer{}}
+	return newWorldAt(t, filepath.Join(t.TempDir(), "platform.db"))
+}
+
+func newWorldAt(t testing.TB, path string) *world {
+	t.Helper()
+	w := &world{TB: t, clock: &clock{wall: start}, path: path, logs: &lockedBuffer{}}
 	document, err := document()
 	if err != nil {
 		t.Fatal(err)

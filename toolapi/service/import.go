@@ -105,7 +105,7 @@ func (p *pagesCall) spool(store *blob.Store) (s spool, sum []byte, err error) {
 		}
 	}()
 	digest := sha256.New()
-	body := &paced{r: r.Body, control: http.NewResponseController(p.x.ResponseWriter)}
+	body := p.paced()
 	s.size, err = io.Copy(io.MultiWriter(s.file, digest), io.LimitReader(body, toolapi.MaxArchiveBytes+1))
 	switch {
 	case body.failed != nil:

@@ -1,6 +1,8 @@
 package service_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -364,5 +366,45 @@ func TestCollectEndsPreviews(t *testing.T) {
 		if got := strings.Join(host.ended, " "); got != c.want {
 			t.Errorf("after %v more: ended %q, want %q", c.pass, got, c.want)
 		}
+	}
+}
+
+// TestRefusedImportLeavesNothing is Z-017 for the store: what an import stored before it
+// was refused goes with the next collection.
+func TestRefusedImportLeavesNothing(t *testing.T) {
+	w := newWorld(t)
+	blobs := func() int {
+		found, err := filepath.Glob(filepath.Join(filepath.Dir(w.path), "blobs", "1", "*", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	before := blobs()
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	for _, name := range []string{"a.txt", "b.txt", "pages.deploy.json", "z/.env"} {
+		f, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(`{"of": "` + name + `"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?site_id="+w.demo.IDs["site_id"], &archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Content-Type": {"application/zip"}}
+	a := w.send(r)
+	if a.status != http.StatusUnprocessableEntity || blobs() == before {
+		t.Fatalf("%d %s, with %d blobs", a.status, a.body, blobs())
+	}
+	if err := w.service.Collect(t.Context()); err != nil || blobs() != before {
+		t.Errorf("%d blobs were there and %d are, %v", before, blobs(), err)
 	}
 }

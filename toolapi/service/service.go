@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -76,6 +77,7 @@ type Service struct {
 	touches        touches
 	arrivals       arrivals
 	lists          blobLists
+	pace           atomic.Int64 // how long the next bytes of a body are waited for
 	collecting     sync.Mutex
 
 	opening sync.Mutex // of what is below
@@ -114,6 +116,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
 		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail, arrivals: newArrivals(),
 	}
+	s.pace.Store(int64(paceTime))
 	db.writing.noticed = s.Notice
 	contract := toolapi.NewContract()
 	s.tools = bind(contract)

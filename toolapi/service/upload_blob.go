@@ -101,7 +101,7 @@ func (p *pagesCall) sendBlob() error {
 	if r.ContentLength < 0 {
 		return toolapi.NewPagesError(toolapi.CodeLengthRequired, "Send the blob with its Content-Length.")
 	}
-	body := &paced{r: r.Body, control: http.NewResponseController(p.x.ResponseWriter)}
+	body := p.paced()
 	contents, err := decoded(r, body, size)
 	if err != nil {
 		return err
@@ -110,13 +110,11 @@ func (p *pagesCall) sendBlob() error {
 	if err != nil {
 		return err
 	}
-	had, err := store.Space(u.workspace).Put(p.sum, size, contents)
+	// It may have been cancelled meanwhile: then nothing is stored.
+	open := func() error { return p.stillOpen(context.WithoutCancel(r.Context())) }
+	had, err := store.Space(u.workspace).Put(p.sum, size, &finished{contents, open})
 	if err != nil {
 		return blobError(err, body, size)
-	}
-	// It may have been cancelled meanwhile: then nobody shall be told that it is there.
-	if err := p.stillOpen(context.WithoutCancel(r.Context())); err != nil {
-		return err
 	}
 	if err := p.used(&u); err != nil {
 		return err
@@ -171,13 +169,36 @@ func blobError(err error, body *paced, size int64) error {
 	return toolapi.NewPagesError(toolapi.CodeDigestMismatch, "The bytes have another SHA-256 than the address; nothing was stored.")
 }
 
+// finished is a reader at whose end something must hold.
+type finished struct {
+	io.Reader
+	holds func() error
+}
+
+// Read implements io.Reader.
+func (f *finished) Read(b []byte) (int, error) {
+	n, err := f.Reader.Read(b)
+	if errors.Is(err, io.EOF) {
+		if broken := f.holds(); broken != nil {
+			err = broken
+		}
+	}
+	return n, err
+}
+
 // paced is a body that must come with some speed.
 type paced struct {
 	r       io.Reader
 	control *http.ResponseController
+	wait    time.Duration
 	since   int // bytes since the deadline was set
 	started bool
 	failed  error
+}
+
+// paced is the request's body.
+func (p *pagesCall) paced() *paced {
+	return &paced{r: p.x.r.Body, control: http.NewResponseController(p.x.ResponseWriter), wait: time.Duration(p.service.pace.Load())}
 }
 
 // Read implements io.Reader.
@@ -185,7 +206,7 @@ func (p *paced) Read(b []byte) (int, error) {
 	if !p.started || p.since >= paceBytes {
 		p.started, p.since = true, 0
 		// What cannot be given a deadline, such as a test's recorder, has none.
-		_ = p.control.SetReadDeadline(time.Now().Add(paceTime)) //nolint:forbidigo // of a socket
+		_ = p.control.SetReadDeadline(time.Now().Add(p.wait)) //nolint:forbidigo // of a socket
 	}
 	n, err := p.r.Read(b)
 	p.since += n
