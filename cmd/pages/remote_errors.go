@@ -124,6 +124,12 @@ func refusedStatus(err error) *failure {
 		f.code, f.fix = exitAccess, "the key is good, and the API is closed to it: ask an owner of the workspace"
 	case e.Status == http.StatusTooManyRequests:
 		f.code, f.fix = exitRate, "wait a minute, or use another key"
+	case e.Code == toolapi.CodeUploadExpired, e.Code == toolapi.CodeUploadNotFound:
+		f.fix = "run the same command again: it declares the files anew, and sends what is missing"
+	case e.Code == toolapi.CodeTooManyUploads:
+		f.fix = "let the other deploys end; what nobody goes on with expires after a day"
+	case e.Code == toolapi.CodeStorageFull:
+		f.code, f.fix = exitNetwork, "whoever runs the service must make room on its disk; then run the same command again"
 	case e.Temporary(), e.Status >= http.StatusInternalServerError:
 		f.code, f.fix = exitNetwork, "try again"
 	}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// TestInterruptedDeploys: whatever cuts a deploy off, its message says what to do next, and
+// its exit code whether running it again is enough.
+func TestInterruptedDeploys(t *testing.T) {
+	lost := &client.TransportError{Reached: true, RequestID: "r1", Err: errors.New("connection reset")}
+	status := func(n int, code string) error {
+		return &client.StatusError{Status: n, Code: code, Message: "No.", RequestID: "r2"}
+	}
+	for name, c := range map[string]struct {
+		err      error
+		code     int
+		id, next string
+		request  string
+	}{
+		"network lost while sending": {&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: lost}, exitResume, "unfinished", "run the same command again: it sends what is missing", "r1"},
+		"service shut down":          {&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: status(503, toolapi.CodePagesUnavailable)}, exitResume, "unfinished", "run the same command again: it sends what is missing", "r2"},
+		"network lost before":        {lost, exitNetwork, "no-answer", "check the address (PAGES_BASE_URL) and the network, and try again", "r1"},
+		"service away before":        {status(503, toolapi.CodeUnavailable), exitNetwork, toolapi.CodeUnavailable, "try again", "r2"},
+		"a file changed":             {&deploy.ChangedError{Path: "public/a"}, exitRefused, toolapi.CodeFileChanged, "let the build finish, and deploy again", ""},
+		"someone else was faster":    {&deploy.ConflictError{Base: "r1-a", Live: "r2-b"}, exitRefused, toolapi.CodeRevisionConflict, "look at it with pages deploy --plan, and deploy again; --force leaves the check out", ""},
+		"key revoked meanwhile":      {status(401, toolapi.CodeUnauthorized), exitAccess, toolapi.CodeUnauthorized, "check the key: PAGES_API_KEY, --api-key-file, or pages login", "r2"},
+		"access taken meanwhile":     {status(403, toolapi.CodeAccessMissing), exitAccess, toolapi.CodeAccessMissing, "the key is good, and the API is closed to it: ask an owner of the workspace", "r2"},
+		"still over the rate":        {status(429, toolapi.CodeRateLimited), exitRate, toolapi.CodeRateLimited, "wait a minute, or use another key", "r2"},
+		"upload expired for good":    {status(410, toolapi.CodeUploadExpired), exitRefused, toolapi.CodeUploadExpired, "run the same command again: it declares the files anew, and sends what is missing", "r2"},
+		"upload cancelled for good":  {status(404, toolapi.CodeUploadNotFound), exitRefused, toolapi.CodeUploadNotFound, "run the same command again: it declares the files anew, and sends what is missing", "r2"},
+		"too many uploads are open":  {status(409, toolapi.CodeTooManyUploads), exitRefused, toolapi.CodeTooManyUploads, "let the other deploys end; what nobody goes on with expires after a day", "r2"},
+		"disk of the service full":   {status(507, toolapi.CodeStorageFull), exitNetwork, toolapi.CodeStorageFull, "whoever runs the service must make room on its disk; then run the same command again", "r2"},
+	} {
+		f, ok := errors.AsType[*failure](remoteError(c.err))
+		if !ok {
+			t.Errorf("%s: %v", name, remoteError(c.err))
+			continue
+		}
+		request := ""
+		if f.said != nil {
+			request = f.said.RequestID
+		}
+		if f.code != c.code || f.id != c.id || f.fix != c.next || request != c.request || f.msg == "" {
+			t.Errorf("%s: %d %s %q %q %s, want %d %s %q %s", name, f.code, f.id, f.msg, f.fix, request, c.code, c.id, c.next, c.request)
+		}
+	}
+}
