@@ -50,7 +50,11 @@ func (b *siteBuilder) problems(diags manifest.Diagnostics, title string) []devse
 		if d.EndLine == d.Line {
 			p.EndColumn = d.EndColumn
 		}
-		p.Snippet = devserver.FitSnippet(snippet(b.dir, p.File, p.Line), p.Column)
+		lines := snippet(b.dir, p.File, p.Line)
+		if lines == nil && d.Source != "" && d.SourceColumn <= 1 { // of a file outside the site, as in a workspace of packages
+			lines = []devserver.SnippetLine{{Number: p.Line, Text: d.Source, Hit: true}}
+		}
+		p.Snippet = devserver.FitSnippet(lines, p.Column)
 		list = append(list, p)
 	}
 	return list
