@@ -1,0 +1,65 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestLinksInAssets is P-110, P-111, P-112, P-113, P-114 and P-116: a link to a file of the
+// site is followed; what leads out, nowhere or in a circle, and what is no file, is
+// refused by name, and nothing is sent.
+func TestLinksInAssets(t *testing.T) {
+	service := startPlatform(t, t.TempDir())
+	outside := filepath.Join(t.TempDir(), "outside.txt")
+	put(t, outside, canary)
+	for _, c := range []struct {
+		id, link, want string
+		lay            func(name string) error
+	}{
+		{"P-110", "index.html", "", nil},
+		{"P-111", outside, "leads out of the site's folder", nil},
+		{"P-112", "../../elsewhere", "leads out of the site's folder", nil},
+		{"P-113", "nowhere", "leads nowhere", nil},
+		{"P-114", "x", "or to itself", nil},
+		{"P-116", "", "is no regular file", func(name string) error { return syscall.Mkfifo(name, 0o600) }},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			p := &publisher{t, t.TempDir(), t.TempDir(), service.URL, service.Keys["member"]}
+			put(t, filepath.Join(p.dir, "pages.deploy.json"), `{"assets": "public"}`)
+			put(t, filepath.Join(p.dir, "public", "index.html"), "inside")
+			name := filepath.Join(p.dir, "public", "x")
+			lay := c.lay
+			if lay == nil {
+				lay = func(name string) error { return os.Symlink(c.link, name) }
+			}
+			if err := lay(name); err != nil {
+				t.Fatal(err)
+			}
+			before := service.revisionsOf(t, service.Demo["unpublished_site_id"])
+			code, stdout, stderr := p.run("deploy", "--propose-only", "--site", "Open studio", "--force")
+			if c.want == "" {
+				if code != exitPerson {
+					t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+				}
+				if code, stdout, stderr := p.run("confirm", strings.Fields(stdout)[2]); code != 0 {
+					t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+				}
+				if v := service.visit(t, "GET", demoNew, "/x", ""); v.body != "inside" {
+					t.Errorf("%d %s", v.status, v.body)
+				}
+				return
+			}
+			if code != exitRefused || !strings.Contains(stderr, "public/x") || !strings.Contains(stderr, c.want) || strings.Contains(stdout+stderr, canary) {
+				t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+			}
+			if after := service.revisionsOf(t, service.Demo["unpublished_site_id"]); len(after) != len(before) {
+				t.Errorf("%d revisions, and before %d", len(after), len(before))
+			}
+		})
+	}
+}
