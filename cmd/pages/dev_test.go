@@ -20,12 +20,16 @@ import (
 	"time"
 )
 
+// builtIn is the folder of the command that the tests have built; "" for none.
+var builtIn string
+
 // binary builds the command once, as `make build` does.
 var binary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "pages-test-*")
 	if err != nil {
 		return "", err
 	}
+	builtIn = dir
 	path := filepath.Join(dir, "pages")
 	build := exec.Command("go", "build", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -20,7 +21,19 @@ import (
 var update = flag.Bool("update", false, "write the goldens of the scripts anew")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"pages": main})
+	testscript.Main(tests{m}, map[string]func(){"pages": main})
+}
+
+// tests are all tests. They leave nothing behind: testscript.Main ends the process.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	code := t.M.Run()
+	if err := os.RemoveAll(builtIn); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 const (
