@@ -53,7 +53,12 @@ import "time"
 // cannot be fulfilled is called off.
 //
 // Previews have databases and a namespace of their own, copied from the live ones at
-// the first visit, and an empty bucket; they last until the service ends.
+// the first visit, and an empty bucket; they last until the link expires or the service ends.
+//
+// Leads. A visitor is answered when the page has the lead; the service takes it into the
+// workspace right after, once. Every member may read them (page.leads).
+//
+// Disk. After an fsync that failed nothing is acknowledged any more, and the process ends.
 //
 // Sign-in on pages. A link that is mailed, good once and for signInLife. Looking at it
 // signs nobody in.
