@@ -83,6 +83,9 @@ func (x *staticIndex) load(f *file) (contents []byte, tag []string, err error) {
 	if x.reserve(int64(len(contents))) {
 		f.contents.Store(&contents)
 	}
+	if len(contents) >= memoryFileBytes && x.reserve(int64(len(contents))) {
+		f.memory.Store(newMemoryFile(contents))
+	}
 	return contents, f.etag, nil
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -95,9 +97,36 @@ func (x *exchange) sendFile(f *file) {
 		x.sendContents(contents, []string{strconv.Itoa(len(contents))}, time.Time{})
 		return
 	}
-	if !x.sendEncoded(f, contents) {
-		x.sendContents(contents, f.length, x.modified(f))
+	if x.sendEncoded(f, contents) {
+		return
 	}
+	if memory := f.memory.Load(); memory != nil && x.sendMemory(f, memory) {
+		return
+	}
+	x.sendContents(contents, f.length, x.modified(f))
+}
+
+// sendMemory sends a whole file from the kernel's memory, and is false where that is not
+// what was asked for, or cannot be.
+func (x *exchange) sendMemory(f *file, memory *memoryFile) bool {
+	if _, ok := x.out.ResponseWriter.(io.ReaderFrom); !ok || x.r.Method != http.MethodGet || x.hasConditions() {
+		return false
+	}
+	opened, err := memory.open()
+	if err != nil {
+		return false
+	}
+	defer opened.Close()
+	x.modified(f)
+	h := x.out.Header()
+	h["Accept-Ranges"], h["Content-Length"] = acceptBytes, f.length
+	_, _ = x.out.ReadFrom(&io.LimitedReader{R: opened, N: f.asset.Size}) // the reader may be gone by now
+	return true
+}
+
+// hasConditions reports whether a request asks for a part, or for what it does not have yet.
+func (x *exchange) hasConditions() bool {
+	return slices.ContainsFunc(conditional, func(name string) bool { return x.r.Header[name] != nil })
 }
 
 // sendEncoded says which version is sent, and sends it compressed if the client
@@ -129,11 +158,9 @@ func (x *exchange) modified(f *file) time.Time {
 
 // sendContents sends bytes, or what the conditions of the request make of them.
 func (x *exchange) sendContents(contents []byte, length []string, modified time.Time) {
-	for _, name := range conditional {
-		if _, ok := x.r.Header[name]; ok {
-			http.ServeContent(&x.out, x.r, "", modified, bytes.NewReader(contents))
-			return
-		}
+	if x.hasConditions() {
+		http.ServeContent(&x.out, x.r, "", modified, bytes.NewReader(contents))
+		return
 	}
 	h := x.out.Header()
 	h["Accept-Ranges"] = acceptBytes

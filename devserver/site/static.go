@@ -30,11 +30,12 @@ type file struct {
 	etag     []string
 	kind     []string
 	length   []string
-	modified time.Time              // to the second; zero when it is not known
-	changed  []string               // the same, as Last-Modified
-	shrinks  bool                   // it may be sent compressed
-	contents atomic.Pointer[[]byte] // small files, once they were asked for
-	encoded  encoded                // of these
+	modified time.Time                  // to the second; zero when it is not known
+	changed  []string                   // the same, as Last-Modified
+	shrinks  bool                       // it may be sent compressed
+	contents atomic.Pointer[[]byte]     // small files, once they were asked for
+	memory   atomic.Pointer[memoryFile] // the same, of those that are worth it
+	encoded  encoded                    // of these
 }
 
 func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable) *staticIndex {
@@ -99,6 +100,9 @@ func (x *staticIndex) inherit(old *staticIndex, now time.Time) {
 		}
 		if contents := before.contents.Load(); contents != nil && x.reserve(int64(len(*contents))) {
 			f.contents.Store(contents)
+		}
+		if memory := before.memory.Load(); memory != nil && x.reserve(f.asset.Size) {
+			f.memory.Store(memory)
 		}
 		for at := range codings {
 			if kept := before.encoded.forms[at].Load(); kept != nil && f.shrinks && x.reserve(int64(len(kept.bytes))) {
