@@ -135,6 +135,9 @@ func (o *Oracle) Handler(service http.Handler) http.Handler {
 		}
 		kept := &keeper{ResponseWriter: w}
 		service.ServeHTTP(kept, sent)
+		if r.Context().Err() != nil {
+			return // the client is gone: whatever was written is no answer to anybody
+		}
 		if kept.status == 0 {
 			kept.status = http.StatusOK
 		}
