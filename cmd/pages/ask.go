@@ -113,10 +113,11 @@ func (c *cli) secretLine(ctx context.Context, question string) (string, error) {
 	if !ok || !isTerminal(f) {
 		return c.line(ctx)
 	}
-	was, err := term.GetState(int(f.Fd()))
+	was, err := term.MakeRaw(int(f.Fd())) // silent before it asks, for those who paste at once
 	if err != nil {
 		return "", err
 	}
+	defer func() { _ = term.Restore(int(f.Fd()), was) }()
 	fmt.Fprint(c.stderr, question)
 	type answer struct {
 		text []byte
@@ -129,11 +130,10 @@ func (c *cli) secretLine(ctx context.Context, question string) (string, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		_ = term.Restore(int(f.Fd()), was) // it would stay silent
-		fmt.Fprintln(c.stderr)
+		fmt.Fprint(c.stderr, "\r\n")
 		return "", context.Cause(ctx)
 	case a := <-done:
-		fmt.Fprintln(c.stderr)
+		fmt.Fprint(c.stderr, "\r\n")
 		if a.err != nil {
 			return "", errNoAnswer
 		}

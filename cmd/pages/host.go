@@ -152,7 +152,7 @@ func (h *siteHost) Serving(id string) bool {
 	h.mu.Lock()
 	s, ok := h.sites[id]
 	h.mu.Unlock()
-	return !ok || s.failedAt.Load() == 0
+	return !ok || s.shown.Load() || s.failedAt.Load() == 0
 }
 
 // Leads implements service.Host.

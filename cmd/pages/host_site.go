@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,8 +49,9 @@ type hostedSite struct {
 	running  *sharedWorker // of what is shown; nil for a static site
 	hosts    hostNames
 	mask     atomic.Pointer[strings.Replacer] // of the secrets of what is shown
+	showing  sync.Mutex                       // held while something is put in the place of what was shown
 	shown    atomic.Bool
-	failedAt atomic.Int64 // when loading failed last, in nanoseconds; 0 when it did not
+	failedAt atomic.Int64 // when loading failed last, before anything was shown, in nanoseconds; 0 when it did not
 }
 
 func (h *siteHost) newSite(id, dir string) *hostedSite {
@@ -99,7 +101,7 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 		s.failedAt.Store(now.UnixNano())
 		return err
 	}
-	next.Show()
+	next.showFirst()
 	return nil
 }
 
@@ -225,6 +227,24 @@ type preparedRelease struct {
 
 // Show implements service.Prepared.
 func (p *preparedRelease) Show() {
+	p.site.showing.Lock()
+	defer p.site.showing.Unlock()
+	p.show()
+}
+
+// showFirst shows what a visitor had loaded, unless a publish has shown something
+// meanwhile: what was live when the visitor came may not be any more.
+func (p *preparedRelease) showFirst() {
+	p.site.showing.Lock()
+	defer p.site.showing.Unlock()
+	if p.site.shown.Load() {
+		p.Discard()
+		return
+	}
+	p.show()
+}
+
+func (p *preparedRelease) show() {
 	s := p.site
 	p.revision.Drained = func() {
 		if p.worker != nil {
@@ -235,14 +255,11 @@ func (p *preparedRelease) Show() {
 		s.mask.Store(p.mask)
 	}
 	s.front.Swap(p.revision)
-	s.host.mu.Lock()
 	old := s.running
 	s.running = p.worker
-	s.host.mu.Unlock()
 	if old != nil {
 		old.retire()
 	}
-	s.failedAt.Store(0)
 	s.shown.Store(true)
 }
 

@@ -4,8 +4,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -50,8 +48,7 @@ func (p *platformRun) upload(site, manifest string, files map[string]string) (re
 	args := toolapi.DeclareArgs{SiteID: toolapi.UUID(site), Manifest: json.RawMessage(manifest)}
 	blobs := map[string]string{}
 	for path, text := range files {
-		sum := sha256.Sum256([]byte(text))
-		hash := hex.EncodeToString(sum[:])
+		hash := sumOf(text)
 		blobs[hash] = text
 		args.Files = append(args.Files, toolapi.UploadFile{Path: path, SHA256: toolapi.Digest(hash), Size: toolapi.Counter(len(text))})
 	}

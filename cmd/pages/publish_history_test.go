@@ -3,10 +3,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -170,6 +172,10 @@ func TestPublishHistory(t *testing.T) {
 		file := t.ArtifactDir() + "/history.html"
 		if err := os.WriteFile(file, []byte(picture.String()), 0o600); err != nil {
 			t.Error(err)
+		}
+		slices.SortFunc(h.history, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
+		for _, o := range h.history {
+			t.Logf("%v to %v: client %d %v %v", time.Duration(o.Call), time.Duration(o.Return), o.ClientId, o.Input, o.Output)
 		}
 		t.Errorf("the history is %s: see %s", result, file)
 	}

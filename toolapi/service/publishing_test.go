@@ -30,6 +30,7 @@ type fakeHost struct {
 	refuse  error
 	leads   map[string][]service.Captured // by site
 	ended   []string                      // previews
+	wait    func(revision string)         // before a revision is ready, unless it is nil
 }
 
 type fakeRelease struct {
@@ -50,6 +51,9 @@ func (f fakeRelease) Discard() {
 }
 
 func (f *fakeHost) Prepare(_ context.Context, r service.Release) (service.Prepared, error) {
+	if f.wait != nil {
+		f.wait(r.Revision)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refuse != nil {
@@ -187,6 +191,32 @@ func TestPublishShowsAfterTheCommit(t *testing.T) {
 	}
 	if host.seen() != name || host.dropped != 0 {
 		t.Errorf("shown %q, dropped %d", host.seen(), host.dropped)
+	}
+}
+
+// TestSecretBesidePublish sets a secret, which starts the page anew, while another
+// revision is on its way: the page stays at that one.
+func TestSecretBesidePublish(t *testing.T) {
+	w, host := hosting(t)
+	site := w.demo.IDs["site_id"]
+	name := w.revisionOf("next")
+	args := []any{"site_id", site, "revision", name}
+	id := w.ok("member", "page.publish", js(args...)).text("confirmation_id")
+	begun, set := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	host.wait = func(string) { once.Do(func() { close(begun); <-set }) }
+	var calls sync.WaitGroup
+	calls.Go(func() { w.ok("member", "page.publish", js(append(args, "confirmation_id", id)...)) })
+	<-begun
+	calls.Go(func() { w.ok("member", "page.set_secret", js("site_id", site, "name", "TOKEN", "value", "v")) })
+	for w.value("SELECT count(*) FROM secrets WHERE name = 'TOKEN'") == "0" {
+		<-time.After(time.Millisecond)
+	}
+	<-time.After(20 * time.Millisecond) // in which it would look at what is live
+	close(set)
+	calls.Wait()
+	if got := host.seen(); got != name+" "+name {
+		t.Errorf("shown %q, live is %s", got, name)
 	}
 }
 

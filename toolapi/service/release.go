@@ -131,22 +131,29 @@ func (s *Service) readyFor(ctx context.Context, what goes) (*ready, error) {
 	return &ready{prepared, unlock}, nil
 }
 
-// restart starts what is live of a site anew.
+// restart starts what is live of a site anew, also when who asked for it has gone.
 func (s *Service) restart(ctx context.Context, site string) {
-	r, err := s.release(ctx, site)
-	if err == nil {
-		var unlock func()
-		if unlock, err = s.locks.lock(ctx, site); err == nil {
-			defer unlock()
-			var prepared Prepared
-			if prepared, err = s.host.Prepare(ctx, r); err == nil {
-				prepared.Show()
-			}
-		}
-	}
-	if err != nil && !errors.Is(err, errNothingLive) {
+	if err := s.tryRestart(context.WithoutCancel(ctx), site); err != nil && !errors.Is(err, errNothingLive) {
 		s.log.Error("a page was not started anew", "site", site, "error", err.Error())
 	}
+}
+
+func (s *Service) tryRestart(ctx context.Context, site string) error {
+	unlock, err := s.locks.lock(ctx, site)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, err := s.release(ctx, site) // under the lock: a publish may have been under way
+	if err != nil {
+		return err
+	}
+	prepared, err := s.host.Prepare(ctx, r)
+	if err != nil {
+		return err
+	}
+	prepared.Show()
+	return nil
 }
 
 // migrationsOf are the names of a revision's migrations.

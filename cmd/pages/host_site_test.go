@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
+)
+
+// sumOf is the SHA-256 of a text, in hexadecimal.
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// TestLoadBesidePublish has a publish happen while the first visitor since the start
+// waits for what was live when they came.
+func TestLoadBesidePublish(t *testing.T) {
+	dir, logger := t.TempDir(), slog.New(slog.DiscardHandler)
+	store, err := blob.Open(filepath.Join(dir, "blobs"), func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := func(text string) service.Release {
+		t.Helper()
+		r := service.Release{Site: "s", Revision: text, WorkspaceID: 1, Workspace: "acme", Files: store.Space(1)}
+		f := bundle.File{Path: "a.txt", SHA256: sumOf(text), Size: int64(len(text))}
+		if _, err := r.Files.Put(f.SHA256, f.Size, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		if r.Bundle, err = bundle.New([]byte("{}"), []bundle.File{f}); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	h, err := (&cli{env: env{now: time.Now}}).newHost(t.Context(), &platformData{dir: dir}, logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := h.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	visit := func(load func(context.Context) (service.Release, error)) string {
+		w := httptest.NewRecorder()
+		h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), "s", load)
+		return w.Body.String()
+	}
+	next, err := h.Prepare(t.Context(), release("new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := release("old")
+	if got := visit(func(context.Context) (service.Release, error) {
+		next.Show()
+		return old, nil
+	}); got != "new" {
+		t.Errorf("the visitor got %q", got)
+	}
+	if got := visit(nil); got != "new" {
+		t.Errorf("the next visitor got %q", got)
+	}
+}
