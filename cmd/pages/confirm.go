@@ -134,7 +134,7 @@ func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly boo
 	yes, err := r.agree(ctx, r.paint("1", "Go ahead?"))
 	switch {
 	case ctx.Err() != nil:
-		r.progress("\nnothing has changed; until %s this confirms it: pages confirm %s", p.Expires.UTC().Format(time.RFC3339), p.ID)
+		r.progress("\nnothing has changed; until %s this confirms it: %s", p.Expires.UTC().Format(time.RFC3339), r.confirmHere(p))
 		return client.Answer{}, context.Cause(ctx)
 	case err != nil || !yes:
 		return client.Answer{}, r.outstanding(p, "not confirmed, and nothing has changed")
@@ -146,7 +146,7 @@ func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly boo
 	case err != nil && lostAnswer(err):
 		return a, &failure{
 			code: exitResume, id: "answer-lost", msg: "it is not known whether this happened: " + printable(p.Summary),
-			fix: "run pages confirm " + p.ID + ": it happens once, however often it is confirmed", err: err, said: &said{ConfirmationID: p.ID, Confirm: "pages confirm " + p.ID},
+			fix: "run " + r.confirmHere(p) + ": it happens once, however often it is confirmed", err: err, said: &said{ConfirmationID: p.ID, Confirm: r.confirmHere(p)},
 		}
 	}
 	return a, remoteError(err)
@@ -161,14 +161,24 @@ func lostAnswer(err error) bool {
 	return ok && refused.Status >= http.StatusInternalServerError
 }
 
+// confirmHere is the command that confirms a proposal where this one was run. It names
+// the site, which keeps the proposal, unless it is the one that is found there anyway.
+func (r *remote) confirmHere(p *deploy.Proposal) string {
+	line := "pages confirm " + p.ID
+	if near, err := r.nearest(); r.dir != "" && (err != nil || near != r.dir) {
+		line += " -C " + shellWord(r.shown(r.dir))
+	}
+	return line
+}
+
 // outstanding is a proposal that waits for its confirmation.
 func (r *remote) outstanding(p *deploy.Proposal, standing string) error {
-	here := "pages confirm " + p.ID
+	here := r.confirmHere(p)
 	return &failure{
 		code: exitPerson, id: idOutstanding, msg: standing, fix: here,
 		said: &said{
 			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: p.ID, Summary: printable(p.Summary), Expires: p.Expires.UTC().Format(time.RFC3339),
-			Elsewhere: here + " " + p.Tool + " " + spell(p.Arguments),
+			Elsewhere: "pages confirm " + p.ID + " " + p.Tool + " " + spell(p.Arguments),
 		},
 	}
 }
@@ -180,7 +190,13 @@ func (c *cli) printConfirm(err error) {
 	}
 }
 
-// spell writes arguments as words of a shell.
-func spell(arguments json.RawMessage) string {
-	return "'" + strings.ReplaceAll(string(arguments), "'", `'\''`) + "'"
+// spell writes arguments as one word of a shell.
+func spell(arguments json.RawMessage) string { return shellWord(string(arguments)) }
+
+// shellWord writes a text as one word of a shell.
+func shellWord(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@%+=") == "" && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

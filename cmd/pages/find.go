@@ -24,6 +24,11 @@ func (c *cli) find(args []string) (string, error) {
 	if given != "" {
 		return c.given(given)
 	}
+	return c.nearest()
+}
+
+// nearest is the site's folder that find takes when none is named.
+func (c *cli) nearest() (string, error) {
 	for dir := c.dir; ; {
 		if isFile(filepath.Join(dir, manifest.FileName)) {
 			return dir, nil

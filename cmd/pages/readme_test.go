@@ -1,36 +1,247 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
-// workflowCommands are the `pages` steps of the GitHub workflow in the README;
-// its other steps fetch what this machine has already.
-func workflowCommands(t *testing.T) (list []string) {
+// readme is the README as it is tested: what it tells its reader to type.
+type readme struct {
+	blocks map[string][]string // the fenced ones, by language
+	spans  []span
+}
+
+// span is a piece of code in a sentence or a table of the README.
+type span struct {
+	line int
+	row  string // the command that its row of a table is about; "" elsewhere
+	text string
+}
+
+func readReadme(t *testing.T) *readme {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, workflow, _ := strings.Cut(string(readme), "```yaml\n")
-	workflow, _, _ = strings.Cut(workflow, "```")
-	for line := range strings.Lines(workflow) {
-		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: "); ok && strings.HasPrefix(command, "pages ") {
-			list = append(list, command)
+	r := &readme{blocks: map[string][]string{}}
+	code := regexp.MustCompile("`([^`]+)`")
+	language, fenced := "", false
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		after, fence := strings.CutPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case fence:
+			if fenced = !fenced; fenced {
+				language = after
+				r.blocks[language] = append(r.blocks[language], "")
+			}
+		case fenced:
+			r.blocks[language][len(r.blocks[language])-1] += strings.TrimSpace(line) + "\n"
+		default:
+			row := ""
+			for i, m := range code.FindAllStringSubmatch(line, -1) {
+				s := span{n, row, strings.ReplaceAll(m[1], `\|`, "|")}
+				if i == 0 && strings.HasPrefix(line, "| `pages ") {
+					row = s.text
+				}
+				r.spans = append(r.spans, s)
+			}
+		}
+	}
+	return r
+}
+
+// commandIn is the command that begins a text, "pages routes explain" of "pages routes
+// explain GET /path", and what follows it.
+func commandIn(text string) (cmd *cobra.Command, rest string) {
+	cmd = (&cli{}).newRoot()
+	cmd.InitDefaultCompletionCmd() // which cobra makes late
+	words := strings.Fields(text)[1:]
+	for len(words) > 0 && below(cmd, words[:1]) != nil {
+		cmd, words = below(cmd, words[:1]), words[1:]
+	}
+	return cmd, strings.Join(words, " ")
+}
+
+// isForm reports whether a command of the README stands for many: it has a word in
+// place of what its reader gives.
+func isForm(text string) bool {
+	return regexp.MustCompile(`[[|…]|/path|\b[A-Z]{2,}\b`).MatchString(text)
+}
+
+// commands are all that the README says one can type: whole ones, and the forms of its table.
+func (r *readme) commands() (list []span) {
+	for _, s := range r.spans {
+		word, _, _ := strings.Cut(s.text, " ")
+		switch {
+		case slices.Contains([]string{"pages", "bin/pages", "make", "curl", "npm"}, word):
+			list = append(list, s)
+		case s.row != "" && regexp.MustCompile(`^[a-z]+$`).MatchString(word):
+			// In the row of a command another: one below it, beside it, or of `pages`.
+			above, _ := commandIn(s.row)
+			for above.HasParent() && below(above, []string{word}) == nil {
+				above = above.Parent()
+			}
+			list = append(list, span{s.line, s.row, above.CommandPath() + " " + s.text})
 		}
 	}
 	return list
+}
+
+// TestReadmeCommands: a test runs whatever the README says one can type. Its blocks are
+// run whole, by TestReadmeJourney and TestWorkflow; a command in its text or its tables
+// must be run by a script of testdata/script: a whole one as it stands there, a form
+// such as `pages db query SQL` by its words and flags.
+func TestReadmeCommands(t *testing.T) {
+	r := readReadme(t)
+	var run strings.Builder // what the scripts run, a line each
+	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if _, command, ok := strings.Cut(line, "exec pages "); ok {
+				run.WriteString("pages " + strings.TrimSpace(command) + " \n")
+			}
+		}
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Join(r.blocks["yaml"], "") + strings.Join(r.blocks["sh"], "") // run whole
+	commands := r.commands()
+	if len(commands) < 60 {
+		t.Errorf("only %d commands were found", len(commands))
+	}
+	for _, s := range commands {
+		target, isMake := strings.CutPrefix(s.text, "make ")
+		switch {
+		case isMake:
+			if !strings.Contains(string(makefile), "\n"+target+":") {
+				t.Errorf("README.md:%d: %s: the Makefile has no such target", s.line, s.text)
+			}
+		case strings.Contains(blocks, s.text), s.text == readmeGate, s.text == readmeMany:
+		case isForm(s.text):
+			cmd, rest := commandIn(s.text)
+			if !cmd.HasParent() {
+				t.Errorf("README.md:%d: %s: there is no such command", s.line, s.text)
+			}
+			if !regexp.MustCompile(`(?m)^` + cmd.CommandPath() + ` ` + flagsIn(rest)).MatchString(run.String()) {
+				t.Errorf("README.md:%d: %s: no script runs it", s.line, s.text)
+			}
+		default:
+			if !strings.Contains("\n"+run.String(), "\n"+s.text+" ") {
+				t.Errorf("README.md:%d: %s: no script runs it as it stands there", s.line, s.text)
+			}
+		}
+	}
+}
+
+// What the README has in its text, and is run by TestReadmeJourney and TestWorkflow.
+const (
+	readmeGate = "curl -i http://127.0.0.1:8788/minutes/"
+	readmeMany = "pages validate sites/*"
+)
+
+// flagsIn is a pattern of a line with the flags of a form.
+func flagsIn(form string) (pattern string) {
+	for word := range strings.FieldsSeq(form) {
+		if strings.HasPrefix(word, "--") {
+			pattern += ".*" + word
+		}
+	}
+	return pattern
+}
+
+// TestReadmeFlags: the flags and the exit codes that the README names are there, those
+// of a row in its command.
+func TestReadmeFlags(t *testing.T) {
+	var tested strings.Builder
+	flagsOf := map[string]string{} // and of all commands below
+	everyCommand(func(cmd *cobra.Command) {
+		usage := cmd.LocalFlags().FlagUsages() + cmd.InheritedFlags().FlagUsages()
+		for c := cmd; c != nil; c = c.Parent() {
+			flagsOf[c.CommandPath()] += usage
+		}
+	})
+	for _, pattern := range []string{"*_test.go", filepath.Join(scripts, "*.txtar")} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file != "readme_test.go" {
+				tested.Write(text)
+			}
+		}
+	}
+	for _, s := range readReadme(t).spans {
+		for name := range strings.SplitSeq(s.text, "/") {
+			name, _, _ = strings.Cut(name, " ")
+			if !regexp.MustCompile(`^--?[a-zA-Z][a-z-]*$`).MatchString(name) {
+				continue
+			}
+			has := regexp.MustCompile(`(?m)(^ +|, )` + name + `\b`)
+			of := "pages"
+			if s.row != "" {
+				cmd, _ := commandIn(s.row)
+				of = cmd.CommandPath()
+			}
+			if !has.MatchString(flagsOf[of]) {
+				t.Errorf("README.md:%d: %s: there is no such flag of %s", s.line, name, of)
+			}
+			if !regexp.MustCompile(regexp.QuoteMeta(name) + `\b`).MatchString(tested.String()) {
+				t.Errorf("README.md:%d: %s: no test gives it", s.line, name)
+			}
+		}
+	}
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes, known []string
+	for _, m := range regexp.MustCompile(`(?m)^\| ([\d, ]+) \|`).FindAllStringSubmatch(string(text), -1) {
+		codes = append(codes, strings.Split(m[1], ", ")...)
+	}
+	for _, e := range exitMeanings {
+		known = append(known, fmt.Sprint(e.code))
+	}
+	if !slices.Equal(codes, known) {
+		t.Errorf("the README has the exit codes %v, pages help exit-codes %v", codes, known)
+	}
 }
 
 // TestWorkflow runs the steps of the README's workflow as a runner does: in a
 // checkout, with bash, each by itself. A good site passes, a bad one ends at the
 // first step with an annotation and a summary.
 func TestWorkflow(t *testing.T) {
-	commands := workflowCommands(t)
+	var commands []string
+	for line := range strings.Lines(strings.Join(readReadme(t).blocks["yaml"], "")) {
+		// Its other steps fetch what this machine has already.
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: pages "); ok {
+			commands = append(commands, "pages "+command)
+		}
+	}
 	if len(commands) != 2 {
 		t.Fatalf("the README's workflow has the steps %q", commands)
 	}
@@ -53,6 +264,15 @@ func TestWorkflow(t *testing.T) {
 		if out, _, ok := step(good, command); !ok {
 			t.Errorf("%s on a good site: %s", command, out)
 		}
+	}
+	many := t.TempDir()
+	for _, name := range []string{"one", "two"} {
+		if err := copyTo(filepath.Join(many, "sites", name), "static"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, _, ok := step(many, readmeMany); !ok || !strings.Contains(out, "sites/two") {
+		t.Errorf("%s: %s", readmeMany, out)
 	}
 	bad := copyExample(t, "broken/unknown-key")
 	out, summary, ok := step(bad, commands[0])

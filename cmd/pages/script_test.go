@@ -74,10 +74,13 @@ func copySite(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(copyTo(target, args[0]))
 }
 
-// waitURL is `url DIR`: waits for the dev server of the site in DIR and puts its
-// address into $URL.
+// waitURL is `url DIR` or `url --state DIR`: waits for the dev server of the site in
+// DIR, or of the state in DIR, and puts its address into $URL.
 func waitURL(ts *testscript.TestScript, _ bool, args []string) {
 	file := filepath.Join(ts.MkAbs(args[0]), ".pages", "state", devFile)
+	if args[0] == "--state" {
+		file = filepath.Join(ts.MkAbs(args[1]), devFile)
+	}
 	for end := time.Now().Add(patience); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
 		var r running
 		text, err := os.ReadFile(file)
@@ -126,9 +129,13 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 		header.Set(name, value)
 		rest = rest[2:]
 	}
-	r, err := http.NewRequest(method, url, strings.NewReader(strings.Join(rest, " ")))
+	body := strings.Join(rest, " ")
+	if file, ok := strings.CutPrefix(body, "@"); ok {
+		body = ts.ReadFile(file)
+	}
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
 	ts.Check(err)
-	r.Header = header
+	r.Header, r.Host = header, header.Get("Host")
 	client := http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(r)
 	ts.Check(err)

@@ -28,41 +28,47 @@ type terminal struct {
 // atTerminal starts a command of a publisher at a terminal.
 func (p *publisher) atTerminal(args ...string) *terminal {
 	p.Helper()
+	cmd, _, _ := p.command(args...)
+	return startAtTerminal(p.T, cmd)
+}
+
+// startAtTerminal starts a program at a terminal of its own.
+func startAtTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		p.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		p.Fatal(err)
+		t.Fatal(err)
 	}
 	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err != nil {
-		p.Fatal(err)
+		t.Fatal(err)
 	}
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		p.Fatal(err)
+		t.Fatal(err)
 	}
-	cmd, _, _ := p.command(args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := errors.Join(cmd.Start(), slave.Close()); err != nil {
-		p.Fatal(err)
+		t.Fatal(err)
 	}
-	t := &terminal{T: p.T, cmd: cmd, keys: master, shown: &lockedBuffer{}, done: make(chan struct{})}
+	at := &terminal{T: t, cmd: cmd, keys: master, shown: &lockedBuffer{}, done: make(chan struct{})}
 	go func() {
-		defer close(t.done)
+		defer close(at.done)
 		buf := make([]byte, 4096)
 		for {
 			n, err := master.Read(buf)
-			_, _ = t.shown.Write(buf[:n]) // never fails
+			_, _ = at.shown.Write(buf[:n]) // never fails
 			if err != nil {
 				return // the program has ended
 			}
 		}
 	}()
-	p.Cleanup(func() { _ = cmd.Process.Kill(); _ = master.Close() }) // after a failure
-	return t
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = master.Close() }) // after a failure
+	return at
 }
 
 // answer waits until the program has asked, and types.

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// reader is someone with the README: their checkout, with the command in bin and the
+// example site, and a home of their own.
+type reader struct {
+	*testing.T
+
+	root, home string
+	blocks     []string // to type, in order
+}
+
+func newReader(t *testing.T) *reader {
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{t, t.TempDir(), t.TempDir(), readReadme(t).blocks["sh"]}
+	if err := os.Mkdir(filepath.Join(r.root, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(r.root, "bin", "pages")); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyTo(filepath.Join(r.root, "testdata", "sites", "riverside"), "riverside"); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// shell is a shell that runs a text until something in it fails.
+func (r *reader) shell(script string) *exec.Cmd {
+	cmd := exec.Command("bash", "--noprofile", "--norc", "-ec", script)
+	cmd.Dir = r.root
+	cmd.Env = []string{"HOME=" + r.home, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}
+	return cmd
+}
+
+// TestReadmeJourney does what the README tells its reader to do, in that order, with its
+// own words: a block that is added to it is not run by itself, and fails here.
+func TestReadmeJourney(t *testing.T) {
+	r := newReader(t)
+	if len(r.blocks) != 4 {
+		t.Fatalf("the README has %d blocks to type, and this test knows 4: %q", len(r.blocks), r.blocks)
+	}
+	r.begin()
+	r.sendForm()
+	r.publish()
+}
+
+// begin holds `make dev` to what it ends in: this is `make test`.
+func (r *reader) begin() {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		r.Fatal(err)
+	}
+	recipe := strings.NewReplacer("$(BIN)", "bin/pages", "$(SITE)", "testdata/sites/riverside").Replace(string(makefile))
+	for _, command := range []string{"\ndev: build example\n\tbin/pages dev testdata/sites/riverside\n", "\nBIN     := bin/pages\nSITE    := testdata/sites/riverside\n"} {
+		if !strings.Contains(recipe, command) {
+			r.Errorf("the Makefile has no %q", command)
+		}
+	}
+	if targets := regexp.MustCompile(`(?m)^make (\w+)`).FindAllString(r.blocks[0], -1); fmt.Sprint(targets) != "[make dev make test]" {
+		r.Errorf("the README begins with %q", targets)
+	}
+}
+
+// sendForm is "Five minutes".
+func (r *reader) sendForm() {
+	d := startDev(r.T, filepath.Join(r.root, "testdata", "sites", "riverside"))
+	gate, err := url.Parse(strings.TrimPrefix(readmeGate, "curl -i "))
+	if err != nil {
+		r.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(d.dir, "public", "minutes", "index.html"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	if a := d.get(gate.Path); a.StatusCode != http.StatusUnauthorized || strings.Contains(string(page), a.body) {
+		r.Errorf("%s: %d %s", readmeGate, a.StatusCode, a.body)
+	}
+	form := url.Values{"form": {"membership"}, "name": {"Ada"}, "email": {"ada@example.org"}}
+	if a := d.do(http.MethodPost, "/__pages/forms", form.Encode(), "Content-Type: application/x-www-form-urlencoded"); a.StatusCode != http.StatusSeeOther {
+		r.Fatalf("the form: %d %s", a.StatusCode, a.body)
+	}
+	out, err := r.shell(r.blocks[1]).Output()
+	if err != nil || bytes.Count(out, []byte(`"evt_`)) != 2 || !bytes.Contains(out, []byte("ada@example.org")) ||
+		!bytes.Contains(out, []byte(`"pages.lead.captured"`)) || !bytes.Contains(out, []byte(`"custom.membership_requested"`)) {
+		r.Errorf("%s: %v\n%s", r.blocks[1], err, out)
+	}
+	if code := d.stop(); code != 0 {
+		r.Errorf("Ctrl-C ends with %d", code)
+	}
+}
+
+// publish is "Publish", by a person at a terminal.
+func (r *reader) publish() {
+	if r.blocks[2] != "bin/pages platform --seed demo --json\n" { // which is what startPlatform runs
+		r.Errorf("the service is run by %q", r.blocks[2])
+	}
+	service := startPlatform(r.T, filepath.Join(r.root, "service"))
+	script := strings.NewReplacer("PAGES_BASE_URL=…", "PAGES_BASE_URL="+service.URL,
+		"PAGES_API_KEY=…", "PAGES_API_KEY="+service.Keys["member"], "PAGES_SITE=…", "PAGES_SITE="+service.Demo["site_id"]).Replace(r.blocks[3])
+	at := startAtTerminal(r.T, r.shell(script))
+	at.answer("Go ahead?", "y\n")
+	code, shown := at.end()
+	if code != 0 || strings.Contains(script, "…") {
+		r.Fatalf("%s: exit code %d: %s", script, code, shown)
+	}
+	address := regexp.MustCompile(`http://([a-z0-9.-]+\.localhost):\d+`).FindStringSubmatch(shown)
+	if address == nil {
+		r.Fatalf("no address is shown: %s", shown)
+	}
+	if v := service.visit(r.T, http.MethodGet, address[1], "/", ""); v.status != http.StatusOK || !strings.Contains(v.body, "Riverside") {
+		r.Errorf("%s: %d %.300s", address[0], v.status, v.body)
+	}
+}
