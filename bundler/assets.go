@@ -34,7 +34,7 @@ type candidate struct {
 type walked struct {
 	dir         string // the site's folder, absolute
 	files       []candidate
-	left        []string // never served, relative to the site's folder
+	left        []LeftOut
 	diagnostics manifest.Diagnostics
 }
 
@@ -47,7 +47,7 @@ func (b *Builder) walkAssets(ctx context.Context, root *os.Root, m *manifest.Man
 // whatever links say. fill completes what was found; nil leaves it at that.
 func walkAssets(
 	ctx context.Context, dir string, root *os.Root, m *manifest.Manifest, reads *reads,
-	fill func(context.Context, *os.Root, []candidate) error,
+	fill func(context.Context, reading, []candidate) error,
 ) walked {
 	w := walked{dir: dir}
 	if m.Assets == "" {
@@ -64,9 +64,11 @@ func walkAssets(
 	reads.add(filepath.FromSlash(folder.IgnoreFile()))
 	err := w.visit(ctx, root, folder, reads)
 	if err == nil && fill != nil {
-		err = fill(ctx, root, w.files)
+		err = fill(ctx, reading{root, folder}, w.files)
 	}
-	if err != nil {
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		w.diagnostics = append(w.diagnostics, refused.fault)
+	} else if err != nil {
 		w.diagnostics = append(w.diagnostics, failed("assets-unreadable", "the assets folder cannot be read", err))
 	}
 	return w
@@ -81,8 +83,8 @@ func (w *walked) visit(ctx context.Context, root *os.Root, folder manifest.Asset
 		switch e.Kind {
 		case manifest.AssetFolder:
 			reads.add(filepath.FromSlash(e.File))
-		case manifest.AssetPrivate:
-			w.left = append(w.left, e.File)
+		case manifest.AssetPrivate, manifest.AssetHidden, manifest.AssetIgnored:
+			w.leave(e)
 		case manifest.AssetRefused:
 			w.diagnostics = append(w.diagnostics, e.Fault)
 		case manifest.AssetPublic:
@@ -94,21 +96,29 @@ func (w *walked) visit(ctx context.Context, root *os.Root, folder manifest.Asset
 				return err
 			}
 			w.files = append(w.files, candidate{file: e.File, path: e.Path, info: info})
-		case manifest.AssetHidden, manifest.AssetIgnored:
 		}
 	}
 	return nil
 }
 
+// leave notes what is not served.
+func (w *walked) leave(e manifest.AssetEntry) {
+	name := e.File
+	if e.Entry.IsDir() {
+		name += "/"
+	}
+	w.left = append(w.left, LeftOut{File: name, Why: e.Kind.String()})
+}
+
 // serve makes assets of the candidates. sources are the Worker's files.
-func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, found manifest.Diagnostics) {
+func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, found manifest.Diagnostics) {
 	code := sourcesAmong(m, sources)
 	var names manifest.AssetNames
 	var decomposed, large, unreachable tally
 	var total int64
 	for _, c := range w.files {
 		if code[c.file] {
-			w.left = append(w.left, c.file)
+			w.left = append(w.left, LeftOut{File: c.file, Why: "source"})
 			continue
 		}
 		if d, refused := names.Check(c.file, c.path); refused {
@@ -125,7 +135,7 @@ func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, f
 		})
 	}
 	slices.SortFunc(assets, func(a, b Asset) int { return cmp.Compare(a.Path, b.Path) })
-	found = append(found, w.leftOut(m)...)
+	found = append(found, w.unexpected(m)...)
 	found = append(found, decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name")...)
 	found = append(found, unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`)...)
 	found = append(found, large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(maxAssetBytes)+" that an upload takes")...)
@@ -137,11 +147,17 @@ func (w walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, f
 	return assets, found
 }
 
-// leftOut tells of the files that were met and are never served.
-func (w walked) leftOut(m *manifest.Manifest) manifest.Diagnostics {
+// leftOut is all that is not served.
+func (w *walked) leftOut() []LeftOut {
+	slices.SortFunc(w.left, func(a, b LeftOut) int { return cmp.Compare(a.File, b.File) })
+	return w.left
+}
+
+// unexpected tells of what is never served though its author may think so.
+func (w *walked) unexpected(m *manifest.Manifest) manifest.Diagnostics {
 	var t tally
-	for _, file := range w.left {
-		t.addIf(true, file)
+	for _, left := range w.left {
+		t.addIf(left.Why == manifest.AssetPrivate.String() || left.Why == "source", strings.TrimSuffix(left.File, "/"))
 	}
 	fix := "move it out of the assets folder"
 	if path.Clean(m.Assets) == "." {

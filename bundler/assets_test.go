@@ -1,7 +1,10 @@
 package bundler
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,6 +41,17 @@ func TestLeftOut(t *testing.T) {
 	if got := assetPaths(bundle); !slices.Equal(got, want) {
 		t.Errorf("assets %q, want %q", got, want)
 	}
+	var left []string
+	for _, l := range bundle.LeftOut {
+		left = append(left, l.Why+" "+l.File)
+	}
+	if want := []string{
+		"private .dev.vars", "private .env.local", "hidden .git/", "hidden .pages/", "private data.sqlite-wal", "private db/", "private id_rsa", "hidden img/.DS_Store",
+		"source lib/a.ts", "hidden node_modules/", "private package.json", "private pages.deploy.json", "hidden sub/.well-known/", "hidden sub/node_modules/",
+		"private tls/server.pem", "private tsconfig.json", "private worker.ts",
+	}; !slices.Equal(left, want) {
+		t.Errorf("left out\n%q, want\n%q", left, want)
+	}
 	if text := render(found); !strings.Contains(text, "asset-left-out") || !strings.Contains(text, ".dev.vars") {
 		t.Errorf("the warning is missing:\n%s", text)
 	}
@@ -61,7 +75,7 @@ func TestDecomposed(t *testing.T) {
 		t.Errorf("bundle %+v\n%s", bundle, render(found))
 	}
 	put(t, dir, "public/"+nfc, "")
-	if bundle, found = b.Build(t.Context(), &manifest.Manifest{Assets: "public"}); bundle != nil || !strings.Contains(render(found), "path-collision") {
+	if bundle, found = b.Build(t.Context(), &manifest.Manifest{Assets: "public"}); bundle != nil || !strings.Contains(render(found), "path_collision") {
 		t.Errorf("both forms: %+v\n%s", bundle, render(found))
 	}
 }
@@ -81,7 +95,7 @@ func TestLinks(t *testing.T) {
 		{"outside", "../../outside.txt", "leads out of the site's folder"},
 		{"absolute", "/etc/hostname", "leads out of the site's folder"},
 		{"dangling", "../none", "leads nowhere"},
-		{"loop", "link", "or to itself"},
+		{"loop", "link", "leads to itself"},
 		{"folder", "../shared", "a link to a folder"},
 		{"secret", "../.dev.vars", "never served"},
 		{"hidden", "../.git/config", "never served"},
@@ -107,6 +121,97 @@ func TestLinks(t *testing.T) {
 				t.Errorf("got %+v, want %q in\n%s", bundle, c.want, render(found))
 			}
 		})
+	}
+}
+
+// TestSwapped is P-115: between the walk and the reading something else takes a file's
+// place. What is read is what may be served, and nothing else.
+func TestSwapped(t *testing.T) {
+	for _, c := range []struct {
+		name, link, want string
+		swap             func(t *testing.T, dir string)
+	}{
+		{"a link to a secret", "../.dev.vars", "path_secret", nil},
+		{"a link to the package", "../package.json", "path_reserved", nil},
+		{"a link outside", "../../outside.txt", "path_symlink_escape", nil},
+		{"a link to itself", "a.txt", "path_symlink_loop", nil},
+		{"a link to another public file", "b.txt", "", nil},
+		{"a folder above", "", "path_symlink_escape", func(t *testing.T, dir string) {
+			linkInstead(t, filepath.Join(dir, "public/sub"), "../private")
+		}},
+		{"another file", "", "", func(t *testing.T, dir string) {
+			put(t, dir, "public/.new", "<b>")
+			if err := os.Rename(filepath.Join(dir, "public/.new"), filepath.Join(dir, "public/a.txt")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"the target of a link", "", "", func(t *testing.T, dir string) {
+			put(t, dir, "shared/new", "<b>")
+			if err := os.Rename(filepath.Join(dir, "shared/new"), filepath.Join(dir, "shared/logo.svg")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"nothing", "", "assets-unreadable", func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, "public/a.txt")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			top := site(t, "outside.txt", "secret", "site/.dev.vars", "secret", "site/package.json", "secret", "site/private/c.txt", "secret",
+				"site/public/a.txt", "<a>", "site/public/b.txt", "<b>", "site/public/sub/c.txt", "<c>", "site/shared/logo.svg", "<a>")
+			dir := filepath.Join(top, "site")
+			if err := os.Symlink("../shared/logo.svg", filepath.Join(dir, "public/logo.svg")); err != nil {
+				t.Fatal(err)
+			}
+			change := func() {
+				if c.swap != nil {
+					c.swap(t, dir)
+					return
+				}
+				linkInstead(t, filepath.Join(dir, "public/a.txt"), c.link)
+			}
+			m := &manifest.Manifest{Assets: "public"}
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Close()
+			cache := hashCache{now: time.Now}
+			w := walkAssets(t.Context(), dir, root, m, newReads(dir), func(ctx context.Context, from reading, files []candidate) error {
+				change()
+				return cache.fill(ctx, from, files)
+			})
+			switch {
+			case c.want != "" && (len(w.diagnostics) != 1 || w.diagnostics[0].Code != c.want):
+				t.Errorf("want %s, got %v", c.want, w.diagnostics)
+			case c.want == "" && len(w.diagnostics) > 0:
+				t.Error(w.diagnostics)
+			}
+			for _, f := range w.files {
+				if f.sum == sum([]byte("secret")) || c.want == "" && f.sum == "" {
+					t.Errorf("%s has the hash %s", f.file, f.sum)
+				}
+			}
+			for _, name := range []string{"public/a.txt", "public/sub/c.txt", "public/logo.svg"} {
+				opened, err := OpenAsset(root, m.AssetsFolder(), name)
+				if err != nil {
+					continue
+				}
+				text, err := io.ReadAll(opened)
+				if _ = opened.Close(); err != nil || string(text) == "secret" {
+					t.Errorf("%s was opened: %q, %v", name, text, err)
+				}
+			}
+		})
+	}
+}
+
+// linkInstead puts a link in the place of a file or folder.
+func linkInstead(t *testing.T, name, target string) {
+	t.Helper()
+	if err := errors.Join(os.RemoveAll(name), os.Symlink(filepath.FromSlash(target), name)); err != nil {
+		t.Fatal(err)
 	}
 }
 

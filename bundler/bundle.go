@@ -11,9 +11,12 @@ type Bundle struct {
 	Assets []Asset
 	// Migrations are in the order they are applied: bytewise by Name.
 	Migrations []Migration
+	// LeftOut are the files and folders in the assets folder that are no assets, sorted
+	// by File.
+	LeftOut []LeftOut
 	// Manifest is the manifest, defaults applied, as canonical JSON (RFC 8785).
 	Manifest []byte
-	// Digest is 64 lower-case hex digits over all of the above; see digest.
+	// Digest is 64 lower-case hex digits over all that is served or run; see digest.
 	Digest string
 	// Inputs are the absolute paths of the files and folders that were read,
 	// sorted: a change of any of them may change the Bundle. A folder stands for
@@ -64,6 +67,16 @@ type Asset struct {
 	// Modified is when the file system says that the file was last written to. It is no
 	// part of the Digest, and is not written out.
 	Modified time.Time
+}
+
+// LeftOut is a file or folder that no visitor gets. It is no part of the Digest.
+type LeftOut struct {
+	// File is relative to the site's folder, with forward slashes; a folder's ends in one.
+	File string
+	// Why is "private" for what holds secrets or is about the project, "hidden" for dot
+	// files, packages and what file managers leave behind, "ignored" for what
+	// .assetsignore lists, and "source" for the Worker's own modules.
+	Why string
 }
 
 // Migration is one SQL file of the site's database.

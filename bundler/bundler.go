@@ -108,9 +108,9 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 	migrations, order = readMigrations(root, m.Bindings.Database, reads)
 	wg.Wait()
 
-	assets, left := files.serve(m, code.inputs)
+	assets, unserved := files.serve(m, code.inputs)
 	b.inputs = reads.list()
-	found := slices.Concat(code.diagnostics, files.diagnostics, left, order)
+	found := slices.Concat(code.diagnostics, files.diagnostics, unserved, order)
 	if err := ctx.Err(); err != nil {
 		found = append(found, failed("build-stopped", "the build was stopped", err))
 	}
@@ -118,7 +118,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 	if found.HasErrors() {
 		return nil, found
 	}
-	bundle := &Bundle{Worker: code.worker, Assets: assets, Migrations: migrations, Inputs: b.inputs}
+	bundle := &Bundle{Worker: code.worker, Assets: assets, LeftOut: files.leftOut(), Migrations: migrations, Inputs: b.inputs}
 	if bundle.Manifest, err = canonicalJSON(m); err != nil {
 		return nil, append(found, failed("manifest-unwritable", "the manifest cannot be written as JSON", err))
 	}

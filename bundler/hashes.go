@@ -1,6 +1,7 @@
 package bundler
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,7 +36,7 @@ type hashed struct {
 
 // fill sets the sum, and the info it belongs to, of every file. It forgets
 // files that are not among them.
-func (c *hashCache) fill(ctx context.Context, root *os.Root, files []candidate) error {
+func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) error {
 	next := make(map[string]hashed, len(files))
 	var misses []*candidate
 	for i := range files {
@@ -48,7 +49,7 @@ func (c *hashCache) fill(ctx context.Context, root *os.Root, files []candidate) 
 		misses = append(misses, f)
 	}
 	start := c.now()
-	err := hashAll(ctx, root, misses)
+	err := hashAll(ctx, from, misses)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func unchanged(a, b fs.FileInfo) bool {
 
 // hashAll hashes every file, on as many goroutines as there are processors but no more
 // than 8. It joins the errors.
-func hashAll(ctx context.Context, root *os.Root, files []*candidate) error {
+func hashAll(ctx context.Context, from reading, files []*candidate) error {
 	var (
 		next atomic.Int64
 		wg   sync.WaitGroup
@@ -75,7 +76,7 @@ func hashAll(ctx context.Context, root *os.Root, files []*candidate) error {
 	)
 	for worker := range errs {
 		wg.Go(func() {
-			h := hasher{root: root, buf: make([]byte, 64<<10)}
+			h := hasher{reading: from, buf: make([]byte, 64<<10)}
 			defer h.close()
 			for ctx.Err() == nil && errs[worker] == nil {
 				i := int(next.Add(1)) - 1
@@ -92,8 +93,9 @@ func hashAll(ctx context.Context, root *os.Root, files []*candidate) error {
 
 // hasher hashes one file after the other.
 type hasher struct {
-	root *os.Root
-	buf  []byte
+	reading
+
+	buf []byte
 
 	dir string   // the folder of the last file
 	at  *os.Root // that folder; nil when it cannot be opened
@@ -114,15 +116,18 @@ func (h *hasher) hash(f *candidate) error {
 func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	file, err := h.open(f.file)
 	if err != nil {
-		return false, err
+		_, why := h.again(f.file)
+		return false, cmp.Or(why, err)
 	}
 	defer file.Close()
 	before, err := file.Stat()
 	if err != nil {
 		return false, err
 	}
-	if !before.Mode().IsRegular() {
-		return false, fmt.Errorf("%s is no longer a regular file", f.file)
+	if !os.SameFile(before, f.info) {
+		// Saved anew since the walk, or a link has taken its place.
+		f.info, err = h.again(f.file)
+		return false, err
 	}
 	sum := sha256.New()
 	// One that grows meanwhile is found by its second size.
@@ -146,11 +151,11 @@ func (h *hasher) open(file string) (*os.File, error) {
 		h.at, _ = h.root.OpenRoot(dir) // what it fails with, the root itself says
 	}
 	if h.at != nil {
-		if f, err := h.at.Open(path.Base(file)); err == nil {
+		if f, err := openAtOnce(h.at, path.Base(file)); err == nil {
 			return f, nil
 		}
 	}
-	return h.root.Open(file) // a link may lead out of the folder, and not of the site
+	return openAtOnce(h.root, file) // a link may lead out of the folder, and not of the site
 }
 
 func (h *hasher) close() {

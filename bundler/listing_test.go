@@ -47,7 +47,7 @@ func TestList(t *testing.T) {
 
 func TestListRefuses(t *testing.T) {
 	dir := site(t, "public/con.txt", "x", "public/a.html", "x")
-	if _, found := List(t.Context(), dir, &manifest.Manifest{Assets: "public"}); !found.HasErrors() || found[0].Code != "path-windows-name" {
+	if _, found := List(t.Context(), dir, &manifest.Manifest{Assets: "public"}); !found.HasErrors() || found[0].Code != "path_windows_name" {
 		t.Error(render(found))
 	}
 	if _, found := List(t.Context(), filepath.Join(dir, "nowhere"), &manifest.Manifest{}); !found.HasErrors() || found[0].Code != "site-unreadable" {

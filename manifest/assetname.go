@@ -65,39 +65,58 @@ func refusal(code, file, fix, format string, args ...any) Diagnostic {
 	return Diagnostic{Severity: Error, Code: code, File: file, Fix: fix, Message: fmt.Sprintf(format, args...)}
 }
 
-// nameFault is the first rule that a path breaks, "" and "" when it breaks none.
+// nameFault is the first rule that a path breaks, in the order of the upload's rules; "" and "" when it breaks none.
 func nameFault(p string) (code, reason string) {
 	switch {
 	case !utf8.ValidString(p) || strings.ContainsRune(p, utf8.RuneError):
 		return codeNameUTF8, "is not valid UTF-8"
+	case strings.ContainsRune(p, 0):
+		return codeNameNUL, "has a NUL in it"
 	case strings.ContainsFunc(p, hides):
 		return codeNameControl, "has an invisible or control character in it"
 	case strings.Contains(p, `\`):
 		return codeNameBackslash, "has a backslash in it"
+	case reservedName(p) != "":
+		return codeNameReserved, `lies under "` + reservedName(p) + `", which the platform keeps for itself`
+	case anySegment(p, windowsName.MatchString):
+		return codeNameDevice, "has a name in it that Windows keeps for devices"
+	case strings.ContainsAny(p, `<>:"|?*`):
+		return codeNameWindows, "has a character in it that Windows refuses in names"
+	case anySegment(p, trails):
+		return codeNameTrailing, "has a segment that starts or ends in a space, or ends in a dot"
 	case percentEncoded.MatchString(p):
 		return codeNameEncoded, "looks percent-encoded"
-	case strings.ContainsAny(p, "#?"):
-		return codeNameURL, `has "#" or "?" in it, which end a path in a URL`
-	case strings.ContainsAny(p, `<>:"|*`):
-		return codeNameWindows, "has a character in it that Windows refuses in names"
+	case strings.Contains(p, "#"):
+		return codeNameURL, `has "#" in it, which ends a path in a URL`
 	case len(p) > maxPathBytes || strings.Count(p, "/") >= maxSegments:
 		return codeNameLong, "is longer than 1024 bytes or 32 segments"
-	}
-	first, _, _ := strings.Cut(p, "/")
-	if folded := foldPath(first); folded == ReservedPages || folded == ReservedPreview {
-		return codeNameReserved, `lies under "` + folded + `", which the platform keeps for itself`
-	}
-	for segment := range strings.SplitSeq(p, "/") {
-		switch {
-		case len(segment) > maxSegmentBytes:
-			return codeNameLong, "has a segment longer than 255 bytes"
-		case windowsName.MatchString(segment):
-			return codeNameDevice, "has a name in it that Windows keeps for devices"
-		case strings.HasPrefix(segment, " ") || strings.HasSuffix(segment, " ") || strings.HasSuffix(segment, "."):
-			return codeNameTrailing, "has a segment that starts or ends in a space, or ends in a dot"
-		}
+	case anySegment(p, func(s string) bool { return len(s) > maxSegmentBytes }):
+		return codeNameLong, "has a segment longer than 255 bytes"
 	}
 	return "", ""
+}
+
+// reservedName is the folder of the platform's that a path lies under, "" for none.
+func reservedName(p string) string {
+	first, _, _ := strings.Cut(p, "/")
+	if folded := foldPath(first); folded == ReservedPages || folded == ReservedPreview {
+		return folded
+	}
+	return ""
+}
+
+// trails reports whether a segment is one that Windows would name otherwise.
+func trails(segment string) bool {
+	return strings.HasPrefix(segment, " ") || strings.HasSuffix(segment, " ") || strings.HasSuffix(segment, ".")
+}
+
+func anySegment(p string, is func(string) bool) bool {
+	for segment := range strings.SplitSeq(p, "/") {
+		if is(segment) {
+			return true
+		}
+	}
+	return false
 }
 
 // foldPath is equal for paths that a file system may take for one.

@@ -84,7 +84,7 @@ func (b *bundle) checkSecret(a *assets, e AssetEntry) {
 	if e.Entry.IsDir() {
 		what, them = "folder", "folders"
 	}
-	b.refuseSecret(a, fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, quote(e.File), them), "rename it if it holds none, or ")
+	b.refuseSecret(a, codeNameSecret, fmt.Sprintf("the public %s %s is refused by its name: %s called so usually hold secrets", what, quote(e.File), them), "rename it if it holds none, or ")
 }
 
 // checkKey refuses a file that starts as a private key does.
@@ -98,12 +98,12 @@ func (b *bundle) checkKey(a *assets, e AssetEntry) {
 	a.looked++
 	start, err := readFile(b.fsys, e.File, keyLine)
 	if err == nil && startsKey(start) {
-		b.refuseSecret(a, fmt.Sprintf("the public file %s holds a private key", quote(e.File)), "replace the key if it was ever published, and ")
+		b.refuseSecret(a, codeAssetSecret, fmt.Sprintf("the public file %s holds a private key", quote(e.File)), "replace the key if it was ever published, and ")
 	}
 }
 
 // refuseSecret reports a secret, up to a number. The fix goes on with where to move it.
-func (b *bundle) refuseSecret(a *assets, msg, fix string) {
+func (b *bundle) refuseSecret(a *assets, code, msg, fix string) {
 	if a.wrong++; a.wrong > maxAssetFaults {
 		return
 	}
@@ -112,7 +112,7 @@ func (b *bundle) refuseSecret(a *assets, msg, fix string) {
 	} else {
 		fix += "move it out of " + quote(a.dir)
 	}
-	b.refuse(codeAssetSecret, "/assets", msg, fix)
+	b.refuse(code, "/assets", msg, fix)
 }
 
 // mayBeKey tells files that could be a key from the many that a site is made of.

@@ -119,7 +119,7 @@ func TestAssetsIgnoreLoad(t *testing.T) {
 		_, diags := manifest.Load(tree(all), "pages.deploy.json")
 		return found(diags)
 	}
-	if got := load(""); !strings.Contains(got, "asset-source") || !strings.Contains(got, "asset-secret") {
+	if got := load(""); !strings.Contains(got, "path_reserved") || !strings.Contains(got, "path_secret") {
 		t.Errorf("without .assetsignore: %q", got)
 	}
 	if got := load("_worker.js\n*.pem\n"); got != "" {

@@ -69,7 +69,6 @@ const (
 	codeAssetCount        = "asset-count"
 	codeAssetSecret       = "asset-secret"
 	codeAssetSource       = "asset-source"
-	codeAssetNotFile      = "asset-not-a-file"
 	codeEdgeLine          = "edge-rule-invalid"
 	codeEdgePath          = "edge-rule-path"
 	codeEdgeHeader        = "edge-rule-header"
@@ -78,17 +77,25 @@ const (
 	codeEdgeOpen          = "edge-rule-open"
 	codeEdgeDuplicate     = "edge-rule-duplicate"
 	codeEdgeTooMany       = "edge-rules-too-many"
-	codeNameUTF8          = "path-not-utf8"
-	codeNameControl       = "path-control"
-	codeNameBackslash     = "path-backslash"
-	codeNameEncoded       = "path-encoded"
-	codeNameURL           = "path-url-char"
-	codeNameWindows       = "path-windows-char"
-	codeNameDevice        = "path-windows-name"
-	codeNameTrailing      = "path-trailing"
-	codeNameLong          = "path-too-long"
-	codeNameReserved      = "path-reserved"
-	codeNameCollision     = "path-collision"
+
+	// Those that say what an upload refuses are its own (reference: the upload
+	// protocol, path rules): one name for one rule, wherever it is met.
+	codeNameUTF8      = "path_not_utf8"
+	codeNameNUL       = "path_nul"
+	codeNameControl   = "path_control"
+	codeNameBackslash = "path_backslash"
+	codeNameEncoded   = "path_encoded"
+	codeNameURL       = "path_url_char"
+	codeNameWindows   = "path_windows_char"
+	codeNameDevice    = "path_windows_name"
+	codeNameTrailing  = "path_trailing"
+	codeNameLong      = "path_too_long"
+	codeNameReserved  = "path_reserved"
+	codeNameCollision = "path_collision"
+	codeNameSecret    = "path_secret"
+	codeLinkEscape    = "path_symlink_escape"
+	codeLinkLoop      = "path_symlink_loop"
+	codeNotRegular    = "path_not_regular"
 )
 
 // Rules returns every code this package reports, sorted, with what it stands for.
@@ -99,9 +106,8 @@ func Rules() []Rule {
 //nolint:gochecknoglobals // a constant table
 var rules = [...]Rule{
 	{codeAssetCount, "there are more public files, or more that are wrong, than are looked at"},
-	{codeAssetNotFile, "something among the public assets is no file, or a link that cannot be followed"},
-	{codeAssetSecret, "a file that holds secrets, or is called like those that do, is among the public assets"},
-	{codeAssetSource, "the public assets hold the site's own source"},
+	{codeAssetSecret, "a public file holds a private key"},
+	{codeAssetSource, "the folder of the public assets is the site's own, and holds its source"},
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
 	{codeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
 	{codeDuplicateKey, "a key stands twice in one object"},
@@ -136,23 +142,28 @@ var rules = [...]Rule{
 	{codeNotInteger, "a number is not an integer"},
 	{codePageCut, "the public pages have more in them than is looked through for forms"},
 	{codePathAbsolute, "a path is absolute instead of relative to the bundle root"},
+	{codePathEscape, "a path has a .. segment"},
+	{codePathInvalid, "a path has a backslash or a control character"},
+	{codePathMissing, "a path names a file or directory that does not exist"},
+	{codePathSymlink, "a symbolic link leads out of the bundle or nowhere"},
+	{codePathUnreadable, "a file or directory cannot be read"},
+	{codePathKind, "a path names a directory where a file is needed, or the other way round"},
 	{codeNameBackslash, "a file's name has a backslash"},
 	{codeNameCollision, "two public files have names that many file systems take for one"},
 	{codeNameControl, "a file's name has an invisible or control character"},
 	{codeNameEncoded, "a file's name looks percent-encoded"},
-	{codePathEscape, "a path has a .. segment"},
-	{codePathInvalid, "a path has a backslash or a control character"},
-	{codePathMissing, "a path names a file or directory that does not exist"},
+	{codeNotRegular, "something among the public assets is no regular file"},
 	{codeNameUTF8, "a file's name is not UTF-8"},
-	{codeNameReserved, "a public file is under a path the platform keeps for itself"},
-	{codePathSymlink, "a symbolic link leads out of the bundle or nowhere"},
+	{codeNameNUL, "a file's name has a NUL"},
+	{codeNameReserved, "a public file is one that the platform keeps for itself: by its path, or as the manifest, a migration or the Worker's entry"},
+	{codeNameSecret, "a public file is called like those that hold secrets"},
+	{codeLinkEscape, "a symbolic link among the public assets leads to no file of the site"},
+	{codeLinkLoop, "symbolic links among the public assets lead in a circle"},
 	{codeNameLong, "a file's name is too long"},
 	{codeNameTrailing, "a file's name starts or ends in a space, or ends in a dot"},
-	{codePathUnreadable, "a file or directory cannot be read"},
 	{codeNameURL, "a file's name has a character that ends a path in a URL"},
 	{codeNameWindows, "a file's name has a character that Windows refuses"},
 	{codeNameDevice, "a file's name is one that Windows keeps for devices"},
-	{codePathKind, "a path names a directory where a file is needed, or the other way round"},
 	{codeRouteConflict, "one pattern is declared with two kinds of access"},
 	{codeRouteDuplicate, "one route is declared twice"},
 	{codeRouteInvalid, "a pattern is not a site-root-relative path"},

@@ -107,8 +107,8 @@ func ExampleAssetNames() {
 		}
 	}
 	// Output:
-	// path-collision
-	// path-url-char
+	// path_collision
+	// path_url_char
 }
 
 func ExampleWriteGitHub() {

@@ -70,18 +70,18 @@ error path-wrong-kind :1:25 /assets: assets names "w.ts", which is not a directo
 				"pages.deploy.json": `{"assets":"public"}`, "public/.env": "", "public/.ENV.local": "", "public/keys/server.pem": "",
 				"public/id_rsa": "", "public/id_rsa.pub": "", "public/.git/config": "", "public/.well-known/x": "", "public/environment.html": "", "public/site.db": "",
 			},
-			want: `error asset-secret :1:11 /assets: the public file "public/.ENV.local" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/id_rsa" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/keys/server.pem" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error asset-secret :1:11 /assets: the public file "public/site.db" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
-error asset-secret :1:11 /assets: the public folder "public/.git" is refused by its name: folders called so usually hold secrets; rename it if it holds none, or move it out of "public"`,
+			want: `error path_secret :1:11 /assets: the public file "public/.ENV.local" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/id_rsa" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/keys/server.pem" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public file "public/site.db" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "public"
+error path_secret :1:11 /assets: the public folder "public/.git" is refused by its name: folders called so usually hold secrets; rename it if it holds none, or move it out of "public"`,
 		},
 		"secrets at the root": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"."}`, ".git/config": "", ".pages/state/site.db": "", ".env": "", "index.html": "", "node_modules/p/test.pem": "",
 			},
-			want: `error asset-secret :1:11 /assets: the public file ".env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or keep the public files in a folder of their own, such as "public"`,
+			want: `error path_secret :1:11 /assets: the public file ".env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or keep the public files in a folder of their own, such as "public"`,
 		},
 		"more secrets": {
 			files: map[string]string{
@@ -89,18 +89,18 @@ error asset-secret :1:11 /assets: the public folder "public/.git" is refused by 
 				"p/my-service-account.json": "", "p/service-account-prod.json": "", "p/x.sqlite3-wal": "",
 				"p/.env.example": "", "p/Thumbs.db": "", "p/id_ed25519.pub": "", "p/key.html": "", "p/keys/a.txt": "", "p/.well-known/x.json": "",
 			},
-			want: `error asset-secret :1:11 /assets: the public file "p/.dev.vars.prod" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/.htpasswd" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/.npmrc" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/a/credentials.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/client_secret_1.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/my-service-account.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/service-account-prod.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"`,
+			want: `error path_secret :1:11 /assets: the public file "p/.dev.vars.prod" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/.htpasswd" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/.npmrc" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/a/credentials.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/client_secret_1.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/my-service-account.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/service-account-prod.json" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/x.sqlite3-wal" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"`,
 		},
 		"a name in the assets": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"p"}`, "p/a?b.html": ""},
-			want:  `error path-url-char p/a?b.html:1:1 : "p/a?b.html" cannot be served: its path has "#" or "?" in it, which end a path in a URL; rename it`,
+			want:  `error path_windows_char p/a?b.html:1:1 : "p/a?b.html" cannot be served: its path has a character in it that Windows refuses in names; rename it`,
 		},
 		"a page that is too large": {
 			files: map[string]string{
@@ -126,14 +126,14 @@ warning form-undeclared p/a.html:1:1 /forms: the form "c" is not declared: its l
 				"pages.deploy.json": `{"entry":"p/w.ts","assets":"p","bindings":{"database":{"migrations":"p/db"}}}`,
 				"p/w.ts":            "", "p/db/1.sql": "", "p/db/pages.deploy.json": "", "p/a/Pages.deploy.json": "", "p/__preview/x": "",
 			},
-			want: `error path-reserved p/__preview/x:1:1 : "p/__preview/x" cannot be served: its path lies under "__preview", which the platform keeps for itself; rename it
-error path-reserved p/a/Pages.deploy.json:1:1 : "p/a/Pages.deploy.json" cannot be served: a manifest is never public; remove it, or move it out of the assets folder
-error asset-source p/db:1:1 : "p/db" cannot be served: it holds the migrations; move it to a folder of its own, such as "migrations", and name that in "migrations"
-error asset-source p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry; move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
+			want: `error path_reserved p/__preview/x:1:1 : "p/__preview/x" cannot be served: its path lies under "__preview", which the platform keeps for itself; rename it
+error path_reserved p/a/Pages.deploy.json:1:1 : "p/a/Pages.deploy.json" cannot be served: a manifest is never public; remove it, or move it out of the assets folder
+error path_reserved p/db:1:1 : "p/db" cannot be served: it holds the migrations; move it to a folder of its own, such as "migrations", and name that in "migrations"
+error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry; move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
 		},
 		"assets among the migrations": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"db/p","bindings":{"database":{"migrations":"db"}}}`, "db/p/index.html": "", "db/1.sql": ""},
-			want:  `error asset-source db/p:1:1 : "db/p" cannot be served: it lies among the migrations; give the assets a folder outside of it`,
+			want:  `error path_reserved db/p:1:1 : "db/p" cannot be served: it lies among the migrations; give the assets a folder outside of it`,
 		},
 		"migrations beside everything": {
 			files: map[string]string{"pages.deploy.json": `{"assets":".","bindings":{"database":{"migrations":"."}}}`, "1.sql": "", "a/2.sql": "", "index.html": ""},
@@ -190,10 +190,10 @@ warning form-method p/b.html:1:109 /forms: the form "default" is sent with GET, 
 			},
 			want: `error asset-secret :1:11 /assets: the public file "p/a.asc" holds a private key; replace the key if it was ever published, and move it out of "p"
 error asset-secret :1:11 /assets: the public file "p/deploy" holds a private key; replace the key if it was ever published, and move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/environment.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/keynote.key" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
 error asset-secret :1:11 /assets: the public file "p/old.txt" holds a private key; replace the key if it was ever published, and move it out of "p"
-error asset-secret :1:11 /assets: the public file "p/prod.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"`,
+error path_secret :1:11 /assets: the public file "p/environment.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/keynote.key" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"
+error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its name: files called so usually hold secrets; rename it if it holds none, or move it out of "p"`,
 		},
 		"files that are no migrations": {
 			files: map[string]string{

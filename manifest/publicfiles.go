@@ -53,6 +53,11 @@ const (
 	AssetRefused
 )
 
+// String names the kind as plans of a deploy do.
+func (k AssetKind) String() string {
+	return [...]string{"public", "folder", "private", "hidden", "ignored", "refused"}[k]
+}
+
 // AssetEntry is a file or folder that a walk met.
 type AssetEntry struct {
 	Kind AssetKind
@@ -107,18 +112,18 @@ func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignore
 	case a.misplaced(&e):
 	case file == a.Dir:
 		e.Kind = AssetFolder
-	case hidden(rel) && d.IsDir():
+	case HiddenPath(rel) && d.IsDir():
 		e.Kind = AssetHidden
 	case a.private(file):
 		e.Kind = AssetPrivate
-	case hidden(rel):
+	case HiddenPath(rel):
 		e.Kind = AssetHidden
 	case d.IsDir():
 		e.Kind = AssetFolder
 	case d.Type()&fs.ModeSymlink != 0:
 		a.link(fsys, &e)
 	case !d.Type().IsRegular():
-		e.refuse("move it out of the assets folder", "%q is no regular file")
+		e.refuseAs(codeNotRegular, "move it out of the assets folder", "%q is no regular file")
 	}
 	return e
 }
@@ -128,18 +133,18 @@ func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignore
 func (a AssetsFolder) misplaced(e *AssetEntry) bool {
 	atRoot := a.Dir == "."
 	switch {
-	case hidden(a.rel(e.File)):
+	case HiddenPath(a.rel(e.File)):
 		return false
 	case e.File == a.Dir && !atRoot && a.migration(e.File):
-		e.refuseAs(codeAssetSource, "give the assets a folder outside of it", "%q cannot be served: it lies among the migrations")
+		e.refuseAs(codeNameReserved, "give the assets a folder outside of it", "%q cannot be served: it lies among the migrations")
 	case strings.EqualFold(path.Base(e.File), FileName) && e.File != FileName:
 		e.refuseAs(codeNameReserved, "remove it, or move it out of the assets folder", "%q cannot be served: a manifest is never public")
 	case atRoot:
 		return false
 	case e.File == a.Entry:
-		e.refuseAs(codeAssetSource, `move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`, "%q cannot be served: it is the Worker's entry")
+		e.refuseAs(codeNameReserved, `move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`, "%q cannot be served: it is the Worker's entry")
 	case a.migration(e.File):
-		e.refuseAs(codeAssetSource, `move it to a folder of its own, such as "migrations", and name that in "migrations"`, "%q cannot be served: it holds the migrations")
+		e.refuseAs(codeNameReserved, `move it to a folder of its own, such as "migrations", and name that in "migrations"`, "%q cannot be served: it holds the migrations")
 	default:
 		return false
 	}
@@ -155,27 +160,55 @@ func (a AssetsFolder) migration(file string) bool {
 	return a.Migrations != "" && (file == a.Migrations || strings.HasPrefix(file, a.Migrations+"/"))
 }
 
+// Again judges a public file that a walk has met as it is now, for who is about to read it: a link may have taken
+// its place, or that of a folder above it, and lead to what is never served. Its Entry is that of the file whose
+// bytes are the asset's; what is opened must be that very file ([os.SameFile]). An error is one of the file system.
+func (a AssetsFolder) Again(fsys fs.FS, file string) (AssetEntry, error) {
+	e := AssetEntry{File: file, Path: norm.NFC.String(a.rel(file))}
+	top, _, err := follow(fsys, a.Dir)
+	if err != nil {
+		return e, err
+	}
+	info, err := fs.Lstat(fsys, file)
+	if err != nil {
+		return e, err
+	}
+	e.Entry = fs.FileInfoToDirEntry(info)
+	folder, _, err := follow(fsys, path.Dir(file))
+	switch {
+	case err != nil || folder != path.Join(top, path.Dir(a.rel(file))):
+		e.refuseAs(codeLinkEscape, "put the folder itself in its place", "%q lies behind a link to a folder, which is not followed")
+	case info.Mode()&fs.ModeSymlink != 0:
+		a.link(fsys, &e)
+	case !info.Mode().IsRegular():
+		e.refuseAs(codeNotRegular, "move it out of the assets folder", "%q is no regular file")
+	}
+	return e, nil
+}
+
 // link judges a symbolic link by where it leads.
 func (a AssetsFolder) link(fsys fs.FS, e *AssetEntry) {
 	const instead = "put the file itself in its place"
 	target, info, err := follow(fsys, e.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.refuse(instead, "%q is a link that leads nowhere")
+		e.refuseAs(codeLinkEscape, instead, "%q is a link that leads nowhere")
+	case errors.Is(err, errLinkLoop):
+		e.refuseAs(codeLinkLoop, instead, "%q is a link that leads to itself, or through too many others")
 	case err != nil:
-		e.refuse(instead, "%q is a link that leads out of the site's folder, or to itself")
+		e.refuseAs(codeLinkEscape, instead, "%q is a link that leads out of the site's folder")
 	case info.IsDir():
-		e.refuse("put the folder itself in its place", "%q is a link to a folder, which is not followed")
+		e.refuseAs(codeLinkEscape, "put the folder itself in its place", "%q is a link to a folder, which is not followed")
 	case !info.Mode().IsRegular():
-		e.refuse(instead, "%q is a link to something that is no regular file")
-	case a.private(target) || hidden(a.rel(target)):
-		e.refuse(instead, "%q is a link to a file that is never served")
+		e.refuseAs(codeNotRegular, instead, "%q is a link to something that is no regular file")
+	case holdsSecrets(path.Base(target)):
+		e.refuseAs(codeNameSecret, instead, "%q is a link to a file that is never served")
+	case a.private(target) || HiddenPath(a.rel(target)):
+		e.refuseAs(codeNameReserved, instead, "%q is a link to a file that is never served")
 	default:
 		e.Entry = fs.FileInfoToDirEntry(info)
 	}
 }
-
-func (e *AssetEntry) refuse(fix, format string) { e.refuseAs(codeAssetNotFile, fix, format) }
 
 func (e *AssetEntry) refuseAs(code, fix, format string) {
 	e.Kind, e.Fault = AssetRefused, refusal(code, e.File, fix, format, e.File)
@@ -208,9 +241,10 @@ func projectFiles() []string {
 	}
 }
 
-// hidden reports whether a segment of the path keeps a file from being served without a word: dot files but
-// .well-known at the front (RFC 8615), installed packages, and what file managers leave behind.
-func hidden(rel string) bool {
+// HiddenPath reports whether a segment of a path, relative to the site's root and without a leading slash, keeps a
+// file from being served, whoever sent it: dot files but .well-known at the front (RFC 8615), installed packages,
+// and what file managers leave behind.
+func HiddenPath(rel string) bool {
 	first := true
 	for segment := range strings.SplitSeq(rel, "/") {
 		dot := strings.HasPrefix(segment, ".") && (!first || segment != ".well-known")

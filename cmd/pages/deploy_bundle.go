@@ -65,6 +65,7 @@ func (c *cli) buildSite(ctx context.Context, dir string, m *manifest.Manifest, m
 // fill lists what is sent.
 func (s *builtSite) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, maps bool) error {
 	assets := path.Clean(m.Assets) // "." for the whole folder
+	public := m.AssetsFolder()
 	for _, a := range b.Assets {
 		name, err := filepath.Rel(folder, a.File)
 		if err != nil {
@@ -72,8 +73,13 @@ func (s *builtSite) fill(folder string, m *manifest.Manifest, b *bundler.Bundle,
 		}
 		s.Files = append(s.Files, deploy.File{
 			Path: path.Join(assets, a.Path), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType,
-			Open: func() (io.ReadCloser, error) { return s.root.Open(name) },
+			Open: func() (io.ReadCloser, error) { return bundler.OpenAsset(s.root, public, filepath.ToSlash(name)) },
 		})
+	}
+	for _, left := range b.LeftOut {
+		if !sentOtherwise(m, left.File) {
+			s.LeftOut = append(s.LeftOut, deploy.LeftOut{Path: left.File, Reason: left.Why})
+		}
 	}
 	for _, sql := range b.Migrations {
 		s.add(path.Join(m.Bindings.Database.Migrations, sql.Name), "application/sql", sql.SQL)
@@ -97,6 +103,13 @@ func (s *builtSite) fill(folder string, m *manifest.Manifest, b *bundler.Bundle,
 	}
 	slices.SortFunc(s.Files, func(a, b deploy.File) int { return cmp.Compare(a.Path, b.Path) })
 	return nil
+}
+
+// sentOtherwise reports whether a file of the assets folder that is no asset is part of
+// the site all the same: the manifest, the migrations and the Worker.
+func sentOtherwise(m *manifest.Manifest, file string) bool {
+	a := m.AssetsFolder()
+	return file == manifest.FileName || file == a.Entry || a.Migrations != "" && file == a.Migrations+"/"
 }
 
 // withoutEmpty is the manifest without the folders that nothing is in yet: to the

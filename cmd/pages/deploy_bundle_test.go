@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
 // TestSentFiles: the files of rules are sent beside the static files, which they are none of.
@@ -36,6 +40,65 @@ func TestSentManifest(t *testing.T) {
 		`"limits":{"cpuMs":10000,"subRequests":20},"routes":[{"access":"public","pattern":"/x"}]}`
 	if got := string(site.Manifest); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestSentAfterALink is P-115 at the last moment: a link has taken the place of a file
+// that was built. Its bytes leave the machine in no request.
+func TestSentAfterALink(t *testing.T) {
+	site := sent(t, map[string]string{"pages.deploy.json": `{"assets": "public"}`, "public/index.html": "<h1>Home</h1>", ".dev.vars": canary})
+	f := site.Files[0]
+	file := filepath.Join(site.root.Name(), "public", "index.html")
+	opened, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(opened.Close(), os.Remove(file), os.Symlink("../.dev.vars", file)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Open(); err == nil {
+		t.Error("the secrets were opened")
+	}
+	if err := errors.Join(os.Remove(file), os.WriteFile(file, []byte("<h1>Again</h1>"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if opened, err = f.Open(); err != nil {
+		t.Error("a file that was saved again:", err)
+	} else if err := opened.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPlanOfLeftOut: a plan names what no visitor gets, the first of many only.
+func TestPlanOfLeftOut(t *testing.T) {
+	files := map[string]string{
+		"pages.deploy.json": `{"assets": "public"}`, "public/index.html": "", "public/.hidden": "", "public/.well-known/security.txt": "",
+		"public/node_modules/a/b.js": "", "public/draft.html": "", "public/.assetsignore": "draft.html",
+	}
+	lines := func(all bool) string {
+		site := sent(t, files)
+		p, err := deploy.Compare(deploy.Live{}, site.Bundle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text []string
+		for _, l := range planLines(&p, all) {
+			text = append(text, l.text)
+		}
+		return strings.Join(text, "\n")
+	}
+	const few = "4 left out, which no visitor gets: public/.assetsignore (hidden), public/.hidden (hidden), public/draft.html (ignored), public/node_modules/ (hidden)"
+	if got := lines(false); !strings.HasSuffix(got, few) || !strings.Contains(got, "+ public/.well-known/security.txt") {
+		t.Errorf("got\n%s", got)
+	}
+	for i := range 20 {
+		files[fmt.Sprintf("public/.%02d", i)] = ""
+	}
+	if got := lines(false); !strings.Contains(got, "24 left out") || !strings.Contains(got, "and 14 more (--verbose lists them)") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := lines(true); !strings.Contains(got, "public/.19 (hidden)") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -18,15 +18,15 @@ func TestLinksInAssets(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside.txt")
 	put(t, outside, canary)
 	for _, c := range []struct {
-		id, link, want string
-		lay            func(name string) error
+		id, link, code, want string
+		lay                  func(name string) error
 	}{
-		{"P-110", "index.html", "", nil},
-		{"P-111", outside, "leads out of the site's folder", nil},
-		{"P-112", "../../elsewhere", "leads out of the site's folder", nil},
-		{"P-113", "nowhere", "leads nowhere", nil},
-		{"P-114", "x", "or to itself", nil},
-		{"P-116", "", "is no regular file", func(name string) error { return syscall.Mkfifo(name, 0o600) }},
+		{"P-110", "index.html", "", "", nil},
+		{"P-111", outside, "path_symlink_escape", "leads out of the site's folder", nil},
+		{"P-112", "../../elsewhere", "path_symlink_escape", "leads out of the site's folder", nil},
+		{"P-113", "nowhere", "path_symlink_escape", "leads nowhere", nil},
+		{"P-114", "x", "path_symlink_loop", "leads to itself", nil},
+		{"P-116", "", "path_not_regular", "is no regular file", func(name string) error { return syscall.Mkfifo(name, 0o600) }},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			p := &publisher{t, t.TempDir(), t.TempDir(), service.URL, service.Keys["member"]}
@@ -54,7 +54,7 @@ func TestLinksInAssets(t *testing.T) {
 				}
 				return
 			}
-			if code != exitRefused || !strings.Contains(stderr, "public/x") || !strings.Contains(stderr, c.want) || strings.Contains(stdout+stderr, canary) {
+			if code != exitRefused || !strings.Contains(stderr, c.code) || !strings.Contains(stderr, "public/x") || !strings.Contains(stderr, c.want) || strings.Contains(stdout+stderr, canary) {
 				t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 			}
 			if after := service.revisionsOf(t, service.Demo["unpublished_site_id"]); len(after) != len(before) {

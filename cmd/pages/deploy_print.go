@@ -139,6 +139,21 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 	}
 }
 
+// leftOut says what is not sent, and names the first few.
+func (t *planText) leftOut(left []deploy.LeftOut) {
+	names := make([]string, 0, len(left))
+	for i, l := range left {
+		if i == shownFiles && !t.all {
+			names = append(names, fmt.Sprintf("… and %d more (--verbose lists them)", len(left)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", l.Path, l.Reason))
+	}
+	if len(left) > 0 {
+		t.say("33", "%d left out, which no visitor gets: %s", len(left), strings.Join(names, ", "))
+	}
+}
+
 func (t *planText) access(changes []deploy.AccessChange) {
 	for _, a := range changes {
 		if a.Now == manifest.Public {
@@ -176,6 +191,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 		t.say("", "limit %s: %d, was %d", l.Name, l.Now, l.Was)
 	}
 	t.list("", "changed in pages.deploy.json", p.Settings)
+	t.leftOut(p.LeftOut)
 	return t.lines
 }
 

@@ -69,7 +69,7 @@ func TestValidateWatch(t *testing.T) {
 	put(t, file, string(valid))
 	expect("it came back")
 	put(t, filepath.Join(dir, "public", ".env"), "KEY=1")
-	expect("a secret among the assets", "asset-secret")
+	expect("a secret among the assets", "path_secret")
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

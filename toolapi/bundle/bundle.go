@@ -223,10 +223,10 @@ type Asset struct {
 }
 
 // Assets are the files that are served. A site with neither entry nor assets is its
-// files: all are served.
+// files: all are served. Dot files may be uploaded, and are served nowhere.
 func (b *Bundle) Assets() (all []Asset) {
 	for _, f := range b.Files {
-		if url, ok := served(b.Manifest, f.Path); ok {
+		if url, ok := served(b.Manifest, f.Path); ok && !manifest.HiddenPath(url) {
 			all = append(all, Asset{f, "/" + url})
 		}
 	}

@@ -5,9 +5,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
@@ -139,6 +144,55 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestWalkedPaths holds what a walk over a folder says to what an upload of it would be
+// told, as far as the system can hold the names: a bundle that is refused is refused
+// before anything is sent, by the same code. Names that are not in form C are converted.
+func TestWalkedPaths(t *testing.T) {
+	tried := 0
+	for _, c := range pathCases {
+		if c.id == "P-011" || c.id == "P-026" || c.id == "P-031" {
+			continue // no file, no home folder below another one, and a dot file, which is left out
+		}
+		dir := t.TempDir()
+		lay := func(name, text string) bool {
+			full := filepath.Join(dir, name)
+			return os.MkdirAll(filepath.Dir(full), 0o700) == nil && os.WriteFile(full, []byte(text), 0o600) == nil
+		}
+		if !lay("pages.deploy.json", `{"assets": "public"}`) {
+			t.Fatal("no manifest")
+		}
+		holds := true
+		for _, p := range c.paths {
+			_, err := os.Lstat(filepath.Join(dir, "public", p)) // a system to which two names are one
+			holds = holds && filepath.IsLocal(p) && path.Clean(p) == p && err != nil && lay("public/"+p, "x")
+		}
+		if !holds {
+			continue
+		}
+		tried++
+		want := c.want
+		switch {
+		case want == bundle.CodeNotNFC && len(c.paths) > 1:
+			want = bundle.CodeCollision
+		case want == bundle.CodeNotNFC:
+			want = ""
+		}
+		_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+		got := ""
+		for _, d := range diags {
+			if d.Severity == manifest.Error {
+				got = d.Code
+			}
+		}
+		if got != want {
+			t.Errorf("%s %.40q: want %q, got %v", c.id, c.paths, want, diags)
+		}
+	}
+	if runtime.GOOS == "linux" && tried < 50 {
+		t.Errorf("%d cases were tried", tried)
+	}
+}
+
 // TestServedPaths is P-109 and its neighbours: what counts is what is served.
 func TestServedPaths(t *testing.T) {
 	for _, c := range []struct {
@@ -251,6 +305,7 @@ func TestAssets(t *testing.T) {
 		"folder": {urls(`{"assets":"public/"}`, "public/a/b.html", "public/c", "d"), []string{"/a/b.html", "/c"}},
 		"root":   {urls(`{"assets":".","entry":"w.js","bindings":{"database":{"migrations":"m"}}}`, "w.js", "m/1.sql", "x"), []string{"/x"}},
 		"none":   {urls(`{"entry":"w.js"}`, "w.js", "x"), nil},
+		"hidden": {urls(`{"assets":"p"}`, "p/.well-known/x", "p/.hidden", "p/a/.b/c", "p/node_modules/x.js"), []string{"/.well-known/x"}},
 		"plain":  {urls(`{}`, "index.html"), []string{"/index.html"}},
 	} {
 		if fmt.Sprint(c.got) != fmt.Sprint(c.want) {

@@ -29,6 +29,16 @@ type Bundle struct {
 	Manifest json.RawMessage
 	// Files are all others, sorted by Path, each Path once.
 	Files []File
+	// LeftOut is what lies among the files and is not sent, sorted by Path.
+	LeftOut []LeftOut
+}
+
+// LeftOut is a file or folder that is not sent.
+type LeftOut struct {
+	// Path is as a File's; a folder's ends in a slash.
+	Path string `json:"path"`
+	// Reason is a word: "private", "hidden", "ignored" or "source".
+	Reason string `json:"reason"`
 }
 
 // File is one file of a Bundle.

@@ -41,6 +41,8 @@ type Plan struct {
 	Limits         []LimitChange `json:"limits"`
 	// Settings are the parts of the manifest that differ otherwise.
 	Settings []string `json:"settings"`
+	// LeftOut is what lies among the site's files and no visitor gets.
+	LeftOut []LeftOut `json:"left_out"`
 }
 
 // Change is one file that differs.
@@ -71,7 +73,7 @@ func Compare(l Live, b Bundle) (Plan, error) {
 	}
 	p := Plan{
 		Live: l.Revision, Known: l.Known || l.Revision == "", Files: len(b.Files),
-		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{},
+		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{}, LeftOut: append([]LeftOut{}, b.LeftOut...),
 		Access: accessChanges(&l.Manifest, &now, l.Known, served(&now, b.Files)),
 	}
 	p.compareFiles(l, b, &now)
