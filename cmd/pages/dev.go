@@ -246,7 +246,7 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 		return nil, err
 	}
 	b.front, err = site.New(ctx, site.Options{
-		DB: platform, SubmissionsDB: b.site, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
+		DB: platform, SubmissionsDB: b.site, Files: formFiles{b.stores.openUploads}, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
 		AllowHost: func(host string) bool { return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host) },
 		ErrorPage: console.errorPage, OnRequest: console.request,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.flags.as,

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -19,9 +20,6 @@ import (
 )
 
 // This file holds the checks of a site's local state. They write nothing.
-
-// indexFile is the database of the bucket, in the state folder.
-var indexFile = filepath.Join(storageDir, "index.db")
 
 // Port is the port a server answers on.
 func (r running) Port() string {
@@ -97,7 +95,7 @@ func (d *doctor) checkDatabases(ctx context.Context) (found []finding) {
 		return breaks("databases", "run this again when the other command is done", "%s", err)
 	}
 	defer func() { _ = s.release() }() // ends with the process in any case
-	for _, name := range []string{siteFile, projectFile, platformFile, kvFile, cacheFile, indexFile} {
+	for _, name := range []string{siteFile, projectFile, platformFile, kvFile, cacheFile, filepath.Join(storageDir, indexFile), filepath.Join(uploadsDir, indexFile)} {
 		path := filepath.Join(s.dir, name)
 		if !isFile(path) {
 			continue
@@ -166,46 +164,47 @@ func (d *doctor) checkMigrations(ctx context.Context) (found []finding) {
 	return found
 }
 
-// checkObjects compares the bucket's rows with its files.
+// checkObjects compares the rows of the bucket, and of what visitors sent with forms,
+// with the files.
 func (d *doctor) checkObjects(ctx context.Context) []finding {
+	return slices.Concat(d.checkBucket(ctx, "objects", storageDir), d.checkBucket(ctx, "uploads", uploadsDir))
+}
+
+func (d *doctor) checkBucket(ctx context.Context, check, bucket string) []finding {
 	s := &state{dir: d.statePath(d.dir)}
-	if !isFile(filepath.Join(s.dir, indexFile)) {
+	if !isFile(filepath.Join(s.dir, bucket, indexFile)) {
 		return nil
 	}
-	report, err := checkBucket(ctx, s)
+	report, err := withBucket(ctx, s, bucket, true, func(db *sql.DB, root *os.Root) (binding.StorageReport, error) {
+		return binding.CheckStorage(ctx, db, root.FS())
+	})
 	_, serves := d.whoServes()
 	switch {
 	case err != nil:
-		return breaks("objects", "see what is said of the databases", "%s", err)
+		return breaks(check, "see what is said of the databases", "%s", err)
 	case len(report.Damaged) > 0:
-		return breaks("objects", "put them again, or load a snapshot with pages state load", "%s without their bytes: %s", count(len(report.Damaged), "object"), quoteAll(report.Damaged))
+		return breaks(check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s", count(len(report.Damaged), "object"), quoteAll(report.Damaged))
 	case report.Orphans > 0 && serves: // a put that is under way looks the same
-		return well("objects", "%s of bytes, %d that no object has: the next start removes them", count(report.Blobs, "file"), report.Orphans)
+		return well(check, "%s of bytes, %d that no object has: the next start removes them", count(report.Blobs, "file"), report.Orphans)
 	case report.Orphans > 0:
 		return []finding{{
-			Check: "objects", Status: warned, Message: fmt.Sprintf("%s (%s) that no object has any more", count(report.Orphans, "file"), size(report.OrphanBytes)),
-			mend: func(ctx context.Context) error { return sweepBucket(ctx, s.dir) },
+			Check: check, Status: warned, Message: fmt.Sprintf("%s (%s) that no object has any more", count(report.Orphans, "file"), size(report.OrphanBytes)),
+			mend: func(ctx context.Context) error { return sweepBucket(ctx, s.dir, bucket) },
 		}}
 	}
-	return well("objects", "%s of bytes, %s", count(report.Blobs, "file"), size(report.Bytes))
-}
-
-func checkBucket(ctx context.Context, s *state) (report binding.StorageReport, err error) {
-	return withBucket(ctx, s, true, func(db *sql.DB, root *os.Root) (binding.StorageReport, error) {
-		return binding.CheckStorage(ctx, db, root.FS())
-	})
+	return well(check, "%s of bytes, %s", count(report.Blobs, "file"), size(report.Bytes))
 }
 
 // sweepBucket removes the files that no object has, while nobody else has the
 // bucket open: opening it does.
-func sweepBucket(ctx context.Context, folder string) (err error) {
+func sweepBucket(ctx context.Context, folder, bucket string) (err error) {
 	s := &state{dir: folder}
 	unlock, err := s.lockDev()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	_, err = withBucket(ctx, s, false, func(db *sql.DB, root *os.Root) (binding.StorageReport, error) {
+	_, err = withBucket(ctx, s, bucket, false, func(db *sql.DB, root *os.Root) (binding.StorageReport, error) {
 		_, err := binding.NewStorage(ctx, db, root, nil)
 		return binding.StorageReport{}, err
 	})
@@ -213,17 +212,17 @@ func sweepBucket(ctx context.Context, folder string) (err error) {
 }
 
 // withBucket opens what a bucket is kept in.
-func withBucket(ctx context.Context, s *state, readOnly bool, work func(*sql.DB, *os.Root) (binding.StorageReport, error)) (report binding.StorageReport, err error) {
+func withBucket(ctx context.Context, s *state, bucket string, readOnly bool, work func(*sql.DB, *os.Root) (binding.StorageReport, error)) (report binding.StorageReport, err error) {
 	if err := s.useToRead(); err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, s.release()) }()
-	db, err := openSQLite(ctx, filepath.Join(s.dir, indexFile), readOnly)
+	db, err := openSQLite(ctx, filepath.Join(s.dir, bucket, indexFile), readOnly)
 	if err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	root, err := os.OpenRoot(filepath.Join(s.dir, storageDir))
+	root, err := os.OpenRoot(filepath.Join(s.dir, bucket))
 	if errors.Is(err, fs.ErrNotExist) {
 		return report, nil
 	}

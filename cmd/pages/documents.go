@@ -48,6 +48,7 @@ func documents() []document {
 		{"key", by("platform keys create"), "a new key, shown this once", of[newKeyDoc]},
 		{"keys", by("platform keys list"), "the keys, without their secrets", of[keysDoc]},
 		{"lead", by("leads show", "leads replay"), "one lead with its events", of[leadDoc]},
+		{"lead-files", by("leads files"), "the files of a lead, and where they were saved", of[leadFilesDoc]},
 		{"leads", by("leads list", "leads export"), "leads: listed newest first, exported oldest first", of[site.LeadList]},
 		{"login", by("login", "logout"), "where a key was kept", of[loginDoc]},
 		{"logs", by("logs"), "requests and lines of the log, the newest first", of[devserver.LogHistory]},

@@ -104,6 +104,7 @@ const stateTopic = `All that a site keeps on this machine is in .pages beside it
   .pages/state/platform.db    leads, events, sessions, the log of requests
   .pages/state/kv.db          key-value
   .pages/state/storage/       objects: index.db, and a file for each content
+  .pages/state/uploads/       files that visitors sent with forms, the same way
   .pages/state/cache.db       what Workers cache
   .pages/state/undo/          the database before each of the last ten migrations
   .pages/state/snapshots/     what pages state save keeps

@@ -39,6 +39,7 @@ type hostedSite struct {
 	state    *state
 	platform *sql.DB // the live site's, for a preview
 	stores   *stores
+	uploads  *stores // the live site's, for a preview
 	database *sql.DB
 	front    *site.Site
 	caches   *web.Caches
@@ -124,7 +125,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			s.state, s.platform = nil, nil
+			s.state, s.platform, s.uploads = nil, nil, nil
 			err = errors.Join(err, opened.Close())
 		}
 	}()
@@ -140,9 +141,13 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	c := s.host.cli
 	run := &devRun{cli: c, flags: &devFlags{projectState: filepath.Join(filepath.Dir(s.host.dir), "projects", fmt.Sprint(r.WorkspaceID))}, state: opened}
 	s.stores = newStores(run)
+	s.stores.failed = s.host.notice
+	if s.uploads == nil {
+		s.uploads = s.stores
+	}
 	s.caches = cachesIn(opened.dir, s.host.logger)
 	front, err := site.New(ctx, site.Options{
-		DB: s.platform, SubmissionsDB: s.database, AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
+		DB: s.platform, SubmissionsDB: s.database, Files: formFiles{s.uploads.openUploads}, AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
 		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice, ErrorPage: s.failed, Preview: r.Preview, Now: c.now, Logger: s.host.logger.With("site", s.id),
 	})
@@ -179,7 +184,7 @@ func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	if err := live.open(ctx, published); err != nil {
 		return err
 	}
-	s.platform = live.platform
+	s.platform, s.uploads = live.platform, live.stores
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,9 +44,18 @@ func checkLimit(n int) error {
 func fieldLine(fields site.Fields) string {
 	var parts []string
 	for _, f := range fields {
-		parts = append(parts, fmt.Sprintf("%s=%q", printable(f.Name), fields.Text(f.Name)))
+		parts = append(parts, fmt.Sprintf("%s=%q", printable(f.Name), valueText(f)))
 	}
 	return strings.Join(parts, " ")
+}
+
+// valueText is an answer as text; a file is what it is called, its type and its size.
+func valueText(f site.Field) string {
+	var file site.File
+	if json.Unmarshal(f.Value, &file) == nil && file.SHA256 != "" {
+		return strings.Join(slices.DeleteFunc([]string{file.Filename, file.ContentType, size(file.Size)}, func(s string) bool { return s == "" }), ", ")
+	}
+	return site.Fields{f}.Text(f.Name)
 }
 
 // withStore opens the site's platform database for fn. A site without one has

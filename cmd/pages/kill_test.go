@@ -3,8 +3,11 @@ package main
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,7 +18,8 @@ import (
 )
 
 // TestKilled kills the dev server while forms are posted: every lead that was
-// acknowledged is there afterwards, once, with its row and its events.
+// acknowledged is there afterwards, once, with its row, its events and its file, and
+// there is no file of no lead.
 func TestKilled(t *testing.T) {
 	rounds := 10
 	switch {
@@ -39,8 +43,8 @@ func TestKilled(t *testing.T) {
 			posters.Go(func() {
 				for i := 0; ; i++ {
 					name := fmt.Sprintf("round %d poster %d post %d", round, n, i)
-					form := url.Values{"form": {"membership"}, "name": {name}, "email": {"a@example.org"}}
-					resp, err := d.client.Post(d.URL+"/__pages/forms", "application/x-www-form-urlencoded", strings.NewReader(form.Encode()))
+					body, kind := membership(t, name, i%3 == 0)
+					resp, err := d.client.Post(d.URL+"/__pages/forms", kind, strings.NewReader(body))
 					if err != nil {
 						return // killed
 					}
@@ -65,7 +69,9 @@ func TestKilled(t *testing.T) {
 	}
 	d := startDev(t, dir) // brings home what was pending
 	count := map[string]int{}
+	files := 0
 	for _, l := range d.leads("membership") {
+		files += d.checkFile(l)
 		name := fieldOf(t, l, "name")
 		count[name]++
 		if got := strings.Join(l.Events, " "); got != "pages.lead.captured custom.membership_requested" {
@@ -94,7 +100,62 @@ func TestKilled(t *testing.T) {
 	if err := db.QueryRow(`SELECT count(*), count(DISTINCT name) FROM enquiries WHERE name LIKE 'round %'`).Scan(&rows, &names); err != nil || rows != len(count) || names != rows {
 		t.Errorf("%d leads, %d rows, %d different, %v", len(count), rows, names, err)
 	}
-	t.Logf("%d kills: %d acknowledged, %d found", rounds, len(acknowledged), len(count))
+	objects, err := sql.Open("sqlite", "file:"+filepath.Join(dir, ".pages", "state", "uploads", "index.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer objects.Close()
+	var kept int
+	if err := objects.QueryRow(`SELECT count(*) FROM storage_objects`).Scan(&kept); err != nil || kept != files || files == 0 {
+		t.Errorf("%d files of leads, %d kept, %v", files, kept, err)
+	}
+	t.Logf("%d kills: %d acknowledged, %d found, %d files", rounds, len(acknowledged), len(count), files)
+}
+
+// membership is a post of the form, with a file that holds the name or without one.
+func membership(t *testing.T, name string, file bool) (body, kind string) {
+	t.Helper()
+	if !file {
+		return url.Values{"form": {"membership"}, "name": {name}, "email": {"a@example.org"}}.Encode(), "application/x-www-form-urlencoded"
+	}
+	var b strings.Builder
+	w := multipart.NewWriter(&b)
+	errs := []error{w.WriteField("form", "membership"), w.WriteField("name", name), w.WriteField("email", "a@example.org")}
+	part, err := w.CreateFormFile("cv", "cv.txt")
+	if err == nil {
+		_, err = part.Write([]byte(name))
+	}
+	if err := errors.Join(append(errs, err, w.Close())...); err != nil {
+		t.Error(err)
+	}
+	return b.String(), w.FormDataContentType()
+}
+
+// checkFile fetches the file of a lead and returns how many files it has.
+func (d *devServer) checkFile(l lead) int {
+	d.t.Helper()
+	var fields struct {
+		Name string `json:"name"`
+		CV   struct {
+			SHA256 string `json:"sha256"`
+		} `json:"cv"`
+	}
+	if err := json.Unmarshal(l.Fields, &fields); err != nil {
+		d.t.Error(err)
+	}
+	if fields.CV.SHA256 == "" {
+		return 0
+	}
+	resp, err := d.client.Get(d.URL + "/__pages/api/leads/" + l.ID + "/files/" + fields.CV.SHA256)
+	if err != nil {
+		d.t.Error(err)
+		return 1
+	}
+	defer resp.Body.Close()
+	if text, err := io.ReadAll(resp.Body); string(text) != fields.Name || err != nil {
+		d.t.Errorf("the file of %q is %q, %v", fields.Name, text, err)
+	}
+	return 1
 }
 
 func fieldOf(t *testing.T, l lead, name string) string {

@@ -13,7 +13,7 @@ import (
 
 func (c *cli) newLeads() *cobra.Command {
 	cmd := &cobra.Command{Use: "leads", Short: "What the site's forms captured", Args: cobra.NoArgs, RunE: help}
-	cmd.AddCommand(c.newLeadsList(), c.newLeadsShow(), c.newLeadsReplay(), c.newLeadsExport())
+	cmd.AddCommand(c.newLeadsList(), c.newLeadsShow(), c.newLeadsFiles(), c.newLeadsReplay(), c.newLeadsExport())
 	return cmd
 }
 
@@ -119,7 +119,7 @@ func (c *cli) printLead(doc leadDoc) {
 	l := doc.Lead
 	fmt.Fprintf(c.stdout, "%s  %s  %s\n", l.ID, l.Form, l.CreatedAt.Local().Format(clockTime))
 	for _, f := range l.Fields {
-		fmt.Fprintf(c.stdout, "  %s: %s\n", printable(f.Name), printable(l.Fields.Text(f.Name)))
+		fmt.Fprintf(c.stdout, "  %s: %s\n", printable(f.Name), printable(valueText(f)))
 	}
 	if s := l.Submission; s.Status != site.SubmissionNone {
 		fmt.Fprintf(c.stdout, "row in %s: %s%s\n", s.Table, s.Status, because(s.Error))

@@ -23,6 +23,8 @@ const (
 	platformFile = "platform.db"
 	kvFile       = "kv.db"
 	storageDir   = "storage"
+	uploadsDir   = "uploads"  // files that visitors sent with forms
+	indexFile    = "index.db" // of either of the two
 	devLock      = "dev.lock"
 	devFile      = "dev.json"
 	migrateLock  = "migrate.lock"

@@ -143,7 +143,7 @@ func (c *cli) withSnapshots(ctx context.Context, fn func(*state, *snapshot.Store
 	}
 	defer unlock()
 	defer func() { err = errors.Join(err, s.Close()) }()
-	store, err := snapshot.Open(s.dir, snapshot.Options{Keep: keptFiles(), Omit: []string{storageDir + "/incoming"}, Now: c.now, Tool: "pages " + version})
+	store, err := snapshot.Open(s.dir, snapshot.Options{Keep: keptFiles(), Omit: []string{storageDir + "/incoming", uploadsDir + "/incoming"}, Now: c.now, Tool: "pages " + version})
 	if err != nil {
 		return s.unusable(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -18,10 +19,12 @@ import (
 // bucket and the namespace are safe for concurrent use.
 type stores struct {
 	run     *devRun
+	failed  func(error) // is told what writes failed with; nil for nobody
 	opening sync.Mutex // of what is below, and of what the state keeps open
 	kv      *binding.KV
 	bucket  *binding.Storage
-	root    *os.Root
+	uploads *binding.Storage // what visitors sent with forms
+	roots   []*os.Root       // of the two
 	project *sql.DB
 }
 
@@ -83,7 +86,7 @@ func (s *stores) addProject(ctx context.Context, m *manifest.Manifest, set *bind
 
 // database is a Worker's own connection to db, closed with it.
 func (s *stores) database(db *sql.DB, readOnly bool) *binding.Database {
-	return binding.NewDatabase(db, binding.DatabaseOptions{ReadOnly: readOnly, Now: s.run.now})
+	return binding.NewDatabase(db, binding.DatabaseOptions{ReadOnly: readOnly, Now: s.run.now, Failed: s.failed})
 }
 
 func (s *stores) addKV(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
@@ -107,6 +110,7 @@ func (s *stores) openKV(ctx context.Context) (*binding.KV, error) {
 		if s.kv, err = binding.NewKV(db, s.run.now); err != nil {
 			return nil, fmt.Errorf("open %s: %w", kvFile, err)
 		}
+		s.kv.Failed = s.failed
 	}
 	return s.kv, nil
 }
@@ -122,28 +126,42 @@ func (s *stores) addBucket(ctx context.Context, m *manifest.Manifest, set *bindi
 
 // openBucket returns the bucket.
 func (s *stores) openBucket(ctx context.Context) (*binding.Storage, error) {
-	s.opening.Lock()
-	defer s.opening.Unlock()
-	if s.bucket == nil {
-		db, err := s.run.state.open(ctx, filepath.Join(storageDir, "index.db"))
-		if err != nil {
-			return nil, err
-		}
-		dir := filepath.Join(s.run.state.dir, storageDir)
-		if s.root, err = os.OpenRoot(dir); err != nil {
-			return nil, s.run.state.unusable(err)
-		}
-		if s.bucket, err = binding.NewStorage(ctx, db, s.root, s.run.now); err != nil {
-			return nil, fmt.Errorf("open %s: %w", storageDir, err)
-		}
-	}
-	return s.bucket, nil
+	return s.openStorage(ctx, storageDir, &s.bucket)
 }
 
-// close closes the folder of the bucket; the databases are the state's.
-func (s *stores) close() error {
-	if s.root == nil {
-		return nil
+// openStorage opens a bucket in a folder of the state, unless it is open.
+func (s *stores) openStorage(ctx context.Context, name string, bucket **binding.Storage) (*binding.Storage, error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if *bucket != nil {
+		return *bucket, nil
 	}
-	return s.root.Close()
+	state := s.run.state
+	dir := filepath.Join(state.dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, state.unusable(err)
+	}
+	db, err := state.open(ctx, filepath.Join(name, indexFile))
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, state.unusable(err)
+	}
+	s.roots = append(s.roots, root)
+	if *bucket, err = binding.NewStorage(ctx, db, root, s.run.now); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	(*bucket).Failed = s.failed
+	return *bucket, nil
+}
+
+// close closes the folders of buckets; the databases are the state's.
+func (s *stores) close() error {
+	var errs []error
+	for _, root := range s.roots {
+		errs = append(errs, root.Close())
+	}
+	return errors.Join(errs...)
 }

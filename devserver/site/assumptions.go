@@ -33,8 +33,9 @@ import "time"
 // Forms. The fields "form", "_next" (where to go afterwards) and "_token" (an
 // idempotency key) are for the platform and are not stored; every other name,
 // whatever it looks like, is the author's. A post without a single answer and
-// without a form's name says nothing and is refused. Of an uploaded file the lead keeps name, media type, size and SHA-256;
-// the bytes are not kept. A submissions row gets the fields whose names are
+// without a form's name says nothing and is refused. Of an uploaded file the lead
+// says name, media type, size and SHA-256; the bytes are an object of their own, which
+// whoever may read the leads can save, and the site's code cannot. A submissions row gets the fields whose names are
 // columns of the table, except generated columns and the rowid, and the
 // columns "form", "lead_id", "created_at" and "fields" where the table has them,
 // and "data", which is the same as "fields" unless the form has a field of that name.

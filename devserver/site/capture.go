@@ -20,20 +20,21 @@ type post struct {
 	events  []string // to raise, in order
 	deliver bool     // the events are for the webhook
 	table   string   // of the submissions, "" for none
+	uploads []*upload
 }
 
 // errTokenReused says that an idempotency key came back with another post.
 var errTokenReused = errors.New("idempotency key reused")
 
-// capture stores a lead and its events in one transaction. When it returns, both
-// are durable. A post with the key of an earlier one gives the earlier lead and
-// no events: nothing happens twice.
-func (s *Store) capture(ctx context.Context, p post) (Lead, []Event, error) {
+// capture stores a lead, which files are its, and its events in one transaction. When it
+// returns, all are durable. A post with the key of an earlier one gives the earlier lead
+// and no events: nothing happens twice.
+func (s *Store) capture(ctx context.Context, p post) (lead Lead, events []Event, again bool, err error) {
 	fields, err := marshal(p.fields)
 	if err != nil {
-		return Lead{}, nil, err
+		return lead, nil, false, err
 	}
-	lead := Lead{
+	lead = Lead{
 		ID: newID("lead_"), Form: p.form, Fields: p.fields, CreatedAt: Stamp{s.now().UTC().Truncate(time.Millisecond)},
 		Preview: p.preview, Submission: Submission{Table: p.table, Status: SubmissionPending}, Events: p.events,
 	}
@@ -43,29 +44,28 @@ func (s *Store) capture(ctx context.Context, p post) (Lead, []Event, error) {
 	digest := sha256.Sum256(fields)
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	var events []Event
 	err = transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
 		earlier, err := repeated(ctx, tx, p, digest[:])
 		if err != nil {
 			return err
 		}
-		if earlier != "" {
+		if again = earlier != ""; again {
 			lead.ID = earlier
 			return nil
 		}
 		if err := insertLead(ctx, tx, lead, fields, p.token, digest[:]); err != nil {
 			return err
 		}
+		if err := insertFiles(ctx, tx, lead.ID, p.uploads); err != nil {
+			return err
+		}
 		events, err = insertEvents(ctx, tx, lead, p.deliver)
 		return err
 	})
-	if err != nil {
-		return Lead{}, nil, err
-	}
-	if len(events) == 0 && p.token != "" {
+	if err == nil && again {
 		lead, err = s.lead(ctx, lead.ID)
 	}
-	return lead, events, err
+	return lead, events, again, err
 }
 
 // repeated returns the id of the lead that the same post made before, "" for none.

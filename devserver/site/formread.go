@@ -1,7 +1,9 @@
 package site
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,8 +19,8 @@ import (
 	"unicode/utf8"
 )
 
-// File is what a lead keeps of an uploaded file. It is the value of its field;
-// the bytes themselves are not kept.
+// File is what a lead says of an uploaded file. It is the value of its field; the bytes
+// are an object of [Files].
 type File struct {
 	Filename    string `json:"filename"` // without folders, at most 255 bytes
 	Size        int64  `json:"size"`
@@ -32,6 +34,16 @@ type formReader struct {
 	control map[string]string // what is for the platform, see reserved
 	text    int               // bytes of names and values so far
 	files   int
+	keep    Files // nil for none
+	ctx     context.Context
+	uploads []*upload
+}
+
+// abort gives up the files that were not committed.
+func (f *formReader) abort() {
+	for _, u := range f.uploads {
+		u.to.Abort()
+	}
 }
 
 // answer is one name and value, before equal names are put together.
@@ -54,17 +66,17 @@ var (
 	errFieldTwice = refuse(http.StatusBadRequest, "field_twice", "the JSON object has the same key twice")
 )
 
-// readForm reads the body of a post. Errors are refusals, except when reading
-// the body itself failed.
-func readForm(w http.ResponseWriter, r *http.Request) (*formReader, error) {
+// readForm reads the body of a post; its files become objects when they are committed.
+// Errors are refusals, except when reading the body itself failed, or keeping a file.
+func readForm(w http.ResponseWriter, r *http.Request, keep Files) (*formReader, error) {
+	f := &formReader{control: map[string]string{}, keep: keep, ctx: r.Context()}
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
-		return nil, errFormType
+		return f, errFormType
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return nil, errFormType
+		return f, errFormType
 	}
-	f := &formReader{control: map[string]string{}}
 	switch kind {
 	case "application/x-www-form-urlencoded":
 		err = f.urlencoded(http.MaxBytesReader(w, r.Body, maxFormBytes))
@@ -74,7 +86,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (*formReader, error) {
 	case "application/json":
 		err = f.json(http.MaxBytesReader(w, r.Body, maxFormBytes))
 	default:
-		return nil, errFormType
+		return f, errFormType
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err = errFormTooLarge
@@ -196,7 +208,7 @@ func (f *formReader) urlencoded(body io.Reader) error {
 	return nil
 }
 
-// multipart reads part by part, so that no file is ever in memory or on disk.
+// multipart reads part by part, so that no file is ever in memory.
 func (f *formReader) multipart(body io.Reader, boundary string) error {
 	if boundary == "" || len(boundary) > 70 {
 		return errFormMalformed
@@ -245,24 +257,15 @@ func (f *formReader) part(part *multipart.Part) error {
 	return f.add(part.FormName(), string(value))
 }
 
-// file reads a file to its hash. An input in which nothing was chosen is sent
-// as a file without name and bytes: it is no answer.
+// file reads a file. An input in which nothing was chosen is sent as a file without name
+// and bytes: it is no answer.
 func (f *formReader) file(part *multipart.Part, filename, kind string) error {
-	hash := sha256.New()
-	size, err := io.Copy(hash, io.LimitReader(part, maxFileBytes+1))
-	switch {
-	case err != nil:
-		return partError(err)
-	case size > maxFileBytes:
-		return errFileTooLarge
-	case size == 0 && filename == "":
+	body := bufio.NewReader(io.LimitReader(part, maxFileBytes+1))
+	if _, err := body.Peek(1); errors.Is(err, io.EOF) && filename == "" {
 		return nil
 	}
 	if f.files++; f.files > maxFormFiles {
 		return errTooManyFiles
-	}
-	if len(kind) > maxFileName {
-		kind = ""
 	}
 	name := strings.ToValidUTF8(part.FormName(), "\uFFFD")
 	if reserved(name) {
@@ -271,14 +274,46 @@ func (f *formReader) file(part *multipart.Part, filename, kind string) error {
 	if err := checkField(name, 0); err != nil {
 		return err
 	}
-	raw, err := marshal(File{
-		Filename: cleanFilename(filename), Size: size, ContentType: strings.ToValidUTF8(kind, "\uFFFD"),
-		SHA256: hex.EncodeToString(hash.Sum(nil)),
-	})
+	if len(kind) > maxFileName {
+		kind = ""
+	}
+	file := File{Filename: cleanFilename(filename), ContentType: strings.ToValidUTF8(kind, "\uFFFD")}
+	if err := f.receive(name, &file, body); err != nil {
+		return err
+	}
+	raw, err := marshal(file)
 	if err != nil {
 		return err
 	}
 	return f.addRaw(name, raw)
+}
+
+// receive reads the bytes of a file of a field.
+func (f *formReader) receive(field string, file *File, body io.Reader) error {
+	hash := sha256.New()
+	var to io.Writer = hash
+	u := &upload{}
+	if f.keep != nil {
+		u.key = newID("file_")
+		var err error
+		if u.to, err = f.keep.Begin(f.ctx, u.key); err != nil {
+			return errors.Join(errNotKept, err)
+		}
+		f.uploads = append(f.uploads, u)
+		to = io.MultiWriter(hash, u)
+	}
+	size, err := io.Copy(to, body)
+	switch {
+	case u.failed != nil:
+		return errors.Join(errNotKept, u.failed)
+	case err != nil:
+		return partError(err)
+	case size > maxFileBytes:
+		return errFileTooLarge
+	}
+	file.Size, file.SHA256 = size, hex.EncodeToString(hash.Sum(nil))
+	u.Field, u.File = field, *file
+	return nil
 }
 
 // cleanFilename keeps the last part of a name, of Unix and of Windows, without

@@ -23,7 +23,12 @@ func (x *exchange) serveForms(name string) {
 // takePost stores a post, copies it into the site's own table, and only then
 // tells the visitor so.
 func (x *exchange) takePost(name string) {
-	form, err := readForm(x.out.ResponseWriter, x.r)
+	form, err := readForm(x.out.ResponseWriter, x.r, x.site.options.Files)
+	defer form.abort()
+	if errors.Is(err, errNotKept) {
+		x.databaseFailed("file not stored", err)
+		return
+	}
 	if err != nil {
 		x.refuseError(err)
 		return
@@ -85,7 +90,7 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 		return post{}, refuse(http.StatusUnprocessableEntity, "form_token_invalid", "the idempotency key is longer than 200 bytes")
 	}
 	m := x.serving.manifest
-	p := post{form: name, fields: f.fields(), token: token, preview: x.site.options.Preview, events: []string{}, deliver: x.site.courier != nil}
+	p := post{form: name, fields: f.fields(), uploads: f.uploads, token: token, preview: x.site.options.Preview, events: []string{}, deliver: x.site.courier != nil}
 	if x.site.options.SubmissionsDB != nil && !p.preview {
 		p.table = m.Bindings.Submissions
 	}
@@ -111,7 +116,13 @@ func formName(name string) bool {
 
 // take stores a post and everything that follows from it.
 func (s *Site) take(ctx context.Context, p post) (Lead, error) {
-	lead, events, err := s.store.capture(ctx, p)
+	if err := s.keep(ctx, p.uploads); err != nil {
+		return Lead{}, errors.Join(errNotKept, err)
+	}
+	lead, events, again, err := s.store.capture(ctx, p)
+	if again || errors.Is(err, errTokenReused) {
+		s.drop(ctx, p.uploads)
+	}
 	if err != nil {
 		return Lead{}, err
 	}

@@ -437,7 +437,7 @@ func FuzzForm(f *testing.F) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", kind)
-		form, err := readForm(nil, r)
+		form, err := readForm(nil, r, nil)
 		if err != nil {
 			return
 		}

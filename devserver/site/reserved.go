@@ -39,6 +39,10 @@ func (x *exchange) serveReserved(name string) {
 		answer(x)
 		return
 	}
+	if lead, ok := strings.CutPrefix(name, "api/leads/"); ok {
+		x.apiLeadDetail(lead)
+		return
+	}
 	if x.site.options.Control == nil || name == "?" {
 		x.refuse(refuse(http.StatusNotFound, "not_found", "there is no page at this address"))
 		return

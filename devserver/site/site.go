@@ -41,6 +41,9 @@ type Options struct {
 	// SubmissionsDB is the site's own database, or nil. Form posts are copied
 	// into the table that the manifest's "submissions" names.
 	SubmissionsDB *sql.DB
+	// Files keeps the files that visitors send with forms. Nil keeps none: of a file
+	// the lead has what [File] says.
+	Files Files
 	// AllowHost decides which names the site answers to. It gets the host in
 	// lower case without port, brackets and trailing dot. Nil means [LocalHost].
 	AllowHost func(host string) bool
@@ -142,6 +145,9 @@ func New(ctx context.Context, options Options) (*Site, error) {
 		if s.retrier.unfinished, err = store.retrySubmissions(ctx, options.SubmissionsDB, false); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.dropUnfinished(ctx); err != nil {
+		return nil, err
 	}
 	s.work, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if options.Webhook != nil {

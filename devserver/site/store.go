@@ -73,6 +73,20 @@ CREATE TABLE IF NOT EXISTS deliveries (
   error    TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX IF NOT EXISTS deliveries_pending ON deliveries (form, seq) WHERE status = 'pending';
+CREATE TABLE IF NOT EXISTS lead_files (
+  lead_id      TEXT NOT NULL REFERENCES leads (id),
+  n            INTEGER NOT NULL,
+  field        TEXT NOT NULL,
+  filename     TEXT NOT NULL,
+  size         INTEGER NOT NULL,
+  content_type TEXT NOT NULL,
+  sha256       TEXT NOT NULL,
+  key          TEXT NOT NULL, -- of the object
+  PRIMARY KEY (lead_id, n)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unfinished_files (
+  key TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sessions (
   hash       BLOB PRIMARY KEY, -- SHA-256 of the token, which is nowhere
   workspace  TEXT NOT NULL,

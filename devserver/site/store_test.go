@@ -42,11 +42,11 @@ func TestSubmissionsAreFinishedLater(t *testing.T) {
 	if _, err := own.Exec(enquiries); err != nil {
 		t.Fatal(err)
 	}
-	unwritten, _, err := store.capture(t.Context(), contact("unwritten"))
+	unwritten, _, _, err := store.capture(t.Context(), contact("unwritten"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	unnoted, _, err := store.capture(t.Context(), contact("unnoted"))
+	unnoted, _, _, err := store.capture(t.Context(), contact("unnoted"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestSubmissionWaitsForABusyTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lead, _, err := store.capture(t.Context(), contact("waiting"))
+	lead, _, _, err := store.capture(t.Context(), contact("waiting"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestStoreFilters(t *testing.T) {
 	for _, form := range []string{"a", "b", "a"} {
 		p := contact(form)
 		p.form, p.events = form, []string{EventLeadCaptured, "custom." + form}
-		if _, _, err := store.capture(t.Context(), p); err != nil {
+		if _, _, _, err := store.capture(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 	}

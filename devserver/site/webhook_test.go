@@ -155,7 +155,7 @@ func newPosts(t *testing.T, hook *receiver) *posts {
 // lead stores a lead whose events are for the webhook.
 func (p *posts) lead(t *testing.T, form, name string, events ...string) []Event {
 	t.Helper()
-	_, raised, err := p.store.capture(t.Context(), post{
+	_, raised, _, err := p.store.capture(t.Context(), post{
 		form: form, fields: Fields{{Name: "name", Value: []byte(`"` + name + `"`)}}, events: events, deliver: true,
 	})
 	if err != nil {
@@ -409,7 +409,7 @@ type readEvents struct {
 // Without a webhook nothing is queued, and a replay waits for one.
 func TestNoWebhook(t *testing.T) {
 	store, _ := openStore(t, filepath.Join(t.TempDir(), "platform.db"))
-	_, events, err := store.capture(t.Context(), contact("Ada"))
+	_, events, _, err := store.capture(t.Context(), contact("Ada"))
 	if err != nil || events[0].Delivery != nil {
 		t.Fatalf("%+v %v", events, err)
 	}

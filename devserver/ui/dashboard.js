@@ -89,15 +89,28 @@ function onRequest(r) {
 
 // --- leads and events ---
 
+const isFile = (v) => v && typeof v === "object" && typeof v.filename === "string" && typeof v.sha256 === "string";
+
 function valueText(v) {
   if (typeof v === "string") return v;
-  if (v && typeof v === "object" && typeof v.name === "string" && "size" in v) return `${v.name} (${v.size} bytes)`;
+  if (Array.isArray(v)) return v.map(valueText).join(", ");
+  if (isFile(v)) return `${v.filename || "(no name)"} (${v.size} bytes)`;
   return JSON.stringify(v);
 }
 
-function fieldList(fields) {
+// valueOf is a value as it is shown; a file is a link to its bytes.
+function valueOf(v, lead) {
+  if (Array.isArray(v) && v.some(isFile)) return v.flatMap((one, i) => [i ? ", " : "", valueOf(one, lead)]);
+  if (!isFile(v)) return [valueText(v)];
+  const link = el("a", "", valueText(v));
+  link.href = `/__pages/api/leads/${encodeURIComponent(lead)}/files/${encodeURIComponent(v.sha256)}`;
+  link.download = v.filename;
+  return [link];
+}
+
+function fieldList(fields, lead) {
   const list = el("dl", "");
-  for (const [name, value] of Object.entries(fields || {})) list.append(el("dt", "", name), el("dd", "", valueText(value)));
+  for (const [name, value] of Object.entries(fields || {})) list.append(el("dt", "", name), el("dd", "", ...valueOf(value, lead).flat()));
   return list;
 }
 
@@ -119,7 +132,7 @@ function leadRow(lead) {
   if (s.status && s.status !== "none") summary.append(el("span", `tag ${s.status}`, `${s.table}: ${s.status}`));
   if (lead.preview) summary.append(el("span", "tag", "preview"));
   summary.append(el("span", "time", clock(lead.created_at)));
-  const list = fieldList(lead.fields);
+  const list = fieldList(lead.fields, lead.id);
   list.append(el("dt", "", "id"), el("dd", "", lead.id), el("dt", "", "events"), el("dd", "", (lead.events || []).join(", ")));
   if (s.error) list.append(el("dt", "", "row"), el("dd", "error", s.error));
   return el("details", "", summary, list, replayButton({ lead: lead.id }));
@@ -128,7 +141,7 @@ function leadRow(lead) {
 function eventRow(e) {
   const d = e.delivery;
   const summary = el("summary", "", el("strong", "mono", e.name), el("span", "", e.form || ""), d ? el("span", `tag ${d.status}`, d.status) : null, el("span", "time", clock(e.created_at)));
-  const list = fieldList(e.fields);
+  const list = fieldList(e.fields, e.lead_id);
   list.append(el("dt", "", "id"), el("dd", "", e.id), el("dt", "", "lead"), el("dd", "", e.lead_id || ""));
   if (d) list.append(el("dt", "", "webhook"), el("dd", d.error ? "error" : "", `${d.status}, ${d.attempts} attempts${d.error ? `: ${d.error}` : ""}${d.next_at ? `; next at ${clock(d.next_at)}` : ""}`));
   return el("details", "", summary, list, replayButton({ event: e.id }));

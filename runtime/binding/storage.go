@@ -28,6 +28,10 @@ const (
 // bytes were on disk (file and folder synced) before that. Keys are opaque
 // bytes and never become paths. It is safe for concurrent use.
 type Storage struct {
+	// Failed, if set before the first use, is told of every failure of this machine in a
+	// write before its caller is, and may be called from several goroutines.
+	Failed func(error)
+
 	db    *sql.DB
 	blobs blobs
 	now   func() time.Time
@@ -137,6 +141,12 @@ func NewStorage(ctx context.Context, db *sql.DB, root *os.Root, now func() time.
 	return s, nil
 }
 
+// ReadStorage is a bucket that is only read, beside the process that has it open with
+// [NewStorage].
+func ReadStorage(db *sql.DB, root *os.Root) *Storage {
+	return &Storage{db: db, blobs: blobs{root}, pins: pins{held: map[string]int{}, loose: map[string]bool{}}}
+}
+
 // Head returns what is known of the object at key, or nil when there is none.
 func (s *Storage) Head(ctx context.Context, key string) (*Object, error) {
 	if err := checkKey(key); err != nil {
@@ -213,7 +223,7 @@ func (s *Storage) Delete(ctx context.Context, keys ...string) error {
 		return nil
 	})
 	if err != nil {
-		return internal("delete", err)
+		return s.failed("delete", err)
 	}
 	s.collect(ctx, loose)
 	return nil

@@ -1,0 +1,235 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Files keeps the files that visitors send with forms, each as an object under a key of
+// this package's making. It is used concurrently.
+//
+// Objects and the leads that name them are not written together: the keys of objects are
+// noted first, and the note is crossed out with the lead. What is noted when the site
+// is made anew has no lead, and is deleted.
+type Files interface {
+	// Begin starts an object. There is none before Commit.
+	Begin(ctx context.Context, key string) (FileWriter, error)
+	// Open reads an object, which the caller closes. An object that is not there is
+	// fs.ErrNotExist.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+	// Delete deletes objects; those that are not there are no error.
+	Delete(ctx context.Context, keys []string) error
+}
+
+// FileWriter takes the bytes of one object.
+type FileWriter interface {
+	io.Writer
+	// Commit returns when the object is durable.
+	Commit(ctx context.Context) error
+	// Abort gives the object up. After Commit it does nothing.
+	Abort()
+}
+
+// LeadFile is a file of a lead.
+type LeadFile struct {
+	Field string `json:"field"` // the name of the answer
+	File
+
+	key string
+}
+
+// upload is a file that is being sent.
+type upload struct {
+	LeadFile
+
+	to     FileWriter
+	failed error // of to
+}
+
+// Write implements io.Writer, and tells the failures of the store from those of the visitor.
+func (u *upload) Write(p []byte) (n int, err error) {
+	n, err = u.to.Write(p)
+	u.failed = err
+	return n, err
+}
+
+// errNotKept says that the store of files did not do its part.
+var errNotKept = errors.New("file not kept")
+
+// keep makes the files of a post durable.
+func (s *Site) keep(ctx context.Context, uploads []*upload) error {
+	if len(uploads) == 0 {
+		return nil
+	}
+	err := s.store.note(ctx, uploads)
+	for _, u := range uploads {
+		if err == nil {
+			err = u.to.Commit(ctx)
+		}
+	}
+	return err
+}
+
+// drop deletes the files of a post that made no lead.
+func (s *Site) drop(ctx context.Context, uploads []*upload) {
+	var keys []string
+	for _, u := range uploads {
+		keys = append(keys, u.key)
+	}
+	if err := s.dropKeys(ctx, keys); err != nil {
+		s.options.Logger.Error("files of no lead not deleted", "error", err) // they are when the site is made anew
+	}
+}
+
+func (s *Site) dropKeys(ctx context.Context, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if err := s.options.Files.Delete(ctx, keys); err != nil {
+		return err
+	}
+	return s.store.crossOut(ctx, keys)
+}
+
+// dropUnfinished deletes what posts left that were cut short. No post may be under way.
+func (s *Site) dropUnfinished(ctx context.Context) error {
+	if s.options.Files == nil || s.options.Preview { // the database is that of the live site, which does it
+		return nil
+	}
+	keys, err := s.store.noted(ctx)
+	if err != nil {
+		return err
+	}
+	const some = 500 // no store takes any number of keys at once
+	for keys := range slices.Chunk(keys, some) {
+		if err := s.dropKeys(ctx, keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) note(ctx context.Context, uploads []*upload) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error {
+		for _, u := range uploads {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO unfinished_files (key) VALUES (?)`, u.key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Store) noted(ctx context.Context) ([]string, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT key FROM unfinished_files`)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row scanner) (key string, err error) {
+		err = row.Scan(&key)
+		return key, err
+	})
+}
+
+func (s *Store) crossOut(ctx context.Context, keys []string) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return transact(ctx, s.db, func(ctx context.Context, tx *sql.Tx) error { return crossOut(ctx, tx, keys) })
+}
+
+func crossOut(ctx context.Context, tx *sql.Tx, keys []string) error {
+	for _, key := range keys {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM unfinished_files WHERE key = ?`, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertFiles makes files those of a lead.
+func insertFiles(ctx context.Context, tx *sql.Tx, lead string, uploads []*upload) error {
+	for n, u := range uploads {
+		const put = `INSERT INTO lead_files (lead_id, n, field, filename, size, content_type, sha256, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+		if _, err := tx.ExecContext(ctx, put, lead, n, u.Field, u.Filename, u.Size, u.ContentType, u.SHA256, u.key); err != nil {
+			return err
+		}
+		if err := crossOut(ctx, tx, []string{u.key}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LeadFiles returns the files that are kept of a lead, in the order they came. They
+// are in its Fields too.
+func (s *Store) LeadFiles(ctx context.Context, lead string) ([]LeadFile, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT field, filename, size, content_type, sha256, key FROM lead_files WHERE lead_id = ? ORDER BY n`, lead)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row scanner) (f LeadFile, err error) {
+		err = row.Scan(&f.Field, &f.Filename, &f.Size, &f.ContentType, &f.SHA256, &f.key)
+		return f, err
+	})
+}
+
+// Open opens the file in the store that it was kept in.
+func (f LeadFile) Open(ctx context.Context, in Files) (io.ReadCloser, error) {
+	return in.Open(ctx, f.key)
+}
+
+// apiLeadDetail answers "ID/files/SHA256", the bytes of a file of a lead.
+func (x *exchange) apiLeadDetail(name string) {
+	if !x.openAPI() {
+		return
+	}
+	lead, rest, _ := strings.Cut(name, "/")
+	sum, isFile := strings.CutPrefix(rest, "files/")
+	files, err := x.site.store.LeadFiles(x.r.Context(), lead)
+	if err != nil {
+		x.databaseFailed("files of a lead not read", err)
+		return
+	}
+	for _, f := range files {
+		if isFile && f.SHA256 == sum && x.site.options.Files != nil {
+			x.sendLeadFile(f)
+			return
+		}
+	}
+	x.refuseJSON(refuse(http.StatusNotFound, "not_found", "there is no such file of a lead"))
+}
+
+// sendLeadFile sends what a stranger has sent: to be saved, and to be shown by nothing.
+func (x *exchange) sendLeadFile(f LeadFile) {
+	body, err := f.Open(x.r.Context(), x.site.options.Files)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.Join(errNotKept, err)
+		}
+		x.databaseFailed("file of a lead not read", err)
+		return
+	}
+	defer body.Close()
+	h := x.out.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Filename}))
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
+	x.out.WriteHeader(http.StatusOK)
+	if x.r.Method == http.MethodHead {
+		return
+	}
+	if _, err := io.Copy(&x.out, body); err != nil {
+		x.failure = err.Error()
+	}
+}
