@@ -12,20 +12,15 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pages-toolchain/pages/internal/testmachine"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
 // TestDiskFull is M-032 for the disk itself: no file may grow over a limit, which rises by 4 KiB from run to run. It
 // runs in a process of its own, whose limit it is.
 func TestDiskFull(t *testing.T) {
-	if os.Getenv("PAGES_TEST_FULL") != "" {
+	if testmachine.Again(t, nil) {
 		fillDisk(t)
-		return
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDiskFull$", "-test.v")
-	cmd.Env = append(os.Environ(), "PAGES_TEST_FULL=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -84,10 +79,10 @@ func TestFailingCalls(t *testing.T) {
 	}
 	strace, err := exec.LookPath("strace")
 	if err != nil {
-		t.Skip("there is no strace, which makes calls fail")
+		testmachine.Lacks(t, "strace, which makes calls fail", nil)
 	}
 	if err := exec.CommandContext(t.Context(), strace, "-o", os.DevNull, "true").Run(); err != nil {
-		t.Skip("strace may not trace here")
+		testmachine.Lacks(t, "the right to trace a process", err)
 	}
 	last := 8
 	if os.Getenv("PAGES_SOAK") != "" {

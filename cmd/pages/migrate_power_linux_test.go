@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -15,9 +14,7 @@ import (
 // TestMigratePowerLoss is M-031: the power of the disk is cut at random while migrations are applied. What a run said
 // it applied is there afterwards, and of each file all or nothing.
 func TestMigratePowerLoss(t *testing.T) {
-	if _, err := os.Stat("/dev/loop-control"); os.Getenv("PAGES_SOAK") == "" || os.Geteuid() != 0 || err != nil {
-		t.Skip("SKIP: needs PAGES_SOAK, root and loop devices")
-	}
+	needsPower(t)
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)

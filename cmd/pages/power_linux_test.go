@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pages-toolchain/pages/internal/testmachine"
 )
 
 const (
@@ -19,6 +21,24 @@ const (
 
 	powerLosses = 30
 )
+
+// needsPower ends a test that needs a disk, where there can be none, and where nobody has
+// asked for so long a test.
+func needsPower(t *testing.T) {
+	t.Helper()
+	if os.Getenv("PAGES_SOAK") == "" {
+		t.Skip("a part of make soak")
+	}
+	if os.Geteuid() != 0 {
+		testmachine.Lacks(t, "root, who may mount", nil)
+	}
+	if _, err := os.Stat("/dev/loop-control"); err != nil {
+		testmachine.Lacks(t, "loop devices", err)
+	}
+	if _, err := exec.LookPath("mkfs.ext4"); err != nil {
+		testmachine.Lacks(t, "e2fsprogs", err)
+	}
+}
 
 // disk is a file system on a loop device that can lose its power.
 type disk struct {
@@ -69,9 +89,7 @@ func (d *disk) cut() {
 // all of its bindings: whatever was acknowledged is there afterwards, byte for byte.
 // Killing the process alone would lose nothing even if nothing was ever synced.
 func TestBindingsPowerLoss(t *testing.T) {
-	if _, err := os.Stat("/dev/loop-control"); os.Getenv("PAGES_SOAK") == "" || os.Geteuid() != 0 || err != nil {
-		t.Skip("SKIP: needs PAGES_SOAK, root and loop devices")
-	}
+	needsPower(t)
 	site, power, l := writerSite(t), newDisk(t), newLedger()
 	for range powerLosses {
 		power.mount()

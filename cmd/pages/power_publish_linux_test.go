@@ -12,9 +12,7 @@ import (
 // there, with every byte; the pointer is the last acknowledged one or the one under way;
 // and what is served is that revision, whole.
 func TestPublishPowerLoss(t *testing.T) {
-	if _, err := os.Stat("/dev/loop-control"); os.Getenv("PAGES_SOAK") == "" || os.Geteuid() != 0 || err != nil {
-		t.Skip("SKIP: needs PAGES_SOAK, root and loop devices")
-	}
+	needsPower(t)
 	power := newDisk(t)
 	data := filepath.Join(power.place, "data")
 	power.mount()

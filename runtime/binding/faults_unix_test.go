@@ -6,20 +6,17 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/pages-toolchain/pages/internal/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
@@ -204,31 +201,10 @@ func containsAny(text string, wants []string) bool {
 	return false
 }
 
-// again runs the test that calls it in a process of its own, and reports whether
-// this is that one.
-func again(t *testing.T, attributes *syscall.SysProcAttr) bool {
-	t.Helper()
-	if os.Getenv("BINDING_FAULTS") == t.Name() {
-		return true
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), "BINDING_FAULTS="+t.Name())
-	cmd.SysProcAttr = attributes
-	cmd.WaitDelay = time.Minute
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, fs.ErrPermission) || strings.Contains(string(out), "--- SKIP: "+t.Name()) {
-		t.Skipf("SKIP: needs a mount namespace of its own: %v", err)
-	}
-	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Errorf("%v\n%s", err, out)
-	}
-	return false
-}
-
 // TestBindingsUnwritable: for a while no file can be written to, as on a disk that is
 // read-only.
 func TestBindingsUnwritable(t *testing.T) {
-	if !again(t, nil) {
+	if !testmachine.Again(t, nil) {
 		return
 	}
 	signal.Ignore(syscall.SIGXFSZ)

@@ -1,0 +1,42 @@
+//go:build unix
+
+package testmachine
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// alone names, in the process that Again starts, the test that it is for.
+const alone = "PAGES_TEST_ALONE"
+
+// Again runs the test that calls it once more, in a process of its own with the
+// attributes, and reports whether this is that process. In the other one the test has
+// its result when Again returns.
+func Again(t *testing.T, attributes *syscall.SysProcAttr) bool {
+	t.Helper()
+	if os.Getenv(alone) == t.Name() {
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), alone+"="+t.Name())
+	cmd.SysProcAttr = attributes
+	cmd.WaitDelay = time.Minute
+	out, err := cmd.CombinedOutput()
+	text := string(out)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		Lacks(t, "a process in namespaces of its own", err)
+	case err == nil && strings.Contains(text, "--- SKIP: "+t.Name()):
+		t.Skip(text)
+	case err != nil || !strings.Contains(text, "--- PASS: "+t.Name()):
+		t.Errorf("%v\n%s", err, text)
+	}
+	return false
+}
