@@ -51,11 +51,19 @@ func fieldLine(fields site.Fields) string {
 
 // valueText is an answer as text; a file is what it is called, its type and its size.
 func valueText(f site.Field) string {
-	var file site.File
-	if json.Unmarshal(f.Value, &file) == nil && file.SHA256 != "" {
-		return strings.Join(slices.DeleteFunc([]string{file.Filename, file.ContentType, size(file.Size)}, func(s string) bool { return s == "" }), ", ")
+	var several []json.RawMessage
+	if json.Unmarshal(f.Value, &several) != nil {
+		several = []json.RawMessage{f.Value}
 	}
-	return site.Fields{f}.Text(f.Name)
+	var texts []string
+	for _, value := range several {
+		var file site.File
+		if json.Unmarshal(value, &file) != nil || file.SHA256 == "" {
+			return site.Fields{f}.Text(f.Name)
+		}
+		texts = append(texts, strings.Join(slices.DeleteFunc([]string{file.Filename, file.ContentType, size(file.Size)}, func(s string) bool { return s == "" }), ", "))
+	}
+	return strings.Join(texts, "; ")
 }
 
 // withStore opens the site's platform database for fn. A site without one has
