@@ -49,8 +49,7 @@ type hostedSite struct {
 	live     workerSet
 	running  *sharedWorker // of what is shown; nil for a static site
 	hosts    hostNames
-	mask     atomic.Pointer[strings.Replacer] // of the secrets of what is shown
-	showing  sync.Mutex                       // held while something is put in the place of what was shown
+	showing  sync.Mutex // held while something is put in the place of what was shown
 	shown    atomic.Bool
 	failedAt atomic.Int64 // when loading failed last, before anything was shown, in nanoseconds; 0 when it did not
 }
@@ -227,7 +226,6 @@ type preparedRelease struct {
 	site     *hostedSite
 	revision site.Revision
 	worker   *sharedWorker // nil for a static site
-	mask     *strings.Replacer
 }
 
 // Show implements service.Prepared.
@@ -255,9 +253,6 @@ func (p *preparedRelease) show() {
 		if p.worker != nil {
 			p.worker.release()
 		}
-	}
-	if p.mask != nil {
-		s.mask.Store(p.mask)
 	}
 	s.front.Swap(p.revision)
 	old := s.running
@@ -304,7 +299,6 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if err != nil {
 		return nil, err
 	}
-	p.mask = maskOf(r.Secrets)
 	p.worker, p.revision.Worker = worker, worker
 	worker.uses.Store(2) // the revision's, and that of what is shown
 	return p, nil
@@ -414,13 +408,13 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorke
 		Console: consoleOf(s.host.until, logger, r, mask), Logger: logger,
 	})
 	if err != nil {
-		err = errors.Join(err, closeDatabases(set))
+		err = errors.Join(maskedError(mask, err), closeDatabases(set))
 		if broken, ok := errors.AsType[*pagesruntime.Error](err); ok {
-			return nil, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started: " + mask.Replace(broken.Error()) + ". It must be one module, as pages build makes it."}
+			return nil, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started: " + broken.Error() + ". It must be one module, as pages build makes it."}
 		}
 		return nil, err
 	}
-	return s.live.add(s.host.until, worker, set, m.Limits), nil
+	return s.live.add(s.host.until, worker, set, m.Limits, mask), nil
 }
 
 // wasmOf are the WebAssembly modules of a folder, by how a module in it imports them.
@@ -446,10 +440,6 @@ func (s *hostedSite) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if ok && broken.Limit != "" {
 		refusal = &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "limit_exceeded", Message: "the site's code went over its limit " + broken.Limit}
 	}
-	text := err.Error()
-	if mask := s.mask.Load(); mask != nil {
-		text = mask.Replace(text)
-	}
-	s.host.logger.Warn("a Worker failed", "site", s.id, "path", r.URL.EscapedPath(), "error", text)
+	s.host.logger.Warn("a Worker failed", "site", s.id, "path", r.URL.EscapedPath(), "error", err)
 	site.Refuse(w, r, refusal)
 }

@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},
 	"toolapi/service/backup":  nil,
 	"toolapi/service/blob":    nil,
-	"internal/testmachine":    nil,
+	"cmd/testmachine":         nil,
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
 	"cmd/release":             nil,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pages-toolchain/pages/internal/testmachine"
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
