@@ -17,57 +17,70 @@ import (
 	"testing"
 )
 
-// TestKilled kills the dev server while forms are posted: every lead that was
-// acknowledged is there afterwards, once, with its row, its events and its file, and
-// there is no file of no lead.
-func TestKilled(t *testing.T) {
-	rounds := 10
-	switch {
-	case os.Getenv("PAGES_SOAK") != "":
-		rounds = 500
-	case testing.Short():
-		rounds = 1
-	}
-	dir := copyExample(t, "riverside")
-	acknowledged := map[string]bool{}
-	for round := range rounds {
-		d := startDev(t, dir)
-		var (
-			mu      sync.Mutex
-			posters sync.WaitGroup
-			enough  = make(chan struct{})
-			once    sync.Once
-			most    = len(acknowledged) + 10 + rand.IntN(30) //nolint:gosec // a choice
-		)
-		for n := range 4 {
-			posters.Go(func() {
-				for i := 0; ; i++ {
-					name := fmt.Sprintf("round %d poster %d post %d", round, n, i)
-					body, kind := membership(t, name, i%3 == 0)
-					resp, err := d.client.Post(d.URL+"/__pages/forms", kind, strings.NewReader(body))
-					if err != nil {
-						return // killed
-					}
-					resp.Body.Close()
-					if resp.StatusCode == http.StatusSeeOther || resp.StatusCode == http.StatusCreated {
-						mu.Lock()
-						acknowledged[name] = true
-						if len(acknowledged) >= most {
-							once.Do(func() { close(enough) })
-						}
-						mu.Unlock()
-					}
+// leadLedger is what visitors of the riverside site sent with its form, and were thanked for.
+type leadLedger struct {
+	mu           sync.Mutex
+	acknowledged map[string]bool // by name
+	powerless    bool            // no answer counts any more, see ledger.losePower
+	posts        int
+}
+
+// load posts until so many are acknowledged, calls enough, and goes on until the server is gone.
+func (l *leadLedger) load(t *testing.T, d *devServer, count int, enough func()) {
+	t.Helper()
+	var posters sync.WaitGroup
+	var once sync.Once
+	l.powerless = false
+	count += len(l.acknowledged)
+	for range 4 {
+		posters.Go(func() {
+			for l.post(t, d) {
+				l.mu.Lock()
+				reached := len(l.acknowledged) >= count
+				l.mu.Unlock()
+				if reached {
+					once.Do(enough)
 				}
-			})
-		}
-		<-enough
-		if err := d.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		posters.Wait()
-		_ = d.cmd.Wait() // killed
+			}
+		})
 	}
-	d := startDev(t, dir) // brings home what was pending
+	posters.Wait()
+}
+
+// post sends a form, every third with a file, and reports whether somebody answers.
+func (l *leadLedger) post(t *testing.T, d *devServer) bool {
+	t.Helper()
+	l.mu.Lock()
+	l.posts++
+	name, file := fmt.Sprintf("post %d", l.posts), l.posts%3 == 0
+	l.mu.Unlock()
+	body, kind := membership(t, name, file)
+	resp, err := d.client.Post(d.URL+"/__pages/forms", kind, strings.NewReader(body))
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.powerless {
+		return false
+	}
+	if resp.StatusCode == http.StatusSeeOther || resp.StatusCode == http.StatusCreated {
+		l.acknowledged[name] = true
+	}
+	return true
+}
+
+func (l *leadLedger) losePower() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.powerless = true
+}
+
+// check has every lead that was acknowledged be there, once, with its row, its events
+// and its file, and no file of no lead.
+func (l *leadLedger) check(t *testing.T, d *devServer, state string) {
+	t.Helper()
 	count := map[string]int{}
 	files := 0
 	for _, l := range d.leads("membership") {
@@ -81,7 +94,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s: submission %+v", name, l.Submission)
 		}
 	}
-	for name := range acknowledged {
+	for name := range l.acknowledged {
 		if count[name] != 1 {
 			t.Errorf("%s is there %d times", name, count[name])
 		}
@@ -91,25 +104,53 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s is there %d times, and was not acknowledged", name, times)
 		}
 	}
-	var rows, names int
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, ".pages", "state", "site.db")+"?mode=ro")
+	var rows, names, kept int
+	look(t, filepath.Join(state, "site.db"), `SELECT count(*), count(DISTINCT name) FROM enquiries WHERE name LIKE 'post %'`, &rows, &names)
+	if rows != len(count) || names != rows {
+		t.Errorf("%d leads, %d rows, %d different", len(count), rows, names)
+	}
+	look(t, filepath.Join(state, "uploads", "index.db"), `SELECT count(*) FROM storage_objects`, &kept)
+	if kept != files || files == 0 {
+		t.Errorf("%d files of leads, %d kept", files, kept)
+	}
+	t.Logf("%d acknowledged, %d found, %d files", len(l.acknowledged), len(count), files)
+}
+
+// look reads a row of a database.
+func look(t *testing.T, file, query string, into ...any) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.QueryRow(`SELECT count(*), count(DISTINCT name) FROM enquiries WHERE name LIKE 'round %'`).Scan(&rows, &names); err != nil || rows != len(count) || names != rows {
-		t.Errorf("%d leads, %d rows, %d different, %v", len(count), rows, names, err)
+	if err := db.QueryRow(query).Scan(into...); err != nil {
+		t.Error(err)
 	}
-	objects, err := sql.Open("sqlite", "file:"+filepath.Join(dir, ".pages", "state", "uploads", "index.db")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
+}
+
+// TestKilled kills the dev server while forms are posted: nothing that was acknowledged
+// is lost, and nothing is there twice.
+func TestKilled(t *testing.T) {
+	rounds := 10
+	switch {
+	case os.Getenv("PAGES_SOAK") != "":
+		rounds = 500
+	case testing.Short():
+		rounds = 1
 	}
-	defer objects.Close()
-	var kept int
-	if err := objects.QueryRow(`SELECT count(*) FROM storage_objects`).Scan(&kept); err != nil || kept != files || files == 0 {
-		t.Errorf("%d files of leads, %d kept, %v", files, kept, err)
+	dir := copyExample(t, "riverside")
+	l := &leadLedger{acknowledged: map[string]bool{}}
+	for range rounds {
+		d := startDev(t, dir)
+		l.load(t, d, 10+rand.IntN(30), func() { //nolint:gosec // a choice
+			if err := d.cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		_ = d.cmd.Wait() // killed
 	}
-	t.Logf("%d kills: %d acknowledged, %d found, %d files", rounds, len(acknowledged), len(count), files)
+	l.check(t, startDev(t, dir), filepath.Join(dir, ".pages", "state")) // which brings home what was pending
 }
 
 // membership is a post of the form, with a file that holds the name or without one.

@@ -112,3 +112,30 @@ func TestBindingsPowerLoss(t *testing.T) {
 	power.unmount()
 	t.Logf("%d writes were acknowledged before %d losses of power", l.acks, powerLosses)
 }
+
+// TestFormsPowerLoss cuts the power of the disk while visitors send forms, with files and
+// without.
+func TestFormsPowerLoss(t *testing.T) {
+	needsPower(t)
+	const losses = 20
+	site, power, l := copyExample(t, "riverside"), newDisk(t), &leadLedger{acknowledged: map[string]bool{}}
+	state := filepath.Join(power.place, "state")
+	for range losses {
+		power.mount()
+		d := startDev(t, site, "--state-dir", state)
+		l.load(t, d, 20+rand.IntN(60), func() { //nolint:gosec // a choice
+			l.losePower()
+			power.cut()
+			if err := d.cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		_ = d.cmd.Wait() // killed
+		power.unmount()
+	}
+	power.mount()
+	d := startDev(t, site, "--state-dir", state)
+	l.check(t, d, state)
+	d.stop()
+	power.unmount()
+}

@@ -73,7 +73,7 @@ var proofs = []proof{
 	{"F", 6, 7, "encodings and names", "TestFormEncodings TestFormRefusals"},
 	{"F", 8, 8, "sent twice, and a hundred at once", "TestFormSentTwice TestManyPostsAtOnce"},
 	{"F", 9, 9, "rows that are refused", "TestSubmissionFailures"},
-	{"F", 10, 10, "kills and power cuts", "TestKill cmd/pages.TestKilled cmd/pages.TestBindingsPowerLoss"},
+	{"F", 10, 10, "kills and power cuts", "TestKill cmd/pages.TestKilled cmd/pages.TestFormsPowerLoss"},
 	{"F", 11, 11, "a receiver that fails", "TestWebhookRetriesInOrder TestWebhookFormsDoNotWait"},
 	{"F", 12, 12, "a full disk", "TestNoPlaceForALead"},
 	{"F", 13, 13, "where a form leads", "TestNextStaysOnTheSite"},
