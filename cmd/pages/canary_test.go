@@ -15,12 +15,19 @@ import (
 // canary is a secret that nothing may tell.
 const canary = "canary-5d1c7e90b2af"
 
-// canaryForms are how it could be written.
-var canaryForms = []string{canary, hex.EncodeToString([]byte(canary)), base64.StdEncoding.EncodeToString([]byte(canary))}
+// oddCanary is one that JSON and addresses write otherwise.
+const oddCanary = `odd/7f3c"9a&b2 \e+`
+
+// canaryForms are how they could be written.
+var canaryForms = []string{
+	canary, hex.EncodeToString([]byte(canary)), base64.StdEncoding.EncodeToString([]byte(canary)),
+	oddCanary, `odd/7f3c\"9a&b2`, "odd%2F7f3c%229a%26b2", base64.StdEncoding.EncodeToString([]byte(oddCanary)),
+}
 
 // TestSecretCanary has a Worker use a secret, and fail with it in its hands, while the
 // author looks at everything: no file that was written, no line that was printed and no
-// page of ours has it. What has it is where the author put it, and the Worker's answer.
+// page of ours has it, though the Worker itself logs it (K-005). What has it is where the
+// author put it, and the Worker's answer.
 func TestSecretCanary(t *testing.T) {
 	path, err := binary() // before the caches of go move
 	if err != nil {
@@ -32,8 +39,11 @@ func TestSecretCanary(t *testing.T) {
 import { env as imported } from "cloudflare:workers";
 const early = imported.TOKEN.length; // at the top level, which the image of the Worker keeps
 export default { async fetch(request, env) {
-	const { TOKEN } = env, { pathname } = new URL(request.url);
+	const { TOKEN, ODD } = env, { pathname } = new URL(request.url);
 	console.log("asked for", pathname, { length: TOKEN.length, early });
+	console.info("plain", TOKEN, { inside: [TOKEN, ODD] }, JSON.stringify({ ODD }));
+	console.error(encodeURIComponent(ODD), btoa(ODD), new Error("for " + ODD));
+	if (pathname === "/api/why") throw new Error("with " + TOKEN, { cause: new TypeError(ODD) });
 	if (pathname === "/api/use") return new Response(TOKEN);
 	if (pathname === "/api/throw") env.TOKEN.nothing.there;
 	if (pathname === "/api/loop") for (;;) TOKEN.at(0);
@@ -43,8 +53,8 @@ export default { async fetch(request, env) {
 } }`
 	for name, text := range map[string]string{
 		"pages.deploy.json": `{"entry": "worker.js", "assets": "public", "routes": [{"pattern": "/api/*"}], "limits": {"cpuMs": 200},
-			"bindings": {"secrets": ["TOKEN", "ABSENT"], "database": {"migrations": "migrations"}, "kv": {"name": "KV"}}}`,
-		"worker.js": worker, ".dev.vars": "TOKEN=" + canary + "\n", "public/index.html": "<h1>home</h1>",
+			"bindings": {"secrets": ["TOKEN", "ODD", "ABSENT"], "database": {"migrations": "migrations"}, "kv": {"name": "KV"}}}`,
+		"worker.js": worker, ".dev.vars": "TOKEN=" + canary + "\nODD='" + oddCanary + "'\n", "public/index.html": "<h1>home</h1>",
 		"migrations/0001_a.sql": "CREATE TABLE a (x);\n",
 	} {
 		put(t, filepath.Join(dir, filepath.FromSlash(name)), text)
@@ -61,7 +71,7 @@ export default { async fetch(request, env) {
 	if a := d.get("/api/use"); a.body != canary {
 		t.Fatalf("the Worker has no secret: %d %q", a.StatusCode, a.body)
 	}
-	for _, path := range []string{"/api/throw", "/api/loop", "/api/sql", "/api/key", "/.dev.vars", "/worker.js", "/none"} {
+	for _, path := range []string{"/api/throw", "/api/why", "/api/loop", "/api/sql", "/api/key", "/.dev.vars", "/worker.js", "/none"} {
 		for _, accept := range []string{"text/html", "application/json"} {
 			a := d.get(path, "Accept: "+accept)
 			if a.StatusCode < 400 {
@@ -96,6 +106,14 @@ export default { async fetch(request, env) {
 	}
 	d.stop()
 	told("standard error", d.stderr.String())
+	for _, line := range []string{
+		"plain [secret TOKEN] { inside: [ '[secret TOKEN]', '[secret ODD]' ] } {\"ODD\":\"[secret ODD]\"}",
+		"[secret ODD] [secret ODD] Error: for [secret ODD]", "Error: with [secret TOKEN]", "TypeError: [secret ODD]",
+	} {
+		if !strings.Contains(d.stderr.String(), line) {
+			t.Errorf("not on standard error: %s\n%s", line, d.stderr)
+		}
+	}
 	files := 0
 	for _, root := range []string{dir, caches} {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -214,6 +214,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	if err != nil {
 		return nil, err
 	}
+	mask := maskOf(secrets)
 	worker, err := rt.NewWorker(ctx, pagesruntime.WorkerOptions{
 		Name: w.Name, Code: w.Code, Map: w.Map, Wasm: wasmModules(w), Bindings: set,
 		Limits: pagesruntime.Limits{
@@ -222,14 +223,14 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 		},
 		NodeJS:   slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagNodeJS),
 		Pristine: b.flags.isolation == "request",
-		Console:  b.console.log,
+		Console:  func(l pagesruntime.Line) { b.console.log(maskedLine(mask, l)) },
 		Web:      b.webOptions(m),
 		Logger:   b.console.logger(),
 	})
 	if err != nil {
-		return nil, errors.Join(err, closeDatabases(set))
+		return nil, errors.Join(maskedError(mask, err), closeDatabases(set))
 	}
-	return b.live.add(b.until, worker, set, m.Limits), nil
+	return b.live.add(b.until, worker, set, m.Limits, mask), nil
 }
 
 func wasmModules(w *bundler.Worker) map[string][]byte {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ type sharedWorker struct {
 	set    *binding.Set
 	key    string
 	limits manifest.Limits
+	mask   *strings.Replacer // of its secrets
 	uses   atomic.Int32
 	until  context.Context // of the dev server: draining ends with it
 	closed sync.Once
@@ -43,9 +45,12 @@ func (s *sharedWorker) Serve(w http.ResponseWriter, r *http.Request) error {
 		SubRequests: usage.SubRequests, SubRequestsMax: s.limits.SubRequests, Isolate: usage.Isolate,
 	})
 	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
+		f = maskedFailure(s.mask, f)
 		site.SetFailure(r.Context(), failureOf(f))
-	} else if usage.Broke != nil {
-		site.SetFailure(r.Context(), failureOf(usage.Broke))
+		return f
+	}
+	if usage.Broke != nil {
+		site.SetFailure(r.Context(), failureOf(maskedFailure(s.mask, usage.Broke)))
 	}
 	return err
 }
@@ -103,8 +108,8 @@ type workerSet struct {
 	workers map[*sharedWorker]struct{}
 }
 
-func (l *workerSet) add(until context.Context, w *pagesruntime.Worker, set *binding.Set, limits manifest.Limits) *sharedWorker {
-	s := &sharedWorker{worker: w, set: set, limits: limits, until: until, from: l}
+func (l *workerSet) add(until context.Context, w *pagesruntime.Worker, set *binding.Set, limits manifest.Limits, mask *strings.Replacer) *sharedWorker {
+	s := &sharedWorker{worker: w, set: set, limits: limits, mask: mask, until: until, from: l}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.workers == nil {
