@@ -8,6 +8,7 @@ import "net/http"
 
 // Codes of the boundary.
 const (
+	CodeMalformedRequest       = "tenant_api.malformed_request"
 	CodeMalformedBody          = "tenant_api.malformed_body"
 	CodeBatchTooLarge          = "tenant_mcp.batch_too_large"
 	CodeIdempotencyInvalid     = "tenant_api.idempotency_key_invalid"
@@ -24,6 +25,10 @@ const (
 	CodeNotFound               = "tenant_api.not_found"
 	CodeMethodNotAllowed       = "tenant_api.method_not_allowed"
 	CodeBodyTooLarge           = "tenant_api.body_too_large"
+	CodeExpectation            = "tenant_api.expectation_unsupported"
+	CodeHeadersTooLarge        = "tenant_api.headers_too_large"
+	CodeTransferCoding         = "tenant_api.transfer_coding_unsupported"
+	CodeVersion                = "tenant_api.http_version_unsupported"
 	CodeRateLimited            = "tenant_mcp.rate_limited"
 	CodeInternal               = "tenant_api.internal"
 	CodeUnavailable            = "tenant_api.unavailable"
@@ -33,7 +38,7 @@ const (
 // service.
 func Status(code string) int {
 	switch code {
-	case CodeMalformedBody, CodeBatchTooLarge, CodeIdempotencyInvalid, CodeIdempotencyConflict, CodeIdempotencyUnsupported, CodeNotAcceptable:
+	case CodeMalformedRequest, CodeMalformedBody, CodeBatchTooLarge, CodeIdempotencyInvalid, CodeIdempotencyConflict, CodeIdempotencyUnsupported, CodeNotAcceptable:
 		return http.StatusBadRequest
 	case CodeUnauthorized:
 		return http.StatusUnauthorized
@@ -47,10 +52,18 @@ func Status(code string) int {
 		return http.StatusRequestEntityTooLarge
 	case CodeMediaType:
 		return http.StatusUnsupportedMediaType
+	case CodeExpectation:
+		return http.StatusExpectationFailed
+	case CodeHeadersTooLarge:
+		return http.StatusRequestHeaderFieldsTooLarge
 	case CodeRateLimited:
 		return http.StatusTooManyRequests
+	case CodeTransferCoding:
+		return http.StatusNotImplemented
 	case CodeUnavailable:
 		return http.StatusServiceUnavailable
+	case CodeVersion:
+		return http.StatusHTTPVersionNotSupported
 	}
 	return http.StatusInternalServerError
 }

@@ -188,6 +188,7 @@ func (c *cli) serveAPI(ctx context.Context, s *service.Service, sockets *devserv
 	server := &http.Server{
 		Handler: s, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: platformDrain, ReadTimeout: platformReadTime, IdleTimeout: platformIdleTime, MaxHeaderBytes: platformMaxHeader,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		ConnContext: service.ConnContext,
 	}
 	running, stop := context.WithCancel(ctx)
 	ran := make(chan struct{})
@@ -195,7 +196,7 @@ func (c *cli) serveAPI(ctx context.Context, s *service.Service, sockets *devserv
 	failed := make(chan error, 2)
 	all := sockets.All()
 	for _, l := range all {
-		go func() { failed <- server.Serve(l) }()
+		go func() { failed <- server.Serve(s.Listener(l)) }()
 	}
 	ready()
 	var err error

@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"toolapi/deploy":          {"toolapi", "toolapi/client", "manifest"},
 	"toolapi/conformance":     {"toolapi"},
 	"toolapi/oracle":          {"toolapi"},
-	"toolapi/service":         {"toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate"},
+	"toolapi/service":         {"manifest", "toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate"},
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},
 	"toolapi/service/backup":  nil,
 	"toolapi/service/blob":    nil,

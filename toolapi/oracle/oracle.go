@@ -285,7 +285,11 @@ func (o *Oracle) check(r *http.Request, asked *sample, status int, header http.H
 	operation, known := o.described(r)
 	if !operation {
 		read := known && r.Method == http.MethodHead && status < http.StatusBadRequest // as GET
-		if refused := []int{401, 403, 404, 405, 429}; !read && !slices.Contains(refused, status) {
+		refused := []int{401, 403, 404, 405, 429}
+		if !known {
+			refused = append(refused, http.StatusBadRequest) // of an address that cannot be one
+		}
+		if !read && !slices.Contains(refused, status) {
 			o.report(r, status, answered, "the description has no such operation")
 		}
 		return

@@ -8,12 +8,14 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -57,11 +59,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		request = uuid()
 	}
 	x := &exchange{ResponseWriter: w, r: r, request: request}
-	h := w.Header()
-	h.Set(toolapi.HeaderAPI, toolapi.Stage)
-	h.Set(toolapi.HeaderRequestID, request)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
+	introduce(w.Header(), request)
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("panic", "request", request, "tool", x.tool, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -70,6 +68,14 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.observe(x, s.elapsed()-started)
 	}()
 	s.route(x)
+}
+
+// introduce sets the headers that every answer has.
+func introduce(h http.Header, request string) {
+	h.Set(toolapi.HeaderAPI, toolapi.Stage)
+	h.Set(toolapi.HeaderRequestID, request)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
 }
 
 // observe counts and logs a request. Bodies, keys and the query are never logged.
@@ -112,6 +118,10 @@ func (s *Service) route(x *exchange) {
 		s.serveConsole(x, path)
 		return
 	}
+	if fault := ambiguous(x.r.URL); fault != "" {
+		s.refuse(x, toolapi.NewError(toolapi.CodeMalformedRequest, "There is nothing at an address like this one: "+fault+"."))
+		return
+	}
 	page, ok := map[string]func(*exchange){
 		toolapi.HealthPath: s.serveHealth, toolapi.MetricsPath: s.serveMetrics, toolapi.OpenAPIPath: s.serveOpenAPI, toolapi.DeprecationsPath: s.serveDeprecations,
 	}[path]
@@ -124,6 +134,20 @@ func (s *Service) route(x *exchange) {
 	default:
 		page(x)
 	}
+}
+
+// ambiguous says what is wrong with a path that two programs could read in two ways; ""
+// for any other. Names of tools and of what was uploaded are not looked at: an unknown one
+// is answered like every other.
+func ambiguous(u *url.URL) (fault string) {
+	switch {
+	case !strings.HasPrefix(u.Path, "/"):
+		return "" // of OPTIONS and CONNECT
+	case strings.Contains(strings.ToLower(u.EscapedPath()), "%2f"):
+		return "the path holds an encoded slash"
+	}
+	_, fault = manifest.CanonicalPath(u.Path)
+	return fault
 }
 
 // ours reports whether a Host is a name of this machine's own. A page of the web whose

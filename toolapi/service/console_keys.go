@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -22,6 +23,7 @@ type keyView struct {
 	ID                      int64
 	Prefix, Name, Pin       string
 	Created, Used, Expires  *clockView
+	Revoked                 *clockView
 	State                   string // "", "revoked" or "expired"
 	Current                 bool   // the one that is signed in
 	PerMinute               int
@@ -42,13 +44,17 @@ func (v *visit) keysPage(status int, made, problem string) error {
 		data.Keys, err = list(t, func(rows *sql.Rows, k *keyView) error {
 			return rows.Scan(&k.ID, &k.Prefix, &k.Name, &k.Pin, &k.PerMinute, &k.created, &k.ends, &k.at, &k.used)
 		}, `SELECT k.id, k.prefix, k.name, coalesce(w.name, ''), coalesce(k.per_minute, 0), k.created_at, k.expires_at, k.revoked_at, k.last_used_at
-			FROM keys k LEFT JOIN workspaces w ON w.id = k.pin WHERE k.holder_id = ? ORDER BY k.revoked_at IS NOT NULL, k.id DESC LIMIT ?`, v.who.holder, 2*maxKeys)
+			FROM keys k LEFT JOIN workspaces w ON w.id = k.pin WHERE `+ownKeys+` ORDER BY k.revoked_at IS NOT NULL, k.id DESC LIMIT ?`, append(v.who.ownKeys(), 2*maxKeys)...)
+		if err != nil {
+			return err
+		}
+		good, err := t.goodKeys(v.who.holder, v.now)
+		data.Full = good >= maxKeys
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	good := 0
 	for i := range data.Keys {
 		k := &data.Keys[i]
 		k.Current = k.ID == v.who.key
@@ -58,18 +64,28 @@ func (v *visit) keysPage(status int, made, problem string) error {
 		k.Created, k.Used, k.Expires = v.optionalClock(k.created), v.optionalClock(k.used), v.optionalClock(k.ends)
 		switch {
 		case k.at.Valid:
-			k.State = "revoked"
+			k.State, k.Revoked = "revoked", v.optionalClock(k.at)
 		case k.ends.Valid && k.ends.Int64 <= v.now.UnixMilli():
 			k.State = "expired"
-		default:
-			good++
 		}
 	}
-	data.Full = good >= maxKeys
 	for _, w := range v.who.passable() {
 		data.Workspaces = append(data.Workspaces, reachableView{Slug: w.slug, Name: w.name})
 	}
 	return v.render(status, "keys", "API keys", data)
+}
+
+// ownKeys are the keys that someone may see and revoke: their own, and with a key that
+// is pinned to a workspace only those pinned to the same, since a pin is what the rest of
+// the holder's reach is kept from.
+const ownKeys = "k.holder_id = ? AND (? = 0 OR k.pin = ?)"
+
+func (who identity) ownKeys() []any { return []any{who.holder, who.pin, who.pin} }
+
+// goodKeys is how many keys of a holder are good.
+func (t tx) goodKeys(holder int64, now time.Time) (n int, err error) {
+	_, err = t.one("SELECT count(*) FROM keys WHERE holder_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", []any{holder, now.UnixMilli()}, &n)
+	return n, err
 }
 
 func (v *visit) optionalClock(ms sql.NullInt64) *clockView {
@@ -133,12 +149,8 @@ func (v *visit) storeOwnKey(t tx, secret string, n newOwnKey) (full bool, err er
 	if err != nil {
 		return false, err
 	}
-	var good int
-	if _, err := t.one("SELECT count(*) FROM keys WHERE holder_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", []any{c.who.holder, v.now.UnixMilli()}, &good); err != nil {
-		return false, err
-	}
-	if good >= maxKeys {
-		return true, nil
+	if good, err := t.goodKeys(c.who.holder, v.now); err != nil || good >= maxKeys {
+		return err == nil, err
 	}
 	var ends, perMinute sql.NullInt64
 	if _, err := t.one("SELECT expires_at, per_minute FROM keys WHERE id = ?", []any{c.who.key}, &ends, &perMinute); err != nil {
@@ -152,13 +164,27 @@ func (v *visit) storeOwnKey(t tx, secret string, n newOwnKey) (full bool, err er
 	if err != nil {
 		return false, err
 	}
-	return false, c.audit(entry{outcome: "done", summary: "Made the key " + secret[:shownKey] + "…, " + named(n.name) + "."})
+	return false, c.auditKey(n.pin, "Made the key "+secret[:shownKey]+"…, "+named(n.name)+".")
 }
 
 // again looks up who is signed in as of a transaction that writes, for its audit row.
 func (v *visit) again(t tx, what string) (*call, error) {
 	c := &call{tx: t, service: v.service, hash: v.keyHash, tool: &toolapi.Tool{Name: what}, request: v.x.request, now: v.now}
 	return c, c.enter(t)
+}
+
+// auditKey writes what became of a key into the trail of each workspace that it reaches.
+func (c *call) auditKey(pin sql.NullInt64, summary string) error {
+	of := identity{pin: pin.Int64, reach: c.who.reach}.passable()
+	if len(of) == 0 {
+		of = []reachable{{}} // it reaches none: the row names none
+	}
+	for _, c.in = range of {
+		if err := c.audit(entry{outcome: "done", summary: summary}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // revokeKey ends one of the keys of who is signed in, at once.
@@ -173,20 +199,20 @@ func (v *visit) revokeKey(id string) error {
 			return err
 		}
 		var prefix, name string
-		var revoked sql.NullInt64
-		found, err := t.one("SELECT prefix, name, revoked_at FROM keys WHERE id = ? AND holder_id = ?", []any{number, c.who.holder}, &prefix, &name, &revoked)
+		var pin, revoked sql.NullInt64
+		found, err := t.one("SELECT k.prefix, k.name, k.pin, k.revoked_at FROM keys k WHERE k.id = ? AND "+ownKeys, append([]any{number}, c.who.ownKeys()...), &prefix, &name, &pin, &revoked)
 		switch {
 		case err != nil:
 			return err
 		case !found:
-			return notFound() // the same for somebody else's
+			return notFound() // the same for somebody else's, and for one beyond the pin
 		case revoked.Valid:
 			return nil
 		}
 		if err := t.exec("UPDATE keys SET revoked_at = ? WHERE id = ?", v.now.UnixMilli(), number); err != nil {
 			return err
 		}
-		return c.audit(entry{outcome: "done", summary: "Revoked the key " + prefix + "…, " + named(name) + "."})
+		return c.auditKey(pin, "Revoked the key "+prefix+"…, "+named(name)+".")
 	})
 	if err != nil {
 		return err

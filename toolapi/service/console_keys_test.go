@@ -98,6 +98,19 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 	if a := w.request(http.MethodPost, toolapi.ToolsPath+brand, key, `{"workspace":"acme"}`); a.code() != toolapi.CodeWorkspaceUnreachable {
 		t.Errorf("it is not pinned: %s", a.body)
 	}
+	// Of the holder's other keys it shows and revokes only those with the same pin.
+	w.sql("INSERT INTO keys (hash, prefix, name, holder_id, pin, created_at) SELECT x'01', 'pgk_others', 'of acme', holder_id, (SELECT id FROM workspaces WHERE slug = 'acme'), 0 FROM keys WHERE name = 'demo pinned'")
+	if shown := pinned.see("/console/keys", "demo pinned", "as wide"); strings.Contains(shown.text, "demo both") || strings.Contains(shown.text, "of acme") {
+		t.Errorf("it shows keys beyond its pin: %s", shown.text)
+	}
+	token := formToken.FindStringSubmatch(pinned.see("/console/keys").text)[1]
+	for name, status := range map[string]int{"demo both": 404, "of acme": 404, "as wide": 303} {
+		got := pinned.send(http.MethodPost, "/console/keys/"+w.value("SELECT id FROM keys WHERE name = ?", name)+"/revoke", url.Values{"token": {token}}.Encode())
+		if revoked := w.value("SELECT count(*) FROM keys WHERE name = ? AND revoked_at IS NOT NULL", name) == "1"; got.status != status || revoked != (status == 303) {
+			t.Errorf("it revokes %s: %d, %v", name, got.status, revoked)
+		}
+	}
+	key, _ = pinned.make("as wide again", "", "0")
 	w.pass(49 * time.Hour)
 	if a := w.request(http.MethodPost, toolapi.ToolsPath+brand, key, ""); a.status != http.StatusUnauthorized {
 		t.Errorf("it lives longer: %d", a.status)
@@ -116,6 +129,13 @@ func TestConsoleKeysReachNoFurther(t *testing.T) {
 			t.Errorf("%q: %d", c, shown.status)
 		}
 	}
+	// What becomes of a key is in the trail of each workspace that it reaches.
+	bo.make("for all", "", "0")
+	bo.make("for one", "globex", "0")
+	if got := w.value("SELECT group_concat(w.slug || ': ' || a.summary, ' ') FROM (SELECT * FROM audit WHERE summary LIKE '%“for %' ORDER BY id) a JOIN workspaces w ON w.id = a.workspace_id"); !regexp.MustCompile(`^acme: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for all”. globex: Made the key pgk_.{6}…, “for one”.$`).MatchString(got) {
+		t.Errorf("audit: %s", got)
+	}
+	bo.see("/console/w/globex/audit", "“for all”", "“for one”")
 	full := false
 	for n := 0; n < 60 && !full; n++ {
 		_, shown := bo.make(fmt.Sprint("key ", n), "globex", "0")

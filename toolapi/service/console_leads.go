@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"time"
@@ -76,7 +77,7 @@ func (v *visit) leadsPage() error {
 	data := struct {
 		Total int
 		Leads []leadView
-		Older string
+		Older template.URL
 	}{Total: found.Total}
 	for _, l := range found.Leads {
 		at, err := time.Parse(time.RFC3339Nano, l.CreatedAt)
@@ -96,7 +97,7 @@ func (v *visit) leadsPage() error {
 				older.Set(name, value)
 			}
 		}
-		data.Older = older.Encode()
+		data.Older = query(older)
 	}
 	return v.render(http.StatusOK, "leads", "Leads", data)
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"database/sql"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,7 +20,9 @@ const (
 	boardCards = 10
 	listCards  = 50
 	auditRows  = 100
-	// siteRevisions is how many revisions of a page are shown.
+	listSites  = 25
+	// Of so many sites or fewer the revisions are unfolded, so many of each.
+	openSites     = 5
 	siteRevisions = 10
 )
 
@@ -137,6 +140,7 @@ func (v *visit) weekPage() error {
 		Format  toolapi.Format
 		Planned int
 		Filled  int
+		Over    int // more than planned
 		Cells   []cell
 	}
 	type day struct {
@@ -171,6 +175,11 @@ func (v *visit) weekPage() error {
 			shown.Filled += len(pieces)
 			shown.Cells = append(shown.Cells, cell{pieces})
 		}
+		if shown.Over = shown.Filled - shown.Planned; shown.Over > 0 {
+			shown.Filled = shown.Planned
+		} else {
+			shown.Over = 0
+		}
 		data.Rows = append(data.Rows, shown)
 	}
 	for _, p := range grid.Unplanned {
@@ -179,7 +188,25 @@ func (v *visit) weekPage() error {
 	return v.render(http.StatusOK, "week", "Week", data)
 }
 
-// sitesPage shows the pages with their revisions, schedules and domains.
+// siteView is a site as the console shows it.
+type siteView struct {
+	toolapi.Page
+	URL      string
+	Due      *clockView
+	Domains  []toolapi.Domain
+	LiveName string
+	Made     []revisionView
+	Count    int // of revisions
+	Older    int
+}
+
+// revisionView is a revision with its dates.
+type revisionView struct {
+	toolapi.RevisionSummary
+	Created, Published *clockView
+}
+
+// sitesPage shows the pages with their revisions, schedules and domains, by name.
 func (v *visit) sitesPage() error {
 	pages, refusal, err := ask[toolapi.PageList](v, "page.list", map[string]any{})
 	if err != nil {
@@ -195,57 +222,78 @@ func (v *visit) sitesPage() error {
 	if refusal != nil {
 		return v.refusedPage(refusal)
 	}
-	type site struct {
-		toolapi.Page
-		URL      string
-		Due      *clockView
-		Domains  []toolapi.Domain
-		LiveName string
-		Made     []revisionView
-		Older    int
+	q := v.x.r.URL.Query()
+	data := struct {
+		Find  string
+		Total int
+		Sites []siteView
+		Open  bool // revisions are unfolded
+		More  template.URL
+	}{Find: strings.TrimSpace(q.Get("find"))}
+	found := slices.DeleteFunc(pages.Pages, func(p toolapi.Page) bool { return !hasText(p, domains.Domains, data.Find) })
+	data.Total = len(found)
+	from, err := strconv.Atoi(q.Get("from"))
+	if q.Get("from") != "" && (err != nil || from < 0) {
+		return notFound()
 	}
-	var all []site
-	for _, p := range pages.Pages {
-		s := site{Page: p, URL: v.address(p.Hostname)}
+	found = found[min(from, len(found)):]
+	if len(found) > listSites {
+		found, data.More = found[:listSites], query(url.Values{"find": {data.Find}, "from": {strconv.Itoa(from + listSites)}})
+	}
+	data.Open = len(found) <= openSites
+	data.Sites, err = v.sites(found, domains.Domains)
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "sites", "Sites", data)
+}
+
+// query are parameters as a link has them. As mere text they would be encoded once more.
+func query(values url.Values) template.URL { return template.URL(values.Encode()) } //nolint:gosec // encoded
+
+// hasText reports whether a page has a text in its name or in an address of its own,
+// whatever the case of the letters.
+func hasText(p toolapi.Page, domains []toolapi.Domain, text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(strings.ToLower(p.Name), text) || slices.ContainsFunc(domains, func(d toolapi.Domain) bool {
+		return d.SiteID == p.SiteID && strings.Contains(strings.ToLower(d.Hostname), text)
+	})
+}
+
+// sites are pages with all that is shown of them.
+func (v *visit) sites(pages []toolapi.Page, domains []toolapi.Domain) (all []siteView, err error) {
+	ids := make([]string, len(pages))
+	for i, p := range pages {
+		ids[i] = p.SiteID
+	}
+	var made map[string]revisionsOfSite
+	err = v.service.db.read(v.x.r.Context(), func(t tx) (err error) {
+		made, err = t.revisionsOf(ids, siteRevisions, v.now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pages {
+		s := siteView{Page: p, URL: v.address(p.Hostname), Count: made[p.SiteID].total}
+		s.Older = s.Count - len(made[p.SiteID].newest)
+		for _, r := range made[p.SiteID].newest {
+			s.Made = append(s.Made, revisionView{r, v.timestamp(&r.CreatedAt), v.timestamp(r.PublishedAt)})
+		}
 		if p.LiveRevision != nil {
 			s.LiveName = *p.LiveRevision
 		}
 		if p.Schedule != nil {
-			if at, err := time.Parse(time.RFC3339Nano, p.Schedule.At); err == nil {
-				due := v.clock(at.UnixMilli())
-				s.Due = &due
-			}
+			s.Due = v.timestamp(&p.Schedule.At)
 		}
-		for _, d := range domains.Domains {
+		for _, d := range domains {
 			if d.SiteID == p.SiteID {
 				s.Domains = append(s.Domains, d)
 			}
 		}
-		if s.Made, s.Older, err = v.revisions(p.SiteID); err != nil {
-			return err
-		}
 		all = append(all, s)
 	}
-	return v.render(http.StatusOK, "sites", "Sites", all)
-}
-
-// revisionView is a revision with its dates.
-type revisionView struct {
-	toolapi.RevisionSummary
-	Created, Published *clockView
-}
-
-// revisions are the newest of a page, and how many more there are.
-func (v *visit) revisions(site string) (shown []revisionView, older int, err error) {
-	all, refusal, err := ask[toolapi.RevisionList](v, "page.revisions", map[string]any{"site_id": site})
-	if err != nil || refusal != nil {
-		return nil, 0, err // a page that went meanwhile has none
-	}
-	newest := all.Revisions[:min(len(all.Revisions), siteRevisions)]
-	for _, r := range newest {
-		shown = append(shown, revisionView{r, v.timestamp(&r.CreatedAt), v.timestamp(r.PublishedAt)})
-	}
-	return shown, len(all.Revisions) - len(newest), nil
+	return all, nil
 }
 
 // timestamp shows the time of an answer.

@@ -61,7 +61,7 @@ type argumentView struct{ Name, Value, Means string }
 type changeView struct{ What, Now, Then string }
 
 // clockView is a time in the workspace's zone.
-type clockView struct{ Machine, Text string }
+type clockView struct{ Machine, Text, Hour string }
 
 // clock shows a time to people.
 func (v *visit) clock(ms int64) clockView {
@@ -70,7 +70,8 @@ func (v *visit) clock(ms int64) clockView {
 	if err != nil {
 		zone = time.UTC
 	}
-	return clockView{at.UTC().Format(time.RFC3339), at.In(zone).Format("Mon 2 Jan 2006, 15:04:05 MST")}
+	local := at.In(zone)
+	return clockView{at.UTC().Format(time.RFC3339), local.Format("Mon 2 Jan 2006, 15:04:05 MST"), local.Format("15:04")}
 }
 
 // proposalsPage shows what waits, and what became of the one that was just decided.

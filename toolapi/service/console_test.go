@@ -156,6 +156,45 @@ func TestConsoleSessions(t *testing.T) {
 	}
 }
 
+// TestConsoleManySites: every site can be found, however many there are.
+func TestConsoleManySites(t *testing.T) {
+	w := newWorld(t)
+	w.sql("INSERT INTO sites (id, workspace_id, name) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT printf('site-%03d', i), 1, printf('Many %03d', i) FROM n")
+	w.sql("INSERT INTO domains (id, workspace_id, hostname, site_id, provided) SELECT 'd' || id, 1, 'many-' || substr(id, 6) || '.localhost', id, 1 FROM sites WHERE id LIKE 'site-%'")
+	w.sql("INSERT INTO revisions (site_id, number, name, created_at) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 14) SELECT 'site-007', i, 'r' || i || '-x', 0 FROM n")
+	ana := w.enter("member")
+	seen, pages := map[string]int{}, 0
+	for next := "/console/w/acme/sites"; next != "" && pages < 9; pages++ {
+		text := ana.see(next, "63 sites").text
+		for _, id := range regexp.MustCompile(`aria-labelledby="s-([^"]+)"`).FindAllStringSubmatch(text, -1) {
+			seen[id[1]]++
+		}
+		more := regexp.MustCompile(`href="(\?[^"]+)" rel="next"`).FindStringSubmatch(text)
+		if next = ""; more != nil {
+			next = "/console/w/acme/sites" + html.UnescapeString(more[1])
+		}
+	}
+	if len(seen) != 63 || pages != 3 {
+		t.Errorf("%d sites on %d pages", len(seen), pages)
+	}
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("%s is shown %d times", id, n)
+		}
+	}
+	found := ana.see("/console/w/acme/sites?find=MANY-007.loc", "1 site found", "Many 007", "14 revisions", "r14-x", "r5-x", "and 4 older").text
+	if strings.Contains(found, "Many 008") || strings.Contains(found, "r4-x") {
+		t.Errorf("it shows more: %s", found)
+	}
+	ana.see("/console/w/acme/sites?find="+url.QueryEscape(`"><b>`), "No site has this")
+	ana.see("/console/w/acme/sites?from=1000", "63 sites")
+	for _, from := range []string{"-1", "x", "99999999999999999999"} {
+		if got := ana.send("GET", "/console/w/acme/sites?from="+from, ""); got.status != http.StatusNotFound {
+			t.Errorf("%s: %d", from, got.status)
+		}
+	}
+}
+
 // TestConsolePages: each page shows what its tool answers, of workspaces that the key
 // reaches.
 func TestConsolePages(t *testing.T) {
@@ -175,8 +214,13 @@ func TestConsolePages(t *testing.T) {
 	if got := ana.send("GET", "/console/w/acme/week?week=2026-13-01", ""); !strings.Contains(got.text, "That did not work") {
 		t.Errorf("%d %s", got.status, got.text)
 	}
-	for _, path := range []string{"/console", "/console/", "/console/w", "/console/w/acme", "/console/w/globex/week", "/console/w/nowhere/week", "/console/w/acme/nothing", "/console/w/acme/week/x", "/console/w/acme/content?status=x", "/console/w/acme/audit?before=x", "/console/layout.html", "/console/..", "/console//w", "/console/w/acme/%77eek"} {
+	for _, path := range []string{"/console", "/console/", "/console/w", "/console/w/acme", "/console/w/globex/week", "/console/w/nowhere/week", "/console/w/acme/nothing", "/console/w/acme/week/x", "/console/w/acme/content?status=x", "/console/w/acme/audit?before=x", "/console/layout.html", "/console/w/acme/%77eek"} {
 		if got := ana.sendRaw(path); got != http.StatusNotFound {
+			t.Errorf("%s: %d", path, got)
+		}
+	}
+	for _, path := range []string{"/console/..", "/console//w", "/%2e/", "/console%2fw", "/a%5cb", "/%25", "/%00", "/\uff0e\uff0e/"} { // two programs could read them in two ways
+		if got := ana.sendRaw(path); got != http.StatusBadRequest {
 			t.Errorf("%s: %d", path, got)
 		}
 	}

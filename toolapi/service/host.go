@@ -153,6 +153,7 @@ func (s *Service) cannotShow(x *exchange, err error) {
 
 // visitor is the response without the headers of the API.
 func (x *exchange) visitor() http.ResponseWriter {
+	leave(x.r)
 	h := x.Header()
 	for _, name := range []string{toolapi.HeaderAPI, toolapi.HeaderRequestID, "Cache-Control", "X-Content-Type-Options"} {
 		h.Del(name)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -122,8 +124,17 @@ func TestLeadsPage(t *testing.T) {
 	w, host := hosting(t)
 	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: captured("ours", 1, 60)}
 	w.take(w.demo.IDs["site_id"])
-	page := w.enter("member").see("/console/w/acme/leads", "60 in all", "<b>", "Older")
+	ana := w.enter("member")
+	page := ana.see("/console/w/acme/leads", "60 in all", "<b>", "Older")
 	if strings.Count(page.text, "pages.lead.captured") != 50 || strings.Contains(page.text, "<dd><b>") {
 		t.Errorf("%s", page.text)
+	}
+	older := regexp.MustCompile(`<a href="([^"]+)">Older`).FindStringSubmatch(page.text)
+	if older == nil {
+		t.Fatal("no link to older ones")
+	}
+	page = ana.see("/console/w/acme/leads"+html.UnescapeString(older[1]), "60 in all")
+	if strings.Count(page.text, "pages.lead.captured") != 10 || strings.Contains(page.text, "Older") {
+		t.Errorf("the older ones: %s", page.text)
 	}
 }

@@ -2,10 +2,13 @@ package service
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
@@ -131,17 +134,41 @@ func (c *call) revisions(args toolapi.SiteArgs) (toolapi.RevisionList, error) {
 	if err != nil {
 		return toolapi.RevisionList{}, err
 	}
-	all := toolapi.RevisionList{SiteID: s.id}
-	all.Revisions, err = list(c.tx, func(rows *sql.Rows, r *toolapi.RevisionSummary) error {
+	of, err := c.revisionsOf([]string{s.id}, math.MaxInt32, c.now)
+	return toolapi.RevisionList{SiteID: s.id, Revisions: of[s.id].newest}, err
+}
+
+// revisionsOfSite are the newest revisions of a page, and how many it has in all.
+type revisionsOfSite struct {
+	newest []toolapi.RevisionSummary
+	total  int
+}
+
+// revisionsOf are the newest revisions of pages, at most so many of each.
+func (t tx) revisionsOf(sites []string, most int, now time.Time) (map[string]revisionsOfSite, error) {
+	ids, err := json.Marshal(sites)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string]revisionsOfSite{}
+	for _, id := range sites {
+		of[id] = revisionsOfSite{newest: []toolapi.RevisionSummary{}}
+	}
+	_, err = list(t, func(rows *sql.Rows, r *toolapi.RevisionSummary) error {
+		var site string
+		var total int
 		var created int64
 		var published sql.NullInt64
-		err := rows.Scan(&r.Revision, &created, &r.Files, &r.Bytes, &r.Previewed, &published)
+		err := rows.Scan(&site, &total, &r.Revision, &created, &r.Files, &r.Bytes, &r.Live, &r.Scheduled, &r.Previewed, &published)
 		r.CreatedAt, r.PublishedAt = instant(created), optional(published)
-		r.Live, r.Scheduled = s.live.String == r.Revision, s.scheduled.String == r.Revision
+		of[site] = revisionsOfSite{append(of[site].newest, *r), total}
 		return err
-	}, `SELECT r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0),
+	}, `SELECT r.site_id, r.total, r.name, r.created_at, coalesce(b.file_count, 0), coalesce(b.bytes, 0), s.live_revision IS r.name, n.revision IS r.name,
 		EXISTS (SELECT 1 FROM previews p WHERE p.site_id = r.site_id AND p.revision = r.name AND p.expires_at > ?),
 		(SELECT max(at) FROM publishes p WHERE p.site_id = r.site_id AND p.revision = r.name)
-		FROM revisions r LEFT JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? ORDER BY r.number DESC`, c.now.UnixMilli(), s.id)
-	return all, err
+		FROM (SELECT *, row_number() OVER (PARTITION BY site_id ORDER BY number DESC) AS place, count(*) OVER (PARTITION BY site_id) AS total
+			FROM revisions WHERE site_id IN (SELECT value FROM json_each(?))) r
+		JOIN sites s ON s.id = r.site_id LEFT JOIN schedules n ON n.site_id = r.site_id LEFT JOIN bundles b ON b.id = r.bundle_id
+		WHERE r.place <= ? ORDER BY r.number DESC`, now.UnixMilli(), string(ids), most)
+	return of, err
 }

@@ -1,0 +1,120 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+// This file answers requests that net/http refuses by itself, before there is one to hand
+// over: it writes plain text then, and the boundary answers in its envelope and with
+// its headers (platform document, sections 4.1 and 9).
+
+// Listener returns l with connections on which the refusals of net/http are the
+// service's. The server needs [ConnContext] too.
+func (s *Service) Listener(l net.Listener) net.Listener { return &wireListener{l, s} }
+
+// ConnContext is the ConnContext of a server on a [Service.Listener].
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, wireKey{}, c)
+}
+
+type wireKey struct{}
+
+type wireListener struct {
+	net.Listener
+	service *Service
+}
+
+// Accept implements net.Listener.
+func (l *wireListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if tcp, ok := c.(*net.TCPConn); ok && err == nil {
+		return &wire{TCPConn: tcp, service: l.service}, nil
+	}
+	return c, err
+}
+
+// wire is a connection. What it does not write itself it leaves to TCP, which can send
+// files without reading them.
+type wire struct {
+	*net.TCPConn
+	service *Service
+	// foreign says that a published page answered on it, whose bytes may look like anything.
+	foreign atomic.Bool
+}
+
+// leave lets what comes on the connection of a request through as it is from now on.
+func leave(r *http.Request) {
+	if w, ok := r.Context().Value(wireKey{}).(*wire); ok {
+		w.foreign.Store(true)
+	}
+}
+
+// refusedByServer is all that net/http writes when it refuses a request: in one piece, and
+// with none of the headers of an answer of ours.
+var refusedByServer = regexp.MustCompile(`\AHTTP/1\.1 ([45]\d\d) [^\r\n]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n[^\r\n]*|Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)\z`)
+
+// longestRefusal bounds what is looked at.
+const longestRefusal = 512
+
+// Write implements net.Conn.
+func (w *wire) Write(b []byte) (int, error) {
+	if len(b) > longestRefusal || !bytes.HasPrefix(b, []byte("HTTP/1.1 ")) || w.foreign.Load() {
+		return w.TCPConn.Write(b)
+	}
+	found := refusedByServer.FindSubmatch(b)
+	if found == nil {
+		return w.TCPConn.Write(b)
+	}
+	status, err := strconv.Atoi(string(found[1]))
+	if err != nil {
+		return 0, err
+	}
+	if err := w.service.refuseUnread(w.TCPConn, status); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// refuseUnread answers a request that nobody read.
+func (s *Service) refuseUnread(c net.Conn, status int) error {
+	refused := map[int]*toolapi.Error{
+		http.StatusExpectationFailed:           toolapi.NewError(toolapi.CodeExpectation, "The only expectation that is met is 100-continue."),
+		http.StatusRequestHeaderFieldsTooLarge: toolapi.NewError(toolapi.CodeHeadersTooLarge, "The headers of the request are too long."),
+		http.StatusNotImplemented:              toolapi.NewError(toolapi.CodeTransferCoding, "The only transfer coding that is read is chunked."),
+		http.StatusHTTPVersionNotSupported:     toolapi.NewError(toolapi.CodeVersion, "This service speaks HTTP/1.1."),
+	}[status]
+	if refused == nil {
+		refused = toolapi.NewError(toolapi.CodeMalformedRequest, "The request line or a header is not one of HTTP/1.1.")
+	}
+	body, err := json.Marshal(refused)
+	if err != nil {
+		return err
+	}
+	body = append(body, '\n')
+	id := uuid()
+	h := http.Header{"Connection": {"close"}, "Content-Type": {"application/json"}, "Content-Length": {strconv.Itoa(len(body))}}
+	introduce(h, id)
+	toolapi.Deprecate(h, toolapi.NestedError)
+	status = toolapi.Status(refused.Code)
+	s.metrics.count("", status, refused.Code, 0)
+	s.log.Info("request", "request", id, "status", status, "code", refused.Code)
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
+	if err := h.Write(&text); err != nil {
+		return err
+	}
+	text.WriteString("\r\n")
+	text.Write(body)
+	_, err = c.Write(text.Bytes())
+	return err
+}
