@@ -43,12 +43,6 @@ func (c *cli) newCall() *cobra.Command {
 			}
 			return r.call(cmd.Context(), f, args[0], args[1:])
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return toolNames(), cobra.ShellCompDirectiveNoFileComp
-		},
 	}
 	r.flags(cmd)
 	cmd.Flags().Var(&jsonOrBody{c, f}, "json", "print refusals as JSON, too; with a `BODY`, send it as the arguments")

@@ -14,15 +14,13 @@ import (
 )
 
 // This file says what a shell completes: what a flag or an argument can be, also
-// where only the site at hand knows. It asks no network, changes nothing, and
-// offers nothing rather than fail.
+// where only the site at hand, its databases or the service know. It changes nothing,
+// waits for nobody for long, and offers less rather than fail.
 
 // complete gives the commands below root their completions.
 func (c *cli) complete(root *cobra.Command) {
 	for path, known := range map[string]func() []string{
 		"routes explain":   c.routePaths,
-		"call":             toolNames,
-		"tools describe":   toolNames,
 		"state load":       c.snapshotNames,
 		"state remove":     c.snapshotNames,
 		"leads show":       none,
@@ -37,17 +35,23 @@ func (c *cli) complete(root *cobra.Command) {
 			cmd.ValidArgsFunction = oneOf(known)
 		}
 	}
-	flags := map[string]func() []string{
+	for _, path := range []string{"call", "tools describe"} {
+		below(root, strings.Fields(path)).ValidArgsFunction = c.firstOf(c.liveTools)
+	}
+	flags := map[string]completer{"workspace": c.asked(c.liveWorkspaces), "table": c.asked(c.liveTables)}
+	for name, known := range map[string]func() []string{
 		"color": values("auto", "always", "never"), "limits": values("enforce", "warn", "off"), "isolation": values("shared", "request"),
 		"live-reload": values("hot", "full", "off"), "template": templateNames, "target": values("pages", "cloudflare"), "seed": values("demo"),
 		"as": c.personaKeys, "editor": func() []string { return append(editorNames(), "none") }, "snapshot": c.snapshotNames, "form": c.formNames,
-		"fail-on": values("error", "warning"), "role": values("owner", "editor", "viewer"), "workspace": c.knownWorkspaces, "table": c.tableNames,
+		"fail-on": values("error", "warning"), "role": values("owner", "editor", "viewer"),
+	} {
+		flags[name] = oneOf(known)
 	}
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for name, known := range flags {
 			if f := cmd.Flags().Lookup(name); f != nil && f.Value.Type() != "bool" || cmd.PersistentFlags().Lookup(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, oneOf(known)) // fails only where there is one already
+				_ = cmd.RegisterFlagCompletionFunc(name, known) // fails only where there is one already
 			}
 		}
 		if cmd.ValidArgsFunction == nil && strings.Contains(cmd.Use, "[DIR]") {
@@ -66,14 +70,17 @@ type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 // oneOf completes one of the values.
 func oneOf(values func() []string) completer {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		var fit []string
-		for _, v := range values() {
-			if strings.HasPrefix(v, begun) {
-				fit = append(fit, v)
-			}
-		}
-		return fit, cobra.ShellCompDirectiveNoFileComp
+		return begunWith(begun, values()), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+func begunWith(begun string, values []string) (fit []string) {
+	for _, v := range values {
+		if strings.HasPrefix(v, begun) {
+			fit = append(fit, v)
+		}
+	}
+	return fit
 }
 
 func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -133,15 +140,6 @@ func (c *cli) formNames() (names []string) {
 	return names
 }
 
-// tableNames are the tables that the manifest names.
-func (c *cli) tableNames() []string {
-	_, m, ok := c.here()
-	if !ok || m.Bindings.Database == nil {
-		return nil
-	}
-	return m.Bindings.Database.Tables
-}
-
 func (c *cli) personaKeys() (keys []string) {
 	dir, _, _ := c.here()
 	list, fault := readPersonas(dir)
@@ -169,18 +167,4 @@ func (c *cli) snapshotNames() (names []string) {
 		}
 	}
 	return names
-}
-
-// knownWorkspaces is the workspace that the site is linked to.
-func (c *cli) knownWorkspaces() []string {
-	r := c.newRemote()
-	dir, _, ok := c.here()
-	if !ok {
-		return nil
-	}
-	r.dir = dir
-	if r.readLink() != nil || r.link.Workspace == "" {
-		return nil
-	}
-	return []string{r.link.Workspace}
 }

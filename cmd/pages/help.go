@@ -99,7 +99,10 @@ func printUsage(cmd *cobra.Command, w io.Writer) error {
 	writeCommands(&b, cmd)
 	writeFlags(&b, cmd)
 	if !cmd.HasParent() {
-		b.WriteString("\nMore: pages help COMMAND, and pages help " + strings.Join(topicNames(), "|") + "\n")
+		fmt.Fprintf(&b, "\nMore: pages help COMMAND, and pages help TOPIC:\n")
+		for _, t := range topics() {
+			fmt.Fprintf(&b, "  %-*s %s\n", cmd.NamePadding(), t.name, t.short)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

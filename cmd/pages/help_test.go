@@ -61,6 +61,36 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestTopics: each topic fits on a screen, and the commands and flags that it names are
+// there.
+func TestTopics(t *testing.T) {
+	named := regexp.MustCompile(`(?m)(?:^  |; |, |\b)pages ([a-z]+(?: [^\n]*)?)`)
+	flag := regexp.MustCompile(`--[a-z][a-z-]+`)
+	for _, topic := range roomTopics() {
+		if n := strings.Count(topic.text, "\n"); n > 24 {
+			t.Errorf("%s has %d lines", topic.name, n)
+		}
+		for line := range strings.Lines(topic.text) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 90 {
+				t.Errorf("%s: a line of %d characters: %s", topic.name, n, line)
+			}
+			m, _, _ := strings.Cut(named.FindString(line), " -- ")
+			if m == "" {
+				continue
+			}
+			cmd, rest := commandIn(strings.TrimLeft(m, " ;,"))
+			if word, _, _ := strings.Cut(rest, " "); !cmd.HasParent() && word != "help" || cmd.HasSubCommands() && !cmd.Runnable() {
+				t.Errorf("%s: there is no such command: %s", topic.name, m)
+			}
+			for _, name := range flag.FindAllString(m, -1) {
+				if cmd.HasParent() && cmd.Flag(strings.TrimPrefix(name, "--")) == nil {
+					t.Errorf("%s: %s has no flag %s", topic.name, cmd.CommandPath(), name)
+				}
+			}
+		}
+	}
+}
+
 // TestExitCodes: every code is explained, and what commands say of theirs is so.
 func TestExitCodes(t *testing.T) {
 	known := map[string]bool{}

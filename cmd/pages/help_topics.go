@@ -12,13 +12,6 @@ import (
 // topic is a page of help that is about no single command.
 type topic struct{ name, short, text string }
 
-func topicNames() (names []string) {
-	for _, t := range topics() {
-		names = append(names, t.name)
-	}
-	return names
-}
-
 // addTopics makes each topic a page of `pages help`. One with the name of a command
 // is part of that command's.
 func (c *cli) addTopics(root *cobra.Command) {
@@ -32,12 +25,12 @@ func (c *cli) addTopics(root *cobra.Command) {
 }
 
 func topics() []topic {
-	return []topic{
+	return append(roomTopics(), []topic{
 		{"exit-codes", "What the exit codes mean", exitCodesTopic()},
 		{"environment", "The environment variables that count", environmentTopic},
 		{"state", "What is kept in .pages, and how it is moved", stateTopic},
 		{"assumptions", "What the platform's document leaves open, and is assumed here", assumptionsTopic()},
-	}
+	}...)
 }
 
 // exitMeanings are the exit codes: the contract with scripts and CI.

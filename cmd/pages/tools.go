@@ -109,9 +109,6 @@ func (c *cli) newToolsDescribe() *cobra.Command {
 			r.describe(tools[i])
 			return nil
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return toolNames(), cobra.ShellCompDirectiveNoFileComp
-		},
 	}
 	r.flags(cmd)
 	return cmd

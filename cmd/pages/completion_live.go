@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// This file completes what databases and the service know.
+
+// completionTime is how long somebody who pressed Tab waits for a service.
+const completionTime = 500 * time.Millisecond
+
+// asked completes one of the values that the command at hand gives, with its flags and
+// the environment.
+func (c *cli) asked(values func(*cobra.Command) []string) completer {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		wasQuiet := c.quiet
+		c.quiet = true
+		defer func() { c.quiet = wasQuiet }()
+		c.typed = map[string]bool{}
+		cmd.Flags().Visit(func(f *pflag.Flag) { c.typed[f.Name] = true })
+		if c.fromEnvironment(cmd.Flags()) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return begunWith(begun, values(cmd)), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// firstOf completes the first argument alone.
+func (c *cli) firstOf(values func(*cobra.Command) []string) completer {
+	asked := c.asked(values)
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return asked(cmd, args, begun)
+	}
+}
+
+// remoteOf is the service that a command would call.
+func (c *cli) remoteOf(cmd *cobra.Command) *remote {
+	r := c.newRemote()
+	for name, value := range map[string]*string{"base-url": &r.baseURL, "api-key-file": &r.keyFile} {
+		if f := cmd.Flags().Lookup(name); f != nil {
+			*value = f.Value.String()
+		}
+	}
+	return r
+}
+
+// liveTools are the tools that the service has, or those that are known without one.
+func (c *cli) liveTools(cmd *cobra.Command) []string {
+	r := c.remoteOf(cmd)
+	if !r.isTrusted() {
+		return toolNames()
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	tools, err := r.tools(ctx)
+	if err != nil {
+		return toolNames()
+	}
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// liveWorkspaces are those that the key reaches, or else that of the link.
+func (c *cli) liveWorkspaces(cmd *cobra.Command) []string {
+	r := c.remoteOf(cmd)
+	isTrusted := r.isTrusted() // and the link is read
+	var known []string
+	if r.link.Workspace != "" {
+		known = []string{r.link.Workspace}
+	}
+	if store := r.credentials(); !isTrusted || r.keyFile == "-" || r.asksKeyring(store) {
+		return known
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	if err := r.open(ctx, ""); err != nil {
+		return known
+	}
+	r.workspace = "" // all of them
+	who, err := r.who(ctx)
+	switch {
+	case err != nil:
+		return known
+	case len(who.Workspaces) > 0:
+		return who.Workspaces
+	case who.Workspace != "":
+		return []string{who.Workspace}
+	}
+	return known
+}
+
+// isTrusted reports whether there is a service that the user named, and not only a file
+// of the site's: nobody else hears of a Tab.
+func (r *remote) isTrusted() bool {
+	r.dir, _ = r.find(nil)
+	if r.readLink() != nil {
+		return false
+	}
+	_, trusted, err := r.address(r.credentials())
+	return err == nil && trusted
+}
+
+// asksKeyring reports whether the key is where a person may be asked to unlock it.
+func (r *remote) asksKeyring(store *credentials) bool {
+	if key, _ := r.lookup(envKey); key != "" || r.keyFile != "" {
+		return false
+	}
+	base, _, err := r.address(store)
+	return err == nil && store.Logins[strings.TrimSuffix(base, "/")].Keyring
+}
+
+// liveTables are the tables and views of the database as it is, and those that the
+// manifest names.
+func (c *cli) liveTables(cmd *cobra.Command) (names []string) {
+	f := &dbFlags{}
+	if p := cmd.Flags().Lookup("project"); p != nil {
+		f.project = p.Value.String() == "true"
+		f.projectState = cmd.Flags().Lookup("project-state").Value.String()
+	}
+	if _, m, ok := c.here(); ok && m.Bindings.Database != nil && !f.project {
+		names = append(names, m.Bindings.Database.Tables...)
+	}
+	db, err := c.openDatabase(cmd.Context(), f, binding.ConsoleOptions{ReadOnly: true, Unbounded: true})
+	if err != nil {
+		return names
+	}
+	defer db.Close()
+	rows, err := db.pool.QueryContext(cmd.Context(), "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'")
+	if err != nil {
+		return names
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if rows.Scan(&name) == nil {
+			names = append(names, name)
+		}
+	}
+	if rows.Err() != nil {
+		return names
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
