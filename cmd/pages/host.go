@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type siteHost struct {
 	notice  func(error)     // of what databases failed with
 	arrived func(string)    // of a site that has a new lead
 	runtime func() (*pagesruntime.Runtime, error)
+	outside *site.Outside // for visitors of no site
 
 	mu       sync.Mutex
 	sites    map[string]*hostedSite
@@ -48,6 +50,11 @@ func (c *cli) newHost(ctx context.Context, data *platformData, logger *slog.Logg
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
 		return pagesruntime.Open(h.until, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now})
 	})
+	outside, err := site.NewOutside()
+	if err != nil {
+		return nil, err
+	}
+	h.outside = outside
 	// Previews begin anew with the service.
 	old, err := filepath.Glob(filepath.Join(h.dir, "*", "previews"))
 	for _, dir := range old {
@@ -108,10 +115,16 @@ func (h *siteHost) Prepare(ctx context.Context, r service.Release) (service.Prep
 		return nil, err
 	}
 	defer s.unlock()
-	if err := s.open(ctx, r); err != nil {
+	err := s.open(ctx, r)
+	var next *preparedRelease
+	if err == nil {
+		next, err = s.prepare(ctx, r)
+	}
+	if err != nil {
+		h.notice(err)
 		return nil, err
 	}
-	return s.prepare(ctx, r)
+	return next, nil
 }
 
 // Serve implements service.Host.
@@ -184,13 +197,29 @@ func (h *siteHost) Leads(ctx context.Context, id string, after int64, most int) 
 func (h *siteHost) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load func(context.Context) (service.Release, error)) {
 	if !s.shown.Load() {
 		if err := s.load(r.Context(), load); err != nil {
-			h.logger.Error("a page could not be shown", "site", s.id, "error", err.Error())
-			http.Error(w, "This page cannot be shown at the moment.", http.StatusServiceUnavailable)
+			h.cannotShow(w, r, s, err)
 			return
 		}
 	}
 	s.hosts.note(r.Host)
 	s.front.ServeHTTP(w, r)
+}
+
+// cannotShow answers a visitor of a site that could not be loaded.
+func (h *siteHost) cannotShow(w http.ResponseWriter, r *http.Request, s *hostedSite, err error) {
+	if errors.Is(err, errEnded) {
+		h.Refuse(w, r, service.NoPreview())
+		return
+	}
+	h.logger.Error("a page could not be shown", "site", s.id, "error", err.Error())
+	h.notice(err)
+	w.Header().Set("Retry-After", strconv.Itoa(int(loadPause/time.Second)))
+	h.Refuse(w, r, service.NotShown())
+}
+
+// Refuse implements service.Host.
+func (h *siteHost) Refuse(w http.ResponseWriter, r *http.Request, e service.VisitError) {
+	h.outside.Refuse(w, r, e.Title, &site.RefusalError{Status: e.Status, Code: e.Code, Message: e.Text})
 }
 
 // hostNames are the names that a site was asked for by.

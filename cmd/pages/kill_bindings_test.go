@@ -51,15 +51,21 @@ export default { async fetch(request, env) {
 	return Response.json(all);
 } }`
 
+// writerManifest and writerTables go with that Worker.
+const (
+	writerManifest = `{"entry": "worker.js", "routes": [{"pattern": "/api/*"}], "limits": {"cpuMs": 30000},
+	"bindings": {"database": {"migrations": "migrations"}, "kv": {"name": "KV"}, "storage": {"name": "BUCKET"}}}`
+	writerTables = "CREATE TABLE a (key TEXT PRIMARY KEY, body TEXT NOT NULL);\nCREATE TABLE b (key TEXT PRIMARY KEY, version INTEGER NOT NULL);\n"
+)
+
 // writerSite is a site with that Worker.
 func writerSite(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"pages.deploy.json": `{"entry": "worker.js", "routes": [{"pattern": "/api/*"}], "limits": {"cpuMs": 30000},
-			"bindings": {"database": {"migrations": "migrations"}, "kv": {"name": "KV"}, "storage": {"name": "BUCKET"}}}`,
+		"pages.deploy.json":     writerManifest,
 		"worker.js":             writerWorker,
-		"migrations/0001_a.sql": "CREATE TABLE a (key TEXT PRIMARY KEY, body TEXT NOT NULL);\nCREATE TABLE b (key TEXT PRIMARY KEY, version INTEGER NOT NULL);\n",
+		"migrations/0001_a.sql": writerTables,
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

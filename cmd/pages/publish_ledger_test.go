@@ -39,6 +39,7 @@ type pageLedger struct {
 	publishes int // acknowledged ones
 	unknown   int // publishes that may have happened
 	powerless bool
+	refused   func() bool // whether the service may refuse; nil for never
 }
 
 const markedManifest = `{"entry":"w/worker.js","assets":"public","routes":[{"pattern":"/api"}],"bindings":{"database":{"migrations":"migrations"}}}`
@@ -92,6 +93,9 @@ func (l *pageLedger) isPowerless() bool {
 	return l.powerless
 }
 
+// mayFail reports whether what is not acknowledged is no fault.
+func (l *pageLedger) mayFail() bool { return l.isPowerless() || l.refused != nil && l.refused() }
+
 // told notes what an acknowledgement says, unless the power is gone.
 func (l *pageLedger) told(note func()) bool {
 	l.mu.Lock()
@@ -129,8 +133,11 @@ func (l *pageLedger) once(t *testing.T, p *platformRun) bool {
 		l.unknown++
 		return false
 	}
-	if !o.OK && !l.isPowerless() {
+	if !o.OK && !l.mayFail() {
 		t.Errorf("%s of %s: %+v", tool, revision, o)
+	}
+	if !o.OK {
+		l.unknown++
 		return false
 	}
 	ok := l.told(func() {
@@ -158,7 +165,7 @@ func (l *pageLedger) make(t *testing.T, p *platformRun) string {
 	}
 	revision, err := way()
 	if err != nil {
-		if !gone(err) && !l.isPowerless() {
+		if !gone(err) && !l.mayFail() {
 			t.Errorf("a revision: %v", err)
 		}
 		return ""

@@ -20,7 +20,7 @@ import (
 type stores struct {
 	run     *devRun
 	failed  func(error) // is told what writes failed with; nil for nobody
-	opening sync.Mutex // of what is below, and of what the state keeps open
+	opening sync.Mutex  // of what is below, and of what the state keeps open
 	kv      *binding.KV
 	bucket  *binding.Storage
 	uploads *binding.Storage // what visitors sent with forms

@@ -22,6 +22,9 @@ type DatabaseOptions struct {
 	Now func() time.Time
 	// Timeout stops a query or batch that takes longer. Default 30 s, as D1's.
 	Timeout time.Duration
+	// Failed, if set, is told of every error of a write before its caller is, and may be
+	// called from several goroutines. An error of SQLite's has a method Code.
+	Failed func(error)
 }
 
 // Database is a SQLite database with the shape of D1, behind the sandbox that
@@ -190,6 +193,9 @@ func (d *Database) use(ctx context.Context, fn func(ctx context.Context) error) 
 	limited, cancel := context.WithTimeout(ctx, d.o.Timeout)
 	defer cancel()
 	err := d.handle.do(limited, func() error { return fn(limited) })
+	if err != nil && d.o.Failed != nil {
+		d.o.Failed(err)
+	}
 	if d.tidy() != nil {
 		d.drop() // closing the connection undoes whatever it holds
 	}

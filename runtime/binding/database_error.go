@@ -19,6 +19,9 @@ type sqlError struct {
 	offset int // byte in the SQL that the message is about; -1 when unknown
 }
 
+// Code is SQLite's extended result code.
+func (e *sqlError) Code() int { return e.code }
+
 // Error is the text D1 gives behind "D1_ERROR: ".
 func (e *sqlError) Error() string {
 	at := ""

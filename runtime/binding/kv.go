@@ -29,6 +29,10 @@ const (
 // there is no cache in between. Keys are opaque bytes, listed in their order.
 // It is safe for concurrent use.
 type KV struct {
+	// Failed, if set before the first use, is told of every error of a write before its
+	// caller is, and may be called from several goroutines.
+	Failed func(error)
+
 	db  *sql.DB
 	now func() time.Time
 	// write is held by the one writer, so that writers of this process do not
@@ -205,7 +209,8 @@ type kvRow struct {
 }
 
 // put writes the row of key.
-func (kv *KV) put(ctx context.Context, key string, row kvRow, o KVPutOptions) error {
+func (kv *KV) put(ctx context.Context, key string, row kvRow, o KVPutOptions) (err error) {
+	defer func() { kv.tell(err) }()
 	expiration, err := kv.check(key, o)
 	if err != nil {
 		return err
@@ -242,6 +247,13 @@ func (kv *KV) put(ctx context.Context, key string, row kvRow, o KVPutOptions) er
 	return tx.Commit()
 }
 
+// tell passes the error of a write on.
+func (kv *KV) tell(err error) {
+	if err != nil && kv.Failed != nil {
+		kv.Failed(err)
+	}
+}
+
 func valueTooLong(size int) error {
 	return &KVError{"PUT", 413, fmt.Sprintf("Value length of %d exceeds limit of %d.", size, maxKVValue)}
 }
@@ -276,6 +288,7 @@ func (kv *KV) Delete(ctx context.Context, key string) error {
 	kv.write.Lock()
 	defer kv.write.Unlock()
 	_, err := kv.db.ExecContext(ctx, "DELETE FROM kv WHERE key = ?", []byte(key))
+	kv.tell(err)
 	return err
 }
 

@@ -107,6 +107,7 @@ func (kv *KV) storePiece(ctx context.Context, value int64, n int, piece []byte) 
 	kv.write.Lock()
 	defer kv.write.Unlock()
 	_, err := kv.db.ExecContext(ctx, "INSERT INTO kv_pieces (value, n, bytes) VALUES (?, ?, ?)", value, n, piece)
+	kv.tell(err)
 	return err
 }
 
@@ -145,6 +146,7 @@ func (v *kvIncoming) Close() error {
 	// A commit that failed may be there all the same.
 	_, err := v.kv.db.Exec( //nolint:noctx // the request may have ended
 		"DELETE FROM kv_pieces WHERE value = ?1 AND NOT EXISTS (SELECT 1 FROM kv WHERE pieces = ?1)", v.id)
+	v.kv.tell(err)
 	return err
 }
 

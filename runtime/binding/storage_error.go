@@ -69,6 +69,14 @@ func refuse(code int) *StorageError {
 	return &StorageError{Code: code, Text: storageTexts[code]}
 }
 
+// failed is the failure of a write.
+func (s *Storage) failed(action string, err error) error {
+	if s.Failed != nil {
+		s.Failed(err)
+	}
+	return internal(action, err)
+}
+
 // internal is a failure that is not the Worker's fault, unless err already is
 // a refusal. Its text names the reason, without any path of this machine.
 func internal(action string, err error) error {

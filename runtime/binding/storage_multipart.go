@@ -45,7 +45,7 @@ func (s *Storage) CreateMultipart(ctx context.Context, key string, o PutOptions)
 	}
 	http, err := json.Marshal(o.HTTP)
 	if err != nil {
-		return "", internal(action, err)
+		return "", s.failed(action, err)
 	}
 	id := rand.Text() + rand.Text()
 	err = s.write(ctx, func(tx *sql.Tx) error {
@@ -55,7 +55,7 @@ func (s *Storage) CreateMultipart(ctx context.Context, key string, o PutOptions)
 		return err
 	})
 	if err != nil {
-		return "", internal(action, err)
+		return "", s.failed(action, err)
 	}
 	return id, nil
 }
@@ -82,7 +82,7 @@ func (u *Upload) CommitPart(ctx context.Context) (Part, error) {
 	defer u.mu.Unlock()
 	defer u.drop()
 	if err := u.seal(); err != nil {
-		return Part{}, internal(u.action, err)
+		return Part{}, u.storage.failed(u.action, err)
 	}
 	part := Part{u.part.number, hex.EncodeToString(u.md5.Sum(nil))}
 	loose, err := u.enter(ctx, func(tx *sql.Tx, blob segment) ([]string, error) {
@@ -99,7 +99,7 @@ func (u *Upload) CommitPart(ctx context.Context) (Part, error) {
 	})
 	u.storage.collect(ctx, loose)
 	if err != nil {
-		return Part{}, internal(u.action, err)
+		return Part{}, u.storage.failed(u.action, err)
 	}
 	return part, nil
 }
@@ -121,7 +121,7 @@ func (s *Storage) AbortMultipart(ctx context.Context, key, id string) error {
 		return err
 	})
 	if err != nil {
-		return internal(action, err)
+		return s.failed(action, err)
 	}
 	s.collect(ctx, loose)
 	return nil
@@ -162,7 +162,7 @@ func (s *Storage) CompleteMultipart(ctx context.Context, key, id string, parts [
 		return err
 	})
 	if err != nil {
-		return nil, internal(action, err)
+		return nil, s.failed(action, err)
 	}
 	s.collect(ctx, loose)
 	return object, nil

@@ -51,7 +51,7 @@ func (s *Storage) Put(ctx context.Context, key string, body io.Reader, o PutOpti
 	}
 	defer u.Abort()
 	if _, err := io.Copy(u, body); err != nil {
-		return nil, internal("put", err)
+		return nil, s.failed("put", err)
 	}
 	return u.Commit(ctx)
 }

@@ -15,6 +15,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // errEnded is the misuse of an upload that was committed or aborted.
@@ -43,7 +46,7 @@ func (s *Storage) newUpload(action, key string) (*Upload, error) {
 	incoming := path.Join(incomingFolder, rand.Text())
 	file, err := s.blobs.root.Create(incoming)
 	if err != nil {
-		return nil, internal(action, err)
+		return nil, s.failed(action, err)
 	}
 	return &Upload{
 		storage: s, action: action, key: key,
@@ -72,7 +75,7 @@ func (u *Upload) Write(p []byte) (int, error) {
 	}
 	n, err := u.file.Write(p)
 	if err != nil {
-		u.err = internal(u.action, err)
+		u.err = u.storage.failed(u.action, err)
 	}
 	return n, u.err
 }
@@ -101,7 +104,7 @@ func (u *Upload) Commit(ctx context.Context) (*Object, error) {
 	defer u.mu.Unlock()
 	defer u.drop()
 	if err := u.seal(); err != nil {
-		return nil, internal(u.action, err)
+		return nil, u.storage.failed(u.action, err)
 	}
 	object := u.object()
 	loose, err := u.enter(ctx, func(tx *sql.Tx, blob segment) ([]string, error) {
@@ -120,7 +123,7 @@ func (u *Upload) Commit(ctx context.Context) (*Object, error) {
 	})
 	u.storage.collect(ctx, loose)
 	if err != nil {
-		return nil, internal(u.action, err)
+		return nil, u.storage.failed(u.action, err)
 	}
 	return object, nil
 }
@@ -139,10 +142,20 @@ func (u *Upload) enter(ctx context.Context, fn func(*sql.Tx, segment) ([]string,
 		loose, err = fn(tx, blob)
 		return err
 	})
-	if err != nil {
+	switch {
+	case uncertain(err):
+		return nil, err // after a crash the row may be there: the next NewStorage sees
+	case err != nil:
 		return []string{blob.sum}, err
 	}
 	return loose, nil
+}
+
+// uncertain reports whether a transaction failed in a way that a crash may undo: what
+// was written before an fsync that failed may be found when the log is read again.
+func uncertain(err error) bool {
+	failed, ok := errors.AsType[*sqlite.Error](err)
+	return ok && failed.Code()&0xff == sqlite3.SQLITE_IOERR
 }
 
 func without(sums []string, kept string) []string {

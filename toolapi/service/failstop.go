@@ -3,9 +3,8 @@ package service
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
-
-	"modernc.org/sqlite"
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
@@ -45,9 +44,15 @@ func (s *Service) Notice(err error) {
 
 // unsynced reports whether an error is that of an fsync.
 func unsynced(err error) bool {
-	const file, folder = 10 | 4<<8, 10 | 5<<8 // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC
-	database, ok := errors.AsType[*sqlite.Error](err)
-	return ok && (database.Code() == file || database.Code() == folder) || errors.Is(err, blob.ErrBroken)
+	const file, folder = 10 | 4<<8, 10 | 5<<8    // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC
+	if database, ok := errors.AsType[interface { // as the driver's errors and those of hosts are
+		error
+		Code() int
+	}](err); ok && (database.Code() == file || database.Code() == folder) {
+		return true
+	}
+	named, ok := errors.AsType[*fs.PathError](err)
+	return ok && named.Op == "sync" || errors.Is(err, blob.ErrBroken)
 }
 
 // refuseFailed answers everybody once a write was lost. Nothing ran.

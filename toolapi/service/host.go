@@ -25,6 +25,8 @@ type Host interface {
 	Serve(w http.ResponseWriter, r *http.Request, site string, load func(context.Context) (Release, error))
 	// Preview answers a visitor who has a preview link.
 	Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (Release, error))
+	// Refuse answers a visitor for whom there is no page, in the look of the pages.
+	Refuse(w http.ResponseWriter, r *http.Request, e VisitError)
 	// EndPreview ends what Preview started, if it did.
 	EndPreview(id string)
 	// Leads gives what a site's forms captured after the lead with a number, the oldest
@@ -32,6 +34,23 @@ type Host interface {
 	Leads(ctx context.Context, site string, after int64, most int) ([]Captured, error)
 	// Serving reports whether what is live of a site can be served, as far as is known.
 	Serving(site string) bool
+}
+
+// VisitError is why a visitor gets no page.
+type VisitError struct {
+	Status int
+	// Code is for programs, Title and Text, without a full stop, are for people.
+	Code, Title, Text string
+}
+
+// NotShown is for a page that fails at the moment.
+func NotShown() VisitError {
+	return VisitError{http.StatusServiceUnavailable, "unavailable", "This page cannot be shown at the moment", "try again in a while"}
+}
+
+// NoPreview is for whoever has no preview link, or one that is no more.
+func NoPreview() VisitError {
+	return VisitError{http.StatusNotFound, "no_preview", "There is no preview here", "the link is not known, or is no longer good"}
 }
 
 // Prepared is a release that is ready. One of its functions is called, once.
@@ -131,10 +150,10 @@ func (s *Service) serveHosted(x *exchange) bool {
 		return false
 	case !found:
 		x.tool = "visit"
-		x.page(http.StatusNotFound, "There is no page here", "No page has this address.")
+		s.host.Refuse(x.visitor(), x.r, VisitError{http.StatusNotFound, "no_page", "There is no page here", "no page has this address"})
 	case !live, !active:
 		x.tool = "visit"
-		x.page(http.StatusNotFound, "Nothing is published here", "There is no page at this address yet.")
+		s.host.Refuse(x.visitor(), x.r, VisitError{http.StatusNotFound, "not_published", "Nothing is published here", "there is no page at this address yet"})
 	default:
 		x.tool = "visit"
 		s.host.Serve(x.visitor(), x.r, site, func(ctx context.Context) (Release, error) { return s.release(ctx, site) })
@@ -148,7 +167,7 @@ func (s *Service) cannotShow(x *exchange, err error) {
 		s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
 	}
 	x.Header().Set(toolapi.HeaderRetryAfter, "5")
-	x.page(http.StatusServiceUnavailable, "This page cannot be shown at the moment", "Try again in a while.")
+	s.host.Refuse(x.visitor(), x.r, NotShown())
 }
 
 // visitor is the response without the headers of the API.
@@ -163,19 +182,6 @@ func (x *exchange) visitor() http.ResponseWriter {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
-
-// page answers a visitor of nothing.
-func (x *exchange) page(status int, title, text string) {
-	w := x.visitor()
-	body := "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + title + "</title>\n<h1>" + title + "</h1>\n<p>" + text + "</p>\n</html>\n"
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	if x.r.Method != http.MethodHead {
-		_, _ = x.Write([]byte(body)) // fails only when the visitor is gone
-	}
-}
 
 // errNothingLive is for a page that was unpublished a moment ago.
 var errNothingLive = errors.New("nothing is live")

@@ -210,7 +210,7 @@ func (s *Service) servePreview(x *exchange, label string) {
 	private := w.Header()
 	if !found || subtle.ConstantTimeCompare(hash, hashToken(token)) != 1 {
 		privately(private)
-		x.gone()
+		s.host.Refuse(w, x.r, NoPreview())
 		return
 	}
 	if first {
@@ -231,11 +231,6 @@ func (s *Service) servePreview(x *exchange, label string) {
 		r.Preview = true
 		return r, err
 	})
-}
-
-// gone is the answer to whoever has no preview link, or one that is no more.
-func (x *exchange) gone() {
-	x.page(http.StatusNotFound, "There is no preview here", "The link is not known, or is no longer good.")
 }
 
 // privately keeps a preview out of caches and searches, and its address to itself.

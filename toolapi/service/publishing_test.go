@@ -81,6 +81,11 @@ func (f *fakeHost) Leads(_ context.Context, site string, after int64, most int) 
 	return all, f.refuse
 }
 
+// Refuse implements service.Host.
+func (f *fakeHost) Refuse(w http.ResponseWriter, _ *http.Request, e service.VisitError) {
+	http.Error(w, e.Title, e.Status)
+}
+
 // EndPreview implements service.Host.
 func (f *fakeHost) EndPreview(id string) {
 	f.mu.Lock()

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestEveryFailedSync is I-006: the n-th fsync of a service fails, once, for one n after
+// the other, while pages are made, published and rolled back, a Worker writes to its
+// database, its keys and its bucket, and visitors send forms. Whatever the fsync was of:
+// nothing is acknowledged that it belongs to, the service ends and says why, and the next
+// one has everything that was acknowledged.
+func TestEveryFailedSync(t *testing.T) {
+	asks(t)
+	rounds := soakRounds(4, 100)
+	s := &syncRun{data: t.TempDir(), t: t, writes: newLedger(), files: map[string]int{}}
+	s.start()
+	s.site = s.p.Demo["unpublished_site_id"]
+	s.p.ship(t, s.site, writerManifest, map[string]string{"worker.js": writerWorker, "migrations/0001_a.sql": writerTables})
+	s.page = s.p.newPageLedger(t, "Sync")
+	s.page.refused = s.failed.Load
+	for round := range rounds {
+		s.countdown.Store(int64(1 + round*100/rounds + rand.IntN(100/rounds))) //nolint:gosec // a choice
+		s.act()
+		s.start()
+		s.check()
+	}
+	if code := s.p.end(t, os.Interrupt); code != 0 {
+		t.Errorf("exit code %d\n%s", code, s.p.stderr)
+	}
+	s.page.checkHistory(t, s.data)
+	t.Logf("%d rounds, %d acknowledged of pages, %d of Workers, %d leads; failed: %v", rounds, s.page.count(), s.writes.acks, s.leads, s.files)
+}
+
+// syncRun is a service that loses writes, and what its users were told.
+type syncRun struct {
+	t    *testing.T
+	data string
+	site string
+	p    *platformRun
+
+	countdown atomic.Int64 // to the fsync that fails; 0 for none
+	failed    atomic.Bool
+	last      atomic.Pointer[string] // the file of the one that failed
+	mu        sync.Mutex
+	files     map[string]int // what the fsyncs were of that failed
+
+	page   *pageLedger
+	writes *ledger
+	leads  int // acknowledged
+	under  int // leads that may be there
+}
+
+func (s *syncRun) start() {
+	s.t.Helper()
+	s.failed.Store(false)
+	s.p = startPlatformAs(s.t, s.data, func(cmd *exec.Cmd) {
+		askFirst(s.t, cmd, func(path string) bool {
+			// SQLite syncs the folder of a new log, and takes no notice of what comes of it.
+			if found, _ := filepath.Glob(filepath.Join(path, "*.db")); len(found) > 0 || s.countdown.Load() == 0 || s.countdown.Add(-1) != 0 {
+				return false
+			}
+			s.last.Store(&path)
+			s.failed.Store(true)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.files[kindOfFile(path)]++
+			return true
+		})
+	})
+}
+
+// kindOfFile is a file's name, or its folder's where names are random.
+func kindOfFile(path string) string {
+	if strings.Contains(path, "/blobs") || strings.Contains(path, "/incoming") {
+		return filepath.Base(filepath.Dir(path)) + "/…"
+	}
+	return filepath.Base(path)
+}
+
+// worker is the page whose Worker writes, as a writer's ledger asks it.
+func (s *syncRun) worker() *devServer {
+	address := strings.TrimPrefix(s.p.URL, "http://")
+	_, port, _ := net.SplitHostPort(address)
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	return &devServer{t: s.t, URL: "http://" + net.JoinHostPort(demoNew, port), client: &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+}
+
+// act does one thing after the other until something is not acknowledged, and waits for
+// the end of the service. A checkpoint that fails refuses nobody: what it was to copy is
+// still in the log, which was synced, and SQLite copies all of it again. That service is
+// killed.
+func (s *syncRun) act() {
+	s.t.Helper()
+	const most = 400
+	for n, after := 0, 0; s.once(n); n++ {
+		if s.failed.Load() {
+			after++
+		}
+		switch {
+		case after > 30 && strings.HasSuffix(*s.last.Load(), ".db"):
+			s.p.end(s.t, os.Kill)
+			return
+		case after > 30, n > most:
+			s.t.Fatalf("nothing is refused after the fsync of %s", *s.last.Load())
+		}
+	}
+	s.ends()
+}
+
+// once does the n-th thing, and reports whether it was acknowledged.
+func (s *syncRun) once(n int) (ok bool) {
+	switch n % 6 {
+	case 0:
+		return s.page.once(s.t, s.p)
+	case 5:
+		s.under++
+		v, err := s.p.tryVisit("POST", demoNew, "/__pages/forms", fmt.Sprintf("form=contact&n=%d", n), "Content-Type", "application/x-www-form-urlencoded")
+		if err != nil || v.status != http.StatusSeeOther {
+			return false
+		}
+		s.under, s.leads = 0, s.leads+1
+		return true
+	}
+	kind := written[n%6-1]
+	return s.writes.write(s.worker(), kind, fmt.Sprintf("%s-0-%d", kind, rand.IntN(4))) //nolint:gosec // a choice
+}
+
+// ends waits for the end of the service.
+func (s *syncRun) ends() {
+	s.t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.p.cmd.Wait() // the exit code says it
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		s.t.Fatalf("the service goes on: %v\n%s", s.files, s.p.stderr)
+	}
+	if code := s.p.cmd.ProcessState.ExitCode(); !s.failed.Load() || code != exitResource || !strings.Contains(s.p.stderr.String(), "a write did not reach the disk") {
+		s.t.Errorf("exit code %d, with an fsync that failed: %t\n%s", code, s.failed.Load(), s.p.stderr)
+	}
+}
+
+// check compares the next service with what users were told.
+func (s *syncRun) check() {
+	s.t.Helper()
+	defer func() {
+		if s.t.Failed() {
+			s.t.Logf("failed so far: %v\n%s", s.files, linesWith(s.p.stderr.String(), "ERROR", "WARN"))
+		}
+	}()
+	s.page.check(s.t, s.p, s.data)
+	s.writes.check(s.t, s.worker())
+	db, err := openSQLite(s.t.Context(), filepath.Join(s.data, "sites", s.site, platformFile), true)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close()
+	var leads int
+	if err := db.QueryRowContext(s.t.Context(), "SELECT count(*) FROM leads").Scan(&leads); err != nil {
+		s.t.Fatal(err)
+	}
+	if leads < s.leads || leads > s.leads+s.under {
+		s.t.Errorf("%d leads, acknowledged were %d, and %d under way", leads, s.leads, s.under)
+	}
+	s.leads, s.under = leads, 0
+	if left := leftovers(s.t, s.data); len(left) != 0 {
+		s.t.Errorf("left behind: %q", left)
+	}
+}
+
+// linesWith are the lines of a log that have one of some words.
+func linesWith(log string, words ...string) (found string) {
+	for line := range strings.Lines(log) {
+		for _, word := range words {
+			if strings.Contains(line, word) {
+				found += line
+				break
+			}
+		}
+	}
+	return found
+}
