@@ -1,24 +1,17 @@
 package binding
 
 import (
-	"bytes"
-	"context"
-	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	_ "modernc.org/sqlite"
 )
 
 func openStorage(t testing.TB, dir string) *Storage {
@@ -366,109 +359,6 @@ func TestStorageLists(t *testing.T) {
 	}
 }
 
-func TestStorageMultipart(t *testing.T) {
-	s := openStorage(t, t.TempDir())
-	s.minPart = 4
-	ctx := t.Context()
-	id, err := s.CreateMultipart(ctx, "k", PutOptions{HTTP: &HTTPMetadata{ContentType: "x/y"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	part := func(n int64, body string) Part {
-		t.Helper()
-		u, err := s.BeginPart("k", id, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer u.Abort()
-		if _, err := io.WriteString(u, body); err != nil {
-			t.Fatal(err)
-		}
-		p, err := u.CommitPart(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	one, two, three := part(1, "abcd"), part(2, "efgh"), part(3, "ij")
-	small, unused := part(9, "k"), part(10, "dropped")
-	refusals := []struct {
-		parts []Part
-		want  string
-	}{
-		{nil, "completeMultipartUpload: One or more of the specified parts could not be found. (10025)"},
-		{[]Part{one, {7, one.ETag}}, "completeMultipartUpload: One or more of the specified parts could not be found. (10025)"},
-		{[]Part{one, one}, "completeMultipartUpload: We encountered an internal error. Please try again. (10001)"},
-		{[]Part{three, one, two}, "completeMultipartUpload: Your proposed upload is smaller than the minimum allowed object size. (10011)"},
-		{[]Part{one, three, small}, "completeMultipartUpload: Your proposed upload is smaller than the minimum allowed object size. (10011)"},
-		{[]Part{one, unused}, "completeMultipartUpload: There was a problem with the multipart upload. (10048)"},
-	}
-	for _, c := range refusals {
-		_, err := s.CompleteMultipart(ctx, "k", id, c.parts)
-		wantStorage(t, err, c.want)
-	}
-	if _, ok := read(t, s, "k", GetOptions{}); ok {
-		t.Error("an open upload is an object")
-	}
-	o, err := s.CompleteMultipart(ctx, "k", id, []Part{two, one, three})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(o.ETag, "-3") || o.Size != 10 || o.HTTP.ContentType != "x/y" {
-		t.Errorf("object = %+v", o)
-	}
-	from, length := int64(3), int64(6)
-	for want, r := range map[string]*Range{"abcdefghij": nil, "defghi": {Offset: &from, Length: &length}, "hij": {Suffix: &from}} {
-		if got, _ := read(t, s, "k", GetOptions{Range: r}); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-	if n := len(blobNames(t, s, blobFolder)); n != 3 {
-		t.Errorf("%d blobs, want the object's 3", n)
-	}
-	if err := s.AbortMultipart(ctx, "k", id); err != nil {
-		t.Errorf("abort of a completed upload: %v", err)
-	}
-	wantStorage(t, s.AbortMultipart(ctx, "k", "none"), "abortMultipartUpload: The specified multipart upload does not exist. (10024)")
-	_, err = s.CompleteMultipart(ctx, "k", id, []Part{one})
-	wantStorage(t, err, "completeMultipartUpload: The specified multipart upload does not exist. (10024)")
-	if err := s.Delete(ctx, "k"); err != nil || len(blobNames(t, s, blobFolder)) != 0 {
-		t.Errorf("delete: %v, blobs %v", err, blobNames(t, s, blobFolder))
-	}
-}
-
-// errBroken ends a body early.
-var errBroken = errors.New("the client went away")
-
-func TestStoragePartialPutLeavesNothing(t *testing.T) {
-	s := openStorage(t, t.TempDir())
-	put(t, s, "old", "kept", PutOptions{})
-	body := io.MultiReader(strings.NewReader("half"), &failing{})
-	for _, key := range []string{"old", "new"} {
-		if _, err := s.Put(t.Context(), key, body, PutOptions{}); !errors.Is(err, errBroken) {
-			t.Errorf("error = %v", err)
-		}
-	}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Put(cancelled, "new", strings.NewReader("whole"), PutOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error = %v", err)
-	}
-	if got, _ := read(t, s, "old", GetOptions{}); got != "kept" {
-		t.Errorf("old = %q", got)
-	}
-	if _, ok := read(t, s, "new", GetOptions{}); ok {
-		t.Error("a partial put made an object")
-	}
-	if in, stored := blobNames(t, s, incomingFolder), blobNames(t, s, blobFolder); len(in) != 0 || len(stored) != 1 {
-		t.Errorf("incoming %v, blobs %v", in, stored)
-	}
-}
-
-type failing struct{}
-
-func (*failing) Read([]byte) (int, error) { return 0, errBroken }
-
 func TestStorageSharedBytesOutliveOneObject(t *testing.T) {
 	s := openStorage(t, t.TempDir())
 	put(t, s, "a", "same", PutOptions{})
@@ -500,147 +390,6 @@ func TestStorageReaderOutlivesObject(t *testing.T) {
 	}
 	if n := len(blobNames(t, s, blobFolder)); n != 1 {
 		t.Errorf("%d blobs once the reader was closed, want 1", n)
-	}
-}
-
-func TestStorageConcurrency(t *testing.T) {
-	s := openStorage(t, t.TempDir())
-	var group sync.WaitGroup
-	for worker := range 4 {
-		group.Go(func() {
-			for i := range 20 {
-				key := fmt.Sprintf("k%d", i%3)
-				want := fmt.Sprintf("body %d", (worker+i)%4) // the same bytes come and go under several keys
-				if _, err := s.Put(t.Context(), key, strings.NewReader(want), PutOptions{}); err != nil {
-					t.Error(err)
-				}
-				if got, ok := read(t, s, key, GetOptions{}); ok && !strings.HasPrefix(got, "body ") {
-					t.Errorf("read %q", got)
-				}
-				if i%5 == 4 {
-					if err := s.Delete(t.Context(), key); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		})
-	}
-	group.Wait()
-	objects, err := s.List(t.Context(), ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range objects.Objects {
-		if got, ok := read(t, s, o.Key, GetOptions{}); !ok || int64(len(got)) != o.Size {
-			t.Errorf("%s = %q", o.Key, got)
-		}
-	}
-}
-
-// TestStorageReplacedWhileRead: a get meets the old bytes or the new ones.
-func TestStorageReplacedWhileRead(t *testing.T) {
-	s := openStorage(t, t.TempDir())
-	put(t, s, "k", "body 0", PutOptions{})
-	done := make(chan struct{})
-	var readers sync.WaitGroup
-	for range 3 {
-		readers.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
-				if got, ok := read(t, s, "k", GetOptions{}); !ok || !strings.HasPrefix(got, "body ") {
-					t.Errorf("read %q, %v", got, ok)
-					return
-				}
-			}
-		})
-	}
-	for n := range 50 {
-		put(t, s, "another", fmt.Sprint(n), PutOptions{}) // so that rows do not get their predecessors' ids
-		put(t, s, "k", fmt.Sprintf("body %d", n), PutOptions{})
-	}
-	close(done)
-	readers.Wait()
-}
-
-// TestStorageKilled kills a process that puts, again and again: what it said
-// was stored is there and whole, and nothing is there in part.
-func TestStorageKilled(t *testing.T) {
-	dir := t.TempDir()
-	if target := os.Getenv("STORAGE_VICTIM"); target != "" {
-		victim(t, target)
-		return
-	}
-	acknowledged := map[string]string{}
-	for round := range 6 {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStorageKilled$")
-		cmd.Env = append(os.Environ(), "STORAGE_VICTIM="+dir, fmt.Sprintf("STORAGE_ROUND=%d", round))
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		dec := json.NewDecoder(out)
-		for range 5 + round*3 {
-			var line [2]string
-			if err := dec.Decode(&line); err != nil {
-				t.Fatal(err)
-			}
-			acknowledged[line[0]] = line[1]
-		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		for {
-			var line [2]string
-			if dec.Decode(&line) != nil {
-				break
-			}
-			acknowledged[line[0]] = line[1]
-		}
-		_ = cmd.Wait()
-	}
-	s := openStorage(t, dir)
-	for key, etag := range acknowledged {
-		object, body, err := s.Get(t.Context(), key, GetOptions{})
-		if err != nil || object == nil || object.ETag != etag {
-			t.Fatalf("%s: %v, %v", key, object, err)
-		}
-		_ = body.Close()
-	}
-	page, err := s.List(t.Context(), ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range page.Objects {
-		if got, _ := read(t, s, o.Key, GetOptions{}); fmt.Sprintf("%x", md5Sum(got)) != o.ETag {
-			t.Errorf("%s is not whole", o.Key)
-		}
-	}
-	if blobs := blobNames(t, s, blobFolder); len(blobs) != len(page.Objects) {
-		t.Errorf("%d blobs for %d objects", len(blobs), len(page.Objects))
-	}
-}
-
-func victim(t *testing.T, dir string) {
-	s := openStorage(t, dir)
-	out := json.NewEncoder(os.Stdout)
-	for i := 0; ; i++ {
-		key := fmt.Sprintf("%s-%d", os.Getenv("STORAGE_ROUND"), i)
-		body := make([]byte, 200_000)
-		_, _ = rand.Read(body)
-		o, err := s.Put(t.Context(), key, bytes.NewReader(body), PutOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := out.Encode([2]string{key, o.ETag}); err != nil {
-			return
-		}
 	}
 }
 
