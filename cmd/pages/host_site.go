@@ -97,7 +97,10 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	if err == nil {
 		next, err = s.prepare(ctx, r)
 	}
-	if err != nil {
+	switch {
+	case err != nil && s.shown.Load(): // by a publish, meanwhile
+		return nil
+	case err != nil:
 		s.failedAt.Store(now.UnixNano())
 		return err
 	}

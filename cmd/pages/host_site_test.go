@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -70,5 +71,15 @@ func TestLoadBesidePublish(t *testing.T) {
 	}
 	if got := visit(nil); got != "new" {
 		t.Errorf("the next visitor got %q", got)
+	}
+	if next, err = h.Prepare(t.Context(), release("newest")); err != nil {
+		t.Fatal(err)
+	}
+	h.sites["s"].shown.Store(false) // as after a start
+	if got := visit(func(context.Context) (service.Release, error) {
+		next.Show()
+		return old, errors.New("it was replaced")
+	}); got != "newest" || !h.Serving("s") {
+		t.Errorf("the visitor whose release could not be loaded got %q", got)
 	}
 }
