@@ -42,6 +42,7 @@ Maintainer: The pages authors <noreply@users.noreply.github.com>
 Installed-Size: %d
 Section: web
 Priority: optional
+Recommends: ca-certificates
 Homepage: https://github.com/pages-toolchain/pages
 Description: build, run and publish sites of the Workspace platform
  One program that checks a site's manifest, bundles its Worker, applies its

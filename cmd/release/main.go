@@ -225,13 +225,14 @@ func (r *release) packages(p platform, program []byte, extras []entry) error {
 // recipe writes how a container image is made of the archive.
 func (r *release) recipe() error {
 	return r.write("Containerfile", fmt.Appendf(nil, `# podman build -f Containerfile --build-arg TARGETARCH=amd64 -t pages:%[1]s .
-# In the folder of the release. The image holds the program and nothing else.
-FROM docker.io/library/busybox:stable AS unpacked
+# In the folder of the release. The image holds the program, and whom it trusts with HTTPS.
+FROM docker.io/library/alpine:3 AS unpacked
 ARG TARGETARCH=amd64
 ADD pages-%[1]s-linux-${TARGETARCH}.tar.gz /
 RUN mv /pages-%[1]s-linux-${TARGETARCH} /release && mkdir -p /empty
 
 FROM scratch
+COPY --from=unpacked /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=unpacked /release/pages /usr/bin/pages
 COPY --from=unpacked --chown=65532:65532 /empty /tmp
 COPY --from=unpacked --chown=65532:65532 /empty /site
