@@ -35,6 +35,7 @@ func (c *Contract) OpenAPI() ([]byte, error) {
 			"description": "Every tool is one operation that runs inside one workspace. Branch on `ok` of the body: a tool that refuses answers 200 as well. " +
 				"The API is in beta: a change is additive, or deprecated for at least 90 days first.",
 		},
+		"servers":  []any{object{"url": "/"}}, // where the document itself is
 		"security": []any{object{"key": []any{}}},
 		"paths":    d.paths,
 		"components": object{

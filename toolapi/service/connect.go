@@ -3,6 +3,7 @@ package service
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -12,8 +13,11 @@ import (
 // createPage is page.create.
 func (c *call) createPage(args toolapi.CreatePageArgs) (toolapi.CreatePage, error) {
 	name := strings.TrimSpace(string(args.Name))
-	if name == "" {
+	switch {
+	case !strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S) }):
 		return toolapi.CreatePage{}, invalid(toolapi.Issue{Path: "name", Message: "must not be blank"})
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return toolapi.CreatePage{}, invalid(toolapi.Issue{Path: "name", Message: "must be one line, without control characters"})
 	}
 	var sites int
 	if _, err := c.one("SELECT count(*) FROM sites WHERE workspace_id = ?", []any{c.in.id}, &sites); err != nil {

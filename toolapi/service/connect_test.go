@@ -22,23 +22,23 @@ func TestCreatePage(t *testing.T) {
 	if again := create("1", "  Café Ü Öffnung!  "); !again.Replayed || again.SiteID != first.SiteID {
 		t.Errorf("%+v", again)
 	}
-	for i, c := range [][2]string{{"Cafe u offnung", "cafe-u-offnung-2.localhost"}, {"日本", "page.localhost"}, {"日本語", "page-2.localhost"}, {"<b>--x--</b>", "b-x-b.localhost"}, {strings.Repeat("a", 80), strings.Repeat("a", 40) + ".localhost"}} {
+	for i, c := range [][2]string{{"Cafe u offnung", "cafe-u-offnung-2.localhost"}, {"日本", "page.localhost"}, {"日本語", "page-2.localhost"}, {"<b>--x--</b>", "b-x-b.localhost"}, {"👩\u200d🔧 & co", "co.localhost"}, {strings.Repeat("a", 80), strings.Repeat("a", 40) + ".localhost"}} {
 		if got := create(fmt.Sprint("n", i), c[0]); got.Hostname != c[1] {
 			t.Errorf("%s: %s, want %s", c[0], got.Hostname, c[1])
 		}
 	}
-	for _, name := range []any{"", "   ", strings.Repeat("a", 81), nil, 1} {
+	for _, name := range []any{"", "   ", strings.Repeat("a", 81), nil, 1, "\x00", "a\x00b", "two\nlines", "\ufeff", "\u202e \u2066", "\u200b"} {
 		w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", name), "Idempotency-Key", "x")
 	}
 	w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", "Keyless"))
 	w.refused(toolapi.CodePermissionDenied, "stored", "page.create", js("name", "X", "workspace", "globex"), "Idempotency-Key", "v")
 	pages := into[toolapi.PageList](t, w.ok("member", "page.list", ""))
-	if len(pages.Pages) != 3+6 {
+	if len(pages.Pages) != 3+7 {
 		t.Errorf("%d pages", len(pages.Pages))
 	}
 	w.refused(toolapi.CodeNoRevision, "member", "page.publish", js("site_id", first.SiteID))
 	domains := into[toolapi.DomainList](t, w.ok("member", "domain.list", ""))
-	if i := len(domains.Domains); i != 5+6 {
+	if i := len(domains.Domains); i != 5+7 {
 		t.Errorf("%d domains", i)
 	}
 	w.sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO sites (id, workspace_id, name) SELECT 'x' || i, 1, 'x' FROM n")

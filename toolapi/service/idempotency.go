@@ -32,7 +32,7 @@ func (h handler) once(c *call) (answer, error) {
 		return h.again(c, kept, refusal)
 	}
 	a, err := h.change(c)
-	if err != nil {
+	if err != nil || a.refused == toolapi.CodeInvalidArguments { // the caller mends those and sends the same key
 		return a, err
 	}
 	return a, c.exec("INSERT OR REPLACE INTO answers (holder_id, workspace_id, tool, key, fingerprint, answer, refusal, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

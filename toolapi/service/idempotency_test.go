@@ -114,6 +114,12 @@ func TestRefusalsThatAreNotKept(t *testing.T) {
 	if a := w.ok("both", undo, js("board_id", board, "workspace", "acme"), "Idempotency-Key", "k"); a.fields["replayed"] != false {
 		t.Errorf("%s", a.body)
 	}
+	for _, name := range []string{" ", "two\nlines"} { // which only the tool itself can tell
+		w.refused(toolapi.CodeInvalidArguments, "member", "page.create", js("name", name), "Idempotency-Key", "c")
+	}
+	if a := w.ok("member", "page.create", js("name", "One line"), "Idempotency-Key", "c"); a.fields["replayed"] != false {
+		t.Errorf("%s", a.body)
+	}
 	for range 5 {
 		w.call("limited", undo, `{}`, "Idempotency-Key", "l")
 	}

@@ -10,7 +10,10 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-const daysOfWeek = 7
+const (
+	daysOfWeek = 7
+	lastYear   = 9999 // that a date of four digits has
+)
 
 // scheduleRead is schedule.read (platform document, section 4.3).
 func (c *call) scheduleRead(args toolapi.ScheduleReadArgs) (toolapi.Schedule, error) {
@@ -20,11 +23,14 @@ func (c *call) scheduleRead(args toolapi.ScheduleReadArgs) (toolapi.Schedule, er
 	}
 	within := c.now.In(zone)
 	if args.Week != "" {
-		if within, err = time.ParseInLocation(time.DateOnly, string(args.Week), zone); err != nil {
+		if within, err = time.Parse(time.DateOnly, string(args.Week)); err != nil {
 			return toolapi.Schedule{}, invalid(toolapi.Issue{Path: "week", Message: "is no date of the calendar"})
 		}
 	}
-	days := weekOf(within)
+	days := weekOf(within, zone)
+	if days[0].Year() < 1 || days[daysOfWeek-1].Year() > lastYear {
+		return toolapi.Schedule{}, invalid(toolapi.Issue{Path: "week", Message: "must be in the years 1 to 9999, with all its days"})
+	}
 	grid := toolapi.Schedule{TimeZone: c.in.zone, Week: days[0].Format(time.DateOnly), Unplanned: []toolapi.Piece{}}
 	for _, day := range days[:daysOfWeek] {
 		grid.Days = append(grid.Days, day.Format(time.DateOnly))
@@ -47,15 +53,30 @@ func (c *call) scheduleRead(args toolapi.ScheduleReadArgs) (toolapi.Schedule, er
 	return grid, err
 }
 
-// weekOf returns the starts of the seven days of the week of a time, and of the next
-// week. Days are counted by the calendar: not all have 24 hours.
-func weekOf(t time.Time) (starts [daysOfWeek + 1]time.Time) {
-	since := (int(t.Weekday()) + daysOfWeek - int(time.Monday)) % daysOfWeek
-	year, month, day := t.Date()
+// weekOf returns the starts of the seven days of the week that a date is in, and of the
+// next week. Days are counted by the calendar: not all have 24 hours.
+func weekOf(date time.Time, zone *time.Location) (starts [daysOfWeek + 1]time.Time) {
+	since := (int(date.Weekday()) + daysOfWeek - int(time.Monday)) % daysOfWeek
+	year, month, day := date.Date()
 	for i := range starts {
-		starts[i] = time.Date(year, month, day-since+i, 0, 0, 0, 0, t.Location())
+		starts[i] = startOfDay(year, month, day-since+i, zone)
 	}
 	return starts
+}
+
+// startOfDay is the first moment of a day. Where the clocks go forward at midnight the
+// day has no midnight: it starts when they do, and [time.Date] may answer with the day
+// before.
+func startOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
+	t := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	if t.Hour() == 0 && t.Minute() == 0 {
+		return t
+	}
+	since, until := t.ZoneBounds()
+	if t.Day() == time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Day() {
+		return since
+	}
+	return until
 }
 
 // rows are the formats that the cadence plans, with empty cells.

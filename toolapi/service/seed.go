@@ -120,7 +120,7 @@ func (g *seeder) add(query string, args ...any) {
 
 // at is a time in the week of the seed: the day counted from Monday, in UTC.
 func (g *seeder) at(day, hour int) int64 {
-	return weekOf(g.now.UTC())[0].AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour).UnixMilli()
+	return weekOf(g.now.UTC(), time.UTC)[0].AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour).UnixMilli()
 }
 
 func (g *seeder) people() {

@@ -175,7 +175,32 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("%+v: %+v", c, grid.Rows[0])
 		}
 	}
-	w.refused(toolapi.CodeInvalidArguments, "member", "schedule.read", `{"week":"2026-02-30"}`)
+	for _, week := range []string{"2026-02-30", "2027-02-29", "0000-01-01", "0000-12-31", "9999-12-31"} {
+		w.refused(toolapi.CodeInvalidArguments, "member", "schedule.read", js("week", week))
+	}
+	w.ok("member", "schedule.read", `{"week":"0001-01-01"}`)
+	w.ok("member", "schedule.read", `{"week":"9999-12-26"}`)
+	// Where a day has no midnight, since the clocks go forward then.
+	for _, c := range []struct{ zone, day, first, last string }{
+		{"America/Santiago", "2026-09-06", "2026-09-06T04:00:00Z", "2026-09-07T02:59:59Z"},
+		{"America/Havana", "2026-03-08", "2026-03-08T05:00:00Z", "2026-03-09T03:59:59Z"},
+		{"Africa/Cairo", "2026-04-24", "2026-04-23T22:00:00Z", "2026-04-24T20:59:59Z"},
+	} {
+		w.sql("UPDATE workspaces SET time_zone = ? WHERE id = 1", c.zone)
+		for _, moment := range []string{c.first, c.last} {
+			at, err := time.Parse(time.RFC3339, moment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.sql("DELETE FROM pieces WHERE id = 'x'")
+			w.sql("INSERT INTO pieces (id, workspace_id, title, format, status, scheduled_for, updated_at) VALUES ('x', 1, 'x', 'posts', 'scheduled', ?, 0)", at.UnixMilli())
+			grid := into[toolapi.Schedule](t, w.ok("member", "schedule.read", js("week", c.day)))
+			found := slices.ContainsFunc(grid.Rows[0].Cells, func(cell toolapi.Cell) bool { return cell.Day == c.day && len(cell.Pieces) == 1 })
+			if distinct := slices.Compact(slices.Sorted(slices.Values(grid.Days))); !found || len(distinct) != 7 || len(grid.Unplanned) != 0 {
+				t.Errorf("%+v %s: %v %+v", c, moment, grid.Days, grid.Rows[0])
+			}
+		}
+	}
 }
 
 // TestScheduledPublish: it happens when the time comes, once, and late after an outage.
