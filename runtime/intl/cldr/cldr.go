@@ -148,15 +148,6 @@ func Has(name string) bool {
 	return ok
 }
 
-// Names returns all locales, sorted.
-func Names() []string {
-	var names []string
-	for name := range index().Under("") {
-		names = append(names, name)
-	}
-	return names
-}
-
 // locales are the opened ones; there are some hundred at most.
 var locales sync.Map //nolint:gochecknoglobals // a cache of what is embedded
 
