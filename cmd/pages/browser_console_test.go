@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -59,6 +60,7 @@ func TestBrowserConsole(t *testing.T) {
 	p.text("What demo-home.localhost serves")
 	p.holds(`/^in 1[45] min \d\d s$/.test(document.querySelector("[data-expires]").textContent)`)
 	p.shot("console-proposal")
+	p.onPhone(s)
 	if live() != was {
 		t.Fatal("a proposal changed something")
 	}
@@ -96,6 +98,24 @@ func TestBrowserConsole(t *testing.T) {
 	p.text("API key")
 	p.do("the page from before", chromedp.Navigate(s.URL+"/console/w/acme/audit"))
 	p.text("API key")
+}
+
+// onPhone looks at every view of the console on a phone, with names as people may choose
+// them: nothing is wider than the screen. It ends with the proposals, where it began.
+func (p page) onPhone(s *platformRun) {
+	p.t.Helper()
+	for i, name := range []string{"صفحة الهبوط 🎉 of a very long name that nobody ever thought of on a screen", "<b>Supercalifragilisticexpialidociouswithoutaspace</b>"} {
+		if _, text, err := s.call(s.Keys["member"], "page.create", fmt.Sprintf(`{"name":%q,"idempotency_key":"%d"}`, name, i)); err != nil || !strings.Contains(text, `"ok":true`) {
+			p.t.Fatalf("%s %v", text, err)
+		}
+	}
+	p.do("a phone", command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1}))
+	for _, view := range []string{"/", "/console/keys", "/console/w/acme/content", "/console/w/acme/week", "/console/w/acme/leads", "/console/w/acme/audit", "/console/w/acme/sites", "/console/w/acme/proposals"} {
+		p.do(view, chromedp.Navigate(s.URL+view))
+		p.holds(`document.readyState === "complete" && document.querySelector("h1") && innerWidth === 390 && document.documentElement.scrollWidth <= innerWidth`)
+	}
+	p.shot("console-phone")
+	p.do("a desk", command(emulation.ClearDeviceMetricsOverride, cdp.Empty{}))
 }
 
 // command is a command of the browser's protocol as a step of p.do.
