@@ -79,13 +79,12 @@ func TestBrowserConsole(t *testing.T) {
 	p.text("Let lapse: Point www.acme.example at page")
 	p.shot("console-audit")
 
-	for path, part := range map[string]string{"content": "variants in progress", "week": "planned", "sites": "www.acme.example"} {
+	for path, part := range map[string]string{"content": "variants in progress", "week": "planned", "sites": "Last went live"} {
 		p.do(path, chromedp.Navigate(s.URL+"/console/w/acme/"+path))
 		p.text(part)
 		p.holds(`document.documentElement.scrollWidth <= innerWidth`) // wide tables scroll in themselves
 		p.shot("console-" + path)
 	}
-	p.text("Last went live")
 	p.do("the keys", chromedp.Navigate(s.URL+"/console/keys"), chromedp.SendKeys(`#name`, "Laptop"), chromedp.Click(`form[action="/console/keys"] button`))
 	p.text("it is shown this once")
 	p.holds(`/^pgk_[a-z0-9]{52}$/.test(document.querySelector("#made").textContent)`)
@@ -95,7 +94,7 @@ func TestBrowserConsole(t *testing.T) {
 	p.holds(`getComputedStyle(document.body).backgroundColor === "rgb(20, 22, 26)"`)
 	p.shot("console-dark")
 	p.do("sign out", chromedp.Click(`header form button`))
-	p.text("API key")
+	p.holds(`document.querySelector("input[type=password]") && !document.querySelector("header form button")`)
 	p.do("the page from before", chromedp.Navigate(s.URL+"/console/w/acme/audit"))
 	p.text("API key")
 }

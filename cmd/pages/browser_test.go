@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -86,8 +87,10 @@ func (p page) evaluate(code string) chromedp.Action[chromedp.Void] {
 
 func quoted(s string) string { return "`" + strings.ReplaceAll(s, "`", "\\`") + "`" }
 
+// shot is a main view: everybody can use it, and it is one of the pictures.
 func (p page) shot(name string) {
 	p.t.Helper()
+	defer p.accessible(name)
 	if *shots == "" {
 		return
 	}
@@ -97,6 +100,30 @@ func (p page) shot(name string) {
 	}
 	if err := os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o600); err != nil {
 		p.t.Fatal(err)
+	}
+}
+
+// accessible has axe look for what keeps people from using a page, in light and in dark.
+func (p page) accessible(name string) {
+	p.t.Helper()
+	axe, err := os.ReadFile(filepath.Join("..", "..", "testdata", "sites", "playwright", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		p.t.Fatal("the browser tests need axe: make browser brings it: ", err)
+	}
+	const run = `window.found = undefined;
+axe.run({ resultTypes: ["violations"] }).then(
+  ({ violations }) => { window.found = violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.target + ": " + n.failureSummary)).join("\n\n") },
+  (e) => { window.found = "axe: " + e.stack }); ""`
+	for _, scheme := range []string{"dark", "light"} {
+		p.do(name+" in "+scheme, command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}), p.evaluate(string(axe)+`; ""`), p.evaluate(run))
+		p.holds(`window.found !== undefined`)
+		found, err := chromedp.Run(p.ctx, chromedp.Evaluate[string]("window.found"))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if found != "" {
+			p.t.Errorf("%s in %s:\n%s", name, scheme, found)
+		}
 	}
 }
 
