@@ -177,7 +177,7 @@ type family struct {
 // The families.
 var (
 	boundary      = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError}
-	toolFamily    = family{"", "", "Error", true, append([]int{http.StatusNotFound, http.StatusRequestEntityTooLarge}, boundary...), ratedAnswer, deprecation}
+	toolFamily    = family{"", "", "Error", true, append([]int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}, boundary...), ratedAnswer, deprecation}
 	mcpFamily     = family{"mcp", "MCP", "MCPRefusal", true, toolFamily.always, ratedAnswer, nil}
 	pagesFamily   = family{"pages", "Pages", "PagesError", true, boundary, ratedAnswer, nil}
 	importsFamily = family{"pages", "Import", "ImportError", true, boundary, ratedAnswer, nil}
@@ -218,7 +218,7 @@ var refusalTable = map[int]refusal{
 	http.StatusUnprocessableEntity:   {"Unfit", "What was sent breaks a rule; code says which.", true},
 	http.StatusTooManyRequests:       {"RateLimited", "The key has used up its calls of the last minute.", true},
 	http.StatusInternalServerError:   {"Failed", "The service failed; nothing took effect.", true},
-	http.StatusServiceUnavailable:    {"Unavailable", "The service cannot do it at the moment.", true},
+	http.StatusServiceUnavailable:    {"Unavailable", "The service cannot do it at the moment; it may not have asked for whom.", false},
 	http.StatusInsufficientStorage:   {"StorageFull", "The service's disk is full; nothing was stored.", true},
 }
 

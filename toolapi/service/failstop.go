@@ -64,8 +64,12 @@ func (s *Service) refuseFailed(x *exchange) {
 		return
 	}
 	refused := toolapi.NewError(toolapi.CodeUnavailable, "The service cannot store anything and is ending; nothing ran. Try again when it is back.").After(soon)
-	if x.pages = strings.HasPrefix(x.r.URL.EscapedPath(), pagesPrefix); x.pages {
+	path := x.r.URL.EscapedPath()
+	if x.pages = strings.HasPrefix(path, pagesPrefix); x.pages {
 		refused.Code = toolapi.CodePagesUnavailable
+	}
+	if path == toolapi.ImportsPath {
+		x.tool = "pages.import"
 	}
 	s.refuse(x, refused)
 }

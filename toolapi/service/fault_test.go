@@ -2,7 +2,9 @@ package service_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"strconv"
@@ -125,3 +127,45 @@ func TestLostAnswers(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 }
+
+// TestRefusedAfterALostWrite: once a write did not reach the disk nothing runs, and each
+// family of endpoints is refused in its own envelope. An error of a host's store counts
+// by its code, as the driver's do.
+func TestRefusedAfterALostWrite(t *testing.T) {
+	const ioerr, fsync = 10, 10 | 4<<8
+	w := newWorld(t)
+	w.service.Notice(codedError(ioerr))
+	if w.service.Failure() != nil {
+		t.Fatal("it gives up for a read")
+	}
+	w.service.Notice(fmt.Errorf("a page's database: %w", codedError(fsync)))
+	if w.service.Failure() == nil {
+		t.Fatal("it goes on")
+	}
+	for path, want := range map[string]string{
+		"/api/v1/tools/page.list":        `"tenant_api.unavailable"`,
+		toolapi.UploadsPath:              `"code":"unavailable","message":`,
+		toolapi.ImportsPath + "?site_id": `"code":"unavailable","message":`,
+	} {
+		a := w.request(http.MethodPost, path, w.demo.Keys["member"], "{}")
+		if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" || !strings.Contains(string(a.body), want) {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+		if told := strings.Contains(string(a.body), "retry_after_seconds"); told == strings.HasPrefix(path, toolapi.ImportsPath) {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	disk := newWorld(t)
+	disk.service.Notice(&fs.PathError{Op: "sync", Path: "x", Err: fs.ErrInvalid})
+	if disk.service.Failure() == nil {
+		t.Error("it goes on after the fsync of a file")
+	}
+}
+
+// codedError is an error with a code of SQLite's.
+type codedError int
+
+func (e codedError) Error() string { return "disk I/O error" }
+
+// Code is SQLite's extended result code.
+func (e codedError) Code() int { return int(e) }
