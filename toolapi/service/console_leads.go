@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -20,11 +21,42 @@ type leadView struct {
 	Answers []answerView
 }
 
-// answerView is an answer of a form: text, or JSON for anything else.
-type answerView struct{ Name, Value string }
+// answerView is an answer of a form: files, text, or JSON for anything else.
+type answerView struct {
+	Name, Value string
+	Files       []fileView
+}
 
-// answers are the fields of a lead, in the visitor's order.
-func answers(fields json.RawMessage) (all []answerView, err error) {
+// fileView is a file that a visitor sent. The page has it, and gives it to members who
+// are signed in there.
+type fileView struct {
+	Name string `json:"filename"`
+	Size int64  `json:"size"`
+	Sum  string `json:"sha256"`
+	URL  string `json:"-"`
+}
+
+// filesOf are the files of an answer, none when it is anything else.
+func filesOf(value json.RawMessage, lead string) (files []fileView) {
+	if json.Unmarshal(value, &files) != nil {
+		files = make([]fileView, 1)
+		if json.Unmarshal(value, &files[0]) != nil {
+			return nil
+		}
+	}
+	for i, f := range files {
+		if !sha256Digits.MatchString(f.Sum) {
+			return nil
+		}
+		files[i].URL = lead + "/files/" + f.Sum
+	}
+	return files
+}
+
+var sha256Digits = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// answers are the fields of a lead, in the visitor's order. lead is where the page has it.
+func answers(fields json.RawMessage, lead string) (all []answerView, err error) {
 	d := json.NewDecoder(bytes.NewReader(fields))
 	if _, err := d.Token(); err != nil {
 		return nil, err
@@ -42,7 +74,7 @@ func answers(fields json.RawMessage) (all []answerView, err error) {
 		if json.Unmarshal(value, &text) != nil {
 			text = string(value)
 		}
-		all = append(all, answerView{fmt.Sprint(name), text})
+		all = append(all, answerView{fmt.Sprint(name), text, filesOf(value, lead)})
 	}
 	return all, nil
 }
@@ -70,9 +102,9 @@ func (v *visit) leadsPage() error {
 	if refusal != nil {
 		return v.refusedPage(refusal)
 	}
-	names := map[string]string{}
+	of := map[string]toolapi.Page{}
 	for _, p := range pages.Pages {
-		names[p.SiteID] = p.Name
+		of[p.SiteID] = p
 	}
 	data := struct {
 		Total int
@@ -84,11 +116,12 @@ func (v *visit) leadsPage() error {
 		if err != nil {
 			return err
 		}
-		said, err := answers(l.Fields)
+		page := of[l.SiteID]
+		said, err := answers(l.Fields, v.address(page.Hostname)+"__pages/api/leads/"+url.PathEscape(l.ID))
 		if err != nil {
 			return err
 		}
-		data.Leads = append(data.Leads, leadView{l, v.clock(at.UnixMilli()), names[l.SiteID], said})
+		data.Leads = append(data.Leads, leadView{l, v.clock(at.UnixMilli()), page.Name, said})
 	}
 	if found.NextCursor != "" {
 		older := url.Values{"cursor": {found.NextCursor}}

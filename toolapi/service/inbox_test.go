@@ -122,10 +122,16 @@ func TestLeadsAfterTheEnd(t *testing.T) {
 // TestLeadsPage is the console's page of leads.
 func TestLeadsPage(t *testing.T) {
 	w, host := hosting(t)
-	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: captured("ours", 1, 60)}
+	leads := captured("ours", 1, 60)
+	sum := strings.Repeat("ab", 32)
+	leads[59].Fields = json.RawMessage(`{"cv":[{"filename":"<i>.pdf","size":9,"sha256":"` + sum + `"},{"filename":"","size":1,"sha256":"` + sum + `"}],"no":{"filename":"x","sha256":"../x"},"none":[],"null":null}`)
+	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: leads}
 	w.take(w.demo.IDs["site_id"])
 	ana := w.enter("member")
-	page := ana.see("/console/w/acme/leads", "60 in all", "<b>", "Older")
+	page := ana.see("/console/w/acme/leads", "60 in all", "<b>", "Older", "<i>.pdf", "a file", "9 bytes", `{"filename":"x","sha256":"../x"}`, "null")
+	if link := regexp.MustCompile(`href="(http://[^"]+/__pages/api/leads/lead_ours_000060/files/` + sum + `)"`); len(link.FindAllString(page.text, -1)) != 2 {
+		t.Errorf("no link to the files: %s", page.text)
+	}
 	if strings.Count(page.text, "pages.lead.captured") != 50 || strings.Contains(page.text, "<dd><b>") {
 		t.Errorf("%s", page.text)
 	}
