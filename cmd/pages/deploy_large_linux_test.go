@@ -24,7 +24,7 @@ import (
 // were visited is its own. A second deploy sends the one file that changed.
 func TestDeployLargest(t *testing.T) {
 	const most = 150 << 20 // bytes of memory
-	count := soakRounds(400, 20_000)
+	count := soakRounds(200, 20_000)
 	dir := t.TempDir()
 	files := layLargest(t, dir, count)
 	service := startPlatform(t, t.TempDir())

@@ -23,7 +23,7 @@ import (
 // one has everything that was acknowledged.
 func TestEveryFailedSync(t *testing.T) {
 	asks(t)
-	rounds := soakRounds(4, 100)
+	rounds := soakRounds(2, 100)
 	s := &syncRun{data: t.TempDir(), t: t, writes: newLedger(), files: map[string]int{}}
 	s.start()
 	s.site = s.p.Demo["unpublished_site_id"]
