@@ -85,10 +85,7 @@ func TestBrowserTools(t *testing.T) {
 
 // TestBrowserPlaywright runs Playwright's own runner against a site.
 func TestBrowserPlaywright(t *testing.T) {
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatal("the browser tests need Chromium: apt-get install chromium")

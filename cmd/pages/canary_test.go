@@ -29,10 +29,7 @@ var canaryForms = []string{
 // page of ours has it, though the Worker itself logs it (K-005). What has it is where the
 // author put it, and the Worker's answer.
 func TestSecretCanary(t *testing.T) {
-	path, err := binary() // before the caches of go move
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t) // before the caches of go move
 	dir, caches := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", caches)
 	const worker = `

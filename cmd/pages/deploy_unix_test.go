@@ -35,10 +35,7 @@ type publisher struct {
 
 func (p *publisher) command(args ...string) (cmd *exec.Cmd, stdout, stderr *lockedBuffer) {
 	p.Helper()
-	path, err := binary()
-	if err != nil {
-		p.Fatal(err)
-	}
+	path := program(p)
 	cmd = exec.Command(path, args...)
 	stdout, stderr = &lockedBuffer{}, &lockedBuffer{}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, stdout, stderr

@@ -23,7 +23,11 @@ import (
 // builtIn is the folder of the command that the tests have built; "" for none.
 var builtIn string
 
-// binary builds the command once, as `make build` does.
+// raced says that the tests have the race detector.
+var raced bool
+
+// binary builds the command once, as `make build` does; with the race detector when the
+// tests have it.
 var binary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "pages-test-*")
 	if err != nil {
@@ -31,13 +35,31 @@ var binary = sync.OnceValues(func() (string, error) {
 	}
 	builtIn = dir
 	path := filepath.Join(dir, "pages")
-	build := exec.Command("go", "build", "-o", path, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	args, environ := []string{"build", "-o", path}, "CGO_ENABLED=0"
+	if raced {
+		args, environ = append(args, "-race"), "CGO_ENABLED=1"
+	}
+	build := exec.Command("go", append(args, ".")...)
+	build.Env = append(os.Environ(), environ)
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
 })
+
+// program is the path of the command. Under the race detector, tests of the command as it
+// is are a part of make soak: they take longer, and the packages have tests of their own.
+func program(t testing.TB) string {
+	t.Helper()
+	if raced && testing.Short() {
+		t.Skip("run by make test, and with the race detector by make soak")
+	}
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // devServer is a running `pages dev`.
 type devServer struct {
@@ -79,10 +101,7 @@ func copyExample(t *testing.T, name string) string {
 // startDev runs `pages dev` on the site in dir and waits until it is ready.
 func startDev(t *testing.T, dir string, args ...string) *devServer {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	d := &devServer{t: t, dir: dir, stderr: &lockedBuffer{}}
 	d.client = &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	d.cmd = exec.Command(path, append([]string{"dev", dir, "--port", "0", "--color", "never"}, args...)...)
@@ -220,10 +239,7 @@ func (d *devServer) edit(name, old, replacement string) {
 // runJSON runs a command that prints one document.
 func runJSON(t *testing.T, into any, args ...string) {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	cmd := exec.Command(path, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -44,10 +44,7 @@ func TestDevKeys(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "pages.deploy.json"), []byte(`{"assets": "public"}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	person, program := openTerminal(t)
 	before, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
 	if err != nil {

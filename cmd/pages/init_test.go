@@ -13,10 +13,7 @@ import (
 // TestTemplatesWork takes each template the way of its workflow: it is in order to the last warning, its types are
 // what its code needs, it builds, its own tests pass, and it is served.
 func TestTemplatesWork(t *testing.T) {
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := program(t)
 	installed, err := filepath.Abs(filepath.Join(sites, "riverside", "node_modules"))
 	if err != nil {
 		t.Fatal(err)

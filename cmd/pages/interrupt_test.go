@@ -18,10 +18,7 @@ const endless = "CREATE TABLE t (n INTEGER);\nINSERT INTO t WITH RECURSIVE c(n) 
 // returns the exit code and stderr.
 func interrupted(t *testing.T, underWay func(stderr string) bool, args ...string) (code int, stderr string) {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	cmd := exec.Command(path, args...)
 	out := &lockedBuffer{}
 	cmd.Stderr = out

@@ -15,10 +15,7 @@ import (
 // it applied is there afterwards, and of each file all or nothing.
 func TestMigratePowerLoss(t *testing.T) {
 	needsPower(t)
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	power := newDisk(t)
 	dir := migrationSite(t, nil)
 	state := filepath.Join(power.place, "state")

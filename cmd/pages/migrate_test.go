@@ -28,10 +28,7 @@ func migrationSite(t *testing.T, files map[string]string) string {
 // pages runs the command and gives what it wrote and its exit code.
 func pages(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	var out, errs lockedBuffer
 	cmd := exec.Command(path, args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -42,10 +39,7 @@ func pages(t *testing.T, args ...string) (stdout, stderr string, code int) {
 // TestMigrateKilled is M-036: a runner that was killed while it held the lock stops nobody.
 func TestMigrateKilled(t *testing.T) {
 	dir := migrationSite(t, map[string]string{"1.sql": "CREATE TABLE a(x);", "2.sql": endless})
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	cmd := exec.CommandContext(ctx, path, "migrate", dir)
@@ -73,10 +67,7 @@ func TestMigrateAtOnce(t *testing.T) {
 		files[fmt.Sprintf("%02d.sql", i)] = fmt.Sprintf("CREATE TABLE t%d(x);", i)
 	}
 	dir := migrationSite(t, files)
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	var cmds []*exec.Cmd
 	var outs []*lockedBuffer
 	for range 8 {

@@ -52,10 +52,7 @@ func startPlatform(t *testing.T, data string, args ...string) *platformRun {
 // startPlatformAs changes the command before it starts.
 func startPlatformAs(t *testing.T, data string, change func(*exec.Cmd), args ...string) *platformRun {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	p := &platformRun{stderr: &lockedBuffer{}, client: &http.Client{Timeout: patience, Transport: described(t).Transport(&http.Transport{})}}
 	p.cmd = exec.Command(path, append([]string{"platform", "--data", data, "--port", "0", "--seed", "demo", "--json", "--rate-limit", "1000000"}, args...)...)
 	p.cmd.Stderr = p.stderr
@@ -126,10 +123,7 @@ func TestPlatform(t *testing.T) {
 	}
 	run := func(args ...string) (string, int) {
 		t.Helper()
-		path, err := binary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := program(t)
 		cmd := exec.Command(path, append([]string{"platform"}, append(args, "--data", data)...)...)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out

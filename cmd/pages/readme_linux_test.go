@@ -23,10 +23,7 @@ type reader struct {
 }
 
 func newReader(t *testing.T) *reader {
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := program(t)
 	r := &reader{t, t.TempDir(), t.TempDir(), readReadme(t).blocks["sh"]}
 	if err := os.Mkdir(filepath.Join(r.root, "bin"), 0o755); err != nil {
 		t.Fatal(err)

@@ -245,10 +245,7 @@ func TestWorkflow(t *testing.T) {
 	if len(commands) != 2 {
 		t.Fatalf("the README's workflow has the steps %q", commands)
 	}
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := program(t)
 	step := func(dir, command string) (out, summary string, ok bool) {
 		file := filepath.Join(t.TempDir(), "summary.md")
 		cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command)

@@ -18,10 +18,7 @@ import (
 // were missing.
 func TestValidateWatch(t *testing.T) {
 	dir := copyExample(t, "static")
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	cmd := exec.Command(path, "validate", "--watch", "--json", dir)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

@@ -89,7 +89,7 @@ func (s *soak) race(ctx context.Context, packages []testPackage) {
 				}
 				continue
 			}
-			s.do(ctx, job{part: "race", path: p.path, name: fmt.Sprintf("round%d", round), args: []string{"-race", "-count", "1"}, environ: []string{"CGO_ENABLED=1"}})
+			s.do(ctx, job{part: "race", path: p.path, name: fmt.Sprintf("round%d", round), args: []string{"-race", "-count", "1"}, environ: []string{"CGO_ENABLED=1", "GORACE=atexit_sleep_ms=10"}})
 		}
 		if ctx.Err() != nil {
 			return
