@@ -49,7 +49,11 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 			defer func() { err = errors.Join(err, db.Close()) }()
 			_, err = db.Run(ctx, statement.Text, values, out.begin, out.row)
 			if err != nil {
-				return c.sqlError(errors.Join(out.abort(), transfer.Blame(statement, err)), "nothing was changed")
+				left := "nothing was changed"
+				if e, ok := errors.AsType[*binding.SQLError](err); ok && e.OnlyReading() {
+					left = "pages db exec runs statements that write; " + left
+				}
+				return c.sqlError(errors.Join(out.abort(), transfer.Blame(statement, err)), left)
 			}
 			return out.end()
 		},

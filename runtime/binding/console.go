@@ -55,6 +55,9 @@ func (e *SQLError) Busy() bool {
 // Full reports whether the disk has no room.
 func (e *SQLError) Full() bool { return e.Code&0xff == sqlite3.SQLITE_FULL }
 
+// OnlyReading reports whether the statement writes, in a console that only reads.
+func (e *SQLError) OnlyReading() bool { return e.Msg == errOnlyReading.Error() }
+
 // ForeignKey reports whether rows name rows that do not exist.
 func (e *SQLError) ForeignKey() bool { return e.Code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY }
 
@@ -62,6 +65,9 @@ func (e *SQLError) ForeignKey() bool { return e.Code == sqlite3.SQLITE_CONSTRAIN
 func (e *SQLError) Damaged() bool {
 	return e.Code&0xff == sqlite3.SQLITE_CORRUPT || e.Code&0xff == sqlite3.SQLITE_NOTADB
 }
+
+// errOnlyReading refuses a statement that writes in a console that only reads.
+const errOnlyReading = sqlRefusalError("this statement writes, and only reading is asked for")
 
 // NewConsole takes a connection of db for itself until Close.
 func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, error) {
@@ -181,7 +187,7 @@ func (c *Console) Run(ctx context.Context, text string, args []any, begin func(c
 			return sqlRefusalError("there is more SQL behind the first statement")
 		}
 		if c.o.ReadOnly && !s.readOnly() {
-			return sqlRefusalError("this statement writes, and only reading is asked for")
+			return errOnlyReading
 		}
 		if err := s.bindAll(args); err != nil {
 			return err
