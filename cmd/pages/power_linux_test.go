@@ -85,28 +85,37 @@ func (d *disk) cut() {
 	}
 }
 
+// losePower has a dev server keep its state on the disk and cuts the power under its load,
+// so many times; and returns the server that comes after that, and its state folder.
+func (d *disk) losePower(site string, times int, load func(server *devServer, cut func())) (server *devServer, state string) {
+	d.t.Helper()
+	state = filepath.Join(d.place, "state")
+	for range times {
+		d.mount()
+		server := startDev(d.t, site, "--state-dir", state)
+		load(server, func() {
+			d.cut()
+			if err := server.cmd.Process.Kill(); err != nil {
+				d.t.Error(err)
+			}
+		})
+		_ = server.cmd.Wait() // killed
+		d.unmount()
+	}
+	d.mount()
+	return startDev(d.t, site, "--state-dir", state), state
+}
+
 // TestBindingsPowerLoss cuts the power of the disk at random while a Worker writes to
 // all of its bindings: whatever was acknowledged is there afterwards, byte for byte.
 // Killing the process alone would lose nothing even if nothing was ever synced.
 func TestBindingsPowerLoss(t *testing.T) {
 	needsPower(t)
-	site, power, l := writerSite(t), newDisk(t), newLedger()
-	for range powerLosses {
-		power.mount()
-		d := startDev(t, site, "--state-dir", filepath.Join(power.place, "state"))
+	power, l := newDisk(t), newLedger()
+	d, _ := power.losePower(writerSite(t), powerLosses, func(d *devServer, cut func()) {
 		l.check(t, d)
-		l.load(d, 20+rand.IntN(200), func() { //nolint:gosec // a choice
-			l.losePower()
-			power.cut()
-			if err := d.cmd.Process.Kill(); err != nil {
-				t.Error(err)
-			}
-		})
-		_ = d.cmd.Wait() // killed
-		power.unmount()
-	}
-	power.mount()
-	d := startDev(t, site, "--state-dir", filepath.Join(power.place, "state"))
+		l.load(d, 20+rand.IntN(200), func() { l.losePower(); cut() }) //nolint:gosec // a choice
+	})
 	l.check(t, d)
 	d.stop()
 	power.unmount()
@@ -117,24 +126,10 @@ func TestBindingsPowerLoss(t *testing.T) {
 // without.
 func TestFormsPowerLoss(t *testing.T) {
 	needsPower(t)
-	const losses = 20
-	site, power, l := copyExample(t, "riverside"), newDisk(t), &leadLedger{acknowledged: map[string]bool{}}
-	state := filepath.Join(power.place, "state")
-	for range losses {
-		power.mount()
-		d := startDev(t, site, "--state-dir", state)
-		l.load(t, d, 20+rand.IntN(60), func() { //nolint:gosec // a choice
-			l.losePower()
-			power.cut()
-			if err := d.cmd.Process.Kill(); err != nil {
-				t.Error(err)
-			}
-		})
-		_ = d.cmd.Wait() // killed
-		power.unmount()
-	}
-	power.mount()
-	d := startDev(t, site, "--state-dir", state)
+	power, l := newDisk(t), &leadLedger{acknowledged: map[string]bool{}}
+	d, state := power.losePower(copyExample(t, "riverside"), 20, func(d *devServer, cut func()) {
+		l.load(t, d, 20+rand.IntN(60), func() { l.losePower(); cut() }) //nolint:gosec // a choice
+	})
 	l.check(t, d, state)
 	d.stop()
 	power.unmount()
