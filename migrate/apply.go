@@ -173,12 +173,16 @@ func (r *run) failed() {
 	}
 }
 
-// transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when fn fails or wants no more.
-func (r *run) transaction(ctx context.Context, fn func(context.Context) (bool, error)) (more bool, err error) {
-	if _, err := r.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return false, databaseError("the database cannot be written", err)
-	}
-	more, err = fn(ctx)
+// transaction runs fn between BEGIN IMMEDIATE and COMMIT, or ROLLBACK when fn fails or wants no more. The end of ctx
+// interrupts everything but the COMMIT.
+func (r *run) transaction(ctx context.Context, fn func(context.Context, connection) (bool, error)) (more bool, err error) {
+	err = interruptible(ctx, r.conn, func(c connection) error {
+		if err := r.statement(ctx, "BEGIN IMMEDIATE"); err != nil {
+			return databaseError("the database cannot be written", err)
+		}
+		more, err = fn(ctx, c)
+		return err
+	})
 	if err != nil || !more {
 		r.rollback(ctx)
 		return false, err
@@ -216,7 +220,7 @@ func (r *run) rollback(ctx context.Context) {
 
 // next applies the first pending file inside the open transaction, and reports whether there was anything to do. The
 // ledger is looked at each time, since another runner may have been here between two transactions.
-func (r *run) next(ctx context.Context) (bool, error) {
+func (r *run) next(ctx context.Context, c connection) (bool, error) {
 	if err := r.look(ctx); err != nil {
 		return false, err
 	}
@@ -239,7 +243,7 @@ func (r *run) next(ctx context.Context) (bool, error) {
 	}
 	before, err := r.totalChanges(ctx)
 	if err == nil {
-		err = r.execute(ctx, file)
+		err = r.execute(ctx, c, file)
 	}
 	if err != nil {
 		return false, err
@@ -267,17 +271,15 @@ func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-func (r *run) execute(ctx context.Context, f File) error {
-	return interruptible(ctx, r.conn, func(c connection) error {
-		err := guarded(ctx, r.conn, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
-		if err != nil {
-			return err
-		}
-		if !c.inTransaction() {
-			return databaseError("the file's transaction ended before the file", errTransactionEnded)
-		}
-		return r.checkForeignKeys(ctx, f)
-	})
+func (r *run) execute(ctx context.Context, c connection, f File) error {
+	err := guarded(ctx, r.conn, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
+	if err != nil {
+		return err
+	}
+	if !c.inTransaction() {
+		return databaseError("the file's transaction ended before the file", errTransactionEnded)
+	}
+	return r.checkForeignKeys(ctx, f)
 }
 
 // errTransactionEnded is what no file can do as long as every statement is asked about: its row in the ledger would

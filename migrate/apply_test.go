@@ -20,7 +20,10 @@ func TestTransactionEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.close()
-	if err := r.execute(t.Context(), File{Name: "1.sql", SQL: []byte("SELECT 1")}); !errors.Is(err, errTransactionEnded) {
+	err = interruptible(t.Context(), r.conn, func(c connection) error {
+		return r.execute(t.Context(), c, File{Name: "1.sql", SQL: []byte("SELECT 1")})
+	})
+	if !errors.Is(err, errTransactionEnded) {
 		t.Errorf("got %v", err)
 	}
 }

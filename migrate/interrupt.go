@@ -12,7 +12,7 @@ import (
 
 // This file ends statements when their context does. The driver starts a goroutine
 // for each statement to watch its context, which takes a quarter of the time of
-// small files; here one function watches for all statements of a file.
+// small files; here one function watches for all statements of a transaction.
 
 // interruptPause is after how long an interrupt is repeated: SQLite forgets one
 // that comes between two statements.

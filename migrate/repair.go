@@ -29,7 +29,7 @@ func (m *Migrator) Repair(ctx context.Context, stated Repair) (Status, error) {
 		return Status{}, err
 	}
 	defer r.close()
-	_, err = r.transaction(ctx, func(ctx context.Context) (bool, error) {
+	_, err = r.transaction(ctx, func(ctx context.Context, _ connection) (bool, error) {
 		if err := prepareLedger(ctx, r.conn); err != nil {
 			return false, databaseError("the migrations ledger cannot be written", err)
 		}

@@ -19,11 +19,16 @@ func (s *Store) sync(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	return s.syncFile(folder)
+	f, err := s.root.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
+// syncFile makes what another handle has written durable. Windows syncs only what is open for writing.
 func (s *Store) syncFile(name string) error {
-	f, err := s.root.Open(name)
+	f, err := s.root.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
