@@ -16,6 +16,7 @@ func TestLanguage(t *testing.T) {
 		{`const d = new Date(0); d.setHours(1, Infinity); out = [String(d), new Date(0).setHours(1, 2, 3, 4), new Date(8.64e15).setMilliseconds(1)]`, `["Invalid Date",3723004,null]`},
 		{`const d = new Date(NaN); out = [d.setMonth(1), d.setFullYear(2000, 1, 29), d.setTime(5)]`, `[null,951782400000,5]`},
 		{`out = [Date.prototype.setHours.name, Date.prototype.setHours.length, Date.prototype.setDate.length, Object.keys(Date.prototype).length, "prototype" in Date.prototype.setDate]`, `["setHours",4,1,0,false]`},
+		{`const d = new Date(0); out = [String(d), d.toTimeString(), d.toDateString(), Date.parse(d), String(new Date(NaN)), new Date(NaN).toTimeString(), Date.prototype.toString.name]`, `["Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)","00:00:00 GMT+0000 (Coordinated Universal Time)","Thu Jan 01 1970",0,"Invalid Date","Invalid Date","toString"]`},
 		{`try { Date.prototype.setDate.call({}, 1) } catch (e) { out = e.name }`, `"TypeError"`},
 		{`const e = new Error("x"); e.stack = "mine"; out = [Object.keys(e), e.stack, { ...e }, JSON.stringify(e)]`, `[[],"mine",{},"{}"]`},
 		{`const e = new TypeError("x"); e.stack = undefined; out = [Object.keys(e), typeof e.stack, "stack" in e]`, `[[],"undefined",true]`},

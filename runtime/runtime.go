@@ -25,7 +25,7 @@ import (
 
 // Options says how to open a Runtime. The zero value works.
 type Options struct {
-	// CacheDir keeps compiled machine code between processes. Default: none.
+	// CacheDir keeps compiled machine code between processes, where it can be used. Default: none.
 	CacheDir string
 	// Now is the clock of JavaScript and of the log. Default: time.Now.
 	Now func() time.Time
@@ -40,7 +40,8 @@ type Runtime struct {
 }
 
 // Open compiles the engine, or takes it from the cache, and boots the prelude.
-// Errors: engine.ErrNoArtifact, or that the cache folder cannot be used.
+// A cache that cannot be used is done without: see [Runtime.CacheError]. Errors:
+// engine.ErrNoArtifact, or a fault of this room.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	source, err := prelude()
 	if err != nil {
@@ -54,6 +55,9 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
 	}
+	if e.CacheError() != nil {
+		o.CacheDir = ""
+	}
 	modules, err := wasm.Open(ctx, wasm.Options{CacheDir: o.CacheDir})
 	if err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
@@ -64,6 +68,9 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	}
 	return &Runtime{engine: e, wasm: modules, image: image, now: now}, nil
 }
+
+// CacheError is why the folder of machine code cannot be used; nil when it is, or when there is to be none.
+func (r *Runtime) CacheError() error { return r.engine.CacheError() }
 
 // Close frees the engine.
 func (r *Runtime) Close(ctx context.Context) error {

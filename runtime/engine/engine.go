@@ -48,7 +48,7 @@ const (
 // Options says how to open an engine. The zero value works.
 type Options struct {
 	// CacheDir keeps compiled machine code between processes. Default: none,
-	// each Open compiles anew.
+	// each Open compiles anew, as it does where the folder cannot be used.
 	CacheDir string
 	// Now is the clock of Date. Default: time.Now.
 	Now func() time.Time
@@ -59,6 +59,7 @@ type Engine struct {
 	now     func() time.Time
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
+	unkept  error // why the cache is not used
 	module  wazero.CompiledModule
 	apart   chan struct{} // holds one for each work of Call.Apart
 	buffers sync.Pool     // of *[]byte, for text on its way
@@ -67,13 +68,30 @@ type Engine struct {
 	isolates map[*Isolate]struct{} // those not closed yet; nil once Close was called
 }
 
-// Open compiles the embedded engine or takes it from the cache. Errors:
-// ErrNoArtifact, or that the cache folder cannot be used.
+// Open compiles the embedded engine or takes it from the cache, without which it goes as well: see
+// [Engine.CacheError]. The error is ErrNoArtifact, or a fault of this package.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	wasm, err := artifact()
 	if err != nil {
 		return nil, err
 	}
+	e, err := open(ctx, o, wasm)
+	if err == nil || o.CacheDir == "" || ctx.Err() != nil {
+		return e, err
+	}
+	unkept := err
+	o.CacheDir = ""
+	if e, err = open(ctx, o, wasm); err != nil {
+		return nil, err
+	}
+	e.unkept = unkept
+	return e, nil
+}
+
+// CacheError is why the cache folder cannot be used; nil when it is, or when there is to be none.
+func (e *Engine) CacheError() error { return e.unkept }
+
+func open(ctx context.Context, o Options, wasm []byte) (_ *Engine, err error) {
 	e := &Engine{now: o.Now, isolates: map[*Isolate]struct{}{}, apart: make(chan struct{}, apartLimit)}
 	if e.now == nil {
 		e.now = time.Now

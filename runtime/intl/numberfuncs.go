@@ -47,22 +47,33 @@ func numberFuncs() map[string]engine.Func {
 		},
 		// intl_number_range(specification, from, to) -> [kind, text, source, …]
 		"intl_number_range": func(c *engine.Call) (any, error) {
-			f, from, err := numberCall(c)
+			f, err := numberFormatOf(c)
 			if err != nil {
 				return nil, err
 			}
-			to, err := numberArgument(c, 2)
+			from, to, err := rangeArguments(c)
 			if err != nil {
 				return nil, err
-			}
-			if from.nan || to.nan {
-				return nil, rangeError("Invalid argument: a range has no NaN")
 			}
 			return flatRange(f.formatRange(from, to)), nil
 		},
 		// intl_unit(unit) -> whether it is well-formed
 		"intl_unit": func(c *engine.Call) (any, error) { return wellFormedUnit(c.String(0)), nil },
 	}
+}
+
+// rangeArguments are the two ends of a range.
+func rangeArguments(c *engine.Call) (from, to decimal, err error) {
+	if from, err = numberArgument(c, 1); err != nil {
+		return from, to, err
+	}
+	if to, err = numberArgument(c, 2); err != nil {
+		return from, to, err
+	}
+	if from.nan || to.nan {
+		return from, to, rangeError("Invalid argument: a range has no NaN")
+	}
+	return from, to, nil
 }
 
 func numberCall(c *engine.Call) (*numberFormat, decimal, error) {

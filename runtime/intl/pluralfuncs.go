@@ -75,16 +75,9 @@ func pluralFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			from, err := numberArgument(c, 1)
+			from, to, err := rangeArguments(c)
 			if err != nil {
 				return nil, err
-			}
-			to, err := numberArgument(c, 2)
-			if err != nil {
-				return nil, err
-			}
-			if from.nan || to.nan {
-				return nil, rangeError("Invalid argument: a range has no NaN")
 			}
 			return pluralRange(p.number.data.Language(), p.choose(from), p.choose(to)), nil
 		},

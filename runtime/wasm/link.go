@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -146,7 +145,7 @@ func (s *store) adapter(kind rewrite.Kind, p place) (api.Module, error) {
 	} else {
 		module = rewrite.GlobalAdapter(p.index, p.globalType())
 	}
-	m, err := s.set.runtime.wazero.InstantiateWithConfig(s.resolving(in), module, wazero.NewModuleConfig().WithName(""))
+	m, err := s.set.runtime.instantiate(s.resolving(in), module)
 	if err == nil {
 		p.instance.adapted[key] = m
 	}

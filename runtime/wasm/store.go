@@ -79,7 +79,7 @@ var countersModule = []byte("\x00asm\x01\x00\x00\x00" + //nolint:gochecknoglobal
 // ready makes what every instance needs, and revives those of the image.
 func (s *store) ready() error {
 	if s.counters == nil {
-		m, err := s.set.runtime.wazero.InstantiateWithConfig(s.ctx, countersModule, wazero.NewModuleConfig().WithName(""))
+		m, err := s.set.runtime.instantiate(s.ctx, countersModule)
 		if err != nil {
 			return err
 		}

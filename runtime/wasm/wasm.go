@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"syscall"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -49,7 +50,7 @@ const features = api.CoreFeaturesV2 | experimental.CoreFeaturesThreads | experim
 
 // Options says how to open a Runtime. The zero value works.
 type Options struct {
-	// CacheDir keeps compiled machine code between processes. Default: none.
+	// CacheDir keeps compiled machine code between processes, as long as it can. Default: none.
 	CacheDir string
 }
 
@@ -147,7 +148,26 @@ func (r *Runtime) contained(ctx context.Context, module []byte) (m wazero.Compil
 			err = fmt.Errorf("the compiler failed: %v", p)
 		}
 	}()
-	return r.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), module)
+	return remembered(func() (wazero.CompiledModule, error) {
+		return r.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), module)
+	})
+}
+
+// instantiate makes an instance of a module of this package's own.
+func (r *Runtime) instantiate(ctx context.Context, module []byte) (api.Module, error) {
+	return remembered(func() (api.Module, error) {
+		return r.wazero.InstantiateWithConfig(ctx, module, wazero.NewModuleConfig().WithName(""))
+	})
+}
+
+// remembered compiles. What cannot be kept on disk, as on a full one, fails although it was compiled: the compiler
+// remembers it, so that the second attempt finds it.
+func remembered[T any](compile func() (T, error)) (T, error) {
+	result, err := compile()
+	if _, unkept := errors.AsType[syscall.Errno](err); unkept {
+		return compile()
+	}
+	return result, err
 }
 
 func (r *Runtime) known(key [sha256.Size]byte) *program {

@@ -77,6 +77,21 @@ function invalidateDates() {
   }
 }
 
+// The name of the zone, which ECMA-262 (21.4.4.41.3) leaves open and V8 writes.
+function nameZone() {
+  const { apply } = Reflect;
+  for (const name of ["toString", "toTimeString"]) {
+    const original = Date.prototype[name];
+    const { [name]: value } = {
+      [name]() {
+        const text = apply(original, this, []);
+        return text === "Invalid Date" ? text : `${text} (Coordinated Universal Time)`;
+      },
+    };
+    Object.defineProperty(Date.prototype, name, { value, writable: true, enumerable: false, configurable: true });
+  }
+}
+
 function position(frame) {
   const name = frame.getFunctionName();
   const file = frame.getFileName();
@@ -107,6 +122,7 @@ export function install() {
   headStacks();
   freeStacks();
   invalidateDates();
+  nameZone();
   Math.random = { random() { return host.random_float(); } }.random;
   Object.defineProperty(Math, "random", { enumerable: false });
   attribute("self", globalThis);

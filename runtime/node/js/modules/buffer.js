@@ -111,9 +111,10 @@ function fromObject(value) {
   return undefined;
 }
 
+// As in Node.js, these are functions that `new` may stand before, and packages do write `new Buffer.from(text)`.
 Object.defineProperties(Buffer, Object.getOwnPropertyDescriptors({
   poolSize: 8192,
-  from(value, encodingOrOffset, length) {
+  from: function from(value, encodingOrOffset, length) {
     if (typeof value === "string") return encode(value, encodingOf(encodingOrOffset));
     if (typeof value === "object" && value !== null) {
       if (isAnyBuffer(value)) return fromBuffer(value, encodingOrOffset, length);
@@ -132,16 +133,16 @@ Object.defineProperties(Buffer, Object.getOwnPropertyDescriptors({
     throw NodeError(TypeError, "ERR_INVALID_ARG_TYPE", invalidType("first argument", ["string", "Buffer", "ArrayBuffer", "Array", "an Array-like Object"], value).message
       .replace(/must be .*? Received/, "must be of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object. Received"));
   },
-  of(...items) { return fromArrayLike(items); },
-  alloc(size, fill, encoding) {
+  of: function of(...items) { return fromArrayLike(items); },
+  alloc: function alloc(size, fill, encoding) {
     const buffer = new FastBuffer(sized(size));
     return fill === undefined || fill === 0 || size === 0 ? buffer : buffer.fill(fill, encoding);
   },
-  allocUnsafe(size) { return new FastBuffer(sized(size)); },
-  allocUnsafeSlow(size) { return new FastBuffer(sized(size)); },
-  isBuffer(value) { return value instanceof Buffer; },
-  isEncoding(encoding) { return typeof encoding === "string" && encoding.length > 0 && known(encoding) !== undefined; },
-  byteLength(value, encoding) {
+  allocUnsafe: function allocUnsafe(size) { return new FastBuffer(sized(size)); },
+  allocUnsafeSlow: function allocUnsafeSlow(size) { return new FastBuffer(sized(size)); },
+  isBuffer: function isBuffer(value) { return value instanceof Buffer; },
+  isEncoding: function isEncoding(encoding) { return typeof encoding === "string" && encoding.length > 0 && known(encoding) !== undefined; },
+  byteLength: function byteLength(value, encoding) {
     if (typeof value !== "string") {
       if (ArrayBuffer.isView(value) || isAnyBuffer(value)) return value.byteLength;
       throw invalidType("string", ["string", "Buffer", "ArrayBuffer"], value);
@@ -158,12 +159,12 @@ Object.defineProperties(Buffer, Object.getOwnPropertyDescriptors({
       default: return call("utf8_length", value.toWellFormed());
     }
   },
-  compare(a, b) {
+  compare: function compare(a, b) {
     if (!isBytes(a)) throw invalidType("buf1", ["Buffer", "Uint8Array"], a);
     if (!isBytes(b)) throw invalidType("buf2", ["Buffer", "Uint8Array"], b);
     return a === b ? 0 : call("compare", a, b);
   },
-  concat(list, total) {
+  concat: function concat(list, total) {
     if (!Array.isArray(list)) throw invalidType("list", "Array", list);
     for (let i = 0; i < list.length; i++) {
       if (!isBytes(list[i])) throw invalidType(`list[${i}]`, ["Buffer", "Uint8Array"], list[i]);
@@ -180,7 +181,7 @@ Object.defineProperties(Buffer, Object.getOwnPropertyDescriptors({
     }
     return out;
   },
-  copyBytesFrom(source, offset = 0, length) {
+  copyBytesFrom: function copyBytesFrom(source, offset = 0, length) {
     if (!ArrayBuffer.isView(source) || source instanceof DataView) throw invalidType("view", "TypedArray", source);
     needInteger(offset, "offset", 0);
     if (length !== undefined) needInteger(length, "length", 0);
