@@ -75,6 +75,9 @@ type RequestLog struct {
 	measured    bool
 	rows, bytes int64
 
+	flushes chan chan struct{} // each is closed when all that waited is written
+	ended   chan struct{}
+
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
@@ -100,7 +103,7 @@ func OpenRequestLog(ctx context.Context, db *sql.DB, o RequestLogOptions) (*Requ
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := &RequestLog{db: db, o: o, queue: make(chan logRow, logRoom)}
+	l := &RequestLog{db: db, o: o, queue: make(chan logRow, logRoom), flushes: make(chan chan struct{}), ended: make(chan struct{})}
 	if _, err := db.ExecContext(ctx, logSchema); err != nil {
 		return nil, fmt.Errorf("request log: %w", err)
 	}
@@ -135,6 +138,25 @@ func (l *RequestLog) put(row logRow, wrong bool) {
 // Lost is how many rows were never written. The log tells of them in a line of its own.
 func (l *RequestLog) Lost() int64 { return l.lost.Load() }
 
+// Flush returns once all that was handed over before it is written or lost, or ctx ends. It is for people who ask: the
+// log does not rest before it.
+func (l *RequestLog) Flush(ctx context.Context) error {
+	written := make(chan struct{})
+	select {
+	case l.flushes <- written:
+	case <-l.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-written:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Close writes what waits, for a bounded time, and ends the log.
 func (l *RequestLog) Close() {
 	l.stop()
@@ -142,12 +164,17 @@ func (l *RequestLog) Close() {
 }
 
 func (l *RequestLog) run(ctx context.Context) {
+	defer close(l.ended)
 	tick := time.NewTicker(logEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			l.write(ctx)
+		case written := <-l.flushes:
+			for l.write(ctx) {
+			}
+			close(written)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), logGoodbye)
 			defer cancel()

@@ -304,6 +304,31 @@ func TestRequestLogRests(t *testing.T) {
 	})
 }
 
+// What was handed over is there after a flush, without waiting; a log that has ended has nothing to flush.
+func TestRequestLogFlush(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "platform.db"))
+	log, err := OpenRequestLog(t.Context(), db, RequestLogOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		for range logBatch + 1 {
+			log.Add(site.RequestRecord{ID: "req_x"})
+		}
+		if err := log.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var rows int
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM request_log").Scan(&rows); err != nil || rows != (n+1)*(logBatch+1) {
+			t.Errorf("%d rows after %d flushes (%v)", rows, n+1, err)
+		}
+	}
+	log.Close()
+	if err := log.Flush(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func mustRead(t testing.TB, db *sql.DB, f LogFilter) []LogEntry {
 	t.Helper()
 	entries, err := ReadLog(t.Context(), db, f)

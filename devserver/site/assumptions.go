@@ -81,8 +81,9 @@ const (
 
 	// keptRequests is how many request records stay in memory.
 	keptRequests = 500
-	// Files up to cachedFileBytes stay in memory until cacheBytes are used by one revision.
-	// Those from memoryFileBytes on are there a second time, for the kernel to send from.
+	// Files up to cachedFileBytes stay in memory, as long as there is room in the cache: cacheBytes
+	// for a site that has one of its own. Those from memoryFileBytes on are there a second time, for
+	// the kernel to send from.
 	cachedFileBytes = 1 << 20
 	memoryFileBytes = 128 << 10
 	cacheBytes      = 64 << 20

@@ -62,8 +62,8 @@ func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 // revision gives are kept; others, of a file edited a moment ago, are served as
 // they are, with a tag of their own.
 func (x *staticIndex) load(f *file) (contents []byte, tag []string, err error) {
-	if kept := f.contents.Load(); kept != nil {
-		return *kept, f.etag, nil
+	if contents := f.contents.Load().get(); contents != nil {
+		return *contents, f.etag, nil
 	}
 	opened, info, err := x.open(f.asset)
 	if err != nil {
@@ -80,11 +80,11 @@ func (x *staticIndex) load(f *file) (contents []byte, tag []string, err error) {
 	if hash != f.asset.SHA256 {
 		return contents, []string{etag(hash)}, nil
 	}
-	if x.reserve(int64(len(contents))) {
-		f.contents.Store(&contents)
-	}
-	if len(contents) >= memoryFileBytes && x.reserve(int64(len(contents))) {
-		f.memory.Store(newMemoryFile(contents))
+	keep(x, &f.contents, &contents, int64(cap(contents)))
+	if len(contents) >= memoryFileBytes && !f.memory.Load().has() && x.cache.fits(int64(len(contents))) {
+		if memory := newMemoryFile(contents); memory != nil {
+			keep(x, &f.memory, memory, int64(len(contents)))
+		}
 	}
 	return contents, f.etag, nil
 }

@@ -58,7 +58,7 @@ var varyEncoding = []string{"Accept-Encoding"}
 // encoded are the compressed forms of one file.
 type encoded struct {
 	making sync.Mutex // so that each is made once
-	forms  [len(codings)]atomic.Pointer[form]
+	forms  [len(codings)]atomic.Pointer[kept[form]]
 }
 
 // form is one of them, ready to be sent. One without bytes is not worth it.
@@ -106,48 +106,51 @@ func (x *exchange) encodedForm(f *file, contents []byte) *form {
 	if at < 0 {
 		return nil
 	}
-	kept := f.encoded.forms[at].Load()
-	if kept == nil {
-		kept = x.serving.static.encode(f, contents, at)
+	made := f.encoded.forms[at].Load().get()
+	if made == nil {
+		made = x.serving.static.encode(f, contents, at)
 	}
-	if kept.bytes == nil {
+	if made.bytes == nil {
 		return nil
 	}
-	return kept
+	return made
 }
 
 // encode makes one form of a file; contents are nil for one that is not in memory.
 func (x *staticIndex) encode(f *file, contents []byte, at int) *form {
 	f.encoded.making.Lock()
 	defer f.encoded.making.Unlock()
-	if kept := f.encoded.forms[at].Load(); kept != nil {
-		return kept
+	place := &f.encoded.forms[at]
+	if made := place.Load().get(); made != nil {
+		return made
 	}
 	made := &form{}
-	smaller, err := x.shrink(f, contents, codings[at])
+	smaller, err := x.shrink(f, contents, at)
 	if err != nil {
 		return made // sent as it is this time
 	}
-	if smaller != nil && x.reserve(int64(len(smaller))) {
-		tag := strings.TrimSuffix(f.etag[0], `"`) + codings[at].suffix + `"`
-		made = &form{smaller, []string{codings[at].name}, []string{tag}, []string{strconv.Itoa(len(smaller))}}
+	if smaller == nil || !x.cache.fits(int64(len(smaller))) {
+		place.Store(newKept(made, 0)) // in no cache: it takes no room
+		return made
 	}
-	f.encoded.forms[at].Store(made)
+	tag := strings.TrimSuffix(f.etag[0], `"`) + codings[at].suffix + `"`
+	made = &form{smaller, []string{codings[at].name}, []string{tag}, []string{strconv.Itoa(len(smaller))}}
+	keep(x, place, made, int64(len(smaller)))
 	return made
 }
 
 // shrink compresses a file; nil when that makes it no smaller. It is an error when
 // the file is not what the index says.
-func (x *staticIndex) shrink(f *file, contents []byte, c coding) ([]byte, error) {
+func (x *staticIndex) shrink(f *file, contents []byte, at int) ([]byte, error) {
 	if contents != nil {
-		return c.shrink(bytes.NewReader(contents), f.asset.Size)
+		return shrink(at, bytes.NewReader(contents), f.asset.Size)
 	}
 	opened, _, err := x.open(f.asset)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.New()
-	smaller, err := c.shrink(io.TeeReader(io.LimitReader(opened, maxEncoded+1), sum), f.asset.Size)
+	smaller, err := shrink(at, io.TeeReader(io.LimitReader(opened, maxEncoded+1), sum), f.asset.Size)
 	if err := errors.Join(err, opened.Close()); err != nil {
 		return nil, err
 	}
@@ -157,13 +160,15 @@ func (x *staticIndex) shrink(f *file, contents []byte, c coding) ([]byte, error)
 	return smaller, nil
 }
 
-// shrink compresses so many bytes; nil when that makes them no fewer.
-func (c coding) shrink(from io.Reader, size int64) ([]byte, error) {
+// shrink compresses so many bytes; nil when that makes them no fewer. The same bytes become
+// the same ones, whatever the encoder has done before.
+func shrink(at int, from io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
-	w, err := c.encode(&b)
+	w, err := encoderFor(at, &b)
 	if err != nil {
 		return nil, err
 	}
+	defer encoders[at].Put(w)
 	if _, err := io.Copy(w, from); err != nil {
 		return nil, err
 	}

@@ -16,11 +16,11 @@ func TestMemoryFiles(t *testing.T) {
 	dir, assets := folder(t, map[string]string{"/a.bin": text, "/small.bin": "small"})
 	revision := Revision{Assets: assets, AssetsDir: dir}
 	f := start(t, Options{}, revision)
-	if got := f.get(t, "/small.bin"); got.body != "small" || f.file("/small.bin").memory.Load() != nil {
+	if got := f.get(t, "/small.bin"); got.body != "small" || f.file("/small.bin").memory.Load().get() != nil {
 		t.Errorf("a small file: %q", got.body)
 	}
 	whole := f.get(t, "/a.bin")
-	memory := f.file("/a.bin").memory.Load()
+	memory := f.file("/a.bin").memory.Load().get()
 	if memory == nil {
 		t.Fatal("the file is not kept in the kernel's memory")
 	}
@@ -53,7 +53,7 @@ func TestMemoryFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.site.Swap(revision)
-	if got := f.get(t, "/a.bin"); got.body != text || f.file("/a.bin").memory.Load() != memory {
+	if got := f.get(t, "/a.bin"); got.body != text || f.file("/a.bin").memory.Load().get() != memory {
 		t.Error("the next revision has another version of the same file")
 	}
 	opened, err := os.OpenFile(memory.path, os.O_WRONLY, 0)

@@ -23,13 +23,13 @@ type Routing struct {
 // used: they need not exist, and their hashes and types may be empty.
 func NewRouting(r Revision) *Routing {
 	r.AssetsDir = "" // nothing is opened
-	return newRouting(r)
+	return newRouting(r, nil)
 }
 
-func newRouting(r Revision) *Routing {
+func newRouting(r Revision, cache *FileCache) *Routing {
 	v := &Routing{manifest: cmp.Or(r.Manifest, &manifest.Manifest{}), rules: r.Rules}
 	v.routes = manifest.NewRouteTable(v.manifest.Routes)
-	v.static = newStaticIndex(r.Assets, r.AssetsDir, v.routes)
+	v.static = newStaticIndex(r.Assets, r.AssetsDir, v.routes, cache)
 	v.worker = r.Worker != nil || v.manifest.Entry != ""
 	return v
 }

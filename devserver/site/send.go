@@ -100,7 +100,7 @@ func (x *exchange) sendFile(f *file) {
 	if x.sendEncoded(f, contents) {
 		return
 	}
-	if memory := f.memory.Load(); memory != nil && x.sendMemory(f, memory) {
+	if memory := f.memory.Load().get(); memory != nil && x.sendMemory(f, memory) {
 		return
 	}
 	x.sendContents(contents, f.length, x.modified(f))

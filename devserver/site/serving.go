@@ -16,7 +16,7 @@ type serving struct {
 }
 
 func (s *Site) newServing(r Revision) *serving {
-	v := &serving{revision: r, Routing: newRouting(r)}
+	v := &serving{revision: r, Routing: newRouting(r, s.options.Cache)}
 	v.uses.Store(1)
 	v.end = sync.OnceFunc(func() {
 		s.drains.Go(func() {

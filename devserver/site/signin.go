@@ -63,6 +63,11 @@ func (x *exchange) signInAs(form url.Values) {
 		x.showSignIn(http.StatusUnprocessableEntity, next, err.Error())
 		return
 	}
+	x.beginSession(m, next)
+}
+
+// beginSession signs a member in and leads on.
+func (x *exchange) beginSession(m Member, next string) {
 	if err := x.site.sessions.begin(&x.out, x.r, m); err != nil {
 		x.databaseFailed("session not stored", err)
 		return

@@ -100,15 +100,7 @@ func (x *exchange) followLink(form url.Values) {
 		x.showLinkPage(http.StatusUnprocessableEntity, linkPage{signInPage: signInPage{Title: "Sign in", Next: localTarget(form.Get("next")), Problem: problem}})
 		return
 	}
-	if err := x.site.sessions.begin(&x.out, x.r, who); err != nil {
-		x.databaseFailed("session not stored", err)
-		return
-	}
-	if wantsJSON(x.r) {
-		x.writeJSON(http.StatusOK, signedIn{OK: true, Member: &who})
-		return
-	}
-	x.seeOther(localTarget(form.Get("next")))
+	x.beginSession(who, localTarget(form.Get("next")))
 }
 
 func (x *exchange) showLinkPage(status int, page linkPage) {

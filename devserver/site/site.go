@@ -44,6 +44,8 @@ type Options struct {
 	// Files keeps the files that visitors send with forms. Nil keeps none: of a file
 	// the lead has what [File] says.
 	Files Files
+	// Cache is for the files that are served. Nil is one of the site's own, of 64 MiB.
+	Cache *FileCache
 	// AllowHost decides which names the site answers to. It gets the host in
 	// lower case without port, brackets and trailing dot. Nil means [LocalHost].
 	AllowHost func(host string) bool
@@ -160,6 +162,9 @@ func New(ctx context.Context, options Options) (*Site, error) {
 func (o Options) withDefaults() Options {
 	if o.AllowHost == nil {
 		o.AllowHost = LocalHost
+	}
+	if o.Cache == nil {
+		o.Cache = NewFileCache(cacheBytes)
 	}
 	if o.Personas == nil {
 		o.Personas = DefaultPersonas()

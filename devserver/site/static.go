@@ -20,7 +20,7 @@ type staticIndex struct {
 	dir   string           // that holds every file; "" when the revision names none
 	root  *os.Root         // of dir
 	err   error            // why root could not be opened
-	room  atomic.Int64     // bytes left for cached contents
+	cache *FileCache       // of contents
 }
 
 // file is one asset, with what its responses need worked out beforehand.
@@ -30,17 +30,16 @@ type file struct {
 	etag     []string
 	kind     []string
 	length   []string
-	modified time.Time                  // to the second; zero when it is not known
-	changed  []string                   // the same, as Last-Modified
-	shrinks  bool                       // it may be sent compressed
-	contents atomic.Pointer[[]byte]     // small files, once they were asked for
-	memory   atomic.Pointer[memoryFile] // the same, of those that are worth it
-	encoded  encoded                    // of these
+	modified time.Time                        // to the second; zero when it is not known
+	changed  []string                         // the same, as Last-Modified
+	shrinks  bool                             // it may be sent compressed
+	contents atomic.Pointer[kept[[]byte]]     // small files, once they were asked for
+	memory   atomic.Pointer[kept[memoryFile]] // the same, of those that are worth it
+	encoded  encoded                          // of these
 }
 
-func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable) *staticIndex {
-	x := &staticIndex{files: make(map[string]*file, len(assets)), dir: dir}
-	x.room.Store(cacheBytes)
+func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable, cache *FileCache) *staticIndex {
+	x := &staticIndex{files: make(map[string]*file, len(assets)), dir: dir, cache: cache}
 	if dir != "" {
 		x.root, x.err = os.OpenRoot(dir)
 	}
@@ -85,6 +84,7 @@ func (f *file) date(t time.Time) {
 // is newer than it was, whatever the file system says: a copied file keeps its time,
 // and two edits may share a second.
 func (x *staticIndex) inherit(old *staticIndex, now time.Time) {
+	var taken []cached
 	for path, f := range x.files {
 		before, ok := old.files[path]
 		switch {
@@ -98,30 +98,32 @@ func (x *staticIndex) inherit(old *staticIndex, now time.Time) {
 		case f.modified.Before(before.modified):
 			f.date(before.modified)
 		}
-		if contents := before.contents.Load(); contents != nil && x.reserve(int64(len(*contents))) {
-			f.contents.Store(contents)
-		}
-		if memory := before.memory.Load(); memory != nil && x.reserve(f.asset.Size) {
-			f.memory.Store(memory)
-		}
-		for at := range codings {
-			if kept := before.encoded.forms[at].Load(); kept != nil && f.shrinks && x.reserve(int64(len(kept.bytes))) {
-				f.encoded.forms[at].Store(kept)
-			}
-		}
+		taken = append(taken, f.take(before)...)
 	}
+	x.cache.pass(taken, x)
 }
 
-// reserve takes room in the cache, or reports that there is none.
-func (x *staticIndex) reserve(n int64) bool {
-	if x.room.Add(-n) >= 0 {
-		return true
+// take takes over what is in the cache of a file with the same contents.
+func (f *file) take(before *file) (taken []cached) {
+	if k := before.contents.Load(); k.has() {
+		f.contents.Store(k)
+		taken = append(taken, k)
 	}
-	x.room.Add(n)
-	return false
+	if k := before.memory.Load(); k.has() {
+		f.memory.Store(k)
+		taken = append(taken, k)
+	}
+	for at := range codings {
+		if k := before.encoded.forms[at].Load(); k.has() && f.shrinks {
+			f.encoded.forms[at].Store(k)
+			taken = append(taken, k)
+		}
+	}
+	return taken
 }
 
 func (x *staticIndex) close() {
+	x.cache.forget(x)
 	if x.root != nil {
 		// The root was only read from; there is nothing to lose by closing it.
 		_ = x.root.Close()
