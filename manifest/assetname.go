@@ -67,6 +67,13 @@ func refusal(code, file, fix, format string, args ...any) Diagnostic {
 
 // nameFault is the first rule that a path breaks, in the order of the upload's rules; "" and "" when it breaks none.
 func nameFault(p string) (code, reason string) {
+	if plainName(p) {
+		return "", ""
+	}
+	return slowNameFault(p)
+}
+
+func slowNameFault(p string) (code, reason string) {
 	switch {
 	case !utf8.ValidString(p) || strings.ContainsRune(p, utf8.RuneError):
 		return codeNameUTF8, "is not valid UTF-8"
@@ -78,7 +85,7 @@ func nameFault(p string) (code, reason string) {
 		return codeNameBackslash, "has a backslash in it"
 	case reservedName(p) != "":
 		return codeNameReserved, `lies under "` + reservedName(p) + `", which the platform keeps for itself`
-	case anySegment(p, windowsName.MatchString):
+	case anySegment(p, WindowsDevice):
 		return codeNameDevice, "has a name in it that Windows keeps for devices"
 	case strings.ContainsAny(p, `<>:"|?*`):
 		return codeNameWindows, "has a character in it that Windows refuses in names"
@@ -94,6 +101,37 @@ func nameFault(p string) (code, reason string) {
 		return codeNameLong, "has a segment longer than 255 bytes"
 	}
 	return "", ""
+}
+
+// plainName reports whether a path is of the usual kind, which breaks no rule: letters, digits and "-_." of ASCII, no
+// dot at the end of a segment, and nothing of the platform's or of Windows'.
+func plainName(p string) bool {
+	if p == "" || p[0] == '_' || len(p) > maxSegmentBytes || strings.Count(p, "/") >= maxSegments {
+		return false
+	}
+	from := 0 // of the segment
+	for i := range len(p) {
+		switch c := p[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+		case c == '/' && plainSegment(p[from:i]):
+			from = i + 1
+		default:
+			return false
+		}
+	}
+	return plainSegment(p[from:])
+}
+
+// plainSegment reports whether a segment neither ends in a dot nor is the name of a device.
+func plainSegment(s string) bool {
+	return s != "" && s[len(s)-1] != '.' && !WindowsDevice(s)
+}
+
+// WindowsDevice reports whether a segment of a path is a name that Windows keeps for devices, whatever follows its first
+// dot.
+func WindowsDevice(segment string) bool {
+	const starts = "con prn aux nul com lpt"
+	return len(segment) >= 3 && strings.Contains(starts, strings.ToLower(segment[:3])) && windowsName.MatchString(segment)
 }
 
 // reservedName is the folder of the platform's that a path lies under, "" for none.

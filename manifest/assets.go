@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -89,7 +90,7 @@ func (b *bundle) checkSecret(a *assets, e AssetEntry) {
 
 // checkKey refuses a file that starts as a private key does.
 func (b *bundle) checkKey(a *assets, e AssetEntry) {
-	if a.looked >= maxKeyFiles || !mayBeKey(e.File) {
+	if b.unread || a.looked >= maxKeyFiles || !mayBeKey(e.File) {
 		return
 	}
 	if info, err := e.Entry.Info(); err != nil || info.Size() > maxKeyBytes {
@@ -98,21 +99,40 @@ func (b *bundle) checkKey(a *assets, e AssetEntry) {
 	a.looked++
 	start, err := readFile(b.fsys, e.File, keyLine)
 	if err == nil && startsKey(start) {
-		b.refuseSecret(a, codeAssetSecret, fmt.Sprintf("the public file %s holds a private key", quote(e.File)), "replace the key if it was ever published, and ")
+		b.refuseSecret(a, codeAssetSecret, keyMessage(e.File), keyFix)
 	}
+}
+
+func keyMessage(file string) string {
+	return fmt.Sprintf("the public file %s holds a private key", quote(file))
+}
+
+const keyFix = "replace the key if it was ever published, and "
+
+// HoldsKey reports whether a public file is a private key, for who reads it anyway. start are its first bytes: 128, or
+// all it has.
+func HoldsKey(file string, size int64, start []byte) bool {
+	return size <= maxKeyBytes && startsKey(start[:min(keyLine, len(start))]) && mayBeKey(file)
+}
+
+// KeyFault is the error of a public file that is a private key, about the manifest's "assets".
+func (a AssetsFolder) KeyFault(file string) Diagnostic {
+	return Diagnostic{Severity: Error, Code: codeAssetSecret, Path: "/assets", Message: keyMessage(file), Fix: keyFix + moveOut(a.Dir)}
 }
 
 // refuseSecret reports a secret, up to a number. The fix goes on with where to move it.
 func (b *bundle) refuseSecret(a *assets, code, msg, fix string) {
-	if a.wrong++; a.wrong > maxAssetFaults {
-		return
+	if a.wrong++; a.wrong <= maxAssetFaults {
+		b.refuse(code, "/assets", msg, fix+moveOut(a.dir))
 	}
-	if a.dir == "." {
-		fix += `keep the public files in a folder of their own, such as "public"`
-	} else {
-		fix += "move it out of " + quote(a.dir)
+}
+
+// moveOut says what to do with a file that may not be among the public ones.
+func moveOut(dir string) string {
+	if dir == "." {
+		return `keep the public files in a folder of their own, such as "public"`
 	}
-	b.refuse(code, "/assets", msg, fix)
+	return "move it out of " + quote(dir)
 }
 
 // mayBeKey tells files that could be a key from the many that a site is made of.
@@ -126,9 +146,9 @@ func mayBeKey(file string) bool {
 
 // startsKey reports whether the first line opens a private key in PEM form (RFC 7468) or OpenPGP armour.
 func startsKey(text []byte) bool {
-	line, _, _ := strings.Cut(strings.TrimPrefix(string(text), byteOrderMark), "\n")
-	kind, ok := strings.CutPrefix(strings.TrimSpace(line), "-----BEGIN ")
-	return ok && (strings.HasSuffix(kind, "PRIVATE KEY-----") || kind == "PGP PRIVATE KEY BLOCK-----")
+	line, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\n"))
+	kind, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("-----BEGIN "))
+	return ok && (bytes.HasSuffix(kind, []byte("PRIVATE KEY-----")) || string(kind) == "PGP PRIVATE KEY BLOCK-----")
 }
 
 // checkExposed warns of assets in the site's own folder, which hold its source. It is left out, but what lies

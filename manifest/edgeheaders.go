@@ -94,7 +94,7 @@ func (f *edgeFile) headerRules() []headerRule {
 		}
 		empty()
 		if len(rules) == maxHeaderRules {
-			f.refuse(codeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules", maxHeaderRules), "join rules with a star or a placeholder")
+			f.refuse(codeEdgeTooMany, line.whole(), fmt.Sprintf("the file has more than %d rules", maxHeaderRules), `join rules with "*" or ":name"`)
 			return rules
 		}
 		open, known, block = -1, "refused", line
@@ -121,7 +121,7 @@ func (f *edgeFile) headerLine(line edgeLine, rule *headerRule) {
 	case !pair && !unset:
 		f.refuse(codeEdgeLine, line.whole(), "the line is neither a path nor a header", `write "Name: value", or "! Name" to leave a header out`)
 	case !headerName.MatchString(name):
-		f.refuse(codeEdgeLine, line.whole(), quote(name)+" is no name of a header", "")
+		f.refuse(codeEdgeLine, line.whole(), quote(name)+" is no name of a header", `write a name of letters, digits and -, then a colon and the value`)
 	case ownedHeader(canonical):
 		f.refuse(codeEdgeHeader, line.whole(), quote(name)+" is for the server alone to set", "remove the line")
 	case !pair:
@@ -129,7 +129,7 @@ func (f *edgeFile) headerLine(line edgeLine, rule *headerRule) {
 	case value == "":
 		f.refuse(codeEdgeLine, line.whole(), "the header has no value", `write "! `+name+`" to leave it out`)
 	case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
-		f.refuse(codeEdgeHeader, line.whole(), "the value has a control character in it", "")
+		f.refuse(codeEdgeHeader, line.whole(), "the value has a control character in it", "remove it")
 	default:
 		rule.add(canonical, value)
 	}

@@ -90,6 +90,9 @@ func edgeTokens(pattern string) []edgeToken {
 	return list
 }
 
+// edgePathFix is for paths that no URL has.
+const edgePathFix = "write the path as a browser shows it in its address"
+
 // pattern reads the path of a rule at a place in the file; false when it was refused. Hosts are for headers only.
 func (f *edgeFile) pattern(text string, at span, hosts bool) (*edgePattern, bool) {
 	p, host, path := &edgePattern{}, "", text
@@ -115,15 +118,15 @@ func (f *edgeFile) pattern(text string, at span, hosts bool) (*edgePattern, bool
 	path = f.withoutQuery(path, at)
 	tokens := append(edgeTokens(host), edgeTokens(path)...)
 	if fault := edgeFault(tokens); fault != "" {
-		f.refuse(codeEdgePath, at, quote(text)+" "+fault, "")
+		f.refuse(codeEdgePath, at, quote(text)+" "+fault, "let one of them stand, and split the rule if it needs more")
 		return nil, false
 	}
 	decoded, fault := edgeSample(path)
 	if fault != "" {
-		f.refuse(codeEdgePath, at, fmt.Sprintf("no request can have the path %s: %s", quote(path), fault), "")
+		f.refuse(codeEdgePath, at, fmt.Sprintf("no request can have the path %s: %s", quote(path), fault), edgePathFix)
 		return nil, false
 	}
-	if reservedPath(decoded) {
+	if ReservedPath(decoded) != "" {
 		f.warn(codeEdgeReserved, at, quote(text)+" lies under a path that the platform keeps for itself, where no rule counts", "remove the rule")
 	}
 	p.compile(host, path)
@@ -205,12 +208,6 @@ func unescapeLiteral(text string) (decoded, fault string) {
 		i += 2
 	}
 	return string(b), ""
-}
-
-// reservedPath reports whether a decoded path could be taken for one that the platform keeps for itself.
-func reservedPath(decoded string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(FoldPath(decoded), "/"), "/")
-	return first == ReservedPages || first == ReservedPreview
 }
 
 // compile makes the pattern of a host and a path that were checked.

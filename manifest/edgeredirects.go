@@ -92,7 +92,7 @@ func (r *redirectRule) lead(to string) Redirect {
 	if fault == "" {
 		decoded, fault = CanonicalPath(decoded)
 	}
-	if fault != "" || reservedPath(decoded) {
+	if fault != "" || ReservedPath(decoded) != "" {
 		return d
 	}
 	d.to = path + to[end:]
@@ -165,7 +165,7 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from span, ok
 	}
 	for _, name := range placeholder.FindAllString(rule.to, -1) {
 		if !slices.Contains(rule.from.names, name[1:]) {
-			f.warn(codeEdgePath, at[1], quote(name)+" stands for nothing in the path of the rule, and is kept as it is", "")
+			f.warn(codeEdgePath, at[1], quote(name)+" stands for nothing in the path of the rule, and is kept as it is", "put it into the path of the rule, or correct its name")
 		}
 	}
 	return rule, at[0], f.leadsOn(words, at[1], rule)
@@ -175,7 +175,7 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from span, ok
 func (f *edgeFile) destination(text string, at span, rule redirectRule) (to string, ok bool) {
 	to, fault := escapeTarget(text)
 	if fault != "" {
-		f.refuse(codeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", quote(text), fault), "")
+		f.refuse(codeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", quote(text), fault), edgePathFix)
 		return "", false
 	}
 	if rest, absolute := strings.CutPrefix(to, "https://"); absolute {
@@ -192,9 +192,9 @@ func (f *edgeFile) destination(text string, at span, rule redirectRule) (to stri
 	decoded, fault := edgeSample(to[:end])
 	switch {
 	case fault != "":
-		f.refuse(codeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", quote(text), fault), "")
-	case reservedPath(decoded):
-		f.refuse(codeEdgeReserved, at, quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead", "")
+		f.refuse(codeEdgePath, at, fmt.Sprintf("nothing can lead to %s: %s", quote(text), fault), edgePathFix)
+	case ReservedPath(decoded) != "":
+		f.refuse(codeEdgeReserved, at, quote(text)+" lies under a path that the platform keeps for itself, where no rule may lead", "lead to a page of the site, or remove the rule")
 	default:
 		return to, true
 	}
@@ -208,7 +208,7 @@ func (f *edgeFile) elsewhere(to, rest string, at span, rule redirectRule) (strin
 		host = rest[:i]
 	}
 	if u, err := url.Parse("https://" + placeholder.ReplaceAllString(host, "x")); err != nil || u.Hostname() == "" {
-		f.refuse(codeEdgePath, at, quote(to)+" is no address", "")
+		f.refuse(codeEdgePath, at, quote(to)+" is no address", "write it as https://example.com/path")
 		return "", false
 	}
 	if rule.status == 200 {

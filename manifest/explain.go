@@ -213,7 +213,7 @@ func (d *document) explainString(p pointer, n *node, kind string) {
 		msg := fmt.Sprintf("compatibilityDate is %s, not a calendar day written YYYY-MM-DD", quote(n.text))
 		d.refuse(codeDateInvalid, p, msg, `write year, month and day in digits, such as "2026-12-31"`)
 	default:
-		d.refuse(codeInvalid, p, fmt.Sprintf("%s breaks the schema's rule %q", p.label(), kind), "")
+		d.refuse(codeInvalid, p, fmt.Sprintf("%s breaks the schema's rule %q", p.label(), kind), "write it as `pages schema` describes it")
 	}
 }
 

@@ -25,6 +25,11 @@ func FuzzManifest(f *testing.F) {
 			t.Fatalf("manifest %v with errors %v", m, diags.HasErrors())
 		}
 		inside(t, src, diags)
+		for _, d := range diags {
+			if neverMet[d.Code] != "" {
+				t.Fatalf("nothing explains %+v", d)
+			}
+		}
 		var text bytes.Buffer
 		if err := manifest.WriteText(&text, manifest.NewReport(manifest.FileName, diags), src, false); err != nil {
 			t.Fatal(err)

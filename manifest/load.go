@@ -16,13 +16,19 @@ import (
 //
 // When the bundle ships a JSON runtime config that declares compatibility flags, the returned manifest
 // carries those.
-func Load(fsys fs.FS, name string) (*Manifest, Diagnostics) {
+func Load(fsys fs.FS, name string) (*Manifest, Diagnostics) { return load(fsys, name, false) }
+
+// LoadUnread is [Load] for who builds the site next: it leaves to the build, which reads every public file, what only
+// their bytes tell, that one is a private key ([HoldsKey]). Pages are read for their forms all the same.
+func LoadUnread(fsys fs.FS, name string) (*Manifest, Diagnostics) { return load(fsys, name, true) }
+
+func load(fsys fs.FS, name string, unread bool) (*Manifest, Diagnostics) {
 	src, err := readFile(fsys, name, maxManifestBytes+1)
 	if err != nil {
 		d := newDocument("")
 		msg, fix := fmt.Sprintf("there is no %s here", quote(name)), "create one ({} is enough), or name the site's folder"
 		if !errors.Is(err, fs.ErrNotExist) {
-			msg, fix = fmt.Sprintf("%s cannot be read: %s", quote(name), reason(err)), ""
+			msg, fix = fmt.Sprintf("%s cannot be read: %s", quote(name), reason(err)), "put a file there that the user who runs this can read"
 		}
 		d.add(Error, codeFileMissing, "", span{}, msg, fix)
 		return d.finish()
@@ -31,7 +37,7 @@ func Load(fsys fs.FS, name string) (*Manifest, Diagnostics) {
 	if d.root == nil || d.root.kind != objectNode {
 		return d.finish()
 	}
-	b := &bundle{document: d, fsys: fsys}
+	b := &bundle{document: d, fsys: fsys, unread: unread}
 	if dir := path.Dir(name); dir != "." {
 		if b.fsys, err = fs.Sub(fsys, dir); err != nil {
 			d.add(Error, codeFileMissing, "", span{}, reason(err), "")
@@ -49,7 +55,8 @@ func Load(fsys fs.FS, name string) (*Manifest, Diagnostics) {
 // bundle is a document together with the files it is about.
 type bundle struct {
 	*document
-	fsys fs.FS
+	fsys   fs.FS
+	unread bool // see LoadUnread
 }
 
 // check runs every rule that looks at files. It returns the compatibility flags of a JSON runtime config.

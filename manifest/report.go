@@ -74,3 +74,21 @@ func WriteJSON(w io.Writer, reports ...Report) error {
 	}
 	return enc.Encode(all)
 }
+
+// Locate gives diagnostics about values of the manifest, whose text src is, the places of those values, and reports
+// whether there were any. What has a place keeps it.
+func Locate(src []byte, diags Diagnostics) (placed bool) {
+	d := newDocument(string(src[:min(len(src), maxManifestBytes)]))
+	d.root, _ = parseJSON(d.lines.src)
+	for i, found := range diags {
+		if found.File != "" || found.Path == "" || found.Line != 0 {
+			continue
+		}
+		if n := d.root.resolve(pointer(found.Path)); n != nil {
+			diags[i].Line, diags[i].Column = d.lines.at(n.start)
+			diags[i].EndLine, diags[i].EndColumn = d.lines.at(n.end)
+			placed = true
+		}
+	}
+	return placed
+}

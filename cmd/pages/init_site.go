@@ -67,12 +67,13 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 		}
 		s.begin(t)
 		return s.chooseEditors(f.editors)
-	case f.yes && s.adopted == "" && starter.HasBuild(os.DirFS(s.dir)):
-		return &failure{
-			code: exitPerson, id: "choice-needed", msg: "package.json has a script that builds, and nothing here looks like what it made",
-			fix: "run `npm run build`, and pages init again to adopt that; or say --template to begin beside it",
-		}
 	case f.yes && s.adopted == "":
+		if script := starter.BuildScript(os.DirFS(s.dir)); script != "" {
+			return &failure{
+				code: exitPerson, id: "choice-needed", msg: "package.json has a script that builds, and nothing here looks like what it made",
+				fix: "run `npm run " + script + "`, and pages init again to adopt that; or say --template to begin beside it",
+			}
+		}
 		t, _ := starter.Find("static")
 		s.begin(t)
 		return s.chooseEditors(f.editors)

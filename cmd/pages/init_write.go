@@ -170,11 +170,16 @@ func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, erro
 
 // planAround is what becomes of the files at the root of the checkout.
 func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
-	w := starter.Workflow{Name: s.name, Types: s.parsed.Entry != "", Tests: true}
+	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true}
 	w.Packages = s.hasPackages()
+	project := os.DirFS(s.dir)
+	if built, ok := starter.FindBuilt(project); ok && built.Dir == s.parsed.Assets && s.template == "" {
+		w.Build = starter.BuildScript(project)
+	}
 	file := ".github/workflows/pages.yml"
 	if rel, err := filepath.Rel(top.real, site.real); err == nil && rel != "." {
-		w.Folder, file = filepath.ToSlash(rel), ".github/workflows/pages-"+starter.SiteName(w.Folder)+".yml"
+		w.Folder = filepath.ToSlash(rel)
+		file = ".github/workflows/pages-" + starter.SiteName(w.Folder) + ".yml"
 	}
 	workflow, err := s.planFile(top, starter.File{Path: file, Text: w.Text()})
 	if err != nil {

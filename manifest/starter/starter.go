@@ -101,7 +101,10 @@ type Built struct {
 }
 
 // outputs are the folders that tools write sites to, what is surely an output first.
-var outputs = []string{"dist", "build", "out", "_site", nitroPublic, ".svelte-kit/cloudflare", "public", "www", "htdocs", "site"}
+var outputs = []string{
+	"dist", "build", "out", "_site", nitroPublic, ".svelte-kit/cloudflare", ".vitepress/dist", "docs/.vitepress/dist", ".vuepress/dist", "docs/.vuepress/dist",
+	"public", "www", "htdocs", "site",
+}
 
 // FindBuilt looks for a built site in a project. The project's own folder counts when it has a start page and no
 // package.json: with one, that page is a source.
@@ -126,11 +129,25 @@ func FindBuilt(project fs.FS) (Built, bool) {
 	return Built{}, false
 }
 
-// HasBuild reports whether a project has a script of npm's that builds it.
-func HasBuild(project fs.FS) bool {
+// BuildScript is the script of npm's that builds a project: build, or else the first of those such as docs:build, as
+// documentation beside a library has it. It is empty when there is none, and a plain word otherwise.
+func BuildScript(project fs.FS) string {
 	text, err := fs.ReadFile(project, "package.json")
 	var facts struct{ Scripts map[string]any }
-	return err == nil && json.Unmarshal(text, &facts) == nil && facts.Scripts["build"] != nil
+	if err != nil || json.Unmarshal(text, &facts) != nil {
+		return ""
+	}
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:._-"
+	first := ""
+	for name := range facts.Scripts {
+		switch {
+		case name == "build":
+			return name
+		case strings.HasSuffix(name, ":build") && strings.Trim(name, plain) == "" && (first == "" || name < first):
+			first = name
+		}
+	}
+	return first
 }
 
 // Where Nitro, and Nuxt with it, writes to.

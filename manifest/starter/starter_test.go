@@ -50,13 +50,15 @@ func TestSiteName(t *testing.T) {
 
 func TestFindBuilt(t *testing.T) {
 	for names, want := range map[string]string{
-		"dist/index.html,public/index.html":                                              "dist ",
-		"public/favicon.ico,index.html,package.json":                                     "none",
-		"index.html,about.html":                                                          ". ",
-		".svelte-kit/cloudflare/_worker.js,package.json":                                 ".svelte-kit/cloudflare .svelte-kit/cloudflare/_worker.js",
-		"dist/_worker.js/index.js,dist/index.html,dist/_worker.js/x.js":                  "dist dist/_worker.js/index.js",
-		".output/public/a,.output/server/index.mjs,.output/nitro.json=cloudflare-module": ".output/public .output/server/index.mjs",
-		".output/public/a,.output/server/index.mjs,.output/nitro.json=node-server":       "none",
+		"dist/index.html,public/index.html":                                                "dist ",
+		"public/favicon.ico,index.html,package.json":                                       "none",
+		"index.html,about.html":                                                            ". ",
+		".svelte-kit/cloudflare/_worker.js,package.json":                                   ".svelte-kit/cloudflare .svelte-kit/cloudflare/_worker.js",
+		"dist/_worker.js/index.js,dist/index.html,dist/_worker.js/x.js":                    "dist dist/_worker.js/index.js",
+		".output/public/a,.output/server/index.mjs,.output/nitro.json=cloudflare-module":   ".output/public .output/server/index.mjs",
+		".output/public/a,.output/server/index.mjs,.output/nitro.json=node-server":         "none",
+		"docs/.vitepress/dist/index.html,docs/public/index.html,docs/index.md,dist/lib.js": "docs/.vitepress/dist ",
+		".vuepress/dist/index.html,public/index.html":                                      ".vuepress/dist ",
 		"README.md":         "none",
 		"dist/index.html/x": "none",
 	} {
@@ -72,6 +74,22 @@ func TestFindBuilt(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", names, got, want)
 		}
+	}
+}
+
+func TestBuildScript(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"scripts": {"build": "vite build", "docs:build": "vitepress build docs"}}`: "build",
+		`{"scripts": {"site:build": "x", "docs:build": "vitepress build docs"}}`:     "docs:build",
+		`{"scripts": {"dev": "vite", "a && b:build": "y", "build-storybook": "x"}}`:  "",
+		`{}`: "", `{`: "",
+	} {
+		if got := starter.BuildScript(fstest.MapFS{"package.json": {Data: []byte(text)}}); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if got := starter.BuildScript(fstest.MapFS{}); got != "" {
+		t.Errorf("no package.json: %q", got)
 	}
 }
 

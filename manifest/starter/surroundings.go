@@ -34,8 +34,10 @@ func Ignore(before []byte) []byte {
 // checkout.
 type Workflow struct {
 	Name     string // for people; "site" when empty
+	Commit   string // of pages that the site is checked with; empty for the newest
 	Folder   string // of the site in the checkout, with slashes; empty for the top
 	Packages bool   // npm packages are installed first
+	Build    string // the script of npm's that makes what is published, if one does
 	Types    bool   // the declarations are compared
 	Tests    bool   // node --test is run
 }
@@ -61,8 +63,12 @@ func (w Workflow) Text() []byte {
           node-version: 24
       - name: Build the pages command
         run: |
-          git clone --depth 1 https://github.com/pages-toolchain/pages "$RUNNER_TEMP/pages"
-          make -C "$RUNNER_TEMP/pages" build
+          git init --quiet "$RUNNER_TEMP/pages"
+          cd "$RUNNER_TEMP/pages"
+`)
+	b.WriteString(w.fetch())
+	b.WriteString(`          git checkout --quiet FETCH_HEAD
+          make build
           echo "$RUNNER_TEMP/pages/bin" >> "$GITHUB_PATH"
 `)
 	for _, step := range []struct {
@@ -70,6 +76,7 @@ func (w Workflow) Text() []byte {
 		command string
 	}{
 		{w.Packages, "npm install --no-audit --no-fund"},
+		{w.Build != "", "npm run " + w.Build},
 		{true, "pages validate --format github"},
 		{w.Types, "pages types --check"},
 		{true, "pages build"},
@@ -80,6 +87,18 @@ func (w Workflow) Text() []byte {
 		}
 	}
 	return []byte(b.String())
+}
+
+// fetch are the lines that fetch the program's source.
+func (w Workflow) fetch() string {
+	const from = "git fetch --quiet --depth 1 https://github.com/pages-toolchain/pages "
+	if w.Commit == "" {
+		return "          " + from + "HEAD\n"
+	}
+	return "          # the version that this file was written by; another commit is another version\n" +
+		"          " + from + w.Commit + " || {\n" +
+		"            echo \"::warning::pages " + w.Commit + " is not published: the newest is built\"\n" +
+		"            " + from + "HEAD\n          }\n"
 }
 
 // TSConfig is the tsconfig.json of a Worker in TypeScript.

@@ -1,0 +1,153 @@
+package manifest_test
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// siteCases are small sites that are told of a code which no case of testdata/cases.txt meets.
+func siteCases() map[string]fstest.MapFS {
+	const assets, migrations = `{"assets":"p"}`, `{"bindings":{"database":{"migrations":"m"}}}`
+	named := func(name string) fstest.MapFS { return site(assets, "p/"+name, "") }
+	return map[string]fstest.MapFS{
+		"file-missing":         tree(map[string]string{"x": ""}),
+		"file-too-large":       site(strings.Repeat(" ", 256<<10) + "{}"),
+		"path-not-found":       site(`{"entry":"w.js"}`),
+		"path-wrong-kind":      site(`{"entry":"src"}`, "src/", ""),
+		"path-symlink":         linked(site(`{"entry":"w.js"}`), "w.js", "../w.js"),
+		"path-unreadable":      piped(site(migrations), "m/1.sql"),
+		"asset-count":          site(assets, crowd(100_000)...),
+		"asset-secret":         site(assets, "p/old.txt", "-----BEGIN PRIVATE KEY-----\n"),
+		"asset-source":         site(`{"entry":"w.js","assets":"."}`, "w.js", ""),
+		"route-uncovered":      site(`{"assets":"p","routes":[{"pattern":"/a","access":"members"}]}`, "p/a/b.txt", ""),
+		"flags-declared-twice": site(`{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`, "wrangler.json", `{"compatibility_flags":["nodejs_compat"]}`),
+
+		"runtime-config-invalid": site(`{}`, "wrangler.json", `{"a":}`),
+		"form-method":            site(assets, "p/a.html", "<form action=/__pages/forms></form>"),
+		"form-undeclared":        site(assets, "p/a.html", "<form method=post action=/__pages/forms/a></form>"),
+		"form-unused":            site(`{"assets":"p","forms":[{"name":"a","event":"custom.a"}]}`, "p/a.html", ""),
+		"page-too-large":         site(assets, "p/a.html", "<p title='"+strings.Repeat("x", 1<<20)+"'><form>"),
+
+		"migration-too-large":        site(migrations, "m/1.sql", strings.Repeat("-", 64<<20+1)),
+		"migration-ignored":          site(migrations, "m/1.SQL", ""),
+		"migration-order":            site(migrations, "m/10_b.sql", "", "m/9_a.sql", ""),
+		"migration-duplicate-number": site(migrations, "m/1_a.sql", "", "m/1_b.sql", ""),
+		"table-not-created":          site(`{"bindings":{"database":{"tables":["boats"]}}}`),
+
+		"edge-rule-invalid":   site(assets, "p/_redirects", "/a\n"),
+		"edge-rule-path":      site(assets, "p/_redirects", "a /b\n"),
+		"edge-rule-header":    site(assets, "p/_headers", "/a\n  X-A: 1\n  Content-Length: 5\n"),
+		"edge-rule-reserved":  site(assets, "p/_redirects", "/a /__pages/x\n"),
+		"edge-rule-loop":      site(assets, "p/_redirects", "/a /a\n"),
+		"edge-rule-open":      site(assets, "p/_redirects", "/x/* https://:splat/\n"),
+		"edge-rule-duplicate": site(assets, "p/_redirects", "/a /b\n/a /c\n"),
+		"edge-rules-too-many": site(assets, "p/_redirects", numbered("/s%d /t\n", 2001)),
+
+		"path_not_utf8":       named("\xff"),
+		"path_nul":            named("a\x00b"),
+		"path_control":        named("a\nb"),
+		"path_backslash":      named(`a\b`),
+		"path_encoded":        named("a%2fb"),
+		"path_url_char":       named("a#b"),
+		"path_windows_char":   named("a:b"),
+		"path_windows_name":   named("nul.txt"),
+		"path_trailing":       named("a "),
+		"path_too_long":       named(strings.Repeat("a", 256)),
+		"path_reserved":       named("__pages/x"),
+		"path_collision":      site(assets, "p/a", "", "p/A", ""),
+		"path_secret":         named(".env"),
+		"path_symlink_escape": linked(site(assets), "p/a", "../../a"),
+		"path_symlink_loop":   linked(site(assets), "p/a", "a"),
+		"path_not_regular":    piped(site(assets), "p/a"),
+	}
+}
+
+// site is a manifest beside files: name, content, name, content, …
+func site(text string, files ...string) fstest.MapFS {
+	all := map[string]string{manifest.FileName: text}
+	for i := 0; i < len(files); i += 2 {
+		all[files[i]] = files[i+1]
+	}
+	return tree(all)
+}
+
+func linked(fsys fstest.MapFS, name, target string) fstest.MapFS {
+	fsys[name] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte(target)}
+	return fsys
+}
+
+func piped(fsys fstest.MapFS, name string) fstest.MapFS {
+	fsys[name] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
+	return fsys
+}
+
+// crowd are n public files, for site.
+func crowd(n int) []string {
+	files := make([]string, 0, 2*n)
+	for i := range n {
+		files = append(files, fmt.Sprintf("p/%d.txt", i), "")
+	}
+	return files
+}
+
+// neverMet are the codes that no input leads to, and why they are there.
+var neverMet = map[string]string{
+	"invalid-value": "what a rule of the schema is told by until it has words of its own (TestUnexplained), and all have: FuzzManifest",
+}
+
+// TestEveryCode: a case leads to each code, so that a rule without one does not go unnoticed, and each site of
+// siteCases is told of the one thing that is wrong with it.
+func TestEveryCode(t *testing.T) {
+	met := map[string]bool{}
+	for _, c := range tableCases(t) {
+		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
+		for _, d := range diags {
+			met[d.Code] = true
+		}
+	}
+	for code, fsys := range siteCases() {
+		if met[code] {
+			t.Errorf("%s: testdata/cases.txt has a case of it already", code)
+		}
+		_, diags := manifest.Load(fsys, manifest.FileName)
+		if len(diags) == 0 {
+			t.Errorf("%s: the site has no fault", code)
+		}
+		for _, d := range diags {
+			if d.Code != code || d.Message == "" || d.Fix == "" {
+				t.Errorf("%s: %+v", code, d)
+			}
+			met[d.Code] = true
+		}
+	}
+	for _, r := range manifest.Rules() {
+		if met[r.Code] != (neverMet[r.Code] == "") {
+			t.Errorf("%s: a case leads to it: %v, listed as never met: %q", r.Code, met[r.Code], neverMet[r.Code])
+		}
+	}
+}
+
+// TestManyWrongFiles lists the first of the public files that cannot be served, and counts the rest.
+func TestManyWrongFiles(t *testing.T) {
+	const listed, more = 10_000, 7
+	files := make([]string, 0, 2*(listed+more))
+	for i := range listed + more {
+		files = append(files, fmt.Sprintf("p/%d#.txt", i), "")
+	}
+	_, diags := manifest.Load(site(`{"assets":"p"}`, files...), manifest.FileName)
+	counts := map[string]int{}
+	for _, d := range diags {
+		counts[d.Code]++
+		if d.Code == "asset-count" && (d.Severity != manifest.Error || d.Message != "7 more public files cannot be served") {
+			t.Errorf("%+v", d)
+		}
+	}
+	if counts["path_url_char"] != listed || counts["asset-count"] != 1 || len(counts) != 2 {
+		t.Errorf("got %v", counts)
+	}
+}
