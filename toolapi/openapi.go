@@ -217,7 +217,7 @@ var refusalTable = map[int]refusal{
 	http.StatusUnsupportedMediaType:  {"MediaType", "The body is of a kind, or encoded in a way, that is not taken.", true},
 	http.StatusUnprocessableEntity:   {"Unfit", "What was sent breaks a rule; code says which.", true},
 	http.StatusTooManyRequests:       {"RateLimited", "The key has used up its calls of the last minute.", true},
-	http.StatusInternalServerError:   {"Failed", "The service failed; nothing took effect.", true},
+	http.StatusInternalServerError:   {"Failed", "The service failed; nothing took effect. It may not have asked for whom.", false},
 	http.StatusServiceUnavailable:    {"Unavailable", "The service cannot do it at the moment; it may not have asked for whom.", false},
 	http.StatusInsufficientStorage:   {"StorageFull", "The service's disk is full; nothing was stored.", true},
 }

@@ -2,6 +2,8 @@ package toolapi_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -32,18 +34,69 @@ func TestCheckDeclare(t *testing.T) {
 		`{` + aSite + `, "manifest": {}, "files": [], "client": {"name": "x", "version": "1", "os": ""}}`:                 "client.os",
 		`{` + aSite + `, "manifest": {}, "files": [{"path": "a", "sha256": "` + strings.ToUpper(hash) + `", "size": 1}]}`: "files.0.sha256",
 	} {
-		o, err := toolapi.ParseObject([]byte(body))
+		_, issues, err := toolapi.ParseDeclare([]byte(body))
 		if err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
 		var got []string
-		for _, issue := range o.CheckDeclare() {
+		for _, issue := range issues {
 			got = append(got, issue.Path)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: want %q, got %q", body, want, got)
 		}
+		sameDeclare(t, body)
 	}
+}
+
+// sameDeclare holds the reading of a declare to that of any body.
+func sameDeclare(t *testing.T, body string) {
+	t.Helper()
+	args, issues, err := toolapi.ParseDeclare([]byte(body))
+	o, errSlow := toolapi.ParseObject([]byte(body))
+	if fmt.Sprint(err) != fmt.Sprint(errSlow) {
+		t.Fatalf("%q: %v, as any body: %v", body, err, errSlow)
+	}
+	if err != nil {
+		return
+	}
+	slow := o.CheckDeclare()
+	if !slices.Equal(issues, slow) {
+		t.Fatalf("%q: %v, as any body: %v", body, issues, slow)
+	}
+	if len(slow) > 0 {
+		return
+	}
+	var want toolapi.DeclareArgs
+	if err := o.Decode(&want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(args, want) {
+		t.Errorf("%q:\n%+v, as any body:\n%+v", body, args, want)
+	}
+}
+
+// FuzzParseDeclare reads files written in every way.
+func FuzzParseDeclare(f *testing.F) {
+	hash := strings.Repeat("0a", 32)
+	for _, file := range []string{
+		`{"path": "a", "sha256": "` + hash + `", "size": 1}`,
+		`{"size":1e3,"path":"\u0061/b","content_type":"text/css","sha256":"` + hash + `"}`,
+		` { "path" : "ä" , "sha256" : "` + hash + `" , "size" : 0 } , {"path":"b","sha256":"` + hash + `","size":20000,"content_type":"a"}`,
+		`{"path":"a","path":"b","sha256":"` + hash + `","size":1}`, `{"path":"a","sha256":"` + hash + `","size":01}`, `{"path":"a","sha256":"` + hash + `","size":-0}`,
+		`{"path":"a","sha256":"` + hash + `","size":9007199254740992}`, `{"path":"a","sha256":"` + hash + `","size":1,"content_type":""}`,
+		`{"path":"a","sha256":"` + hash[1:] + `","size":1}`, `{"path":5,"sha256":"` + hash + `","size":1}`, `{"path":"\ud800","sha256":"` + hash + `","size":1}`,
+		`{"path":"a","sha256":"` + hash + `","size":1,}`, `{}`, `[]`, `{"path":"a"}`, ``, `null`, "{\"path\":\"\xff\",\"sha256\":\"" + hash + "\",\"size\":1}",
+	} {
+		for _, list := range []string{"[" + file + "]", file} {
+			f.Add(`{` + aSite + `, "manifest": {}, "files": ` + list + `}`)
+			f.Add(`{"files": ` + list + `, "manifest": {"a":[{}]}, ` + aSite + `, "base_revision": null} `)
+		}
+		f.Add(`{` + aSite + `, "manifest": {}, "\u0066iles": [` + file + `]}`)
+		f.Add(`{` + aSite + `, "manifest": {}, "files": [` + file + `], "files": []}`)
+		f.Add(`{` + aSite + `, "manifest": {}, "files": [` + file + `]} {}`)
+	}
+	f.Fuzz(func(t *testing.T, body string) { sameDeclare(t, body) })
 }
 
 // TestCheckPreviewLink is U-101.

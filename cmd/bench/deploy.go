@@ -103,6 +103,7 @@ type deploying struct {
 	pages, dir string
 	service    *process
 	url, key   string
+	second     string // another key, with calls of its own
 }
 
 // serve starts a service with an empty data folder.
@@ -140,7 +141,7 @@ func (d *deploying) serve(ctx context.Context, data string) error {
 		d.service.stop()
 		return err
 	}
-	d.url, d.key = ready.URL, ready.Keys["member"]
+	d.url, d.key, d.second = ready.URL, ready.Keys["member"], ready.Keys["stored"]
 	return nil
 }
 

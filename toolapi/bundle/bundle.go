@@ -15,7 +15,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"mime"
 	"path"
 	"slices"
@@ -72,18 +71,16 @@ func New(text []byte, files []File) (*Bundle, error) {
 	if err := b.checkSizes(); err != nil {
 		return nil, err
 	}
-	for i := range files {
-		if files[i].ContentType == "" {
-			files[i].ContentType = manifest.ContentType(files[i].Path)
-		}
-		if _, _, err := mime.ParseMediaType(files[i].ContentType); err != nil {
-			return nil, &FaultError{toolapi.CodeInvalidArguments, files[i].Path, fmt.Sprintf("The content type of %s is none.", quoted(files[i].Path))}
-		}
+	if err := b.checkTypes(); err != nil {
+		return nil, err
 	}
 	if err := b.checkPaths(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	byPath := func(a, b File) int { return cmp.Compare(a.Path, b.Path) }
+	if !slices.IsSortedFunc(files, byPath) {
+		slices.SortFunc(files, byPath)
+	}
 	if err := b.checkHashes(); err != nil {
 		return nil, err
 	}
@@ -152,6 +149,26 @@ func (b *Bundle) checkSizes() error {
 	}
 	if n := b.Bytes(); n > toolapi.MaxBundleBytes {
 		return &FaultError{toolapi.CodeBundleTooLarge, "", fmt.Sprintf("The bundle has %d bytes; %d are the most.", n, toolapi.MaxBundleBytes)}
+	}
+	return nil
+}
+
+// checkTypes gives the files without a content type that of their name, and finds one
+// that is none. There are few different ones.
+func (b *Bundle) checkTypes() error {
+	passed := map[string]bool{}
+	for i := range b.Files {
+		f := &b.Files[i]
+		if f.ContentType == "" {
+			f.ContentType = manifest.ContentType(f.Path)
+		}
+		if passed[f.ContentType] {
+			continue
+		}
+		if _, _, err := mime.ParseMediaType(f.ContentType); err != nil {
+			return &FaultError{toolapi.CodeInvalidArguments, f.Path, fmt.Sprintf("The content type of %s is none.", quoted(f.Path))}
+		}
+		passed[f.ContentType] = true
 	}
 	return nil
 }
@@ -265,27 +282,29 @@ func source(m *manifest.Manifest, name string) bool {
 // written piece by piece: all of it at once may have several megabytes.
 func (b *Bundle) digest() string {
 	sum := sha256.New()
-	write(sum, `{"files":[`)
+	piece := []byte(`{"files":[`)
 	for i, f := range b.Files {
 		if i > 0 {
-			write(sum, ",")
+			piece = append(piece, ',')
 		}
-		write(sum, `{"content_type":`+text(f.ContentType)+`,"path":`+text(f.Path)+`,"sha256":`+text(f.SHA256)+`,"size":`+strconv.FormatInt(f.Size, 10)+"}")
+		piece = appendText(append(piece, `{"content_type":`...), f.ContentType)
+		piece = appendText(append(piece, `,"path":`...), f.Path)
+		piece = appendText(append(piece, `,"sha256":`...), f.SHA256)
+		piece = strconv.AppendInt(append(piece, `,"size":`...), f.Size, 10)
+		_, _ = sum.Write(append(piece, '}')) // never fails
+		piece = piece[:0]
 	}
-	write(sum, `],"manifest":`)
-	write(sum, string(b.Text))
-	write(sum, "}")
+	piece = append(append(append(piece, `],"manifest":`...), b.Text...), '}')
+	_, _ = sum.Write(piece)
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func write(h hash.Hash, s string) { _, _ = h.Write([]byte(s)) } // never fails
-
-func text(s string) string {
-	quoted, err := jsontext.AppendQuote(nil, s)
+func appendText(to []byte, s string) []byte {
+	quoted, err := jsontext.AppendQuote(to, s)
 	if err != nil { // of text that is not UTF-8, which paths were checked for
-		return strconv.Quote(s)
+		return strconv.AppendQuote(to, s)
 	}
-	return string(quoted)
+	return quoted
 }
 
 // quoted is a path as a message shows it.

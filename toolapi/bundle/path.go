@@ -47,10 +47,8 @@ const (
 )
 
 var (
-	encoded     = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	windowsName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$)(\.|$)`)
-	secretName  = regexp.MustCompile(`^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
-	dataName    = regexp.MustCompile(`^(.*\.sqlite.*|.*\.db)$`)
+	encoded    = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	secretName = regexp.MustCompile(`^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
 )
 
 // rule is a rule that looks at one path alone.
@@ -73,7 +71,7 @@ var rules = []rule{
 	{CodeNotNFC, func(p string) bool { return !norm.NFC.IsNormalString(p) }, "is not in Unicode normalization form C"},
 	{CodeReserved, reserved, "is the platform's own"},
 	{CodeSecret, anySegment(func(s string) bool { return secretName.MatchString(strings.ToLower(s)) }), "is the name of a file that holds secrets"},
-	{CodeWindowsName, anySegment(windowsName.MatchString), "has a name in it that Windows keeps for devices"},
+	{CodeWindowsName, anySegment(manifest.WindowsDevice), "has a name in it that Windows keeps for devices"},
 	{CodeWindowsChar, func(p string) bool { return strings.ContainsAny(p, `<>:"|?*`) }, "has a character in it that Windows refuses in names"},
 	{CodeTrailing, anySegment(func(s string) bool {
 		return strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") || strings.HasSuffix(s, ".")
@@ -148,10 +146,21 @@ func plain(p string) bool {
 
 // suspect reports whether the rules about names must look at a path.
 func suspect(p string) bool {
-	return anySegment(func(s string) bool {
-		lower := strings.ToLower(s)
-		return secretName.MatchString(lower) || windowsName.MatchString(lower) || lower == manifest.FileName
-	})(p)
+	for s := range strings.SplitSeq(p, "/") {
+		if lower := strings.ToLower(s); manifest.WindowsDevice(lower) || lower == manifest.FileName || noted(lower) && secretName.MatchString(lower) {
+			return true
+		}
+	}
+	return false
+}
+
+// noted reports whether a segment of ASCII in lower case starts or ends as a secret does.
+func noted(s string) bool {
+	switch path.Ext(s) {
+	case ".pem", ".key", ".p12", ".pfx":
+		return true
+	}
+	return strings.HasPrefix(s, "id_")
 }
 
 // checkPaths checks the paths of the bundle by themselves and beside each other.
@@ -170,11 +179,13 @@ func (b *Bundle) checkPaths() error {
 		}
 		seen[folded] = f.Path
 	}
+	folders := map[string]bool{} // those that were looked at, with all above them
 	for folded, name := range seen {
-		for dir := path.Dir(folded); dir != "."; dir = path.Dir(dir) {
+		for dir := path.Dir(folded); dir != "." && !folders[dir]; dir = path.Dir(dir) {
 			if other, ok := seen[dir]; ok {
 				return &FaultError{CodeConflict, name, fmt.Sprintf("%s cannot be a file and the folder of %s.", quoted(other), quoted(name))}
 			}
+			folders[dir] = true
 		}
 	}
 	return nil
@@ -190,10 +201,15 @@ func (b *Bundle) checkServed(name string) error {
 		return &FaultError{CodeReserved, name, fmt.Sprintf("The path %s is served, and is the Worker's entry or a migration.", quoted(name))}
 	case reserved(url) || strings.EqualFold(path.Base(url), manifest.FileName):
 		return &FaultError{CodeReserved, name, fmt.Sprintf("The path %s is the platform's own where it is served.", quoted(name))}
-	case dataName.MatchString(strings.ToLower(path.Base(name))):
+	case isDatabase(strings.ToLower(path.Base(name))):
 		return &FaultError{CodeSecret, name, fmt.Sprintf("The path %s is the name of a database, and is served.", quoted(name))}
 	}
 	return nil
+}
+
+// isDatabase reports whether a name in lower case is one that databases have.
+func isDatabase(name string) bool {
+	return strings.Contains(name, ".sqlite") || strings.HasSuffix(name, ".db")
 }
 
 // fold is equal for paths that a file system may take for one.

@@ -31,6 +31,8 @@ type Answer struct {
 	// Body is the answer as it came, without the key.
 	Body      json.RawMessage
 	RequestID string
+	// At is the time by the service's clock; zero where an answer does not say it.
+	At time.Time
 }
 
 // Do calls a tool. Its error is one of this package's four, or of ctx.
@@ -84,7 +86,8 @@ func (c *Client) result(tool string, a answer) (Answer, error) {
 	case head.OK == nil:
 		return Answer{RequestID: a.id}, &ContractError{a.status, `has no "ok"`, a.id}
 	case *head.OK:
-		return Answer{Body: body, RequestID: a.id}, nil
+		at, _ := http.ParseTime(a.header.Get("Date")) // zero, if it is none
+		return Answer{Body: body, RequestID: a.id, At: at}, nil
 	}
 	refused := &RefusalError{Tool: tool, Boundary: a.header.Get(toolapi.HeaderToolError) == "true", RequestID: a.id}
 	if err := json.Unmarshal(body, &refused.Refusal); err != nil || refused.Refusal.Code == "" {

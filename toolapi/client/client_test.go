@@ -1,14 +1,19 @@
 package client_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -365,6 +370,60 @@ func TestTools(t *testing.T) {
 		tool, ok := c.Tool(info.Name)
 		if !ok || info.TwoCalls != (tool.Effect == toolapi.Proposes) || info.Replays != tool.Replays || info.Title != tool.Title || len(info.Arguments) == 0 || len(info.Result) == 0 {
 			t.Errorf("%s: %+v", info.Name, info)
+		}
+	}
+}
+
+// writes counts the pieces that a connection is written in.
+type writes struct {
+	net.Conn
+	n *atomic.Int64
+}
+
+func (w writes) Write(b []byte) (int, error) {
+	w.n.Add(1)
+	return w.Conn.Write(b)
+}
+
+// TestOnePiece sends a short body that is in memory together with its head, and any body
+// whole.
+func TestOnePiece(t *testing.T) {
+	var got atomic.Int64
+	s := newStub(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		got.Store(n)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"ok":true}`)
+	})
+	var n atomic.Int64
+	transport := &http.Transport{WriteBufferSize: 64 << 10, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		return writes{conn, &n}, err
+	}}
+	cl, err := client.New(client.Options{BaseURL: s.URL, Key: stubKey, Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	for _, size := range []int{0, 1, 20_000, 5 << 20} {
+		text := bytes.Repeat([]byte("x"), size)
+		for name, body := range map[string]func() io.ReadCloser{
+			"whole": func() io.ReadCloser { return client.Whole{Reader: bytes.NewReader(text)} }, "read": func() io.ReadCloser {
+				return io.NopCloser(iotest.OneByteReader(bytes.NewReader(text[:min(size, 1000)])))
+			},
+		} {
+			sent := size
+			if name == "read" {
+				sent = min(size, 1000)
+			}
+			n.Store(0)
+			err := cl.PutBlob(t.Context(), client.Blob{Upload: "upl_x", SHA256: strings.Repeat("0", 64), Size: int64(sent), Open: func() (io.ReadCloser, error) { return body(), nil }})
+			if err != nil || got.Load() != int64(sent) {
+				t.Errorf("%s, %d bytes: %d came, %v", name, sent, got.Load(), err)
+			}
+			if name == "whole" && size <= 20_000 && n.Load() != 1 {
+				t.Errorf("%d bytes were written in %d pieces", size, n.Load())
+			}
 		}
 	}
 }

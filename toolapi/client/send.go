@@ -70,8 +70,15 @@ type answer struct {
 
 // jsonBody is a body that is held in memory.
 func jsonBody(text []byte) func() (io.ReadCloser, error) {
-	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+	return func() (io.ReadCloser, error) { return Whole{bytes.NewReader(text)}, nil }
 }
+
+// Whole is a body that is in memory. A short one is sent in one piece with the head of
+// its request; net/http sends the head of any other by itself, and first.
+type Whole struct{ *bytes.Reader }
+
+// Close implements io.Closer.
+func (Whole) Close() error { return nil }
 
 // send sends r until it is answered or patience ends.
 func (c *Client) send(ctx context.Context, r request) (answer, error) {
@@ -240,15 +247,22 @@ func (c *Client) build(ctx context.Context, r request, id string, moved func()) 
 		if err != nil {
 			return nil, &BodyError{err}
 		}
-		if body = (&watched{opened, moved, func(err error) error { return &BodyError{err} }}); r.size == 0 {
+		whole, inMemory := opened.(Whole)
+		switch {
+		case r.size == 0:
 			_ = opened.Close() // of a file that was only read
 			body = http.NoBody
+		case inMemory && r.size <= buffered: // idle allows for as much
+			body = whole.Reader
+		default:
+			body = &watched{opened, moved, func(err error) error { return &BodyError{err} }}
 		}
 	}
 	hr, err := http.NewRequestWithContext(ctx, r.method, u.String(), body)
 	if err != nil {
 		return nil, err
 	}
+	hr.GetBody = nil // whether it is sent again is decided here
 	if r.size > 0 {
 		hr.ContentLength = r.size
 	}

@@ -42,6 +42,7 @@ type world struct {
 	service *service.Service
 	server  *http.Server
 	served  chan struct{}
+	gate    *gate
 }
 
 func newWorld(t *testing.T) *world {
@@ -83,20 +84,47 @@ func (w *world) start() {
 		w.Fatal(err)
 	}
 	w.address = l.Addr().String()
-	w.service, w.server, w.served = s, &http.Server{Handler: w.oracle.Handler(s)}, make(chan struct{})
+	w.service, w.served, w.gate = s, make(chan struct{}), &gate{open: true, Handler: w.oracle.Handler(s)}
+	w.server = &http.Server{Handler: w.gate}
 	go func(server *http.Server, served chan struct{}) {
 		defer close(served)
 		_ = server.Serve(l) // always an error, of Close
 	}(w.server, w.served)
 }
 
-// stop cuts all connections, as a crash does, and closes the database.
+// stop cuts all connections, as a crash does, and closes the database once what was
+// under way is over: a service whose database is closed answers nothing as described.
 func (w *world) stop() {
 	_ = w.server.Close() // it was only served
 	<-w.served
+	w.gate.close()
 	for w.service.Close() != nil {
-		<-time.After(time.Millisecond) // a request is still under way
+		<-time.After(time.Millisecond) // a request that had just come
 	}
+}
+
+// gate lets requests through until it is closed.
+type gate struct {
+	http.Handler
+
+	mu   sync.RWMutex
+	open bool
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if !g.open {
+		panic(http.ErrAbortHandler) // its connection is closed already
+	}
+	g.Handler.ServeHTTP(w, r)
+}
+
+// close waits for the requests that are under way, and cuts off those that come.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = false
 }
 
 // transport counts requests, and does with them what a test says.

@@ -47,7 +47,9 @@ func Propose(ctx context.Context, c *client.Client, tool string, arguments json.
 	return p, a, err
 }
 
-// ProposalOf reads the proposal out of an answer; nil when it is none.
+// ProposalOf reads the proposal out of an answer; nil when it is none. When it expires is
+// said by the service's clock, which may be another than this machine's: now is for an
+// answer that does not tell it.
 func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a client.Answer, now time.Time) (*Proposal, error) {
 	var said proposed
 	if err := json.Unmarshal(a.Body, &said); err != nil {
@@ -58,6 +60,9 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a clie
 	}
 	if said.ConfirmationID == "" || said.RequestSummary == "" {
 		return nil, outside(a, "is a proposal without an id or a summary")
+	}
+	if !a.At.IsZero() {
+		now = a.At
 	}
 	return &Proposal{
 		ID: said.ConfirmationID, Tool: tool, Arguments: arguments, Summary: said.RequestSummary, Workspace: said.Workspace, BaseURL: c.BaseURL(),

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -162,6 +163,9 @@ func (s *sender) blob(ctx context.Context, upload string, f *File, g *gate) erro
 		Open: func() (io.ReadCloser, error) {
 			s.progress.BytesSent.Add(-counted) // another try
 			counted = 0
+			if f.Size <= inMemory {
+				return f.whole()
+			}
 			return f.open(func(n int) { counted += int64(n); s.progress.BytesSent.Add(int64(n)) })
 		},
 		Since: func() time.Time { return time.Unix(0, s.stored.Load()) },
@@ -192,6 +196,29 @@ func (f *File) open(moved func(int)) (io.ReadCloser, error) {
 		return nil, &ChangedError{f.Path}
 	}
 	return &checked{ReadCloser: r, file: f, hash: sha256.New(), moved: moved}, nil
+}
+
+// inMemory is how long a file may be to be checked whole before the first byte of it is
+// sent. A longer one is checked while it is sent.
+const inMemory = 256 << 10
+
+// whole reads the file, and checks its bytes.
+func (f *File) whole() (io.ReadCloser, error) {
+	r, err := f.open(func(int) {})
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, f.Size+1) // one more is one too many
+	n, err := io.ReadFull(r, text)
+	if err == nil {
+		err = &ChangedError{f.Path}
+	} else if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil // as it must end
+	}
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	return client.Whole{Reader: bytes.NewReader(text[:n])}, nil
 }
 
 // verify reads the file to its end.

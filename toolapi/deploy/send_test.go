@@ -216,7 +216,6 @@ func TestFewerAtOnce(t *testing.T) {
 
 // TestChangedFiles changes a file after it was declared: U-080. Nothing is finalized.
 func TestChangedFiles(t *testing.T) {
-	w := newWorld(t)
 	for i, change := range []struct {
 		name string
 		do   func(path string) error
@@ -238,18 +237,30 @@ func TestChangedFiles(t *testing.T) {
 		{"deleted", os.Remove},
 		{"a folder", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }},
 	} {
-		t.Run(change.name, func(t *testing.T) {
-			dir, b := folder(t, 12, 1000+100*i)
-			if err := change.do(filepath.Join(dir, "f0005.txt")); err != nil {
-				t.Fatal(err)
-			}
-			tr := &transport{}
-			_, err := w.deployer(tr).Send(t.Context(), b, toolapi.BaseRevision{}, &deploy.Progress{})
-			changed, ok := errors.AsType[*deploy.ChangedError](err)
-			if !ok || changed.Path != "public/f0005.txt" || tr.count("POST finalize") != 0 {
-				t.Errorf("%v", err)
-			}
-		})
+		for _, size := range []int{1000 + 100*i, 300<<10 + 100*i} {
+			t.Run(fmt.Sprint(change.name, size), func(t *testing.T) {
+				w := newWorld(t)
+				dir, b := folder(t, 12, size)
+				if err := change.do(filepath.Join(dir, "f0005.txt")); err != nil {
+					t.Fatal(err)
+				}
+				tr, began := &transport{}, atomic.Bool{}
+				tr.on = func(_ string, _ int, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+					if strings.HasSuffix(r.URL.Path, b.Files[5].SHA256) {
+						began.Store(true)
+					}
+					return next()
+				}
+				_, err := w.deployer(tr).Send(t.Context(), b, toolapi.BaseRevision{}, &deploy.Progress{})
+				changed, ok := errors.AsType[*deploy.ChangedError](err)
+				if !ok || changed.Path != "public/f0005.txt" || tr.count("POST finalize") != 0 {
+					t.Errorf("%v", err)
+				}
+				if began.Load() && size < 256<<10 {
+					t.Error("a short file was begun to be sent before all of it was checked")
+				}
+			})
+		}
 	}
 }
 

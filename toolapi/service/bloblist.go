@@ -7,11 +7,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"runtime"
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // blobRow is a blob of a bundle.
@@ -26,14 +29,19 @@ type blobList []byte
 
 const blobLength = sha256.Size + 8
 
-// packBlobs are the blobs of files, each once.
-func packBlobs(files []bundle.File) (blobList, error) {
+// blobRows are the blobs of files, each once, sorted.
+func blobRows(files []bundle.File) []blobRow {
 	rows := make([]blobRow, len(files))
 	for i, f := range files {
 		rows[i] = blobRow{f.SHA256, f.Size}
 	}
 	slices.SortFunc(rows, func(a, b blobRow) int { return cmp.Compare(a.sum, b.sum) })
-	rows = slices.Compact(rows)
+	return slices.Compact(rows)
+}
+
+// packBlobs is the list of the blobs of files.
+func packBlobs(files []bundle.File) (blobList, error) {
+	rows := blobRows(files)
 	list := make(blobList, 0, len(rows)*blobLength)
 	for _, r := range rows {
 		sum, err := hex.DecodeString(r.sum)
@@ -43,6 +51,28 @@ func packBlobs(files []bundle.File) (blobList, error) {
 		list = binary.BigEndian.AppendUint64(append(list, sum...), uint64(r.size)) //nolint:gosec // a size is not negative
 	}
 	return list, nil
+}
+
+// lacking are those of some blobs that are not there. Several are looked for at once.
+func lacking(space *blob.Space, all []blobRow) (lacks []blobRow) {
+	const atOnce = 1000
+	parts := slices.Collect(slices.Chunk(all, atOnce))
+	found := make([][]blobRow, len(parts))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(parts), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+				for _, b := range parts[i] {
+					if !space.Has(b.sum, b.size) {
+						found[i] = append(found[i], b)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Concat(found...)
 }
 
 func (l blobList) len() int { return len(l) / blobLength }

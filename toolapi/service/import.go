@@ -219,7 +219,11 @@ func (p *pagesCall) finish(t tx, b *bundle.Bundle, sum []byte) (kept, error) {
 	if k, found, err := p.repeated(t, asked); found || err != nil {
 		return k, err
 	}
-	id, err := t.storeBundle(p.in.id, b)
+	packed, err := pack(b)
+	if err != nil {
+		return kept{}, err
+	}
+	id, err := t.storeBundle(p.in.id, packed)
 	if err != nil {
 		return kept{}, err
 	}

@@ -191,25 +191,34 @@ func (s *Service) pagesRefusal(x *exchange, err error) *toolapi.PagesError {
 
 // object reads a body that is a JSON object of at most so many bytes.
 func (p *pagesCall) object(most int64) (toolapi.Object, error) {
+	text, err := p.body(most)
+	if err != nil {
+		return toolapi.Object{}, err
+	}
+	return toolapi.ParseObject(text)
+}
+
+// body reads a body of at most so many bytes that is said to be JSON.
+func (p *pagesCall) body(most int64) ([]byte, error) {
 	tooLarge := func() error {
 		return toolapi.NewPagesError(toolapi.CodePagesBodyTooLarge, fmt.Sprintf("The request body must have at most %d bytes.", most))
 	}
 	if p.x.r.ContentLength > most {
-		return toolapi.Object{}, tooLarge()
+		return nil, tooLarge()
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(p.x.ResponseWriter, p.x.r.Body, most))
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
-		return toolapi.Object{}, tooLarge()
+		return nil, tooLarge()
 	}
 	switch {
 	case err != nil:
-		return toolapi.Object{}, toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
+		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
 	case len(text) == 0:
-		return toolapi.Object{}, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be a JSON object.")
+		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be a JSON object.")
 	case !isJSON(p.x.r.Header):
-		return toolapi.Object{}, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.")
+		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.")
 	}
-	return toolapi.ParseObject(text)
+	return text, nil
 }
 
 // badArguments refuses a body for what is wrong with it.

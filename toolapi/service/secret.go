@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
@@ -124,15 +125,11 @@ func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
 	if err != nil {
 		return all, err
 	}
-	var newest string
-	if found, err := c.one("SELECT name FROM revisions WHERE site_id = ? AND bundle_id IS NOT NULL ORDER BY number DESC LIMIT 1", []any{s.id}, &newest); err != nil || !found {
-		return all, err
-	}
-	l, _, err := c.load(s.id, newest)
+	declared, err := c.declaredSecrets(s.id)
 	if err != nil {
 		return all, err
 	}
-	for _, name := range l.bundle.Manifest.Bindings.Secrets {
+	for _, name := range declared {
 		i := slices.IndexFunc(all.Secrets, func(s toolapi.Secret) bool { return s.Name == name })
 		if i < 0 {
 			all.Secrets = append(all.Secrets, toolapi.Secret{Name: name, Declared: true})
@@ -142,6 +139,20 @@ func (c *call) listSecrets(args toolapi.SiteArgs) (toolapi.SecretList, error) {
 	}
 	slices.SortFunc(all.Secrets, func(a, b toolapi.Secret) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// declaredSecrets are those that the manifest of a site's newest revision names.
+func (t tx) declaredSecrets(site string) ([]string, error) {
+	var text []byte
+	found, err := t.one("SELECT b.manifest FROM revisions r JOIN bundles b ON b.id = r.bundle_id WHERE r.site_id = ? ORDER BY r.number DESC LIMIT 1", []any{site}, &text)
+	if err != nil || !found {
+		return nil, err
+	}
+	m, diagnostics := manifest.Parse(manifest.FileName, text) // it passed when it was uploaded
+	if m == nil {
+		return nil, fmt.Errorf("read the manifest of the newest revision: %s", diagnostics[0].Message)
+	}
+	return m.Bindings.Secrets, nil
 }
 
 // setSecret is page.set_secret.

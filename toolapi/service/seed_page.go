@@ -49,8 +49,12 @@ func (g *seeder) revision(workspace int, site, page string, n int) string {
 	if g.err = space.Sync(hashes(b.Files)); g.err != nil {
 		return ""
 	}
+	var p packed
+	if p, g.err = pack(b); g.err != nil {
+		return ""
+	}
 	var id int64
-	if id, g.err = g.storeBundle(int64(workspace), b); g.err != nil {
+	if id, g.err = g.storeBundle(int64(workspace), p); g.err != nil {
 		return ""
 	}
 	made := toolapi.Finalized{}

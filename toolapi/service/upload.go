@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // uploadRow is an upload with its bundle.
@@ -43,20 +45,16 @@ func newUploadID() string { return "upl_" + rand.Text() }
 
 // declare is POST /pages/uploads.
 func (p *pagesCall) declare() error {
-	body, err := p.object(toolapi.MaxDeclareBytes)
+	body, err := p.body(toolapi.MaxDeclareBytes)
 	if err != nil {
 		return err
 	}
-	if issues := body.CheckDeclare(); len(issues) > 0 {
+	args, issues, err := toolapi.ParseDeclare(body)
+	if err != nil {
+		return err
+	}
+	if len(issues) > 0 {
 		return badArguments(issues)
-	}
-	var args toolapi.DeclareArgs
-	if err := body.Decode(&args); err != nil {
-		return err
-	}
-	asked, err := body.Fingerprint()
-	if err != nil {
-		return err
 	}
 	// Whose site it is comes first: of others nobody learns whether a bundle would do.
 	err = p.service.db.read(p.x.r.Context(), func(t tx) error {
@@ -77,14 +75,22 @@ func (p *pagesCall) declare() error {
 	if err != nil {
 		return err
 	}
+	asked, err := askedFor(args, b)
+	if err != nil {
+		return err
+	}
 	store, err := p.service.store()
 	if err != nil {
 		return err
 	}
 	var k kept
 	err = store.Use(func() error {
+		made, err := prepare(b, store, p.in.id)
+		if err != nil {
+			return err
+		}
 		return p.service.db.write(p.x.r.Context(), func(t tx) (err error) {
-			k, err = p.open(t, args, b, asked)
+			k, err = p.open(t, args, made, asked)
 			return err
 		})
 	})
@@ -95,8 +101,53 @@ func (p *pagesCall) declare() error {
 	return nil
 }
 
+// packed is a bundle as it is stored.
+type packed struct {
+	*bundle.Bundle
+	files []byte
+	blobs blobList
+}
+
+func pack(b *bundle.Bundle) (p packed, err error) {
+	p.Bundle = b
+	if p.blobs, err = packBlobs(b.Files); err != nil {
+		return p, err
+	}
+	p.files, err = packFiles(b.Files)
+	return p, err
+}
+
+// prepared is a bundle that a workspace is to have. What takes long is done before the
+// transaction: nobody else writes to the database while one does.
+type prepared struct {
+	packed
+
+	workspace int64
+	lacks     []blobRow
+}
+
+// prepare packs a bundle, and meanwhile looks which of its blobs are there.
+func prepare(b *bundle.Bundle, store *blob.Store, workspace int64) (*prepared, error) {
+	made := &prepared{workspace: workspace}
+	var err error
+	var wg sync.WaitGroup
+	wg.Go(func() { made.packed, err = pack(b) })
+	made.lacks = lacking(store.Space(workspace), blobRows(b.Files))
+	wg.Wait()
+	return made, err
+}
+
+// askedFor is equal for declares that ask for the same thing, in whichever workspace.
+// The digest stands for the manifest and the files.
+func askedFor(args toolapi.DeclareArgs, b *bundle.Bundle) ([]byte, error) {
+	args.Manifest, args.Files, args.Scope = json.RawMessage(`"`+b.Digest+`"`), nil, toolapi.Scope{}
+	text, err := json.Marshal(args)
+	sum := sha256.Sum256(text)
+	return sum[:], err
+}
+
 // open finds or makes the upload of a bundle.
-func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *bundle.Bundle, asked []byte) (kept, error) {
+func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []byte) (kept, error) {
 	if err := p.work(t, string(args.Workspace)); err != nil {
 		return kept{}, err
 	}
@@ -125,17 +176,19 @@ func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *bundle.Bundle, asked
 		return kept{}, err
 	}
 	u.touched = p.now.UnixMilli()
-	result, err := p.describe(u)
-	if err != nil {
-		return kept{}, err
+	if b.workspace != p.in.id { // the key was pinned to another one meanwhile
+		if b.lacks, _, err = t.missing(p.service, p.in.id, u.bundle.Int64); err != nil {
+			return kept{}, err
+		}
 	}
+	result := p.describe(u, b.lacks)
 	return p.keep(asked, status, result, entry{outcome: "done", summary: fmt.Sprintf("Declared %d files for page %s.", len(b.Files), site.name)})
 }
 
 func orNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
 // newUpload stores an upload and, unless the workspace has it, its bundle.
-func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *bundle.Bundle, idle int64) (uploadRow, error) {
+func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepared, idle int64) (uploadRow, error) {
 	none := uploadRow{}
 	var open int
 	if _, err := p.one("SELECT count(*) FROM uploads WHERE site_id = ? AND bundle_id IS NOT NULL AND revision IS NULL AND touched_at > ?", []any{site.id, idle}, &open); err != nil {
@@ -144,7 +197,7 @@ func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *bundle.
 	if open >= toolapi.MaxOpenUploads {
 		return none, toolapi.NewPagesError(toolapi.CodeTooManyUploads, fmt.Sprintf("The site has %d open uploads: finalize or delete one.", open))
 	}
-	id, err := p.storeBundle(p.in.id, b)
+	id, err := p.storeBundle(p.in.id, b.packed)
 	if err != nil {
 		return none, err
 	}
@@ -157,7 +210,7 @@ func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *bundle.
 }
 
 // storeBundle stores a bundle of a workspace, unless it is there.
-func (t tx) storeBundle(workspace int64, b *bundle.Bundle) (id int64, err error) {
+func (t tx) storeBundle(workspace int64, b packed) (id int64, err error) {
 	found, err := t.one("SELECT id FROM bundles WHERE workspace_id = ? AND digest = ?", []any{workspace, b.Digest}, &id)
 	if err != nil {
 		return 0, err
@@ -165,20 +218,9 @@ func (t tx) storeBundle(workspace int64, b *bundle.Bundle) (id int64, err error)
 	if found {
 		return id, t.exec("UPDATE bundles SET released_at = NULL WHERE id = ?", id)
 	}
-	list, err := packFiles(b.Files)
-	if err != nil {
-		return 0, err
-	}
-	blobs, err := packBlobs(b.Files)
-	if err != nil {
-		return 0, err
-	}
 	_, err = t.one("INSERT INTO bundles (workspace_id, digest, manifest, files, blobs, file_count, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-		[]any{workspace, b.Digest, b.Text, list, []byte(blobs), len(b.Files), b.Bytes()}, &id)
-	if err != nil {
-		return 0, err
-	}
-	return id, nil
+		[]any{workspace, b.Digest, b.Text, b.files, []byte(b.blobs), len(b.Files), b.Bytes()}, &id)
+	return id, err
 }
 
 // packFiles is the list of files as it is stored.
@@ -221,17 +263,11 @@ func (t tx) missing(s *Service, workspace, bundle int64) (lacks, all []blobRow, 
 		return nil, nil, err
 	}
 	all = packed.rows()
-	space := store.Space(workspace)
-	for _, b := range all {
-		if !space.Has(b.sum, b.size) {
-			lacks = append(lacks, b)
-		}
-	}
-	return lacks, all, nil
+	return lacking(store.Space(workspace), all), all, nil
 }
 
-// describe is the answer of declare and of status.
-func (p *pagesCall) describe(u uploadRow) (*toolapi.Upload, error) {
+// describe is the answer of declare and of status. lacks are the blobs that are missing.
+func (p *pagesCall) describe(u uploadRow, lacks []blobRow) *toolapi.Upload {
 	result := &toolapi.Upload{
 		UploadID: u.id, State: toolapi.UploadOpen, BundleDigest: "sha256:" + u.digest.String, Required: []string{},
 		Files: int(u.count.Int64), Bytes: u.bytes.Int64, ExpiresAt: instant(u.touched + uploadIdle.Milliseconds()),
@@ -240,11 +276,7 @@ func (p *pagesCall) describe(u uploadRow) (*toolapi.Upload, error) {
 	result.Fill(p.as)
 	if u.revision.Valid {
 		result.State = toolapi.UploadFinalized
-		return result, nil
-	}
-	lacks, _, err := p.missing(p.service, u.workspace, u.bundle.Int64)
-	if err != nil {
-		return nil, err
+		return result
 	}
 	for _, b := range lacks {
 		result.Required = append(result.Required, b.sum)
@@ -253,7 +285,7 @@ func (p *pagesCall) describe(u uploadRow) (*toolapi.Upload, error) {
 	if len(lacks) == 0 {
 		result.State = toolapi.UploadComplete
 	}
-	return result, nil
+	return result
 }
 
 // find finds the upload that a request names. Those of others are answered like those
@@ -359,8 +391,14 @@ func (p *pagesCall) uploadStatus() error {
 			return err
 		}
 		u.touched = max(u.touched, p.now.UnixMilli())
-		result, err = p.describe(u)
-		return err
+		var lacks []blobRow
+		if !u.revision.Valid {
+			if lacks, _, err = t.missing(p.service, u.workspace, u.bundle.Int64); err != nil {
+				return err
+			}
+		}
+		result = p.describe(u, lacks)
+		return nil
 	})
 	if err != nil {
 		return err

@@ -111,7 +111,9 @@ func (s *Store) Space(workspace int64) *Space {
 }
 
 // Path is the file of a blob.
-func (w *Space) Path(sum string) string { return filepath.Join(w.dir, sum[:2], sum[2:]) }
+func (w *Space) Path(sum string) string {
+	return w.dir + string(filepath.Separator) + sum[:2] + string(filepath.Separator) + sum[2:]
+}
 
 // valid reports whether a hash has the form of one.
 func valid(sum string) bool {

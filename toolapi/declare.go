@@ -1,0 +1,215 @@
+package toolapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// This file reads the body of a declare, which may list twenty thousand files: they are
+// read in one pass where they are written as clients write them. Whatever is written
+// otherwise, and all that is wrong, is left to the reading that every body gets.
+
+// ParseDeclare reads the body of a declare. Its error is that of ParseObject; of a body
+// that is an object issues are what is wrong with it, as CheckDeclare has it.
+func ParseDeclare(body []byte) (args DeclareArgs, issues []Issue, err error) {
+	rest, files, plain := splitFiles(body)
+	if !plain {
+		rest = body
+	}
+	o, err := ParseObject(rest)
+	if err != nil {
+		return args, nil, err
+	}
+	if issues := o.CheckDeclare(); len(issues) > 0 {
+		return args, issues, nil
+	}
+	if err := o.Decode(&args); err != nil {
+		return args, nil, err
+	}
+	if plain {
+		args.Files = files
+	}
+	return args, nil, nil
+}
+
+// splitFiles reads the files of a declare, and returns the rest of it with an empty list
+// in their place. plain is false for a body that is to be read as others are.
+func splitFiles(body []byte) (rest []byte, files []UploadFile, plain bool) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil, nil, false
+	}
+	rest = append(rest, '{')
+	for d.PeekKind() == '"' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return nil, nil, false
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(rest, name...), ':')
+		listed := string(name) == `"files"`
+		value, err := d.ReadValue() // whole, in UTF-8, and no name twice
+		if err != nil {
+			return nil, nil, false
+		}
+		if listed {
+			s := fileScanner{text: value}
+			if files, plain = s.files(); !plain {
+				return nil, nil, false
+			}
+			value = []byte("[]")
+		}
+		rest = append(rest, value...)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, nil, false
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, nil, false
+	}
+	return append(rest, '}'), files, plain
+}
+
+// fileScanner reads a list of files out of a text that is valid JSON.
+type fileScanner struct {
+	text  []byte
+	at    int
+	types map[string]MediaType // those that passed
+}
+
+// files reads the list. It gives up at the first thing that is not as usual.
+func (s *fileScanner) files() (list []UploadFile, ok bool) {
+	const usual = 140 // bytes for a file
+	list, s.types = make([]UploadFile, 0, len(s.text)/usual+1), map[string]MediaType{}
+	if !s.skip('[') {
+		return nil, false
+	}
+	if s.skip(']') {
+		return list, true
+	}
+	for {
+		f, ok := s.file()
+		if !ok {
+			return nil, false
+		}
+		list = append(list, f)
+		if !s.skip(',') {
+			return list, s.skip(']')
+		}
+	}
+}
+
+// file reads one file.
+func (s *fileScanner) file() (f UploadFile, ok bool) {
+	var path, hash, size bool
+	if !s.skip('{') {
+		return f, false
+	}
+	for {
+		name, ok := s.word()
+		if !ok || !s.skip(':') {
+			return f, false
+		}
+		switch string(name) {
+		case "path":
+			var text []byte
+			text, path = s.word()
+			f.Path, ok = string(text), path
+		case "sha256":
+			var text []byte
+			text, hash = s.word()
+			f.SHA256, ok = Digest(text), hash && isDigest(text)
+		case "size":
+			f.Size, size = s.size()
+			ok = size
+		case "content_type":
+			f.ContentType, ok = s.mediaType()
+		default:
+			ok = false
+		}
+		if !ok {
+			return f, false
+		}
+		if !s.skip(',') {
+			return f, s.skip('}') && path && hash && size
+		}
+	}
+}
+
+// space steps over white space.
+func (s *fileScanner) space() {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\n' || s.text[s.at] == '\r' || s.text[s.at] == '\t') {
+		s.at++
+	}
+}
+
+// skip steps over white space and then over one character, if it is there.
+func (s *fileScanner) skip(c byte) bool {
+	s.space()
+	if s.at == len(s.text) || s.text[s.at] != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// word reads a string without escapes.
+func (s *fileScanner) word() ([]byte, bool) {
+	if !s.skip('"') {
+		return nil, false
+	}
+	n := bytes.IndexByte(s.text[s.at:], '"')
+	if n < 0 || bytes.IndexByte(s.text[s.at:s.at+n], '\\') >= 0 {
+		return nil, false
+	}
+	word := s.text[s.at : s.at+n]
+	s.at += n + 1
+	return word, true
+}
+
+// size reads an integer that is written as one.
+func (s *fileScanner) size() (Counter, bool) {
+	s.space()
+	from := s.at
+	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
+		s.at++
+	}
+	n, err := strconv.ParseInt(string(s.text[from:s.at]), 10, 64)
+	return Counter(n), err == nil && n <= MaxInteger
+}
+
+// mediaType reads a content type; there are few different ones.
+func (s *fileScanner) mediaType() (MediaType, bool) {
+	word, ok := s.word()
+	if !ok {
+		return "", false
+	}
+	known, ok := s.types[string(word)]
+	if ok {
+		return known, true
+	}
+	schema := bodies().declare.Properties["files"].Items.Properties["content_type"]
+	text := string(word)
+	if len(check(schema, text, "")) > 0 {
+		return "", false
+	}
+	s.types[text] = MediaType(text)
+	return s.types[text], true
+}
+
+// isDigest reports whether a text is a SHA-256 in lower-case hexadecimal.
+func isDigest(text []byte) bool {
+	const digits = 64
+	for _, c := range text {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(text) == digits
+}
