@@ -28,6 +28,7 @@ type candidate struct {
 	path string // as it is served, without the leading slash, in form C
 	info fs.FileInfo
 	sum  string
+	key  bool // it is a private key
 }
 
 // walked is what the assets folder holds.
@@ -125,6 +126,9 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, 
 			found = append(found, d)
 			continue
 		}
+		if c.key {
+			found = append(found, m.AssetsFolder().KeyFault(c.file))
+		}
 		decomposed.addIf(!strings.HasSuffix(c.file, c.path), c.file)
 		large.addIf(c.info.Size() > maxAssetBytes, c.file)
 		unreachable.addIf(strings.Contains(c.path, "%"), c.file)
@@ -145,6 +149,15 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, 
 			len(assets), megabytes(total), maxAssets, megabytes(maxTotalBytes)))
 	}
 	return assets, found
+}
+
+// read are the files as they were when they were read.
+func (w *walked) read() map[string]os.FileInfo {
+	all := make(map[string]os.FileInfo, len(w.files))
+	for _, c := range w.files {
+		all[c.file] = c.info
+	}
+	return all
 }
 
 // leftOut is all that is not served.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -178,7 +179,9 @@ func TestSwapped(t *testing.T) {
 			}
 			defer root.Close()
 			cache := hashCache{now: time.Now}
+			var before map[string]os.FileInfo
 			w := walkAssets(t.Context(), dir, root, m, newReads(dir), func(ctx context.Context, from reading, files []candidate) error {
+				before = (&walked{files: files}).read()
 				change()
 				return cache.fill(ctx, from, files)
 			})
@@ -193,8 +196,10 @@ func TestSwapped(t *testing.T) {
 					t.Errorf("%s has the hash %s", f.file, f.sum)
 				}
 			}
+			opener := (&Bundle{read: before}).Opener(root, m.AssetsFolder())
+			defer opener.Close()
 			for _, name := range []string{"public/a.txt", "public/sub/c.txt", "public/logo.svg"} {
-				opened, err := OpenAsset(root, m.AssetsFolder(), name)
+				opened, err := opener.Open(name)
 				if err != nil {
 					continue
 				}
@@ -204,6 +209,50 @@ func TestSwapped(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOpener opens files of more folders than it keeps, from several goroutines, and
+// those that came after the build.
+func TestOpener(t *testing.T) {
+	var files []string
+	for i := range 200 {
+		files = append(files, fmt.Sprintf("public/d%03d/f.txt", i), fmt.Sprint("text ", i))
+	}
+	dir := site(t, files...)
+	bundle := build(t, builder(t, dir, Options{}), manifest.Manifest{Assets: "public"})
+	put(t, dir, "public/d000/new.txt", "text new")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	opener := bundle.Opener(root, manifest.AssetsFolder{Dir: "public"})
+	defer opener.Close()
+	read := func(name, want string) {
+		f, err := opener.Open(name)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		if text, err := io.ReadAll(f); err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			for i := range 400 {
+				n := (i*37 + worker*11) % 200
+				read(files[2*n], files[2*n+1])
+			}
+		})
+	}
+	wg.Wait()
+	read("public/d000/new.txt", "text new")
+	if f, err := opener.Open("public/d000/none.txt"); err == nil {
+		t.Errorf("%s was opened", f.Name())
 	}
 }
 
@@ -259,6 +308,29 @@ func TestHashCache(t *testing.T) {
 	}
 	if hash() != sum([]byte("six")) {
 		t.Error("another file in its place was not seen")
+	}
+}
+
+// TestKeys refuses a private key by the bytes that would be published, whenever it came.
+func TestKeys(t *testing.T) {
+	const key = "-----BEGIN PRIVATE KEY-----\nMII"
+	dir := site(t, "public/index.html", "", "public/old.txt", "text")
+	later := func() time.Time { return time.Now().Add(time.Minute) } // so that hashes are kept
+	b := builder(t, dir, Options{Now: later})
+	m := &manifest.Manifest{Assets: "public"}
+	if bundle, found := b.Build(t.Context(), m); bundle == nil {
+		t.Fatal(render(found))
+	}
+	put(t, dir, "public/old.txt", key)
+	for range 2 { // read, and not read again
+		bundle, found := b.Build(t.Context(), m)
+		if bundle != nil || len(found) != 1 || found[0].Code != "asset-secret" || found[0].Path != "/assets" || !strings.Contains(found[0].Fix, `out of "public"`) {
+			t.Errorf("bundle %v\n%s", bundle != nil, render(found))
+		}
+	}
+	put(t, dir, "public/old.txt", "text\n"+key)
+	if bundle, found := b.Build(t.Context(), m); bundle == nil {
+		t.Error(render(found))
 	}
 }
 

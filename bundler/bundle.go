@@ -1,6 +1,9 @@
 package bundler
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // Bundle is everything of a site that is served or run, at one moment. It is
 // immutable: a later Build makes a new one.
@@ -22,6 +25,8 @@ type Bundle struct {
 	// sorted: a change of any of them may change the Bundle. A folder stands for
 	// every file directly in it: assets and migrations are not listed one by one.
 	Inputs []string
+
+	read map[string]os.FileInfo // the files of the assets, by their names relative to the site's folder
 }
 
 // Worker is the site's code as one ES module.

@@ -118,7 +118,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 	if found.HasErrors() {
 		return nil, found
 	}
-	bundle := &Bundle{Worker: code.worker, Assets: assets, LeftOut: files.leftOut(), Migrations: migrations, Inputs: b.inputs}
+	bundle := &Bundle{Worker: code.worker, Assets: assets, LeftOut: files.leftOut(), Migrations: migrations, Inputs: b.inputs, read: files.read()}
 	if bundle.Manifest, err = canonicalJSON(m); err != nil {
 		return nil, append(found, failed("manifest-unwritable", "the manifest cannot be written as JSON", err))
 	}

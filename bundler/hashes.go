@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // trustAfter is how much older than its hashing a file's time must be for the
@@ -32,17 +35,18 @@ type hashCache struct {
 type hashed struct {
 	info fs.FileInfo
 	sum  string
+	key  bool
 }
 
-// fill sets the sum, and the info it belongs to, of every file. It forgets
-// files that are not among them.
+// fill sets the sum, and the info it belongs to, of every file, and finds the private
+// keys among them. It forgets files that are not among them.
 func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) error {
 	next := make(map[string]hashed, len(files))
 	var misses []*candidate
 	for i := range files {
 		f := &files[i]
 		if old, ok := c.known[f.file]; ok && unchanged(old.info, f.info) {
-			f.sum = old.sum
+			f.sum, f.key = old.sum, old.key
 			next[f.file] = old
 			continue
 		}
@@ -55,7 +59,7 @@ func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) e
 	}
 	for _, f := range misses {
 		if start.Sub(f.info.ModTime()) > trustAfter {
-			next[f.file] = hashed{info: f.info, sum: f.sum}
+			next[f.file] = hashed{info: f.info, sum: f.sum, key: f.key}
 		}
 	}
 	c.known = next
@@ -76,7 +80,7 @@ func hashAll(ctx context.Context, from reading, files []*candidate) error {
 	)
 	for worker := range errs {
 		wg.Go(func() {
-			h := hasher{reading: from, buf: make([]byte, 64<<10)}
+			h := hasher{reading: from, buf: make([]byte, 64<<10), sum: sha256.New()}
 			defer h.close()
 			for ctx.Err() == nil && errs[worker] == nil {
 				i := int(next.Add(1)) - 1
@@ -96,6 +100,7 @@ type hasher struct {
 	reading
 
 	buf []byte
+	sum hash.Hash
 
 	dir string   // the folder of the last file
 	at  *os.Root // that folder; nil when it cannot be opened
@@ -129,17 +134,38 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 		f.info, err = h.again(f.file)
 		return false, err
 	}
-	sum := sha256.New()
-	// One that grows meanwhile is found by its second size.
-	if _, err := io.CopyBuffer(sum, struct{ io.Reader }{io.LimitReader(file, before.Size())}, h.buf); err != nil {
+	if err := h.read(f, file, before.Size()); err != nil {
 		return false, err
 	}
 	after, err := file.Stat()
 	if err != nil {
 		return false, err
 	}
-	f.info, f.sum = after, hex.EncodeToString(sum.Sum(nil))
+	f.info = after
 	return unchanged(before, after), nil
+}
+
+// read hashes so many bytes of a file, and looks at the first of them: what is published
+// is what was judged. One that grows or shrinks meanwhile is found by its second size.
+func (h *hasher) read(f *candidate, file *os.File, size int64) error {
+	h.sum.Reset()
+	f.key = false
+	for at := int64(0); at < size; {
+		n, err := file.Read(h.buf[:min(int64(len(h.buf)), size-at)])
+		if at == 0 {
+			f.key = manifest.HoldsKey(f.file, size, h.buf[:n])
+		}
+		_, _ = h.sum.Write(h.buf[:n]) // never fails
+		at += int64(n)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f.sum = hex.EncodeToString(h.sum.Sum(nil))
+	return nil
 }
 
 // open opens a file below the root. Files come folder by folder, and a root goes

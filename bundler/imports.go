@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -62,7 +63,7 @@ func (i *imports) plugin() api.Plugin {
 			return i.resolveWasm(build, args)
 		})
 		build.OnLoad(api.OnLoadOptions{Filter: `\.bin$`}, i.loadBinary)
-		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "file"}, i.note)
+		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "file"}, i.loadText)
 	}}
 }
 
@@ -126,13 +127,54 @@ func refuseURL(args api.OnResolveArgs) (api.OnResolveResult, error) {
 		fmt.Sprintf("%q cannot be imported: a Worker loads no code from the network", args.Path))
 }
 
-// note records the file and leaves the loading to esbuild.
-func (i *imports) note(args api.OnLoadArgs) (api.OnLoadResult, error) {
+// loadText records the file, and leaves the loading to esbuild when its bytes are UTF-8: esbuild never ends on a text
+// whose last character is cut short, as the é of Latin-1 is.
+func (i *imports) loadText(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	i.note(args.Path)
+	loader, isText := textLoaders[args.With["type"]]
+	data, err := os.ReadFile(args.Path)
+	if err != nil || !isText || utf8.Valid(data) {
+		return api.OnLoadResult{}, nil //nolint:nilerr // esbuild says what is wrong with the file
+	}
+	text := string([]rune(string(data))) // U+FFFD for each byte that is none
+	result := api.OnLoadResult{Contents: &text, Loader: loader}
+	if !ofPackage(args.Path) {
+		result.Warnings = []api.Message{notUTF8(i.reads.relative(args.Path), text, invalid(data))}
+	}
+	return result, nil
+}
+
+// textLoaders are for the import attribute "type"; for "bytes" and what nobody knows there is none.
+var textLoaders = map[string]api.Loader{"": api.LoaderDefault, "text": api.LoaderText, "json": api.LoaderJSON}
+
+// invalid is the offset of the first byte that is not UTF-8.
+func invalid(data []byte) (at int) {
+	for at < len(data) {
+		r, n := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+// notUTF8 is the warning of the first replaced byte of a text, at an offset.
+func notUTF8(path, text string, at int) api.Message {
+	begin := strings.LastIndexByte(text[:at], '\n') + 1
+	line, _, _ := strings.Cut(text[begin:], "\n")
+	return api.Message{
+		Text:     "a byte here is not UTF-8, and becomes U+FFFD",
+		Detail:   refusal{"not-utf8", "save the file as UTF-8"},
+		Location: &api.Location{File: path, Line: strings.Count(text[:at], "\n") + 1, Column: at - begin, Length: utf8.RuneLen(utf8.RuneError), LineText: line},
+	}
+}
+
+func (i *imports) note(path string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.loaded = append(i.loaded, args.Path)
-	i.reads.add(args.Path)
-	return api.OnLoadResult{}, nil
+	i.loaded = append(i.loaded, path)
+	i.reads.add(path)
 }
 
 // loadBinary makes the file an ArrayBuffer, as wrangler does.
@@ -140,9 +182,7 @@ func (i *imports) loadBinary(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	if len(args.With) > 0 { // the importer chose the type
 		return api.OnLoadResult{}, nil
 	}
-	if _, err := i.note(args); err != nil {
-		return api.OnLoadResult{}, err
-	}
+	i.note(args.Path)
 	data, err := os.ReadFile(args.Path)
 	if err != nil {
 		return api.OnLoadResult{}, err

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -45,19 +47,39 @@ func openAtOnce(root *os.Root, name string) (*os.File, error) {
 // ErrMoved is that a file changes places while it is opened.
 var ErrMoved = errors.New("another file takes its place while it is opened")
 
-// OpenAsset opens an asset of a site for reading. file is its name relative to the site's
-// folder root, with forward slashes, and folder its manifest's assets folder. Whatever
-// has become of the file since it was built, no bytes are read that are not public by
-// the rules of a [Builder.Build].
-func OpenAsset(root *os.Root, folder manifest.AssetsFolder, file string) (*os.File, error) {
-	opened, err := openAtOnce(root, filepath.FromSlash(file))
+// Opener opens the assets of a Bundle for reading, as often as they are wanted. It may
+// be used by several goroutines. Close it.
+type Opener struct {
+	reading
+
+	read map[string]os.FileInfo // as the Build read them, by their names
+
+	mu      sync.Mutex
+	folders map[string]*os.Root // those that were opened last
+}
+
+// Opener returns one for the assets below the site's folder root, of which folder is the
+// manifest's assets folder.
+func (b *Bundle) Opener(root *os.Root, folder manifest.AssetsFolder) *Opener {
+	return &Opener{reading: reading{root, folder}, read: b.read, folders: map[string]*os.Root{}}
+}
+
+// Open opens an asset. file is its name relative to the site's folder, with forward
+// slashes. Whatever has become of the file since it was built, no bytes are read that
+// are not public by the rules of a [Builder.Build]: it is the very file that was built,
+// or it is judged anew.
+func (o *Opener) Open(file string) (*os.File, error) {
+	opened, err := o.open(file)
 	if err != nil {
 		return nil, err
 	}
 	is, err := opened.Stat()
 	if err == nil {
+		if was, ok := o.read[file]; ok && unchanged(was, is) {
+			return opened, nil
+		}
 		var judged os.FileInfo
-		judged, err = reading{root, folder}.again(file)
+		judged, err = o.again(file)
 		if err == nil && !os.SameFile(is, judged) {
 			err = fmt.Errorf("%s: %w", file, ErrMoved)
 		}
@@ -66,4 +88,48 @@ func OpenAsset(root *os.Root, folder manifest.AssetsFolder, file string) (*os.Fi
 		return nil, errors.Join(err, opened.Close())
 	}
 	return opened, nil
+}
+
+// open opens a file from its folder: a root goes through every folder of a path anew.
+func (o *Opener) open(file string) (*os.File, error) {
+	if at := o.at(path.Dir(file)); at != nil {
+		if f, err := openAtOnce(at, path.Base(file)); err == nil {
+			return f, nil
+		}
+	}
+	return openAtOnce(o.root, filepath.FromSlash(file)) // a link may lead out of the folder, and not of the site
+}
+
+// at is a folder, nil when it cannot be opened. Another goroutine may close it: then the
+// root itself is asked.
+func (o *Opener) at(dir string) *os.Root {
+	const most = 64
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if at, ok := o.folders[dir]; ok {
+		return at
+	}
+	if len(o.folders) == most {
+		o.forget()
+	}
+	at, err := o.root.OpenRoot(filepath.FromSlash(dir))
+	if err != nil {
+		return nil
+	}
+	o.folders[dir] = at
+	return at
+}
+
+func (o *Opener) forget() {
+	for _, at := range o.folders {
+		_ = at.Close() // it was only read
+	}
+	clear(o.folders)
+}
+
+// Close closes what is open, and not the root.
+func (o *Opener) Close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.forget()
 }

@@ -45,6 +45,14 @@ func (r *reads) addFolderOf(path string) {
 	}
 }
 
+// relative is a path as the site's folder sees it.
+func (r *reads) relative(path string) string {
+	if rel, err := filepath.Rel(r.dir, path); err == nil {
+		return rel
+	}
+	return path
+}
+
 // list returns the absolute paths, sorted.
 func (r *reads) list() []string {
 	r.mu.Lock()
@@ -65,7 +73,7 @@ func (r *reads) addConfigs(sources []string) map[string]string {
 	seen := map[string]bool{}
 	settings := map[string]string{}
 	for _, source := range append(sources, filepath.Join(r.dir, "any")) {
-		if strings.Contains(filepath.ToSlash(source), "/node_modules/") {
+		if ofPackage(source) {
 			continue
 		}
 		for dir := filepath.Dir(source); !seen[dir] && within(r.dir, dir); dir = filepath.Dir(dir) {
@@ -82,6 +90,11 @@ func (r *reads) addConfigs(sources []string) map[string]string {
 func textOf(path string) string {
 	text, _ := os.ReadFile(path)
 	return string(text)
+}
+
+// ofPackage reports whether a file is an installed package's.
+func ofPackage(path string) bool {
+	return strings.Contains(filepath.ToSlash(path), "/node_modules/")
 }
 
 // within reports whether path is dir or lies in it. Both are absolute.

@@ -3,9 +3,11 @@ package bundler
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,12 +163,46 @@ func TestSourceMap(t *testing.T) {
 	}
 }
 
+// TestNotUTF8 builds what an editor saved as Latin-1: esbuild alone never ends on a text that ends within a character.
+func TestNotUTF8(t *testing.T) {
+	dir := site(t,
+		"index.js", `import text from './a.txt'; import same from './b.txt' with { type: 'text' }; import { c } from './c.json' with { type: 'json' }
+import bytes from './d.raw' with { type: 'bytes' }; import p from 'p'; import off from 'p/off'
+export default 'caf`+"\xe9"+` – ' + text + same + c + bytes + p + off // perci`+"\xf2",
+		"a.txt", "gr\xfc\xdfe", "b.txt", "voil\xe0", "c.json", `{"c": "`+"\xe9"+`"}`, "d.raw", "\xff\xf2",
+		"node_modules/p/package.json", `{"main": "p.js", "browser": {"./off.js": false}}`, "node_modules/p/p.js", "module.exports = 1 // \xa9 \xe4",
+		"node_modules/p/off.js", "globalThis.offIsOn = 1; require('absent') // \xa9 Latin-1",
+	)
+	bundle, found := builder(t, dir, Options{}).Build(t.Context(), &manifest.Manifest{Entry: "index.js"})
+	if bundle == nil {
+		t.Fatalf("no bundle:\n%s", render(found))
+	}
+	if strings.Contains(string(bundle.Worker.Code), "offIsOn") {
+		t.Errorf("a module that the package turns off is loaded:\n%s", bundle.Worker.Code)
+	}
+	for _, part := range []string{"caf\ufffd \u2013 ", "gr\ufffd\ufffde", "voil\ufffd", `"//I="`} {
+		if !strings.Contains(string(bundle.Worker.Code), part) {
+			t.Errorf("the code lacks %q:\n%s", part, bundle.Worker.Code)
+		}
+	}
+	var places []string
+	for _, d := range found {
+		places = append(places, fmt.Sprintf("%s:%d:%d %s %s", d.File, d.Line, d.Column, d.Severity, d.Code))
+	}
+	slices.Sort(places)
+	const want = "a.txt:1:3 warning not-utf8\nb.txt:1:5 warning not-utf8\nc.json:1:8 warning not-utf8\nindex.js:3:20 warning not-utf8"
+	if got := strings.Join(places, "\n"); got != want {
+		t.Errorf("found\n%s", got)
+	}
+}
+
 // FuzzSource holds that positions lie inside the file, and that there is a
 // bundle exactly when there is no error.
 func FuzzSource(f *testing.F) {
 	for _, s := range []string{
 		"export default {}", "let a; let a", "/* 🚣 */ const = 1", "import './é'", "import a from 'node:fs'", "<p>", "\ufeffexport default 1;;;)",
 		"export default `${", "import x from './a.wasm'", "\x80", "await 1; with (a) {}", "import('x' + y)", "a\r\nb c\u2028=",
+		"\"\x84\xf2\"", "import a from'\xf3e'", "// perci\xf2",
 	} {
 		f.Add(s)
 	}

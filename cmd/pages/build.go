@@ -30,7 +30,7 @@ func (c *cli) newBuild() *cobra.Command {
 			if !ok {
 				return usageError("--target is %q; it is one of pages, cloudflare", target)
 			}
-			dir, m, err := c.loadSite(args)
+			dir, m, err := c.loadToBuild(args)
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,11 @@ func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundl
 
 // refuse is the error of files of the site in dir that were refused.
 func (c *cli) refuse(dir string, diags manifest.Diagnostics) error {
-	return &refused{report: c.report(dir, diags)}
+	src, _ := readSource(filepath.Join(dir, manifest.FileName))
+	if !manifest.Locate(src, diags) {
+		src = nil // none is about what it says
+	}
+	return &refused{report: c.report(dir, diags), src: src}
 }
 
 // report is diagnostics of the site in dir, with files as the user would name

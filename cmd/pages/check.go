@@ -131,7 +131,7 @@ func (k checker) file(path string) checked {
 		seen = newRecorder(fsys)
 		fsys = seen
 	}
-	_, r := k.loadFrom(fsys, path)
+	_, r := k.loadFrom(fsys, path, manifest.Load)
 	if seen != nil {
 		r.looked = seen.paths(filepath.Dir(path))
 	}
@@ -159,12 +159,20 @@ var errNoFile = errors.New("it is no file")
 // load reads and checks the manifest of the site in dir; it is nil when it was
 // refused.
 func (c *cli) load(dir string) (*manifest.Manifest, checked) {
-	return c.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName))
+	return c.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), manifest.Load)
 }
 
+// loadUnread is load for a site that is built next: the build reads every public file.
+func (c *cli) loadUnread(dir string) (*manifest.Manifest, checked) {
+	return c.loadFrom(os.DirFS(dir), filepath.Join(dir, manifest.FileName), manifest.LoadUnread)
+}
+
+// loader reads the manifest of a name, and checks it with the files beside it.
+type loader = func(fsys fs.FS, name string) (*manifest.Manifest, manifest.Diagnostics)
+
 // loadFrom reads and checks the manifest at a path, whose folder fsys is.
-func (c *cli) loadFrom(fsys fs.FS, path string) (*manifest.Manifest, checked) {
-	m, diags := manifest.Load(fsys, filepath.Base(path))
+func (c *cli) loadFrom(fsys fs.FS, path string, load loader) (*manifest.Manifest, checked) {
+	m, diags := load(fsys, filepath.Base(path))
 	src, _ := readSource(path) // without it the report has no code frames
 	return m, checked{report: manifest.NewReport(c.shown(path), diags), diags: diags, src: src}
 }
@@ -172,11 +180,20 @@ func (c *cli) loadFrom(fsys fs.FS, path string) (*manifest.Manifest, checked) {
 // loadSite finds a command's site and its manifest, which must be valid. Warnings
 // are printed.
 func (c *cli) loadSite(args []string) (string, *manifest.Manifest, error) {
+	return c.findSite(args, c.load)
+}
+
+// loadToBuild is loadSite for a site that is built next.
+func (c *cli) loadToBuild(args []string) (string, *manifest.Manifest, error) {
+	return c.findSite(args, c.loadUnread)
+}
+
+func (c *cli) findSite(args []string, load func(dir string) (*manifest.Manifest, checked)) (string, *manifest.Manifest, error) {
 	dir, err := c.find(args)
 	if err != nil {
 		return "", nil, err
 	}
-	m, r := c.load(dir)
+	m, r := load(dir)
 	if m == nil {
 		return "", nil, &refused{report: r.report, src: r.src}
 	}

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -29,8 +29,8 @@ func (c *cli) newConfirm() *cobra.Command {
 		Short: "Confirm what was proposed: it then happens",
 		Long: "Confirm what was proposed: it then happens. The call repeats the arguments of the\nproposal, which the proposing command kept beside the site, or in your settings.\n" +
 			"On another machine, name its file with --from, or the tool and its arguments.\n\n" +
-			"Typing this command is the go-ahead: nothing is asked. A service account can propose\nand never confirm.\n\n" +
-			"Exit codes: 0 done, 1 there is no such proposal here, 2 wrong usage, " + remoteExit,
+			"Typing this command is the go-ahead: nothing is asked. A service account can propose\nand never confirm. What was confirmed before is not done again; what has become of it\nmeanwhile is told.\n\n" +
+			"Exit codes: 0 done, 1 there is no such proposal here, 2 wrong usage, " + remoteExit + "\n75 no answer came to the confirmation: confirm it again.",
 		Example: "  pages confirm 123e4567-e89b-42d3-a456-426614174000\n  pages confirm ID --from confirmation.json\n  pages confirm ID page.publish site_id=… revision=…",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ func (r *remote) confirm(ctx context.Context, id string, args []string, from str
 	}
 	r.dir, _ = r.find(nil) // proposals are kept beside the site, if there is one
 	p, err := r.kept(id, from)
-	if err != nil {
+	if err != nil && (from != "" || len(args) == 0) {
 		return err
 	}
 	if p != nil && r.baseURL == "" && (isLocal(p.BaseURL) || r.credentials().has(p.BaseURL)) {
@@ -73,9 +73,12 @@ func (r *remote) confirm(ctx context.Context, id string, args []string, from str
 	if p.Summary != "" {
 		r.progress("%s", printable(p.Summary))
 	}
-	a, err := p.Confirm(ctx, r.client)
+	a, err := r.perform(ctx, p)
 	if err != nil {
-		return remoteError(err)
+		return commandError(err)
+	}
+	if now := r.since(ctx, p.Tool, a); now != "" {
+		return r.reportRepeated(a, now)
 	}
 	return r.reportCall(p.Tool, a)
 }
@@ -92,16 +95,17 @@ func (r *remote) kept(id, from string) (*deploy.Proposal, error) {
 		}
 		return p, nil
 	}
-	for _, dir := range []string{r.proposals(), filepath.Join(r.configDir, "pages", "proposals")} {
+	var unreadable error
+	for _, dir := range []string{r.proposals(), r.ownProposals()} {
 		p, err := deploy.Kept(dir, strings.ToLower(id))
 		if err == nil {
 			return p, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, &failure{code: exitRefused, id: "bad-proposal", msg: err.Error(), fix: "propose again", err: err}
+		if unreadable == nil && !errors.Is(err, fs.ErrNotExist) {
+			unreadable = &failure{code: exitRefused, id: "bad-proposal", msg: err.Error(), fix: "propose again", err: err}
 		}
 	}
-	return nil, nil //nolint:nilnil // it may be spelled out
+	return nil, unreadable // it may be spelled out
 }
 
 // spelledOut is a proposal whose tool and arguments are given.
@@ -124,9 +128,7 @@ func (r *remote) spelledOut(ctx context.Context, id string, args []string) (*dep
 // exitPerson. The proposal is kept in either case, so that a confirmation whose answer
 // is lost can be repeated, which performs it once.
 func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly bool) (client.Answer, error) {
-	if _, err := p.Keep(r.proposals()); err != nil {
-		r.progress("%s the proposal cannot be kept: %s", r.paint("33", "note:"), reason(err))
-	}
+	r.keepProposal(p)
 	if proposeOnly || !r.interactive() {
 		return client.Answer{}, r.outstanding(p, "nothing has changed yet")
 	}
@@ -134,22 +136,62 @@ func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly boo
 	yes, err := r.agree(ctx, r.paint("1", "Go ahead?"))
 	switch {
 	case ctx.Err() != nil:
-		r.progress("\nnothing has changed; until %s this confirms it: %s", p.Expires.UTC().Format(time.RFC3339), r.confirmHere(p))
+		r.stopped("\nnothing has changed; until %s this confirms it: %s", p.Expires.UTC().Format(time.RFC3339), r.confirmHere(p))
 		return client.Answer{}, context.Cause(ctx)
 	case err != nil || !yes:
 		return client.Answer{}, r.outstanding(p, "not confirmed, and nothing has changed")
 	}
+	a, err := r.perform(ctx, p)
+	if deploy.NeedsMember(err) {
+		return a, r.outstanding(p, "nothing has changed yet: a service account can propose and never confirm")
+	}
+	return a, commandError(err)
+}
+
+// keepProposal keeps a proposal beside the site, or else in the user's settings. Where neither can
+// be written, the line that confirms says all that the proposal does.
+func (r *remote) keepProposal(p *deploy.Proposal) {
+	_, err := p.Keep(r.proposals())
+	if err == nil {
+		return
+	}
+	other := err
+	if r.configDir != "" {
+		_, other = p.Keep(r.ownProposals())
+	}
+	if other == nil {
+		r.progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings", r.paint("33", "note:"), reason(err))
+		return
+	}
+	r.unkept = p.ID
+	r.progress("%s the proposal cannot be kept: %s", r.paint("33", "note:"), reason(err))
+}
+
+// perform makes the second call. Where its answer is missing, nobody knows whether it
+// took effect, and repeating it tells.
+func (r *remote) perform(ctx context.Context, p *deploy.Proposal) (client.Answer, error) {
 	a, err := p.Confirm(ctx, r.client)
 	switch {
-	case deploy.NeedsMember(err):
-		return a, r.outstanding(p, "nothing has changed yet: a service account can propose and never confirm")
-	case err != nil && lostAnswer(err):
+	case err == nil || deploy.NeedsMember(err):
+		return a, err
+	case ctx.Err() != nil:
+		r.stopped("\nstopped, and it is not known whether this happened: %s\nrun %s: it happens once, however often it is confirmed", printable(cmp.Or(p.Summary, p.Tool)), r.confirmHere(p))
+		return a, context.Cause(ctx)
+	case lostAnswer(err):
 		return a, &failure{
-			code: exitResume, id: "answer-lost", msg: "it is not known whether this happened: " + printable(p.Summary),
+			code: exitResume, id: "answer-lost", msg: "it is not known whether this happened: " + printable(cmp.Or(p.Summary, p.Tool)),
 			fix: "run " + r.confirmHere(p) + ": it happens once, however often it is confirmed", err: err, said: &said{ConfirmationID: p.ID, Confirm: r.confirmHere(p)},
 		}
 	}
-	return a, remoteError(err)
+	return a, err
+}
+
+// stopped says what stands after a signal, once.
+func (r *remote) stopped(format string, args ...any) {
+	if !r.stopTold {
+		fmt.Fprintf(r.stderr, format+"\n", args...)
+	}
+	r.stopTold = true
 }
 
 // lostAnswer reports whether a call may have taken effect without saying so.
@@ -165,10 +207,18 @@ func lostAnswer(err error) bool {
 // the site, which keeps the proposal, unless it is the one that is found there anyway.
 func (r *remote) confirmHere(p *deploy.Proposal) string {
 	line := "pages confirm " + p.ID
+	if r.unkept == p.ID {
+		line = confirmAnywhere(p)
+	}
 	if near, err := r.nearest(); r.dir != "" && (err != nil || near != r.dir) {
 		line += " -C " + shellWord(r.shown(r.dir))
 	}
 	return line
+}
+
+// confirmAnywhere is the command that confirms a proposal also where it is not kept.
+func confirmAnywhere(p *deploy.Proposal) string {
+	return "pages confirm " + p.ID + " " + p.Tool + " " + spell(p.Arguments)
 }
 
 // outstanding is a proposal that waits for its confirmation.
@@ -178,7 +228,7 @@ func (r *remote) outstanding(p *deploy.Proposal, standing string) error {
 		code: exitPerson, id: idOutstanding, msg: standing, fix: here,
 		said: &said{
 			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: p.ID, Summary: printable(p.Summary), Expires: p.Expires.UTC().Format(time.RFC3339),
-			Elsewhere: "pages confirm " + p.ID + " " + p.Tool + " " + spell(p.Arguments),
+			Elsewhere: confirmAnywhere(p),
 		},
 	}
 }

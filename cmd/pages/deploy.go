@@ -49,6 +49,9 @@ func (c *cli) newDeploy() *cobra.Command {
 			}
 			d := &deployment{remote: r, deployFlags: f}
 			err := d.run(cmd.Context(), args)
+			if err != nil && cmd.Context().Err() != nil {
+				d.stopped("%s", d.standing())
+			}
 			d.summarize(err)
 			return err
 		},
@@ -107,8 +110,21 @@ type deployment struct {
 	proposal *deploy.Proposal
 }
 
+// standing is what stands of a deploy that a signal ended before its confirmation.
+func (d *deployment) standing() string {
+	switch {
+	case d.plan:
+		return "stopped; nothing was sent"
+	case d.revision == "":
+		return "stopped; nothing was published. Run it again: it goes on where it stopped"
+	case d.preview:
+		return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again to get a link"
+	}
+	return "stopped; nothing was published, and revision " + d.revision + " is ready. Run it again: it proposes that"
+}
+
 func (d *deployment) run(ctx context.Context, args []string) error {
-	dir, m, err := d.loadSite(args)
+	dir, m, err := d.loadToBuild(args)
 	if err != nil {
 		return err
 	}
@@ -186,9 +202,6 @@ func (d *deployment) send(ctx context.Context, site *builtSite, live deploy.Live
 	done, err := d.to.Send(ctx, site.Bundle, base, p)
 	stop()
 	if err != nil {
-		if ctx.Err() != nil {
-			d.progress("stopped; nothing was published. Run it again: it goes on where it stopped")
-		}
 		return remoteError(err)
 	}
 	d.revision = done.Revision
@@ -266,7 +279,7 @@ func (d *deployment) stale(ctx context.Context, base toolapi.BaseRevision) error
 func (d *deployment) schedule(ctx context.Context) error {
 	p, _, err := d.to.ProposeSchedule(ctx, d.revision, d.at)
 	if err != nil || p == nil {
-		return remoteError(err)
+		return commandError(err)
 	}
 	a, err := d.settle(ctx, p)
 	if err != nil {

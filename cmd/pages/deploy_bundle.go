@@ -28,10 +28,16 @@ import (
 type builtSite struct {
 	deploy.Bundle
 
-	root *os.Root // that its files are read through, so that no link leads out
+	root   *os.Root // that its files are read through, so that no link leads out
+	opener *bundler.Opener
 }
 
-func (s *builtSite) close() { _ = s.root.Close() } // it was only read
+func (s *builtSite) close() {
+	if s.opener != nil {
+		s.opener.Close()
+	}
+	_ = s.root.Close() // it was only read
+}
 
 // buildSite builds the site in dir.
 func (c *cli) buildSite(ctx context.Context, dir string, m *manifest.Manifest, minify, maps bool) (*builtSite, error) {
@@ -65,7 +71,7 @@ func (c *cli) buildSite(ctx context.Context, dir string, m *manifest.Manifest, m
 // fill lists what is sent.
 func (s *builtSite) fill(folder string, m *manifest.Manifest, b *bundler.Bundle, maps bool) error {
 	assets := path.Clean(m.Assets) // "." for the whole folder
-	public := m.AssetsFolder()
+	s.opener = b.Opener(s.root, m.AssetsFolder())
 	for _, a := range b.Assets {
 		name, err := filepath.Rel(folder, a.File)
 		if err != nil {
@@ -73,7 +79,7 @@ func (s *builtSite) fill(folder string, m *manifest.Manifest, b *bundler.Bundle,
 		}
 		s.Files = append(s.Files, deploy.File{
 			Path: path.Join(assets, a.Path), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType,
-			Open: func() (io.ReadCloser, error) { return bundler.OpenAsset(s.root, public, filepath.ToSlash(name)) },
+			Open: func() (io.ReadCloser, error) { return s.opener.Open(filepath.ToSlash(name)) },
 		})
 	}
 	for _, left := range b.LeftOut {

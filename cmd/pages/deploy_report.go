@@ -47,6 +47,24 @@ func (r *remote) reportCall(tool string, a client.Answer) error {
 	return nil
 }
 
+// reportRepeated prints what a call did that was confirmed before, where something else
+// is so now.
+func (r *remote) reportRepeated(a client.Answer, now string) error {
+	r.progress("%s this was confirmed before, and was done once: %s", r.paint("33", "note:"), printable(now))
+	var said struct {
+		Hostname string `json:"hostname"`
+	}
+	if err := json.Unmarshal(a.Body, &said); err != nil {
+		return err
+	}
+	if r.json {
+		r.printAnswer(a.Body)
+	} else {
+		fmt.Fprintln(r.stdout, r.client.SiteURL(said.Hostname))
+	}
+	return nil
+}
+
 func (r *remote) reportPublish(p toolapi.Publish) {
 	url := r.client.SiteURL(p.Hostname)
 	r.progress("%s", deploy.Serving(url+" with revision "+p.Revision, &p.Revision, p.ServingNow))

@@ -85,6 +85,18 @@ func manyFiles(t *testing.T, n, round int) string {
 	return dir
 }
 
+// proxyTo passes requests on to an address, and is silent about those that are cut off.
+func proxyTo(t *testing.T, to string) *httputil.ReverseProxy {
+	t.Helper()
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	return proxy
+}
+
 // blobCounter passes requests on, slowly, and counts the blobs that were stored.
 type blobCounter struct {
 	stored atomic.Int64
@@ -93,12 +105,7 @@ type blobCounter struct {
 
 func (c *blobCounter) serve(t *testing.T, to string) string {
 	t.Helper()
-	u, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(u)
-	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	proxy := proxyTo(t, to)
 	proxy.ModifyResponse = func(r *http.Response) error {
 		if r.Request.Method == http.MethodPut && r.StatusCode == http.StatusCreated {
 			c.stored.Add(1)

@@ -194,7 +194,7 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 		return errors.Join(err, r.sockets.Close())
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
-	tools.life = l
+	tools.life, tools.log = l, console.history
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
 	keys := &devKeys{console: console, url: r.sockets.URL, as: r.flags.as, quit: quit, open: openBrowser}
@@ -206,6 +206,9 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 			if build.Number == 1 {
 				debug.SetGCPercent(r.usualGC)
 				console.ready(r)
+				if err := r.runtimes.unkept(); err != nil {
+					console.line("%s each start compiles the engine, which cannot be kept: %s; see pages doctor", c.paint("33", "note:"), err)
+				}
 				restore = keys.listen(ctx)
 			}
 			console.build(build)
@@ -284,6 +287,19 @@ func startRuntime(ctx context.Context, o pagesruntime.Options) *runtimeStart {
 func (s *runtimeStart) wait() (*pagesruntime.Runtime, error) {
 	<-s.done
 	return s.runtime, s.err
+}
+
+// unkept is why what was compiled is not kept for the next start; nil when it is, or while nobody knows.
+func (s *runtimeStart) unkept() error {
+	select {
+	case <-s.done:
+	default:
+		return nil
+	}
+	if s.runtime == nil {
+		return nil
+	}
+	return s.runtime.CacheError()
 }
 
 func (s *runtimeStart) close(ctx context.Context) error {

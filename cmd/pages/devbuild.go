@@ -72,7 +72,7 @@ func (b *siteBuilder) close() {
 
 // Build implements devserver.Builder.
 func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
-	m, checked := b.load(b.dir)
+	m, checked := b.loadUnread(b.dir)
 	// Never the site's folder as such: what a site does not consist of (a log,
 	// an editor's files) must not rebuild it.
 	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName), personasPath(b.dir))
@@ -83,6 +83,8 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	bundle, diags := b.bundler.Build(ctx, m)
 	watch = append(watch, b.bundler.Inputs()...)
 	if bundle == nil || diags.HasErrors() {
+		src, _ := readSource(filepath.Join(b.dir, manifest.FileName))
+		manifest.Locate(src, diags)
 		return devserver.Outcome{Problems: b.problems(diags, "The site could not be built"), Watch: watch}
 	}
 	personas, refusal := readPersonas(b.dir)

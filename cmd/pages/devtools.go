@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -26,7 +27,8 @@ const (
 type devTools struct {
 	mux  *http.ServeMux
 	run  *devRun
-	life *life // set before the first request
+	life *life                 // set before the first request
+	log  *devserver.RequestLog // the same
 }
 
 func newDevTools(r *devRun) *devTools {
@@ -42,6 +44,11 @@ func newDevTools(r *devRun) *devTools {
 	t.mux.HandleFunc("GET /__pages/api/explain", t.serveExplain)
 	t.mux.HandleFunc("GET /__pages/api/logs", func(w http.ResponseWriter, r *http.Request) {
 		t.command(w, r, "", "logs", "--limit=20", "--request="+r.URL.Query().Get("request"))
+	})
+	t.mux.HandleFunc("POST "+flushPath, func(w http.ResponseWriter, r *http.Request) {
+		if t.log.Flush(r.Context()) == nil { // or whoever asked is gone
+			w.WriteHeader(http.StatusNoContent)
+		}
 	})
 	t.mux.HandleFunc("POST /__pages/api/replay", t.serveReplay)
 	t.mux.HandleFunc("GET /__pages/api/kv", t.listKeys)
@@ -63,6 +70,9 @@ func (t *devTools) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	t.mux.ServeHTTP(w, r)
 }
+
+// flushPath is where a command asks for what was answered so far to be in the log.
+const flushPath = "/__pages/api/logs/flush"
 
 // otherMethod reports whether a path is known, but not for the method.
 func (t *devTools) otherMethod(r *http.Request) bool {

@@ -22,6 +22,8 @@ func watchLimits(folders int) []finding {
 		return warns("watching", "sudo sysctl fs.inotify.max_user_instances=512, or close an editor", "the system gives no more watchers, so that pages dev polls: %s", err)
 	case limit > 0 && folders*spare > limit:
 		return warns("watching", "sudo sysctl fs.inotify.max_user_watches=524288", "the site has %s and the system watches %d for all programs, so that pages dev polls", count(folders, "folder"), limit)
+	case limit == 0:
+		return well("watching", "%s", count(folders, "folder"))
 	}
 	return well("watching", "%s, of %d that the system watches", count(folders, "folder"), limit)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/starter"
 	"github.com/pages-toolchain/pages/manifest/workertypes"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
@@ -35,36 +36,34 @@ func (d *doctor) checkBinary(context.Context) []finding {
 	return well("pages", "%s on %s/%s", version, runtime.GOOS, runtime.GOARCH)
 }
 
-// checkEngine opens the engine as pages dev would, with its cache of machine
-// code; without it, when that fails.
+// checkEngine opens the engine as pages dev does, with its cache of machine code where that can be used.
 func (d *doctor) checkEngine(ctx context.Context) []finding {
 	cache := d.compileCache()
-	if cache == "" {
-		return append(d.openEngine(ctx, ""), warns("cache", "set HOME or XDG_CACHE_HOME", "there is no cache folder, so that each start compiles the engine")...)
+	unwritten := error(nil)
+	if cache != "" {
+		unwritten = writable(cache)
 	}
-	if err := writable(cache); err != nil {
-		return append(d.openEngine(ctx, ""), breaks("cache", "make it a folder that you may write to, or set XDG_CACHE_HOME", "the cache %q cannot be written: %s", cache, reason(err))...)
-	}
-	opened := d.openEngine(ctx, cache)
-	if opened[0].Status == healthy {
-		return append(opened, well("cache", "%s", cache)...)
-	}
-	if again := d.openEngine(ctx, ""); again[0].Status == healthy {
-		return append(again, finding{Check: "cache", Status: broken, Message: fmt.Sprintf("what %q holds cannot be used: %s", cache, opened[0].Message), mend: func(context.Context) error { return os.RemoveAll(cache) }})
-	}
-	return opened
-}
-
-func (d *doctor) openEngine(ctx context.Context, cache string) []finding {
 	began := d.now()
 	opened, err := pagesruntime.Open(ctx, pagesruntime.Options{CacheDir: cache, Now: d.now})
-	if err == nil {
-		err = opened.Close(context.WithoutCancel(ctx))
-	}
 	if err != nil {
 		return breaks("engine", "build pages with make build, or take a release", "%s", err)
 	}
-	return well("engine", "opens in %d ms", d.now().Sub(began).Milliseconds())
+	engine := well("engine", "opens in %d ms", d.now().Sub(began).Milliseconds())
+	if err := opened.Close(context.WithoutCancel(ctx)); err != nil {
+		engine = breaks("engine", "build pages with make build, or take a release", "%s", err)
+	}
+	switch unkept := opened.CacheError(); {
+	case cache == "":
+		return append(engine, warns("cache", "set HOME or XDG_CACHE_HOME", "there is no cache folder, so that each start compiles the engine")...)
+	case unwritten != nil:
+		return append(engine, warns("cache", "make it a folder that you may write to, or set XDG_CACHE_HOME", "the cache %q cannot be written, so that each start compiles the engine: %s", cache, reason(unwritten))...)
+	case unkept != nil:
+		return append(engine, finding{
+			Check: "cache", Status: warned, Message: fmt.Sprintf("what %q holds cannot be used, so that each start compiles the engine: %s", cache, unkept),
+			mend: func(context.Context) error { return os.RemoveAll(cache) },
+		})
+	}
+	return append(engine, well("cache", "%s", cache)...)
 }
 
 // writable makes a folder if need be, and tries whether a file can be made in it.
@@ -160,22 +159,50 @@ func (d *doctor) checkNode(ctx context.Context) []finding {
 }
 
 func (d *doctor) checkTypes(context.Context) []finding {
-	path := filepath.Join(d.dir, workertypes.FileName)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || d.manifest == nil {
+	if d.manifest == nil {
 		return nil
 	}
-	if err != nil {
+	path := filepath.Join(d.dir, workertypes.FileName)
+	text, err := os.ReadFile(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing && (!d.typed() || d.typesElsewhere()) {
+		return nil
+	}
+	if err != nil && !missing {
 		return breaks("types", "", "%s cannot be read: %s", workertypes.FileName, reason(err))
 	}
 	want := workertypes.Declare(d.manifest)
-	if workertypes.Same(text, want) || !workertypes.Own(text) {
-		return well("types", "%s is up to date", workertypes.FileName)
-	}
-	return []finding{{
+	wrong := finding{
 		Check: "types", Status: warned, Message: workertypes.FileName + " is not what the manifest says",
 		mend: func(context.Context) error { return os.WriteFile(path, want, 0o644) },
-	}}
+	}
+	switch {
+	case missing:
+		wrong.Message = workertypes.FileName + " is not there, so that nothing says what the Worker's env holds"
+	case workertypes.Same(text, want), !workertypes.Own(text):
+		return well("types", "%s is up to date", workertypes.FileName)
+	}
+	return []finding{wrong}
+}
+
+// typed reports whether TypeScript checks the Worker, and whether there is something that it should know.
+func (d *doctor) typed() bool {
+	b := d.manifest.Bindings
+	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images || b.ProjectDatabase != manifest.ProjectNone
+	script := filepath.Ext(d.manifest.Entry)
+	return binds && slices.Contains([]string{".ts", ".mts", ".tsx"}, script) && isFile(filepath.Join(d.dir, "tsconfig.json"))
+}
+
+// typesElsewhere reports whether the types were written to another file, or the site declares its own: what looks
+// like it is a declaration file beside the manifest or one folder below.
+func (d *doctor) typesElsewhere() bool {
+	for _, pattern := range []string{"*.d.ts", "*/*.d.ts"} {
+		found, _ := fs.Glob(os.DirFS(d.dir), pattern) // the pattern is good
+		if len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *doctor) checkSecrets(context.Context) []finding {

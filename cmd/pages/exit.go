@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -58,6 +59,9 @@ func usageError(format string, args ...any) *failure {
 func resourceError(id, msg, fix string, err error) *failure {
 	if err != nil {
 		msg += ": " + reason(err)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		fix = "make room on the disk, then run it again"
 	}
 	return &failure{code: exitResource, id: id, msg: msg, fix: fix, err: err}
 }

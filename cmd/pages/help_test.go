@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -116,6 +117,38 @@ func TestExitCodes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// elsewhereExits are the exit codes that exit_codes.txtar cannot bring about, and the test that does.
+var elsewhereExits = map[int]string{
+	exitRate: "TestInterruptedDeploys", exitResume: "TestInterruptedDeploys", exitInt: "TestInterrupt", exitTerm: "TestPlatform",
+}
+
+// TestEveryExitCode: a command that people run is seen to end with each code, or a test says why not.
+func TestEveryExitCode(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join(scripts, "exit_codes.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range exitMeanings {
+		shown := strings.Contains(string(script), fmt.Sprintf("\nexits %d pages ", e.code))
+		if shown == (elsewhereExits[e.code] != "") {
+			t.Errorf("%d: exit_codes.txtar has a command that ends so: %v; a test elsewhere: %q", e.code, shown, elsewhereExits[e.code])
+		}
+	}
+	var tests strings.Builder
+	for _, file := range []string{"interrupt_test.go", "platform_unix_test.go", "remote_errors_test.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests.Write(text)
+	}
+	for code, name := range elsewhereExits {
+		if !strings.Contains(tests.String(), "\nfunc "+name+"(t *testing.T)") {
+			t.Errorf("%d: there is no test %s", code, name)
+		}
+	}
 }
 
 // TestEnvironmentTopic: what is read of the environment is told.

@@ -149,7 +149,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	}
 	s.caches = cachesIn(opened.dir, s.host.logger)
 	front, err := site.New(ctx, site.Options{
-		DB: s.platform, SubmissionsDB: s.database, Files: formFiles{s.uploads.openUploads}, AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
+		DB: s.platform, SubmissionsDB: s.database, Files: formFiles{s.uploads.openUploads}, Cache: s.host.files, AllowHost: func(string) bool { return true }, Personas: []site.Persona{}, Links: links{r.People},
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
 		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice, ErrorPage: s.failed, Preview: r.Preview, Now: c.now, Logger: s.host.logger.With("site", s.id),
 	})
@@ -279,8 +279,9 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 		return nil, err
 	}
 	p := &preparedRelease{site: s, revision: site.Revision{ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir())}}
-	rules := map[string]string{}
-	for _, a := range r.Bundle.Assets() {
+	rules, assets := map[string]string{}, r.Bundle.Assets()
+	p.revision.Assets = make([]site.Asset, 0, len(assets))
+	for _, a := range assets {
 		p.revision.Assets = append(p.revision.Assets, site.Asset{
 			Path: a.URL, File: filepath.FromSlash(r.Files.Path(a.SHA256)), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType,
 		})

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -144,6 +146,7 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 	if f.follow {
 		return c.followLogs(ctx, s, f)
 	}
+	s.flushLog(ctx)
 	db, err := s.openToRead(ctx, platformFile)
 	if err != nil {
 		return err
@@ -163,6 +166,30 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 		c.progress("nothing in the log that fits")
 	}
 	return nil
+}
+
+// flushPatience is how long a dev server may take to write what it has answered.
+const flushPatience = 2 * time.Second
+
+// flushLog asks the dev server of the state, if one runs, to write what it has answered so far: it does so a moment
+// later by itself. Without an answer there is what there is.
+func (s *state) flushLog(ctx context.Context) {
+	text, err := os.ReadFile(filepath.Join(s.dir, devFile))
+	var r running
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushPatience)
+	defer cancel()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+flushPath, nil)
+	if err != nil {
+		return
+	}
+	ask.Header.Set("Authorization", "Bearer "+r.Token)
+	ask.Header.Set("Content-Type", "application/json")
+	if answer, err := http.DefaultClient.Do(ask); err == nil {
+		_ = answer.Body.Close() // nothing in it is read
+	}
 }
 
 // followLogs prints what is there, and then what comes. The log need not be there yet.

@@ -1,9 +1,8 @@
-// Command pages validates, builds, migrates, runs and publishes sites of the
-// Workspace platform. `pages help` lists its commands.
+// Command pages validates, builds, migrates, runs and publishes sites of the Workspace platform. `pages help` lists its
+// commands.
 //
-// This package is the only one that knows all rooms: each file holds one
-// subcommand, its flags, the call into a room and what is printed. Rules live
-// in the rooms.
+// This package is the only one that knows all rooms: each file holds one subcommand, its flags, the call into a room and
+// what is printed. Rules live in the rooms.
 package main
 
 import (

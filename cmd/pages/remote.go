@@ -31,6 +31,8 @@ type remote struct {
 	contract *toolapi.Contract
 	keyFrom  string // where the key comes from, for people
 	hint     string // the start of the key
+	stopTold bool   // what stands after a signal was said
+	unkept   string // the id of a proposal that could not be kept
 }
 
 // flags gives a command the flags of a service.
@@ -173,5 +175,8 @@ func (r *remote) proposals() string {
 	if r.dir != "" {
 		return filepath.Join(r.dir, ".pages", "proposals")
 	}
-	return filepath.Join(r.configDir, "pages", "proposals")
+	return r.ownProposals()
 }
+
+// ownProposals is the folder of those that cannot be kept beside a site.
+func (r *remote) ownProposals() string { return filepath.Join(r.configDir, "pages", "proposals") }

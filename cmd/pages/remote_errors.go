@@ -91,6 +91,24 @@ func remoteError(err error) error {
 	return err
 }
 
+// commandFixes are remedies in words of the commands, for refusals whose own speak of
+// arguments of tools, or that have none.
+var commandFixes = map[string]string{
+	toolapi.CodeSchemaAhead:     "deploy a revision that has them, or add --force to pages rollback if its code works with them",
+	toolapi.CodeMigrationFailed: "correct the migration, and deploy again; visitors see what they saw before",
+	toolapi.CodeWorkerFailed:    "correct the Worker, and deploy again; visitors see what they saw before",
+	toolapi.CodeScheduleTooSoon: "give a later time, or deploy without --at",
+}
+
+// commandError is remoteError for commands that are not about a tool by its name.
+func commandError(err error) error {
+	err = remoteError(err)
+	if f, ok := errors.AsType[*failure](err); ok {
+		f.fix = cmp.Or(commandFixes[f.id], f.fix)
+	}
+	return err
+}
+
 // refusedCall is a tool that refused.
 func refusedCall(err error) *failure {
 	e, ok := errors.AsType[*client.RefusalError](err)

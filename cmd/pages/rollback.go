@@ -61,7 +61,7 @@ func (r *remote) openSite(ctx context.Context) error {
 func (r *remote) propose(ctx context.Context, tool string, arguments json.RawMessage, proposeOnly bool) error {
 	p, a, err := deploy.Propose(ctx, r.client, tool, arguments, r.now())
 	if err != nil {
-		return remoteError(err)
+		return commandError(err)
 	}
 	if p != nil {
 		if a, err = r.decide(ctx, p, proposeOnly); err != nil {

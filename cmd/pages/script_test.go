@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -60,7 +62,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"site": copySite, "url": waitURL, "http": request, "hold": hold, "id": findID, "await": await,
-			"platform": servePlatform, "confirmation": confirmation, "document": holdDocument,
+			"platform": servePlatform, "confirmation": confirmation, "document": holdDocument, "exits": exits,
 		},
 	})
 }
@@ -115,6 +117,21 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("not in %v: %s", patience, args[0])
+}
+
+// exits is `exits CODE COMMAND…`: runs a command, which must end with that exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		ended, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		code = ended.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("it ended with %d, want %s", code, args[0])
+	}
 }
 
 // request is `http STATUS METHOD URL [-H 'Name: value']… [BODY]`: sends one

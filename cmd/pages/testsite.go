@@ -53,7 +53,7 @@ func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest,
 	quiet.quiet, quiet.json = !c.verbose, false
 	t := &testSite{flags: f, console: newConsole(&quiet), built: make(chan devserver.Build, 1)}
 	if t.held, err = c.newTestFolder(); err != nil {
-		return nil, resourceError("state-unusable", "there is no room for a copy of the state", "free some disk, or set TMPDIR", err)
+		return nil, resourceError("state-unusable", "no copy of the state can be made in "+os.TempDir(), "free some disk, or set TMPDIR to a folder that you may write to", err)
 	}
 	t.folder = t.held.path
 	t.run = &devRun{cli: &quiet, flags: &f.devFlags, dir: dir, manifest: m}
