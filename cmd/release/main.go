@@ -222,20 +222,25 @@ func (r *release) packages(p platform, program []byte, extras []entry) error {
 	return nil
 }
 
-// recipe writes how a container image is made of the archive.
+// recipe writes how a container image is made of the archive. Whoever owns the site runs the program, so that
+// everybody may write to /tmp, where the cache and the copies of `pages test` are.
 func (r *release) recipe() error {
-	return r.write("Containerfile", fmt.Appendf(nil, `# podman build -f Containerfile --build-arg TARGETARCH=amd64 -t pages:%[1]s .
-# In the folder of the release. The image holds the program, and whom it trusts with HTTPS.
+	return r.write("Containerfile", fmt.Appendf(nil, `# docker build -f Containerfile --build-arg TARGETARCH=amd64 -t pages:%[1]s .
+# docker run --rm -it --network host --user "$(id -u):$(id -g)" -v "$PWD:/site" pages:%[1]s dev
+#
+# The first in the folder of the release, the second in that of a site; podman wants --userns keep-id beside --user.
+# What pages runs listens on the loopback addresses alone, and is reached on the host's network. The image holds the
+# program, and whom it trusts with HTTPS.
 FROM docker.io/library/alpine:3 AS unpacked
 ARG TARGETARCH=amd64
 ADD pages-%[1]s-linux-${TARGETARCH}.tar.gz /
-RUN mv /pages-%[1]s-linux-${TARGETARCH} /release && mkdir -p /empty
+RUN mkdir -p /image/usr/bin /image/etc/ssl/certs /image/tmp /image/site \
+ && mv /pages-%[1]s-linux-${TARGETARCH}/pages /image/usr/bin/pages \
+ && cp /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ca-certificates.crt \
+ && chmod 1777 /image/tmp /image/site
 
 FROM scratch
-COPY --from=unpacked /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --from=unpacked /release/pages /usr/bin/pages
-COPY --from=unpacked --chown=65532:65532 /empty /tmp
-COPY --from=unpacked --chown=65532:65532 /empty /site
+COPY --from=unpacked /image /
 USER 65532:65532
 ENV HOME=/tmp
 WORKDIR /site

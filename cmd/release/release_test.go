@@ -179,3 +179,55 @@ func TestMaterials(t *testing.T) {
 		t.Errorf("%d packages, %d relationships", len(doc.Packages), len(doc.Relationships))
 	}
 }
+
+// TestRecipe does what the container recipe says, with cp for COPY and a folder for the base image: the image has the
+// program where it is run, certificates, and folders that any user may write to.
+func TestRecipe(t *testing.T) {
+	r := packed(t, []byte("program"), platform{"linux", "amd64"}, platform{"linux", "arm64"})
+	text, err := os.ReadFile(filepath.Join(r.out, "Containerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe := strings.ReplaceAll(string(text), "\\\n", "")
+	for _, arch := range []string{"amd64", "arm64"} {
+		base := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(base, "etc", "ssl", "certs"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(base, "etc", "ssl", "certs", "ca-certificates.crt"), []byte("roots"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(strings.ReplaceAll(recipe, "${TARGETARCH}", arch), "\n") {
+			instruction, rest, _ := strings.Cut(line, " ")
+			var cmd *exec.Cmd
+			switch instruction {
+			case "ADD":
+				cmd = exec.Command("tar", "-xzf", filepath.Join(r.out, strings.Fields(rest)[0]), "-C", base)
+			case "RUN":
+				cmd = exec.Command("sh", "-ec", strings.ReplaceAll(rest, " /", " "+base+"/"))
+			default:
+				continue
+			}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", line, err, out)
+			}
+		}
+		image := filepath.Join(base, "image")
+		for name, want := range map[string]os.FileMode{
+			"usr/bin/pages": 0o755, "etc/ssl/certs/ca-certificates.crt": 0o644,
+			"tmp": os.ModeDir | os.ModeSticky | 0o777, "site": os.ModeDir | os.ModeSticky | 0o777,
+		} {
+			info, err := os.Stat(filepath.Join(image, filepath.FromSlash(name)))
+			if err != nil {
+				t.Errorf("%s: %v", arch, err)
+			} else if info.Mode() != want {
+				t.Errorf("%s: %s: %v, want %v", arch, name, info.Mode(), want)
+			}
+		}
+	}
+	for _, line := range []string{"COPY --from=unpacked /image /", "USER 65532:65532", "ENV HOME=/tmp", "WORKDIR /site", `ENTRYPOINT ["/usr/bin/pages"]`} {
+		if !strings.Contains(recipe, "\n"+line+"\n") {
+			t.Errorf("the recipe lacks %q", line)
+		}
+	}
+}

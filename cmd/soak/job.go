@@ -39,6 +39,7 @@ type result struct {
 	log     string // the file with all that it printed
 	why     string // it was skipped
 	tests   int    // that passed
+	timeUp  bool   // a fuzzer had nothing to say but that its time was up
 }
 
 // endTime is how long go test may take to end, once it is asked to.
@@ -75,11 +76,13 @@ func (j job) run(ctx context.Context, file string) result {
 	switch {
 	case errors.Is(context.Cause(ctx), context.Canceled):
 		r.verdict = stopped
-	case err != nil:
+	case err != nil && !r.timeUp:
 		r.verdict = broke
 		if ctx.Err() != nil {
 			text = append(text, fmt.Sprintf("\nit was ended after %s\n", longest)...)
 		}
+	case r.timeUp:
+		r.verdict = passed
 	case r.tests == 0 && r.why != "":
 		r.verdict = skipped
 	case r.tests == 0 && j.part != "race":
@@ -95,9 +98,11 @@ func (j job) run(ctx context.Context, file string) result {
 }
 
 // read takes go test's lines of JSON apart: the text, how many tests passed, and
-// why one was skipped.
+// why one was skipped. A fuzzer whose time is up while an input is made smaller
+// fails with nothing but the end of its context, which is no finding.
 func (r *result) read(out []byte) (text []byte) {
 	last := "" // what the test that is running said last
+	found := false
 	for line := range bytes.Lines(out) {
 		var event struct{ Action, Test, Output string }
 		if json.Unmarshal(line, &event) != nil {
@@ -113,8 +118,11 @@ func (r *result) read(out []byte) (text []byte) {
 			r.why = last
 		case event.Action == "output" && said != "" && !strings.HasPrefix(said, "---") && !strings.HasPrefix(said, "==="):
 			last = said
+			r.timeUp = r.timeUp || said == "context deadline exceeded"
+			found = found || strings.HasPrefix(said, "Failing input written")
 		}
 	}
+	r.timeUp = r.timeUp && r.part == "fuzz" && !found
 	return text
 }
 

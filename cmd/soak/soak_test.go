@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,6 +118,32 @@ func TestSoak(t *testing.T) {
 }
 
 // TestInterrupted: what had not begun is told, and the exit code is a signal's.
+// TestTimeUp tells the end of a fuzzer's time from a finding.
+func TestTimeUp(t *testing.T) {
+	lines := func(said ...string) (out []byte) {
+		for _, text := range said {
+			out = fmt.Appendf(out, "{\"Action\":\"output\",\"Test\":\"FuzzText\",\"Output\":%q}\n", text+"\n")
+		}
+		return append(out, "{\"Action\":\"fail\",\"Test\":\"FuzzText\"}\n"...)
+	}
+	for _, c := range []struct {
+		part string
+		said []string
+		want bool
+	}{
+		{"fuzz", []string{"fuzz: elapsed: 27s, execs: 9", "--- FAIL: FuzzText (27.04s)", "    context deadline exceeded", "FAIL"}, true},
+		{"fuzz", []string{"--- FAIL: FuzzText (27.04s)", "    context deadline exceeded", "    Failing input written to testdata/fuzz/FuzzText/a"}, false},
+		{"fuzz", []string{"--- FAIL: FuzzText (27.04s)", "    a_test.go:9: got context deadline exceeded"}, false},
+		{"tests", []string{"--- FAIL: TestText (27.04s)", "    context deadline exceeded"}, false},
+	} {
+		r := result{job: job{part: c.part}}
+		r.read(lines(c.said...))
+		if r.timeUp != c.want {
+			t.Errorf("%s %q: %v", c.part, c.said, r.timeUp)
+		}
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	t.Chdir(module(t))
 	ctx, stop := context.WithCancel(t.Context())
