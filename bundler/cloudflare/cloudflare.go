@@ -60,7 +60,8 @@ func (e NotOursError) Error() string {
 	return fmt.Sprintf("%q holds files that are no earlier output: choose an empty folder", e.Dir)
 }
 
-// Write writes the project to dir. It returns what of the site is left out, a sentence each.
+// Write writes the project to dir, which is made when it is missing; one that is neither empty nor an
+// earlier output is a NotOursError. m is the manifest that b was built by. It returns what of the site is left out, a sentence each.
 func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left []string, err error) {
 	before, err := readConfig(dir)
 	if err != nil {
