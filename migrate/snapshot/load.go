@@ -85,7 +85,7 @@ func (s *Store) Settle() error {
 	return s.carryOut(c)
 }
 
-// Unsettled reports whether the state in root waits for [Store.Settle].
+// Unsettled reports whether the state in dir waits for [Store.Settle].
 func Unsettled(dir fs.FS) bool {
 	_, err := fs.Lstat(dir, loadFolder)
 	return err == nil
