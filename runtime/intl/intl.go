@@ -22,7 +22,9 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// Funcs returns the host functions by name.
+// Funcs returns the host functions by name. What each takes and gives stands where
+// it is written, as in "intl_compare(specification, text, text) -> negative, 0 or
+// positive".
 func Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{

@@ -14,11 +14,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
 )
 
-// The prelude's entry points that this package calls: wasmCall(instance, import, …)
-// calls an imported function, wasmGrown(instance) tells of a memory that grew,
-// wasmLost() is the numbers of instances that it has no way to any more,
-// wasmError(class, message) is an error of WebAssembly's own.
-
 // maxValidate is the most bytes of a module that WebAssembly.validate looks at:
 // compiling cannot be ended at the budget.
 const maxValidate = 1 << 20
@@ -26,7 +21,13 @@ const maxValidate = 1 << 20
 // Names returns the names of the host functions, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(Funcs())) }
 
-// Funcs returns the host functions by name.
+// Funcs returns the host functions by name. What each takes and gives stands where
+// it is written, as in "wasm_load(specifier) -> number of a module".
+//
+// They call these entry points of the prelude: wasmCall(instance, import, …) calls
+// an imported function, wasmGrown(instance) tells of a memory that grew, wasmLost()
+// is the numbers of instances that JavaScript has no way to any more, and
+// wasmError(class, message) is an error of WebAssembly's own.
 func Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for name, f := range map[string]func(s *store, c *engine.Call) (any, error){

@@ -15,7 +15,8 @@ import (
 // perform_promise_then is not exported: it is the function of its type that the
 // exported JS_PromiseThen calls.
 
-// What the rewritten module exports beside its own.
+// What QuickJS exports beside its own once it is rewritten. Another module gets
+// no more exports.
 const (
 	// FollowGlobal is a mutable i32: whether the host wants to hear.
 	FollowGlobal = "pages_follow"

@@ -17,9 +17,10 @@
 // (hash.go), and one of its BigInts (bigint.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
-// env.host_interrupt () -> i32. Out: the bytes of the rewritten module. What is
-// not a module, or uses an instruction that this package does not know, is an
-// error. Pure and safe for concurrent use.
+// env.host_interrupt () -> i32, whose result does not matter here, and that has
+// a section of globals. Out: the bytes of the rewritten module. What is not such
+// a module, or uses an instruction that this package does not know, is
+// an error. Pure and safe for concurrent use.
 package fuel
 
 import (

@@ -19,7 +19,7 @@ import (
 // it is rejected in the others. Neither function is exported: the first is found as
 // follow.go says, the second is the one of its type.
 
-// What the rewritten module exports beside its own.
+// What QuickJS exports beside its own once it is rewritten, and a mark.
 const (
 	// OwnerGlobal is a mutable i32: on whose behalf the code runs; 0 for nobody's.
 	OwnerGlobal = "pages_owner"

@@ -3,9 +3,11 @@
 // The folder data holds it as text, written by the command gen from CLDR's own
 // JSON; data/README.md names the source and its licence.
 //
-// In: a locale, and the key of a pattern or name. Out: the text, or that there
-// is none. Nothing is read, parsed or allocated before the first question. The
-// package is safe for concurrent use and does no formatting.
+// In: a locale, and the key of a pattern or name, a path such as "date/short",
+// "currency/EUR" or "month/format/wide"; the tables in data list them all. Out:
+// the text, or that there is none. A text that is many, as the months are, has
+// "|" between them. Nothing is read, parsed or allocated before the first
+// question. The package is safe for concurrent use and does no formatting.
 package cldr
 
 import (
@@ -81,13 +83,14 @@ func load(name string) Table {
 
 // The tables that belong to no locale.
 var (
-	// Common has plural rules, digits of currencies and numerals, weeks.
+	// Common has plural rules, digits of currencies and numerals, and by region or
+	// language calendars, hours, weeks and periods of the day: "digits/JPY" is "0".
 	Common = sync.OnceValue(func() Table { return load("common.txt") })
 	// Likely has the likely subtags: "und-Hant" is "zh-Hant-TW".
 	Likely = sync.OnceValue(func() Table { return load("likely.txt") })
-	// Aliases has the preferred spellings of subtags.
+	// Aliases has the preferred spellings of subtags: "language/iw" is "he".
 	Aliases = sync.OnceValue(func() Table { return load("aliases.txt") })
-	// Zones has the time zones.
+	// Zones has the time zones by their names; gen/zones.go says in what form.
 	Zones = sync.OnceValue(func() Table { return load("zones.txt") })
 
 	index = sync.OnceValue(func() Table { return load("locales.txt") })

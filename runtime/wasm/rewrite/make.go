@@ -74,7 +74,7 @@ func GlobalAdapter(index uint32, g GlobalType) []byte {
 
 func adapter(imports list, kind Kind) []byte {
 	var export list
-	export.next().name(ImportName(kind)).op(byte(kind), 0)
+	export.next().name(importName(kind)).op(byte(kind), 0)
 	out := start()
 	out.section(sectionImport, imports)
 	out.section(sectionExport, export)

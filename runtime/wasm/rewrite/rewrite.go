@@ -205,7 +205,8 @@ func (m *Module) FuncType(i uint32) FuncType { return m.Types[m.Funcs[i]] }
 
 // What the rewritten module imports: functions without parameters or results
 // unless shown, and mutable i32 globals. What else it imports comes from modules
-// named by the number of the original import, under ImportName.
+// named by the number of the original import: a memory under ExportMemory, a table
+// or global under its prefix and "0".
 const (
 	Host = "pages"
 	// HostInterrupt is called when the fuel ran out.
@@ -254,7 +255,7 @@ const (
 	PrefixPut  = "put"  // (i64, i64)
 )
 
-// ImportName is the name under which the module of an import exports it.
-func ImportName(k Kind) string {
+// importName is the name under which the module of an import exports it.
+func importName(k Kind) string {
 	return [...]string{Table: PrefixTable + "0", Memory: ExportMemory, Global: PrefixGlobal + "0"}[k]
 }

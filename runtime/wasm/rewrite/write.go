@@ -191,7 +191,7 @@ func (w *writer) importList() (l list) {
 		if d.Kind == Func {
 			continue
 		}
-		c := l.next().name(strconv.Itoa(i)).name(ImportName(d.Kind)).op(byte(d.Kind))
+		c := l.next().name(strconv.Itoa(i)).name(importName(d.Kind)).op(byte(d.Kind))
 		switch d.Kind {
 		case Table:
 			c.op(byte(d.table.Elem)).limits(d.table.Limits)
