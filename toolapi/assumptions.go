@@ -38,10 +38,10 @@ const (
 	MaxDepth = 64
 	// MaxTried is how many tiles already_tried may name.
 	MaxTried = 51
-	// MaxSecret is how many characters a secret's value may have.
-	MaxSecret = 8192
-	// MaxInteger is the largest integer that every JSON reader keeps whole.
-	MaxInteger = 1<<53 - 1
+	// maxSecret is how many characters a secret's value may have.
+	maxSecret = 8192
+	// maxInteger is the largest integer that every JSON reader keeps whole.
+	maxInteger = 1<<53 - 1
 )
 
 // The deprecations of section 9.4. Nothing is removed sooner than 90 days after it

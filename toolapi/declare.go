@@ -181,7 +181,7 @@ func (s *fileScanner) size() (Counter, bool) {
 		s.at++
 	}
 	n, err := strconv.ParseInt(string(s.text[from:s.at]), 10, 64)
-	return Counter(n), err == nil && n <= MaxInteger
+	return Counter(n), err == nil && n <= maxInteger
 }
 
 // mediaType reads a content type; there are few different ones.

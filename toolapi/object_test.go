@@ -3,7 +3,6 @@ package toolapi_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -214,19 +213,4 @@ func TestHeaders(t *testing.T) {
 	if _, ok := toolapi.RequestID(http.Header{toolapi.HeaderRequestID: {"a", "b"}}); ok {
 		t.Error("H-048: two lines were taken")
 	}
-}
-
-func ExampleObject_Check() {
-	contract := toolapi.NewContract()
-	body, err := toolapi.ParseObject([]byte(`{"limit": 500, "stage": "ready"}`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, issue := range body.Check(contract.ContentStatus.Tool) {
-		fmt.Println(issue.Path, issue.Message)
-	}
-	// Output:
-	// limit must be at most 100
-	// stage is not known; what is known: cursor, format, limit, status, workspace
 }

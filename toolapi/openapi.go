@@ -86,7 +86,7 @@ func (d description) ofTool(t *Tool) object {
 		"operationId": t.Name, "summary": t.Title, "description": t.Description, "tags": []any{strings.SplitN(t.Name, ".", 2)[0]},
 		"parameters": parameters, "responses": responses,
 		"requestBody": object{
-			"required": !t.BodyOptional(),
+			"required": !t.bodyOptional(),
 			"content":  object{"application/json": object{"schema": reference("schemas", t.Name+".arguments")}},
 		},
 	}

@@ -52,8 +52,8 @@ func (t *Tool) AnswerSchema() json.RawMessage {
 	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result, schemaOf[ToolRefusal]()}})
 }
 
-// BodyOptional reports whether the tool can be called without a body.
-func (t *Tool) BodyOptional() bool { return len(t.arguments.Required) == 0 && !t.Replays }
+// bodyOptional reports whether the tool can be called without a body.
+func (t *Tool) bodyOptional() bool { return len(t.arguments.Required) == 0 && !t.Replays }
 
 func encode(s *jsonschema.Schema) json.RawMessage {
 	text, err := json.Marshal(s)

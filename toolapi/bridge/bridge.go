@@ -28,7 +28,7 @@ import (
 
 // Options of a bridge.
 type Options struct {
-	// Endpoint is the address that answers MCP.
+	// Endpoint is the address that answers MCP: the service's and toolapi.MCPPath.
 	Endpoint string
 	// Key is the API key. Without one every message is refused.
 	Key string

@@ -336,9 +336,3 @@ func FuzzCheckPath(f *testing.F) {
 		}
 	})
 }
-
-func ExampleNew() {
-	_, err := bundle.New([]byte(`{"assets": "public"}`), []bundle.File{{Path: "public/../.env", SHA256: strings.Repeat("0", 64), Size: 1}})
-	fmt.Println(err)
-	// Output: path_traversal: The path "public/../.env" has a segment "." or "..".
-}

@@ -2,9 +2,9 @@
 // contract (platform document, sections 1 to 9).
 //
 // In go a base address, a key and calls; out come answers, or one of four errors:
-// *RefusalError when a tool ran and refused (HTTP 200, ok false), *StatusError when
-// the boundary or an upload was refused (HTTP 4xx and 5xx), *TransportError when no
-// answer came, and *ContractError when the answer is not what the contract says.
+// *RefusalError when a call was admitted and refused (HTTP 200, ok false), *StatusError
+// when the boundary or an upload was refused (HTTP 4xx and 5xx), *TransportError when
+// no answer came, and *ContractError when the answer is not what the contract says.
 // None of them, and no warning, holds the key, even when the service echoes it.
 //
 // A call is repeated only where that is safe: what reads, what carries an
@@ -226,7 +226,7 @@ func jitter(d time.Duration) time.Duration {
 
 func (c *Client) warn(format string, args ...any) {
 	if c.o.Warn != nil {
-		c.o.Warn(c.Redact(fmt.Sprintf(format, args...)))
+		c.o.Warn(c.redact(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -241,8 +241,8 @@ func Hint(key string) string {
 	return key[:shownKey] + "…"
 }
 
-// Redact takes the key out of a text.
-func (c *Client) Redact(s string) string {
+// redact takes the key out of a text.
+func (c *Client) redact(s string) string {
 	if c.key == "" {
 		return s
 	}

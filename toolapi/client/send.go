@@ -327,7 +327,7 @@ func (c *Client) judge(a answer) error {
 	}
 	if a.status >= http.StatusMultipleChoices && a.status < http.StatusBadRequest {
 		to := a.header.Get("Location")
-		return &ContractError{a.status, "redirects to " + strconv.Quote(c.Redact(to)) + ", where the key is not sent", a.id}
+		return &ContractError{a.status, "redirects to " + strconv.Quote(c.redact(to)) + ", where the key is not sent", a.id}
 	}
 	var body struct {
 		refusalFields
@@ -339,7 +339,7 @@ func (c *Client) judge(a answer) error {
 		if fields.Code == "" {
 			fields = body.Nested
 		}
-		e.Code, e.Message, e.RetryAfter = c.Redact(fields.Code), c.Redact(fields.Message), fields.RetryAfter
+		e.Code, e.Message, e.RetryAfter = c.redact(fields.Code), c.redact(fields.Message), fields.RetryAfter
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(a.header.Get(toolapi.HeaderRetryAfter))); err == nil && n > 0 {
 		e.RetryAfter = n

@@ -52,7 +52,7 @@ type File struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Deployer publishes to one site.
+// Deployer publishes to one site. All fields but Version must be set.
 type Deployer struct {
 	Client   *client.Client
 	Contract *toolapi.Contract
@@ -60,7 +60,7 @@ type Deployer struct {
 	Workspace, Site string
 	// Version is told to the service.
 	Version string
-	// Now is the time; it must be set.
+	// Now is the time.
 	Now func() time.Time
 }
 

@@ -25,8 +25,6 @@ type Proposal struct {
 	BaseURL   string          `json:"base_url"`
 	Proposed  time.Time       `json:"proposed_at"`
 	Expires   time.Time       `json:"expires_at"`
-	// Answer is the whole first answer.
-	Answer json.RawMessage `json:"-"`
 }
 
 // proposed are the fields that all answers of two-call tools share.
@@ -66,7 +64,7 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a clie
 	}
 	return &Proposal{
 		ID: said.ConfirmationID, Tool: tool, Arguments: arguments, Summary: said.RequestSummary, Workspace: said.Workspace, BaseURL: c.BaseURL(),
-		Proposed: now, Expires: now.Add(time.Duration(said.ExpiresInSeconds) * time.Second), Answer: a.Body,
+		Proposed: now, Expires: now.Add(time.Duration(said.ExpiresInSeconds) * time.Second),
 	}, nil
 }
 

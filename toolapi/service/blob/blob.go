@@ -95,9 +95,6 @@ func (s *Store) Temporary() (*os.File, error) {
 	return os.CreateTemp(filepath.Join(s.dir, incoming), "incoming-*")
 }
 
-// Broken reports whether an fsync failed: nothing more may be acknowledged.
-func (s *Store) Broken() bool { return s.broken.Load() }
-
 // Space is the blobs of the workspace with a number.
 func (s *Store) Space(workspace int64) *Space {
 	s.mu.Lock()
@@ -148,7 +145,7 @@ func (w *Space) Put(sum string, size int64, r io.Reader) (had bool, err error) {
 	if w.Has(sum, size) {
 		return true, check(io.Discard, sum, size, r)
 	}
-	if w.store.Broken() {
+	if w.store.broken.Load() {
 		return false, ErrBroken
 	}
 	temporary := filepath.Join(w.store.dir, incoming, rand.Text())
@@ -279,7 +276,7 @@ func folderOf(sum string) byte {
 
 // Sync makes the names of blobs durable.
 func (w *Space) Sync(sums []string) error {
-	if w.store.Broken() {
+	if w.store.broken.Load() {
 		return ErrBroken
 	}
 	var folders [1 << 8]bool

@@ -224,17 +224,3 @@ func TestTogether(t *testing.T) {
 		}
 	}
 }
-
-func Example() {
-	dir, _ := os.MkdirTemp("", "blobs-*")
-	defer os.RemoveAll(dir)
-	s, _ := blob.Open(dir, nil)
-	sum := hash("hello")
-	had, err := s.Space(1).Put(sum, 5, strings.NewReader("hello"))
-	fmt.Println(had, err)
-	_, err = s.Space(1).Put(hash("hullo"), 5, strings.NewReader("hello"))
-	fmt.Println(err)
-	// Output:
-	// false <nil>
-	// the bytes have another hash than announced
-}
