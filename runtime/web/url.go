@@ -9,9 +9,6 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// A URL goes to JavaScript packed: eleven lines, in the order of js/url.js. No
-// part of a serialised URL holds a line feed.
-
 // urls parses as the standard of today: ^ is encoded in paths, which the package
 // does not do by itself.
 var urls = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
@@ -31,6 +28,9 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 		"url_set": func(c *engine.Call) (any, error) {
 			href, part, value := c.String(0), c.String(1), c.String(2)
 			return apartText(c, href+value, func() (any, error) {
+				if u, ok := specialWith(href, part, value); ok {
+					return u.pack(), nil
+				}
 				u, err := parse(href, nil)
 				if err != nil {
 					return nil, err
@@ -60,16 +60,33 @@ func withURL(c *engine.Call, show func(urlMembers) string) (any, error) {
 	if !c.IsNullish(1) {
 		against := c.String(1)
 		base = &against
-	} else if u, ok := plainURL(text); ok {
-		return show(u), nil
 	}
 	return apartText(c, text, func() (any, error) {
-		u, err := parse(text, base)
+		u, err := readURL(text, base)
 		if err != nil {
 			return nil, err
 		}
-		return show(partsOf(u)), nil
+		return show(u), nil
 	})
+}
+
+// readURL reads a URL, relative to base unless that is nil.
+func readURL(text string, base *string) (urlMembers, error) {
+	var u urlMembers
+	var ok bool
+	if base == nil {
+		u, ok = specialURL(text)
+	} else {
+		u, ok = specialRef(*base, text)
+	}
+	if ok {
+		return u, nil
+	}
+	parsed, err := parse(text, base)
+	if err != nil {
+		return u, err
+	}
+	return partsOf(parsed), nil
 }
 
 // parse reads a URL, relative to base unless that is nil. The package leaves the
@@ -115,11 +132,6 @@ func partsOf(u *whatwg.Url) urlMembers {
 		href: u.Href(false), protocol: u.Protocol(), username: u.Username(), password: u.Password(), host: u.Host(), hostname: u.Hostname(),
 		port: u.Port(), pathname: u.Pathname(), search: u.Search(), hash: u.Hash(), origin: originOf(u),
 	}
-}
-
-func (u urlMembers) pack() string {
-	return u.href + "\n" + u.protocol + "\n" + u.username + "\n" + u.password + "\n" + u.host + "\n" + u.hostname + "\n" + u.port + "\n" +
-		u.pathname + "\n" + u.search + "\n" + u.hash + "\n" + u.origin
 }
 
 // originOf is the serialised origin of a URL (URL standard, 4.7).

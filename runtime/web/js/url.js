@@ -1,35 +1,33 @@
 // https://url.spec.whatwg.org/ Go parses and serialises; a URL here is one
-// string of eleven lines, cut up when a part is first asked for.
+// string that holds where its members begin and end (url_pack.go).
 import { host } from "./host.js";
 import { define, guarded, iterable, need } from "./idl.js";
 
-const HREF = 0, PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOST = 4, HOSTNAME = 5, PORT = 6, PATHNAME = 7, SEARCH = 8, HASH = 9, ORIGIN = 10;
-const PARAMS = 11; // the searchParams, from when somebody asks
+// Where the two positions of a member stand in the string, when they are short.
+const HREF = 1, PROTOCOL = 5, USERNAME = 9, PASSWORD = 13, HOST = 17, HOSTNAME = 21, PORT = 25, PATHNAME = 29, SEARCH = 33, HASH = 37, ORIGIN = 41;
+const SHORT = 2;
 
 // A scalar value string; the host makes one of a string by itself.
 function text(value) { return typeof value === "string" ? value : `${value}`; }
 
-let part, keep, set;
+let part, set;
 
 // The platform has createObjectURL and revokeObjectURL, and they throw: code that
 // asks whether they are there must take the same way here.
 export class URL {
-  #record; // the lines, then the array of them
+  #packed;
+  #params; // the searchParams, from when somebody asks
   static {
     part = (url, at) => {
-      const record = url.#record;
-      return (typeof record === "string" ? (url.#record = record.split("\n")) : record)[at];
+      const packed = url.#packed;
+      if (packed.charCodeAt(0) !== SHORT) return long(packed, at);
+      return packed.slice(packed.charCodeAt(at) << 7 | packed.charCodeAt(at + 1), packed.charCodeAt(at + 2) << 7 | packed.charCodeAt(at + 3));
     };
-    keep = (url, params) => { url.#record[PARAMS] = params; };
-    set = (url, packed) => {
-      const params = part(url, PARAMS);
-      url.#record = packed;
-      if (params !== undefined) part(url, HREF), keep(url, params);
-    };
+    set = (url, packed) => { url.#packed = packed; };
   }
   constructor(url, base) {
     need(arguments.length, 1, "URL constructor");
-    this.#record = base === undefined ? host.url_parse(text(url)) : host.url_parse(text(url), text(base));
+    this.#packed = base === undefined ? host.url_parse(text(url)) : host.url_parse(text(url), text(base));
   }
   static canParse(url, base = undefined) {
     need(arguments.length, 1, "URL.canParse");
@@ -55,7 +53,7 @@ export class URL {
   get href() { return part(this, HREF); }
   set href(value) {
     set(this, host.url_parse(text(value)));
-    refresh(this);
+    this.#refresh();
   }
   get origin() { return part(this, ORIGIN); }
   get protocol() { return part(this, PROTOCOL); }
@@ -75,32 +73,39 @@ export class URL {
   get search() { return part(this, SEARCH); }
   set search(value) {
     set(this, changed(this, "search", value));
-    refresh(this);
+    this.#refresh();
   }
   get searchParams() {
-    let params = part(this, PARAMS);
-    if (params === undefined) {
-      params = new URLSearchParams();
-      setList(params, host.form_decode(part(this, SEARCH).slice(1)));
-      setOwner(params, (query) => set(this, changed(this, "search", query)));
-      keep(this, params);
+    if (this.#params === undefined) {
+      this.#params = new URLSearchParams();
+      this.#refresh();
+      setOwner(this.#params, (query) => set(this, changed(this, "search", query)));
     }
-    return params;
+    return this.#params;
   }
   get hash() { return part(this, HASH); }
   set hash(value) { set(this, changed(this, "hash", value)); }
   toString() { return part(this, HREF); }
   toJSON() { return part(this, HREF); }
+  // Puts the new query into the searchParams that somebody has.
+  #refresh() {
+    if (this.#params !== undefined) setList(this.#params, host.form_decode(part(this, SEARCH).slice(1)));
+  }
 }
 
-// The lines of a URL with one of its parts changed.
+// A member of a URL whose positions are long.
+function long(packed, at) {
+  const position = (i) => {
+    let n = 0;
+    for (const end = i + 4; i < end; i++) n = n << 7 | packed.charCodeAt(i);
+    return n;
+  };
+  const first = 2 * at - 1;
+  return packed.slice(position(first), position(first + 4));
+}
+
+// The string of a URL with one of its parts changed.
 function changed(url, name, value) { return host.url_set(part(url, HREF), name, text(value)); }
-
-// Puts the new query into the searchParams that somebody has.
-function refresh(url) {
-  const params = part(url, PARAMS);
-  if (params !== undefined) setList(params, host.form_decode(part(url, SEARCH).slice(1)));
-}
 
 let listOf, setList, setOwner;
 
