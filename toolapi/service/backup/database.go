@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // This file copies databases that are in use. All are looked at in one moment, in
@@ -71,7 +73,7 @@ type view struct {
 func lock(ctx context.Context, path string) (*view, error) {
 	v := &view{}
 	var err error
-	if v.locking, err = sql.Open("sqlite", address(path, "mode=rw&_pragma=busy_timeout(10000)")); err != nil {
+	if v.locking, err = sql.Open("sqlite", address(path, "mode=rw")); err != nil {
 		return nil, err
 	}
 	if v.reading, err = sql.Open("sqlite", address(path, "mode=rw&_pragma=busy_timeout(10000)")); err != nil {
@@ -83,8 +85,34 @@ func lock(ctx context.Context, path string) (*view, error) {
 	if v.seen, err = v.reading.Conn(ctx); err != nil {
 		return v, err
 	}
-	_, err = v.held.ExecContext(ctx, "BEGIN IMMEDIATE")
-	return v, err
+	return v, v.keepOut(ctx)
+}
+
+// A busy service writes nearly all the time, and SQLite asks ten times a second
+// whether it does: too seldom to come in between two writes.
+const (
+	patience = time.Minute
+	pause    = 2 * time.Millisecond
+)
+
+// keepOut waits for a moment between two writes.
+func (v *view) keepOut(ctx context.Context) error {
+	waiting, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	for {
+		_, err := v.held.ExecContext(ctx, "BEGIN IMMEDIATE")
+		if refused, ok := errors.AsType[*sqlite.Error](err); !ok || refused.Code()&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		select {
+		case <-waiting.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("something was written for as long as %s: %w", patience, err)
+		case <-time.After(pause):
+		}
+	}
 }
 
 // look takes the view; it begins with the first read.
