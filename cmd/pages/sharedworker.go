@@ -15,6 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/web"
 )
 
 // drainTime is how long requests may go on in a Worker that was replaced, and
@@ -35,6 +36,16 @@ type sharedWorker struct {
 	from   *workerSet
 
 	overdue atomic.Pointer[time.Timer] // of one that was retired
+}
+
+// workerOptions is what the manifest says of a Worker.
+func workerOptions(m *manifest.Manifest) pagesruntime.WorkerOptions {
+	flags := m.Runtime.CompatibilityFlags
+	return pagesruntime.WorkerOptions{
+		Limits: pagesruntime.Limits{CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests},
+		NodeJS: slices.Contains(flags, manifest.FlagNodeJS),
+		Web:    web.Options{StrictlyPublic: slices.Contains(flags, manifest.FlagStrictlyPublic)},
+	}
 }
 
 // Serve implements site.Worker.

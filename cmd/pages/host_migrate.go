@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// migrationsCopy are folders in which the migrations of a release lie while they run.
+const migrationsCopy = "migrations-*"
+
+// migrate brings the site's database to where the release needs it.
+func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error) {
+	m := r.Bundle.Manifest
+	if m.Bindings.Database == nil {
+		return nil
+	}
+	dir, err := os.MkdirTemp(s.state.dir, migrationsCopy)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for _, f := range r.Bundle.Migrations() {
+		text, err := contents(r, f)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, text, 0o600)); err != nil {
+			return err
+		}
+	}
+	migrator := s.host.cli.migrator(s.state, s.database, dir, m, migrate.Options{})
+	status, err := migrator.Status(ctx)
+	if err != nil {
+		s.host.notice(err)
+		return migrationRefused(ctx, err, "")
+	}
+	switch {
+	case len(status.Missing) > 0 && r.Force:
+		return nil
+	case len(status.Missing) > 0:
+		return &service.ReleaseError{Code: toolapi.CodeSchemaAhead, Message: "The page's database has the migration " + status.Missing[0].Name + ", which this revision does not know."}
+	}
+	result, err := migrator.Apply(ctx)
+	if err != nil {
+		s.host.notice(err)
+		return migrationRefused(ctx, err, result.Stands())
+	}
+	return nil
+}
+
+// migrationRefused is the failure of a migration, unless the call was given up.
+func migrationRefused(ctx context.Context, err error, stands string) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	message := "A migration failed: " + err.Error() + "."
+	if stands != "" {
+		message += " " + strings.ToUpper(stands[:1]) + stands[1:] + "."
+	}
+	return &service.ReleaseError{Code: toolapi.CodeMigrationFailed, Message: message}
+}

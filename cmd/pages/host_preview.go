@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// Preview implements service.Host.
+func (h *siteHost) Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (service.Release, error)) {
+	h.visit(w, r, h.place(h.previews, id, ""), load) // openPreview gives it its folder
+}
+
+// EndPreview implements service.Host.
+func (h *siteHost) EndPreview(id string) {
+	h.mu.Lock()
+	s, ok := h.previews[id]
+	delete(h.previews, id)
+	h.mu.Unlock()
+	if !ok {
+		return
+	}
+	if err := s.lock(h.until); err != nil {
+		return
+	}
+	defer s.unlock()
+	s.ended = true
+	if err := s.close(); err != nil {
+		h.logger.Warn("a preview was not closed", "preview", id, "error", err.Error())
+	}
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir) // the next start tries again
+	}
+}
+
+var errEnded = errors.New("the preview has ended")
+
+// openPreview gives a preview a state of its own: what the live site's databases hold
+// now. Its leads are among the site's.
+func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
+	s.dir = filepath.Join(s.host.dir, r.Site, "previews", s.id)
+	live := s.host.site(r.Site)
+	if err := live.lock(ctx); err != nil {
+		return err
+	}
+	defer live.unlock()
+	published := r
+	published.Preview = false
+	if err := live.open(ctx, published); err != nil {
+		return err
+	}
+	s.platform, s.uploads = live.platform, live.stores
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	for _, name := range []string{siteFile, kvFile} {
+		if err := copyDatabase(ctx, filepath.Join(live.dir, name), filepath.Join(s.dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyDatabase copies a database as it is now; one that is not there is not copied.
+func copyDatabase(ctx context.Context, from, to string) (err error) {
+	if !isFile(from) || isFile(to) {
+		return nil
+	}
+	db, err := openSQLite(ctx, from, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
+	return err
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// start starts the Worker of a release.
+func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorker, error) {
+	m := r.Bundle.Manifest
+	o := workerOptions(m)
+	if err := readWorker(r, &o); err != nil {
+		return nil, err
+	}
+	rt, err := s.host.runtime()
+	if err != nil {
+		return nil, err
+	}
+	s.ran = true
+	set, err := s.stores.bindings(ctx, m, s.database, r.Secrets, s.front.AssetsHandler())
+	if err != nil {
+		return nil, err
+	}
+	mask := maskOf(r.Secrets)
+	o.Bindings, o.Logger = set, s.host.logger.With("site", r.Site)
+	o.Console = consoleOf(s.host.until, o.Logger, r, mask)
+	o.Web.Self, o.Web.IsSelf, o.Web.Caches = s.front, s.hosts.has, s.caches
+	o.Web.Now, o.Web.Logger = s.host.cli.now, o.Logger
+	worker, err := rt.NewWorker(s.host.until, o)
+	if err != nil {
+		err = errors.Join(maskedError(mask, err), closeDatabases(set))
+		if broken, ok := errors.AsType[*pagesruntime.Error](err); ok {
+			return nil, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started: " + broken.Error() + ". It must be one module, as pages build makes it."}
+		}
+		return nil, err
+	}
+	return s.live.add(s.host.until, worker, set, m.Limits, mask), nil
+}
+
+// readWorker reads the code of a release: its entry as one module, with the WebAssembly
+// modules of its folder.
+func readWorker(r service.Release, o *pagesruntime.WorkerOptions) (err error) {
+	entry, _ := r.Bundle.File(path.Clean(r.Bundle.Manifest.Entry)) // it is there, or the bundle would not be one
+	o.Name = path.Base(entry.Path)
+	if o.Code, err = contents(r, entry); err != nil {
+		return err
+	}
+	if f, ok := r.Bundle.File(entry.Path + ".map"); ok {
+		if o.Map, err = contents(r, f); err != nil {
+			return err
+		}
+	}
+	o.Wasm, err = wasmOf(r, path.Dir(entry.Path))
+	return err
+}
+
+// wasmOf are the WebAssembly modules of a folder, by how a module in it imports them.
+func wasmOf(r service.Release, folder string) (map[string][]byte, error) {
+	modules := map[string][]byte{}
+	for _, f := range r.Bundle.Files {
+		if path.Dir(f.Path) != folder || path.Ext(f.Path) != ".wasm" {
+			continue
+		}
+		text, err := contents(r, f)
+		if err != nil {
+			return nil, err
+		}
+		modules["./"+path.Base(f.Path)] = text
+	}
+	return modules, nil
+}
+
+// failed answers for a Worker that did not.
+func (s *hostedSite) failed(w http.ResponseWriter, r *http.Request, err error) {
+	refusal := &site.RefusalError{Status: http.StatusInternalServerError, Code: "worker_failed", Message: "the site's code failed to answer"}
+	broken, ok := errors.AsType[*pagesruntime.Error](err)
+	if ok && broken.Limit != "" {
+		refusal = &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "limit_exceeded", Message: "the site's code went over its limit " + broken.Limit}
+	}
+	s.host.logger.Warn("a Worker failed", "site", s.id, "path", r.URL.EscapedPath(), "error", err)
+	site.Refuse(w, r, refusal)
+}
