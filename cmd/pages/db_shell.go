@@ -2,19 +2,14 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
@@ -22,7 +17,7 @@ import (
 )
 
 func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "shell",
 		Short: "Type SQL and see what it gives",
 		Long: "Type SQL and see what it gives. A statement ends with a semicolon, and is a\ntransaction of its own. Ctrl-C stops the statement that runs, or clears what was\ntyped; Ctrl-D or .quit ends the shell.\n\n" +
@@ -45,7 +40,6 @@ func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
 			return s.interact(cmd.Context())
 		},
 	}
-	return cmd
 }
 
 const shellHelp = `  .tables         the tables and views
@@ -196,176 +190,4 @@ func (s *shell) list(ctx context.Context, query string, args []any, end string) 
 		return err
 	})
 	return s.sqlError(err, "nothing was changed")
-}
-
-// interact reads from a terminal. The terminal is raw only while a line is typed, so that Ctrl-C reaches a
-// statement that runs as a signal.
-func (s *shell) interact(ctx context.Context) error {
-	terminal, ok := s.stdin.(*os.File)
-	if !ok {
-		return errNoFile
-	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt)
-	defer signal.Stop(signals)
-	keys := &keyboard{r: terminal}
-	lines := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{keys, s.stderr}, "")
-	past := s.readHistory()
-	lines.History = past
-	s.progress("%s; .help lists the commands", s.shown(s.db.path))
-	t := &typed{name: "shell", line: 1}
-	for {
-		if stop, ok := errors.AsType[signalError](context.Cause(ctx)); ok && stop.signal != os.Interrupt {
-			return stop
-		}
-		line, err := s.readLine(terminal, lines, t)
-		switch {
-		case err == nil && keys.interrupted:
-			keys.interrupted, t.text = false, ""
-			continue
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		if strings.TrimSpace(line) != "" {
-			if err := past.save(line); err != nil {
-				s.progress("%s the history cannot be written: %s", s.paint("33", "warning:"), reason(err))
-			}
-		}
-		if err := s.guarded(ctx, signals, t, line+"\n"); errors.Is(err, errQuit) {
-			return nil
-		} else if err != nil {
-			t.text = ""
-			s.print(err)
-		}
-		if strings.TrimSpace(t.text) == "" {
-			t.text, t.line = "", 1
-		}
-	}
-}
-
-var errInterrupted = errors.New("interrupted")
-
-// keyboard passes keys on. The editor of lines ends at Ctrl-C as it does at Ctrl-D, so it gets an emptied line
-// instead.
-type keyboard struct {
-	r           io.Reader
-	interrupted bool
-	rest        []byte
-}
-
-// emptied are the keys that go to the end of a line, clear it and enter it.
-const emptied = "\x05\x15\r"
-
-// Read implements io.Reader.
-func (k *keyboard) Read(p []byte) (int, error) {
-	if len(k.rest) == 0 {
-		buf := make([]byte, 256)
-		n, err := k.r.Read(buf)
-		if n == 0 {
-			return 0, err
-		}
-		k.rest = buf[:n]
-		if i := bytes.LastIndexByte(k.rest, 3); i >= 0 {
-			k.interrupted = true
-			k.rest = append([]byte(emptied), k.rest[i+1:]...)
-		}
-	}
-	n := copy(p, k.rest)
-	k.rest = k.rest[n:]
-	return n, nil
-}
-
-// guarded runs a line; Ctrl-C ends it and not the shell.
-func (s *shell) guarded(ctx context.Context, signals <-chan os.Signal, t *typed, line string) error {
-	running, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-			cancel(errInterrupted)
-		case <-done:
-		}
-	}()
-	err := s.feed(running, t, line)
-	close(done)
-	if err != nil && running.Err() != nil {
-		err = &failure{code: exitRefused, id: "interrupted", msg: "the statement was interrupted", fix: "what it changed was undone"}
-	}
-	cancel(nil)
-	return err
-}
-
-// readLine reads a line with editing. Ctrl-D on an empty line is io.EOF.
-func (s *shell) readLine(terminal *os.File, lines *term.Terminal, t *typed) (string, error) {
-	was, err := term.MakeRaw(int(terminal.Fd()))
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = term.Restore(int(terminal.Fd()), was) }()
-	if w, h, err := term.GetSize(int(terminal.Fd())); err == nil && w > 0 {
-		_ = lines.SetSize(w, h) // only the width of what is typed
-	}
-	lines.SetPrompt("sql> ")
-	if strings.TrimSpace(t.text) != "" {
-		lines.SetPrompt("...> ")
-	}
-	line, err := lines.ReadLine()
-	if errors.Is(err, term.ErrPasteIndicator) {
-		err = nil
-	}
-	return line, err
-}
-
-// history is what was typed before, oldest first, and the file it is kept in.
-type history struct {
-	file  string
-	lines []string
-}
-
-const maxHistory = 1000
-
-func (s *shell) readHistory() *history {
-	h := &history{file: filepath.Join(s.db.state.dir, historyFile)}
-	text, _ := os.ReadFile(h.file) // without one there is no past
-	for line := range strings.Lines(string(text)) {
-		h.Add(strings.TrimRight(line, "\r\n"))
-	}
-	return h
-}
-
-// Add implements term.History.
-func (h *history) Add(line string) {
-	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
-		return
-	}
-	h.lines = append(h.lines, line)
-	if len(h.lines) > maxHistory {
-		h.lines = h.lines[len(h.lines)-maxHistory:]
-	}
-}
-
-// Len implements term.History.
-func (h *history) Len() int { return len(h.lines) }
-
-// At implements term.History: 0 is the newest.
-func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
-
-// save appends a line to the file, or writes it anew where it has grown too long.
-func (h *history) save(line string) error {
-	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(line + "\n")
-	info, statErr := f.Stat()
-	err = errors.Join(err, statErr, f.Close())
-	if err == nil && info.Size() > 1<<20 {
-		err = os.WriteFile(h.file, []byte(strings.Join(h.lines, "\n")+"\n"), 0o600)
-	}
-	return err
 }
