@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"go/token"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// fail turns what the migrate room refused into what ends a command.
+func (s *migrations) fail(err error) error { return s.migrationError(s.dir, err) }
+
+func (c *cli) migrationError(dir string, err error) error {
+	if _, done := errors.AsType[*refused](err); done {
+		return err
+	}
+	list := migrationErrors(err)
+	if list == nil {
+		return err
+	}
+	code := exitRefused
+	if isResource(list[0].Code) {
+		code = exitResource
+	}
+	if code == exitRefused && slices.ContainsFunc(list, func(e *migrate.Error) bool { return e.Pos.Filename != "" || e.Code == migrate.CodeTableMissing }) {
+		return c.refuse(dir, migrationDiagnostics(dir, err))
+	}
+	var messages []string
+	for _, e := range list {
+		messages = append(messages, e.Error())
+	}
+	return &failure{code: code, id: list[0].Code, msg: strings.Join(messages, "; "), fix: list[0].Fix, err: err}
+}
+
+// migrationErrors are the migrate room's own errors in err.
+func migrationErrors(err error) migrate.Errors {
+	if list, ok := errors.AsType[migrate.Errors](err); ok {
+		return list
+	}
+	if one, ok := errors.AsType[*migrate.Error](err); ok {
+		return migrate.Errors{one}
+	}
+	return nil
+}
+
+// isResource reports whether a failure is this machine's and not the site's.
+func isResource(code string) bool {
+	return slices.Contains([]string{
+		migrate.CodeLocked, migrate.CodeDatabaseReadOnly, migrate.CodeDatabaseFull,
+		migrate.CodeDatabaseUnavailable, migrate.CodeDatabaseDamaged,
+	}, code)
+}
+
+func migrationDiagnostics(dir string, err error) manifest.Diagnostics {
+	var diags manifest.Diagnostics
+	for _, e := range migrationErrors(err) {
+		diags = append(diags, manifest.Diagnostic{
+			Severity: manifest.Error, Code: e.Code, File: e.Pos.Filename,
+			Line: max(e.Pos.Line, 1), Column: max(e.Pos.Column, 1),
+			EndLine: max(e.Pos.Line, 1), EndColumn: max(e.Pos.Column, 1) + 1,
+			Message: e.Msg, Fix: e.Fix, Source: sourceLine(dir, e.Pos),
+		})
+	}
+	return diags
+}
+
+// sourceLine is the line of the site's file that pos is on; "" for none.
+func sourceLine(dir string, pos token.Position) string {
+	for _, l := range snippet(dir, pos.Filename, pos.Line) {
+		if l.Hit {
+			return l.Text
+		}
+	}
+	return ""
+}
+
+// withDoc makes the JSON document of an error hold that of the command too.
+func (s *migrations) withDoc(err error, doc any) error {
+	err = s.fail(err)
+	var said any
+	code := exitRefused
+	if file, ok := errors.AsType[*refused](err); ok {
+		said = file.report
+	} else if f, ok := errors.AsType[*failure](err); ok && !errors.Is(err, context.Canceled) {
+		said, code = map[string]any{"ok": false, "code": f.id, "message": f.msg, "fix": f.fix}, f.code
+	} else {
+		return err
+	}
+	whole := map[string]any{}
+	for _, part := range []any{doc, said} {
+		text, err := json.Marshal(part)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &whole); err != nil {
+			return err
+		}
+	}
+	s.printJSON(whole)
+	return &failure{code: code, err: errShown}
+}

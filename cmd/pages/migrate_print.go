@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// migrationDoc is what `pages migrate --json` prints.
+type migrationDoc struct {
+	OK        bool            `json:"ok"`
+	Database  string          `json:"database"`
+	Applied   []migrationItem `json:"applied"`
+	Squashed  []string        `json:"squashed,omitempty"`
+	Failed    string          `json:"failed,omitempty"`
+	Remaining []string        `json:"remaining,omitempty"`
+	Warnings  []string        `json:"warnings"`
+}
+
+type migrationItem struct {
+	Name       string  `json:"name"`
+	SHA256     string  `json:"sha256"`
+	Position   int     `json:"position"`
+	AppliedAt  string  `json:"applied_at"`
+	DurationMS float64 `json:"duration_ms"`
+	Tool       string  `json:"tool"`
+}
+
+func items(entries []migrate.Entry) []migrationItem {
+	list := []migrationItem{}
+	for _, e := range entries {
+		list = append(list, migrationItem{e.Name, e.SHA256, e.Position, e.AppliedAt.Format("2006-01-02T15:04:05.000Z"), e.DurationMS, e.Tool})
+	}
+	return list
+}
+
+// printApplied tells of a run, also of one that failed.
+func (s *migrations) printApplied(result migrate.Result, err error) error {
+	doc := migrationDoc{
+		OK: err == nil, Database: s.path, Applied: items(result.Applied), Squashed: result.Squashed,
+		Failed: result.Failed, Remaining: result.Remaining, Warnings: s.warnings(result.Warnings),
+	}
+	if s.json {
+		if err == nil {
+			s.printJSON(doc)
+		}
+		return s.withDoc(err, doc)
+	}
+	for _, a := range result.Applied {
+		s.progress("applied %s", a.Name)
+	}
+	for _, name := range result.Squashed {
+		s.progress("recorded %s in the place of the migrations it stands for", name)
+	}
+	s.warnAll(doc.Warnings)
+	if err != nil {
+		if stands := result.Stands(); stands != "" {
+			fmt.Fprintln(s.stderr, stands)
+		}
+		return err
+	}
+	if len(result.Applied)+len(result.Squashed) == 0 {
+		s.progress("nothing to apply")
+	}
+	return nil
+}
+
+// warnings are notices as lines, with the files as the user would name them.
+func (s *migrations) warnings(notices []migrate.Notice) []string {
+	lines := []string{}
+	for _, n := range notices {
+		at := n.Name
+		if n.Pos.IsValid() {
+			at = s.shown(filepath.Join(s.dir, n.Pos.Filename)) + fmt.Sprintf(":%d:%d", n.Pos.Line, n.Pos.Column)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s [%s]", at, n.Msg, n.Code))
+	}
+	return lines
+}
+
+func (c *cli) warnAll(warnings []string) {
+	for _, w := range warnings {
+		c.progress("%s %s", c.paint("33", "warning:"), w)
+	}
+}
