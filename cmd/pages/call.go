@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -79,14 +76,6 @@ func (j *jsonOrBody) Set(text string) error {
 	return nil
 }
 
-func toolNames() (names []string) {
-	for _, t := range toolapi.NewContract().Tools() {
-		names = append(names, t.Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 func (r *remote) call(ctx context.Context, f *callFlags, tool string, args []string) error {
 	info, err := r.tool(ctx, tool)
 	if err != nil {
@@ -149,62 +138,6 @@ func (r *remote) tool(ctx context.Context, name string) (client.ToolInfo, error)
 		return client.ToolInfo{}, &failure{code: exitRefused, id: "no-such-tool", msg: fmt.Sprintf("the service has no tool %q", name), fix: "pages tools lists them"}
 	}
 	return tools[i], nil
-}
-
-// withWorkspace names the workspace that is chosen, unless the arguments do.
-func (r *remote) withWorkspace(arguments json.RawMessage) (json.RawMessage, error) {
-	if r.workspace == "" || hasField(arguments, "workspace") {
-		return arguments, nil
-	}
-	return setField(arguments, "workspace", r.workspace)
-}
-
-func hasField(object json.RawMessage, name string) bool {
-	var fields map[string]json.RawMessage
-	_, ok := fields[name]
-	if json.Unmarshal(object, &fields) == nil {
-		_, ok = fields[name]
-	}
-	return ok
-}
-
-func setField(object json.RawMessage, name string, value any) (json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(object, &fields); err != nil {
-		return object, nil //nolint:nilerr // what is no object is the service's to refuse
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	if fields == nil {
-		fields = map[string]json.RawMessage{}
-	}
-	fields[name] = text
-	return json.Marshal(fields)
-}
-
-// arguments are the body of a call: of --json, of a file, or of KEY=VALUE.
-func (r *remote) arguments(body string, args []string, info client.ToolInfo) (json.RawMessage, error) {
-	if body == "" && len(args) == 1 && (args[0] == "-" || strings.HasPrefix(args[0], "{") || strings.HasPrefix(args[0], "[") || strings.HasPrefix(args[0], "@")) {
-		body, args = args[0], nil
-	}
-	switch {
-	case body != "" && len(args) > 0:
-		return nil, usageError("a JSON body and KEY=VALUE are two ways of giving arguments; use one")
-	case body == "-":
-		text, err := io.ReadAll(io.LimitReader(r.stdin, toolapi.MaxBody+1))
-		return text, err
-	case strings.HasPrefix(body, "@"):
-		text, err := os.ReadFile(r.path(body[1:]))
-		if err != nil {
-			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", body[1:], reason(err)), err: err}
-		}
-		return text, nil
-	case body != "":
-		return json.RawMessage(body), nil
-	}
-	return keyValues(args, info)
 }
 
 // printAnswer prints an answer, laid out for people who read it.

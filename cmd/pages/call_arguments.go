@@ -2,10 +2,37 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"os"
 	"strings"
 
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
+
+// arguments are the body of a call: of --json, of a file, or of KEY=VALUE.
+func (r *remote) arguments(body string, args []string, info client.ToolInfo) (json.RawMessage, error) {
+	if body == "" && len(args) == 1 && (args[0] == "-" || strings.HasPrefix(args[0], "{") || strings.HasPrefix(args[0], "[") || strings.HasPrefix(args[0], "@")) {
+		body, args = args[0], nil
+	}
+	switch {
+	case body != "" && len(args) > 0:
+		return nil, usageError("a JSON body and KEY=VALUE are two ways of giving arguments; use one")
+	case body == "-":
+		text, err := io.ReadAll(io.LimitReader(r.stdin, toolapi.MaxBody+1))
+		return text, err
+	case strings.HasPrefix(body, "@"):
+		text, err := os.ReadFile(r.path(body[1:]))
+		if err != nil {
+			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", body[1:], reason(err)), err: err}
+		}
+		return text, nil
+	case body != "":
+		return json.RawMessage(body), nil
+	}
+	return keyValues(args, info)
+}
 
 // keyValues makes a body of KEY=VALUE and KEY:=JSON. What a value is follows the tool's
 // own schema; where that does not say, it is text.
@@ -48,5 +75,38 @@ func keyValues(args []string, info client.ToolInfo) (json.RawMessage, error) {
 		}
 		fields[name] = value
 	}
+	return json.Marshal(fields)
+}
+
+// withWorkspace names the workspace that is chosen, unless the arguments do.
+func (r *remote) withWorkspace(arguments json.RawMessage) (json.RawMessage, error) {
+	if r.workspace == "" || hasField(arguments, "workspace") {
+		return arguments, nil
+	}
+	return setField(arguments, "workspace", r.workspace)
+}
+
+func hasField(object json.RawMessage, name string) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(object, &fields) != nil {
+		return false
+	}
+	_, ok := fields[name]
+	return ok
+}
+
+func setField(object json.RawMessage, name string, value any) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return object, nil //nolint:nilerr // what is no object is the service's to refuse
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	if fields == nil {
+		fields = map[string]json.RawMessage{}
+	}
+	fields[name] = text
 	return json.Marshal(fields)
 }

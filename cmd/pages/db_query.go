@@ -85,3 +85,10 @@ func oneStatement(name string, r io.Reader) (migrate.Statement, error) {
 	e.Pos, e.Source, e.SourceColumn = second.At(0)
 	return first, e
 }
+
+// rowsDoc is what `pages db query --json` prints, row by row.
+type rowsDoc struct {
+	OK      bool     `json:"ok"`
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"` // of null, numbers, texts and {"blob": base64}
+}

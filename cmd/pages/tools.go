@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
@@ -168,4 +169,24 @@ func (p property) note(required bool) string {
 		words = append(words, "one of "+strings.Trim(fmt.Sprint(p.Enum), "[]"))
 	}
 	return strings.Join(words, "; ")
+}
+
+// toolsDoc is what `pages tools list --json` prints.
+type toolsDoc struct {
+	OK    bool              `json:"ok"`
+	Tools []client.ToolInfo `json:"tools"`
+}
+
+// toolDoc is what `pages tools describe --json` prints.
+type toolDoc struct {
+	OK bool `json:"ok"`
+	client.ToolInfo
+}
+
+func toolNames() (names []string) {
+	for _, t := range toolapi.NewContract().Tools() {
+		names = append(names, t.Name)
+	}
+	slices.Sort(names)
+	return names
 }
