@@ -39,6 +39,28 @@ const (
 	codeSettingsTaken  = "settings-taken"  // the file name is mapped to another schema
 )
 
+// syntaxError refuses settings that are not of the editor's format.
+func syntaxError(offset int, format, reason string) error {
+	return &editError{
+		offset: offset, code: codeSettingsSyntax, msg: "this is not " + format + ": " + reason,
+		fix: "correct it, then run this again; nothing was written",
+	}
+}
+
+// takenError refuses to map the manifest's name a second time: an editor would
+// check against both schemas.
+func takenError(offset int, have, want string) error {
+	other := fmt.Sprintf("%q", have)
+	if have == "" {
+		other = "another schema"
+	}
+	return &editError{
+		offset: offset, code: codeSettingsTaken,
+		msg: fmt.Sprintf("%s is mapped to %s here", manifest.FileName, other),
+		fix: fmt.Sprintf("remove this mapping, or make it name %q, then run this again; nothing was written", want),
+	}
+}
+
 func editors() []editor {
 	const vscode, zed = ".vscode/pages.schema.json", ".zed/pages.schema.json"
 	return []editor{

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -68,30 +67,6 @@ func (s jsonSettings) edit(src []byte) ([]byte, error) {
 	return s.insert(src, root, at, "", s.mapping())
 }
 
-// maxNesting keeps the parser, which recurses, from exhausting the stack.
-const maxNesting = 1000
-
-func parseJSON(src []byte) (hujson.Value, error) {
-	depth := 0
-	for i, b := range src { // those in strings count too: an upper bound will do
-		switch b {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		}
-		if depth > maxNesting {
-			return hujson.Value{}, jsonSyntaxError(i, fmt.Sprintf("more than %d brackets are open", maxNesting))
-		}
-	}
-	// A line comment may end with the file, which the parser does not know.
-	root, err := hujson.Parse(append(bytes.Clone(src), '\n'))
-	if err != nil {
-		return root, jsonSyntaxError(errorPlace(src, err))
-	}
-	return root, nil
-}
-
 func (s jsonSettings) mapping() schemaMapping {
 	return schemaMapping{[]string{manifest.FileName}, s.url}
 }
@@ -131,22 +106,6 @@ func (s jsonSettings) insert(src []byte, root hujson.Value, into *hujson.Value, 
 	return apply(src, append(splices, appendChild(src, into.EndOffset-1, outer, text))), nil
 }
 
-// ends is where the first thing in an object or list begins and the value of the
-// last one, nil for none.
-func ends(v *hujson.Value) (first, last *hujson.Value) {
-	switch v := v.Value.(type) {
-	case *hujson.Object:
-		if n := len(v.Members); n > 0 {
-			return &v.Members[0].Name, &v.Members[n-1].Value
-		}
-	case *hujson.Array:
-		if n := len(v.Elements); n > 0 {
-			return &v.Elements[0], &v.Elements[n-1]
-		}
-	}
-	return nil, nil
-}
-
 // indentUnit is one step of the file's indentation.
 func (s jsonSettings) indentUnit(src []byte, root hujson.Value) string {
 	if first, _ := ends(&root); first != nil && beginsLine(src, first.StartOffset) {
@@ -161,18 +120,6 @@ func (s jsonSettings) indentUnit(src []byte, root hujson.Value) string {
 func (s jsonSettings) render(value any, prefix, unit string) (string, error) {
 	text, err := json.MarshalIndent(value, prefix, unit)
 	return string(text), err
-}
-
-// lastMember is the value of the member of that name, of which the last counts;
-// nil for none.
-func lastMember(object *hujson.Object, name string) *hujson.Value {
-	for i := len(object.Members) - 1; i >= 0; i-- {
-		m := &object.Members[i]
-		if literal, ok := m.Name.Value.(hujson.Literal); ok && literal.String() == name {
-			return &m.Value
-		}
-	}
-	return nil
 }
 
 // mappedTo is the address of the schema that an element of the list maps the
@@ -200,34 +147,6 @@ func mappedTo(element hujson.Value) (url string, ok bool) {
 	return "", false
 }
 
-// errorPlace takes an error of the parser apart: its text alone has the line and
-// the column, which counts bytes.
-func errorPlace(src []byte, err error) (offset int, reason string) {
-	var line, column int
-	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr != nil {
-		return 0, err.Error()
-	}
-	for range line - 1 {
-		i := bytes.IndexByte(src[offset:], '\n')
-		if i < 0 { // the line end that the parser was given on top
-			offset, column = len(src), 1
-			break
-		}
-		offset += i + 1
-	}
-	if inner := errors.Unwrap(err); inner != nil {
-		err = inner
-	}
-	return min(offset+column-1, len(src)), err.Error()
-}
-
-func jsonSyntaxError(offset int, reason string) error {
-	return &editError{
-		offset: offset, code: codeSettingsSyntax, msg: "this is not JSON with comments: " + reason,
-		fix: "correct it, then run this again; nothing was written",
-	}
-}
-
 func (s jsonSettings) shapeError(v *hujson.Value, keys []string, want string) error {
 	what := "the file"
 	if len(keys) > 0 {
@@ -237,35 +156,5 @@ func (s jsonSettings) shapeError(v *hujson.Value, keys []string, want string) er
 		offset: v.StartOffset, code: codeSettingsShape,
 		msg: fmt.Sprintf("%s holds %s where the editor takes %s", what, kindName(v.Value.Kind()), want),
 		fix: "make it " + want + ", or remove it, then run this again; nothing was written",
-	}
-}
-
-func kindName(k hujson.Kind) string {
-	switch k {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case 'n':
-		return "null"
-	}
-	return "true or false"
-}
-
-// takenError refuses to map the manifest's name a second time: an editor would
-// check against both schemas.
-func takenError(offset int, have, want string) error {
-	other := fmt.Sprintf("%q", have)
-	if have == "" {
-		other = "another schema"
-	}
-	return &editError{
-		offset: offset, code: codeSettingsTaken,
-		msg: fmt.Sprintf("%s is mapped to %s here", manifest.FileName, other),
-		fix: fmt.Sprintf("remove this mapping, or make it name %q, then run this again; nothing was written", want),
 	}
 }

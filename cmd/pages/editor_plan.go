@@ -10,6 +10,18 @@ import (
 // This file turns what the editors' files are into what they shall be, and what
 // is wrong with them into the command's errors.
 
+// planEditors is what the editors' files become.
+func (c *cli) planEditors(project *projectFolder, chosen []editor) (files []*plannedFile, err error) {
+	for _, e := range chosen {
+		planned, err := c.plan(project, e)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, planned...)
+	}
+	return files, nil
+}
+
 // plan reads what there is of an editor's two files and decides what they become.
 func (c *cli) plan(p *projectFolder, e editor) ([]*plannedFile, error) {
 	schema, err := p.read(e.schema)

@@ -83,3 +83,32 @@ func isRepository(dir string) bool {
 	}
 	return false
 }
+
+// namedFolder is the folder that an argument or -C names, itself or by its
+// manifest.
+func (c *cli) namedFolder(args []string) (dir string, ok bool) {
+	given := c.siteDir
+	if len(args) > 0 {
+		given = args[0]
+	}
+	if given == "" {
+		return "", false
+	}
+	dir = c.path(given)
+	if filepath.Base(dir) == manifest.FileName && isFile(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return dir, true
+}
+
+// checkoutOf is the root of the checkout that dir is in, "" for none.
+func checkoutOf(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		if isRepository(dir) {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}

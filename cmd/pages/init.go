@@ -1,15 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
@@ -56,9 +52,6 @@ func (c *cli) newInit() *cobra.Command {
 	return cmd
 }
 
-// noEditor reports whether --editor says that there is none.
-func noEditor(names []string) bool { return slices.Equal(names, []string{"none"}) }
-
 func templateNames() (names []string) {
 	for _, t := range starter.Templates() {
 		names = append(names, t.Name)
@@ -73,132 +66,4 @@ func templateHelp() string {
 		fmt.Fprintf(&b, "  %-10s %s\n", t.Name, t.About)
 	}
 	return b.String()
-}
-
-// mapSchema writes the schema and the settings of the editors. All are read and
-// edited before the first is written.
-func (c *cli) mapSchema(chosen []editor, args []string) (err error) {
-	dir := c.editorFolder(args)
-	project, err := openProject(dir)
-	if err != nil {
-		return &failure{
-			code: exitRefused, id: "no-such-folder", err: err, msg: fmt.Sprintf("the folder %q cannot be opened: %s", c.shown(dir), reason(err)),
-			fix: "name the folder that the editor opens: pages init --editor NAME DIR",
-		}
-	}
-	defer func() { err = errors.Join(err, project.Close()) }()
-	files, err := c.planEditors(project, chosen)
-	if err != nil {
-		return err
-	}
-	if err := c.writeAll(project, files); err != nil {
-		return err
-	}
-	c.printMapped(project, files)
-	c.printNotes(files)
-	return nil
-}
-
-// planEditors is what the editors' files become.
-func (c *cli) planEditors(project *projectFolder, chosen []editor) (files []*plannedFile, err error) {
-	for _, e := range chosen {
-		planned, err := c.plan(project, e)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, planned...)
-	}
-	return files, nil
-}
-
-// printNotes says what editors need besides their files.
-func (c *cli) printNotes(files []*plannedFile) {
-	for _, f := range files {
-		if f.note != "" && f.action() != actionUnchanged {
-			c.progress("%s", f.note)
-		}
-	}
-}
-
-// editorFolder is the folder that an editor is expected to open.
-func (c *cli) editorFolder(args []string) string {
-	if dir, ok := c.namedFolder(args); ok {
-		return dir
-	}
-	if root := checkoutOf(c.dir); root != "" {
-		return root
-	}
-	if dir, err := c.find(nil); err == nil {
-		return dir
-	}
-	return c.dir // no site here yet
-}
-
-// namedFolder is the folder that an argument or -C names, itself or by its
-// manifest.
-func (c *cli) namedFolder(args []string) (dir string, ok bool) {
-	given := c.siteDir
-	if len(args) > 0 {
-		given = args[0]
-	}
-	if given == "" {
-		return "", false
-	}
-	dir = c.path(given)
-	if filepath.Base(dir) == manifest.FileName && isFile(dir) {
-		dir = filepath.Dir(dir)
-	}
-	return dir, true
-}
-
-// checkoutOf is the root of the checkout that dir is in, "" for none.
-func checkoutOf(dir string) string {
-	for ; ; dir = filepath.Dir(dir) {
-		if isRepository(dir) {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
-}
-
-// writtenFile is what became of a file, as --json has it.
-type writtenFile struct {
-	Path   string `json:"path"`
-	Action string `json:"action"` // created, changed or unchanged
-}
-
-// editorsDoc is what `pages init --editor NAME --json` prints.
-type editorsDoc struct {
-	OK    bool          `json:"ok"`
-	Files []writtenFile `json:"files"`
-}
-
-// written is what became of the files.
-func (c *cli) written(p *projectFolder, files []*plannedFile) []writtenFile {
-	list := make([]writtenFile, len(files))
-	for i, f := range files {
-		list[i] = writtenFile{filepath.ToSlash(c.shown(p.path(f.name))), f.action()}
-	}
-	return list
-}
-
-// printMapped says what became of each file.
-func (c *cli) printMapped(p *projectFolder, files []*plannedFile) {
-	if c.json {
-		c.printJSON(editorsDoc{true, c.written(p, files)})
-		return
-	}
-	c.listWritten(p, files)
-}
-
-func (c *cli) listWritten(p *projectFolder, files []*plannedFile) {
-	for i, w := range c.written(p, files) {
-		if w.Action == actionUnchanged {
-			fmt.Fprintf(c.stdout, "unchanged %s: %s\n", w.Path, files[i].same)
-			continue
-		}
-		fmt.Fprintf(c.stdout, "wrote %s\n", w.Path)
-	}
 }

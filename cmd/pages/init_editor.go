@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// noEditor reports whether --editor says that there is none.
+func noEditor(names []string) bool { return slices.Equal(names, []string{"none"}) }
+
+// mapSchema writes the schema and the settings of the editors. All are read and
+// edited before the first is written.
+func (c *cli) mapSchema(chosen []editor, args []string) (err error) {
+	dir := c.editorFolder(args)
+	project, err := openProject(dir)
+	if err != nil {
+		return &failure{
+			code: exitRefused, id: "no-such-folder", err: err, msg: fmt.Sprintf("the folder %q cannot be opened: %s", c.shown(dir), reason(err)),
+			fix: "name the folder that the editor opens: pages init --editor NAME DIR",
+		}
+	}
+	defer func() { err = errors.Join(err, project.Close()) }()
+	files, err := c.planEditors(project, chosen)
+	if err != nil {
+		return err
+	}
+	if err := c.writeAll(project, files); err != nil {
+		return err
+	}
+	if c.json {
+		c.printJSON(editorsDoc{true, c.written(project, files)})
+	} else {
+		c.listWritten(project, files)
+	}
+	c.printNotes(files)
+	return nil
+}
+
+// editorFolder is the folder that an editor is expected to open.
+func (c *cli) editorFolder(args []string) string {
+	if dir, ok := c.namedFolder(args); ok {
+		return dir
+	}
+	if root := checkoutOf(c.dir); root != "" {
+		return root
+	}
+	if dir, err := c.find(nil); err == nil {
+		return dir
+	}
+	return c.dir // no site here yet
+}
+
+// editorsDoc is what `pages init --editor NAME --json` prints.
+type editorsDoc struct {
+	OK    bool          `json:"ok"`
+	Files []writtenFile `json:"files"`
+}

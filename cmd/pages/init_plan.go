@@ -1,0 +1,143 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/joho/godotenv"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/starter"
+	"github.com/pages-toolchain/pages/manifest/workertypes"
+)
+
+// planOwn is what the site's own files become. A file of the template's pages
+// and code that is there already is in the way; of all others, the one that is
+// there stays.
+func (s *newSite) planOwn(site *projectFolder) ([]*plannedFile, error) {
+	files := slices.Clone(s.files)
+	if s.manifest != nil {
+		files = append(files, starter.File{Path: manifest.FileName, Text: s.manifest})
+	}
+	var taken []string
+	for _, f := range files {
+		if _, err := site.root.Lstat(f.Path); err == nil && (f.Path == manifest.FileName || isContent(f.Path)) {
+			taken = append(taken, f.Path)
+		}
+	}
+	if len(taken) > 0 {
+		return nil, &failure{code: exitRefused, id: "files-in-the-way", msg: "the template would write over " + strings.Join(taken, ", "), fix: "begin in an empty folder, or leave --template out to adopt what is here; nothing was written"}
+	}
+	files = append(files, s.extras()...)
+	var planned []*plannedFile
+	for _, f := range files {
+		p, err := s.planFile(site, f)
+		if err != nil {
+			return nil, err
+		}
+		planned = append(planned, p)
+	}
+	slices.SortFunc(planned, func(a, b *plannedFile) int { return strings.Compare(a.name, b.name) })
+	return planned, nil
+}
+
+// isContent reports whether a file of a template is what the site is, and not
+// what helps to work on it.
+func isContent(name string) bool {
+	dir, _, _ := strings.Cut(name, "/")
+	return dir == "public" || dir == "src" || dir == "migrations"
+}
+
+// extras are the files that follow from the manifest.
+func (s *newSite) extras() []starter.File {
+	files := []starter.File{{Path: ".gitignore"}} // its text depends on what it holds
+	has := func(name string) bool {
+		return slices.ContainsFunc(s.files, func(f starter.File) bool { return f.Path == name })
+	}
+	if s.parsed.Entry != "" {
+		files = append(files, starter.File{Path: workertypes.FileName, Text: workertypes.Declare(s.parsed)})
+		if ext := path.Ext(s.parsed.Entry); (ext == ".ts" || ext == ".tsx") && !has("tsconfig.json") {
+			files = append(files, starter.File{Path: "tsconfig.json", Text: starter.TSConfig()})
+		}
+	}
+	if !has("tests/site.test.mjs") {
+		files = append(files, starter.File{Path: "tests/site.test.mjs", Text: starter.SmokeTest()})
+	}
+	if s.parsed.Assets == "." {
+		files = append(files, starter.File{Path: s.parsed.AssetsFolder().IgnoreFile(), Text: starter.RootIgnore()})
+	}
+	files = append(files, starter.WorkerIgnore(os.DirFS(s.dir), s.parsed.Assets, s.parsed.Entry)...)
+	if s.template != "" {
+		for _, name := range s.parsed.Bindings.Secrets {
+			s.secrets[name] = rand.Text() // of this machine alone
+		}
+	}
+	if len(s.secrets) > 0 {
+		text, err := godotenv.Marshal(s.secrets)
+		if err == nil { // it never fails
+			files = append(files, starter.File{Path: secretFiles[0][0], Text: []byte(text + "\n")})
+		}
+	}
+	return files
+}
+
+const keptFile = "it was there before"
+
+// planFile is what one file becomes: new, or as it was.
+func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, error) {
+	planned, err := p.read(f.Path)
+	if odd, ok := errors.AsType[*fileError](err); ok {
+		return nil, &failure{code: exitRefused, id: "file-in-the-way", msg: fmt.Sprintf("%s %s", s.shown(p.path(odd.name)), odd.msg), fix: "move it away; nothing was written", err: err}
+	}
+	if err != nil {
+		return nil, s.unwritable(p.dir, err)
+	}
+	planned.after, planned.same = f.Text, keptFile
+	switch {
+	case f.Path == ".gitignore":
+		planned.after = starter.Ignore(planned.before)
+	case planned.exists:
+		planned.after = planned.before
+	case f.Path == secretFiles[0][0]:
+		planned.mode = 0o600
+	}
+	return planned, nil
+}
+
+// planAround is what becomes of the files at the root of the checkout.
+func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
+	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true}
+	w.Packages = s.hasPackages()
+	project := os.DirFS(s.dir)
+	if built, ok := starter.FindBuilt(project); ok && built.Dir == s.parsed.Assets && s.template == "" {
+		w.Build = starter.BuildScript(project)
+	}
+	file := ".github/workflows/pages.yml"
+	if rel, err := filepath.Rel(top.real, site.real); err == nil && rel != "." {
+		w.Folder = filepath.ToSlash(rel)
+		file = ".github/workflows/pages-" + starter.SiteName(w.Folder) + ".yml"
+	}
+	workflow, err := s.planFile(top, starter.File{Path: file, Text: w.Text()})
+	if err != nil {
+		return nil, err
+	}
+	editors, err := s.planEditors(top, s.editors)
+	return append(editors, workflow), err
+}
+
+// hasPackages reports whether the site's package.json asks for packages.
+func (s *newSite) hasPackages() bool {
+	text, err := os.ReadFile(filepath.Join(s.dir, "package.json"))
+	if i := slices.IndexFunc(s.files, func(f starter.File) bool { return f.Path == "package.json" }); err != nil && i >= 0 {
+		text = s.files[i].Text
+	}
+	var list struct{ Dependencies, DevDependencies map[string]any }
+	return json.Unmarshal(text, &list) == nil && len(list.Dependencies)+len(list.DevDependencies) > 0
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/wrangler"
+)
+
+// writtenFile is what became of a file, as --json has it.
+type writtenFile struct {
+	Path   string `json:"path"`
+	Action string `json:"action"` // created, changed or unchanged
+}
+
+// written is what became of the files.
+func (c *cli) written(p *projectFolder, files []*plannedFile) []writtenFile {
+	list := make([]writtenFile, len(files))
+	for i, f := range files {
+		list[i] = writtenFile{filepath.ToSlash(c.shown(p.path(f.name))), f.action()}
+	}
+	return list
+}
+
+func (c *cli) listWritten(p *projectFolder, files []*plannedFile) {
+	for i, w := range c.written(p, files) {
+		if w.Action == actionUnchanged {
+			fmt.Fprintf(c.stdout, "unchanged %s: %s\n", w.Path, files[i].same)
+			continue
+		}
+		fmt.Fprintf(c.stdout, "wrote %s\n", w.Path)
+	}
+}
+
+// printNotes says what editors need besides their files.
+func (c *cli) printNotes(files []*plannedFile) {
+	for _, f := range files {
+		if f.note != "" && f.action() != actionUnchanged {
+			c.progress("%s", f.note)
+		}
+	}
+}
+
+// initDoc is what `pages init --json` prints.
+type initDoc struct {
+	OK       bool            `json:"ok"`
+	Site     string          `json:"site"`     // its folder
+	Template string          `json:"template"` // empty for an adopted site
+	Adopted  string          `json:"adopted"`  // what an adopted site was known by
+	Files    []writtenFile   `json:"files"`
+	Notes    []wrangler.Note `json:"notes"` // of what has no counterpart here
+	Next     []string        `json:"next"`  // commands
+}
+
+// finish says what was written and what comes next, and checks the site as pages
+// validate would.
+func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFolder, around []*plannedFile) error {
+	m, found := s.load(s.dir)
+	if s.json {
+		if m == nil {
+			return &refused{report: found.report, src: found.src}
+		}
+		s.printJSON(initDoc{
+			OK: true, Site: filepath.ToSlash(s.shown(s.dir)), Template: s.template, Adopted: s.adopted,
+			Files: append(s.written(site, own), s.written(top, around)...), Notes: append([]wrangler.Note{}, s.notes...), Next: s.next(),
+		})
+		return nil
+	}
+	s.listWritten(site, own)
+	s.listWritten(top, around)
+	s.printNotes(around)
+	for _, n := range s.notes {
+		if n.Effect != wrangler.Unneeded || s.verbose {
+			s.progress("%s %s: %s", s.paint("33", string(n.Effect)), n.Key, n.Text)
+		}
+	}
+	if m == nil {
+		return &refused{report: found.report, src: found.src}
+	}
+	if len(found.report.Diagnostics) > 0 && !s.quiet {
+		s.printDiagnostics(found.report, found.src)
+	}
+	s.progress("next: %s", strings.Join(s.next(), " && "))
+	return nil
+}
+
+// next are the commands that show the site.
+func (s *newSite) next() (commands []string) {
+	if s.dir != s.env.dir {
+		commands = append(commands, "cd "+s.shown(s.dir))
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "node_modules")); err != nil && s.hasPackages() {
+		commands = append(commands, "npm install")
+	}
+	return append(commands, "pages dev")
+}
