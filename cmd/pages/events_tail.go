@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -77,10 +76,7 @@ func (c *cli) tellEvent(e site.Event) {
 		c.printEvent(e)
 		return
 	}
-	enc := json.NewEncoder(c.stdout)
-	enc.SetEscapeHTML(false)
-	// Writing to stdout fails only when its reader is gone.
-	_ = enc.Encode(typedEvent{"event", e})
+	c.printJSONLine(typedEvent{"event", e})
 }
 
 // typedEvent is an event among the lines of --json.

@@ -164,3 +164,10 @@ func (c *cli) printJSON(v any) {
 	// Writing to stdout fails only when its reader is gone.
 	_ = enc.Encode(v)
 }
+
+// printJSONLine prints v as one line of JSON on stdout.
+func (c *cli) printJSONLine(v any) {
+	enc := json.NewEncoder(c.stdout)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // as above
+}

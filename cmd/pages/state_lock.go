@@ -22,8 +22,9 @@ import (
 const (
 	stateLock     = "state.lock"
 	snapshotsLock = "snapshots.lock"
-	historyFile   = "db_history"
+	migrateLock   = "migrate.lock"
 
+	lockPoll     = 20 * time.Millisecond
 	lockPatience = 5 * time.Second
 )
 
@@ -82,10 +83,19 @@ func (s *state) useAlone() (unlock func(), err error) {
 	}, nil
 }
 
-// lockSnapshots keeps processes that save and load apart. It waits until the
-// other is done or ctx ends.
+// lockSnapshots keeps processes that save and load apart.
 func (s *state) lockSnapshots(ctx context.Context) (unlock func(), err error) {
-	lock := flock.New(filepath.Join(s.dir, snapshotsLock))
+	return s.lock(ctx, snapshotsLock)
+}
+
+// lockMigrations keeps processes that migrate one database apart.
+func (s *state) lockMigrations(ctx context.Context) (unlock func(), err error) {
+	return s.lock(ctx, migrateLock)
+}
+
+// lock waits until nobody else holds a lock of the folder, or ctx ends.
+func (s *state) lock(ctx context.Context, name string) (unlock func(), err error) {
+	lock := flock.New(filepath.Join(s.dir, name))
 	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -134,4 +144,18 @@ func (s *state) release() error {
 	lock := s.held
 	s.held = nil
 	return lock.Unlock()
+}
+
+// lockHeld reports whether a process holds a lock. It holds it itself for a moment.
+func lockHeld(path string) bool {
+	if !isFile(path) {
+		return false
+	}
+	lock := flock.New(path)
+	got, err := lock.TryLock()
+	if !got || err != nil {
+		return true
+	}
+	_ = lock.Unlock() // ends with the process in any case
+	return false
 }

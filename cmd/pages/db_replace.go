@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// importDatabase makes a file the database. SQLite writes it as one transaction: a server that runs sees the old
+// content or the new.
+func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string) (err error) {
+	from, err := c.openInput(file)
+	if err != nil {
+		return err
+	}
+	sound := isDatabase(from)
+	if err := from.Close(); err != nil {
+		return err
+	}
+	if !sound {
+		return &failure{code: exitRefused, id: "not-a-database", msg: fmt.Sprintf("%q is no SQLite database", file), fix: "SQL is read with --format sql, CSV with --format csv"}
+	}
+	if err := c.checkDatabase(ctx, file); err != nil {
+		return err
+	}
+	db, err := c.openDatabase(ctx, f, binding.ConsoleOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.pool.Conn(ctx)
+	if err != nil {
+		return db.state.unopened(filepath.Base(db.path), err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := restore(ctx, conn, c.path(file)); err != nil {
+		return resourceError("database-unusable", fmt.Sprintf("%q cannot be read into the database", file), "end what writes to the database, or free some disk; "+stands, err)
+	}
+	if c.json {
+		c.printJSON(ranDoc{OK: true, Database: db.path})
+		return nil
+	}
+	c.progress("%s is now what %s was", c.shown(db.path), file)
+	return nil
+}
+
+// checkDatabase refuses a file that is damaged or that a site's database cannot hold.
+func (c *cli) checkDatabase(ctx context.Context, file string) (err error) {
+	refuse := func(why, fix string) error {
+		return &failure{code: exitRefused, id: "database-refused", msg: fmt.Sprintf("%q cannot become the database: %s", file, why), fix: fix}
+	}
+	db, err := sql.Open("sqlite", fileURI(c.path(file), "mode=ro"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var encoding, verdict string
+	var size int
+	err = errors.Join(
+		db.QueryRowContext(ctx, "PRAGMA encoding").Scan(&encoding),
+		db.QueryRowContext(ctx, "PRAGMA page_size").Scan(&size),
+		db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict),
+	)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return refuse("it is damaged: "+firstLine(err.Error()), "write what can be saved of it with sqlite3's .recover, and import that")
+	case verdict != "ok":
+		return refuse("it is damaged: "+firstLine(verdict), "write what can be saved of it with sqlite3's .recover, and import that")
+	case encoding != "UTF-8":
+		return refuse("its text is "+encoding, "write it with sqlite3's .dump, and import that")
+	case size != pageSize:
+		return refuse(fmt.Sprintf("its pages have %d bytes, not %d", size, pageSize), fmt.Sprintf("run PRAGMA page_size=%d; VACUUM; on a copy of it, or import its dump", pageSize))
+	}
+	return nil
+}
+
+// pageSize is that of every database of the state; SQLite cannot change it while the log is in use.
+const pageSize = 4096
+
+// restore copies a file over the database of conn.
+func restore(ctx context.Context, conn *sql.Conn, file string) error {
+	return conn.Raw(func(driver any) error {
+		target, ok := driver.(interface {
+			NewRestore(uri string) (*sqlite.Backup, error)
+		})
+		if !ok {
+			return errors.ErrUnsupported
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		copying, err := target.NewRestore(fileURI(file, "mode=ro"))
+		if err != nil {
+			return err
+		}
+		_, err = copying.Step(-1) // at once: others see all of it or nothing
+		return errors.Join(err, copying.Finish())
+	})
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// servicePatience is how long the service may take to answer.
+const servicePatience = 5 * time.Second
+
+// checkService calls the service, as pages whoami does: with the address and key of
+// the environment, the site's link or a login.
+func (d *doctor) checkService(ctx context.Context) []finding {
+	ctx, cancel := context.WithTimeout(ctx, servicePatience)
+	defer cancel()
+	r := d.newRemote()
+	r.baseURL, _ = d.lookup("PAGES_BASE_URL")
+	r.keyFile, _ = d.lookup("PAGES_API_KEY_FILE")
+	r.workspace, _ = d.lookup("PAGES_WORKSPACE")
+	err := r.open(ctx, d.dir)
+	f, failed := errors.AsType[*failure](err)
+	switch {
+	case failed && f.id == "no-address":
+		return notLooked("service", "none is chosen: see pages login")
+	case failed && f.id == "no-key":
+		return warns("service", f.fix, "%s", f.msg)
+	}
+	var who whoDoc
+	if err == nil {
+		who, err = r.who(ctx)
+	}
+	if f, failed = errors.AsType[*failure](err); failed {
+		return breaks("service", f.fix, "%s", f.msg)
+	}
+	if err != nil {
+		return breaks("service", "check the address and the network", "%s", err)
+	}
+	workspace := who.Workspace
+	if workspace == "" {
+		workspace = "no workspace chosen"
+	}
+	return well("service", "%s takes the key %s (%s)", who.BaseURL, who.Key, workspace)
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/starter"
+	"github.com/pages-toolchain/pages/manifest/workertypes"
+)
+
+// This file holds the checks of what a site's folder holds besides its state.
+
+// commandPatience is how long another program may take to name its version.
+const commandPatience = 10 * time.Second
+
+func (d *doctor) checkManifest(context.Context) []finding {
+	r := d.refused.report
+	switch {
+	case d.manifest == nil:
+		return breaks("manifest", "pages validate shows each", "%s is refused: %s", r.File, count(len(r.Diagnostics), "problem"))
+	case len(r.Diagnostics) > 0:
+		return warns("manifest", "pages validate shows each", "%s is valid, with %s", r.File, count(len(r.Diagnostics), "warning"))
+	}
+	return well("manifest", "%s is valid", r.File)
+}
+
+// checkPackages looks whether what package.json asks for is installed, and for
+// Node.js, which installs it and runs most tests.
+func (d *doctor) checkPackages(ctx context.Context) []finding {
+	text, err := os.ReadFile(filepath.Join(d.dir, "package.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return notLooked("packages", "the site has no package.json")
+	}
+	var list struct {
+		Dependencies map[string]string `json:"dependencies"`
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	if err != nil {
+		return breaks("packages", "correct the file", "package.json cannot be read: %s", reason(err))
+	}
+	var missing []string
+	for name := range list.Dependencies {
+		if !installed(d.dir, name) {
+			missing = append(missing, name)
+		}
+	}
+	slices.Sort(missing)
+	found := well("packages", "%s installed", count(len(list.Dependencies), "package"))
+	if len(missing) > 0 {
+		found = breaks("packages", "npm install", "not installed: %s", strings.Join(missing, ", "))
+	}
+	return append(found, d.checkNode(ctx)...)
+}
+
+// installed reports whether a package is in a node_modules folder at or above dir.
+func installed(dir, name string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if isFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json")) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+func (d *doctor) checkNode(ctx context.Context) []finding {
+	ctx, cancel := context.WithTimeout(ctx, commandPatience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "node", "--version").Output()
+	if err != nil {
+		return warns("node", "install Node.js 20 or later", "Node.js is not there, which npm and most tests need; sites run without it")
+	}
+	return well("node", "%s", strings.TrimSpace(string(out)))
+}
+
+func (d *doctor) checkTypes(context.Context) []finding {
+	if d.manifest == nil {
+		return nil
+	}
+	path := filepath.Join(d.dir, workertypes.FileName)
+	text, err := os.ReadFile(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing && (!d.typed() || d.typesElsewhere()) {
+		return nil
+	}
+	if err != nil && !missing {
+		return breaks("types", "", "%s cannot be read: %s", workertypes.FileName, reason(err))
+	}
+	want := workertypes.Declare(d.manifest)
+	wrong := finding{
+		Check: "types", Status: warned, Message: workertypes.FileName + " is not what the manifest says",
+		mend: func(context.Context) error { return os.WriteFile(path, want, 0o644) },
+	}
+	switch {
+	case missing:
+		wrong.Message = workertypes.FileName + " is not there, so that nothing says what the Worker's env holds"
+	case workertypes.Same(text, want), !workertypes.Own(text):
+		return well("types", "%s is up to date", workertypes.FileName)
+	}
+	return []finding{wrong}
+}
+
+// typed reports whether TypeScript checks the Worker, and whether there is something that it should know.
+func (d *doctor) typed() bool {
+	b := d.manifest.Bindings
+	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images || b.ProjectDatabase != manifest.ProjectNone
+	script := filepath.Ext(d.manifest.Entry)
+	return binds && slices.Contains([]string{".ts", ".mts", ".tsx"}, script) && isFile(filepath.Join(d.dir, "tsconfig.json"))
+}
+
+// typesElsewhere reports whether the types were written to another file, or the site declares its own: what looks
+// like it is a declaration file beside the manifest or one folder below.
+func (d *doctor) typesElsewhere() bool {
+	for _, pattern := range []string{"*.d.ts", "*/*.d.ts"} {
+		found, _ := fs.Glob(os.DirFS(d.dir), pattern) // the pattern is good
+		if len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *doctor) checkSecrets(context.Context) []finding {
+	if d.manifest == nil || len(d.manifest.Bindings.Secrets) == 0 {
+		return nil
+	}
+	values, warnings, err := d.secrets(d.dir, d.manifest.Bindings.Secrets)
+	if err != nil {
+		return breaks("secrets", "correct the file", "%s", err)
+	}
+	if len(warnings) > 0 {
+		return warns("secrets", "copy .dev.vars.example to .dev.vars if there is one", "%s", strings.Join(warnings, "; "))
+	}
+	return well("secrets", "%s", count(len(values), "value"))
+}
+
+// checkIgnore looks whether secrets and state stay out of version control.
+func (d *doctor) checkIgnore(context.Context) []finding {
+	if checkoutOf(d.dir) == "" {
+		return notLooked("gitignore", "the site is in no checkout")
+	}
+	path := filepath.Join(d.dir, ".gitignore")
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return breaks("gitignore", "", ".gitignore cannot be read: %s", reason(err))
+	}
+	after := starter.Ignore(before)
+	if len(after) == len(before) {
+		return well("gitignore", "secrets and state stay out of version control")
+	}
+	missing := strings.Join(strings.Fields(string(after[len(before):])), " ")
+	return []finding{{
+		Check: "gitignore", Status: warned, Message: "these lines are missing in .gitignore: " + missing,
+		mend: func(context.Context) error { return os.WriteFile(path, after, 0o644) },
+	}}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver"
+)
+
+// followLogs prints what is there, and then what comes. The log need not be there yet.
+func (c *cli) followLogs(ctx context.Context, s *state, f *logsFlags) error {
+	db, err := c.awaitLog(ctx, s)
+	if db == nil {
+		return err
+	}
+	defer db.Close()
+	follower, err := devserver.FollowLog(ctx, db, f.filter, c.now)
+	if err != nil {
+		return c.unreadLog(ctx, s, err)
+	}
+	entries, err := devserver.ReadLog(ctx, db, f.filter)
+	if err != nil {
+		return c.unreadLog(ctx, s, err)
+	}
+	for _, e := range entries {
+		c.tellEntry(e)
+	}
+	return c.unreadLog(ctx, s, follower.Run(ctx, c.tellEntry))
+}
+
+// awaitLog waits until there is a database; nil without an error when ctx ends first.
+func (c *cli) awaitLog(ctx context.Context, s *state) (*sql.DB, error) {
+	tick := time.NewTicker(guardPoll)
+	defer tick.Stop()
+	for told := false; !isFile(filepath.Join(s.dir, platformFile)); told = true {
+		if !told {
+			c.progress("waiting for pages dev to write a log")
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case <-tick.C:
+		}
+	}
+	return s.openToRead(ctx, platformFile)
+}
+
+// tellEntry prints an entry of a log that is followed.
+func (c *cli) tellEntry(e devserver.LogEntry) {
+	switch {
+	case !c.json:
+		c.printEntry(e)
+	case e.Request != nil:
+		c.printJSONLine(typedLoggedRequest{"request", *e.Request})
+	default:
+		c.printJSONLine(typedLine{"log", *e.Line})
+	}
+}
+
+// typedLoggedRequest is a request among the lines of --json.
+type typedLoggedRequest struct {
+	Type string `json:"type"`
+	devserver.LoggedRequest
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"runtime"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// openSQLite opens a database the way all state is kept: WAL with every commit
+// synced, which is what loses nothing that was acknowledged when power fails.
+func openSQLite(ctx context.Context, path string, readOnly bool) (*sql.DB, error) {
+	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(16777216)"}, "_txlock": {"immediate"}}
+	if readOnly {
+		q.Set("mode", "ro")
+	} else {
+		q.Add("_pragma", "journal_mode(WAL)")
+	}
+	db, err := sql.Open("sqlite", fileURI(path, q.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// openUnsynced opens a database for what may be lost when power fails: on its one
+// connection commits are in order, and reach the disk with the next that is synced.
+func openUnsynced(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := openSQLite(ctx, path, false)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, "PRAGMA synchronous = NORMAL"); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// fileURI is a path with a query as SQLite takes them.
+func fileURI(path, query string) string {
+	slashed := filepath.ToSlash(path)
+	if runtime.GOOS == "windows" {
+		slashed = "/" + slashed
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query}).String()
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// running is what a dev server says of itself in its state folder.
+type running struct {
+	PID int    `json:"pid"`
+	URL string `json:"url"`
+	// Token opens the tools under /__pages/api/ that change something.
+	Token string `json:"token"`
+}
+
+// Port is the port a server answers on.
+func (r running) Port() string {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Port()
+}
+
+// lockDev makes sure that one dev server runs on the state. unlock removes what
+// announce wrote.
+func (s *state) lockDev() (unlock func(), err error) {
+	lock := flock.New(filepath.Join(s.dir, devLock))
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, s.unusable(err)
+	}
+	if !ok {
+		return nil, resourceError("already-running", s.whoRuns(), "use that one, stop it, or give this one its own --state-dir", nil)
+	}
+	return func() {
+		// The lock ends with the process in any case.
+		_ = os.Remove(filepath.Join(s.dir, devFile))
+		_ = lock.Unlock()
+	}, nil
+}
+
+func (s *state) whoRuns() string {
+	r, ok := s.announced()
+	if !ok {
+		return fmt.Sprintf("another pages dev uses the state folder %q", s.dir)
+	}
+	return fmt.Sprintf("another pages dev uses the state folder %q: process %d at %s", s.dir, r.PID, r.URL)
+}
+
+// announce writes who runs: for the message of the one that comes second, and for
+// commands that ask the server.
+func (s *state) announce(address, token string) error {
+	text, err := json.Marshal(running{PID: os.Getpid(), URL: address, Token: token})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, devFile), text, 0o600); err != nil {
+		return s.unusable(err)
+	}
+	return nil
+}
+
+// announced is what the dev server that runs, or one that was killed, said of itself.
+func (s *state) announced() (r running, ok bool) {
+	text, err := os.ReadFile(filepath.Join(s.dir, devFile))
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		return running{}, false
+	}
+	return r, true
+}
+
+// guardPoll is how often it is looked whether the state is still there.
+const guardPoll = 500 * time.Millisecond
+
+// guard looks whether the state folder is still the one that was opened, and
+// calls gone when it is not: what is written to removed files nobody finds
+// again, so nothing more may be acknowledged.
+func (s *state) guard(ctx context.Context, gone func(error)) {
+	lock := filepath.Join(s.dir, devLock)
+	opened, err := os.Stat(lock)
+	ticker := time.NewTicker(guardPoll)
+	defer ticker.Stop()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		var now os.FileInfo
+		if now, err = os.Stat(lock); err == nil && !os.SameFile(opened, now) {
+			err = errReplaced
+		}
+	}
+	gone(resourceError("state-gone", fmt.Sprintf("the state folder %q was removed while the site ran", s.dir), "start pages dev again", err))
+}
+
+var errReplaced = errors.New("another one is in its place")
+
+// flushPatience is how long a dev server may take to write what it has answered.
+const flushPatience = 2 * time.Second
+
+// flushLog asks the dev server of the state, if one runs, to write what it has answered so far: it does so a moment
+// later by itself. Without an answer there is what there is.
+func (s *state) flushLog(ctx context.Context) {
+	r, ok := s.announced()
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushPatience)
+	defer cancel()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+flushPath, nil)
+	if err != nil {
+		return
+	}
+	ask.Header.Set("Authorization", "Bearer "+r.Token)
+	ask.Header.Set("Content-Type", "application/json")
+	if answer, err := http.DefaultClient.Do(ask); err == nil {
+		_ = answer.Body.Close() // nothing in it is read
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+)
+
+func (c *cli) newStateList() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the snapshots",
+		Long:    "List the snapshots by name, with when they were saved and how large they are.\n\nExit codes: 0 listed, 1 there is no site, 2 wrong usage, 9 the state folder cannot\nbe used.",
+		Example: "  pages state list\n  pages state list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withSnapshots(cmd.Context(), func(_ *state, store *snapshot.Store) error {
+				list, err := store.List()
+				if err != nil {
+					return err
+				}
+				return c.printSnapshots(list)
+			})
+		},
+	}
+}
+
+// snapshotsDoc is what `pages state list --json` prints.
+type snapshotsDoc struct {
+	OK        bool          `json:"ok"`
+	Snapshots []snapshotDoc `json:"snapshots"`
+}
+
+func (c *cli) printSnapshots(list []snapshot.Info) error {
+	if c.json {
+		docs := []snapshotDoc{}
+		for _, i := range list {
+			docs = append(docs, docOf(i))
+		}
+		c.printJSON(snapshotsDoc{true, docs})
+		return nil
+	}
+	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for _, i := range list {
+		if i.Damage != "" {
+			fmt.Fprintf(table, "%s\t%s\n", i.Name, i.Damage)
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Name, i.CreatedAt.Local().Format("2006-01-02 15:04:05"), count(len(i.Files), "file"), size(i.Bytes()))
+	}
+	c.none(len(list), "snapshots")
+	return table.Flush()
+}

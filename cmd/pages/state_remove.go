@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+)
+
+func (c *cli) newStateRemove() *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove NAME",
+		Short:   "Remove a snapshot",
+		Long:    "Remove a snapshot. The state itself stays as it is.\n\nExit codes: 0 removed, 1 there is none of this name, 2 wrong usage, 9 the state\nfolder cannot be used.",
+		Example: "  pages state remove before-import",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withSnapshots(cmd.Context(), func(_ *state, store *snapshot.Store) error {
+				if err := store.Remove(args[0]); err != nil {
+					return err
+				}
+				if c.json {
+					c.printJSON(removedDoc{true, args[0]})
+					return nil
+				}
+				c.progress("removed the snapshot %s", args[0])
+				return nil
+			})
+		},
+	}
+}
+
+// removedDoc is what `pages state remove --json` prints.
+type removedDoc struct {
+	OK      bool   `json:"ok"`
+	Removed string `json:"removed"`
+}
