@@ -2,22 +2,16 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
-	"github.com/pages-toolchain/pages/migrate"
-	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -34,9 +28,8 @@ type siteBuilder struct {
 	until   context.Context // ends with the dev server
 	running *sharedWorker   // what the newest revision runs; nil for none
 	live    workerSet
-	warned  string // the warnings about secrets that were last shown
 
-	migrated string // those about migrations
+	warned struct{ secrets, migrations string } // what was last told of them
 }
 
 func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, error) {
@@ -52,9 +45,9 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 	}
 	b := &siteBuilder{
 		devRun: r, console: k, until: ctx, site: db, stores: newStores(r),
+		caches:  cachesIn(r.state.dir, k.logger()),
 		bundler: bundler.New(r.dir, bundler.Options{Development: true, Provided: provided(), Now: r.now}),
 	}
-	b.caches = b.newCaches()
 	return b, nil
 }
 
@@ -106,47 +99,6 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
 }
 
-// migrate brings the site's database up to date.
-func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest) []devserver.Problem {
-	if m.Bindings.Database == nil {
-		return nil
-	}
-	unlock, err := b.state.lockMigrations(ctx)
-	if err != nil {
-		return []devserver.Problem{problemOf(err)}
-	}
-	defer unlock()
-	result, err := b.migrator(b.state, b.site, b.dir, m, migrate.Options{HoldEmpty: true}).Apply(ctx)
-	for _, a := range result.Applied {
-		b.console.line("applied migration %s", a.Name)
-	}
-	for _, name := range result.Squashed {
-		b.console.line("recorded %s in the place of the migrations it stands for", name)
-	}
-	b.warnMigrations(result.Warnings)
-	if err == nil {
-		return nil
-	}
-	problems := []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
-	if diags := migrationDiagnostics(b.dir, err); diags != nil {
-		problems = b.problems(diags, "A migration failed")
-	}
-	if stands := result.Stands(); stands != "" {
-		problems[0].Notes = append(problems[0].Notes, stands)
-	}
-	return problems
-}
-
-// warnMigrations tells of warnings once, and not at every save.
-func (b *siteBuilder) warnMigrations(notices []migrate.Notice) {
-	notices = slices.DeleteFunc(notices, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored }) // pages migrate tells
-	lines := (&migrations{cli: b.cli, dir: b.dir}).warnings(notices)
-	if text := fmt.Sprint(lines); text != b.migrated {
-		b.migrated = text
-		b.warnAll(lines)
-	}
-}
-
 // revision starts the Worker, or keeps the one that runs when nothing of it has
 // changed, and puts it beside the assets.
 func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle *bundler.Bundle) (site.Revision, []devserver.Problem) {
@@ -162,7 +114,7 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 	if err != nil {
 		return r, []devserver.Problem{{Kind: "secrets", Title: "The secrets could not be read", Message: err.Error()}}
 	}
-	b.warnSecrets(warnings)
+	b.warnOnce(&b.warned.secrets, warnings)
 	key := workerKey(m, bundle.Worker, values)
 	if b.running == nil || b.running.key != key {
 		w, err := b.startWorker(ctx, m, bundle.Worker, values)
@@ -191,67 +143,12 @@ func (b *siteBuilder) describeSecrets(m *manifest.Manifest, bindings []devserver
 	}
 }
 
-func (b *siteBuilder) warnSecrets(warnings []string) {
-	if text := fmt.Sprint(warnings); text != b.warned {
-		b.warned = text
+// warnOnce tells of warnings unless they are what was told last: not at every save.
+func (b *siteBuilder) warnOnce(told *string, warnings []string) {
+	if text := fmt.Sprint(warnings); text != *told {
+		*told = text
 		b.warnAll(warnings)
 	}
-}
-
-func (b *siteBuilder) replace(w *sharedWorker) {
-	if b.running != nil {
-		b.running.retire()
-	}
-	if b.running = w; w != nil {
-		w.uses.Add(1)
-	}
-}
-
-func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*sharedWorker, error) {
-	rt, err := b.runtimes.wait()
-	if err != nil {
-		return nil, err
-	}
-	set, err := b.stores.bindings(ctx, m, b.site, secrets, b.front.AssetsHandler())
-	if err != nil {
-		return nil, err
-	}
-	mask := maskOf(secrets)
-	worker, err := rt.NewWorker(ctx, pagesruntime.WorkerOptions{
-		Name: w.Name, Code: w.Code, Map: w.Map, Wasm: wasmModules(w), Bindings: set,
-		Limits: pagesruntime.Limits{
-			CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests,
-			Mode: pagesruntime.LimitMode(b.flags.limits), CPUScale: b.flags.cpuScale,
-		},
-		NodeJS:   slices.Contains(m.Runtime.CompatibilityFlags, manifest.FlagNodeJS),
-		Pristine: b.flags.isolation == "request",
-		Console:  func(l pagesruntime.Line) { b.console.log(maskedLine(mask, l)) },
-		Web:      b.webOptions(m),
-		Logger:   b.console.logger(),
-	})
-	if err != nil {
-		return nil, errors.Join(maskedError(mask, err), closeDatabases(set))
-	}
-	return b.live.add(b.until, worker, set, m.Limits, mask), nil
-}
-
-func wasmModules(w *bundler.Worker) map[string][]byte {
-	modules := map[string][]byte{}
-	for _, m := range w.Modules {
-		modules[m.Specifier] = m.Bytes
-	}
-	return modules
-}
-
-// workerKey tells Workers apart: of two with the same key, the older can go on.
-func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) string {
-	h := sha256.New()
-	enc := json.NewEncoder(h)
-	// Encoding plain data into a hash cannot fail.
-	_ = errors.Join(enc.Encode(m.Bindings), enc.Encode(m.Limits), enc.Encode(m.Runtime), enc.Encode(secrets))
-	h.Write(w.Code)
-	h.Write(w.Map)
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 func assets(b *bundler.Bundle) []site.Asset {

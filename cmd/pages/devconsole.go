@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -54,10 +52,7 @@ func (w lockedWriter) Write(b []byte) (int, error) {
 func (k *console) event(v any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	enc := json.NewEncoder(k.cli.stdout)
-	enc.SetEscapeHTML(false)
-	// Writing to stdout fails only when its reader is gone.
-	_ = enc.Encode(v)
+	k.cli.printJSONLine(v)
 }
 
 // line prints a line for people.
@@ -171,53 +166,6 @@ func (k *console) log(l pagesruntime.Line) {
 	k.line("%s", devserver.FormatLine(line, k.cli.colored(k.cli.stderr)))
 }
 
-// The lines of --json: what happened, by its type.
-type readyEvent struct {
-	Type string `json:"type"`
-	URL  string `json:"url"`
-}
-
-type buildEvent struct {
-	Type     string              `json:"type"`
-	Number   int64               `json:"number"`
-	OK       bool                `json:"ok"`
-	MS       float64             `json:"ms"`
-	Problems []devserver.Problem `json:"problems"`
-}
-
-type errorEvent struct {
-	Type    string            `json:"type"`
-	Problem devserver.Problem `json:"problem"`
-}
-
-type typedLine struct {
-	Type string `json:"type"`
-	site.LogLine
-}
-
-type typedRequest struct {
-	Type string `json:"type"`
-	site.RequestRecord
-}
-
-// logLine is a line of a Worker in the terms of the log.
-func logLine(l pagesruntime.Line) site.LogLine {
-	line := site.LogLine{Time: site.Stamp{Time: l.Time}, Level: l.Level, Text: l.Text, Args: l.Args}
-	if l.Request != nil {
-		line.Request, line.Route = site.RequestOf(l.Request.Context())
-	}
-	if len(l.Frames) > 0 {
-		at := l.Frames[0]
-		line.At = fmt.Sprintf("%s:%d:%d", at.File, at.Line, at.Column)
-	}
-	if !l.Called {
-		for _, f := range l.Frames {
-			line.Stack = append(line.Stack, f.String())
-		}
-	}
-	return line
-}
-
 // errorPage answers for a Worker that did not, and tells why in the log.
 func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
@@ -227,40 +175,4 @@ func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 		k.line("%s", k.cli.paint("31", strings.TrimSpace(p.Text())))
 	}
 	devserver.WriteProblemPage(w, r, p)
-}
-
-// titles are the headings of the pages for each kind of failure.
-var titles = map[pagesruntime.Kind]string{
-	pagesruntime.KindLoad:        "The Worker could not be loaded",
-	pagesruntime.KindException:   "The Worker threw an error",
-	pagesruntime.KindNotResponse: "The Worker did not return a Response",
-	pagesruntime.KindHung:        "The Worker will never answer",
-	pagesruntime.KindCPU:         "The Worker ran over its CPU limit",
-	pagesruntime.KindMemory:      "The Worker ran out of memory",
-	pagesruntime.KindAnswerSize:  "The Worker's answer is too large",
-	pagesruntime.KindReset:       "The Worker was restarted",
-	pagesruntime.KindInternal:    "Something went wrong in pages itself",
-}
-
-// problemOf is an error of a Worker in the terms of the dev server's pages.
-func problemOf(err error) devserver.Problem {
-	var f *pagesruntime.Error
-	if !errors.As(err, &f) {
-		return devserver.Problem{Kind: "internal", Title: titles[pagesruntime.KindInternal], Message: err.Error(), Status: http.StatusInternalServerError}
-	}
-	p := devserver.Problem{Kind: string(f.Kind), Title: titles[f.Kind], Message: f.Headline(), Fix: f.Fix, Status: f.Status()}
-	for _, frame := range f.Frames {
-		p.Frames = append(p.Frames, devserver.Frame(frame))
-	}
-	if len(f.Frames) > 0 {
-		p.File, p.Line, p.Column = f.Frames[0].File, f.Frames[0].Line, f.Frames[0].Column
-	}
-	for _, l := range f.Snippet {
-		p.Snippet = append(p.Snippet, devserver.SnippetLine{Number: l.Number, Text: l.Text, Hit: l.Hit})
-	}
-	p.Snippet = devserver.FitSnippet(p.Snippet, p.Column)
-	for _, cause := range f.Causes {
-		p.Notes = append(p.Notes, cause.String())
-	}
-	return p
 }

@@ -2,33 +2,20 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"log/slog"
-	"net"
-	"net/http"
+	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pages-toolchain/pages/devserver"
-	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-const (
-	// platformPort is where `pages platform` listens when the port is free.
-	platformPort = 8790
-	// platformDrain is how long calls in flight may take to end.
-	platformDrain = 10 * time.Second
-	// failedDrain is the same when the disk has failed.
-	failedDrain = time.Second
+// platformPort is where `pages platform` listens when the port is free.
+const platformPort = 8790
 
-	platformReadTime  = time.Minute
-	platformIdleTime  = 2 * time.Minute
-	platformMaxHeader = 64 << 10
-)
+// maxRate keeps the memory of a rate window small.
+const maxRate = 1_000_000
 
 // platformFlags are the flags of `pages platform`.
 type platformFlags struct {
@@ -82,48 +69,6 @@ func (f *platformFlags) check() error {
 	return nil
 }
 
-// maxRate keeps the memory of a rate window small.
-const maxRate = 1_000_000
-
-// platform serves until ctx ends.
-func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
-	data, err := c.openData(f.data)
-	if err != nil {
-		return err
-	}
-	unlock, err := data.lockServer()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	logger := c.platformLogger()
-	host, err := c.newHost(ctx, data, logger)
-	if err != nil {
-		return err
-	}
-	s, err := data.open(ctx, service.Options{Now: c.now, PerMinute: f.rateLimit, Logger: logger, Host: host, Mail: c.mail(data)})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		// To close databases is to write to them, which a failed disk gets no chance of.
-		if s.Failure() == nil {
-			err = errors.Join(err, host.close(), s.Close())
-		}
-	}()
-	host.notice, host.arrived = s.Notice, s.Arrived
-	ready, err := c.plant(ctx, s, f.seed)
-	if err != nil {
-		return err
-	}
-	sockets, err := devserver.Listen(ctx, f.port, c.typed["port"])
-	if err != nil {
-		return c.portError(err)
-	}
-	ready.URL, ready.MCPPath = sockets.URL, toolapi.MCPPath
-	return c.serveAPI(ctx, s, sockets, func() { c.printReady(ready) })
-}
-
 // readyLine is the first line on stdout with --json.
 type readyLine struct {
 	URL        string            `json:"url"`
@@ -156,71 +101,14 @@ func (c *cli) plant(ctx context.Context, s *service.Service, seed string) (ready
 // printReady says where the service is.
 func (c *cli) printReady(ready readyLine) {
 	if c.json {
-		enc := json.NewEncoder(c.stdout)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(ready) // fails only when the reader is gone
+		c.printJSONLine(ready)
 		return
 	}
-	_, _ = c.stdout.Write([]byte("ready " + ready.URL + "\n")) // as above
+	fmt.Fprintf(c.stdout, "ready %s\n", ready.URL)
 	if key := ready.Keys["member"]; key != "" {
 		c.progress("a key of acme's owner, to try it with: %s", key)
 	}
 	if len(ready.Workspaces) == 0 {
 		c.progress("there is no workspace yet: run pages platform workspaces create, or start with --seed demo")
 	}
-}
-
-// platformLogger logs each request on stderr.
-func (c *cli) platformLogger() *slog.Logger {
-	o := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if c.quiet {
-		o.Level = slog.LevelError
-	}
-	if c.json {
-		return slog.New(slog.NewJSONHandler(c.stderr, o))
-	}
-	return slog.New(slog.NewTextHandler(c.stderr, o))
-}
-
-// serveAPI serves on the sockets. When ctx ends, calls in flight get platformDrain to
-// end, and no new one is taken.
-func (c *cli) serveAPI(ctx context.Context, s *service.Service, sockets *devserver.Listeners, ready func()) error {
-	server := &http.Server{
-		Handler: s, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: platformDrain, ReadTimeout: platformReadTime, IdleTimeout: platformIdleTime, MaxHeaderBytes: platformMaxHeader,
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-		ConnContext: service.ConnContext,
-	}
-	running, stop := context.WithCancel(ctx)
-	ran := make(chan struct{})
-	go func() { defer close(ran); s.Run(running) }()
-	failed := make(chan error, 2)
-	all := sockets.All()
-	for _, l := range all {
-		go func() { failed <- server.Serve(s.Listener(l)) }()
-	}
-	ready()
-	var err error
-	served, drain := len(all), platformDrain
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-		served--
-	case <-s.Failed():
-		drain = failedDrain
-		err = resourceError("disk-failed", "a write did not reach the disk, so the service ended: what it acknowledged is kept, what it was about to acknowledge may be there or not",
-			"look in the system's log for what is wrong with the disk, then start the service again", s.Failure())
-	}
-	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-	defer cancel()
-	if e := server.Shutdown(drained); e != nil { // someone takes longer: cut them off
-		err = errors.Join(err, server.Close())
-	}
-	for range served {
-		if e := <-failed; !errors.Is(e, http.ErrServerClosed) {
-			err = errors.Join(err, e)
-		}
-	}
-	stop()
-	<-ran
-	return err
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver"
@@ -35,11 +33,4 @@ func snippet(dir, file string, line int) []devserver.SnippetLine {
 		}
 	}
 	return out
-}
-
-func hostPort(host string, port int) string {
-	if strings.HasPrefix(host, "[") {
-		return host + ":" + strconv.Itoa(port)
-	}
-	return net.JoinHostPort(host, strconv.Itoa(port))
 }

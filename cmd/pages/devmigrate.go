@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// migrate brings the site's database up to date.
+func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest) []devserver.Problem {
+	if m.Bindings.Database == nil {
+		return nil
+	}
+	unlock, err := b.state.lockMigrations(ctx)
+	if err != nil {
+		return []devserver.Problem{problemOf(err)}
+	}
+	defer unlock()
+	result, err := b.migrator(b.state, b.site, b.dir, m, migrate.Options{HoldEmpty: true}).Apply(ctx)
+	for _, a := range result.Applied {
+		b.console.line("applied migration %s", a.Name)
+	}
+	for _, name := range result.Squashed {
+		b.console.line("recorded %s in the place of the migrations it stands for", name)
+	}
+	notices := slices.DeleteFunc(result.Warnings, func(n migrate.Notice) bool { return n.Code == migrate.CodeIgnored }) // pages migrate tells
+	b.warnOnce(&b.warned.migrations, (&migrations{cli: b.cli, dir: b.dir}).warnings(notices))
+	if err == nil {
+		return nil
+	}
+	problems := []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
+	if diags := migrationDiagnostics(b.dir, err); diags != nil {
+		problems = b.problems(diags, "A migration failed")
+	}
+	if stands := result.Stands(); stands != "" {
+		problems[0].Notes = append(problems[0].Notes, stands)
+	}
+	return problems
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/manifest"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*sharedWorker, error) {
+	rt, err := b.runtimes.wait()
+	if err != nil {
+		return nil, err
+	}
+	set, err := b.stores.bindings(ctx, m, b.site, secrets, b.front.AssetsHandler())
+	if err != nil {
+		return nil, err
+	}
+	mask := maskOf(secrets)
+	o := workerOptions(m)
+	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, wasmModules(w), set
+	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.flags.limits), b.flags.cpuScale
+	o.Pristine = b.flags.isolation == "request"
+	o.Logger = b.console.logger()
+	o.Console = func(l pagesruntime.Line) { b.console.log(maskedLine(mask, l)) }
+	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.flags.allowFetch, b.front, b.isSelf
+	o.Web.Caches, o.Web.Now, o.Web.Logger = b.caches, b.now, o.Logger
+	worker, err := rt.NewWorker(ctx, o)
+	if err != nil {
+		return nil, errors.Join(maskedError(mask, err), closeDatabases(set))
+	}
+	return b.live.add(b.until, worker, set, m.Limits, mask), nil
+}
+
+func (b *siteBuilder) replace(w *sharedWorker) {
+	if b.running != nil {
+		b.running.retire()
+	}
+	if b.running = w; w != nil {
+		w.uses.Add(1)
+	}
+}
+
+func wasmModules(w *bundler.Worker) map[string][]byte {
+	modules := map[string][]byte{}
+	for _, m := range w.Modules {
+		modules[m.Specifier] = m.Bytes
+	}
+	return modules
+}
+
+// workerKey tells Workers apart: of two with the same key, the older can go on.
+func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	// Encoding plain data into a hash cannot fail.
+	_ = errors.Join(enc.Encode(m.Bindings), enc.Encode(m.Limits), enc.Encode(m.Runtime), enc.Encode(secrets))
+	h.Write(w.Code)
+	h.Write(w.Map)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// isSelf reports whether host:port is this dev server.
+func (b *siteBuilder) isSelf(host string) bool {
+	name, ok := strings.CutSuffix(host, ":"+strconv.Itoa(b.sockets.Port))
+	return ok && slices.Contains([]string{"127.0.0.1", "localhost", "[::1]"}, name)
+}
