@@ -145,22 +145,3 @@ func (c *cli) printBundle(b *bundler.Bundle, target string) {
 	c.progress("built %s: %s, %s (%s), %s", b.Digest[:12], worker,
 		count(sum.Assets, "asset"), size(sum.AssetBytes), count(len(sum.Migrations), "migration"))
 }
-
-// count is "1 asset", "2 assets".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// size is a number of bytes for people, in powers of 1000.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-}

@@ -44,11 +44,6 @@ func (c *cli) openInput(file string) (*os.File, error) {
 	return f, nil
 }
 
-func isTerminalReader(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && isTerminal(f)
-}
-
 // sqlArguments reads the values of --param. Each is a number, null, 'text', X'00ff' or else the text it is; before
 // it may stand :name=.
 func sqlArguments(given []string) ([]any, error) {

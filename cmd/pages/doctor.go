@@ -153,17 +153,11 @@ func (d *doctor) print() error {
 
 func (d *doctor) list() error {
 	styles := map[verdict]string{healthy: "32", fixed: "32;1", skipped: "2", warned: "33", broken: "31;1"}
-	paint := func(style, text string) string {
-		if !d.colored(d.stdout) {
-			return text
-		}
-		return "\x1b[" + style + "m" + text + "\x1b[0m"
-	}
 	table := tabwriter.NewWriter(d.stdout, 0, 0, 2, ' ', 0)
 	for _, f := range d.found {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", paint(styles[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check, f.Message)
+		fmt.Fprintf(table, "%s\t%s\t%s\n", d.paintFor(d.stdout, styles[f.Status], fmt.Sprintf("%-7s", f.Status)), f.Check, f.Message)
 		if f.Fix != "" {
-			fmt.Fprintf(table, "%s\t\t%s\n", paint("36", fmt.Sprintf("%-7s", "  fix")), f.Fix)
+			fmt.Fprintf(table, "%s\t\t%s\n", d.paintFor(d.stdout, "36", fmt.Sprintf("%-7s", "  fix")), f.Fix)
 		}
 	}
 	return table.Flush()

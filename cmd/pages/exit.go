@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -154,20 +153,4 @@ func (c *cli) printRefused(r *refused) {
 		return
 	}
 	c.printDiagnostics(r.report, r.src)
-}
-
-// printJSON prints v as one JSON document on stdout.
-func (c *cli) printJSON(v any) {
-	enc := json.NewEncoder(c.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	// Writing to stdout fails only when its reader is gone.
-	_ = enc.Encode(v)
-}
-
-// printJSONLine prints v as one line of JSON on stdout.
-func (c *cli) printJSONLine(v any) {
-	enc := json.NewEncoder(c.stdout)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // as above
 }

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -23,14 +21,6 @@ const (
 	clockTime = "2006-01-02 15:04:05"
 	listHelp  = "\n\nExit codes: 0 done, 2 wrong usage, 9 the state folder cannot be used."
 )
-
-func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
-func (c *cli) none(n int, what string) {
-	if n == 0 {
-		c.progress("no %s yet", what)
-	}
-}
 
 // checkLimit refuses a --limit that is none.
 func checkLimit(n int) error {

@@ -16,7 +16,7 @@ func (c *cli) newPlatformKeys(f *platformFlags) *cobra.Command {
 		Short:   "Make, list and revoke API keys of the local service",
 		Example: "  pages platform keys create ana@acme.test\n  pages platform keys list --json\n  pages platform keys revoke 3",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:    help,
 	}
 	cmd.AddCommand(c.newKeysCreate(f), c.newKeysList(f), c.newKeysRevoke(f))
 	return cmd

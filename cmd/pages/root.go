@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,7 +58,7 @@ func (c *cli) newRoot() *cobra.Command {
 			c.entered = true
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: help,
 	}
 	root.SetFlagErrorFunc(flagMisuse)
 	root.SetOut(c.stdout)
@@ -96,34 +94,5 @@ func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// colored reports whether what goes to w is coloured.
-func (c *cli) colored(w io.Writer) bool {
-	switch c.color {
-	case "always":
-		return true
-	case "never":
-		return false
-	}
-	if v, ok := c.lookup("NO_COLOR"); ok && v != "" {
-		return false
-	}
-	if v, _ := c.lookup("TERM"); v == "dumb" {
-		return false
-	}
-	return isTerminal(w)
-}
-
-// paint puts text for stderr in an SGR style, when that is coloured.
-func (c *cli) paint(style, text string) string {
-	if !c.colored(c.stderr) {
-		return text
-	}
-	return "\x1b[" + style + "m" + text + "\x1b[0m"
-}
-
-// progress prints a line for people, unless --quiet.
-func (c *cli) progress(format string, args ...any) {
-	if !c.quiet {
-		fmt.Fprintf(c.stderr, format+"\n", args...)
-	}
-}
+// help is what a command does that has commands of its own, and nothing else.
+func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This file is how commands speak: to people on stderr, to programs in JSON on stdout.
+
+// colored reports whether what goes to w is coloured.
+func (c *cli) colored(w io.Writer) bool {
+	switch c.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	if v, ok := c.lookup("NO_COLOR"); ok && v != "" {
+		return false
+	}
+	if v, _ := c.lookup("TERM"); v == "dumb" {
+		return false
+	}
+	return isTerminal(w)
+}
+
+// paint puts text for stderr in an SGR style, when that is coloured.
+func (c *cli) paint(style, text string) string {
+	return c.paintFor(c.stderr, style, text)
+}
+
+// paintFor is paint for what goes to w.
+func (c *cli) paintFor(w io.Writer, style, text string) string {
+	if !c.colored(w) {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// progress prints a line for people, unless --quiet.
+func (c *cli) progress(format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintf(c.stderr, format+"\n", args...)
+	}
+}
+
+// printJSON prints v as one JSON document on stdout.
+func (c *cli) printJSON(v any) {
+	enc := json.NewEncoder(c.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	// Writing to stdout fails only when its reader is gone.
+	_ = enc.Encode(v)
+}
+
+// printJSONLine prints v as one line of JSON on stdout.
+func (c *cli) printJSONLine(v any) {
+	enc := json.NewEncoder(c.stdout)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // as above
+}
+
+// none says that a list is empty.
+func (c *cli) none(n int, what string) {
+	if n == 0 {
+		c.progress("no %s yet", what)
+	}
+}
+
+// count is "1 asset", "2 assets".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// size is a number of bytes for people, in powers of 1000.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// printable shows what a terminal would obey, or not show, as an escape.
+func printable(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		_, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
