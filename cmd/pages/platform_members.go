@@ -8,92 +8,13 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
-func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "workspaces",
-		Short:   "Make and list workspaces of the local service",
-		Example: "  pages platform workspaces create acme --name 'Acme Studio' --time-zone Europe/Berlin\n  pages platform workspaces list",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	var w service.Workspace
-	create := &cobra.Command{
-		Use:     "create SLUG",
-		Short:   "Make a workspace",
-		Long:    "Make a workspace.\n\nExit codes: 0 made, 1 there is one of this slug, 2 wrong usage, 9 the data folder\ncannot be used.",
-		Example: "  pages platform workspaces create acme --time-zone Europe/Berlin",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			w.Slug = args[0]
-			return c.changeData(cmd.Context(), f, func(s *service.Service) error { return s.CreateWorkspace(cmd.Context(), w) })
-		},
-	}
-	create.Flags().StringVar(&w.Name, "name", "", "`name` for people (default: the slug)")
-	create.Flags().StringVar(&w.TimeZone, "time-zone", "UTC", "IANA `name` of the zone of its schedule")
-	list := &cobra.Command{
-		Use:     "list",
-		Short:   "List the workspaces",
-		Long:    "List the workspaces.\n\nExit codes: 0 done, 2 wrong usage, 9 the data folder cannot be used.",
-		Example: "  pages platform workspaces list --json",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withData(cmd.Context(), f, func(s *service.Service) error { return c.listWorkspaces(cmd, s) })
-		},
-	}
-	cmd.AddCommand(create, list)
-	return cmd
-}
-
-func (c *cli) listWorkspaces(cmd *cobra.Command, s *service.Service) error {
-	all, err := s.Workspaces(cmd.Context())
-	if err != nil {
-		return err
-	}
-	rows := make([]shownWorkspace, len(all))
-	for i, w := range all {
-		rows[i] = shownWorkspace(w)
-	}
-	if c.json {
-		c.printJSON(workspacesDoc{rows})
-		return nil
-	}
-	for _, w := range rows {
-		fmt.Fprintf(c.stdout, "%s  %s  %s\n", w.Slug, w.Name, w.TimeZone)
-	}
-	return nil
-}
-
-// workspacesDoc is what `pages platform workspaces list --json` prints.
-type workspacesDoc struct {
-	Workspaces []shownWorkspace `json:"workspaces"`
-}
-
-type shownWorkspace struct {
-	Slug     string `json:"slug"`
-	Name     string `json:"name"`
-	TimeZone string `json:"time_zone"`
-}
-
-// membersDoc is what `pages platform members list --json` prints.
-type membersDoc struct {
-	Members []shownMember `json:"members"`
-}
-
-type shownMember struct {
-	Email     string `json:"email"`
-	Name      string `json:"name"`
-	Service   bool   `json:"service_account"`
-	Workspace string `json:"workspace"`
-	Role      string `json:"role"`
-}
-
 func (c *cli) newPlatformMembers(f *platformFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "members",
 		Short:   "Add, list and remove members of workspaces of the local service",
 		Example: "  pages platform members add ana@acme.test --workspace acme --role owner\n  pages platform members add ci@acme.test --workspace acme --service-account\n  pages platform members remove ana@acme.test --workspace acme",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:    help,
 	}
 	cmd.AddCommand(c.newMembersAdd(f), c.newMembersRemove(f), c.newMembersList(f))
 	return cmd
@@ -166,4 +87,17 @@ func (c *cli) newMembersList(f *platformFlags) *cobra.Command {
 			})
 		},
 	}
+}
+
+// membersDoc is what `pages platform members list --json` prints.
+type membersDoc struct {
+	Members []shownMember `json:"members"`
+}
+
+type shownMember struct {
+	Email     string `json:"email"`
+	Name      string `json:"name"`
+	Service   bool   `json:"service_account"`
+	Workspace string `json:"workspace"`
+	Role      string `json:"role"`
 }
