@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -73,6 +74,7 @@ type run struct {
 	spans    map[string][]span
 	files    []ranFile
 	result   Result
+	patience *time.Duration // the connection's busy timeout, once it was asked
 }
 
 // ranFile is what is known of one file that ran.
@@ -177,7 +179,7 @@ func (r *run) failed() {
 // interrupts everything but the COMMIT.
 func (r *run) transaction(ctx context.Context, fn func(context.Context, connection) (bool, error)) (more bool, err error) {
 	err = interruptible(ctx, r.conn, func(c connection) error {
-		if err := r.statement(ctx, "BEGIN IMMEDIATE"); err != nil {
+		if err := r.begin(ctx, c); err != nil {
 			return databaseError("the database cannot be written", err)
 		}
 		more, err = fn(ctx, c)
@@ -194,6 +196,42 @@ func (r *run) transaction(ctx context.Context, fn func(context.Context, connecti
 	}
 	r.committed()
 	return true, nil
+}
+
+// Pauses between two looks whether another writer is done.
+const (
+	firstPause = time.Millisecond
+	longPause  = 50 * time.Millisecond
+)
+
+// begin waits for other writers, as long as the connection's busy timeout says. SQLite's own wait would go on when ctx
+// has ended.
+func (r *run) begin(ctx context.Context, c connection) error {
+	if r.patience == nil {
+		var ms int64
+		if err := r.conn.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&ms); err != nil {
+			return err
+		}
+		patience := time.Duration(ms) * time.Millisecond
+		r.patience = &patience
+	}
+	c.setBusyTimeout(0)
+	defer c.setBusyTimeout(*r.patience)
+	err := r.statement(ctx, "BEGIN IMMEDIATE")
+	if !isBusy(err) {
+		return err
+	}
+	waiting, stop := context.WithTimeout(ctx, *r.patience)
+	defer stop()
+	for pause := firstPause; isBusy(err); pause = min(2*pause, longPause) {
+		select {
+		case <-waiting.Done():
+			return cmp.Or(ctx.Err(), err)
+		case <-time.After(pause):
+		}
+		err = r.statement(ctx, "BEGIN IMMEDIATE")
+	}
+	return err
 }
 
 // committed moves the file that ran from what is pending to what is applied.

@@ -169,6 +169,11 @@ func message(err error) string {
 	return s
 }
 
+func isBusy(err error) bool {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	return ok && se.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
 func isForeignKey(err error) bool {
 	se, ok := errors.AsType[*sqlite.Error](err)
 	return ok && se.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY

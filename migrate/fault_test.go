@@ -128,6 +128,20 @@ func TestLocked(t *testing.T) {
 	if got := codes(err); got != migrate.CodeLocked {
 		t.Errorf("got %s: %v", got, err)
 	}
+	patient, err := sql.Open("sqlite", strings.Replace(dsn(path), "busy_timeout(5000)", "busy_timeout(600000)", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer patient.Close()
+	soon, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	if _, err := migrator(patient, list("1.sql", "CREATE TABLE a(x)"), options).Apply(soon); codes(err) != migrate.CodeCancelled {
+		t.Errorf("who waits and is told to stop: %v", err)
+	}
+	var patience int
+	if err := patient.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&patience); err != nil || patience != 600000 {
+		t.Errorf("the connection's busy timeout became %d, %v", patience, err)
+	}
 }
 
 // TestConcurrentRunners is M-035: each file once, and whoever loses waits.

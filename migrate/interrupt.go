@@ -28,6 +28,13 @@ func (c connection) inTransaction() bool {
 	return sqlite3.Xsqlite3_get_autocommit(tls, uintptr(c)) == 0
 }
 
+// setBusyTimeout is how long statements wait for locks that others hold.
+func (c connection) setBusyTimeout(d time.Duration) {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	sqlite3.Xsqlite3_busy_timeout(tls, uintptr(c), int32(d.Milliseconds())) //nolint:gosec // as it was read
+}
+
 // interruptible runs fn, and when ctx ends it interrupts what fn runs on conn with
 // a context that has no end.
 func interruptible(ctx context.Context, conn *sql.Conn, fn func(connection) error) error {
