@@ -15,8 +15,11 @@ import (
 	"strings"
 	"time"
 
+	"modernc.org/sqlite"
+
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // This file is the boundary: everything between a request and its tool, and what is
@@ -176,7 +179,17 @@ func failure(err error) *toolapi.Error {
 	if unsynced(err) {
 		return toolapi.NewError(toolapi.CodeInternal, "The disk failed, and nobody knows whether this took effect. Look when the service is back, before you try again.")
 	}
+	if fullDisk(err) {
+		return toolapi.NewError(toolapi.CodeInternal, "The service's disk is full; nothing took effect. Try again when there is room on it.")
+	}
 	return internal()
+}
+
+// fullDisk reports whether an error says that the service's disk is full.
+func fullDisk(err error) bool {
+	const full = 13 // SQLITE_FULL
+	database, ok := errors.AsType[*sqlite.Error](err)
+	return ok && database.Code()&0xff == full || blob.IsFull(err)
 }
 
 // serveTool answers POST /api/v1/tools/<name>.

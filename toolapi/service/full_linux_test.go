@@ -25,12 +25,19 @@ func TestFullDiskOfBlobs(t *testing.T) {
 	if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status != http.StatusInsufficientStorage || !strings.Contains(string(a.body), `"storage_full"`) {
 		t.Errorf("on a full disk: %d %s", a.status, a.body)
 	}
+	call := func() answer { return w.call("member", "page.create", `{"name": "Pottery"}`, "Idempotency-Key", "pottery") }
+	if a := call(); a.status != http.StatusInternalServerError || !strings.Contains(string(a.body), "disk is full; nothing took effect") {
+		t.Errorf("a tool on a full disk: %d %s", a.status, a.body)
+	}
 	if left, err := os.ReadDir(filepath.Join(disk.Dir, "blobs", "tmp")); err != nil || len(left) != 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
 	disk.Empty()
 	if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status != http.StatusCreated {
 		t.Errorf("with room: %d %s", a.status, a.body)
+	}
+	if a := call(); a.status != http.StatusOK || !strings.Contains(string(a.body), `"ok":true`) {
+		t.Errorf("a tool with room: %d %s", a.status, a.body)
 	}
 	if a := w.finalizeText(id); a.status != http.StatusOK || w.service.Failure() != nil {
 		t.Errorf("%d %s, %v", a.status, a.body, w.service.Failure())

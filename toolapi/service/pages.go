@@ -175,10 +175,10 @@ func (s *Service) pagesRefusal(x *exchange, err error) *toolapi.PagesError {
 	} else {
 		s.log.Error("failed", "request", x.request, "tool", x.tool, "error", err.Error())
 	}
-	const full, ioerr = 13, 10 // result codes of SQLite
+	const ioerr = 10 // a result code of SQLite
 	database, _ := errors.AsType[*sqlite.Error](err)
 	switch {
-	case errors.Is(err, blob.ErrFull), database != nil && database.Code()&0xff == full:
+	case fullDisk(err):
 		return toolapi.NewPagesError(toolapi.CodeStorageFull, "The service's disk is full; nothing was stored.")
 	case errors.Is(err, blob.ErrBroken), database != nil && database.Code()&0xff == ioerr:
 		const soon = 5
