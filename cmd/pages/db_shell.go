@@ -31,8 +31,11 @@ func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, db.Close()) }()
 			s := &shell{cli: c, db: db, mode: "table"}
+			if c.json {
+				s.mode = "json"
+			}
 			if !isTerminalReader(c.stdin) {
-				if !isTerminal(c.stdout) {
+				if !isTerminal(c.stdout) && !c.json {
 					s.mode = "tsv"
 				}
 				return s.pipe(cmd.Context())

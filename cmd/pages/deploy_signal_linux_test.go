@@ -140,5 +140,8 @@ func (p *publisher) stopIn(h *holdingProxy, sign os.Signal) (code int, shown str
 		p.Fatal(err)
 	}
 	code, shown = at.end()
-	return code, strings.ReplaceAll(shown, "\r", "")
+	return code, strings.ReplaceAll(cleared.ReplaceAllString(shown, ""), "\r", "")
 }
+
+// cleared is what a terminal shows no more of a line.
+var cleared = regexp.MustCompile(`[^\n]*\r\x1b\[K`)

@@ -19,7 +19,7 @@ var noDocument = map[string]string{
 	"pages":                  "prints its help",
 	"pages call":             "prints the answer of the tool: pages tools describe has its schema",
 	"pages db dump":          "prints SQL",
-	"pages db shell":         "is for people",
+	"pages db shell":         "prints the rows of each statement",
 	"pages man":              "prints a manual",
 	"pages mcp":              "speaks MCP",
 	"pages platform openapi": "prints an OpenAPI document",

@@ -57,7 +57,7 @@ func openStateIn(folder string) (*state, error) {
 		return nil, err
 	}
 	if err := writable(s.dir); err != nil {
-		return nil, s.unusable(err)
+		return nil, errors.Join(s.unusable(err), s.Close())
 	}
 	return s, nil
 }
