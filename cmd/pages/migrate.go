@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ func (c *cli) newMigrate() *cobra.Command {
 			if err := c.misspelled(cmd, args); err != nil {
 				return err
 			}
+			debug.SetGCPercent(startGCPercent) // its heap is small, and it ends soon
 			tell, stop := c.watchProgress()
 			defer stop()
 			return c.withMigrations(cmd.Context(), args, migrate.Options{AllowOutOfOrder: outOfOrder, Progress: tell}, func(s *migrations) error {
