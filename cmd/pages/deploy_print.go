@@ -2,15 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -41,158 +36,6 @@ func (d *deployment) finish(doc finished) error {
 	doc.OK, doc.URL, doc.SiteID, doc.Workspace = true, d.url, d.site, d.workspace
 	d.printJSON(doc)
 	return nil
-}
-
-// deployPlanDoc is the plan as JSON.
-type deployPlanDoc struct {
-	OK        bool   `json:"ok"`
-	BaseURL   string `json:"base_url"`
-	Workspace string `json:"workspace"`
-	SiteID    string `json:"site_id"`
-	SiteName  string `json:"site_name"`
-	Hostname  string `json:"hostname"`
-	Opens     bool   `json:"opens"`
-	deploy.Plan
-}
-
-// finishPlan prints the plan alone.
-func (d *deployment) finishPlan() error {
-	doc := deployPlanDoc{true, d.client.BaseURL(), d.workspace, d.site, d.page.Name, d.page.Hostname, d.planned.Opens(), *d.planned}
-	if d.planOut != "" {
-		text, err := json.MarshalIndent(doc, "", "  ")
-		if err == nil {
-			err = os.WriteFile(d.path(d.planOut), append(text, '\n'), 0o644)
-		}
-		if err != nil {
-			return resourceError("plan-unwritable", d.planOut+" cannot be written", "give a file that you may write to", err)
-		}
-	}
-	if d.json {
-		d.printJSON(doc)
-	} else {
-		d.printPlan(d.stdout)
-	}
-	d.outcome = "this is a plan: nothing was sent"
-	if d.exitCode && d.planned.Changes {
-		return statusError(exitChanges)
-	}
-	return nil
-}
-
-// shownFiles is how many files of a kind a plan lists; --verbose lists all.
-const shownFiles = 10
-
-// printPlan prints the plan for people.
-func (d *deployment) printPlan(w io.Writer) {
-	if d.json || d.quiet && w == d.stderr {
-		return
-	}
-	for _, line := range planLines(d.planned, d.verbose) {
-		text := line.text
-		if d.colored(w) && line.style != "" {
-			text = "\x1b[" + line.style + "m" + text + "\x1b[0m"
-		}
-		fmt.Fprintln(w, text)
-	}
-}
-
-// planLine is a line of a plan, with its SGR style.
-type planLine struct{ style, text string }
-
-// planText words a plan, line by line.
-type planText struct {
-	lines []planLine
-	all   bool // list every file
-}
-
-func (t *planText) say(style, format string, args ...any) {
-	t.lines = append(t.lines, planLine{style, printable(fmt.Sprintf(format, args...))})
-}
-
-// list says nothing of an empty list.
-func (t *planText) list(style, what string, names []string) {
-	if len(names) > 0 {
-		t.say(style, "%s: %s", what, strings.Join(names, ", "))
-	}
-}
-
-// files lists the files of one kind.
-func (t *planText) files(mark, style, what string, changes []deploy.Change) {
-	if len(changes) == 0 {
-		return
-	}
-	var bytes int64
-	for _, c := range changes {
-		bytes += c.Bytes
-	}
-	t.say("", "%s %s (%s)", count(len(changes), "file"), what, size(bytes))
-	for i, c := range changes {
-		if i == shownFiles && !t.all {
-			t.say("", "  … and %d more (--verbose lists them)", len(changes)-i)
-			return
-		}
-		was := ""
-		if c.Was != 0 {
-			was = ", was " + size(c.Was)
-		}
-		t.say(style, "  %s %s (%s%s)", mark, c.Path, size(c.Bytes), was)
-	}
-}
-
-// leftOut says what is not sent, and names the first few.
-func (t *planText) leftOut(left []deploy.LeftOut) {
-	names := make([]string, 0, len(left))
-	for i, l := range left {
-		if i == shownFiles && !t.all {
-			names = append(names, fmt.Sprintf("… and %d more (--verbose lists them)", len(left)-i))
-			break
-		}
-		names = append(names, fmt.Sprintf("%s (%s)", l.Path, l.Reason))
-	}
-	if len(left) > 0 {
-		t.say("33", "%d left out, which no visitor gets: %s", len(left), strings.Join(names, ", "))
-	}
-}
-
-func (t *planText) access(changes []deploy.AccessChange) {
-	for _, a := range changes {
-		if a.Now == manifest.Public {
-			t.say("31;1", "! %s becomes PUBLIC: only members may see it now", a.Path)
-		} else {
-			t.say("33", "  %s becomes members only", a.Path)
-		}
-	}
-}
-
-// planLines words a plan.
-func planLines(p *deploy.Plan, all bool) []planLine {
-	t := &planText{all: all}
-	switch {
-	case p.Live == "":
-		t.say("", "live now: nothing; this is the first revision")
-	case !p.Known:
-		t.say("33", "live now: %s, whose files the service does not hold: all count as new", p.Live)
-	default:
-		t.say("", "live now: %s", p.Live)
-	}
-	if !p.Changes {
-		t.say("", "no changes: %s, %s", count(p.Files, "file"), size(p.Bytes))
-	}
-	t.files("+", "32", "added", p.Added)
-	t.files("~", "33", "changed", p.Changed)
-	t.files("-", "31", "removed: visitors lose them", p.Removed)
-	t.access(p.Access)
-	t.list("31", "routes that the Worker answers no more", p.LostRoutes)
-	t.list("", "migrations that run before it goes live", p.Migrations)
-	t.list("", "made on the first publish", p.Provisions)
-	t.list("33", "the Worker loses (what is in them stays)", p.Dropped)
-	t.list("33;1", "secrets without a value on the site (set them: pages secrets set NAME)", p.MissingSecrets)
-	for _, l := range p.Limits {
-		t.say("", "limit %s: %d, was %d", l.Name, l.Now, l.Was)
-	}
-	t.list("", "changed in pages.deploy.json", p.Settings)
-	t.leftOut(p.LeftOut)
-	return t.lines
 }
 
 // sent says what an upload took.

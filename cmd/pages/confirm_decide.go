@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+	"github.com/pages-toolchain/pages/toolapi/deploy"
+)
+
+// decide takes a proposal to a person: it asks at a terminal, and elsewhere ends with
+// exitPerson. The proposal is kept in either case, so that a confirmation whose answer
+// is lost can be repeated, which performs it once.
+func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly bool) (client.Answer, error) {
+	r.keepProposal(p)
+	if proposeOnly || !r.interactive() {
+		return client.Answer{}, r.outstanding(p, "nothing has changed yet")
+	}
+	fmt.Fprintf(r.stderr, "%s\n", printable(p.Summary))
+	yes, err := r.agree(ctx, r.paint("1", "Go ahead?"))
+	switch {
+	case ctx.Err() != nil:
+		r.stopped("\nnothing has changed; until %s this confirms it: %s", p.Expires.UTC().Format(time.RFC3339), r.confirmHere(p))
+		return client.Answer{}, context.Cause(ctx)
+	case err != nil || !yes:
+		return client.Answer{}, r.outstanding(p, "not confirmed, and nothing has changed")
+	}
+	a, err := r.perform(ctx, p)
+	if deploy.NeedsMember(err) {
+		return a, r.outstanding(p, "nothing has changed yet: a service account can propose and never confirm")
+	}
+	return a, commandError(err)
+}
+
+// keepProposal keeps a proposal beside the site, or else in the user's settings. Where neither can
+// be written, the line that confirms says all that the proposal does.
+func (r *remote) keepProposal(p *deploy.Proposal) {
+	_, err := p.Keep(r.proposals())
+	if err == nil {
+		return
+	}
+	other := err
+	if r.configDir != "" {
+		_, other = p.Keep(r.ownProposals())
+	}
+	if other == nil {
+		r.progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings", r.paint("33", "note:"), reason(err))
+		return
+	}
+	r.unkept = p.ID
+	r.progress("%s the proposal cannot be kept: %s", r.paint("33", "note:"), reason(err))
+}
+
+// perform makes the second call. Where its answer is missing, nobody knows whether it
+// took effect, and repeating it tells.
+func (r *remote) perform(ctx context.Context, p *deploy.Proposal) (client.Answer, error) {
+	a, err := p.Confirm(ctx, r.client)
+	switch {
+	case err == nil || deploy.NeedsMember(err):
+		return a, err
+	case ctx.Err() != nil:
+		r.stopped("\nstopped, and it is not known whether this happened: %s\nrun %s: it happens once, however often it is confirmed", printable(cmp.Or(p.Summary, p.Tool)), r.confirmHere(p))
+		return a, context.Cause(ctx)
+	case lostAnswer(err):
+		return a, &failure{
+			code: exitResume, id: "answer-lost", msg: "it is not known whether this happened: " + printable(cmp.Or(p.Summary, p.Tool)),
+			fix: "run " + r.confirmHere(p) + ": it happens once, however often it is confirmed", err: err, said: &said{ConfirmationID: p.ID, Confirm: r.confirmHere(p)},
+		}
+	}
+	return a, err
+}
+
+// stopped says what stands after a signal, once.
+func (r *remote) stopped(format string, args ...any) {
+	if !r.stopTold {
+		fmt.Fprintf(r.stderr, format+"\n", args...)
+	}
+	r.stopTold = true
+}
+
+// lostAnswer reports whether a call may have taken effect without saying so.
+func lostAnswer(err error) bool {
+	if lost, ok := errors.AsType[*client.TransportError](err); ok {
+		return lost.Reached
+	}
+	refused, ok := errors.AsType[*client.StatusError](err)
+	return ok && refused.Status >= http.StatusInternalServerError
+}
+
+// confirmHere is the command that confirms a proposal where this one was run. It names
+// the site, which keeps the proposal, unless it is the one that is found there anyway.
+func (r *remote) confirmHere(p *deploy.Proposal) string {
+	line := "pages confirm " + p.ID
+	if r.unkept == p.ID {
+		line = confirmAnywhere(p)
+	}
+	if near, err := r.nearest(); r.dir != "" && (err != nil || near != r.dir) {
+		line += " -C " + shellWord(r.shown(r.dir))
+	}
+	return line
+}
+
+// confirmAnywhere is the command that confirms a proposal also where it is not kept.
+func confirmAnywhere(p *deploy.Proposal) string {
+	return "pages confirm " + p.ID + " " + p.Tool + " " + spell(p.Arguments)
+}
+
+// outstanding is a proposal that waits for its confirmation.
+func (r *remote) outstanding(p *deploy.Proposal, standing string) error {
+	here := r.confirmHere(p)
+	return &failure{
+		code: exitPerson, id: idOutstanding, msg: standing, fix: here,
+		said: &said{
+			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: p.ID, Summary: printable(p.Summary), Expires: p.Expires.UTC().Format(time.RFC3339),
+			Elsewhere: confirmAnywhere(p),
+		},
+	}
+}
+
+// printConfirm prints the line that confirms on stdout, for scripts.
+func (c *cli) printConfirm(err error) {
+	if f, ok := errors.AsType[*failure](err); ok && f.id == idOutstanding && !c.json {
+		fmt.Fprintln(c.stdout, f.said.Confirm)
+	}
+}
+
+// spell writes arguments as one word of a shell.
+func spell(arguments json.RawMessage) string { return shellWord(string(arguments)) }
+
+// shellWord writes a text as one word of a shell.
+func shellWord(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@%+=") == "" && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime/debug"
+	"slices"
+
+	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// devRun is one run of `pages dev`.
+type devRun struct {
+	*cli
+	flags    *devFlags
+	dir      string
+	manifest *manifest.Manifest // as it was at the start
+	state    *state
+	sockets  *devserver.Listeners
+	runtimes *runtimeStart
+	usualGC  int // percent, for when the start is over
+}
+
+// serve puts the rooms together and serves until ctx ends.
+func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
+	console := newConsole(c)
+	tools := newDevTools(r)
+	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.flags.liveReload), Now: c.now, Logger: console.logger(), Tools: tools})
+	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	defer console.history.Close()
+	l, err := r.newLife(ctx, hub, console)
+	if err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	tools.life, tools.log = l, console.history
+	ctx, quit := context.WithCancel(ctx)
+	defer quit()
+	keys := &devKeys{console: console, url: r.sockets.URL, as: r.flags.as, quit: quit, open: openBrowser}
+	restore := func() {} // the terminal
+	defer func() { restore() }()
+	server, err := devserver.New(devserver.Options{
+		Site: l.front, Builder: l.builder, Hub: hub, Listeners: r.sockets.All(), Now: c.now, Logger: console.logger(),
+		OnBuild: func(build devserver.Build) {
+			if build.Number == 1 {
+				debug.SetGCPercent(r.usualGC)
+				console.ready(r)
+				if err := r.runtimes.unkept(); err != nil {
+					console.line("%s each start compiles the engine, which cannot be kept: %s; see pages doctor", c.paint("33", "note:"), err)
+				}
+				restore = keys.listen(ctx)
+			}
+			console.build(build)
+		},
+	})
+	if err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	if err := r.state.announce(r.sockets.URL, hub.Token()); err != nil {
+		return errors.Join(err, r.sockets.Close())
+	}
+	keys.server, keys.front = server, l.front
+	return server.Serve(ctx)
+}
+
+// life is a site with its state: what answers, and what builds what is answered.
+type life struct {
+	front   *site.Site
+	builder *siteBuilder
+}
+
+// newLife makes the site of a run on the run's state.
+func (r *devRun) newLife(ctx context.Context, control http.Handler, console *console) (*life, error) {
+	b, err := r.newBuilder(ctx, console)
+	if err != nil {
+		return nil, err
+	}
+	platform, err := r.state.open(ctx, platformFile)
+	if err != nil {
+		return nil, err
+	}
+	webhook, err := r.webhook(ctx, platform, console)
+	if err != nil {
+		return nil, err
+	}
+	personas, err := r.startingPersonas()
+	if err != nil {
+		return nil, err
+	}
+	b.front, err = site.New(ctx, site.Options{
+		DB: platform, SubmissionsDB: b.site, Files: formFiles{b.stores.openUploads}, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
+		AllowHost: func(host string) bool { return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host) },
+		ErrorPage: console.errorPage, OnRequest: console.request,
+		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.flags.as,
+	})
+	if err != nil {
+		return nil, r.state.unopened(platformFile, err)
+	}
+	return &life{front: b.front, builder: b}, nil
+}
+
+// close ends the site; the state's databases stay open.
+func (l *life) close() error {
+	err := l.front.Close()
+	l.builder.close()
+	return err
+}
