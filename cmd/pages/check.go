@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -37,20 +38,16 @@ func (k checker) all(ctx context.Context, args []string) ([]checked, error) {
 		return []checked{k.file(filepath.Join(dir, manifest.FileName))}, nil
 	}
 	results := make([]checked, len(args))
-	queue := make(chan int)
 	failed := make([]error, len(args))
 	var workers sync.WaitGroup
+	var next atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), len(args)) {
 		workers.Go(func() {
-			for i := range queue {
+			for i := int(next.Add(1)) - 1; i < len(args); i = int(next.Add(1)) - 1 {
 				results[i], failed[i] = k.named(ctx, args[i])
 			}
 		})
 	}
-	for i := range args {
-		queue <- i
-	}
-	close(queue)
 	workers.Wait()
 	return results, errors.Join(failed...)
 }

@@ -25,7 +25,9 @@ func TestFullDiskOfBlobs(t *testing.T) {
 	if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status != http.StatusInsufficientStorage || !strings.Contains(string(a.body), `"storage_full"`) {
 		t.Errorf("on a full disk: %d %s", a.status, a.body)
 	}
-	call := func() answer { return w.call("member", "page.create", `{"name": "Pottery"}`, "Idempotency-Key", "pottery") }
+	call := func() answer {
+		return w.call("member", "page.create", `{"name": "Pottery"}`, "Idempotency-Key", "pottery")
+	}
 	if a := call(); a.status != http.StatusInternalServerError || !strings.Contains(string(a.body), "disk is full; nothing took effect") {
 		t.Errorf("a tool on a full disk: %d %s", a.status, a.body)
 	}
