@@ -171,13 +171,12 @@ func TestDeployKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		at := rand.Int64N(files)
+		sign, at := syscall.SIGKILL, rand.Int64N(files)
+		if round%2 == 0 {
+			sign, at = syscall.SIGINT, max(at, 1) // a program that has only begun does not listen yet
+		}
 		for c.stored.Load() < at && cmd.ProcessState == nil {
 			<-time.After(100 * time.Microsecond)
-		}
-		sign := syscall.SIGKILL
-		if round%2 == 0 {
-			sign = syscall.SIGINT
 		}
 		if err := cmd.Process.Signal(sign); err != nil {
 			t.Fatal(err)
