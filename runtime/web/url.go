@@ -27,7 +27,11 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 		// url_set(href, part, value) -> packed
 		"url_set": func(c *engine.Call) (any, error) {
 			href, part, value := c.String(0), c.String(1), c.String(2)
-			return apartText(c, href+value, func() (any, error) {
+			written := value
+			if part == "username" || part == "password" {
+				written += "@"
+			}
+			return apartURLs(c, href, written, func() (any, error) {
 				if u, ok := specialWith(href, part, value); ok {
 					return u.pack(), nil
 				}
@@ -56,18 +60,33 @@ func (h *Host) urlFuncs() map[string]engine.Func {
 
 // withURL is what show makes of the URL that arguments 0 and 1 are.
 func withURL(c *engine.Call, show func(urlMembers) string) (any, error) {
-	text, base := c.String(0), (*string)(nil)
+	text, against, base := c.String(0), "", (*string)(nil)
 	if !c.IsNullish(1) {
-		against := c.String(1)
+		against = c.String(1)
 		base = &against
 	}
-	return apartText(c, text, func() (any, error) {
+	return apartURLs(c, text, against, func() (any, error) {
 		u, err := readURL(text, base)
 		if err != nil {
 			return nil, err
 		}
 		return show(u), nil
 	})
+}
+
+// apartURLs works on two URLs, apart when that may take long. Credentials take the
+// package time in the square of their length.
+func apartURLs(c *engine.Call, a, b string, work func() (any, error)) (any, error) {
+	const shortCredentials = 1 << 10
+	for _, s := range []string{a, b} {
+		if len(s) > shortCredentials && strings.Contains(s, "@") {
+			return c.Apart(work)
+		}
+	}
+	if len(b) > len(a) {
+		a = b
+	}
+	return apartText(c, a, work)
 }
 
 // readURL reads a URL, relative to base unless that is nil.

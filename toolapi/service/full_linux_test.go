@@ -25,6 +25,14 @@ func TestFullDiskOfBlobs(t *testing.T) {
 	if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status != http.StatusInsufficientStorage || !strings.Contains(string(a.body), `"storage_full"`) {
 		t.Errorf("on a full disk: %d %s", a.status, a.body)
 	}
+	archive, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?site_id="+w.demo.IDs["site_id"], strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive.Header = http.Header{"Authorization": {"Bearer " + w.demo.Keys["member"]}, "Content-Type": {"application/zip"}}
+	if a := w.send(archive); a.status != http.StatusInsufficientStorage || !strings.Contains(string(a.body), `"storage_full"`) {
+		t.Errorf("an archive on a full disk: %d %s", a.status, a.body)
+	}
 	call := func() answer {
 		return w.call("member", "page.create", `{"name": "Pottery"}`, "Idempotency-Key", "pottery")
 	}

@@ -97,7 +97,7 @@ func (p *pagesCall) spool(store *blob.Store) (s spool, sum []byte, err error) {
 		return s, nil, tooLarge()
 	}
 	if s.file, err = store.Temporary(); err != nil {
-		return s, nil, full(err)
+		return s, nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -111,21 +111,13 @@ func (p *pagesCall) spool(store *blob.Store) (s spool, sum []byte, err error) {
 	case body.failed != nil:
 		return s, nil, blobError(body.failed, body, 0)
 	case err != nil:
-		return s, nil, full(err)
+		return s, nil, err
 	case s.size > toolapi.MaxArchiveBytes:
 		return s, nil, tooLarge()
 	case s.size == 0:
 		return s, nil, toolapi.NewPagesError(toolapi.CodeArchiveInvalid, "The request has no archive.")
 	}
 	return s, digest.Sum(nil), checkDigest(r.Header, digest)
-}
-
-// full gives the error of a full disk its name.
-func full(err error) error {
-	if blob.IsFull(err) {
-		return errors.Join(blob.ErrFull, err)
-	}
-	return err
 }
 
 // checkDigest compares a body with Repr-Digest (RFC 9530). Algorithms other than
