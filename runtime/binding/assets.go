@@ -104,8 +104,10 @@ func askAsset(ctx context.Context, handler http.Handler, r *http.Request) (*answ
 	select {
 	case <-w.ready:
 	case <-ctx.Done():
-		_ = reader.CloseWithError(ctx.Err())
-		return nil, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil { // also when the handler ended because of that
+		_ = reader.CloseWithError(err)
+		return nil, err
 	}
 	if w.err != nil {
 		return nil, w.err
