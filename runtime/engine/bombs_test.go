@@ -54,7 +54,8 @@ var bombs = map[string]struct {
 	"toPrimitive loop": {`new Date({ [Symbol.toPrimitive]() { for (;;) {} } })`, "killed"},
 	"toJSON loop":      {`JSON.stringify({ toJSON() { for (;;) {} } })`, "killed"},
 	"species":          {`class A extends Array { static get [Symbol.species]() { for (;;) {} } } new A(1).map((x) => x)`, "killed"},
-	"deep toString":    {`let a = []; for (let i = 0; i < 1e5; i++) a = [a]; String(a)`, "RangeError"},
+	"deep toString":    {`let a = []; for (let i = 0; i < 1e4; i++) a = [a]; String(a)`, "RangeError"},
+	"deep again":       {`let a = []; for (let i = 0; i < 1e4; i++) a = [a]; for (;;) try { String(a) } catch {}`, "killed"},
 	"error stack":      {`Error.prepareStackTrace = () => { for (;;) {} }; new Error().stack`, "killed"},
 	"cause chain":      {`let e = new Error("x"); for (;;) e = new Error("x", { cause: e })`, ""},
 	// iterators and generators
