@@ -132,6 +132,8 @@ func (e explainer) unresolved(d *manifest.Diagnostic, specifier string, at *api.
 	case hasScheme && scheme == "node":
 		d.Code, d.Message = "import-node", `Node.js has no module "`+specifier+`"`
 		d.Fix = didYouMean(nearest(name, nodeModules))
+	case needsNodeJS(specifier) && !e.nodeJS:
+		e.nodeModule(d, specifier)
 	case hasScheme && scheme == "cloudflare":
 		d.Code, d.Message = "import-platform", `"`+specifier+`" is not provided by this version of pages`
 		d.Fix = "what is: " + e.providedBy("cloudflare:")
@@ -157,7 +159,7 @@ func (e explainer) nodeModule(d *manifest.Diagnostic, specifier string) {
 func (e explainer) providedBy(scheme string) string {
 	var names []string
 	for _, name := range e.provided {
-		if strings.HasPrefix(name, scheme) {
+		if strings.HasPrefix(name, scheme) && (e.nodeJS || !needsNodeJS(name)) {
 			names = append(names, name)
 		}
 	}

@@ -73,16 +73,22 @@ func (i *imports) plugin() api.Plugin {
 func available(provided []string, nodeJS bool) map[string]string {
 	names := map[string]string{}
 	for _, specifier := range provided {
-		name, node := strings.CutPrefix(specifier, "node:")
-		if node && !nodeJS {
+		if needsNodeJS(specifier) && !nodeJS {
 			continue
 		}
+		name, node := strings.CutPrefix(specifier, "node:")
 		names[specifier] = specifier
 		if node && !onlyPrefixed(name) {
 			names[name] = specifier
 		}
 	}
 	return names
+}
+
+// needsNodeJS reports whether a module counts only under the flag nodejs_compat:
+// those of Node.js, and what brings requests to its servers.
+func needsNodeJS(specifier string) bool {
+	return strings.HasPrefix(specifier, "node:") || specifier == "cloudflare:node"
 }
 
 // anyOf is a regular expression for exactly the words.

@@ -125,15 +125,15 @@ func TestModules(t *testing.T) {
 
 // TestProvided leaves to the runtime what it has, and no more.
 func TestProvided(t *testing.T) {
-	dir := site(t, "index.js", "import { env } from 'cloudflare:workers'; import path from 'path'; import * as util from 'node:util'; export default { env, path, util }")
-	b := builder(t, dir, Options{Provided: []string{"cloudflare:workers", "node:path", "node:util"}})
+	dir := site(t, "index.js", "import { env } from 'cloudflare:workers'; import { httpServerHandler } from 'cloudflare:node'; import path from 'path'; import * as util from 'node:util'; export default { env, httpServerHandler, path, util }")
+	b := builder(t, dir, Options{Provided: []string{"cloudflare:workers", "cloudflare:node", "node:path", "node:util"}})
 	m := manifest.Manifest{Entry: "index.js"}
-	if _, found := b.Build(t.Context(), &m); strings.Count(render(found), "import-node") != 2 {
+	if _, found := b.Build(t.Context(), &m); strings.Count(render(found), "import-node") != 3 {
 		t.Errorf("without the flag:\n%s", render(found))
 	}
 	m.Runtime.CompatibilityFlags = []string{manifest.FlagNodeJS}
 	code := string(build(t, b, m).Worker.Code)
-	for _, name := range []string{"cloudflare:workers", "node:path", "node:util"} {
+	for _, name := range []string{"cloudflare:workers", "cloudflare:node", "node:path", "node:util"} {
 		if !strings.Contains(code, `from "`+name+`"`) {
 			t.Errorf("the code does not import %s:\n%s", name, code)
 		}

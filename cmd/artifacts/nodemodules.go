@@ -14,14 +14,15 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// The modules of Node.js: js/modules/<name>.js is node:<name>, and
-// js/internal/<name>.js is node:internal/<name>. Each becomes one ES module
-// that imports the others by these names, so that a Worker evaluates what it
-// uses and no more.
+// The modules of Node.js: js/modules/<name>.js is node:<name>,
+// js/internal/<name>.js is node:internal/<name>, and js/cloudflare/<name>.js is
+// cloudflare:<name>. Each becomes one ES module that imports the others by these
+// names, so that a Worker evaluates what it uses and no more.
 const (
 	nodeFolder   = "runtime/node/js"
 	nodePublic   = nodeFolder + "/modules"
 	nodeInternal = nodeFolder + "/internal"
+	nodePlatform = nodeFolder + "/cloudflare"
 )
 
 // buildNodeModules bundles every module and returns the archive of all.
@@ -71,7 +72,7 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 
 // nodeEntries lists the source files and the names they get.
 func nodeEntries(dir string) (entries []api.EntryPoint, err error) {
-	for folder, prefix := range map[string]string{nodePublic: "", nodeInternal: "internal/"} {
+	for folder, prefix := range map[string]string{nodePublic: "", nodeInternal: "internal/", nodePlatform: "cloudflare/"} {
 		at := filepath.Join(dir, filepath.FromSlash(folder))
 		err := fs.WalkDir(os.DirFS(at), ".", func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && path.Ext(name) == ".js" {

@@ -13,7 +13,7 @@ import (
 )
 
 // This file reads the archive of modules: for each a file "<name>.js", where
-// name is its specifier without "node:".
+// name is its specifier without "node:", or "cloudflare/node".
 
 // artifacts holds modules.zip once cmd/artifacts has built it; before that only
 // a README, so that the module compiles.
@@ -59,9 +59,16 @@ func unpack() (map[string]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the archive of the modules of Node.js: %s: %w", file.Name, err)
 		}
-		modules["node:"+strings.TrimSuffix(file.Name, ".js")] = text
+		modules[specifier(strings.TrimSuffix(file.Name, ".js"))] = text
 	}
 	return modules, nil
+}
+
+func specifier(name string) string {
+	if rest, ok := strings.CutPrefix(name, "cloudflare/"); ok {
+		return "cloudflare:" + rest
+	}
+	return "node:" + name
 }
 
 func contents(file *zip.File) (string, error) {

@@ -81,7 +81,9 @@ func read(t *testing.T, name string) (all []one) {
 
 // runner evaluates one line of code and shows what it gives.
 const runner = `
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import { handleAsNodeRequest } from "cloudflare:node";
 const require = createRequire("/x.js");
 const { Buffer, process } = globalThis;
 function plain(key, value) {
@@ -99,6 +101,17 @@ function plain(key, value) {
   if (raw instanceof Uint8Array) return "<Uint8Array " + Buffer.from(raw).toString("hex") + ">";
   if (raw instanceof ArrayBuffer) return "<ArrayBuffer " + Buffer.from(raw).toString("hex") + ">";
   return value;
+}
+// The answer of a server with this listener, without what belongs to the connection.
+async function ask(listener, init) {
+  const server = createServer(listener).listen(0), { port } = server.address();
+  try {
+    const answer = await handleAsNodeRequest(port, new Request("http://site.test/path?q=1", init));
+    const head = [...answer.headers].filter(([name]) => !/^(connection|content-length|date|keep-alive|transfer-encoding)$/.test(name));
+    return [answer.status, ...head.map((pair) => pair.join(": ")), await answer.text()];
+  } finally {
+    server.close();
+  }
 }
 const failure = (e) => e instanceof Error ? e.name + (e.code ? " [" + e.code + "]" : "") + ": " + e.message : "thrown " + e;
 const show = (value) => JSON.stringify({ value }, plain).slice(9, -1);

@@ -37,7 +37,7 @@ func TestNames(t *testing.T) {
 	}
 	w := start(t, "const names = {};\n"+code.String()+`export default { async fetch() {
   const all = {};
-  for (const key in names) all[key.slice(5)] = await names[key]();
+  for (const key in names) all[key.replace("node:", "")] = await names[key]();
   return Response.json(all);
 } };`, pagesruntime.WorkerOptions{})
 	var have map[string][]string
@@ -48,13 +48,13 @@ func TestNames(t *testing.T) {
 	for module, names := range want {
 		for _, name := range names {
 			if !slices.Contains(have[module], name) {
-				t.Errorf("node:%s has no %s", module, name)
+				t.Errorf("%s has no %s", module, name)
 			}
 		}
 	}
 	for module := range have {
 		if want[module] == nil {
-			t.Errorf("node:%s is not on the platform", module)
+			t.Errorf("%s is not on the platform", module)
 		}
 	}
 }

@@ -10,7 +10,7 @@ const instead = {
   dns: "a Worker resolves names only in fetch",
   domain: "use try and catch, or AsyncLocalStorage of node:async_hooks",
   fs: "a Worker has no file system; import the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET",
-  http: "use fetch, and the default export's fetch handler to serve",
+  http: "use fetch",
   http2: "use fetch",
   https: "use fetch",
   inspector: "use console.log",

@@ -1,0 +1,146 @@
+// https://nodejs.org/api/http.html#class-httpincomingmessage, the request that a
+// server is given: a stream of the body of a web Request.
+import { getDefaultHighWaterMark, Readable } from "node:stream";
+import { NodeError } from "node:internal/errors";
+import { addJoined } from "node:internal/http/headers";
+
+const kBody = Symbol("kBody");     // the ReadableStream of what is left, null when there is none
+const kReader = Symbol("kReader"); // its reader, once it is read
+const kJoined = Symbol("kJoined");
+const kDistinct = Symbol("kDistinct");
+
+/** IncomingMessage, which older code calls without new. */
+export function IncomingMessage(socket) {
+  if (!(this instanceof IncomingMessage)) return new IncomingMessage(socket);
+  Readable.call(this, { highWaterMark: socket?.readableHighWaterMark ?? getDefaultHighWaterMark() });
+  this.socket = socket;
+  this.httpVersionMajor = null;
+  this.httpVersionMinor = null;
+  this.httpVersion = null;
+  this.complete = false;
+  this.rawHeaders = [];
+  this.rawTrailers = [];
+  this.joinDuplicateHeaders = false;
+  this.aborted = false;
+  this.upgrade = null;
+  this.url = "";
+  this.method = null;
+  this.statusCode = null;
+  this.statusMessage = null;
+  this._consuming = false;
+  this._dumped = false;
+  this[kBody] = null;
+  this[kReader] = null;
+  this[kJoined] = null;
+  this[kDistinct] = null;
+}
+Object.setPrototypeOf(IncomingMessage.prototype, Readable.prototype);
+Object.setPrototypeOf(IncomingMessage, Readable);
+
+/** Makes a message that of a web Request. */
+export function receive(message, request, env, ctx) {
+  const { pathname, search } = new URL(request.url);
+  message.httpVersionMajor = 1;
+  message.httpVersionMinor = 1;
+  message.httpVersion = "1.1";
+  message.method = request.method;
+  message.url = pathname + search;
+  for (const [name, value] of request.headers) message.rawHeaders.push(name, value);
+  // What a server of Node.js knows a body of unknown length by.
+  if (request.body !== null && !request.headers.has("content-length")) message.rawHeaders.push("transfer-encoding", "chunked");
+  message.cloudflare = { env, ctx, cf: request.cf };
+  message[kBody] = request.body;
+}
+
+/** The error of a message that broke off, as when its client went away. */
+export function aborted(cause) {
+  const error = NodeError(Error, "ECONNRESET", "aborted");
+  if (cause !== undefined) error.cause = cause;
+  return error;
+}
+
+IncomingMessage.prototype._read = function _read() {
+  this._consuming = true;
+  if (this[kBody] === null) {
+    this.complete = true;
+    this.push(null);
+    return;
+  }
+  this[kReader] ??= this[kBody].getReader();
+  this[kReader].read().then(({ value, done }) => {
+    if (this.destroyed) return;
+    if (done) {
+      this.complete = true;
+      value = null;
+    }
+    this.push(value);
+  }, (error) => this.destroy(aborted(error)));
+};
+
+IncomingMessage.prototype._destroy = function _destroy(error, callback) {
+  if (!this.readableEnded || !this.complete) {
+    this.aborted = true;
+    drop(this, error);
+    this.emit("aborted");
+    this.socket?.destroy(error);
+  }
+  // An abort is no error to who does not listen.
+  process.nextTick(() => callback(this.listenerCount("error") > 0 ? error : null));
+};
+
+// Tells whoever sends the body that nobody reads on.
+function drop(message, reason) {
+  const body = message[kReader] ?? message[kBody];
+  message[kBody] = message[kReader] = null;
+  body?.cancel(reason ?? undefined).catch(() => {});
+}
+
+/** Ends a message that nobody has read; what is left of the body is the platform's to pass over. */
+IncomingMessage.prototype._dump = function _dump() {
+  if (this._dumped || this.destroyed) return;
+  this._dumped = true;
+  this[kBody] = this[kReader] = null;
+  this.removeAllListeners("data");
+  this.resume();
+};
+
+// No message times out by itself: the platform ends what takes too long.
+IncomingMessage.prototype.setTimeout = function setTimeout(milliseconds, callback) {
+  if (callback) this.on("timeout", callback);
+  return this;
+};
+
+IncomingMessage.prototype._addHeaderLines = function _addHeaderLines(headers, count) {
+  this.rawHeaders = headers.slice(0, count);
+  this[kJoined] = this[kDistinct] = null;
+};
+
+IncomingMessage.prototype._addHeaderLine = function _addHeaderLine(name, value, headers) { addJoined(headers, name, value, this.joinDuplicateHeaders); };
+
+function property(name, get, set) { Object.defineProperty(IncomingMessage.prototype, name, { get, set, enumerable: true, configurable: true }); }
+
+function each(list, add) {
+  for (let i = 0; i < list.length; i += 2) add(list[i], list[i + 1]);
+}
+
+property("headers", function headers() {
+  if (this[kJoined] === null) {
+    this[kJoined] = {};
+    each(this.rawHeaders, (name, value) => addJoined(this[kJoined], name, value, this.joinDuplicateHeaders));
+  }
+  return this[kJoined];
+}, function headers(value) { this[kJoined] = value; });
+
+property("headersDistinct", function headersDistinct() {
+  if (this[kDistinct] === null) {
+    this[kDistinct] = { __proto__: null };
+    each(this.rawHeaders, (name, value) => (this[kDistinct][name.toLowerCase()] ??= []).push(value));
+  }
+  return this[kDistinct];
+}, function headersDistinct(value) { this[kDistinct] = value; });
+
+property("trailers", () => ({}), () => {});
+property("trailersDistinct", () => ({ __proto__: null }), () => {});
+property("connection", function connection() { return this.socket; }, function connection(value) { this.socket = value; });
+
+export default IncomingMessage;

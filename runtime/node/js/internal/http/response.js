@@ -1,0 +1,148 @@
+// https://nodejs.org/api/http.html#class-httpserverresponse: what a handler
+// writes becomes a web Response.
+import { Buffer } from "node:buffer";
+import { createNotImplementedError } from "node:internal/absent";
+import { NodeError } from "node:internal/errors";
+import { fixHead, kEnding, kHead, OutgoingMessage, reasonOf } from "node:internal/http/outgoing";
+
+const kAnswer = Symbol("kAnswer");
+const kSent = Symbol("kSent"); // bytes of the body that were handed on
+
+// Answer hands a Response to who asked: whole, or with a stream that takes a
+// piece when the reader wants one.
+class Answer {
+  #asked = Promise.withResolvers();
+  #controller = null;
+  #done = false; // whether it was whole
+  #taken = null; // tells the writer that the piece is read
+  #left;
+
+  /** left() is called when the reader goes away. */
+  constructor(left) { this.#left = left; }
+
+  get response() { return this.#asked.promise; }
+  get begun() { return this.#controller !== null; }
+
+  /** Answers at once; a second time counts for nothing. */
+  whole(body, response) {
+    if (this.#done) return;
+    this.#done = true;
+    this.#asked.resolve(new Response(body, init(response)));
+  }
+
+  begin(response) {
+    const body = new ReadableStream({
+      start: (controller) => { this.#controller = controller; },
+      pull: () => this.#pulled(),
+      cancel: () => this.#left(),
+    }, { highWaterMark: 0 });
+    this.#asked.resolve(new Response(body, init(response)));
+  }
+
+  #pulled() {
+    const taken = this.#taken;
+    this.#taken = null;
+    taken?.();
+  }
+
+  put(bytes, taken) {
+    this.#taken = taken;
+    this.#controller.enqueue(bytes);
+  }
+
+  close() { this.#controller.close(); }
+
+  fail(error) {
+    this.#asked.reject(error);
+    try {
+      this.#controller?.error(error);
+    } catch {
+      // The reader has left.
+    }
+  }
+}
+
+/** ServerResponse, which older code calls without new. One that no server made is written to nobody. */
+export function ServerResponse(request, options) {
+  if (!(this instanceof ServerResponse)) return new ServerResponse(request, options);
+  OutgoingMessage.call(this, options);
+  this.req = request;
+  this.statusCode = 200;
+  this.statusMessage = undefined;
+  this.sendDate = true;
+  this[kAnswer] = null;
+  this[kSent] = 0;
+}
+Object.setPrototypeOf(ServerResponse.prototype, OutgoingMessage.prototype);
+Object.setPrototypeOf(ServerResponse, OutgoingMessage);
+
+/** Connects a response and gives the promise of the web's Response. */
+export function answerOf(response, socket) {
+  response.socket = socket;
+  response[kAnswer] = new Answer(() => socket.destroy());
+  return response[kAnswer].response;
+}
+
+/** Ends a response that cannot be finished; without an error nobody is there to read it. */
+export function breakOff(response, error) {
+  response[kAnswer].fail(error ?? NodeError(Error, "ECONNRESET", "the connection was closed before the response was complete"));
+  response.destroy();
+}
+
+const methods = {
+  writeHead(status, reason, headers) {
+    if (this._header !== null) throw NodeError(Error, "ERR_HTTP_HEADERS_SENT", "Cannot write headers after they are sent to the client");
+    if (typeof reason !== "string") [reason, headers] = [this.statusMessage || reasonOf(status), headers ?? reason];
+    this.statusCode = fixHead(this, status, reason, headers);
+    this.statusMessage = reason;
+    return this;
+  },
+
+  _implicitHeader() { this.writeHead(this.statusCode); },
+
+  _flush() {
+    const answer = this[kAnswer];
+    if (answer !== null && this._hasBody && !answer.begun) answer.begin(this);
+  },
+
+  _write(chunk, encoding, callback) {
+    const answer = this[kAnswer];
+    if (answer === null || !this._hasBody) return callback();
+    const room = (this._contentLength ?? Infinity) - this[kSent];
+    if (chunk.byteLength > room) chunk = chunk.subarray(0, room); // more than was announced would be read as the next answer
+    this[kSent] += chunk.byteLength;
+    if (answer.begun) return answer.put(chunk, callback);
+    if (this[kEnding]) {
+      answer.whole(chunk, this);
+      return callback();
+    }
+    answer.begin(this);
+    answer.put(chunk, callback);
+  },
+
+  _writev(chunks, callback) { this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), "buffer", callback); },
+
+  _final(callback) {
+    const answer = this[kAnswer];
+    if (answer?.begun) answer.close();
+    else answer?.whole(null, this);
+    callback();
+  },
+
+  _destroy(error, callback) {
+    if (this[kAnswer] !== null && !this.writableFinished) this.socket.destroy(error);
+    callback();
+  },
+
+  assignSocket(socket) { this.socket = socket; },
+  detachSocket() { this.socket = null; },
+  writeContinue() { throw createNotImplementedError("http.ServerResponse.writeContinue"); },
+  writeProcessing() { throw createNotImplementedError("http.ServerResponse.writeProcessing"); },
+  writeEarlyHints() { throw createNotImplementedError("http.ServerResponse.writeEarlyHints"); },
+};
+methods.writeHeader = methods.writeHead;
+for (const [name, value] of Object.entries(methods)) Object.defineProperty(ServerResponse.prototype, name, { value, writable: true, enumerable: true, configurable: true });
+
+function init(response) { return { status: response.statusCode, statusText: response.statusMessage, headers: response[kHead] }; }
+
+export default ServerResponse;

@@ -1,0 +1,167 @@
+// https://nodejs.org/api/http.html#class-httpserver. A server listens at a port
+// of the Worker's own; cloudflare:node brings it the requests of the platform.
+import { EventEmitter } from "node:events";
+import { createNotImplementedError } from "node:internal/absent";
+import { needBoolean, needFunction, needInteger, needNumber, needObject, NodeError, outOfRange } from "node:internal/errors";
+import { aborted, IncomingMessage, receive } from "node:internal/http/incoming";
+import { answerOf, breakOff, ServerResponse } from "node:internal/http/response";
+import { Socket } from "node:internal/http/socket";
+
+const listening = new Map(); // server by port
+const kPort = Symbol("kPort");
+const kOptions = Symbol("kOptions");
+
+/** The server that listens at a port. */
+export function serverAt(port) { return listening.get(port); }
+
+/** Server, which older code calls without new. */
+export function Server(options, listener) {
+  if (!(this instanceof Server)) return new Server(options, listener);
+  if (typeof options === "function") [options, listener] = [{}, options];
+  options ??= {};
+  needObject(options, "options");
+  // Whatever a handler of the event request does with errors, they end its request.
+  EventEmitter.call(this, { captureRejections: true });
+  this[kPort] = null;
+  this[kOptions] = options;
+  this.timeout = 0;
+  this.maxHeadersCount = null;
+  this.maxRequestsPerSocket = 0;
+  this.keepAliveTimeout = 5000;
+  this.httpAllowHalfOpen = false;
+  configure(this, options);
+  if (listener !== undefined) this.on("request", listener);
+}
+Object.setPrototypeOf(Server.prototype, EventEmitter.prototype);
+Object.setPrototypeOf(Server, EventEmitter);
+
+// Settings of connections and of the parser: the platform keeps both.
+const FIXED = ["maxHeaderSize", "keepAliveTimeout", "keepAliveTimeoutBuffer", "connectionsCheckingInterval"];
+
+function configure(server, options) {
+  for (const name of FIXED) {
+    if (options[name] === undefined) continue;
+    needInteger(options[name], name, 0);
+    throw NodeError(Error, "ERR_OPTION_NOT_IMPLEMENTED", `The ${name} option is not implemented`);
+  }
+  for (const name of ["insecureHTTPParser", "requireHostHeader", "joinDuplicateHeaders", "rejectNonStandardBodyWrites"]) {
+    if (options[name] !== undefined) needBoolean(options[name], `options.${name}`);
+  }
+  for (const name of ["requestTimeout", "headersTimeout"]) {
+    if (options[name] !== undefined) needInteger(options[name], name, 0);
+  }
+  if (options.highWaterMark !== undefined) needNumber(options.highWaterMark, "options.highWaterMark");
+  server.requestTimeout = options.requestTimeout ?? 300_000;
+  server.headersTimeout = options.headersTimeout ?? Math.min(60_000, server.requestTimeout);
+  if (server.requestTimeout > 0 && server.headersTimeout > server.requestTimeout) throw outOfRange("headersTimeout", "<= requestTimeout", server.headersTimeout);
+  server.requireHostHeader = options.requireHostHeader ?? true;
+  server.joinDuplicateHeaders = options.joinDuplicateHeaders ?? false;
+  server.rejectNonStandardBodyWrites = options.rejectNonStandardBodyWrites ?? false;
+}
+
+/** Answers a request by the server's listeners. The promise rejects with what they throw before the head is sent. */
+export function answer(server, request, env, ctx) {
+  const { IncomingMessage: Incoming = IncomingMessage, ServerResponse: Outgoing = ServerResponse, highWaterMark } = server[kOptions];
+  const socket = new Socket(request, server[kPort], (error) => {
+    incoming.destroy(error ?? aborted());
+    if (!response.writableFinished) breakOff(response, error);
+  });
+  const incoming = new Incoming(socket);
+  incoming.joinDuplicateHeaders = server.joinDuplicateHeaders;
+  receive(incoming, request, env, ctx);
+  const response = new Outgoing(incoming, { highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites });
+  const promise = answerOf(response, socket);
+  request.signal.addEventListener("abort", () => socket.destroy());
+  response.once("finish", () => { if (!incoming._consuming) incoming._dump(); });
+  try {
+    server.emit("connection", socket);
+    server.emit("request", incoming, response);
+  } catch (error) {
+    refuse(error, socket, response);
+  }
+  return promise;
+}
+
+// An error of a listener ends what it answers. Where nothing is left to end, it is one that nobody handled.
+function refuse(error, socket, response) {
+  if (response.writableEnded) Promise.reject(error);
+  else socket.destroy(error);
+}
+
+// What a caller of listen may say of the port: a number, a text of digits, or an object with one of these.
+function portOf(given) {
+  const value = typeof given === "object" && given !== null ? given.port : given;
+  if (typeof value !== "number" && !(typeof value === "string" && /^\d+$/.test(value))) return 0;
+  const port = Number(value);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw NodeError(RangeError, "ERR_SOCKET_BAD_PORT", `options.port should be >= 0 and < 65536. Received type ${typeof value} (${value}).`);
+  }
+  return port;
+}
+
+function freePort() {
+  let port = 49152;
+  while (listening.has(port)) port++;
+  return port;
+}
+
+function then(server, event) { process.nextTick(() => server.emit(event)); }
+
+const methods = {
+  listen(...given) {
+    const wanted = portOf(given[0]), listener = given.findLast((value) => typeof value === "function");
+    if (this[kPort] !== null) throw NodeError(Error, "ERR_SERVER_ALREADY_LISTEN", "Listen method has been called more than once without closing.");
+    if (listening.has(wanted)) throw NodeError(Error, "EADDRINUSE", `listen EADDRINUSE: address already in use 127.0.0.1:${wanted}`);
+    if (listener !== undefined) this.once("listening", listener);
+    this[kPort] = wanted || freePort();
+    listening.set(this[kPort], this);
+    then(this, "listening");
+    return this;
+  },
+
+  close(callback) {
+    if (typeof callback === "function") this.once("close", callback);
+    listening.delete(this[kPort]);
+    this[kPort] = null;
+    then(this, "close");
+    return this;
+  },
+
+  address() { return this[kPort] === null ? null : { port: this[kPort], family: "IPv4", address: "127.0.0.1" }; },
+
+  getConnections(callback) {
+    if (callback !== undefined) {
+      needFunction(callback, "callback");
+      process.nextTick(callback, null, 0);
+    }
+    return this;
+  },
+
+  setTimeout(milliseconds, callback) {
+    if (typeof milliseconds === "function") [milliseconds, callback] = [undefined, milliseconds];
+    if (milliseconds !== undefined) this.timeout = milliseconds;
+    if (callback !== undefined) this.on("timeout", callback);
+    return this;
+  },
+
+  closeAllConnections() {},
+  closeIdleConnections() {},
+  ref() { return this; },
+  unref() { return this; },
+  [Symbol.asyncDispose]() { return new Promise((resolve) => { this.close(resolve); }); },
+
+  [Symbol.for("nodejs.rejection")](error, event, incoming, response) {
+    if (event === "request") refuse(error, incoming.socket, response);
+    else this.emit("error", error);
+  },
+};
+for (const name of Reflect.ownKeys(methods)) Object.defineProperty(Server.prototype, name, { value: methods[name], writable: true, enumerable: true, configurable: true });
+Object.defineProperties(Server.prototype, {
+  listening: { get() { return this[kPort] !== null; }, enumerable: true, configurable: true },
+  maxConnections: { value: Infinity, writable: true, configurable: true },
+  connections: { get: () => 0, configurable: true },
+});
+
+export function createServer(options, listener) { return new Server(options, listener); }
+
+export default Server;
