@@ -14,8 +14,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// TestOpenWithoutCache: where machine code cannot be kept, or what was kept is damaged, Workers run all the same,
-// and it can be told why.
+// TestOpenWithoutCache: where machine code cannot be kept Workers run all the same, and it can be told why. What was
+// kept and is damaged is made anew.
 func TestOpenWithoutCache(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -25,22 +25,14 @@ func TestOpenWithoutCache(t *testing.T) {
 	if err := openWith(t, damaged); err != nil {
 		t.Fatal(err)
 	}
-	err := filepath.WalkDir(damaged, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		return os.Truncate(path, 1000)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	damage(t, damaged, 1000)
 	for name, c := range map[string]struct {
 		dir  string
 		kept bool
 	}{
 		"a whole one":     {whole, true},
 		"none":            {"", true},
-		"a damaged one":   {damaged, false},
+		"a damaged one":   {damaged, true},
 		"a file":          {file, false},
 		"below a file":    {filepath.Join(file, "cache"), false},
 		"a name too long": {filepath.Join(t.TempDir(), string(make([]byte, 300))), false},
@@ -48,6 +40,20 @@ func TestOpenWithoutCache(t *testing.T) {
 		if err := openWith(t, c.dir); (err == nil) != c.kept {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// damage cuts every file in a folder to a length.
+func damage(t *testing.T, dir string, length int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return os.Truncate(path, length)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -68,13 +74,35 @@ func TestModuleNotKept(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	answer := []byte("\x00asm\x01\x00\x00\x00" + // exports f, which returns 42
-		"\x01\x05\x01\x60\x00\x01\x7f" + "\x03\x02\x01\x00" + "\x07\x05\x01\x01f\x00\x00" + "\x0a\x06\x01\x04\x00\x41\x2a\x0b")
-	const code = `import m from "./m.wasm"; export default { fetch: () => new Response(new WebAssembly.Instance(m).exports.f()) }`
-	if got := answerOf(t, r, code, map[string][]byte{"./m.wasm": answer}); got != "42" {
+	if got := answerOf(t, r, withModule, map[string][]byte{"./m.wasm": module42}); got != "42" {
 		t.Errorf("the Worker answers %q", got)
 	}
 }
+
+// TestModuleDamaged: a module that was kept and is damaged on disk is compiled anew, and kept again.
+func TestModuleDamaged(t *testing.T) {
+	dir := t.TempDir()
+	for _, length := range []int64{-1, 0, 20, 200} { // -1 is whole
+		r := openCached(t, dir)
+		if length >= 0 {
+			damage(t, dir, length)
+		}
+		for range 2 {
+			if got := answerOf(t, r, withModule, map[string][]byte{"./m.wasm": module42}); got != "42" {
+				t.Errorf("cut to %d: the Worker answers %q", length, got)
+			}
+		}
+	}
+	if err := openWith(t, dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// module42 exports f, which returns 42.
+var module42 = []byte("\x00asm\x01\x00\x00\x00" +
+	"\x01\x05\x01\x60\x00\x01\x7f" + "\x03\x02\x01\x00" + "\x07\x05\x01\x01f\x00\x00" + "\x0a\x06\x01\x04\x00\x41\x2a\x0b")
+
+const withModule = `import m from "./m.wasm"; export default { fetch: () => new Response(new WebAssembly.Instance(m).exports.f()) }`
 
 func openCached(t *testing.T, dir string) *pagesruntime.Runtime {
 	t.Helper()

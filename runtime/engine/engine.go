@@ -76,6 +76,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e, err := open(ctx, o, wasm)
+	if ClearDamaged(o.CacheDir, err) {
+		e, err = open(ctx, o, wasm)
+	}
 	if err == nil || o.CacheDir == "" || ctx.Err() != nil {
 		return e, err
 	}

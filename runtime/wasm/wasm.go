@@ -59,6 +59,7 @@ type Options struct {
 type Runtime struct {
 	wazero wazero.Runtime
 	cache  wazero.CompilationCache
+	dir    string // of the cache
 
 	mu       sync.Mutex
 	programs map[[sha256.Size]byte]*program
@@ -75,7 +76,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open the compile cache: %w", err)
 		}
-		r.cache = cache
+		r.cache, r.dir = cache, o.CacheDir
 		config = config.WithCompilationCache(cache)
 	}
 	r.wazero = wazero.NewRuntimeWithConfig(ctx, config)
@@ -148,23 +149,23 @@ func (r *Runtime) contained(ctx context.Context, module []byte) (m wazero.Compil
 			err = fmt.Errorf("the compiler failed: %v", p)
 		}
 	}()
-	return remembered(func() (wazero.CompiledModule, error) {
+	return kept(r, func() (wazero.CompiledModule, error) {
 		return r.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), module)
 	})
 }
 
 // instantiate makes an instance of a module of this package's own.
 func (r *Runtime) instantiate(ctx context.Context, module []byte) (api.Module, error) {
-	return remembered(func() (api.Module, error) {
+	return kept(r, func() (api.Module, error) {
 		return r.wazero.InstantiateWithConfig(ctx, module, wazero.NewModuleConfig().WithName(""))
 	})
 }
 
-// remembered compiles. What cannot be kept on disk, as on a full one, fails although it was compiled: the compiler
-// remembers it, so that the second attempt finds it.
-func remembered[T any](compile func() (T, error)) (T, error) {
+// kept compiles. What cannot be kept on disk, as on a full one, fails although it was compiled: the compiler
+// remembers it, so that the second attempt finds it. So does what was kept and is damaged, until it is gone.
+func kept[T any](r *Runtime, compile func() (T, error)) (T, error) {
 	result, err := compile()
-	if _, unkept := errors.AsType[syscall.Errno](err); unkept {
+	if _, unkept := errors.AsType[syscall.Errno](err); unkept || engine.ClearDamaged(r.dir, err) {
 		return compile()
 	}
 	return result, err
