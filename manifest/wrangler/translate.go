@@ -17,9 +17,15 @@ import (
 type reader struct {
 	*Translation
 
-	fsys fs.FS
-	keys map[string]any
+	fsys     fs.FS
+	keys     map[string]any
+	dir      string   // of the configuration, which its paths begin from
+	declares string   // the configuration that the platform reads flags in, if there is one
+	declared []string // its flags
 }
+
+// file makes a path of the configuration one of a manifest.
+func (r *reader) file(name string) string { return path.Join(r.dir, clean(name)) }
 
 // read makes the manifest. What is left over is told.
 func (r *reader) read(devVars []string) {
@@ -64,7 +70,7 @@ func (r *reader) takeText(key string) string {
 // code reads the Worker's module.
 func (r *reader) code() {
 	if main := r.takeText("main"); main != "" {
-		r.Manifest.Entry = clean(main)
+		r.Manifest.Entry = r.file(main)
 	}
 	if info, err := fs.Stat(r.fsys, "functions"); err == nil && info.IsDir() && r.keys["pages_build_output_dir"] != nil {
 		r.note("functions/", Lost, "functions that are named by their files are not run here: write one Worker module and name it in \"entry\"")
@@ -74,7 +80,7 @@ func (r *reader) code() {
 // assets reads where the static files are.
 func (r *reader) assets() {
 	if dir := r.takeText("pages_build_output_dir"); dir != "" {
-		r.Manifest.Assets = clean(dir)
+		r.Manifest.Assets = r.file(dir)
 		r.advancedMode()
 	}
 	settings, ok := r.take("assets").(map[string]any)
@@ -82,16 +88,21 @@ func (r *reader) assets() {
 		return
 	}
 	if dir, ok := settings["directory"].(string); ok {
-		r.Manifest.Assets = clean(dir)
+		r.Manifest.Assets = r.file(dir)
 	}
 	r.named("assets.binding", settings["binding"], manifest.AssetsName)
-	if first := settings["run_worker_first"]; first != nil && first != false {
+	first := settings["run_worker_first"]
+	if first != nil && first != false {
 		r.note("assets.run_worker_first", Changed, "a file is always served before the Worker is asked: keep what the Worker must answer itself out of the assets, or guard it with a members route")
 	}
 	switch handling, _ := settings["not_found_handling"].(string); handling {
 	case "", "none", "404-page":
 	case "single-page-application":
-		r.note("assets.not_found_handling", Changed, "an unknown path is a 404, also for a navigation: let the Worker answer /* with env.ASSETS.fetch(new URL(\"/\", request.url))")
+		r.SinglePage = &SinglePage{WorkerFirst: texts(first)}
+		if first == true {
+			r.SinglePage.WorkerFirst = []string{"/*"}
+		}
+		r.note("assets.not_found_handling", Changed, "an unknown path is a 404, but for a Worker that answers navigations with the start page")
 	default:
 		r.note("assets.not_found_handling", Lost, fmt.Sprintf("%q is not known", handling))
 	}
@@ -256,28 +267,57 @@ func (r *reader) limits() {
 	r.Manifest.Limits.SubRequests = bound("subrequests", manifest.MaxSubRequests)
 }
 
-// compatibility reads date and flags. The platform reads flags in a JSON configuration itself.
+// compatibility reads date and flags. The platform reads flags in the project's JSON configuration itself, and then
+// none in the manifest.
 func (r *reader) compatibility() {
 	if date := r.takeText("compatibility_date"); date > manifest.PinDate {
 		r.Manifest.Runtime.CompatibilityDate = date
 	} else if date != "" {
 		r.note("compatibility_date", Changed, "the platform's own date, "+manifest.PinDate+", is newer and counts")
 	}
-	flags, _ := r.take("compatibility_flags").([]any)
-	for i, v := range flags {
-		flag, _ := v.(string)
+	for i, flag := range texts(r.take("compatibility_flags")) {
 		key := fmt.Sprintf("compatibility_flags[%d]", i)
-		switch {
-		case flag != manifest.FlagNodeJS && flag != manifest.FlagStrictlyPublic:
+		switch flag {
+		case manifest.FlagNodeJS, manifest.FlagStrictlyPublic:
+			r.flag(key, flag)
+		case "nodejs_als", "nodejs_compat_v2":
+			text := fmt.Sprintf("the platform does not accept %q: %q has it", flag, manifest.FlagNodeJS)
+			if slices.Contains(r.declared, flag) {
+				text = fmt.Sprintf("the platform does not accept %q, and reads this file: write %q in its place there, which has it", flag, manifest.FlagNodeJS)
+			} else {
+				r.flag(key, manifest.FlagNodeJS)
+			}
+			r.note(key, Changed, text)
+		default:
 			text := fmt.Sprintf("the platform does not accept %q", flag)
-			if path.Ext(r.File) != ".toml" {
+			if slices.Contains(r.declared, flag) {
 				text += ", and reads this file: remove it there"
 			}
 			r.note(key, Lost, text)
-		case path.Ext(r.File) == ".toml" && !slices.Contains(r.Manifest.Runtime.CompatibilityFlags, flag):
-			r.Manifest.Runtime.CompatibilityFlags = append(r.Manifest.Runtime.CompatibilityFlags, flag)
 		}
 	}
+}
+
+// flag sees to it that a flag which the platform accepts is declared, once.
+func (r *reader) flag(key, flag string) {
+	own := &r.Manifest.Runtime.CompatibilityFlags
+	switch {
+	case slices.Contains(r.declared, flag), slices.Contains(*own, flag):
+	case len(r.declared) > 0:
+		r.note(key, Changed, fmt.Sprintf("the platform reads flags in %s, which lacks %q: add it there", r.declares, flag))
+	default:
+		*own = append(*own, flag)
+	}
+}
+
+// texts are a list's items, empty where one is no text.
+func texts(v any) []string {
+	items, _ := v.([]any)
+	list := make([]string, len(items))
+	for i, item := range items {
+		list[i], _ = item.(string)
+	}
+	return list
 }
 
 // tables are the objects of a list.

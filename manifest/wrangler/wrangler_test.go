@@ -72,12 +72,35 @@ var cases = map[string]struct {
 			migrations_dir = "sql"
 			migrations_table = "done"`},
 		manifest: `{"entry":"src/w.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{},"secrets":["LIST"]},"limits":{"cpuMs":30000},"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
-		notes:    "lost compatibility_flags[1], lost durable_objects, lost env, lost queues, lost vars.DB, changed compatibility_date, changed d1_databases[0].migrations_dir, changed d1_databases[0].migrations_table, changed limits.cpu_ms, changed vars, changed vars.LIST, unneeded d1_databases[0].database_id",
+		notes:    "lost durable_objects, lost env, lost queues, lost vars.DB, changed compatibility_date, changed compatibility_flags[1], changed d1_databases[0].migrations_dir, changed d1_databases[0].migrations_table, changed limits.cpu_ms, changed vars, changed vars.LIST, unneeded d1_databases[0].database_id",
 	},
 	"a Pages project with a Worker of its own": {
 		files:    []string{"wrangler.toml=pages_build_output_dir = \"dist\"\nname = \"x\"", "dist/_worker.js/index.js", "dist/index.html", "functions/a.js"},
 		manifest: `{"entry":"dist/_worker.js/index.js","assets":"dist","routes":[{"pattern":"/*","access":"public"}],"bindings":{}}`,
 		notes:    "lost functions/, changed _worker.js, unneeded name",
+	},
+	"what a build made counts, and its paths begin where it lies": {
+		files: []string{
+			".wrangler/deploy/config.json=" + `{"configPath": "../../dist/server/wrangler.json", "auxiliaryWorkers": []}`,
+			"dist/server/wrangler.json=" + `{"configPath": "/x", "main": "index.js", "no_bundle": true, "assets": {"directory": "../client"}, "compatibility_flags": ["nodejs_compat", "global_fetch_strictly_public"],
+				"d1_databases": [{"binding": "DB", "migrations_dir": "sql"}]}`,
+			"wrangler.jsonc=" + `{"main": "@made/server", "compatibility_flags": ["nodejs_compat"]}`, `package.json={"dependencies": {"@made": "1"}}`, "sql/1.sql",
+		},
+		manifest: `{"entry":"dist/server/index.js","assets":"dist/client","routes":[{"pattern":"/*","access":"public"}],"bindings":{"database":{"migrations":"sql"}}}`,
+		notes:    "changed compatibility_flags[1], unneeded d1_databases[0].database_id",
+	},
+	"what a build made, of no configuration": {
+		files: []string{
+			`.wrangler/deploy/config.json={"configPath":"../../.output/server/wrangler.json"}`,
+			".output/server/wrangler.json=" + `{"main": "index.mjs", "assets": {"directory": "../public"}, "compatibility_flags": ["nodejs_compat", "no_nodejs_compat_v2"]}`,
+		},
+		manifest: `{"entry":".output/server/index.mjs","assets":".output/public","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+		notes:    "lost compatibility_flags[1]",
+	},
+	"flags that the platform has under another name": {
+		files:    []string{`wrangler.json={"compatibility_flags": ["nodejs_als"]}`},
+		manifest: `{}`,
+		notes:    "changed compatibility_flags[0]",
 	},
 	"JSON counts before TOML, and odd values are told": {
 		devVars:  []string{"TOKEN", "ASSETS"},
@@ -126,6 +149,7 @@ func TestTranslateFails(t *testing.T) {
 		"wrangler.json=null": "wrangler.json: this is no JSON object",
 		"wrangler.toml=a = ": "wrangler.toml: this is no TOML",
 		"wrangler.jsonc=" + strings.Repeat(" ", 1<<20+1): "it is longer than",
+		".wrangler/deploy/config.json=[]":                "config.json: this is no JSON object",
 	} {
 		if _, err := wrangler.Translate(project(files)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", files, err, want)
@@ -133,6 +157,42 @@ func TestTranslateFails(t *testing.T) {
 	}
 	if _, err := wrangler.Translate(project("x")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no configuration: %v", err)
+	}
+}
+
+// TestUnbuilt: a project whose Worker a build makes is known, until there is what it made.
+func TestUnbuilt(t *testing.T) {
+	const pointer, made = `.wrangler/deploy/config.json={"configPath":"../../dist/wrangler.json"}`, `dist/wrangler.json={"main":"w.js"}`
+	for files, want := range map[string]bool{
+		`wrangler.json={"main":"@a/b/server"}|package.json={"dependencies":{"@a/b":"1"}}`:                                            true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}`:                         true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|` + pointer:              true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|` + pointer + "|" + made: false,
+		`wrangler.json={"main":"dist/w.js"}|package.json={"dependencies":{"hono":"4"}}`:                                              false,
+		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                                                          false,
+	} {
+		got, err := wrangler.Translate(project(strings.Split(files, "|")...))
+		if err != nil || got.Unbuilt != want {
+			t.Errorf("%s: %+v (%v)", files, got, err)
+		}
+	}
+}
+
+// TestSinglePage: patterns of an app of one page are passed on.
+func TestSinglePage(t *testing.T) {
+	const app = `wrangler.json={"assets":{"directory":"dist","not_found_handling":"single-page-application","run_worker_first":`
+	for text, want := range map[string]string{
+		app + `false}}`:                   "[]",
+		app + `true}}`:                    `["/*"]`,
+		app + `["/api/*","!/api/docs"]}}`: `["/api/*" "!/api/docs"]`,
+	} {
+		got, err := wrangler.Translate(project(text))
+		if err != nil || got.SinglePage == nil || fmt.Sprintf("%q", got.SinglePage.WorkerFirst) != want {
+			t.Errorf("%s: %+v (%v)", text, got, err)
+		}
+	}
+	if got, err := wrangler.Translate(project(`wrangler.json={"assets":{"directory":"dist"}}`)); err != nil || got.SinglePage != nil {
+		t.Errorf("%+v (%v)", got, err)
 	}
 }
 
