@@ -6,7 +6,6 @@ package starter
 
 import (
 	"embed"
-	"encoding/json"
 	"io/fs"
 	"path"
 	"slices"
@@ -90,81 +89,4 @@ func SiteName(folder string) string {
 		return "site"
 	}
 	return name
-}
-
-// Built is a site that another tool built.
-type Built struct {
-	// Dir holds the static files, relative to the project.
-	Dir string
-	// Entry is the Worker's module; empty when there is none.
-	Entry string
-}
-
-// outputs are the folders that tools write sites to, what is surely an output first.
-var outputs = []string{
-	"dist", "build", "out", "_site", nitroPublic, ".svelte-kit/cloudflare", ".vitepress/dist", "docs/.vitepress/dist", ".vuepress/dist", "docs/.vuepress/dist",
-	"public", "www", "htdocs", "site",
-}
-
-// FindBuilt looks for a built site in a project. The project's own folder counts when it has a start page and no
-// package.json: with one, that page is a source.
-func FindBuilt(project fs.FS) (Built, bool) {
-	for _, dir := range outputs {
-		b := Built{Dir: dir}
-		for _, name := range []string{"_worker.js", "_worker.js/index.js"} {
-			if regular(project, path.Join(dir, name)) {
-				b.Entry = path.Join(dir, name)
-			}
-		}
-		if dir == nitroPublic && regular(project, nitroEntry) && nitroWorker(project) {
-			b.Entry = nitroEntry
-		}
-		if b.Entry != "" || regular(project, path.Join(dir, "index.html")) {
-			return b, true
-		}
-	}
-	if regular(project, "index.html") && !regular(project, "package.json") {
-		return Built{Dir: "."}, true
-	}
-	return Built{}, false
-}
-
-// BuildScript is the script of npm's that builds a project: build, or else the first of those such as docs:build, as
-// documentation beside a library has it. It is empty when there is none, and a plain word otherwise.
-func BuildScript(project fs.FS) string {
-	text, err := fs.ReadFile(project, "package.json")
-	var facts struct{ Scripts map[string]any }
-	if err != nil || json.Unmarshal(text, &facts) != nil {
-		return ""
-	}
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:._-"
-	first := ""
-	for name := range facts.Scripts {
-		switch {
-		case name == "build":
-			return name
-		case strings.HasSuffix(name, ":build") && strings.Trim(name, plain) == "" && (first == "" || name < first):
-			first = name
-		}
-	}
-	return first
-}
-
-// Where Nitro, and Nuxt with it, writes to.
-const (
-	nitroPublic = ".output/public"
-	nitroEntry  = ".output/server/index.mjs"
-	nitroFacts  = ".output/nitro.json"
-)
-
-// nitroWorker reports whether what Nitro built is a Worker, and not a server of Node.js.
-func nitroWorker(project fs.FS) bool {
-	text, err := fs.ReadFile(project, nitroFacts)
-	var facts struct{ Preset string }
-	return err == nil && json.Unmarshal(text, &facts) == nil && strings.HasPrefix(facts.Preset, "cloudflare")
-}
-
-func regular(fsys fs.FS, name string) bool {
-	info, err := fs.Stat(fsys, name)
-	return err == nil && info.Mode().IsRegular()
 }

@@ -59,6 +59,10 @@ func TestFindBuilt(t *testing.T) {
 		".output/public/a,.output/server/index.mjs,.output/nitro.json=node-server":         "none",
 		"docs/.vitepress/dist/index.html,docs/public/index.html,docs/index.md,dist/lib.js": "docs/.vitepress/dist ",
 		".vuepress/dist/index.html,public/index.html":                                      ".vuepress/dist ",
+		"dist/browser/index.html,dist/app/browser/index.html,angular.json,package.json":    "dist/app/browser ",
+		"build/client/index.html,build/server/index.js,package.json":                       "build/client ",
+		"build/200.html,package.json":                                                      "build ",
+		"mkdocs.yml,site/index.html,public/index.html":                                     "site ",
 		"README.md":         "none",
 		"dist/index.html/x": "none",
 	} {
@@ -90,6 +94,10 @@ func TestBuildScript(t *testing.T) {
 	}
 	if got := starter.BuildScript(fstest.MapFS{}); got != "" {
 		t.Errorf("no package.json: %q", got)
+	}
+	static := fstest.MapFS{"package.json": {Data: []byte(`{"scripts": {"build": "nuxt build", "generate": "nuxt generate"}}`)}, ".output/nitro.json": {Data: []byte(`{"preset": "static"}`)}}
+	if got := starter.BuildScript(static); got != "generate" {
+		t.Errorf("files alone, by Nuxt: %q", got)
 	}
 }
 

@@ -2,7 +2,6 @@ package starter
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -28,77 +27,6 @@ func Ignore(before []byte) []byte {
 		after = append(after, line+"\n"...)
 	}
 	return after
-}
-
-// Workflow says what a GitHub workflow is to do. Its zero value checks and builds a static site at the top of the
-// checkout.
-type Workflow struct {
-	Name     string // for people; "site" when empty
-	Commit   string // of pages that the site is checked with; empty for the newest
-	Folder   string // of the site in the checkout, with slashes; empty for the top
-	Packages bool   // npm packages are installed first
-	Build    string // the script of npm's that makes what is published, if one does
-	Types    bool   // the declarations are compared
-	Tests    bool   // node --test is run
-}
-
-// Text is the workflow as a file of .github/workflows.
-func (w Workflow) Text() []byte {
-	var b strings.Builder
-	name := w.Name
-	if name == "" {
-		name = "site"
-	}
-	fmt.Fprintf(&b, "name: %s\non:\n  pull_request:\n  push:\n    branches: [main]\npermissions:\n  contents: read\njobs:\n  check:\n    runs-on: ubuntu-latest\n", name)
-	if w.Folder != "" {
-		fmt.Fprintf(&b, "    defaults:\n      run:\n        working-directory: %q\n", w.Folder)
-	}
-	b.WriteString(`    steps:
-      - uses: actions/checkout@v5
-      - uses: actions/setup-go@v6
-        with:
-          go-version: stable
-      - uses: actions/setup-node@v6
-        with:
-          node-version: 24
-      - name: Build the pages command
-        run: |
-          git init --quiet "$RUNNER_TEMP/pages"
-          cd "$RUNNER_TEMP/pages"
-`)
-	b.WriteString(w.fetch())
-	b.WriteString(`          git checkout --quiet FETCH_HEAD
-          make build
-          echo "$RUNNER_TEMP/pages/bin" >> "$GITHUB_PATH"
-`)
-	for _, step := range []struct {
-		wanted  bool
-		command string
-	}{
-		{w.Packages, "npm install --no-audit --no-fund"},
-		{w.Build != "", "npm run " + w.Build},
-		{true, "pages validate --format github"},
-		{w.Types, "pages types --check"},
-		{true, "pages build"},
-		{w.Tests, "pages test -- node --test"},
-	} {
-		if step.wanted {
-			fmt.Fprintf(&b, "      - run: %s\n", step.command)
-		}
-	}
-	return []byte(b.String())
-}
-
-// fetch are the lines that fetch the program's source.
-func (w Workflow) fetch() string {
-	const from = "git fetch --quiet --depth 1 https://github.com/pages-toolchain/pages "
-	if w.Commit == "" {
-		return "          " + from + "HEAD\n"
-	}
-	return "          # the version that this file was written by; another commit is another version\n" +
-		"          " + from + w.Commit + " || {\n" +
-		"            echo \"::warning::pages " + w.Commit + " is not published: the newest is built\"\n" +
-		"            " + from + "HEAD\n          }\n"
 }
 
 // TSConfig is the tsconfig.json of a Worker in TypeScript.

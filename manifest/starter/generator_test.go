@@ -1,0 +1,108 @@
+package starter_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/pages-toolchain/pages/manifest/starter"
+)
+
+// tree is a file tree of names apart from each other by blanks, of which those with "=" have a text.
+func tree(files string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for file := range strings.FieldsSeq(files) {
+		name, text, _ := strings.Cut(file, "=")
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fsys
+}
+
+// TestFindGenerator: each is known by its files, and what it needs is installed before it runs.
+func TestFindGenerator(t *testing.T) {
+	for files, want := range map[string]string{
+		"hugo.toml": "Hugo public: go install github.com/gohugoio/hugo@latest, hugo",
+		"config.yaml=baseURL:https://example.com archetypes/default.md":    "Hugo public: go install github.com/gohugoio/hugo@latest, hugo",
+		`hugo.toml package.json={"devDependencies":{"hugo-extended":"1"}}`: "Hugo public: npx hugo",
+		"config.toml=base_url='https://example.com' templates/index.html":  "Zola public: cargo install --locked --git https://github.com/getzola/zola, zola build",
+		"_config.yml Gemfile=jekyll":                                       "Jekyll _site: ruby/setup-ruby@v1, bundle install, bundle exec jekyll build",
+		"_config.yml _posts/a.md":                                          "Jekyll _site: ruby/setup-ruby@v1, gem install jekyll, jekyll build",
+		"book.toml":                                                        "mdBook book: cargo install --locked mdbook, mdbook build",
+		"mkdocs.yml":                                                       "MkDocs site: actions/setup-python@v6, pip install mkdocs, mkdocs build",
+		"mkdocs.yml requirements.txt":                                      "MkDocs site: actions/setup-python@v6, pip install -r requirements.txt, mkdocs build",
+		"pelicanconf.py":                                                   `Pelican output: actions/setup-python@v6, pip install "pelican[markdown]", pelican content`,
+		"docs/conf.py=extensions=[] docs/requirements.txt":                 "Sphinx docs/_build/html: actions/setup-python@v6, pip install -r docs/requirements.txt, sphinx-build -M html docs docs/_build",
+		"docs/source/conf.py=extensions=[]":                                "Sphinx docs/build/html: actions/setup-python@v6, pip install sphinx, sphinx-build -M html docs/source docs/build",
+		"_config.yml source/_posts/a.md package.json":                      "none", // Hexo, of npm's
+		"config.toml=title='x' content/a.md conf.py=NAME='x' config.yaml=a layouts/a.tmpl": "none",
+	} {
+		got := "none"
+		if g, ok := starter.FindGenerator(tree(files)); ok {
+			var steps []string
+			for line := range strings.Lines(string(starter.Workflow{Generator: g}.Text())) {
+				step, isStep := strings.CutPrefix(strings.TrimSpace(line), "- ")
+				_, step, _ = strings.Cut(step, ": ")
+				if isStep && !strings.HasPrefix(step, "pages ") {
+					steps = append(steps, step)
+				}
+			}
+			got = g.Name + " " + g.Output + ": " + strings.Join(steps[4:], ", ") // after the checkout and what pages is built with
+		}
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", files, got, want)
+		}
+	}
+}
+
+func TestFindPackager(t *testing.T) {
+	for files, want := range map[string]string{
+		"":                                 "npm install --no-audit --no-fund|npm run build",
+		"pnpm-lock.yaml package-lock.json": "corepack enable|pnpm install|pnpm run build",
+		"yarn.lock":                        "corepack enable|yarn install|yarn run build",
+		"bun.lock":                         "oven-sh/setup-bun@v2|bun install|bun run build",
+	} {
+		checkout := tree(files)
+		site := tree("package.json")
+		text := string(starter.Workflow{Packages: true, Packager: starter.FindPackager(site, checkout), Build: "build"}.Text())
+		_, text, _ = strings.Cut(text, "GITHUB_PATH\"\n")
+		text, _, _ = strings.Cut(text, "      - run: pages validate")
+		got := strings.NewReplacer("      - run: ", "", "      - uses: ", "").Replace(strings.ReplaceAll(strings.TrimSpace(text), "\n", "|"))
+		got = strings.TrimPrefix(strings.TrimPrefix(got, "- run: "), "- uses: ")
+		if got != want {
+			t.Errorf("%q: %s, want %s", files, got, want)
+		}
+	}
+}
+
+func TestFindApp(t *testing.T) {
+	const start = "dist/index.html=<script "
+	for files, want := range map[string]string{
+		start + "package.json":                       "/ dist/index.html",
+		start + "package.json dist/404.html":         "none",
+		start + "package.json dist/about/index.html": "none",
+		start + "dist/a.js":                          "none",
+		"dist/index.html=<h1> package.json":          "none",
+		"dist/index.html dist/200.html":              "/200 dist/200.html",
+		`dist/index.html dist/about.html vercel.json={"rewrites":[{"source":"/(.*)","destination":"/index.html"}]}`: "/ vercel.json",
+		`dist/index.html firebase.json={"destination":"/index.html"}`:                                               "/ firebase.json",
+	} {
+		got := "none"
+		if app, source, ok := starter.FindApp(tree(files), "dist"); ok {
+			got = app.Page + " " + source
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", files, got, want)
+		}
+	}
+	for file, text := range map[string]string{
+		"dist/_redirects": "/old /new 301\n/*    /index.html   200\n",
+		"netlify.toml":    "[[redirects]]\n  from = \"/*\"\n  to = \"/index.html\"\n  status = 200\n",
+	} {
+		if _, source, ok := starter.FindApp(fstest.MapFS{file: {Data: []byte(text)}}, "dist"); !ok || source != file {
+			t.Errorf("%s: %q, %v", file, source, ok)
+		}
+	}
+	if _, source, ok := starter.FindApp(fstest.MapFS{"dist/_redirects": {Data: []byte("/* /index.html 302\n/a/* / 200\n")}}, "dist"); ok {
+		t.Errorf("other rules are taken for an app: %s", source)
+	}
+}

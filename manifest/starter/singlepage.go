@@ -1,0 +1,127 @@
+package starter
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file knows apps of one page: their own router, in the browser, shows what is at a path that no file answers. The
+// platform has a 404 there, so a small Worker answers such a navigation with the page.
+
+// SinglePageWorker is where that Worker lies.
+const SinglePageWorker = "worker/spa.js"
+
+// shellPage is the page that some tools write for unknown paths, beside a start page that has contents of its own.
+const shellPage = "200.html"
+
+// App is an app of one page.
+type App struct {
+	// Page is the path of its page: "/", or "/200".
+	Page string
+	// Worker is the module that answers what is no view of the app; empty for none.
+	Worker string
+	// WorkerFirst are patterns of paths that are no views: "/api/*", and "!/api/docs/*" for an exception. With "/*"
+	// among them, a view is what the Worker has nothing for.
+	WorkerFirst []string
+}
+
+// FindApp looks for an app of one page in the folder of a built site. The source is the file that says so: the shell page, a
+// rule for all paths of another host's, or a start page with scripts that is the only page.
+func FindApp(project fs.FS, dir string) (app App, source string, ok bool) {
+	if regular(project, path.Join(dir, shellPage)) {
+		return App{Page: "/200"}, path.Join(dir, shellPage), true
+	}
+	for _, rule := range []struct{ file, pattern string }{
+		{path.Join(dir, "_redirects"), `(?m)^/\*\s+/(index\.html)?\s+200\b`},
+		{"netlify.toml", `(?s)from\s*=\s*"/\*"\s+to\s*=\s*"/(index\.html)?"\s+status\s*=\s*200\b`},
+		{"vercel.json", `"destination"\s*:\s*"/(index\.html)?"`},
+		{"firebase.json", `"destination"\s*:\s*"/index\.html"`},
+	} {
+		text, err := fs.ReadFile(project, rule.file)
+		if err == nil && regexp.MustCompile(rule.pattern).Match(text) {
+			return App{Page: "/"}, rule.file, true
+		}
+	}
+	start := path.Join(dir, "index.html")
+	text, err := fs.ReadFile(project, start)
+	if err != nil || !strings.Contains(string(text), "<script") || !regular(project, "package.json") {
+		return App{}, "", false
+	}
+	return App{Page: "/"}, start, onlyPage(project, dir, start)
+}
+
+// onlyPage reports whether a folder has no page but one.
+func onlyPage(project fs.FS, dir, page string) bool {
+	only := true
+	err := fs.WalkDir(project, dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() && path.Ext(name) == ".html" && name != page {
+			only = false
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return err == nil && only
+}
+
+// File is the Worker of the app, in plain JavaScript.
+func (a App) File() File {
+	if a.Worker == "" {
+		return File{SinglePageWorker, fmt.Appendf(nil, `// What no file answers is a view of the app, whose own router shows it.
+export default {
+  fetch(request, env) {
+    const isView = request.headers.get("accept")?.includes("text/html");
+    return env.ASSETS.fetch(isView ? new Request(new URL(%q, request.url), request) : request);
+  },
+};
+`, a.Page)}
+	}
+	if slices.Contains(a.WorkerFirst, "/*") {
+		return File{SinglePageWorker, fmt.Appendf(nil, `import worker from %q;
+
+// A navigation to what neither a file nor the Worker answers is a view of the app, whose own router shows it.
+export default {
+  async fetch(request, env, context) {
+    const answer = await worker.fetch(request, env, context);
+    const isView = request.method === "GET" && request.headers.get("sec-fetch-mode") === "navigate";
+    return isView && answer.status === 404 ? env.ASSETS.fetch(new URL(%q, request.url)) : answer;
+  },
+};
+`, "../"+a.Worker, a.Page)}
+	}
+	var first, except []string
+	for _, pattern := range a.WorkerFirst {
+		if rest, ok := strings.CutPrefix(pattern, "!"); ok {
+			except = append(except, expression(rest))
+		} else {
+			first = append(first, expression(pattern))
+		}
+	}
+	return File{SinglePageWorker, fmt.Appendf(nil, `import worker from %q;
+
+// A navigation to what no file answers is a view of the app, whose own router shows it, but under these paths.
+const first = [%s];
+const except = [%s];
+
+export default {
+  fetch(request, env, context) {
+    const { pathname } = new URL(request.url);
+    const covers = (pattern) => pattern.test(pathname);
+    const isView = request.headers.get("sec-fetch-mode") === "navigate" && (!first.some(covers) || except.some(covers));
+    return isView ? env.ASSETS.fetch(new Request(new URL(%q, request.url), request)) : worker.fetch(request, env, context);
+  },
+};
+`, "../"+a.Worker, strings.Join(first, ", "), strings.Join(except, ", "), a.Page)}
+}
+
+// expression is a pattern as a regular expression of JavaScript's.
+func expression(pattern string) string {
+	quoted := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
+	return "/^" + strings.NewReplacer("/", `\/`, "\n", `\n`, "\r", `\r`).Replace(quoted) + "$/"
+}

@@ -1,0 +1,108 @@
+package starter
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Workflow says what a GitHub workflow is to do. Its zero value checks and builds a static site at the top of the
+// checkout.
+type Workflow struct {
+	Name      string    // for people; "site" when empty
+	Commit    string    // of pages that the site is checked with; empty for the newest
+	Folder    string    // of the site in the checkout, with slashes; empty for the top
+	Modules   bool      // git submodules are fetched too
+	Packages  bool      // packages are installed first
+	Packager  Packager  // that installs them; npm unless given
+	Generator Generator // that makes what is published; none unless given
+	Build     string    // the script of package.json that makes it, by the generator or without
+	Types     bool      // the declarations are compared
+	Tests     bool      // node --test is run
+}
+
+// Text is the workflow as a file of .github/workflows.
+func (w Workflow) Text() []byte {
+	var b strings.Builder
+	name := w.Name
+	if name == "" {
+		name = "site"
+	}
+	fmt.Fprintf(&b, "name: %s\non:\n  pull_request:\n  push:\n    branches: [main]\npermissions:\n  contents: read\njobs:\n  check:\n    runs-on: ubuntu-latest\n", name)
+	if w.Folder != "" {
+		fmt.Fprintf(&b, "    defaults:\n      run:\n        working-directory: %q\n", w.Folder)
+	}
+	b.WriteString(`    steps:
+      - uses: actions/checkout@v5
+`)
+	if w.Modules {
+		b.WriteString("        with:\n          submodules: recursive\n")
+	}
+	b.WriteString(`      - uses: actions/setup-go@v6
+        with:
+          go-version: stable
+      - uses: actions/setup-node@v6
+        with:
+          node-version: 24
+      - name: Build the pages command
+        run: |
+          git init --quiet "$RUNNER_TEMP/pages"
+          cd "$RUNNER_TEMP/pages"
+`)
+	b.WriteString(w.fetch())
+	b.WriteString(`          git checkout --quiet FETCH_HEAD
+          make build
+          echo "$RUNNER_TEMP/pages/bin" >> "$GITHUB_PATH"
+`)
+	w.prepare(&b)
+	for _, c := range []struct {
+		wanted  bool
+		command string
+	}{
+		{true, "pages validate --format github"},
+		{w.Types, "pages types --check"},
+		{true, "pages build"},
+		{w.Tests, "pages test -- node --test"},
+	} {
+		if c.wanted {
+			b.WriteString(step(c.command))
+		}
+	}
+	return []byte(b.String())
+}
+
+// prepare writes the steps that make what is checked.
+func (w Workflow) prepare(b *strings.Builder) {
+	with := w.Packager
+	if with == (Packager{}) {
+		with = FindPackager()
+	}
+	if w.Packages || w.Build != "" {
+		b.WriteString(with.setUp)
+	}
+	if w.Packages {
+		install := with.Install
+		if install == "npm install" {
+			install += " --no-audit --no-fund"
+		}
+		b.WriteString(step(install))
+	}
+	b.WriteString(w.Generator.Install)
+	switch {
+	case w.Build != "":
+		b.WriteString(step(with.Run + " " + w.Build))
+	case w.Generator.Command != "":
+		b.WriteString(step(w.Generator.Command))
+	}
+}
+
+// fetch are the lines that fetch the program's source.
+func (w Workflow) fetch() string {
+	const from = "git fetch --quiet --depth 1 https://github.com/pages-toolchain/pages "
+	if w.Commit == "" {
+		return "          " + from + "HEAD\n"
+	}
+	return "          # the version that this file was written by; another commit is another version\n" +
+		"          " + from + w.Commit + " || {\n" +
+		"            echo \"::warning::pages " + w.Commit + " is not published: the newest is built\"\n" +
+		"            " + from + "HEAD\n          }\n"
+}
