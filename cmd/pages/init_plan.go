@@ -113,11 +113,12 @@ func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, erro
 
 // planAround is what becomes of the files at the root of the checkout.
 func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
-	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true}
-	w.Packages = s.hasPackages()
-	project := os.DirFS(s.dir)
-	if built, ok := starter.FindBuilt(project); ok && built.Dir == s.parsed.Assets && s.template == "" {
+	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(), Packager: s.packager()}
+	w.Modules = isFile(filepath.Join(top.real, ".gitmodules"))
+	if s.isBuilt() {
+		project := os.DirFS(s.dir)
 		w.Build = starter.BuildScript(project)
+		w.Generator, _ = starter.FindGenerator(project)
 	}
 	file := ".github/workflows/pages.yml"
 	if rel, err := filepath.Rel(top.real, site.real); err == nil && rel != "." {
@@ -130,6 +131,15 @@ func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
 	}
 	editors, err := s.planEditors(top, s.editors)
 	return append(editors, workflow), err
+}
+
+// isBuilt reports whether a build made what is adopted.
+func (s *newSite) isBuilt() bool {
+	if s.template != "" {
+		return false
+	}
+	built, ok := starter.FindBuilt(os.DirFS(s.dir))
+	return ok && built.Dir == s.parsed.Assets || starter.IsOutput(s.parsed.Assets) || starter.IsOutput(s.parsed.Entry)
 }
 
 // hasPackages reports whether the site's package.json asks for packages.

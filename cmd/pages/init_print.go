@@ -82,6 +82,9 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 	if len(found.report.Diagnostics) > 0 && !s.quiet {
 		s.printDiagnostics(found.report, found.src)
 	}
+	if command := s.buildCommand(); command != "" && s.isBuilt() {
+		s.progress("pages dev shows what `%s` makes, and again after each build", command)
+	}
 	s.progress("next: %s", strings.Join(s.next(), " && "))
 	return nil
 }
@@ -92,7 +95,10 @@ func (s *newSite) next() (commands []string) {
 		commands = append(commands, "cd "+s.shown(s.dir))
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "node_modules")); err != nil && s.hasPackages() {
-		commands = append(commands, "npm install")
+		commands = append(commands, s.packager().Install)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(s.parsed.Assets))); err != nil && s.isBuilt() {
+		commands = append(commands, s.buildCommand())
 	}
 	return append(commands, "pages dev")
 }

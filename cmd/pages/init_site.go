@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type newSite struct {
 	files    []starter.File
 	secrets  map[string]string // for .dev.vars
 	notes    []wrangler.Note
+	unbuilt  bool // a build makes what there is to adopt
 	editors  []editor
 }
 
@@ -67,13 +69,9 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 		}
 		s.begin(t)
 		return s.chooseEditors(f.editors)
+	case s.unbuilt, f.yes && s.adopted == "" && s.buildCommand() != "":
+		return s.awaitsBuild()
 	case f.yes && s.adopted == "":
-		if script := starter.BuildScript(os.DirFS(s.dir)); script != "" {
-			return &failure{
-				code: exitPerson, id: "choice-needed", msg: "package.json has a script that builds, and nothing here looks like what it made",
-				fix: "run `npm run " + script + "`, and pages init again to adopt that; or say --template to begin beside it",
-			}
-		}
 		t, _ := starter.Find("static")
 		s.begin(t)
 		return s.chooseEditors(f.editors)
@@ -89,9 +87,47 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 	return s.ask(ctx, f)
 }
 
+// buildCommand is what makes the site that is published: a script of package.json, or a generator. It is empty when
+// nothing does.
+func (s *newSite) buildCommand() string {
+	project := os.DirFS(s.dir)
+	if script := starter.BuildScript(project); script != "" {
+		return s.packager().Run + " " + script
+	}
+	generator, _ := starter.FindGenerator(project)
+	return generator.Command
+}
+
+// packager is the package manager of the site, or of the checkout that it is a part of.
+func (s *newSite) packager() starter.Packager {
+	folders := []fs.FS{os.DirFS(s.dir)}
+	if root := checkoutOf(s.dir); root != "" {
+		folders = append(folders, os.DirFS(root))
+	}
+	return starter.FindPackager(folders...)
+}
+
+// awaitsBuild says that there is something to build before there is something to adopt.
+func (s *newSite) awaitsBuild() error {
+	f := &failure{code: exitPerson, id: "choice-needed", msg: "package.json has a script that builds, and nothing here looks like what it made"}
+	command := s.buildCommand()
+	switch generator, ok := starter.FindGenerator(os.DirFS(s.dir)); {
+	case s.unbuilt:
+		f.msg = s.adopted + " names what a build makes the Worker of, and nothing here looks like what it made"
+	case ok && command == generator.Command:
+		f.msg = "this is a site for " + generator.Name + ", and there is no " + generator.Output + " that it made"
+	}
+	f.fix = "build it"
+	if command != "" {
+		f.fix = "run `" + command + "`"
+	}
+	f.fix += ", and pages init again to adopt that; or say --template to begin beside it"
+	return f
+}
+
 // begin takes a template.
 func (s *newSite) begin(t starter.Template) {
-	s.template, s.adopted, s.notes, s.manifest = t.Name, "", nil, nil
+	s.template, s.adopted, s.notes, s.manifest, s.files = t.Name, "", nil, nil, nil
 	clear(s.secrets)
 	for _, f := range t.Files(s.name) {
 		if f.Path == manifest.FileName {
@@ -136,6 +172,10 @@ func (s *newSite) look() error {
 	switch {
 	case err == nil:
 		s.adopted, s.notes, s.secrets, m = translated.File, translated.Notes, translated.Vars, translated.Manifest
+		s.unbuilt = translated.Unbuilt
+		if app := translated.SinglePage; app != nil {
+			s.serveApp(&m, starter.App{Page: "/", WorkerFirst: app.WorkerFirst})
+		}
 		if m.Entry == "" && m.Assets == "" && isBuilt {
 			m.Entry, m.Assets = built.Entry, built.Dir
 		}
@@ -143,6 +183,10 @@ func (s *newSite) look() error {
 		return &failure{code: exitRefused, id: "wrangler-unreadable", msg: err.Error(), fix: "correct it, or say --template to begin without it; nothing was written", err: err}
 	case isBuilt:
 		s.adopted, m = built.Dir+"/", manifest.Manifest{Entry: built.Entry, Assets: built.Dir}
+		if app, source, ok := starter.FindApp(fsys, built.Dir); ok && built.Entry == "" {
+			s.serveApp(&m, app)
+			s.notes = append(s.notes, wrangler.Note{Key: source, Effect: wrangler.Changed, Text: appNote(source)})
+		}
 	default:
 		return nil
 	}
@@ -152,6 +196,25 @@ func (s *newSite) look() error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	s.manifest = append(text, '\n')
 	return err
+}
+
+// serveApp puts the Worker in front that answers the views of an app of one page.
+func (s *newSite) serveApp(m *manifest.Manifest, app starter.App) {
+	app.Worker = m.Entry
+	s.files = append(s.files, app.File())
+	m.Entry = starter.SinglePageWorker
+}
+
+// appNote says what became of an app of one page, by the file that it was known by.
+func appNote(source string) string {
+	const does = starter.SinglePageWorker + " answers a path that no file does with the page, for a router in the browser"
+	switch path.Ext(source) {
+	case ".html":
+		return does + "; without such a router, remove it and \"entry\" and \"routes\""
+	case "":
+		return does + ": leave out the line for /* where the build takes this file from"
+	}
+	return does + ", as the rule there"
 }
 
 // parse reads the manifest that the site has or gets.
