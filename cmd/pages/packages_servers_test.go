@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -28,13 +27,7 @@ var serverPackages = map[string]string{
 // honoRequests go to an application of hono: the headers of a request, and what
 // its answer has: status, lines of the head and the body. The ETag is the body's
 // SHA-1, the signature of the cookie HMAC-SHA-256 of its value.
-var honoRequests = []struct {
-	method, path, body string
-	header             []string
-	status             int
-	head               []string
-	answer             string
-}{
+var honoRequests = []packageRequest{
 	{"GET", "/api/boats", "", []string{"Origin: https://example.com"}, 200, []string{"Access-Control-Allow-Origin: https://example.com", "Access-Control-Allow-Credentials: true", "Content-Type: application/json", "X-Frame-Options: SAMEORIGIN", "Content-Security-Policy: default-src 'self'"}, `{"boats":["heron"]}`},
 	{"OPTIONS", "/api/boats", "", []string{"Origin: https://example.com", "Access-Control-Request-Method: POST"}, 204, []string{"Access-Control-Allow-Methods: POST,GET", "Access-Control-Max-Age: 600"}, ""},
 	{"GET", "/etag", "", nil, 200, []string{`Etag: "4e32298b1cb4edc595237405e5b696e105c2399a"`}, "Hono is cool"},
@@ -66,23 +59,7 @@ var honoRequests = []struct {
 func TestServerPackages(t *testing.T) {
 	d := startDev(t, filepath.Join(copyExample(t, "packages"), "servers"))
 	d.expectTopics(serverPackages, "")
-	for _, c := range honoRequests {
-		c.header = slices.Clone(c.header) // the table is for every run
-		for i, h := range c.header {
-			c.header[i] = strings.Replace(h, "ORIGIN", d.URL, 1)
-		}
-		a := d.do(c.method, "/hono"+c.path, c.body, c.header...)
-		exact := strings.HasPrefix(c.answer, "{") || !strings.HasPrefix(a.body, "{")
-		if a.StatusCode != c.status || exact && a.body != c.answer || !strings.HasSuffix(a.body, c.answer) {
-			t.Errorf("%s %s with %q: %d %q, want %d %q", c.method, c.path, c.header, a.StatusCode, a.body, c.status, c.answer)
-		}
-		for _, line := range c.head {
-			name, value, _ := strings.Cut(line, ": ")
-			if !strings.Contains("\n"+strings.Join(a.Header.Values(name), "\n")+"\n", "\n"+value+"\n") {
-				t.Errorf("%s %s: the head has %q, want %s", c.method, c.path, a.Header.Values(name), line)
-			}
-		}
-	}
+	d.expectRequests("/hono", honoRequests)
 	testHonoStreams(t, d)
 }
 

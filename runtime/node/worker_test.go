@@ -146,7 +146,7 @@ export default { fetch() {
 
 // What a Worker pays at its start for what it imports.
 func BenchmarkStart(b *testing.B) {
-	for _, module := range []string{"", "buffer", "events", "async_hooks", "crypto", "util", "stream", "zlib"} {
+	for _, module := range []string{"", "buffer", "events", "async_hooks", "crypto", "util", "stream", "zlib", "http"} {
 		b.Run("import "+module, func(b *testing.B) {
 			rt, err := opened()
 			if err != nil {
