@@ -141,7 +141,7 @@ func (d *doctor) checkSecrets(context.Context) []finding {
 		return breaks("secrets", "correct the file", "%s", err)
 	}
 	if len(warnings) > 0 {
-		return warns("secrets", "copy .dev.vars.example to .dev.vars if there is one", "%s", strings.Join(warnings, "; "))
+		return warns("secrets", "write lines of NAME=value into .dev.vars, or begin with a copy of .dev.vars.example", "%s", strings.Join(warnings, "; "))
 	}
 	return well("secrets", "%s", count(len(values), "value"))
 }

@@ -23,7 +23,7 @@ func (c *cli) newInit() *cobra.Command {
 		Short: "Begin a site, adopt an existing folder, or set up an editor",
 		Long: "Begin a site in DIR or this folder: from a template, or around what is there\nalready, which may be the output of another tool or a project of wrangler's. Its\n" +
 			"configuration is read and translated, and what has no counterpart here is listed.\n\n" +
-			"Written are the manifest, .gitignore, types, a test for pages test, a GitHub\nworkflow and the editor's mapping. No file that exists is written over: lines are\nadded to .gitignore and to the settings of editors, everything else is kept.\n\n" +
+			"Written are the manifest, .gitignore, types, a test for pages test, a GitHub\nworkflow and the editor's mapping. No file that exists is written over: lines are\nadded to .gitignore, .dev.vars and the settings of editors, all else is kept.\n\n" +
 			"On a terminal it asks. Elsewhere --template or --yes say what is wanted; --yes\nadopts what is there, and begins a static site where nothing is.\n\n" +
 			"Templates:\n" + templateHelp() + "\n" +
 			"With --editor alone, only the editor is set up: completion, descriptions and\nproblems while typing, by a copy of the schema beside the settings of the\nproject, which map it to every file called pages.deploy.json. Both are meant to\nbe committed. " +

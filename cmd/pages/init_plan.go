@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -79,11 +81,9 @@ func (s *newSite) extras() []starter.File {
 			s.secrets[name] = rand.Text() // of this machine alone
 		}
 	}
-	if len(s.secrets) > 0 {
-		text, err := godotenv.Marshal(s.secrets)
-		if err == nil { // it never fails
-			files = append(files, starter.File{Path: secretFiles[0][0], Text: []byte(text + "\n")})
-		}
+	maps.DeleteFunc(s.secrets, func(name, _ string) bool { _, ok := s.stored[name]; return ok })
+	if text, err := godotenv.Marshal(s.secrets); err == nil && len(s.secrets) > 0 { // it never fails
+		files = append(files, starter.File{Path: s.secretFile, Text: []byte(text + "\n")})
 	}
 	return files
 }
@@ -103,9 +103,11 @@ func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, erro
 	switch {
 	case f.Path == ".gitignore":
 		planned.after = starter.Ignore(planned.before)
+	case planned.exists && f.Path == s.secretFile:
+		planned.after = slices.Concat(bytes.TrimRight(planned.before, "\n"), []byte("\n"), f.Text)
 	case planned.exists:
 		planned.after = planned.before
-	case f.Path == secretFiles[0][0]:
+	case f.Path == s.secretFile:
 		planned.mode = 0o600
 	}
 	return planned, nil

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -28,7 +30,10 @@ type newSite struct {
 	manifest []byte // nil when it is there already
 	parsed   *manifest.Manifest
 	files    []starter.File
-	secrets  map[string]string // for .dev.vars
+	secrets  map[string]string // what has no value in secretFile yet
+	stored   map[string]string // what has
+	// secretFile is where secrets of this machine are: .dev.vars, or the .env that counts in its place.
+	secretFile string
 	notes    []wrangler.Note
 	unbuilt  bool // a build makes what there is to adopt
 	editors  []editor
@@ -157,16 +162,12 @@ func (s *newSite) look() error {
 		return nil
 	}
 	fsys := os.DirFS(s.dir)
-	devVars, _, err := readSecrets(s.dir)
-	if err != nil {
+	var err error
+	if s.stored, s.secretFile, err = readSecrets(s.dir); err != nil {
 		return err
 	}
-	var names []string
-	for name := range devVars {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	translated, err := wrangler.Translate(fsys, names...)
+	s.secretFile = cmp.Or(s.secretFile, secretFiles[0][0])
+	translated, err := wrangler.Translate(fsys, slices.Sorted(maps.Keys(s.stored))...)
 	built, isBuilt := starter.FindBuilt(fsys)
 	var m manifest.Manifest
 	switch {
