@@ -94,7 +94,8 @@ func TestRequestCautions(t *testing.T) {
 	for code, want := range map[string]string{
 		`{ redirect: "error" }`: `production refuses redirect: "error"`, `{ cache: "default" }`: `production refuses cache: "default"`,
 		`{ cache: "reload" }`: `production refuses cache: "reload"`, `{ integrity: "sha256-x" }`: "production refuses integrity", `{ method: "FOO" }`: "production refuses the method FOO",
-		`{ redirect: "manual", cache: "no-store", integrity: "", method: "PURGE" }`: "", `{ redirect: "follow", cache: "no-cache", method: "patch" }`: "",
+		`{ redirect: "manual", cache: "no-store", integrity: "", method: "PURGE" }`: "", `new Request("https://b.test/")`: "",
+		`{ redirect: "follow", cache: "no-cache", method: "patch" }`: "",
 	} {
 		w := serve(t, handler(`new Request("https://a.test/", `+code+`); new Request("https://a.test/", `+code+`); return new Response();`), web.Options{})
 		w.get("/")

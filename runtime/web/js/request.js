@@ -146,7 +146,8 @@ function apply(request, init, from) {
   if (window !== undefined && window !== null) throw new TypeError("Request constructor: the window can only be null");
   if (cache !== undefined) {
     ask("cache", choose("cache", cache));
-    if (cache !== "no-store" && cache !== "no-cache") caution("Request", "cache", `cache: "${cache}"; leave it out`);
+    const chosen = cache !== "default" || !isRequest(init); // new Request(url, request) is no choice of a mode
+    if (chosen && cache !== "no-store" && cache !== "no-cache") caution("Request", "cache", `cache: "${cache}"; leave it out`);
   }
   if (credentials !== undefined) ask("credentials", choose("credentials", credentials));
   if (duplex !== undefined) choose("duplex", duplex);
