@@ -34,9 +34,9 @@ type newSite struct {
 	stored   map[string]string // what has
 	// secretFile is where secrets of this machine are: .dev.vars, or the .env that counts in its place.
 	secretFile string
-	notes    []wrangler.Note
-	unbuilt  bool // a build makes what there is to adopt
-	editors  []editor
+	notes      []wrangler.Note
+	unbuilt    bool // a build makes what there is to adopt
+	editors    []editor
 }
 
 // initSite begins or adopts a site. What is in the way is found before the
