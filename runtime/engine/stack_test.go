@@ -1,0 +1,68 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// deep calls work from every depth of the stack, the deepest first: what does not fit must be an exception that code
+// can catch.
+const deep = `
+	let calls = 0;
+	const overflow = (e) => { if (!(e instanceof RangeError) && e.message !== "stack overflow") throw e };
+	(function descend() {
+		try { descend() } catch (e) { overflow(e) }
+		try { calls++; work() } catch (e) { overflow(e) }
+	})();
+	calls > 1500`
+
+// TestStack: at any depth of the stack the engine's own functions work or throw a RangeError; none runs off its end,
+// which would be the end of the isolate.
+func TestStack(t *testing.T) {
+	e, err := bombEngine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := e.Boot(t.Context(), prelude, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{OnReset: func(cause error) { t.Errorf("the isolate ended: %v", cause) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(i.Close)
+	for name, work := range map[string]string{
+		"a call":       `() => Math.max(1)`,
+		"numbers":      `() => (1e300 / 7).toString(7) + (1 / 3).toFixed(100) + 5e-324.toPrecision(100) + 1e21.toExponential(100)`,
+		"parsing":      `() => parseFloat("1." + "234567".repeat(100)) + Number("0x" + "f".repeat(100))`,
+		"bigints":      `() => (2n ** 2000n / 3n ** 500n).toString() + BigInt("9".repeat(500)) * 7n`,
+		"dates":        `() => new Date(Date.parse("Tue, 24 Nov 2026 10:00:00 GMT")).toString() + new Date(0).toISOString()`,
+		"JSON":         `() => JSON.parse(JSON.stringify({ a: [1, { b: [2, { c: "x" }] }] }, null, 2))`,
+		"expressions":  `() => /^((a|b)*c|(?<year>\d{4})-(?=\d)|[^\p{L}]){1,5}$/u.exec("2026-1abcabc")`,
+		"compiling":    `() => new RegExp("((((((((a|b)+)?)*)|c){2,3}))))".slice(0, -1))`,
+		"replacing":    `() => "a-b-c".replace(/(\w)-/g, (m, c) => c.toUpperCase()).split("-").join("+")`,
+		"sorting":      `() => Array.from({ length: 100 }, (_, i) => (i * 37) % 101).sort((a, b) => a - b).toSorted()`,
+		"text":         `() => "\u1E9B\u0323".normalize("NFKD").toLocaleUpperCase().localeCompare("b")`,
+		"many":         `() => Math.max(...new Array(3000).fill(1))`,
+		"apply":        `() => Reflect.apply(Math.min, null, { length: 3000 })`,
+		"flattening":   `() => [[[[[[1]]]]]].flat(Infinity).concat([2], [3])`,
+		"generators":   `() => [...(function* () { yield* [1, 2, 3] })()].map((x) => x)`,
+		"classes":      `() => { class A { #x = 1; get x() { return this.#x } } class B extends A {} return new B().x }`,
+		"proxies":      `() => new Proxy({}, { get: (t, k) => Reflect.get(t, k) }).x`,
+		"errors":       `() => new Error("x", { cause: new Error("y") }).stack`,
+		"destructured": `() => { const { a: [b, ...c], ...d } = { a: [1, 2, 3], e: 4 }; return { b, c, ...d } }`,
+		"promises":     `() => Promise.all([1, Promise.resolve(2)]).then((x) => x)`,
+		"collections":  `() => new Set([1, 2]).union(new Set(new Map([[3, 4]]).keys())).size`,
+		"bytes":        `() => new DataView(new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]).slice().buffer).getFloat64(0)`,
+		"the host":     `() => globalThis.structuredClone?.([1]) ?? performance.now()`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := run(i, scope(t, 20*time.Second), "const work = "+work+";"+deep); err != nil || got != "true" {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+}
