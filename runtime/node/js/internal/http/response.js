@@ -47,18 +47,14 @@ class Answer {
 
   put(bytes, taken) {
     this.#taken = taken;
-    this.#controller.enqueue(bytes);
+    this.#controller.enqueue(new Uint8Array(bytes)); // a copy: the writer may use its buffer again
   }
 
   close() { this.#controller.close(); }
 
   fail(error) {
     this.#asked.reject(error);
-    try {
-      this.#controller?.error(error);
-    } catch {
-      // The reader has left.
-    }
+    this.#controller?.error(error);
   }
 }
 

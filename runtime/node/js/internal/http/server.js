@@ -72,7 +72,8 @@ export function answer(server, request, env, ctx) {
   const response = new Outgoing(incoming, { highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites });
   const promise = answerOf(response, socket);
   request.signal.addEventListener("abort", () => socket.destroy());
-  response.once("finish", () => { if (!incoming._consuming) incoming._dump(); });
+  // A request that nobody reads ends with its answer, if anybody wants to know.
+  response.once("finish", () => { if (!incoming._consuming && incoming.eventNames().length > 0) incoming._dump(); });
   try {
     server.emit("connection", socket);
     server.emit("request", incoming, response);
