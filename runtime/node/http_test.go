@@ -60,6 +60,7 @@ func TestServerFailures(t *testing.T) {
 		`(req, res) => { throw new Error("thrown"); }`:                                           "Error: thrown",
 		`async (req, res) => { await 0; throw new RangeError("rejected"); }`:                     "RangeError: rejected",
 		`(req, res) => { res.writeHead(200); res.write("part"); throw new Error("kept back"); }`: "Error: kept back",
+		`(req, res) => { res.end("all"); throw new Error("after the end"); }`:                    "Error: after the end",
 		`(req, res) => { res.destroy(new Error("destroyed")); }`:                                 "Error: destroyed",
 		`(req, res) => { req.destroy(); }`:                                                       "the connection was closed before the response was complete",
 		`(req, res) => { req.socket.destroy(new Error("cut")); }`:                                "Error: cut",
@@ -218,7 +219,12 @@ export default httpServerHandler(createServer((req, res) => {
 func TestServerBrokenOff(t *testing.T) {
 	lines := make(chan string, 100)
 	w := start(t, `import { createServer } from "node:http"; import { httpServerHandler } from "cloudflare:node";
-export default httpServerHandler(createServer((req, res) => {
+export default httpServerHandler(createServer(async (req, res) => {
+  if (req.url === "/late") {
+    res.end("late");
+    await 0;
+    throw new Error("after the end");
+  }
   res.on("finish", () => console.log("finished"));
   if (req.url === "/whole") return res.end("whole");
   res.write("part");
@@ -228,7 +234,7 @@ export default httpServerHandler(createServer((req, res) => {
 	for path, want := range map[string]struct {
 		body, line string
 		fails      bool
-	}{"/whole": {"whole", "finished", false}, "/part": {"part", "the answer broke off: Error: broken", true}} {
+	}{"/whole": {"whole", "finished", false}, "/late": {"late", "Error: after the end", false}, "/part": {"part", "the answer broke off: Error: broken", true}} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -126,7 +126,7 @@ const methods = {
   },
 
   _destroy(error, callback) {
-    if (this[kAnswer] !== null && !this.writableFinished) this.socket.destroy(error);
+    if (this[kAnswer] !== null && !this.writableFinished) this.socket?.destroy(error);
     callback();
   },
 

@@ -1,7 +1,6 @@
 // https://nodejs.org/api/http.html#class-httpserver. A server listens at a port
 // of the Worker's own; cloudflare:node brings it the requests of the platform.
 import { EventEmitter } from "node:events";
-import { createNotImplementedError } from "node:internal/absent";
 import { needBoolean, needFunction, needInteger, needNumber, needObject, NodeError, outOfRange } from "node:internal/errors";
 import { aborted, IncomingMessage, receive } from "node:internal/http/incoming";
 import { answerOf, breakOff, ServerResponse } from "node:internal/http/response";
@@ -59,8 +58,8 @@ function configure(server, options) {
   server.rejectNonStandardBodyWrites = options.rejectNonStandardBodyWrites ?? false;
 }
 
-/** Answers a request by the server's listeners. The promise rejects with what they throw before the head is sent. */
-export function answer(server, request, env, ctx) {
+/** Promises the answer of the server's listeners to a request, or rejects with what they throw before its head is sent. */
+export async function answer(server, request, env, ctx) {
   const { IncomingMessage: Incoming = IncomingMessage, ServerResponse: Outgoing = ServerResponse, highWaterMark } = server[kOptions];
   const socket = new Socket(request, server[kPort], (error) => {
     incoming.destroy(error ?? aborted());
@@ -78,15 +77,10 @@ export function answer(server, request, env, ctx) {
     server.emit("connection", socket);
     server.emit("request", incoming, response);
   } catch (error) {
-    refuse(error, socket, response);
+    if (response.writableEnded) throw error;
+    socket.destroy(error);
   }
   return promise;
-}
-
-// An error of a listener ends what it answers. Where nothing is left to end, it is one that nobody handled.
-function refuse(error, socket, response) {
-  if (response.writableEnded) Promise.reject(error);
-  else socket.destroy(error);
 }
 
 // What a caller of listen may say of the port: a number, a text of digits, or an object with one of these.
@@ -152,8 +146,9 @@ const methods = {
   [Symbol.asyncDispose]() { return new Promise((resolve) => { this.close(resolve); }); },
 
   [Symbol.for("nodejs.rejection")](error, event, incoming, response) {
-    if (event === "request") refuse(error, incoming.socket, response);
-    else this.emit("error", error);
+    if (event !== "request") this.emit("error", error);
+    else if (response.writableEnded) Promise.reject(error); // nothing is left to break off
+    else response.destroy(error);
   },
 };
 for (const name of Reflect.ownKeys(methods)) Object.defineProperty(Server.prototype, name, { value: methods[name], writable: true, enumerable: true, configurable: true });
