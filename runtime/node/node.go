@@ -1,6 +1,7 @@
 // Package node is what a Worker sees of Node.js under the flag nodejs_compat:
 // the modules node:buffer, node:crypto, node:stream …, which the bundler leaves
-// to the runtime, and the globals process, Buffer, global and setImmediate.
+// to the runtime, cloudflare:node, which brings requests to servers of node:http,
+// and the globals process, Buffer, global and setImmediate.
 //
 // The modules are JavaScript: our own (the folder js) and those of the npm
 // packages unenv, readable-stream and node-inspect-extracted, bundled into one
