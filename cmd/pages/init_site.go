@@ -184,10 +184,7 @@ func (s *newSite) look() error {
 		return &failure{code: exitRefused, id: "wrangler-unreadable", msg: err.Error(), fix: "correct it, or say --template to begin without it; nothing was written", err: err}
 	case isBuilt:
 		s.adopted, m = built.Dir+"/", manifest.Manifest{Entry: built.Entry, Assets: built.Dir}
-		if app, source, ok := starter.FindApp(fsys, built.Dir); ok && built.Entry == "" {
-			s.serveApp(&m, app)
-			s.notes = append(s.notes, wrangler.Note{Key: source, Effect: wrangler.Changed, Text: appNote(source)})
-		}
+		s.adoptBuilt(&m, fsys)
 	default:
 		return nil
 	}
@@ -197,6 +194,25 @@ func (s *newSite) look() error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	s.manifest = append(text, '\n')
 	return err
+}
+
+// adoptBuilt says what a built site needs that its files do not, for what another host was told.
+func (s *newSite) adoptBuilt(m *manifest.Manifest, project fs.FS) {
+	app, source, ok := starter.FindApp(project, m.Assets)
+	ok = ok && m.Entry == ""
+	for _, left := range starter.LeftBehind(project) {
+		note := wrangler.Note{Key: left.File, Effect: wrangler.Changed, Text: left.Text}
+		if left.Code {
+			note.Effect = wrangler.Lost
+		}
+		if !ok || left.File != source {
+			s.notes = append(s.notes, note)
+		}
+	}
+	if ok {
+		s.serveApp(m, app)
+		s.notes = append(s.notes, wrangler.Note{Key: source, Effect: wrangler.Changed, Text: appNote(source)})
+	}
 }
 
 // serveApp puts the Worker in front that answers the views of an app of one page.
@@ -215,7 +231,7 @@ func appNote(source string) string {
 	case "":
 		return does + ": leave out the line for /* where the build takes this file from"
 	}
-	return does + ", as the rule there"
+	return does + `, as the rule there; others belong into "_redirects" and "_headers"`
 }
 
 // parse reads the manifest that the site has or gets.

@@ -106,3 +106,24 @@ func TestFindApp(t *testing.T) {
 		t.Errorf("other rules are taken for an app: %s", source)
 	}
 }
+
+func TestLeftBehind(t *testing.T) {
+	for files, want := range map[string]string{
+		"netlify.toml=[[redirects]] functions/README.md api/a.go":                  "netlify.toml",
+		"netlify.toml=[build] netlify/functions/hello.mts netlify/functions/a.mjs": "netlify/functions/*",
+		`vercel.json={"headers":[]} api/hello.ts`:                                  "vercel.json api/*",
+		`vercel.json={"cleanUrls":true}`:                                           "",
+		`firebase.json={"rewrites":[]} functions/api/[id].ts`:                      "firebase.json functions/*",
+	} {
+		var got []string
+		for _, left := range starter.LeftBehind(tree(files)) {
+			if left.Code {
+				left.File += "*"
+			}
+			got = append(got, left.File)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", files, got, want)
+		}
+	}
+}

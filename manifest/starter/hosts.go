@@ -1,0 +1,48 @@
+package starter
+
+import (
+	"io/fs"
+	"path"
+	"regexp"
+)
+
+// Left is what a project says to another host, and no manifest says to this platform.
+type Left struct {
+	// File is a file of the project, or a folder with a slash behind it.
+	File string
+	// Code reports that it is code, which will not run; else it is rules.
+	Code bool
+	// Text says what to do.
+	Text string
+}
+
+// LeftBehind lists what the configuration of Netlify, Vercel, Firebase and Azure says beside where the site is, and folders
+// whose files are functions there or on Cloudflare Pages.
+func LeftBehind(project fs.FS) (list []Left) {
+	for _, config := range []struct{ file, rules string }{
+		{"netlify.toml", `(?m)^\s*\[\[(redirects|headers)\]\]`},
+		{"vercel.json", `"(redirects|headers|rewrites|routes)"\s*:`},
+		{"firebase.json", `"(redirects|headers|rewrites)"\s*:`},
+		{"staticwebapp.config.json", `"(routes|globalHeaders|responseOverrides)"\s*:`},
+	} {
+		if regexp.MustCompile(config.rules).MatchString(textOf(project, config.file)) {
+			list = append(list, Left{config.file, false, `redirects and headers are not read here: write them into "_redirects" and "_headers" among the public files`})
+		}
+	}
+	for _, dir := range []string{"functions", "netlify/functions", "netlify/edge-functions", "api"} {
+		if holdsCode(project, dir) {
+			list = append(list, Left{dir + "/", true, `functions that are named by their files are not run here: write one Worker module and name it in "entry"`})
+		}
+	}
+	return list
+}
+
+// holdsCode reports whether JavaScript or TypeScript lies in a folder or one below it.
+func holdsCode(project fs.FS, dir string) bool {
+	for _, pattern := range []string{"*.[jt]s", "*.mjs", "*.[jt]sx", "*/*.[jt]s"} {
+		if found, err := fs.Glob(project, path.Join(dir, pattern)); err == nil && len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
