@@ -8,6 +8,8 @@ import (
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file ends statements when their context does. The driver starts a goroutine
@@ -42,7 +44,7 @@ func interruptible(ctx context.Context, conn *sql.Conn, fn func(connection) erro
 	err := conn.Raw(func(driverConn any) error {
 		v := reflect.Indirect(reflect.ValueOf(driverConn))
 		if v.Kind() != reflect.Struct || v.FieldByName("db").Kind() != reflect.Uintptr {
-			return errForeignDriver
+			return dbfile.ErrDriver
 		}
 		c = connection(v.FieldByName("db").Uint())
 		return nil

@@ -6,18 +6,15 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
-	"net/url"
 	"os"
-	"path/filepath"
-	"runtime"
 
 	"modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file copies databases. A scratch database is private and temporary: SQLite deletes its file as it opens it,
 // so that nothing is left of one whatever happens to the process.
-
-var errForeignDriver = errors.New("the database is not opened by the SQLite driver this is built on")
 
 // scratch opens an empty database. It has one connection, and ends with it.
 func scratch() (*sql.DB, error) {
@@ -28,28 +25,6 @@ func scratch() (*sql.DB, error) {
 	return db, err
 }
 
-// copier is the driver's connection.
-type copier interface {
-	NewBackup(uri string) (*sqlite.Backup, error)
-	NewRestore(uri string) (*sqlite.Backup, error)
-}
-
-// pagesPerStep is how much is copied before a cancelled context is noticed.
-const pagesPerStep = 4096
-
-func copyPages(ctx context.Context, b *sqlite.Backup) error {
-	for more := true; more; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var err error
-		if more, err = b.Step(pagesPerStep); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // scratchCopy gives a scratch database that holds what db does, at one moment.
 func scratchCopy(ctx context.Context, db *sql.DB) (*sql.DB, error) {
 	var made driver.Conn
@@ -58,21 +33,9 @@ func scratchCopy(ctx context.Context, db *sql.DB) (*sql.DB, error) {
 		if err := conn.QueryRowContext(ctx, "PRAGMA foreign_keys").Scan(&keys); err != nil {
 			return err
 		}
-		return conn.Raw(func(c any) error {
-			source, ok := c.(copier)
-			if !ok {
-				return errForeignDriver
-			}
-			b, err := source.NewBackup("")
-			if err != nil {
-				return err
-			}
-			if err := copyPages(ctx, b); err != nil {
-				return errors.Join(err, b.Finish())
-			}
-			made, err = b.Commit()
-			return err
-		})
+		var err error
+		made, err = dbfile.InMemory(ctx, conn)
+		return err
 	})
 	if err != nil {
 		return nil, databaseError("the database cannot be copied", err)
@@ -115,49 +78,12 @@ func withConn(ctx context.Context, db *sql.DB, fn func(*sql.Conn) error) error {
 	return errors.Join(fn(conn), conn.Close())
 }
 
-// address is a file as SQLite's URI.
-func address(file, query string) string {
-	slashed := filepath.ToSlash(file)
-	if runtime.GOOS == "windows" {
-		slashed = "/" + slashed
-	}
-	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query}
-	return u.String()
-}
-
-// copyToFile writes what the database of conn holds to a file, which is not synced.
-func copyToFile(ctx context.Context, conn *sql.Conn, file string) error {
-	return conn.Raw(func(c any) error {
-		source, ok := c.(copier)
-		if !ok {
-			return errForeignDriver
-		}
-		// A crash leaves a file that has no name yet: SQLite need not guard it.
-		b, err := source.NewBackup(address(file, "_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)"))
-		if err != nil {
-			return err
-		}
-		return errors.Join(copyPages(ctx, b), b.Finish())
-	})
-}
-
-// restoreFile makes the database of conn hold what a database file does. It is one transaction: a crash leaves all of the old or all of
-// the new, and other connections go on.
+// restoreFile makes the database of conn hold what a database file does.
 func restoreFile(ctx context.Context, conn *sql.Conn, file string) error {
 	if err := checkFile(ctx, file); err != nil {
 		return err
 	}
-	return conn.Raw(func(c any) error {
-		target, ok := c.(copier)
-		if !ok {
-			return errForeignDriver
-		}
-		b, err := target.NewRestore(address(file, "mode=rw"))
-		if err != nil {
-			return err
-		}
-		return errors.Join(copyPages(ctx, b), b.Finish())
-	})
+	return dbfile.Restore(ctx, conn, dbfile.URI(file, "mode=rw"))
 }
 
 // errDamaged is a copy that is no longer what was written.
@@ -175,7 +101,7 @@ func checkFile(ctx context.Context, file string) error {
 	if err = errors.Join(ignoring(err, io.EOF), f.Close()); err != nil || n > 0 && string(head) != header {
 		return errors.Join(errDamaged, err)
 	}
-	db, err := sql.Open("sqlite", address(file, "mode=ro"))
+	db, err := sql.Open("sqlite", dbfile.URI(file, "mode=ro"))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file keeps copies of a database from before it was migrated, and puts them back. A copy has its name only once
@@ -116,7 +118,7 @@ func (m *Migrator) save(ctx context.Context, conn *sql.Conn) (file string, err e
 		return "", undoError("the database cannot be copied for undo", err)
 	}
 	file = f.Name()
-	err = copyToFile(ctx, conn, file)
+	err = dbfile.Copy(ctx, conn, file)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -213,7 +215,7 @@ func (m *Migrator) Reset(ctx context.Context) (result Result, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "new.db")
-	db, err := sql.Open("sqlite", address(file, "_pragma=foreign_keys(1)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"))
+	db, err := sql.Open("sqlite", dbfile.URI(file, "_pragma=foreign_keys(1)&_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"))
 	if err != nil {
 		return Result{}, databaseError("a new database cannot be made", err)
 	}

@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"modernc.org/sqlite"
-
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
@@ -39,7 +38,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string) (err 
 		return db.state.unopened(filepath.Base(db.path), err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := restore(ctx, conn, c.path(file)); err != nil {
+	if err := dbfile.Restore(ctx, conn, dbfile.URI(c.path(file), "mode=ro")); err != nil {
 		return resourceError("database-unusable", fmt.Sprintf("%q cannot be read into the database", file), "end what writes to the database, or free some disk; "+stands, err)
 	}
 	if c.json {
@@ -55,7 +54,7 @@ func (c *cli) checkDatabase(ctx context.Context, file string) (err error) {
 	refuse := func(why, fix string) error {
 		return &failure{code: exitRefused, id: "database-refused", msg: fmt.Sprintf("%q cannot become the database: %s", file, why), fix: fix}
 	}
-	db, err := sql.Open("sqlite", fileURI(c.path(file), "mode=ro"))
+	db, err := sql.Open("sqlite", dbfile.URI(c.path(file), "mode=ro"))
 	if err != nil {
 		return err
 	}
@@ -84,24 +83,3 @@ func (c *cli) checkDatabase(ctx context.Context, file string) (err error) {
 
 // pageSize is that of every database of the state; SQLite cannot change it while the log is in use.
 const pageSize = 4096
-
-// restore copies a file over the database of conn.
-func restore(ctx context.Context, conn *sql.Conn, file string) error {
-	return conn.Raw(func(driver any) error {
-		target, ok := driver.(interface {
-			NewRestore(uri string) (*sqlite.Backup, error)
-		})
-		if !ok {
-			return errors.ErrUnsupported
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		copying, err := target.NewRestore(fileURI(file, "mode=ro"))
-		if err != nil {
-			return err
-		}
-		_, err = copying.Step(-1) // at once: others see all of it or nothing
-		return errors.Join(err, copying.Finish())
-	})
-}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -65,7 +66,8 @@ func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	return nil
 }
 
-// copyDatabase copies a database as it is now; one that is not there is not copied.
+// copyDatabase copies a database as it is now; one that is not there is not copied. The
+// copy has its name once it is whole, and on disk.
 func copyDatabase(ctx context.Context, from, to string) (err error) {
 	if !isFile(from) || isFile(to) {
 		return nil
@@ -75,6 +77,24 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
-	return err
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	half := to + ".part"
+	if err := os.RemoveAll(half); err != nil { // of one that a crash cut short
+		return err
+	}
+	if err := dbfile.Copy(ctx, conn, half); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(half, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(half, to)
 }

@@ -33,8 +33,9 @@ var mayImport = map[string][]string{
 	"runtime/wasm":            {"runtime/engine", "runtime/wasm/rewrite"},
 	"runtime/wasm/rewrite":    nil,
 	"runtime":                 {"runtime/engine", "runtime/web", "runtime/binding", "runtime/node", "runtime/wasm"},
-	"migrate":                 nil,
-	"migrate/snapshot":        nil,
+	"migrate":                 {"migrate/dbfile"},
+	"migrate/dbfile":          nil,
+	"migrate/snapshot":        {"migrate/dbfile"},
 	"migrate/transfer":        {"migrate"},
 	"devserver/site":          {"manifest"},
 	"devserver":               {"manifest", "devserver/site"},
@@ -45,9 +46,9 @@ var mayImport = map[string][]string{
 	"toolapi/deploy":          {"toolapi", "toolapi/client", "manifest"},
 	"toolapi/conformance":     {"toolapi"},
 	"toolapi/oracle":          {"toolapi"},
-	"toolapi/service":         {"manifest", "toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate"},
+	"toolapi/service":         {"manifest", "toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate", "migrate/dbfile"},
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},
-	"toolapi/service/backup":  nil,
+	"toolapi/service/backup":  {"migrate/dbfile"},
 	"toolapi/service/blob":    nil,
 	"cmd/testmachine":         nil,
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
@@ -56,7 +57,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
+		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
 	},
 }
 

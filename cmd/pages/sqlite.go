@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"net/url"
-	"path/filepath"
-	"runtime"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // openSQLite opens a database the way all state is kept: WAL with every commit
@@ -20,7 +20,7 @@ func openSQLite(ctx context.Context, path string, readOnly bool) (*sql.DB, error
 	} else {
 		q.Add("_pragma", "journal_mode(WAL)")
 	}
-	db, err := sql.Open("sqlite", fileURI(path, q.Encode()))
+	db, err := sql.Open("sqlite", dbfile.URI(path, q.Encode()))
 	if err != nil {
 		return nil, err
 	}
@@ -42,13 +42,4 @@ func openUnsynced(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
-}
-
-// fileURI is a path with a query as SQLite takes them.
-func fileURI(path, query string) string {
-	slashed := filepath.ToSlash(path)
-	if runtime.GOOS == "windows" {
-		slashed = "/" + slashed
-	}
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query}).String()
 }

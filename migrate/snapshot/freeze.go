@@ -5,14 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // frozen is all databases of a state at one moment. Each has two connections: one holds the write lock until
@@ -49,21 +49,11 @@ func (s *Store) freeze(ctx context.Context, names []string) (*frozen, error) {
 func (s *Store) file(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
 func open(file, pragmas string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", address(file, pragmas))
+	db, err := sql.Open("sqlite", dbfile.URI(file, pragmas))
 	if err == nil {
 		db.SetMaxOpenConns(1)
 	}
 	return db, err
-}
-
-// address is a file as SQLite's URI.
-func address(file, query string) string {
-	slashed := filepath.ToSlash(file)
-	if runtime.GOOS == "windows" {
-		slashed = "/" + slashed
-	}
-	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query}
-	return u.String()
 }
 
 func (f *frozen) lock(ctx context.Context, file string) error {
@@ -112,33 +102,10 @@ func (f *frozen) close() error {
 	return err
 }
 
-// pagesPerStep is how much is copied before a cancelled context is noticed.
-const pagesPerStep = 4096
-
 // copyTo writes the view of a database to a new file. It is not synced.
 func (f *frozen) copyTo(ctx context.Context, name, file string) error {
-	return f.views[name].conn.Raw(func(c any) error {
-		source, ok := c.(interface {
-			NewBackup(uri string) (*sqlite.Backup, error)
-		})
-		if !ok {
-			return errForeignDriver
-		}
-		// A crash leaves a file that has no name yet: SQLite need not guard it.
-		backup, err := source.NewBackup(address(file, "_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)"))
-		if err != nil {
-			return err
-		}
-		for more := true; more && err == nil; {
-			if err = ctx.Err(); err == nil {
-				more, err = backup.Step(pagesPerStep)
-			}
-		}
-		return errors.Join(err, backup.Finish())
-	})
+	return dbfile.Copy(ctx, f.views[name].conn, file)
 }
-
-var errForeignDriver = errors.New("the database is not opened by the SQLite driver this is built on")
 
 // refused is why a database cannot be read.
 func refused(name string, err error) error {

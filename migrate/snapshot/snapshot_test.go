@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // site is a state folder of a test.
@@ -38,7 +40,7 @@ func (s *site) store() *Store {
 // exec runs SQL on a database of the state, in WAL mode as all state is.
 func (s *site) exec(name, text string) {
 	s.Helper()
-	db, err := sql.Open("sqlite", address(filepath.Join(s.dir, name), "_pragma=journal_mode(WAL)"))
+	db, err := sql.Open("sqlite", dbfile.URI(filepath.Join(s.dir, name), "_pragma=journal_mode(WAL)"))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func (s *site) contents() map[string]string {
 
 func (s *site) row(name string) (v string) {
 	s.Helper()
-	db, err := sql.Open("sqlite", address(filepath.Join(s.dir, name), ""))
+	db, err := sql.Open("sqlite", dbfile.URI(filepath.Join(s.dir, name), ""))
 	if err != nil {
 		s.Fatal(err)
 	}

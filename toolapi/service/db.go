@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 //go:embed schema/*.sql
@@ -61,12 +60,7 @@ func dsn(path string, readOnly bool) string {
 		q.Set("_journal_mode", "WAL")               // which writes it: the driver does this after the pragmas
 		q.Add("_pragma", "synchronous(FULL)")
 	}
-	slashed := filepath.ToSlash(path)
-	if runtime.GOOS == "windows" {
-		slashed = "/" + slashed
-	}
-	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: q.Encode()}
-	return u.String()
+	return dbfile.URI(path, q.Encode())
 }
 
 func (d *database) close() error {

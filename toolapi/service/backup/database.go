@@ -5,14 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file copies databases that are in use. All are looked at in one moment, in
@@ -73,10 +73,10 @@ type view struct {
 func lock(ctx context.Context, path string) (*view, error) {
 	v := &view{}
 	var err error
-	if v.locking, err = sql.Open("sqlite", address(path, "mode=rw")); err != nil {
+	if v.locking, err = sql.Open("sqlite", dbfile.URI(path, "mode=rw")); err != nil {
 		return nil, err
 	}
-	if v.reading, err = sql.Open("sqlite", address(path, "mode=rw&_pragma=busy_timeout(10000)")); err != nil {
+	if v.reading, err = sql.Open("sqlite", dbfile.URI(path, "mode=rw&_pragma=busy_timeout(10000)")); err != nil {
 		return v, err
 	}
 	if v.held, err = v.locking.Conn(ctx); err != nil {
@@ -133,29 +133,9 @@ func (v *view) thaw() error {
 	return err
 }
 
-// pagesPerStep is how much is copied before a cancelled context is noticed.
-const pagesPerStep = 4096
-
 // copyTo writes the view to a new file, page by page.
 func (v *view) copyTo(ctx context.Context, file string) error {
-	return v.seen.Raw(func(c any) error {
-		from, ok := c.(interface {
-			NewBackup(uri string) (*sqlite.Backup, error)
-		})
-		if !ok {
-			return errors.New("the driver cannot copy databases")
-		}
-		b, err := from.NewBackup(address(file, ""))
-		if err != nil {
-			return err
-		}
-		for more := true; more && err == nil; {
-			if err = ctx.Err(); err == nil {
-				more, err = b.Step(pagesPerStep)
-			}
-		}
-		return errors.Join(err, b.Finish())
-	})
+	return dbfile.Copy(ctx, v.seen, file)
 }
 
 func (v *view) close() error {
@@ -175,7 +155,7 @@ func (v *view) close() error {
 
 // check reads a whole database for damage.
 func check(ctx context.Context, file string) (err error) {
-	db, err := sql.Open("sqlite", address(file, "mode=ro&immutable=1"))
+	db, err := sql.Open("sqlite", dbfile.URI(file, "mode=ro&immutable=1"))
 	if err != nil {
 		return err
 	}
@@ -188,14 +168,4 @@ func check(ctx context.Context, file string) (err error) {
 		return errors.New(verdict)
 	}
 	return nil
-}
-
-// address is a file as SQLite's URI.
-func address(file, query string) string {
-	slashed := filepath.ToSlash(file)
-	if runtime.GOOS == "windows" {
-		slashed = "/" + slashed
-	}
-	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query}
-	return u.String()
 }

@@ -1,0 +1,104 @@
+// Package dbfile is SQLite databases as files: their names as SQLite's URIs, and copies
+// page by page.
+//
+// A copy is made by SQLite's backup, which keeps every page as it is: VACUUM INTO may
+// renumber rowids that a site relies on. It sees one moment of the database, and others
+// go on writing. Errors are SQLite's, the context's, or ErrDriver.
+package dbfile
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"runtime"
+
+	"modernc.org/sqlite"
+)
+
+// ErrDriver says that a connection is of another driver than modernc.org/sqlite.
+var ErrDriver = errors.New("the database is not opened by the SQLite driver this is built on")
+
+// URI is a file with a query as SQLite takes them.
+func URI(file, query string) string {
+	slashed := filepath.ToSlash(file)
+	if runtime.GOOS == "windows" {
+		slashed = "/" + slashed
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query}
+	return u.String()
+}
+
+// Copy writes what the database of conn holds to a new file. It is not synced, and what
+// a crash leaves of it is no database: it must have no name yet that anyone believes.
+func Copy(ctx context.Context, conn *sql.Conn, file string) error {
+	return with(conn, func(c copier) error {
+		b, err := c.NewBackup(URI(file, "_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)"))
+		if err != nil {
+			return err
+		}
+		return errors.Join(pages(ctx, b), b.Finish())
+	})
+}
+
+// Restore makes the database of conn hold what the one at a URI does. It is one
+// transaction: a crash leaves all of the old or all of the new, and other connections
+// go on.
+func Restore(ctx context.Context, conn *sql.Conn, uri string) error {
+	return with(conn, func(c copier) error {
+		b, err := c.NewRestore(uri)
+		if err != nil {
+			return err
+		}
+		return errors.Join(pages(ctx, b), b.Finish())
+	})
+}
+
+// InMemory returns a connection to a copy in memory, which ends with it.
+func InMemory(ctx context.Context, conn *sql.Conn) (made driver.Conn, err error) {
+	err = with(conn, func(c copier) error {
+		b, err := c.NewBackup("")
+		if err != nil {
+			return err
+		}
+		if err := pages(ctx, b); err != nil {
+			return errors.Join(err, b.Finish())
+		}
+		made, err = b.Commit()
+		return err
+	})
+	return made, err
+}
+
+// copier is the driver's connection.
+type copier interface {
+	NewBackup(uri string) (*sqlite.Backup, error)
+	NewRestore(uri string) (*sqlite.Backup, error)
+}
+
+func with(conn *sql.Conn, do func(copier) error) error {
+	return conn.Raw(func(c any) error {
+		if c, ok := c.(copier); ok {
+			return do(c)
+		}
+		return ErrDriver
+	})
+}
+
+// perStep is how many pages are copied before a cancelled context is noticed.
+const perStep = 4096
+
+func pages(ctx context.Context, b *sqlite.Backup) error {
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if more, err = b.Step(perStep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
