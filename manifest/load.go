@@ -89,7 +89,7 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	_, info, err := follow(b.fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fix := cmp.Or(b.nearPath(name), "create it, or correct the path")
+		fix := cmp.Or(b.nearPath(name), "create or build it, or correct the path")
 		b.refuse(codePathMissing, p, fmt.Sprintf("%s names %s, which does not exist", label, quote(declared)), fix)
 	case errors.Is(err, errLinkOut), errors.Is(err, errLinkLoop):
 		b.refuse(codePathSymlink, p, fmt.Sprintf("%s names %s, where %v", label, quote(declared), err), "put the files themselves into the bundle")

@@ -57,7 +57,7 @@ func TestLoad(t *testing.T) {
 			files: map[string]string{"pages.deploy.json": `{"entry":"w.js","assets":"pubic","bindings":{"database":{"migrations":"m"}},"limits":{"cpuMs":0}}`, "public/": "", "w.ts": ""},
 			want: `error path-not-found :1:10 /entry: entry names "w.js", which does not exist; did you mean "w.ts"?
 error path-not-found :1:26 /assets: assets names "pubic", which does not exist; did you mean "public"?
-error path-not-found :1:71 /bindings/database/migrations: migrations names "m", which does not exist; create it, or correct the path
+error path-not-found :1:71 /bindings/database/migrations: migrations names "m", which does not exist; create or build it, or correct the path
 error limits-not-positive :1:95 /limits/cpuMs: cpuMs is 0, not greater than zero; set it to 1 or more`,
 		},
 		"wrong kinds": {
