@@ -98,26 +98,30 @@ export default {
 	var first, except []string
 	for _, pattern := range a.WorkerFirst {
 		if rest, ok := strings.CutPrefix(pattern, "!"); ok {
-			except = append(except, expression(rest))
+			except = append(except, expression(rest)+".test(pathname)")
 		} else {
-			first = append(first, expression(pattern))
+			first = append(first, expression(pattern)+".test(pathname)")
 		}
+	}
+	isView, pathname := `request.headers.get("sec-fetch-mode") === "navigate"`, ""
+	if len(first) > 0 {
+		covered := "(" + strings.Join(first, " || ") + ")"
+		if len(except) > 0 {
+			covered = "(" + covered + " && !(" + strings.Join(except, " || ") + "))"
+		}
+		isView += " && !" + covered
+		pathname = "    const { pathname } = new URL(request.url);\n"
 	}
 	return File{SinglePageWorker, fmt.Appendf(nil, `import worker from %q;
 
-// A navigation to what no file answers is a view of the app, whose own router shows it, but under these paths.
-const first = [%s];
-const except = [%s];
-
+// A navigation to what no file answers is a view of the app, whose own router shows it.
 export default {
   fetch(request, env, context) {
-    const { pathname } = new URL(request.url);
-    const covers = (pattern) => pattern.test(pathname);
-    const isView = request.headers.get("sec-fetch-mode") === "navigate" && (!first.some(covers) || except.some(covers));
+%s    const isView = %s;
     return isView ? env.ASSETS.fetch(new Request(new URL(%q, request.url), request)) : worker.fetch(request, env, context);
   },
 };
-`, "../"+a.Worker, strings.Join(first, ", "), strings.Join(except, ", "), a.Page)}
+`, "../"+a.Worker, pathname, isView, a.Page)}
 }
 
 // expression is a pattern as a regular expression of JavaScript's.
