@@ -77,12 +77,13 @@ func TestFindPackager(t *testing.T) {
 func TestFindApp(t *testing.T) {
 	const start = "dist/index.html=<script "
 	for files, want := range map[string]string{
-		start + "package.json":                       "/ dist/index.html",
-		start + "package.json dist/404.html":         "none",
-		start + "package.json dist/about/index.html": "none",
-		start + "dist/a.js":                          "none",
-		"dist/index.html=<h1> package.json":          "none",
-		"dist/index.html dist/200.html":              "/200 dist/200.html",
+		start + "package.json":                        "/ dist/index.html",
+		start + "package.json dist/404.html":          "none",
+		start + "package.json dist/about/index.html":  "none",
+		start + "dist/a.js":                           "none",
+		"dist/index.html=<h1> package.json":           "none",
+		"dist/index.html dist/200.html dist/404.html": "none",
+		"dist/index.html dist/200.html":               "/200 dist/200.html",
 		`dist/index.html dist/about.html vercel.json={"rewrites":[{"source":"/(.*)","destination":"/index.html"}]}`: "/ vercel.json",
 		`dist/index.html firebase.json={"destination":"/index.html"}`:                                               "/ firebase.json",
 	} {

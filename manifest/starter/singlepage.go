@@ -29,10 +29,10 @@ type App struct {
 	WorkerFirst []string
 }
 
-// FindApp looks for an app of one page in the folder of a built site. The source is the file that says so: the shell page, a
-// rule for all paths of another host's, or a start page with scripts that is the only page.
+// FindApp looks for an app of one page in the folder of a built site. The source is the file that says so: the shell
+// page, where no 404.html is, a rule for all paths of another host's, or a start page with scripts that is the only page.
 func FindApp(project fs.FS, dir string) (app App, source string, ok bool) {
-	if regular(project, path.Join(dir, shellPage)) {
+	if regular(project, path.Join(dir, shellPage)) && !regular(project, path.Join(dir, "404.html")) {
 		return App{Page: "/200"}, path.Join(dir, shellPage), true
 	}
 	for _, rule := range []struct{ file, pattern string }{

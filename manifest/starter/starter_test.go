@@ -2,6 +2,8 @@ package starter_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +80,24 @@ func TestFindBuilt(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", names, got, want)
 		}
+	}
+}
+
+// TestFindBuiltBehindLink: a link is left alone, since no manifest may name it.
+func TestFindBuiltBehindLink(t *testing.T) {
+	dir := t.TempDir()
+	public := filepath.Join(dir, ".output", "public")
+	if err := os.MkdirAll(public, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(public, "index.html"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(public, filepath.Join(dir, "dist")); err != nil {
+		t.Logf("no links here: %v", err)
+	}
+	if b, ok := starter.FindBuilt(os.DirFS(dir)); !ok || b.Dir != ".output/public" {
+		t.Errorf("%+v, %v", b, ok)
 	}
 }
 
