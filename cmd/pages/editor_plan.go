@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/editor"
 )
 
 // This file turns what the editors' files are into what they shall be, and what
 // is wrong with them into the command's errors.
 
 // planEditors is what the editors' files become.
-func (c *cli) planEditors(project *projectFolder, chosen []editor) (files []*plannedFile, err error) {
+func (c *cli) planEditors(project *projectFolder, chosen []editor.Editor) (files []*plannedFile, err error) {
 	for _, e := range chosen {
 		planned, err := c.plan(project, e)
 		if err != nil {
@@ -23,16 +24,16 @@ func (c *cli) planEditors(project *projectFolder, chosen []editor) (files []*pla
 }
 
 // plan reads what there is of an editor's two files and decides what they become.
-func (c *cli) plan(p *projectFolder, e editor) ([]*plannedFile, error) {
-	schema, err := p.read(e.schema)
+func (c *cli) plan(p *projectFolder, e editor.Editor) ([]*plannedFile, error) {
+	schema, err := p.read(e.Schema)
 	if err == nil {
 		schema.after, schema.same = manifest.Schema(), "is the schema of this version"
 		var settings *plannedFile
-		if settings, err = p.read(e.settings); err == nil {
+		if settings, err = p.read(e.Settings); err == nil {
 			settings.same = "already maps " + manifest.FileName
-			settings.note = e.note
-			settings.after, err = e.edit(settings.before)
-			return []*plannedFile{schema, settings}, c.settingsError(p.path(e.settings), settings.before, err)
+			settings.note = e.Note
+			settings.after, err = e.Edit(settings.before)
+			return []*plannedFile{schema, settings}, c.settingsError(p.path(e.Settings), settings.before, err)
 		}
 	}
 	if odd, ok := errors.AsType[*fileError](err); ok {
@@ -42,7 +43,7 @@ func (c *cli) plan(p *projectFolder, e editor) ([]*plannedFile, error) {
 			fix: "replace it by a file of the project, or remove it; nothing was written",
 		}
 	}
-	return nil, resourceError("editor-unreadable", fmt.Sprintf("the settings of %s in %q cannot be read", e.name, c.shown(p.dir)),
+	return nil, resourceError("editor-unreadable", fmt.Sprintf("the settings of %s in %q cannot be read", e.Name, c.shown(p.dir)),
 		"they must be files that you may read, or not be there", err)
 }
 
@@ -60,13 +61,13 @@ func (c *cli) writeAll(p *projectFolder, files []*plannedFile) error {
 // settingsError puts an editor's settings that were refused into the form of
 // every other file's problems.
 func (c *cli) settingsError(path string, src []byte, err error) error {
-	e, ok := errors.AsType[*editError](err)
+	e, ok := errors.AsType[*editor.SettingsError](err)
 	if !ok {
 		return err
 	}
-	line, column := lineColumn(src, e.offset)
+	line, column := e.Place(src)
 	d := manifest.Diagnostic{
-		Severity: manifest.Error, Code: e.code, Message: e.msg, Fix: e.fix,
+		Severity: manifest.Error, Code: e.Code, Message: e.Msg, Fix: e.Fix,
 		Line: line, Column: column, EndLine: line, EndColumn: column + 1,
 	}
 	return &refused{report: manifest.NewReport(c.shown(path), manifest.Diagnostics{d}), src: src}

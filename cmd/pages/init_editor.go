@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/pages-toolchain/pages/manifest/editor"
 )
 
 // noEditor reports whether --editor says that there is none.
@@ -11,7 +13,7 @@ func noEditor(names []string) bool { return slices.Equal(names, []string{"none"}
 
 // mapSchema writes the schema and the settings of the editors. All are read and
 // edited before the first is written.
-func (c *cli) mapSchema(chosen []editor, args []string) (err error) {
+func (c *cli) mapSchema(chosen []editor.Editor, args []string) (err error) {
 	dir := c.editorFolder(args)
 	project, err := openProject(dir)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/editor"
 	"github.com/pages-toolchain/pages/manifest/starter"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
@@ -36,7 +37,7 @@ type newSite struct {
 	secretFile string
 	notes      []wrangler.Note
 	unbuilt    bool // a build makes what there is to adopt
-	editors    []editor
+	editors    []editor.Editor
 }
 
 // initSite begins or adopts a site. What is in the way is found before the

@@ -160,3 +160,6 @@ func (f *plannedFile) write(p *projectFolder) (err error) {
 	}
 	return p.root.Rename(fresh, f.target)
 }
+
+// byteOrderMark may begin a file, and is no part of its text.
+const byteOrderMark = "\ufeff"

@@ -16,6 +16,7 @@ const module = "github.com/pages-toolchain/pages/"
 // mayImport is the diagram in ARCHITECTURE.md: each room, and the rooms it may import.
 var mayImport = map[string][]string{
 	"manifest":                nil,
+	"manifest/editor":         {"manifest"},
 	"manifest/starter":        nil,
 	"manifest/workertypes":    {"manifest"},
 	"manifest/wrangler":       {"manifest"},
@@ -57,7 +58,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
+		"manifest", "manifest/editor", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
 	},
 }
 

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	_ "embed"
@@ -18,7 +18,7 @@ const (
 // code is in the file that Neovim asks the user to trust: were it in one of its
 // own that this one loads, a change to it would run unasked.
 //
-//go:embed editor_neovim.lua
+//go:embed neovim.lua
 var neovimLua string
 
 // editNeovim puts the block between the marks, or at the top: Lua takes nothing
@@ -38,10 +38,10 @@ func editNeovim(src []byte) ([]byte, error) {
 		block = strings.TrimSuffix(block, eol)
 		return apply(src, []splice{{begins[0], end, block}}), nil
 	}
-	return nil, &editError{
-		offset: append(begins, ends...)[0], code: codeSettingsSyntax,
-		msg: fmt.Sprintf("the marks of the block are not one begin and one end: %d and %d are here", len(begins), len(ends)),
-		fix: "remove the block with its marks, then run this again; nothing was written",
+	return nil, &SettingsError{
+		Offset: append(begins, ends...)[0], Code: CodeSyntax,
+		Msg: fmt.Sprintf("the marks of the block are not one begin and one end: %d and %d are here", len(begins), len(ends)),
+		Fix: "remove the block with its marks, then run this again; nothing was written",
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"bytes"
@@ -70,6 +70,3 @@ func indent(text, blanks string) string {
 	lines := slices.Collect(strings.SplitSeq(text, "\n"))
 	return blanks + strings.Join(lines, "\n"+blanks)
 }
-
-// byteOrderMark may begin a file, and is no part of its text.
-const byteOrderMark = "\ufeff"

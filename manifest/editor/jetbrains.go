@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"bytes"
@@ -53,9 +53,9 @@ func editJetBrains(src []byte) ([]byte, error) {
 		return nil, err
 	}
 	if root.tag != way[0].tag {
-		return nil, &editError{
-			offset: root.start, code: codeSettingsShape, msg: fmt.Sprintf("the file holds a <%s> where the editor takes a <project>", root.tag),
-			fix: "remove the file, then run this again; nothing was written",
+		return nil, &SettingsError{
+			Offset: root.start, Code: CodeShape, Msg: fmt.Sprintf("the file holds a <%s> where the editor takes a <project>", root.tag),
+			Fix: "remove the file, then run this again; nothing was written",
 		}
 	}
 	at := root

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"bytes"
@@ -152,9 +152,9 @@ func (s jsonSettings) shapeError(v *hujson.Value, keys []string, want string) er
 	if len(keys) > 0 {
 		what = fmt.Sprintf("%q", strings.Join(keys, " > "))
 	}
-	return &editError{
-		offset: v.StartOffset, code: codeSettingsShape,
-		msg: fmt.Sprintf("%s holds %s where the editor takes %s", what, kindName(v.Value.Kind()), want),
-		fix: "make it " + want + ", or remove it, then run this again; nothing was written",
+	return &SettingsError{
+		Offset: v.StartOffset, Code: CodeShape,
+		Msg: fmt.Sprintf("%s holds %s where the editor takes %s", what, kindName(v.Value.Kind()), want),
+		Fix: "make it " + want + ", or remove it, then run this again; nothing was written",
 	}
 }

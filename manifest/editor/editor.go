@@ -1,0 +1,105 @@
+// Package editor tells editors which schema pages.deploy.json has.
+//
+// In go the settings of a project as an editor keeps them (JSON with comments, XML,
+// Lua); out come the same bytes with the mapping spliced in, so that everything else
+// stays as its author wrote it. Edits are idempotent. What cannot be edited is a
+// *SettingsError, with its place. Nothing is read from or written to disk.
+package editor
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Editor is one that can be told which schema pages.deploy.json has. Its files
+// are named from the folder it opens, with slashes.
+type Editor struct {
+	Name     string
+	Others   []string // what else people call it, or one of its kind
+	Settings string   // the settings of a project
+	Schema   string   // a copy of the manifest's schema, which the settings name
+	Note     string   // what the editor needs besides the files
+	// Edit returns the settings with the mapping in them, unchanged when it is
+	// there already. Empty settings are those of a new file. The error is a
+	// *SettingsError.
+	Edit func(src []byte) ([]byte, error)
+}
+
+// SettingsError is why settings were not edited, and where in them.
+type SettingsError struct {
+	Offset         int // in bytes
+	Code, Msg, Fix string
+}
+
+func (e *SettingsError) Error() string { return e.Msg }
+
+// Place is where in the settings it is, both from 1; columns count characters.
+func (e *SettingsError) Place(src []byte) (line, column int) {
+	before := string(src[:min(e.Offset, len(src))])
+	start := strings.LastIndexByte(before, '\n') + 1
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
+}
+
+// The codes of a SettingsError.
+const (
+	CodeSyntax = "settings-syntax" // not of the editor's format
+	CodeShape  = "settings-shape"  // a value on the way to the mapping is of another type
+	CodeTaken  = "settings-taken"  // the file name is mapped to another schema
+)
+
+// syntaxError refuses settings that are not of the editor's format.
+func syntaxError(offset int, format, reason string) error {
+	return &SettingsError{
+		Offset: offset, Code: CodeSyntax, Msg: "this is not " + format + ": " + reason,
+		Fix: "correct it, then run this again; nothing was written",
+	}
+}
+
+// takenError refuses to map the manifest's name a second time: an editor would
+// check against both schemas.
+func takenError(offset int, have, want string) error {
+	other := fmt.Sprintf("%q", have)
+	if have == "" {
+		other = "another schema"
+	}
+	return &SettingsError{
+		Offset: offset, Code: CodeTaken,
+		Msg: fmt.Sprintf("%s is mapped to %s here", manifest.FileName, other),
+		Fix: fmt.Sprintf("remove this mapping, or make it name %q, then run this again; nothing was written", want),
+	}
+}
+
+// All is the editors, the most used first.
+func All() []Editor {
+	const vscode, zed = ".vscode/pages.schema.json", ".zed/pages.schema.json"
+	return []Editor{
+		{
+			Name: "vscode", Others: []string{"code", "vs-code", "codium", "vscodium", "cursor", "windsurf"},
+			Settings: ".vscode/settings.json", Schema: vscode,
+			Edit: jsonSettings{keys: []string{"json.schemas"}, unit: "    ", url: "./" + vscode}.edit,
+		},
+		{
+			Name: "zed", Settings: ".zed/settings.json", Schema: zed,
+			Edit: jsonSettings{keys: []string{"lsp", "json-language-server", "settings", "json", "schemas"}, unit: "  ", url: "./" + zed}.edit,
+			Note: "zed needs a release of 2026 or later, and your trust in the folder when it asks",
+		},
+		{
+			Name: "jetbrains", Others: []string{"idea", "intellij", "webstorm", "phpstorm", "pycharm", "goland", "rider", "rubymine"},
+			Settings: ".idea/jsonSchemas.xml", Schema: jetbrainsSchema, Edit: editJetBrains,
+		},
+		{
+			Name: "neovim", Others: []string{"nvim", "vim"},
+			Settings: ".nvim.lua", Schema: neovimSchema, Edit: editNeovim,
+			Note: "neovim needs version 0.11 or later, `vim.o.exrc = true` in your init.lua, your trust in the file when it asks, and vscode-json-language-server",
+		},
+	}
+}
+
+// isManifestPattern reports whether an editor's file pattern means a manifest in
+// whatever folder.
+func isManifestPattern(pattern string) bool {
+	return pattern == manifest.FileName || pattern == "**/"+manifest.FileName
+}

@@ -1,0 +1,40 @@
+package editor_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pages-toolchain/pages/manifest/editor"
+)
+
+// The mapping is put into what is there already.
+func ExampleAll() {
+	vscode := editor.All()[0]
+	after, err := vscode.Edit([]byte("{\n  // ours\n  \"editor.tabSize\": 2\n}\n"))
+	fmt.Printf("%s: %v\n%s", vscode.Settings, err, after)
+	// Output:
+	// .vscode/settings.json: <nil>
+	// {
+	//   // ours
+	//   "editor.tabSize": 2,
+	//   "json.schemas": [
+	//     {
+	//       "fileMatch": [
+	//         "pages.deploy.json"
+	//       ],
+	//       "url": "./.vscode/pages.schema.json"
+	//     }
+	//   ]
+	// }
+}
+
+// What cannot be edited is told with its place.
+func ExampleSettingsError_Place() {
+	settings := []byte("{\n  \"json.schemas\": 7\n}\n")
+	_, err := editor.All()[0].Edit(settings)
+	if refused, ok := errors.AsType[*editor.SettingsError](err); ok {
+		line, column := refused.Place(settings)
+		fmt.Printf("%d:%d: %s\n", line, column, refused.Msg)
+	}
+	// Output: 2:19: "json.schemas" holds a number where the editor takes a list
+}
