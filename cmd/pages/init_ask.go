@@ -27,6 +27,16 @@ func (s *newSite) ask(ctx context.Context, f *initFlags) error {
 			return &failure{code: exitRefused, id: "declined", msg: "nothing was written"}
 		}
 	}
+	if s.adopted == "" && s.buildCommand() != "" {
+		unbuilt := s.awaitsBuild()
+		answer, err := s.cli.choose(ctx, unbuilt.Error()+". Stop, and build it first?", []string{"yes", "no"}, 0)
+		if err != nil {
+			return err
+		}
+		if answer == 0 {
+			return unbuilt
+		}
+	}
 	templates := starter.Templates()
 	lines := make([]string, len(templates))
 	for i, t := range templates {

@@ -140,7 +140,11 @@ func (s *newSite) isBuilt() bool {
 	if s.template != "" {
 		return false
 	}
-	built, ok := starter.FindBuilt(os.DirFS(s.dir))
+	project := os.DirFS(s.dir)
+	if generator, ok := starter.FindGenerator(project); ok && generator.Output == s.parsed.Assets {
+		return true
+	}
+	built, ok := starter.FindBuilt(project)
 	return ok && built.Dir == s.parsed.Assets || starter.IsOutput(s.parsed.Assets) || starter.IsOutput(s.parsed.Entry)
 }
 

@@ -76,13 +76,20 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 			s.progress("%s %s: %s", s.paint("33", string(n.Effect)), n.Key, n.Text)
 		}
 	}
+	command := ""
+	if s.isBuilt() {
+		command = s.buildCommand()
+	}
 	if m == nil {
+		if command != "" {
+			s.progress("next: %s", strings.Join(s.next(), " && "))
+		}
 		return &refused{report: found.report, src: found.src}
 	}
 	if len(found.report.Diagnostics) > 0 && !s.quiet {
 		s.printDiagnostics(found.report, found.src)
 	}
-	if command := s.buildCommand(); command != "" && s.isBuilt() {
+	if command != "" {
 		s.progress("pages dev shows what `%s` makes, and again after each build", command)
 	}
 	s.progress("next: %s", strings.Join(s.next(), " && "))

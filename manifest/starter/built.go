@@ -36,7 +36,7 @@ func FindBuilt(project fs.FS) (Built, bool) {
 		dirs, _ := fs.Glob(project, pattern) // the patterns are in order
 		for _, dir := range dirs {
 			if info, err := fs.Lstat(project, dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-				continue // to what is found under its own name, as Nuxt's dist
+				continue // what a link leads to is found under its own name: Nuxt's dist is one
 			}
 			if b, ok := builtIn(project, dir); ok {
 				return b, true
