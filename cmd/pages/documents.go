@@ -61,6 +61,7 @@ func documents() []document {
 		{"routes-explain", by("routes explain"), "what a request meets", of[explanationDoc]},
 		{"schema-list", by("schema --list"), "the documents that have a schema", of[documentsDoc]},
 		{"secret", by("secrets set", "secrets remove"), "the secret that was changed, without its value", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.SetSecret.Tool })},
+		{"secrets-set", by("secrets import"), "the secrets that were set, without their values", of[secretsSetDoc]},
 		{"secrets", by("secrets list"), "the names of the secrets", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.ListSecrets.Tool })},
 		{"state-list", by("state list"), "the snapshots", of[snapshotsDoc]},
 		{"state-remove", by("state remove"), "the snapshot that was removed", of[removedDoc]},

@@ -53,7 +53,7 @@ func (c *cli) dress(root *cobra.Command) {
 	c.addTopics(root)
 	c.complete(root)
 	root.Long = "Build, run and publish sites of the Workspace platform: everything runs on this\nmachine, without an account, until pages deploy."
-	root.Example = "  pages init --template static my-site\n  pages dev my-site\n  pages test -C my-site -- node --test\n  pages deploy my-site --plan"
+	root.Example = "  pages init --template static my-site\n  pages dev my-site\n  pages test -C my-site -- npm test --prefix my-site\n  pages deploy my-site --plan"
 	describeParents(root)
 	root.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, cmd.OutOrStderr()) })
 }

@@ -20,11 +20,11 @@ func (c *cli) newSecrets() *cobra.Command {
 		Use:     "secrets",
 		Short:   "List, set and remove the secrets of a published site",
 		Long:    "List, set and remove the secrets of a published site. Values go in and never come\nout again. Those of pages dev are in .dev.vars.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages secrets list\n  pages secrets set STRIPE_KEY < key\n  pages secrets remove STRIPE_KEY",
+		Example: "  pages secrets list\n  pages secrets set STRIPE_KEY < key\n  pages secrets import .dev.vars\n  pages secrets remove STRIPE_KEY",
 		Args:    cobra.NoArgs,
 		RunE:    help,
 	}
-	cmd.AddCommand(c.newSecretsList(), c.newSecretsSet(), c.newSecretsRemove())
+	cmd.AddCommand(c.newSecretsList(), c.newSecretsSet(), c.newSecretsImport(), c.newSecretsRemove())
 	return cmd
 }
 

@@ -31,7 +31,7 @@ func (c *cli) newTest() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [flags] -- COMMAND [ARG]...",
 		Short: "Run a command against the site, on a port and a state of its own",
-		Long: "Run a command against the site, on a free port and a fresh copy of the state, which\nis thrown away afterwards. Any test runner will do, and several at once never meet.\n\n" +
+		Long: "Run a command against the site, on a free port and a fresh copy of the state, which\nis thrown away afterwards. Any test runner will do, and several at once never meet.\nThe command runs in the folder that it is called in, also with -C.\n\n" +
 			"In the command's environment:\n" +
 			"  PAGES_URL         where the site is: http://127.0.0.1:40123\n" +
 			"  PAGES_TEST_TOKEN  opens what changes the site: \"Authorization: Bearer TOKEN\"\n\n" +

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/joho/godotenv"
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/client"
+)
+
+// maxSecretsFile is as much as is read of a file of secrets.
+const maxSecretsFile = 4 << 20
+
+func (c *cli) newSecretsImport() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "import FILE [NAME]...",
+		Short: "Set the secrets that a file like .dev.vars holds",
+		Long: "Set the secrets that a file holds, in the syntax of .dev.vars and .env: a line\nNAME=value each; - is stdin. With names, those alone. An empty value is none, and is\nleft out.\n\n" +
+			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages secrets import .dev.vars\n  pages secrets import .dev.vars STRIPE_KEY MAIL_TOKEN\n  op inject -i secrets.tpl | pages secrets import -",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "-" && r.keyFile == "-" {
+				return usageError("stdin holds the secrets here; name a file with --api-key-file, or set PAGES_API_KEY")
+			}
+			values, err := r.secretsFile(args[0])
+			if err != nil {
+				return err
+			}
+			names, err := pickSecrets(values, args[1:])
+			if err != nil {
+				return err
+			}
+			if err := r.openSite(cmd.Context()); err != nil {
+				return err
+			}
+			return r.importSecrets(cmd.Context(), values, names)
+		},
+	}
+	r.siteFlags(cmd)
+	return cmd
+}
+
+// secretsFile reads a file of secrets, or stdin. No error shows what is in it.
+func (r *remote) secretsFile(name string) (map[string]string, error) {
+	in := r.stdin
+	if name != "-" {
+		f, err := os.Open(r.path(name))
+		if err != nil {
+			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", r.shown(name), reason(err)), fix: "name a file that you may read, such as .dev.vars", err: err}
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxSecretsFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the secrets: %w", err)
+	}
+	values, err := godotenv.UnmarshalBytes(text)
+	if err != nil || len(text) > maxSecretsFile {
+		return nil, &failure{code: exitRefused, id: "secrets-file", msg: r.shown(name) + " is not a file of secrets", fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes"}
+	}
+	return values, nil
+}
+
+// pickSecrets are the names to set, in order: all that have a value, or those wanted.
+func pickSecrets(values map[string]string, wanted []string) ([]string, error) {
+	names := wanted
+	if len(names) == 0 {
+		names = slices.Collect(maps.Keys(values))
+		names = slices.DeleteFunc(names, func(name string) bool { return values[name] == "" })
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, name := range names {
+		switch value := values[name]; {
+		case value == "":
+			return nil, &failure{code: exitRefused, id: "empty-secret", msg: fmt.Sprintf("the file has no value for %s; nothing was set", printable(name)), fix: "give it one, or leave its name out"}
+		case len(value) > maxSecret:
+			return nil, &failure{code: exitRefused, id: "long-secret", msg: fmt.Sprintf("the value of %s is longer than %d bytes; nothing was set", printable(name), maxSecret)}
+		}
+	}
+	if len(names) == 0 {
+		return nil, &failure{code: exitRefused, id: "no-secrets", msg: "the file holds no secret with a value", fix: "write a line NAME=value for each"}
+	}
+	return names, nil
+}
+
+// secretsSetDoc is what `pages secrets import --json` prints.
+type secretsSetDoc struct {
+	OK      bool                   `json:"ok"`
+	Secrets []toolapi.SecretChange `json:"secrets"`
+}
+
+// importSecrets sets one after the other; an error says which are set.
+func (r *remote) importSecrets(ctx context.Context, values map[string]string, names []string) error {
+	doc := secretsSetDoc{OK: true}
+	for i, name := range names {
+		done, err := client.Run(ctx, r.client, r.contract.SetSecret, toolapi.SetSecretArgs{
+			SiteID: toolapi.UUID(r.site), Name: toolapi.SecretName(name), Value: toolapi.SecretValue(values[name]), Scope: r.scope(),
+		})
+		if err != nil {
+			if i > 0 {
+				r.progress("set before that: %s", strings.Join(names[:i], ", "))
+			}
+			return remoteError(err)
+		}
+		doc.Secrets = append(doc.Secrets, done)
+		r.progress("%s is set", printable(done.Name))
+	}
+	if r.json {
+		r.printJSON(doc)
+	}
+	return nil
+}
