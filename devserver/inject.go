@@ -32,7 +32,7 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !showsDocument(r) {
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(&fleeting{ResponseWriter: w}, r)
 			return
 		}
 		version := h.current()
@@ -112,6 +112,7 @@ func (w *injector) WriteHeader(status int) {
 	}
 	w.wrote = true
 	h := w.Header()
+	keepNoFailure(status, h)
 	inject := injectable(status, h)
 	if inject || (w.ours && status == http.StatusNotModified) {
 		w.retag(h)
@@ -128,6 +129,48 @@ func (w *injector) WriteHeader(status int) {
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
+
+// keepNoFailure lets no browser keep a failure for a time that the site gives to all
+// it answers: while a build writes its files anew, what is not there is there in a
+// moment, and would be missing for a year.
+func keepNoFailure(status int, h http.Header) {
+	if status >= 400 && h.Get("Cache-Control") != "" {
+		h.Set("Cache-Control", "no-store")
+	}
+}
+
+// fleeting is a response that is no page to show.
+type fleeting struct {
+	http.ResponseWriter
+	wrote bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *fleeting) WriteHeader(status int) {
+	if !w.wrote {
+		keepNoFailure(status, w.Header())
+	}
+	w.wrote = status >= 200 || status == http.StatusSwitchingProtocols
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *fleeting) Write(b []byte) (int, error) {
+	w.wrote = true
+	return w.ResponseWriter.Write(b)
+}
+
+// ReadFrom lets a file go out the fast way.
+func (w *fleeting) ReadFrom(src io.Reader) (int64, error) {
+	w.wrote = true
+	return io.Copy(w.ResponseWriter, src)
+}
+
+// Flush implements http.Flusher.
+func (w *fleeting) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+
+// Unwrap lets deadlines and hijacks reach the connection.
+func (w *fleeting) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func injectable(status int, h http.Header) bool {
 	switch {

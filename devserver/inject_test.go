@@ -86,6 +86,43 @@ func TestInject(t *testing.T) {
 	}
 }
 
+// TestFailuresNotKept: a failure is never kept by the browser, whatever the site says of what is below its path; what
+// is there is, and says nothing of it stays so.
+func TestFailuresNotKept(t *testing.T) {
+	const aYear = "public, immutable, max-age=31536000"
+	for _, c := range []struct {
+		status      int
+		given, want string
+	}{
+		{200, aYear, aYear},
+		{206, aYear, aYear},
+		{301, aYear, aYear},
+		{304, aYear, aYear},
+		{404, aYear, "no-store"},
+		{410, "max-age=1", "no-store"},
+		{500, aYear, "no-store"},
+		{503, "no-cache", "no-store"},
+		{404, "", ""},
+		{500, "", ""},
+	} {
+		url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
+			if c.given != "" {
+				w.Header().Set("Cache-Control", c.given)
+			}
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(c.status)
+			if c.status != http.StatusNotModified {
+				fmt.Fprint(w, "text")
+			}
+		})
+		for _, as := range []string{asDocument, "Sec-Fetch-Dest: script"} {
+			if got := askURL(t, "GET", url+"/x.js", as); got.StatusCode != c.status || got.Header.Get("Cache-Control") != c.want {
+				t.Errorf("%d with %q, %s: %d with %q", c.status, c.given, as, got.StatusCode, got.Header.Get("Cache-Control"))
+			}
+		}
+	}
+}
+
 func TestInjectNoBody(t *testing.T) {
 	for _, status := range []int{204, 304} {
 		url := injecting(t, func(w http.ResponseWriter, _ *http.Request) {
