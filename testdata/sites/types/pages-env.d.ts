@@ -284,6 +284,14 @@ declare module "cloudflare:worker*" {
   }
 }
 
+// Servers of node:http, under nodejs_compat. A pattern for the same reason.
+declare module "cloudflare:nod*" {
+  export function handleAsNodeRequest(port: number | { port: number }, request: Request, env?: Env, ctx?: Pages.Context): Promise<Response>;
+  export function httpServerHandler(server: number | { port?: number } | { listen(...args: any[]): unknown }): {
+    fetch(request: Request, env: Env, ctx: Pages.Context): Promise<Response>;
+  };
+}
+
 // What a Worker may import beside code.
 declare module "*.sql" {
   const text: string;
