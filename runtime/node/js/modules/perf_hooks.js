@@ -1,8 +1,17 @@
 // As the package unenv has it, and what the platform has beside.
 import all from "unenv/node/perf_hooks";
-import { notImplemented } from "node:internal/absent";
 
 export * from "unenv/node/perf_hooks";
+
+// What tells of a process tells nothing of a Worker: zeros, as in production.
+const timing = {
+  name: "node", entryType: "node", startTime: 0, duration: 0, nodeStart: 0, v8Start: 0, bootstrapComplete: 0, environment: 0, loopStart: 0, loopExit: 0,
+  idleTime: 0, uvMetricsInfo: { loopCount: 0, events: 0, eventsWaiting: 0 },
+};
 export function eventLoopUtilization() { return { idle: 0, active: 0, utilization: 0 }; }
-export const timerify = notImplemented("perf_hooks.timerify");
+export function timerify(fn) { return fn; }
+for (const [name, value] of Object.entries({ eventLoopUtilization, timerify, nodeTiming: { ...timing, toJSON: () => structuredClone(timing) } })) {
+  Object.defineProperty(Performance.prototype, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
 export default { ...all, eventLoopUtilization, timerify };
