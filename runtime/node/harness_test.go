@@ -116,7 +116,8 @@ async function ask(listener, init) {
 const failure = (e) => e instanceof Error ? e.name + (e.code ? " [" + e.code + "]" : "") + ": " + e.message : "thrown " + e;
 const show = (value) => JSON.stringify({ value }, plain).slice(9, -1);
 async function run(f) {
-  try { return show(await f()); } catch (e) { return failure(e).replaceAll("\n", "\\n"); }
+  const late = new Promise((resolve) => setTimeout(resolve, 5000, "does not end"));
+  try { return show(await Promise.race([f(), late])); } catch (e) { return failure(e).replaceAll("\n", "\\n"); }
 }
 `
 
@@ -125,9 +126,24 @@ var statements = regexp.MustCompile(`^(const|let|class|function|async function|t
 
 // table runs every line of a file in a Worker and compares what it gives with
 // what Node.js 22 gave.
-func table(t *testing.T, file string) {
+func table(t *testing.T, file, code string, o pagesruntime.WorkerOptions) {
 	t.Helper()
 	cases := read(t, file)
+	o.Limits.CPU = 20 * time.Second
+	w := start(t, code+tableCode(cases), o)
+	for i, c := range cases {
+		var got string
+		if text := get(t, w, fmt.Sprintf("/?n=%d", i)); json.Unmarshal([]byte(text), &got) != nil {
+			got = text
+		}
+		if got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.code, got, c.want)
+		}
+	}
+}
+
+// tableCode is a Worker that evaluates the line which the parameter n names.
+func tableCode(cases []one) string {
 	var code strings.Builder
 	code.WriteString(runner + "const all = [\n")
 	for _, c := range cases {
@@ -141,14 +157,5 @@ func table(t *testing.T, file string) {
 export default { async fetch(request) {
   return Response.json(await run(all[Number(new URL(request.url).searchParams.get("n"))]));
 } };`)
-	w := start(t, code.String(), pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: 20 * time.Second}})
-	for i, c := range cases {
-		var got string
-		if text := get(t, w, fmt.Sprintf("/?n=%d", i)); json.Unmarshal([]byte(text), &got) != nil {
-			got = text
-		}
-		if got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.code, got, c.want)
-		}
-	}
+	return code.String()
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // TestTables compares every module, function by function, with what Node.js
@@ -14,6 +16,6 @@ func TestTables(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { table(t, file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { table(t, file, "", pagesruntime.WorkerOptions{}) })
 	}
 }

@@ -82,18 +82,18 @@ export default { async fetch(request) {
 // it is called, not before.
 func TestAbsent(t *testing.T) {
 	w := start(t, `import fs, { readFileSync } from "node:fs";
-import { request } from "node:http";
+import { connect as session } from "node:http2";
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 export default { fetch() {
-  return Response.json([() => readFileSync("/x"), () => fs.readFileSync("/x"), () => request(), () => spawn("ls"), () => process.exit(1)].map((f) => {
+  return Response.json([() => readFileSync("/x"), () => fs.readFileSync("/x"), () => session(), () => spawn("ls"), () => process.exit(1)].map((f) => {
     try { return f(); } catch (e) { return [e.code, e.message]; }
   }));
 } };`, pagesruntime.WorkerOptions{})
 	got := get(t, w, "/")
 	for _, want := range []string{
 		`["ERR_METHOD_NOT_IMPLEMENTED","fs.readFileSync of Node.js is not available in a Worker: a Worker has no file system; import the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET"]`,
-		`http.request of Node.js is not available in a Worker: use fetch`,
+		`http2.connect of Node.js is not available in a Worker: use fetch`,
 		`child_process.spawn of Node.js is not available in a Worker: a Worker cannot start processes`,
 		`"ERR_WORKER_UNSUPPORTED_OPERATION","process.exit(1) was called`,
 	} {

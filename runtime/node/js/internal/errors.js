@@ -37,7 +37,7 @@ function kinds(expected) {
   const types = [], classes = [], others = [];
   for (const e of [expected].flat()) {
     if (/^(string|function|number|object|boolean|bigint|symbol|Function|Object)$/.test(e)) types.push(e.toLowerCase());
-    else if (/^[A-Z]/.test(e)) classes.push(e);
+    else if (/^[A-Z][A-Za-z0-9]*$/.test(e)) classes.push(e);
     else others.push(e);
   }
   const parts = [];

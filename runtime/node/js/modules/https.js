@@ -1,7 +1,7 @@
-// https://nodejs.org/api/https.html: servers as those of node:http. The client is
-// as the package unenv has it.
-import { Agent, get, globalAgent, request } from "unenv/node/https";
+// https://nodejs.org/api/https.html: servers and a client as those of node:http.
 import { createNotImplementedError } from "node:internal/absent";
+import { SecureAgent as Agent, secureGlobalAgent as globalAgent } from "node:internal/http/agent";
+import { ClientRequest, optionsOf } from "node:internal/http/client";
 import { Server as Plain } from "node:internal/http/server";
 
 /** A server of visitors who come by TLS, which ends before the Worker: nothing can be set of it. */
@@ -14,5 +14,13 @@ export class Server extends Plain {
 
 export function createServer(options, listener) { return new Server(options, listener); }
 
-export { Agent, get, globalAgent, request };
+export function request(...given) {
+  const [options, listener] = optionsOf(...given);
+  return new ClientRequest({ ...options, _defaultAgent: globalAgent }, listener);
+}
+
+/** A request that is sent at once. */
+export function get(...given) { return request(...given).end(); }
+
+export { Agent, globalAgent };
 export default { Agent, Server, createServer, get, globalAgent, request };

@@ -1,5 +1,6 @@
 // https://nodejs.org/api/http.html#class-httpincomingmessage, the request that a
-// server is given: a stream of the body of a web Request.
+// server is given, or the answer that a client is: a stream of the body of a web
+// Request or Response.
 import { getDefaultHighWaterMark, Readable } from "node:stream";
 import { NodeError } from "node:internal/errors";
 import { addJoined } from "node:internal/http/headers";
@@ -40,16 +41,36 @@ Object.setPrototypeOf(IncomingMessage, Readable);
 /** Makes a message that of a web Request. */
 export function receive(message, request, env, ctx) {
   const { pathname, search } = new URL(request.url);
-  message.httpVersionMajor = 1;
-  message.httpVersionMinor = 1;
-  message.httpVersion = "1.1";
+  begin(message, request);
   message.method = request.method;
   message.url = pathname + search;
-  for (const [name, value] of request.headers) message.rawHeaders.push(name, value);
   // What a server of Node.js knows a body of unknown length by.
   if (request.body !== null && !request.headers.has("content-length")) message.rawHeaders.push("transfer-encoding", "chunked");
   message.cloudflare = { env, ctx, cf: request.cf };
-  message[kBody] = request.body;
+}
+
+/** Makes a message that of a web Response, which fetch has decoded: its head does not tell of that. */
+export function receiveResponse(message, response) {
+  begin(message, response);
+  message.statusCode = response.status;
+  message.statusMessage = response.statusText;
+  const codings = response.headers.get("content-encoding")?.split(",") ?? [], before = codings.length;
+  if (response.body !== null) while (DECODED.test(codings.at(-1))) codings.pop();
+  if (codings.length === before) return;
+  const head = message.rawHeaders;
+  for (let i = head.length - 2; i >= 0; i -= 2) {
+    if (head[i] === "content-length" || head[i] === "content-encoding") head.splice(i, 2);
+  }
+  if (codings.length > 0) head.push("content-encoding", codings.join().trim());
+}
+
+const DECODED = /^\s*(br|deflate|gzip|identity|x-gzip)?\s*$/i;
+
+function begin(message, { headers, body }) {
+  message.httpVersionMajor = message.httpVersionMinor = 1;
+  message.httpVersion = "1.1";
+  for (const [name, value] of headers) message.rawHeaders.push(name, value);
+  message[kBody] = body;
 }
 
 /** The error of a message that broke off, as when its client went away. */
@@ -69,6 +90,7 @@ IncomingMessage.prototype._read = function _read() {
   this[kReader] ??= this[kBody].getReader();
   this[kReader].read().then(({ value, done }) => {
     if (this.destroyed) return;
+    this.socket?.moved?.();
     if (done) {
       this.complete = true;
       value = null;
@@ -104,9 +126,10 @@ IncomingMessage.prototype._dump = function _dump() {
   this.resume();
 };
 
-// No message times out by itself: the platform ends what takes too long.
+// A request to a server does not time out by itself: the platform ends what takes too long.
 IncomingMessage.prototype.setTimeout = function setTimeout(milliseconds, callback) {
   if (callback) this.on("timeout", callback);
+  this.socket?.setTimeout?.(milliseconds);
   return this;
 };
 

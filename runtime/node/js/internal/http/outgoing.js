@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { STATUS_CODES } from "unenv/node/internal/http/constants";
 import { getDefaultHighWaterMark, Writable } from "node:stream";
 import { invalidType, invalidValue, needString, NodeError } from "node:internal/errors";
-import { isText, validateHeaderName, validateHeaderValue } from "node:internal/http/headers";
+import { validateHeaderName, validateHeaderValue } from "node:internal/http/headers";
 
 const kHeaders = Symbol("kHeaders");   // name in lower case -> [name, value]
 const kOptions = Symbol("kOptions");
@@ -187,26 +187,21 @@ function together(message) {
   process.nextTick(() => message.uncork());
 }
 
-/** Fixes the head of an answer, of what was set and what writeHead was given, and returns the status as a number. */
-export function fixHead(message, wanted, reason, given) {
-  const status = wanted | 0;
-  if (status < 200 || status > 599) throw NodeError(RangeError, "ERR_HTTP_INVALID_STATUS_CODE", `Invalid status code: ${wanted}`);
-  if (!isText(reason)) throw NodeError(TypeError, "ERR_INVALID_CHAR", "Invalid character in statusMessage");
-  merge(message, given);
+/** Fixes the head of a message, its first line and what was set. */
+export function fixHead(message, line) {
   const head = [];
-  for (const [name, value] of Object.values(message[kHeaders])) {
-    for (const one of Array.isArray(value) ? value : [value]) head.push([name, `${one}`]);
+  for (const [key, [name, value]] of Object.entries(message[kHeaders])) {
+    if (key === "cookie" && Array.isArray(value)) head.push([name, value.join("; ")]);
+    else for (const one of Array.isArray(value) ? value : [value]) head.push([name, `${one}`]);
   }
   const length = message[kHeaders]["content-length"]?.[1];
   if (length !== undefined) message._contentLength = Number(length);
   message[kHead] = head;
-  message._hasBody = status !== 204 && status !== 205 && status !== 304;
-  message._header = `HTTP/1.1 ${status} ${reason}\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
-  return status;
+  message._header = `${line}\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
 }
 
-// Headers given to writeHead: an object, pairs, or a flat list, in which a name may stand more than once.
-function merge(message, given) {
+/** Sets headers given together: an object, pairs, or a flat list, in which a name may stand more than once. */
+export function mergeHeaders(message, given) {
   if (given === undefined || given === null) return;
   if (!Array.isArray(given)) {
     for (const [name, value] of Object.entries(given)) message.setHeader(name, value);

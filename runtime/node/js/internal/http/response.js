@@ -3,7 +3,8 @@
 import { Buffer } from "node:buffer";
 import { createNotImplementedError } from "node:internal/absent";
 import { NodeError } from "node:internal/errors";
-import { fixHead, kEnding, kHead, OutgoingMessage, reasonOf } from "node:internal/http/outgoing";
+import { isText } from "node:internal/http/headers";
+import { fixHead, kEnding, kHead, mergeHeaders, OutgoingMessage, reasonOf } from "node:internal/http/outgoing";
 
 const kAnswer = Symbol("kAnswer");
 const kSent = Symbol("kSent"); // bytes of the body that were handed on
@@ -86,10 +87,16 @@ export function breakOff(response, error) {
 }
 
 const methods = {
-  writeHead(status, reason, headers) {
+  writeHead(wanted, reason, headers) {
     if (this._header !== null) throw NodeError(Error, "ERR_HTTP_HEADERS_SENT", "Cannot write headers after they are sent to the client");
-    if (typeof reason !== "string") [reason, headers] = [this.statusMessage || reasonOf(status), headers ?? reason];
-    this.statusCode = fixHead(this, status, reason, headers);
+    if (typeof reason !== "string") [reason, headers] = [this.statusMessage || reasonOf(wanted), headers ?? reason];
+    const status = wanted | 0;
+    if (status < 200 || status > 599) throw NodeError(RangeError, "ERR_HTTP_INVALID_STATUS_CODE", `Invalid status code: ${wanted}`);
+    if (!isText(reason)) throw NodeError(TypeError, "ERR_INVALID_CHAR", "Invalid character in statusMessage");
+    mergeHeaders(this, headers);
+    fixHead(this, `HTTP/1.1 ${status} ${reason}`);
+    this._hasBody = status !== 204 && status !== 205 && status !== 304;
+    this.statusCode = status;
     this.statusMessage = reason;
     return this;
   },

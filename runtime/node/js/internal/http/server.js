@@ -58,10 +58,20 @@ function configure(server, options) {
   server.rejectNonStandardBodyWrites = options.rejectNonStandardBodyWrites ?? false;
 }
 
+function visitorOf({ headers, url }, localPort) {
+  return {
+    remoteAddress: headers.get("cf-connecting-ip") ?? "127.0.0.1",
+    remotePort: 32768 + Math.floor(Math.random() * 32768),
+    localAddress: headers.get("host") ?? "127.0.0.1",
+    localPort,
+    encrypted: url.startsWith("https:"),
+  };
+}
+
 /** Promises the answer of the server's listeners to a request, or rejects with what they throw before its head is sent. */
 export async function answer(server, request, env, ctx) {
   const { IncomingMessage: Incoming = IncomingMessage, ServerResponse: Outgoing = ServerResponse, highWaterMark } = server[kOptions];
-  const socket = new Socket(request, server[kPort], (error) => {
+  const socket = new Socket(visitorOf(request, server[kPort]), (error) => {
     incoming.destroy(error ?? aborted());
     if (!response.writableFinished) breakOff(response, error);
   });

@@ -1,24 +1,22 @@
 // What a message knows of its connection. There is no socket below a web
-// Request: this one tells who asks, and when they go.
+// Request: this one tells who is at the other end, and when they go.
 import { EventEmitter } from "node:events";
 import { isIPv6 } from "node:net";
 
-/** Socket is the connection of one request to a server that listens at localPort; end(error) is called once when it closes. */
+/** Socket is the connection of one request, of which facts are known as properties; end(error) is called once when it closes. */
 export class Socket extends EventEmitter {
   #from;
   #end;
 
-  constructor(request, localPort, end) {
+  constructor({ remoteAddress, ...facts }, end) {
     super();
-    this.#from = request.headers.get("cf-connecting-ip") ?? "127.0.0.1";
+    this.#from = remoteAddress;
     this.#end = end;
-    this.encrypted = request.url.startsWith("https:");
-    this.localAddress = request.headers.get("host") ?? "127.0.0.1";
-    this.localPort = localPort;
+    Object.assign(this, facts);
+    this.connecting = false;
     this.destroyed = false;
     this.readable = true;
     this.writable = true;
-    this.remotePort = 32768 + Math.floor(Math.random() * 32768);
   }
 
   get remoteAddress() { return this.destroyed ? undefined : this.#from; }
@@ -38,6 +36,9 @@ export class Socket extends EventEmitter {
     if (callback) this.on("timeout", callback);
     return this;
   }
+
+  /** Something was sent or came. */
+  moved() {}
 
   // Settings of a connection that the platform keeps.
   setNoDelay() { return this; }
