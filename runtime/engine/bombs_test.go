@@ -183,6 +183,9 @@ var bombEngine = sync.OnceValues(func() (*engine.Engine, error) {
 	return engine.Open(context.Background(), engine.Options{})
 })
 
+// deepest has the machine stack grown, in steps that no budget ends: ARCHITECTURE.md, "Why… a new instance after a kill".
+const deepest = `(function f() { f() })()`
+
 // TestBombs: a turn is over at most [overshoot] of CPU time after its budget.
 func TestBombs(t *testing.T) {
 	const budget = 50 * time.Millisecond
@@ -208,6 +211,9 @@ func TestBombs(t *testing.T) {
 			var err error
 			isKill := false
 			for range tries {
+				if _, err := run(i, scope(t, 20*time.Second), deepest); err == nil {
+					t.Fatal("the stack has no end")
+				}
 				s = scope(t, budget)
 				_, err = run(i, s, bomb.code)
 				used, isKill = s.CPU(), errors.As(err, &killed)
