@@ -1,7 +1,11 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -67,9 +71,27 @@ var (
 	}
 )
 
-// TestHTTPPackages runs them in a real Worker, built by the real bundler.
+// askingPackages are clients of node:http, and what their documentation's
+// examples come to. Node 22 gives the same answers.
+var askingPackages = map[string]string{
+	"followRedirects": `{"moved":["/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"posted":{"authorization":"Bearer t","body":"one two","query":"","rainbow":"","type":""},"slow":"ETIMEDOUT","looping":"ERR_FR_TOO_MANY_REDIRECTS"}`,
+	"fetch":           `{"posted":{"authorization":"","body":"{\"name\":\"tern\"}","query":"","rainbow":"","type":"application/json"},"moved":[true,"/boats/1","{\"id\":\"1\",\"name\":\"\"}\n"],"large":300000,"slow":"AbortError"}`,
+}
+
+// TestHTTPPackages runs them in a real Worker, built by the real bundler, which
+// may ask a server of the test's.
 func TestHTTPPackages(t *testing.T) {
-	d := startDev(t, filepath.Join(copyExample(t, "packages"), "http"))
+	services := newServices()
+	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/boats/1", http.StatusFound)
+			return
+		}
+		services.ServeHTTP(w, r)
+	}))
+	defer peer.Close()
+	d := startDev(t, filepath.Join(copyExample(t, "packages"), "http"), "--allow-fetch", strings.TrimPrefix(peer.URL, "http://"))
+	d.expectTopics(askingPackages, "?at="+url.QueryEscape(peer.URL))
 	d.expectRequests("/express", expressRequests)
 	d.expectRequests("/koa", koaRequests)
 	d.expectRequests("/fastify", fastifyRequests)
