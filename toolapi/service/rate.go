@@ -14,8 +14,7 @@ type limiter struct {
 	keys    map[int64]*window
 }
 
-// window is the times of the last admitted calls of a key, as a ring that grows with
-// them.
+// window is the times of the last admitted calls of a key, as a ring.
 type window struct {
 	times []time.Duration
 	first int // the oldest
@@ -39,49 +38,40 @@ func (l *limiter) admit(key int64, limit, calls int) (quota, bool) {
 	defer l.mu.Unlock()
 	now := l.elapsed()
 	w := l.keys[key]
-	if w == nil {
-		w = &window{}
+	if w == nil || len(w.times) != limit {
+		w = w.resized(limit)
 		l.keys[key] = w
 	}
 	w.forget(now)
-	w.drop(w.n - limit) // the cap was lowered: the newest calls stay
 	ok := w.n+calls <= limit
-	if ok {
-		w.add(now, calls)
+	for range calls {
+		if ok {
+			w.times[(w.first+w.n)%limit] = now
+			w.n++
+		}
 	}
-	left := rateWindow
-	if w.n > 0 {
-		left += w.times[w.first] - now
-	}
+	left := w.times[w.first] + rateWindow - now
 	return quota{limit: limit, remaining: limit - w.n, reset: int64(max(1, (left+time.Second-1)/time.Second))}, ok
 }
 
-// add counts calls of now.
-func (w *window) add(now time.Duration, calls int) {
-	if due := w.n + calls; due > len(w.times) {
-		times := make([]time.Duration, max(due, 2*len(w.times)))
-		before := copy(times, w.times[w.first:])
-		copy(times[before:], w.times[:w.first])
-		w.times, w.first = times, 0
+// resized is the window with another cap; the newest calls stay.
+func (w *window) resized(limit int) *window {
+	r := &window{times: make([]time.Duration, limit)}
+	if w == nil {
+		return r
 	}
-	for range calls {
-		w.times[(w.first+w.n)%len(w.times)] = now
-		w.n++
+	r.n = min(w.n, limit)
+	for i := range r.n {
+		r.times[i] = w.times[(w.first+w.n-r.n+i)%len(w.times)]
 	}
+	return r
 }
 
 // forget drops the calls that are a minute old.
 func (w *window) forget(now time.Duration) {
 	for w.n > 0 && now-w.times[w.first] >= rateWindow {
-		w.drop(1)
-	}
-}
-
-// drop forgets so many calls, the oldest first.
-func (w *window) drop(calls int) {
-	if calls > 0 {
-		w.first = (w.first + calls) % len(w.times)
-		w.n -= calls
+		w.first = (w.first + 1) % len(w.times)
+		w.n--
 	}
 }
 
