@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,5 +152,44 @@ func TestClientIsFetch(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}
+	}
+}
+
+// TestClientBody: a body that fetch would leave out is an error, and an empty piece of
+// one is none.
+func TestClientBody(t *testing.T) {
+	peer := httptest.NewServer(newPeer())
+	defer peer.Close()
+	code := exchanges + fmt.Sprintf("const at = %q;\n", peer.URL) + `export default { async fetch() {
+  const sent = (method, ...pieces) => answer(to("/echo", { method }), (req) => { for (const piece of pieces) req.write(piece); req.end(); }).then(([status]) => status, (error) => error.code);
+  return Response.json([await sent("GET", "x"), await sent("HEAD", "x", "y"), await sent("GET", ""), await sent("DELETE", "x")]);
+} };`
+	w := start(t, code, pagesruntime.WorkerOptions{Web: web.Options{AllowFetch: []string{"127.0.0.1"}}})
+	if got, want := get(t, w, "/"), `["ERR_HTTP_BODY_NOT_ALLOWED","ERR_HTTP_BODY_NOT_ALLOWED",200,200]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestAbsentOptions: options that ask for what a Worker has not are refused by name, after
+// their type was looked at; those that change nothing here are taken.
+func TestAbsentOptions(t *testing.T) {
+	w := start(t, `import { createServer, request } from "node:http";
+const tried = (f) => { try { f(); return "taken"; } catch (e) { return e.code + ": " + e.message; } };
+const asked = (options) => tried(() => request({ host: "a.test", ...options }).on("error", () => {}).destroy());
+export default { fetch() { return Response.json([
+  asked({ lookup() {} }), asked({ createConnection() {} }), asked({ socketPath: "/x" }), asked({ maxHeaderSize: 1 }), asked({ lookup: 1 }).slice(0, 20),
+  tried(() => createServer({ maxHeaderSize: 1 })), tried(() => createServer({ keepAliveTimeout: 1 })), tried(() => createServer({ keepAliveTimeout: -1 })).slice(0, 16),
+  asked({ localAddress: "127.0.0.1", family: 4, insecureHTTPParser: false }), tried(() => createServer({ requestTimeout: 0, noDelay: true })),
+].join("\n").split("\n")); } };`, pagesruntime.WorkerOptions{})
+	refused := func(name string) string {
+		return "ERR_OPTION_NOT_IMPLEMENTED: the option " + name + " of node:http cannot be given in a Worker: the platform keeps the connections, and what is sent before an answer; leave it out"
+	}
+	want := []string{
+		refused("lookup"), refused("createConnection"), refused("socketPath"), refused("maxHeaderSize"), "ERR_INVALID_ARG_TYPE",
+		refused("maxHeaderSize"), refused("keepAliveTimeout"), "ERR_OUT_OF_RANGE", "taken", "taken",
+	}
+	var got []string
+	if err := json.Unmarshal([]byte(get(t, w, "/")), &got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v:\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

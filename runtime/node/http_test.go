@@ -78,6 +78,22 @@ export default httpServerHandler(createServer(`+listener+`));`, pagesruntime.Wor
 	}
 }
 
+// ask sends a request without a body, and reads the answer to its end or to where it
+// breaks off.
+func ask(t *testing.T, server *httptest.Server, method, path string) (resp *http.Response, body []byte, broken error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err = server.Client().Do(req); err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, broken = io.ReadAll(resp.Body)
+	return resp, body, broken
+}
+
 // TestServerHead answers HEAD with the length that GET would give, and several
 // cookies in lines of their own.
 func TestServerHead(t *testing.T) {
@@ -91,16 +107,7 @@ export default httpServerHandler(createServer((req, res) => {
   res.end("345");
 }));`, pagesruntime.WorkerOptions{}))
 	for _, c := range []struct{ method, path, length, body string }{{"HEAD", "/", "5", ""}, {"GET", "/", "5", "12345"}, {"GET", "/long", "3", "123"}} {
-		req, err := http.NewRequestWithContext(t.Context(), c.method, server.URL+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := server.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
+		resp, body, err := ask(t, server, c.method, c.path)
 		if err != nil || string(body) != c.body || resp.Header.Get("Content-Length") != c.length || resp.Header.Get("Keep-Alive") != "" ||
 			!slices.Equal(resp.Header.Values("Set-Cookie"), []string{"a=1", "b=2"}) {
 			t.Errorf("%s %s: %q %v %v", c.method, c.path, body, resp.Header, err)
@@ -235,16 +242,7 @@ export default httpServerHandler(createServer(async (req, res) => {
 		body, line string
 		fails      bool
 	}{"/whole": {"whole", "finished", false}, "/late": {"late", "Error: after the end", false}, "/part": {"part", "the answer broke off: Error: broken", true}} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := server.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
+		_, body, err := ask(t, server, http.MethodGet, path)
 		if line := <-lines; string(body) != want.body || (err != nil) != want.fails || !strings.Contains(line, want.line) {
 			t.Errorf("%s: %q, %v, logged %q", path, body, err, line)
 		}

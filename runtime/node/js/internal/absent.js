@@ -10,9 +10,9 @@ const instead = {
   dns: "a Worker resolves names only in fetch",
   domain: "use try and catch, or AsyncLocalStorage of node:async_hooks",
   fs: "a Worker has no file system; import the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET",
-  http: "use fetch",
+  http: "the platform keeps the connections, and what is sent before an answer",
   http2: "use fetch",
-  https: "use fetch",
+  https: "the platform keeps the connections, and their certificates",
   inspector: "use console.log",
   net: "a Worker has no sockets; use fetch",
   readline: "a Worker has no terminal",
@@ -33,6 +33,12 @@ export function createNotImplementedError(name) {
   const module = full.split(/[./]/)[0];
   const hint = instead[module];
   return NodeError(Error, "ERR_METHOD_NOT_IMPLEMENTED", `${full} of Node.js is not available in a Worker${hint ? `: ${hint}` : ""}`);
+}
+
+/** The error of an option, "module option", that asks for what a Worker has not. */
+export function absentOption(name) {
+  const [module, option] = name.split(" ");
+  return NodeError(Error, "ERR_OPTION_NOT_IMPLEMENTED", `the option ${option} of node:${module} cannot be given in a Worker: ${instead[module]}; leave it out`);
 }
 
 /** A function that throws when it is called. */

@@ -2,6 +2,7 @@
 // sent by the Worker's fetch, and whose answer comes as another.
 import { Buffer } from "node:buffer";
 import { urlToHttpOptions } from "node:url";
+import { absentOption } from "node:internal/absent";
 import { globalAgent } from "node:internal/http/agent";
 import { AbortError, invalidType, invalidValue, needBoolean, needFunction, needInteger, needSignal, needString, NodeError, outOfRange } from "node:internal/errors";
 import { validateHeaderName } from "node:internal/http/headers";
@@ -80,7 +81,7 @@ function needPossible(options) {
   for (const [name, need] of Object.entries(ABSENT)) {
     if (options[name] === undefined || options[name] === null) continue;
     need(options[name], `options.${name}`);
-    throw NodeError(Error, "ERR_OPTION_NOT_IMPLEMENTED", `The options.${name} option is not implemented`);
+    throw absentOption(`http ${name}`);
   }
   for (const name of ["insecureHTTPParser", "joinDuplicateHeaders"]) {
     if (options[name] !== undefined) needBoolean(options[name], `options.${name}`);
@@ -91,6 +92,11 @@ function duration(value, name) {
   if (typeof value !== "number") throw invalidType(name, "number", value);
   if (value < 0 || !Number.isFinite(value)) throw outOfRange(name, "a non-negative finite number", value);
   return value;
+}
+
+// Node.js sends a body with every method; what fetch would leave out is told.
+function needless(method) {
+  return NodeError(Error, "ERR_HTTP_BODY_NOT_ALLOWED", `a ${method} request of a Worker has no body, since fetch sends it; use POST, or put it into the URL`);
 }
 
 function bracketed(host) { return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host; }
@@ -217,7 +223,7 @@ export class ClientRequest extends OutgoingMessage {
 
   _write(chunk, encoding, callback) {
     this.socket.moved();
-    if (!this._hasBody) return callback();
+    if (!this._hasBody) return callback(chunk.byteLength > 0 ? needless(this.method) : null);
     const bytes = new Uint8Array(chunk); // a copy: the writer may use its buffer again
     if (!this.#sent && this[kEnding]) {
       this.#send(bytes);

@@ -145,6 +145,7 @@ const methods = {
     return this;
   },
 
+  // Abstract, in the words of Node.js: a class of messages says here how its own begin.
   _implicitHeader() { throw NodeError(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented"); },
   _flush() {},
   _write(chunk, encoding, callback) { callback(); },

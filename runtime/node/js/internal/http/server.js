@@ -1,6 +1,7 @@
 // https://nodejs.org/api/http.html#class-httpserver. A server listens at a port
 // of the Worker's own; cloudflare:node brings it the requests of the platform.
 import { EventEmitter } from "node:events";
+import { absentOption } from "node:internal/absent";
 import { needBoolean, needFunction, needInteger, needNumber, needObject, NodeError, outOfRange } from "node:internal/errors";
 import { aborted, IncomingMessage, receive } from "node:internal/http/incoming";
 import { answerOf, breakOff, ServerResponse } from "node:internal/http/response";
@@ -41,7 +42,7 @@ function configure(server, options) {
   for (const name of FIXED) {
     if (options[name] === undefined) continue;
     needInteger(options[name], name, 0);
-    throw NodeError(Error, "ERR_OPTION_NOT_IMPLEMENTED", `The ${name} option is not implemented`);
+    throw absentOption(`http ${name}`);
   }
   for (const name of ["insecureHTTPParser", "requireHostHeader", "joinDuplicateHeaders", "rejectNonStandardBodyWrites"]) {
     if (options[name] !== undefined) needBoolean(options[name], `options.${name}`);
