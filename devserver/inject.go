@@ -32,7 +32,7 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !showsDocument(r) {
-			next.ServeHTTP(&fleeting{ResponseWriter: w}, r)
+			next.ServeHTTP(fleeting{w}, r)
 			return
 		}
 		version := h.current()
@@ -140,37 +140,22 @@ func keepNoFailure(status int, h http.Header) {
 }
 
 // fleeting is a response that is no page to show.
-type fleeting struct {
-	http.ResponseWriter
-	wrote bool
-}
+type fleeting struct{ http.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *fleeting) WriteHeader(status int) {
-	if !w.wrote {
-		keepNoFailure(status, w.Header())
-	}
-	w.wrote = status >= 200 || status == http.StatusSwitchingProtocols
+func (w fleeting) WriteHeader(status int) {
+	keepNoFailure(status, w.Header())
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
-func (w *fleeting) Write(b []byte) (int, error) {
-	w.wrote = true
-	return w.ResponseWriter.Write(b)
-}
-
 // ReadFrom lets a file go out the fast way.
-func (w *fleeting) ReadFrom(src io.Reader) (int64, error) {
-	w.wrote = true
-	return io.Copy(w.ResponseWriter, src)
-}
+func (w fleeting) ReadFrom(src io.Reader) (int64, error) { return io.Copy(w.ResponseWriter, src) }
 
 // Flush implements http.Flusher.
-func (w *fleeting) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w fleeting) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap lets deadlines and hijacks reach the connection.
-func (w *fleeting) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w fleeting) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func injectable(status int, h http.Header) bool {
 	switch {

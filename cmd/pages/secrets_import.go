@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/toolapi"
-	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
 // maxSecretsFile is as much as is read of a file of secrets.
@@ -105,9 +104,7 @@ type secretsSetDoc struct {
 func (r *remote) importSecrets(ctx context.Context, values map[string]string, names []string) error {
 	doc := secretsSetDoc{OK: true}
 	for i, name := range names {
-		done, err := client.Run(ctx, r.client, r.contract.SetSecret, toolapi.SetSecretArgs{
-			SiteID: toolapi.UUID(r.site), Name: toolapi.SecretName(name), Value: toolapi.SecretValue(values[name]), Scope: r.scope(),
-		})
+		done, err := r.setSecret(ctx, name, values[name])
 		if err != nil {
 			if i > 0 {
 				r.progress("set before that: %s", strings.Join(names[:i], ", "))

@@ -87,14 +87,19 @@ func (c *cli) newSecretsSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := client.Run(ctx, r.client, r.contract.SetSecret, toolapi.SetSecretArgs{
-				SiteID: toolapi.UUID(r.site), Name: toolapi.SecretName(args[0]), Value: toolapi.SecretValue(value), Scope: r.scope(),
-			})
+			done, err := r.setSecret(ctx, args[0], value)
 			return r.reportSecret(done, err, "set")
 		},
 	}
 	r.siteFlags(cmd)
 	return cmd
+}
+
+// setSecret sets one secret of the site.
+func (r *remote) setSecret(ctx context.Context, name, value string) (toolapi.SecretChange, error) {
+	return client.Run(ctx, r.client, r.contract.SetSecret, toolapi.SetSecretArgs{
+		SiteID: toolapi.UUID(r.site), Name: toolapi.SecretName(name), Value: toolapi.SecretValue(value), Scope: r.scope(),
+	})
 }
 
 // secretValue reads the value of a secret.

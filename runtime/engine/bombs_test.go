@@ -183,12 +183,9 @@ var bombEngine = sync.OnceValues(func() (*engine.Engine, error) {
 	return engine.Open(context.Background(), engine.Options{})
 })
 
-// deepest has the machine stack grown, in steps that no budget ends: ARCHITECTURE.md, "Why… a new instance after a kill".
-const deepest = `(function f() { f() })()`
-
-// TestBombs: a turn is over at most [overshoot] of CPU time after its budget.
-func TestBombs(t *testing.T) {
-	const budget = 50 * time.Millisecond
+// bombIsolate starts an isolate of the shared engine; onReset hears why it starts over.
+func bombIsolate(t *testing.T, onReset func(error)) *engine.Isolate {
+	t.Helper()
 	e, err := bombEngine()
 	if err != nil {
 		t.Fatal(err)
@@ -197,12 +194,22 @@ func TestBombs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resets := make(chan error, 8)
-	i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{OnReset: func(cause error) { resets <- cause }})
+	i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{OnReset: onReset})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(i.Close)
+	return i
+}
+
+// deepest has the machine stack grown, in steps that no budget ends: ARCHITECTURE.md, "Why… a new instance after a kill".
+const deepest = `(function f() { f() })()`
+
+// TestBombs: a turn is over at most [overshoot] of CPU time after its budget.
+func TestBombs(t *testing.T) {
+	const budget = 50 * time.Millisecond
+	resets := make(chan error, 8)
+	i := bombIsolate(t, func(cause error) { resets <- cause })
 	for name, bomb := range bombs {
 		t.Run(name, func(t *testing.T) {
 			var s *engine.Scope

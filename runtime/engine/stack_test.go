@@ -3,8 +3,6 @@ package engine_test
 import (
 	"testing"
 	"time"
-
-	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // deep calls work from every depth of the stack, the deepest first: what does not fit must be an exception that code
@@ -21,19 +19,7 @@ const deep = `
 // TestStack: at any depth of the stack the engine's own functions work or throw a RangeError; none runs off its end,
 // which would be the end of the isolate.
 func TestStack(t *testing.T) {
-	e, err := bombEngine()
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := e.Boot(t.Context(), prelude, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{OnReset: func(cause error) { t.Errorf("the isolate ended: %v", cause) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(i.Close)
+	i := bombIsolate(t, func(cause error) { t.Errorf("the isolate ended: %v", cause) })
 	for name, work := range map[string]string{
 		"a call":       `() => Math.max(1)`,
 		"numbers":      `() => (1e300 / 7).toString(7) + (1 / 3).toFixed(100) + 5e-324.toPrecision(100) + 1e21.toExponential(100)`,
