@@ -44,8 +44,9 @@ func (c *cli) newDev() *cobra.Command {
 			"Migrations are applied, members routes are guarded, limits end requests, forms\nturn into leads and events. Every save is live at once. The dashboard is at\n" +
 			"/__pages/. The first line on stdout is \"ready URL\". On a terminal, ? lists keys\nthat open the site, rebuild it, change who visitors are, and more.\n\n" +
 			"Exit codes: 0 stopped by Ctrl-C, 1 the manifest was refused, 2 wrong usage,\n9 the port, the state folder or its lock cannot be had.",
-		Example: "  pages dev\n  pages dev --port 0 --json\n  pages dev sites/club --limits warn --allow-fetch localhost:9000",
-		Args:    cobra.MaximumNArgs(1),
+		Annotations: map[string]string{printsLines: "yes"},
+		Example:     "  pages dev\n  pages dev --port 0 --json\n  pages dev sites/club --limits warn --allow-fetch localhost:9000",
+		Args:        cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err

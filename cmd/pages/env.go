@@ -56,7 +56,7 @@ func (e env) shown(path string) string {
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := file(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

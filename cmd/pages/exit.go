@@ -76,10 +76,13 @@ func reason(err error) string {
 // exit prints what ended a command and returns the exit code. A command that a
 // signal cut short ends with the signal's code, whatever it then failed with.
 func (c *cli) exit(ctx context.Context, err error) int {
+	stop, signaled := errors.AsType[signalError](context.Cause(ctx))
+	if !signaled {
+		err = c.whole(err)
+	}
 	if err == nil {
 		return 0
 	}
-	stop, signaled := errors.AsType[signalError](context.Cause(ctx))
 	if !signaled || !errors.Is(err, context.Canceled) && !errors.Is(err, stop) {
 		c.print(err)
 	}
@@ -130,9 +133,11 @@ type failureDoc struct {
 }
 
 func (c *cli) printFailure(f *failure) {
-	if c.json {
-		c.printJSON(failureDoc{false, f.id, f.msg, f.fix, f.said})
-		return
+	if c.json && c.out.lost() == nil {
+		c.printDocument(failureDoc{false, f.id, f.msg, f.fix, f.said})
+		if c.out.lost() == nil {
+			return
+		}
 	}
 	if f.id == idOutstanding {
 		c.printOutstanding(f)
@@ -147,9 +152,12 @@ func (c *cli) printFailure(f *failure) {
 
 // printRefused prints the diagnostics of a file that was refused.
 func (c *cli) printRefused(r *refused) {
-	if c.json {
-		// Writing to stdout fails only when its reader is gone.
-		_ = manifest.WriteJSON(c.stdout, r.report)
+	switch {
+	case c.json && c.lines:
+		c.printJSONLine(r.report)
+		return
+	case c.json:
+		_ = manifest.WriteJSON(c.stdout, r.report) // the exit tells of output that is lost
 		return
 	}
 	c.printDiagnostics(r.report, r.src)

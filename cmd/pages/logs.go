@@ -29,6 +29,7 @@ func (c *cli) newLogs() *cobra.Command {
 		Example: "  pages logs --since 10m --status 5xx\n  pages logs --path '/api/*' --level warn --json\n  pages logs -f --grep timeout\n  pages logs --request req_4kx2",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			c.lines = f.follow
 			if err := f.check(c.now()); err != nil {
 				return err
 			}

@@ -34,8 +34,9 @@ func (c *cli) newPlatform() *cobra.Command {
 			"The first line on stdout is \"ready URL\". With --json it is one JSON document with\nthe address, the workspaces and, with --seed demo, keys and ids to call with.\nRequests are logged on stderr, without keys and bodies.\n\n" +
 			"The seed plants two workspaces in a folder that has none. Its keys are the same on\nevery machine: they are for trying, not for keeping.\n\n" +
 			"Exit codes: 0 stopped by Ctrl-C, 1 the service failed, 2 wrong usage, 9 the port,\nthe data folder or its lock cannot be had, or the disk failed.",
-		Example: "  pages platform --seed demo\n  pages platform --port 0 --data /srv/pages --json\n  pages platform keys create ana@acme.test --data /srv/pages",
-		Args:    cobra.NoArgs,
+		Annotations: map[string]string{printsLines: "yes"},
+		Example:     "  pages platform --seed demo\n  pages platform --port 0 --data /srv/pages --json\n  pages platform keys create ana@acme.test --data /srv/pages",
+		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -54,8 +54,19 @@ func (c *cli) printJSON(v any) {
 	enc := json.NewEncoder(c.stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	// Writing to stdout fails only when its reader is gone.
-	_ = enc.Encode(v)
+	_ = enc.Encode(v) // the exit tells of output that is lost
+}
+
+// printsLines is the annotation of commands whose --json prints lines of JSON.
+const printsLines = "printsLines"
+
+// printDocument prints v as the command prints JSON: one document, or one line among others.
+func (c *cli) printDocument(v any) {
+	if c.lines {
+		c.printJSONLine(v)
+		return
+	}
+	c.printJSON(v)
 }
 
 // printJSONLine prints v as one line of JSON on stdout.

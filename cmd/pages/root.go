@@ -12,9 +12,11 @@ import (
 // cli is one run of the command: the process around it and the global flags.
 type cli struct {
 	env
-	siteDir  string // -C
+	out      *output // env.stdout
+	siteDir  string  // -C
 	stateDir string
 	json     bool
+	lines    bool // --json prints lines of JSON, a failure among them
 	color    string
 	quiet    bool
 	verbose  bool
@@ -24,10 +26,12 @@ type cli struct {
 
 // run runs the command and returns the exit code.
 func run(ctx context.Context, args []string, e env) int {
-	c := &cli{env: e}
+	c := &cli{env: e, out: &output{Writer: e.stdout}}
+	c.stdout = c.out
 	root := c.newRoot()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	c.lines = c.lines || cmd.Annotations[printsLines] != ""
 	if err != nil && !c.entered && !errors.As(err, new(*failure)) {
 		err = misuse(cmd, err)
 	}

@@ -117,7 +117,7 @@ type testDoc struct {
 func (c *cli) runCommand(ctx context.Context, t *testSite, path string, args []string) error {
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Args[0] = args[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, c.stdout, c.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, file(c.stdout), c.stderr
 	if c.json {
 		cmd.Stdout = c.stderr
 	}

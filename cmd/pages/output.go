@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+// This file is about results that could not be written: a full disk under `pages … > file` is no success.
+
+// output is stdout. It remembers the first write that failed.
+type output struct {
+	io.Writer
+	mu     sync.Mutex
+	failed error
+}
+
+// Write implements io.Writer.
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.failed == nil {
+			o.failed = err
+		}
+	}
+	return n, err
+}
+
+// lost is why something that was printed is not there; nil where nothing is missing,
+// or only a reader that wanted no more.
+func (o *output) lost() error {
+	if o == nil { // a test's
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if errors.Is(o.failed, errReaderGone) {
+		return nil
+	}
+	return o.failed
+}
+
+// file is what w writes to, for those who want more of it than writing.
+func file(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok {
+		return o.Writer
+	}
+	return w
+}
+
+// whole makes a command fail whose result is not there, whole, on stdout. What failed already keeps its code.
+func (c *cli) whole(err error) error {
+	lost := c.out.lost()
+	if lost == nil || err != nil && !errors.Is(err, lost) {
+		return err
+	}
+	return resourceError("output-lost", "what was to be printed could not be written", "write it to another place", lost)
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// refusing is a stdout that takes nothing.
+type refusing struct{ err error }
+
+func (r refusing) Write([]byte) (int, error) { return 0, r.err }
+
+// runInto is what a command came to whose stdout failed with err, nil for one that did not.
+func runInto(t *testing.T, err error, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	e := env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, environ: []string{"NO_COLOR=1"}, dir: t.TempDir(), now: time.Now}
+	if err != nil {
+		e.stdout = refusing{&os.PathError{Op: "write", Path: "stdout", Err: err}}
+	}
+	return run(t.Context(), args, e), out.String(), errs.String()
+}
+
+func TestOutputThatIsLost(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		err  error
+		code int
+		said string // on stderr
+	}{
+		{"version", syscall.ENOSPC, exitResource, "could not be written: "},
+		{"version --json", syscall.ENOSPC, exitResource, "fix: make room on the disk"},
+		{"schema", syscall.ENOSPC, exitResource, "fix: make room on the disk"},
+		{"--help", syscall.EIO, exitResource, "could not be written: "},
+		{"version --json --bogus", syscall.ENOSPC, exitUsage, "unknown flag: --bogus"},
+		{"version", errReaderGone, 0, ""},
+		{"version --json", errReaderGone, 0, ""},
+		{"version", nil, 0, ""},
+	} {
+		code, _, stderr := runInto(t, c.err, strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(stderr, c.said) || c.said == "" && stderr != "" {
+			t.Errorf("%s with %v: exit %d, %q", c.args, c.err, code, stderr)
+		}
+	}
+}
+
+// What prints lines of JSON prints why it failed as one of them.
+func TestFailuresAmongLines(t *testing.T) {
+	for _, args := range []string{
+		"dev nowhere --json", "--json dev --bogus", "platform --seed other --json", "events tail nowhere --json", "logs nowhere --follow --json",
+	} {
+		code, stdout, _ := runInto(t, nil, strings.Fields(args)...)
+		line, rest, _ := strings.Cut(stdout, "\n")
+		var doc failureDoc
+		if err := json.Unmarshal([]byte(line), &doc); code == 0 || err != nil || rest != "" || doc.OK || doc.Code == "" {
+			t.Errorf("%s: exit %d, %q, %v", args, code, stdout, err)
+		}
+	}
+}
+
+func TestRefusedAmongLines(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/pages.deploy.json", []byte(`{"entry": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, _ := runInto(t, nil, "dev", dir, "--json")
+	var report struct{ Diagnostics []struct{ Code string } }
+	err := json.Unmarshal([]byte(stdout), &report)
+	if code != exitRefused || strings.Count(stdout, "\n") != 1 || err != nil || len(report.Diagnostics) == 0 {
+		t.Errorf("exit %d, %q, %v", code, stdout, err)
+	}
+}
