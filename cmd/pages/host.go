@@ -28,6 +28,7 @@ type siteHost struct {
 	runtime func() (*pagesruntime.Runtime, error)
 	outside *site.Outside   // for visitors of no site
 	files   *site.FileCache // of all sites
+	most    int             // sites that are open at a time
 
 	mu       sync.Mutex
 	sites    map[string]*hostedSite
@@ -47,7 +48,7 @@ const loadPause = 5 * time.Second
 func (c *cli) newHost(ctx context.Context, data *platformData, logger *slog.Logger) (*siteHost, error) {
 	h := &siteHost{
 		cli: c, dir: filepath.Join(data.dir, "sites"), logger: logger, until: context.WithoutCancel(ctx), files: site.NewFileCache(hostFileBytes),
-		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{},
+		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), notice: func(error) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
 		return pagesruntime.Open(h.until, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now})
@@ -116,6 +117,8 @@ func (h *siteHost) Prepare(ctx context.Context, r service.Release) (service.Prep
 		h.notice(err)
 		return nil, err
 	}
+	next.held = true
+	s.usage.hold()
 	return next, nil
 }
 
@@ -129,16 +132,17 @@ func (h *siteHost) Serving(id string) bool {
 	h.mu.Lock()
 	s, ok := h.sites[id]
 	h.mu.Unlock()
-	return !ok || s.shown.Load() || s.failedAt.Load() == 0
+	return !ok || s.usage.isShown() || s.failedAt.Load() == 0
 }
 
 func (h *siteHost) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load func(context.Context) (service.Release, error)) {
-	if !s.shown.Load() {
+	if !s.usage.enter() {
 		if err := s.load(r.Context(), load); err != nil {
 			h.cannotShow(w, r, s, err)
 			return
 		}
 	}
+	defer func() { s.usage.leave(h.cli.now()) }()
 	s.hosts.note(r.Host)
 	s.front.ServeHTTP(w, r)
 }

@@ -18,6 +18,7 @@ type preparedRelease struct {
 	site     *hostedSite
 	revision site.Revision
 	worker   *sharedWorker // nil for a static site
+	held     bool          // it keeps the site open
 }
 
 // Show implements service.Prepared.
@@ -25,6 +26,15 @@ func (p *preparedRelease) Show() {
 	p.site.showing.Lock()
 	defer p.site.showing.Unlock()
 	p.show()
+	p.leave()
+}
+
+// leave lets the site be closed when nobody needs it.
+func (p *preparedRelease) leave() {
+	if p.held {
+		p.held = false
+		p.site.usage.leave(p.site.host.cli.now())
+	}
 }
 
 // showFirst shows what a visitor had loaded, unless a publish has shown something
@@ -32,7 +42,7 @@ func (p *preparedRelease) Show() {
 func (p *preparedRelease) showFirst() {
 	p.site.showing.Lock()
 	defer p.site.showing.Unlock()
-	if p.site.shown.Load() {
+	if p.site.usage.isShown() {
 		p.Discard()
 		return
 	}
@@ -52,7 +62,8 @@ func (p *preparedRelease) show() {
 	if old != nil {
 		old.retire()
 	}
-	s.shown.Store(true)
+	s.failedAt.Store(0)
+	s.usage.shows()
 }
 
 // Discard implements service.Prepared.
@@ -60,6 +71,7 @@ func (p *preparedRelease) Discard() {
 	if p.worker != nil {
 		p.worker.close(0)
 	}
+	p.leave()
 }
 
 // prepare makes a release ready, and opens the site for it.

@@ -20,27 +20,28 @@ import (
 // hostedSite is a published site, or a preview of one: its state, its front door, and
 // what it serves.
 type hostedSite struct {
-	host *siteHost
-	id   string
-	dir  string // of its state
-	busy chan struct{}
+	host  *siteHost
+	id    string
+	dir   string // of its state
+	busy  chan struct{}
+	usage usage
 
-	// What is below is set by open, once, while busy is held.
+	// What is below is set by open, and unset by rest, while busy is held.
 	state    *state
 	platform *sql.DB // the live site's, for a preview
 	stores   *stores
-	uploads  *stores // the live site's, for a preview
+	uploads  *stores     // the live site's, for a preview
+	of       *hostedSite // the live site that a preview holds open
 	database *sql.DB
 	front    *site.Site
 	caches   *web.Caches
+	running  *sharedWorker // of what is shown; nil for a static site
+
 	ran      bool // code ran
 	ended    bool
-
 	live     workerSet
-	running  *sharedWorker // of what is shown; nil for a static site
 	hosts    hostNames
-	showing  sync.Mutex // held while something is put in the place of what was shown
-	shown    atomic.Bool
+	showing  sync.Mutex   // held while something is put in the place of what was shown
 	failedAt atomic.Int64 // when loading failed last, before anything was shown, in nanoseconds; 0 when it did not
 }
 
@@ -56,7 +57,7 @@ func (s *hostedSite) lock(ctx context.Context) error {
 
 func (s *hostedSite) unlock() { <-s.busy }
 
-// load shows what is live, unless it was shown meanwhile.
+// load shows what is live, unless it was shown meanwhile, and holds the site open.
 func (s *hostedSite) load(ctx context.Context, load func(context.Context) (service.Release, error)) error {
 	if err := s.lock(ctx); err != nil {
 		return err
@@ -66,7 +67,8 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	switch failed := s.failedAt.Load(); {
 	case s.ended:
 		return errEnded
-	case s.shown.Load():
+	case s.usage.isShown():
+		s.usage.hold()
 		return nil
 	case failed != 0 && now.Sub(time.Unix(0, failed)) < loadPause:
 		return errors.New("it could not be loaded a moment ago")
@@ -79,13 +81,15 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 		next, err = s.prepare(ctx, r)
 	}
 	switch {
-	case err != nil && s.shown.Load(): // by a publish, meanwhile
+	case err != nil && s.usage.isShown(): // by a publish, meanwhile
+		s.usage.hold()
 		return nil
 	case err != nil:
 		s.failedAt.Store(now.UnixNano())
 		return err
 	}
 	next.showFirst()
+	s.usage.hold()
 	return nil
 }
 
@@ -94,6 +98,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	if s.front != nil {
 		return nil
 	}
+	s.host.makeRoom()
 	if r.Preview {
 		if err := s.openPreview(ctx, r); err != nil {
 			return err
@@ -108,8 +113,8 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			s.state, s.platform, s.uploads = nil, nil, nil
 			err = errors.Join(err, opened.Close())
+			s.forget()
 		}
 	}()
 	s.state = opened
@@ -134,7 +139,10 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 		IsMember:  func(ctx context.Context, m site.Member) bool { return r.People.IsMember(ctx, m.ID) },
 		Workspace: r.Workspace, OnLead: func(site.Lead) { s.host.arrived(r.Site) }, DatabaseFailed: s.host.notice, ErrorPage: s.failed, Preview: r.Preview, Now: c.now, Logger: s.host.logger.With("site", s.id),
 	})
-	s.front = front
+	if err == nil {
+		s.front = front
+		s.usage.opened(c.now())
+	}
 	return err
 }
 
@@ -158,5 +166,20 @@ func (s *hostedSite) close() error {
 	for _, w := range s.live.all() {
 		w.close(drainTime)
 	}
+	s.letGo()
 	return errors.Join(s.front.Close(), s.stores.close(), s.caches.Close(), s.state.Close())
+}
+
+// letGo lets the live site be closed that a preview needs.
+func (s *hostedSite) letGo() {
+	if s.of != nil {
+		s.of.usage.leave(s.host.cli.now())
+		s.of = nil
+	}
+}
+
+// forget forgets what was open.
+func (s *hostedSite) forget() {
+	s.letGo()
+	s.state, s.platform, s.stores, s.uploads, s.database, s.front, s.caches, s.running = nil, nil, nil, nil, nil, nil, nil, nil
 }

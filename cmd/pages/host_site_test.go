@@ -24,40 +24,53 @@ func sumOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestLoadBesidePublish has a publish happen while the first visitor since the start
-// waits for what was live when they came.
-func TestLoadBesidePublish(t *testing.T) {
+// hosting makes a host, and releases of a static site whose only page is a text.
+func hosting(t *testing.T) (h *siteHost, release func(site, text string) service.Release) {
+	t.Helper()
 	dir, logger := t.TempDir(), slog.New(slog.DiscardHandler)
 	store, err := blob.Open(filepath.Join(dir, "blobs"), func(err error) { t.Error(err) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := func(text string) service.Release {
+	h, err = (&cli{env: env{now: time.Now}}).newHost(t.Context(), &platformData{dir: dir}, logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	h.notice = func(err error) { t.Error(err) }
+	return h, func(site, text string) service.Release {
 		t.Helper()
-		r := service.Release{Site: "s", Revision: text, WorkspaceID: 1, Workspace: "acme", Files: store.Space(1)}
+		r := service.Release{Site: site, Revision: text, WorkspaceID: 1, Workspace: "acme", Files: store.Space(1)}
 		f := bundle.File{Path: "a.txt", SHA256: sumOf(text), Size: int64(len(text))}
 		if _, err := r.Files.Put(f.SHA256, f.Size, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
-		if r.Bundle, err = bundle.New([]byte("{}"), []bundle.File{f}); err != nil {
+		made, err := bundle.New([]byte("{}"), []bundle.File{f})
+		if err != nil {
 			t.Fatal(err)
 		}
+		r.Bundle = made
 		return r
 	}
-	h, err := (&cli{env: env{now: time.Now}}).newHost(t.Context(), &platformData{dir: dir}, logger)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := h.close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	visit := func(load func(context.Context) (service.Release, error)) string {
-		w := httptest.NewRecorder()
-		h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), "s", load)
-		return w.Body.String()
-	}
+}
+
+// ask is what a visitor of a site gets.
+func ask(h *siteHost, site string, load func(context.Context) (service.Release, error)) string {
+	w := httptest.NewRecorder()
+	h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), site, load)
+	return w.Body.String()
+}
+
+// TestLoadBesidePublish has a publish happen while the first visitor since the start
+// waits for what was live when they came.
+func TestLoadBesidePublish(t *testing.T) {
+	h, of := hosting(t)
+	release := func(text string) service.Release { return of("s", text) }
+	visit := func(load func(context.Context) (service.Release, error)) string { return ask(h, "s", load) }
 	next, err := h.Prepare(t.Context(), release("new"))
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +88,7 @@ func TestLoadBesidePublish(t *testing.T) {
 	if next, err = h.Prepare(t.Context(), release("newest")); err != nil {
 		t.Fatal(err)
 	}
-	h.sites["s"].shown.Store(false) // as after a start
+	h.sites["s"].usage.shown = false // as after a start
 	if got := visit(func(context.Context) (service.Release, error) {
 		next.Show()
 		return old, errors.New("it was replaced")

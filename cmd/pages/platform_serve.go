@@ -51,6 +51,7 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 		}
 	}()
 	host.notice, host.arrived = s.Notice, s.Arrived
+	defer host.watchResting()()
 	ready, err := c.plant(ctx, s, f.seed)
 	if err != nil {
 		return err

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// This file closes published sites that nobody visits, so that a service holds the
+// databases and Workers of those that are visited, and not of all it ever showed. The
+// next visitor has the site loaded again, which takes some milliseconds.
+
+const (
+	// restAfter is how long nobody visits a site before it is closed.
+	restAfter = 10 * time.Minute
+	// restStep is how often it is looked for such sites.
+	restStep = time.Minute
+	// mostOpenSites is how many sites are open at a time, also where the system would let
+	// a process have more files: each takes one to two megabytes.
+	mostOpenSites = 256
+	// siteFiles is how many files a site has open when it is busy: the connections of its
+	// databases, each with the write-ahead log and its index.
+	siteFiles = 32
+	// otherFiles are left to connections and to the service's own databases.
+	otherFiles = 128
+)
+
+// openSites is how many sites may be open at a time in a process that may have so many
+// files.
+func openSites(files uint64) int {
+	if files <= otherFiles+siteFiles {
+		return 1
+	}
+	return int(min(mostOpenSites, (files-otherFiles)/siteFiles)) //nolint:gosec // mostOpenSites at most
+}
+
+// usage is who needs an open site: visitors, releases that wait to be shown, and previews.
+// The zero value is that of a site that is not open.
+type usage struct {
+	mu    sync.Mutex
+	open  bool // its state and its front door are
+	shown bool
+	users int
+	last  time.Time // when one left
+}
+
+// enter reports whether visitors are shown something. If so the site stays open until
+// leave.
+func (u *usage) enter() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.shown {
+		u.users++
+	}
+	return u.shown
+}
+
+// hold keeps the site open until leave. The caller holds the site's lock.
+func (u *usage) hold() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.users++
+}
+
+func (u *usage) leave(now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.users--
+	u.last = now
+}
+
+// opened notes that the site is open, shows that visitors are shown something.
+func (u *usage) opened(now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.open, u.last = true, now
+}
+
+func (u *usage) shows() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.shown = true
+}
+
+func (u *usage) isShown() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.shown
+}
+
+// resting reports whether the site is open and nobody needs it, and since when.
+func (u *usage) resting() (since time.Time, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.last, u.open && u.users == 0
+}
+
+// rest lets nobody in any more, unless someone needs the site.
+func (u *usage) rest() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.open || u.users > 0 {
+		return false
+	}
+	u.open, u.shown = false, false
+	return true
+}
+
+// rest closes the site if nobody needs it, and reports whether it is closed. Not even
+// who would open it again waits for that, unless it has begun.
+func (s *hostedSite) rest() bool {
+	select {
+	case s.busy <- struct{}{}:
+	default:
+		return false // it is being opened, or a release made ready
+	}
+	defer s.unlock()
+	if !s.usage.rest() {
+		return false
+	}
+	if err := s.close(); err != nil {
+		s.host.logger.Warn("a site was not closed", "site", s.id, "error", err.Error())
+		s.host.notice(err)
+	}
+	s.forget()
+	return true
+}
+
+// resting are the sites that nobody needs, those first that nobody has needed for
+// longest, and how many sites are open.
+func (h *siteHost) resting() (all []*hostedSite, open int) {
+	since := map[*hostedSite]time.Time{}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, places := range []map[string]*hostedSite{h.previews, h.sites} {
+		for _, s := range places {
+			if s.usage.isOpen() {
+				open++
+			}
+			if at, ok := s.usage.resting(); ok {
+				since[s] = at
+				all = append(all, s)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *hostedSite) int { return cmp.Or(since[a].Compare(since[b]), cmp.Compare(a.id, b.id)) })
+	return all, open
+}
+
+func (u *usage) isOpen() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.open
+}
+
+// makeRoom closes sites that nobody needs until one more may be open.
+func (h *siteHost) makeRoom() {
+	resting, open := h.resting()
+	for _, s := range resting {
+		if open < h.most {
+			return
+		}
+		if s.rest() {
+			open--
+		}
+	}
+}
+
+// closeResting closes the sites that nobody has needed for restAfter.
+func (h *siteHost) closeResting() {
+	now := h.cli.now()
+	resting, _ := h.resting()
+	for _, s := range resting {
+		if since, ok := s.usage.resting(); ok && now.Sub(since) >= restAfter {
+			s.rest()
+		}
+	}
+}
+
+// watchResting does that from time to time, until the returned function is called.
+func (h *siteHost) watchResting() (stop func()) {
+	ctx, cancel := context.WithCancel(h.until)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		step := time.NewTicker(restStep)
+		defer step.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-step.C:
+				h.closeResting()
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
