@@ -107,6 +107,9 @@ func (x *exchange) answer() {
 	x.route = d.route
 	switch {
 	case d.refusal != nil:
+		if d.answer == AnswerMethodNotAllowed {
+			x.out.Header().Set("Allow", allMethods)
+		}
 		x.refuse(d.refusal)
 	case d.answer == AnswerWorker:
 		x.callWorker()

@@ -63,7 +63,8 @@ var (
 	errFormMalformed = refuse(http.StatusBadRequest, "form_malformed", "the form data is malformed")
 	errFormType      = refuse(http.StatusUnsupportedMediaType, "form_type_unknown",
 		"a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8")
-	errFieldTwice = refuse(http.StatusBadRequest, "field_twice", "the JSON object has the same key twice")
+	errFormEncoded = refuse(http.StatusUnsupportedMediaType, "form_encoded", "a form is sent as it is, without a Content-Encoding")
+	errFieldTwice  = refuse(http.StatusBadRequest, "field_twice", "the JSON object has the same key twice")
 )
 
 // readForm reads the body of a post; its files become objects when they are committed.
@@ -76,6 +77,9 @@ func readForm(w http.ResponseWriter, r *http.Request, keep Files) (*formReader, 
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return f, errFormType
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return f, errFormEncoded
 	}
 	switch kind {
 	case "application/x-www-form-urlencoded":

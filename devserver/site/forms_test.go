@@ -309,6 +309,18 @@ func TestFormRefusals(t *testing.T) {
 	}
 }
 
+// A form that is sent compressed is not the form: nothing of it is kept as an answer.
+func TestFormsSentCompressed(t *testing.T) {
+	b := openInbox(t, Options{}, enquiries)
+	for coding, status := range map[string]int{"gzip": 415, "deflate, gzip": 415, "br": 415, "identity": 303, "Identity": 303} {
+		before := b.count(t)
+		got := b.do(t, nil, "POST", "/__pages/forms", "form=contact&a=1", formType, "Content-Encoding: "+coding)
+		if stored := b.count(t) - before; got.status != status || (stored == 1) != (status < 400) {
+			t.Errorf("%s: %d, %d stored: %.200s", coding, got.status, stored, got.body)
+		}
+	}
+}
+
 func TestFilenames(t *testing.T) {
 	for _, c := range []struct{ sent, kept string }{
 		{"a.pdf", "a.pdf"},

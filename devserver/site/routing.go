@@ -197,6 +197,9 @@ func (x *staticIndex) decide(path, method string, hit found, member bool) decisi
 
 func readOnly(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
+// allMethods are those that checkMethod lets pass.
+const allMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+
 // checkMethod refuses what is no method, or none of a site; nil lets it pass.
 func checkMethod(method string) *RefusalError {
 	switch method {

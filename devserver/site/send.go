@@ -159,7 +159,7 @@ func (x *exchange) modified(f *file) time.Time {
 // sendContents sends bytes, or what the conditions of the request make of them.
 func (x *exchange) sendContents(contents []byte, length []string, modified time.Time) {
 	if x.hasConditions() {
-		http.ServeContent(&x.out, x.r, "", modified, bytes.NewReader(contents))
+		x.serveContent(modified, bytes.NewReader(contents), int64(len(contents)))
 		return
 	}
 	h := x.out.Header()
@@ -184,11 +184,11 @@ func (x *exchange) sendLarge(f *file) {
 	steady := &steadyFile{file: opened, size: info.Size(), changed: info.ModTime()}
 	if !f.asset.Modified.IsZero() && !f.asset.Modified.Equal(info.ModTime()) {
 		// Written to since the index was made: nobody knows the tag of what is in it.
-		http.ServeContent(&x.out, x.r, "", time.Time{}, steady)
+		x.serveContent(time.Time{}, steady, info.Size())
 		return
 	}
 	if !x.sendEncoded(f, nil) {
-		http.ServeContent(&x.out, x.r, "", x.modified(f), steady)
+		x.serveContent(x.modified(f), steady, info.Size())
 	}
 }
 
