@@ -33,11 +33,17 @@ function refuseStrings() {
   }
 }
 
+// The name that is at the head of a stack nobody has read yet.
+const heads = new WeakMap();
+
 function headStacks() {
+  const { apply } = Reflect, { toString } = Error.prototype;
   Error.prepareStackTrace = function (error, frames) {
     let out = "";
     try {
-      out = `${error}`;
+      out = apply(toString, error, []);
+      const { name } = error;
+      if (typeof name === "string" && name !== "" && out.startsWith(name)) heads.set(error, name);
     } catch {
       out = "Error";
     }
@@ -46,17 +52,54 @@ function headStacks() {
   };
 }
 
+// A stack as it is read for the first time: V8 heads it then, with the name that
+// most constructors give once the stack is made, and the message it was made with.
+function named(error, stack) {
+  const before = heads.get(error);
+  if (before === undefined) return stack;
+  heads.delete(error);
+  try {
+    const { name } = error;
+    if (typeof name === "string" && name !== "" && name !== before && stack.startsWith(before)) return name + stack.slice(before.length);
+  } catch {} // the author's getter, or a stack that is no text
+  return stack;
+}
+
 // V8 takes any value as an error's stack, libraries take a stack away by setting
 // it to undefined, and one that was set is no enumerable property.
 function freeStacks() {
-  const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack");
+  const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"), { apply } = Reflect;
   const free = {
+    get stack() {
+      const stack = apply(get, this, []), head = named(this, stack);
+      if (head !== stack) Reflect.defineProperty(this, "stack", { value: head, writable: true, enumerable: false, configurable: true });
+      return head;
+    },
     set stack(value) {
-      if (Object(this) !== this) set.call(this, value);
+      if (Object(this) !== this) apply(set, this, [value]);
       else Reflect.defineProperty(this, "stack", { value, writable: true, enumerable: false, configurable: true });
     },
   };
-  Object.defineProperty(Error.prototype, "stack", { get, set: Object.getOwnPropertyDescriptor(free, "stack").set, enumerable: false, configurable: true });
+  Object.defineProperty(Error.prototype, "stack", { ...Object.getOwnPropertyDescriptor(free, "stack"), enumerable: false });
+}
+
+// What is captured for an object is headed as late as an error's own stack.
+function nameCaptures() {
+  const { captureStackTrace: capture } = Error, { apply } = Reflect;
+  const { value } = Object.getOwnPropertyDescriptor({
+    captureStackTrace(object, above = value) {
+      apply(capture, Error, [object, above]);
+      if (!heads.has(object)) return;
+      let { value: stack } = Object.getOwnPropertyDescriptor(object, "stack") ?? {};
+      const late = {
+        get stack() { return (stack = named(object, stack)); },
+        set stack(value) { Reflect.defineProperty(this, "stack", { value, writable: true, enumerable: false, configurable: true }); },
+      };
+      Object.defineProperty(object, "stack", { ...Object.getOwnPropertyDescriptor(late, "stack"), enumerable: false });
+    },
+  }, "captureStackTrace");
+  Object.defineProperty(value, "length", { value: capture.length, configurable: true });
+  Object.defineProperty(Error, "captureStackTrace", { value, writable: true, enumerable: false, configurable: true });
 }
 
 // The engine's setters answer NaN to what makes no date and leave the date as it
@@ -121,6 +164,7 @@ export function install() {
   countExceptions();
   headStacks();
   freeStacks();
+  nameCaptures();
   invalidateDates();
   nameZone();
   Math.random = { random() { return host.random_float(); } }.random;
