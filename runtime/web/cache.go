@@ -20,7 +20,8 @@ func (h *Host) cacheFuncs() map[string]engine.Func {
 		// [status, headers, handle of the body or -1]
 		"cache_match": h.cacheMatch,
 		// cache_put(cache, url, request headers, status, headers, text or bytes or
-		// null, handle of the body or -1) -> a promise of why it is not kept, or null
+		// null, handle of the body or -1, whether that is encoded as the headers say)
+		// -> a promise of why it is not kept, or null
 		"cache_put": h.cachePut,
 		// cache_delete(cache, url) -> a promise of whether it was there
 		"cache_delete": func(c *engine.Call) (any, error) {
@@ -149,6 +150,7 @@ func (h *Host) cachePut(c *engine.Call) (any, error) {
 	e := &cached{key: keyOf(c), status: int(c.Int(3)), header: withoutHeader(c.Strings(4), "content-length"), stored: now}
 	fresh, reason := freshness(headerOf(c.Strings(2)), e, now)
 	e.expires = now.Add(fresh)
+	encoded := c.Bool(7)
 	var source *body
 	if handle := c.Int(6); handle >= 0 {
 		if source = x.body(handle); source == nil {
@@ -161,6 +163,13 @@ func (h *Host) cachePut(c *engine.Call) (any, error) {
 		if source != nil {
 			var err error
 			if e.body, err = source.readCached(); err != nil {
+				return nil, lostBody(err)
+			}
+		}
+		if encoded { // what is kept is encoded when it is sent
+			body := decoded(bytes.NewReader(e.body), strings.Join(headerOf(e.header).Values("Content-Encoding"), ","))
+			var err error
+			if e.body, err = io.ReadAll(io.LimitReader(body, maxCached+1)); err != nil {
 				return nil, lostBody(err)
 			}
 		}

@@ -126,6 +126,11 @@ func TestFetch(t *testing.T) {
 			`["unzipped identity","unzipped gzip"]`,
 		},
 		{`return await (await fetch("{B}/deflate")).text()`, `"inflated"`},
+		{
+			`const asked = new Request("{B}/deflate", { encodeResponseBody: "manual" }), r = []; for (const q of [asked, new Request(asked), new Request("{B}/deflate", asked), new Request(asked, { encodeResponseBody: "automatic" })]) r.push((await (await fetch(q)).bytes())[0]); return r`,
+			`[120,120,120,105]`,
+		},
+		{`new Request("{B}/deflate", { encodeResponseBody: "never" })`, `TypeError: Invalid encodeResponseBody value: "never" is not "automatic" or "manual"`},
 		{`const r = await fetch("{B}/twice"); return [await r.text(), r.headers.get("content-encoding")]`, `["unpacked","deflate, gzip"]`},
 		{`const r = await fetch("{B}/none"); return [r.status, r.body, await r.text()]`, `[204,null,""]`},
 		{`const r = await fetch("{B}/echo", { method: "HEAD" }); return [r.status, r.body]`, `[200,null]`},
@@ -191,6 +196,31 @@ func TestFetchPassedOn(t *testing.T) {
 	defer resp.Body.Close()
 	if b, err := io.ReadAll(resp.Body); err == nil {
 		t.Errorf("the client took %q for all", b)
+	}
+}
+
+// TestFetchPassedOnEncoded passes bytes on as they were encoded: the answer
+// itself, one made of it, and one that a cache kept, whose content it is.
+func TestFetchPassedOnEncoded(t *testing.T) {
+	url, _ := backend(t)
+	const code = `const r = await fetch("%s/deflate", { encodeResponseBody: "manual" }), { pathname } = new URL(request.url);
+		if (pathname === "/itself") return r;
+		const made = new Response(r.body, r); made.headers.set("cache-control", "max-age=60");
+		if (pathname === "/made") return made;
+		await caches.default.put("https://a.test/", made); return caches.default.match("https://a.test/");`
+	w := serve(t, handler(fmt.Sprintf(code, url)), web.Options{AllowFetch: []string{"127.0.0.1"}})
+	for _, path := range []string{"/itself", "/made", "/cached"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, nil)
+		r.Header.Set("Accept-Encoding", "deflate")
+		resp, body := w.do(r)
+		z, err := zlib.NewReader(strings.NewReader(body))
+		if err != nil {
+			t.Errorf("%s: %v %q", path, err, body)
+			continue
+		}
+		if b, err := io.ReadAll(z); err != nil || string(b) != "inflated" || resp.Header.Get("Content-Encoding") != "deflate" {
+			t.Errorf("%s: %v %q, %v", path, resp.Header, b, err)
+		}
 	}
 }
 

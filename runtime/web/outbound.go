@@ -19,6 +19,7 @@ type outbound struct {
 	header      []string // name, value, name, value, …
 	redirect    string   // follow, manual or error
 	integrity   string   // of the answer's body; empty for none
+	manual      bool     // the answer's body stays encoded
 	// The body: at most one of whole and stream. A stream is sent once only.
 	whole  []byte
 	stream io.Reader
@@ -37,8 +38,8 @@ var (
 func (h *Host) fetchFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// fetch_start(token, method, url, headers, redirect, text or bytes or null,
-		// handle or -1, streamed, length of those two or -1, integrity) -> a promise of [status, status
-		// text, url without its fragment, redirected, headers, handle or -1]
+		// handle or -1, streamed, length of those two or -1, integrity, whether the answer's body
+		// stays encoded) -> a promise of [status, status text, url without its fragment, redirected, headers, handle or -1]
 		"fetch_start": h.fetchStart,
 		// fetch_abort(token)
 		"fetch_abort": func(c *engine.Call) (any, error) {
@@ -91,7 +92,7 @@ func (h *Host) fetchStart(c *engine.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &outbound{method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4), integrity: c.String(9)}
+	f := &outbound{method: c.String(1), url: c.String(2), header: c.Strings(3), redirect: c.String(4), integrity: c.String(9), manual: c.Bool(10)}
 	if err := f.setBody(x, c); err != nil {
 		return nil, err
 	}
@@ -168,9 +169,9 @@ func (h *Host) run(x *Exchange, f *outbound) (any, error) {
 	}
 	handle := int64(-1)
 	if bodyAllowed(f.method, resp.StatusCode) {
-		b := &body{
-			r:      decoded(resp.Body, strings.Join(resp.Header.Values("Content-Encoding"), ",")),
-			closer: func() { f.stop(errRequestOver) },
+		b := &body{r: resp.Body, closer: func() { f.stop(errRequestOver) }}
+		if !f.manual {
+			b.r = decoded(resp.Body, strings.Join(resp.Header.Values("Content-Encoding"), ","))
 		}
 		if err := f.verify(b); err != nil {
 			closeQuietly(resp.Body)

@@ -45,7 +45,7 @@ class Cache {
     const answer = state.list.slice();
     if (isStream(body)) body = await readAll(body);
     if (body instanceof HostBody) handle = body.handle, body = null;
-    const reason = await host.cache_put(name, url, list, status, answer, body, handle);
+    const reason = await host.cache_put(name, url, list, status, answer, body, handle, state.extra?.manual ?? false);
     if (reason !== null) console.debug(`Cache.put: the answer for ${url} is not kept: ${reason}`);
   }
   async delete(request, options = undefined) {

@@ -36,12 +36,13 @@ async function fetch(input, init = undefined) {
     stream = body;
     length = lengthOf(stream) ?? -1;
   }
-  const answer = host.fetch_start(token, method, url, uncached(list, state.asked?.cache), redirect, source, handle, stream !== null, length, state.asked?.integrity ?? "");
+  const manual = state.asked?.encodeResponseBody === "manual";
+  const answer = host.fetch_start(token, method, url, uncached(list, state.asked?.cache), redirect, source, handle, stream !== null, length, state.asked?.integrity ?? "", manual);
   if (stream !== null) upload(token, stream, signal);
   if (signal !== null) onAbort(signal, () => host.fetch_abort(token));
   try {
     const [status, text, at, redirected, headers, answerHandle] = await answer;
-    return fetched(status, text, headers, answerHandle, at, redirected, signal);
+    return fetched(status, text, headers, answerHandle, at, redirected, signal, manual);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   }

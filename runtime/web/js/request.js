@@ -81,8 +81,9 @@ export class Request {
 
 // What a request says of itself beside what is sent, when its init is silent.
 // There is no page that asks: a referrer is the Worker itself or none, and mode
-// and credentials change nothing of what goes out.
-const ASKED = { cache: "default", credentials: "same-origin", integrity: "", keepalive: false, mode: "cors", referrer: "about:client", referrerPolicy: "" };
+// and credentials change nothing of what goes out. The platform's
+// encodeResponseBody is whether a body stays as it was encoded.
+const ASKED = { cache: "default", credentials: "same-origin", encodeResponseBody: "automatic", integrity: "", keepalive: false, mode: "cors", referrer: "about:client", referrerPolicy: "" };
 
 function asked(request, name) { return (stateOf(request).asked ?? ASKED)[name]; }
 
@@ -121,6 +122,7 @@ const CHOICES = {
   cache: ["default", "no-store", "reload", "no-cache"], // production refuses force-cache and only-if-cached
   credentials: ["omit", "same-origin", "include"],
   duplex: ["half"],
+  encodeResponseBody: ["automatic", "manual"],
   mode: ["cors", "same-origin", "no-cors", "navigate"],
   priority: ["high", "low", "auto"],
   redirect: ["follow", "error", "manual"],
@@ -137,7 +139,7 @@ function choose(member, value) {
 
 function apply(request, init, from) {
   const {
-    body, cache, cf, credentials, duplex, headers, integrity, keepalive, method, mode, priority, redirect, referrer, referrerPolicy, signal, window,
+    body, cache, cf, credentials, duplex, encodeResponseBody, headers, integrity, keepalive, method, mode, priority, redirect, referrer, referrerPolicy, signal, window,
   } = init; // in the order in which Web IDL reads a dictionary
   const ask = (name, value) => {
     const known = request.asked ?? ASKED;
@@ -151,6 +153,8 @@ function apply(request, init, from) {
   }
   if (credentials !== undefined) ask("credentials", choose("credentials", credentials));
   if (duplex !== undefined) choose("duplex", duplex);
+  if (isRequest(init)) ask("encodeResponseBody", (stateOf(init).asked ?? ASKED).encodeResponseBody);
+  else if (encodeResponseBody !== undefined) ask("encodeResponseBody", choose("encodeResponseBody", encodeResponseBody));
   if (integrity !== undefined) {
     ask("integrity", `${integrity}`);
     if (request.asked?.integrity) caution("Request", "integrity", "integrity; compare the body's digest instead");

@@ -117,7 +117,9 @@ function apply(state, init) {
   if (encodeBody !== undefined && encodeBody !== "automatic" && encodeBody !== "manual") {
     throw new TypeError(`encodeBody is "${encodeBody}", not "automatic" or "manual"`);
   }
-  if (encodeBody === "manual" || cf !== undefined) state.extra = { ...state.extra, manual: encodeBody === "manual", cf };
+  // Of another Response the platform takes this too, which no member of it shows.
+  const manual = isResponse(init) ? stateOf(init).extra?.manual === true : encodeBody === "manual";
+  if (manual || cf !== undefined) state.extra = { ...state.extra, manual, cf };
   return headers === undefined ? [] : listFrom(headers);
 }
 
@@ -130,13 +132,13 @@ function isNullStatus(status) {
   return status === 101 || status === 103 || status === 204 || status === 205 || status === 304;
 }
 
-/** A Response for what fetch got; handle is the body's, or -1 for none. */
-export function fetched(status, statusText, list, handle, url, redirected, signal) {
+/** A Response for what fetch got; handle is the body's, or -1 for none, manual whether it is as it was encoded. */
+export function fetched(status, statusText, list, handle, url, redirected, signal, manual) {
   const response = new Response(), state = stateOf(response);
   state.status = status;
   state.text = statusText;
   state.list = list;
-  state.extra = { url, redirected, type: "basic", immutable: true };
+  state.extra = { url, redirected, type: "basic", immutable: true, manual };
   if (handle >= 0) state.source = new HostBody(handle, list, signal);
   return response;
 }
