@@ -184,7 +184,7 @@ export class ClientRequest extends OutgoingMessage {
     const url = `${this.protocol}//${bracketed(this.host)}:${this.#port}${this.path.startsWith("/") ? "" : "/"}${this.path}`;
     // Node.js asks for no encoding; fetch would by itself.
     const headers = this.hasHeader("accept-encoding") ? this[kHead] : [...this[kHead], ["Accept-Encoding", "identity"]];
-    fetch(url, { method: this.method, headers, body, redirect: "manual", signal: this.#fetching.signal })
+    fetch(url, { method: this.method, headers, body, encodeResponseBody: "manual", redirect: "manual", signal: this.#fetching.signal })
       .then((response) => this.#answered(response), (error) => this.destroy(lost(error, this.host)));
   }
 

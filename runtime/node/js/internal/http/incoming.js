@@ -49,22 +49,12 @@ export function receive(message, request, env, ctx) {
   message.cloudflare = { env, ctx, cf: request.cf };
 }
 
-/** Makes a message that of a web Response, which fetch has decoded: its head does not tell of that. */
+/** Makes a message that of a web Response. */
 export function receiveResponse(message, response) {
   begin(message, response);
   message.statusCode = response.status;
   message.statusMessage = response.statusText;
-  const codings = response.headers.get("content-encoding")?.split(",") ?? [], before = codings.length;
-  if (response.body !== null) while (DECODED.test(codings.at(-1))) codings.pop();
-  if (codings.length === before) return;
-  const head = message.rawHeaders;
-  for (let i = head.length - 2; i >= 0; i -= 2) {
-    if (head[i] === "content-length" || head[i] === "content-encoding") head.splice(i, 2);
-  }
-  if (codings.length > 0) head.push("content-encoding", codings.join().trim());
 }
-
-const DECODED = /^\s*(br|deflate|gzip|identity|x-gzip)?\s*$/i;
 
 function begin(message, { headers, body }) {
   message.httpVersionMajor = message.httpVersionMinor = 1;
