@@ -107,7 +107,11 @@ export default {
 			ok := false
 			for range traces { // what ends inside an allocation has none
 				var err error
-				usage, err = w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+				answer := httptest.NewRecorder()
+				usage, err = w.Serve(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+				if got := answer.Header().Get("Server-Timing"); !strings.Contains(got, `desc="of 50 ms"`) {
+					t.Errorf("no meter: %q", got)
+				}
 				if f, ok = errors.AsType[*pagesruntime.Error](err); !ok || len(f.Frames) > 0 {
 					break
 				}

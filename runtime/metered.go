@@ -24,14 +24,19 @@ type metered struct {
 func (m *metered) WriteHeader(status int) {
 	if !m.wrote && status >= 200 {
 		m.wrote = true
-		cpu := float64(m.scope.CPU()) / float64(time.Millisecond)
-		m.Header().Add("Server-Timing", fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms", sub;desc="%d of %d"`,
-			cpu, m.limits.CPU.Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
+		m.tell()
 	}
 	m.ResponseWriter.WriteHeader(status)
 	if m.headed != nil && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		m.headed()
 	}
+}
+
+// tell adds the header. It is also for answers that others write, because the Worker failed.
+func (m *metered) tell() {
+	cpu := float64(m.scope.CPU()) / float64(time.Millisecond)
+	m.Header().Add("Server-Timing", fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms", sub;desc="%d of %d"`,
+		cpu, m.limits.CPU.Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
 }
 
 // Write implements http.ResponseWriter.

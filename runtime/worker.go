@@ -264,6 +264,7 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 			// What is left of the heap is of no use to other requests.
 			_ = s.isolate.Reset(engine.NewScope(w.ctx, 0, nil), f)
 		}
+		m.tell()
 		return usage, f
 	}
 	w.warnOver(r, usage)

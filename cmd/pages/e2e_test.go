@@ -276,6 +276,9 @@ func testCheckup(_ *testing.T, d *devServer) {
 func testErrorPage(t *testing.T, d *devServer) {
 	page := d.get("/api/boom", "Accept: text/html", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
 	d.expect(page, 500, "src/api/boom.ts:11")
+	if timing := page.Header.Get("Server-Timing"); !strings.Contains(timing, "of 5000 ms") {
+		t.Errorf("no meter of a request that failed: %q", timing)
+	}
 	var doc struct {
 		Error struct{ Message string }
 	}

@@ -39,9 +39,14 @@ func (x *exchange) callWorker() {
 	if x.out.status != 0 {
 		panic(http.ErrAbortHandler) // the promise not to write before an error was broken
 	}
-	clear(x.out.Header())
+	h := x.out.Header()
+	meter := h["Server-Timing"]
+	clear(h)
 	if x.site.options.DevHints {
-		x.out.Header()[headerRequestID] = []string{x.id}
+		h[headerRequestID] = []string{x.id}
+		if n := len(meter); n > 0 { // what is before the meter is the Worker's own
+			h["Server-Timing"] = meter[n-1:]
+		}
 	}
 	if page := x.site.options.ErrorPage; page != nil {
 		page(&x.out, r, err)

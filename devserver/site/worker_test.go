@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ func TestWorkerFailures(t *testing.T) {
 	m := &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")}
 	broken := workerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("X-Half", "done")
+		w.Header()["Server-Timing"] = []string{"the Worker's", "the meter"}
 		switch r.URL.Path {
 		case "/error":
 			return context.DeadlineExceeded
@@ -36,6 +38,13 @@ func TestWorkerFailures(t *testing.T) {
 	}, Revision{Manifest: m, Worker: broken})
 	if got := f.get(t, "/error"); got.status != http.StatusTeapot || !errors.Is(failure, context.DeadlineExceeded) || got.header.Get("X-Half") != "" {
 		t.Errorf("an error: %d %v %v", got.status, failure, got.header)
+	}
+	if got := f.get(t, "/error").header["Server-Timing"]; got != nil {
+		t.Errorf("a visitor of a published site is told %q", got)
+	}
+	hints := start(t, Options{DevHints: true}, Revision{Manifest: m, Worker: broken})
+	if got := hints.get(t, "/error"); got.status != 500 || !slices.Equal(got.header["Server-Timing"], []string{"the meter"}) {
+		t.Errorf("an error in dev: %d %v", got.status, got.header)
 	}
 	if got := f.get(t, "/panic"); got.status != 500 || strings.Contains(got.body, "oh") {
 		t.Errorf("a panic: %d %s", got.status, got.body)
