@@ -318,14 +318,14 @@ func TestLanguage(t *testing.T) {
 		{`const e = new Error("x"); return [undefined, null, 1, "s"].map(v => { e.stack = v; return e.stack === v && Object.keys(e).length; })`, `[0,0,0,0]`},
 		{
 			`class A extends Error { constructor(m) { super(m); this.name = this.constructor.name; } } class B extends A {}
-			const a = new A("m"), read = new Error("r"), text = new Error("t"), first = read.stack; read.name = "Late"; text.message = "u"; read.cause = a.stack; a.name = "Later";
-			return [a, new B("m"), read, text].map(e => e.stack.split("\n")[0]).concat(Object.keys(a), / at (new )?A \(/.test(a.stack), first === read.stack)`,
-			`["A: m","B: m","Error: r","Error: t","name",true,true]`,
+			const a = new A("m"), read = new Error("r"), text = new Error("t"), first = read.stack; read.name = "Late"; text.message = "u"; const none = new Error("n"), gone = new Error("g"), object = new Error("o"), bare = new Error(), frozen = Object.freeze(new B("f")); none.name = ""; gone.name = undefined; object.name = { toString: () => "Obj" }; bare.name = "Bare"; read.cause = a.stack; a.name = "Later";
+			return [a, new B("m"), read, text, none, gone, object, bare, frozen].map(e => e.stack.split("\n")[0]).concat(Object.keys(a), / at (new )?A \(/.test(a.stack), first === read.stack)`,
+			`["A: m","B: m","Error: r","Error: t","n","Error: g","Obj: o","Bare","B: f","name",true,true]`,
 		},
 		{
 			`class A extends Error { constructor(m) { super(m); Error.captureStackTrace(this, A); this.name = "Named"; } } function from() { const o = { name: "O", message: "m" }; Error.captureStackTrace(o); return o; } function above() { const o = {}; Error.captureStackTrace(o, above); return o; }
-			const o = from(), set = from(), keys = Object.keys(o), a = new A("x"); set.stack = 1; return [a, o, above()].map(e => e.stack.split("\n")[0]).concat(keys, set.stack, /^    at from /.test(o.stack.split("\n")[1]), /captureStackTrace|at above|new A/.test(o.stack + above().stack + a.stack), Error.captureStackTrace.length)`,
-			`["Named: x","O: m","Error","name","message",1,true,false,2]`,
+			const o = from(), set = from(), keys = Object.keys(o), a = new A("x"); set.stack = 1; const q = above(); q.name = "Q"; return [a, o, above(), q].map(e => e.stack.split("\n")[0]).concat(keys, set.stack, /^    at from /.test(o.stack.split("\n")[1]), /captureStackTrace|at above|new A/.test(o.stack + above().stack + a.stack), Error.captureStackTrace.length)`,
+			`["Named: x","O: m","Error","Q","name","message",1,true,false,2]`,
 		},
 		{`class Own extends Error { get stack() { return "own"; } } return new Own("x").stack`, `"own"`},
 		{`return [typeof globalThis.__host, typeof self, self === globalThis, typeof XMLHttpRequest, typeof WebAssembly, typeof navigator.userAgent]`, `["undefined","object",true,"undefined","object","string"]`},

@@ -42,8 +42,8 @@ function headStacks() {
     let out = "";
     try {
       out = apply(toString, error, []);
-      const { name } = error;
-      if (typeof name === "string" && name !== "" && out.startsWith(name)) heads.set(error, name);
+      const name = nameOf(error);
+      if (name !== "") heads.set(error, name);
     } catch {
       out = "Error";
     }
@@ -52,6 +52,8 @@ function headStacks() {
   };
 }
 
+function nameOf({ name }) { return name === undefined ? "Error" : `${name}`; }
+
 // A stack as it is read for the first time: V8 heads it then, with the name that
 // most constructors give once the stack is made, and the message it was made with.
 function named(error, stack) {
@@ -59,8 +61,8 @@ function named(error, stack) {
   if (before === undefined) return stack;
   heads.delete(error);
   try {
-    const { name } = error;
-    if (typeof name === "string" && name !== "" && name !== before && stack.startsWith(before)) return name + stack.slice(before.length);
+    const name = nameOf(error);
+    if (name !== before && stack.startsWith(before)) return name + stack.slice(before.length + (name === "" && stack.startsWith(": ", before.length) ? 2 : 0));
   } catch {} // the author's getter, or a stack that is no text
   return stack;
 }
