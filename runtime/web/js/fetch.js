@@ -36,7 +36,7 @@ async function fetch(input, init = undefined) {
     stream = body;
     length = lengthOf(stream) ?? -1;
   }
-  const manual = state.asked?.encodeResponseBody === "manual";
+  const manual = init !== undefined && state.manual; // as the platform: of a Request it is lost
   const answer = host.fetch_start(token, method, url, uncached(list, state.asked?.cache), redirect, source, handle, stream !== null, length, state.asked?.integrity ?? "", manual);
   if (stream !== null) upload(token, stream, signal);
   if (signal !== null) onAbort(signal, () => host.fetch_abort(token));

@@ -20,7 +20,8 @@ export let isRequest;
 export class Request {
   // Besides the body's fields: method, url, headers (null, or the Headers over
   // list), signal (null until somebody asks), redirect, cf, immutable, cancelled,
-  // asked (null, or those of ASKED that an init gave).
+  // asked (null, or those of ASKED that an init gave), manual (whether its own init
+  // wants the answer's body as it is encoded: no copy of the request does).
   #state;
   static {
     stateOf = guarded("Request", (request) => request.#state);
@@ -81,15 +82,14 @@ export class Request {
 
 // What a request says of itself beside what is sent, when its init is silent.
 // There is no page that asks: a referrer is the Worker itself or none, and mode
-// and credentials change nothing of what goes out. The platform's
-// encodeResponseBody is whether a body stays as it was encoded.
-const ASKED = { cache: "default", credentials: "same-origin", encodeResponseBody: "automatic", integrity: "", keepalive: false, mode: "cors", referrer: "about:client", referrerPolicy: "" };
+// and credentials change nothing of what goes out.
+const ASKED = { cache: "default", credentials: "same-origin", integrity: "", keepalive: false, mode: "cors", referrer: "about:client", referrerPolicy: "" };
 
 function asked(request, name) { return (stateOf(request).asked ?? ASKED)[name]; }
 
 function blank(method, url, list) {
   return {
-    method, url, list, headers: null, signal: null, redirect: "follow", cf: undefined, immutable: false, cancelled: false, asked: null,
+    method, url, list, headers: null, signal: null, redirect: "follow", cf: undefined, immutable: false, cancelled: false, asked: null, manual: false,
     source: null, stream: null, used: false,
   };
 }
@@ -122,7 +122,6 @@ const CHOICES = {
   cache: ["default", "no-store", "reload", "no-cache"], // production refuses force-cache and only-if-cached
   credentials: ["omit", "same-origin", "include"],
   duplex: ["half"],
-  encodeResponseBody: ["automatic", "manual"],
   mode: ["cors", "same-origin", "no-cors", "navigate"],
   priority: ["high", "low", "auto"],
   redirect: ["follow", "error", "manual"],
@@ -153,8 +152,10 @@ function apply(request, init, from) {
   }
   if (credentials !== undefined) ask("credentials", choose("credentials", credentials));
   if (duplex !== undefined) choose("duplex", duplex);
-  if (isRequest(init)) ask("encodeResponseBody", (stateOf(init).asked ?? ASKED).encodeResponseBody);
-  else if (encodeResponseBody !== undefined) ask("encodeResponseBody", choose("encodeResponseBody", encodeResponseBody));
+  if (encodeResponseBody !== undefined) {
+    if (encodeResponseBody !== "automatic" && encodeResponseBody !== "manual") throw new TypeError(`encodeResponseBody: unexpected value: ${encodeResponseBody}`);
+    request.manual = encodeResponseBody === "manual";
+  }
   if (integrity !== undefined) {
     ask("integrity", `${integrity}`);
     if (request.asked?.integrity) caution("Request", "integrity", "integrity; compare the body's digest instead");
