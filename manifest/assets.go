@@ -44,6 +44,7 @@ func (b *bundle) checkAssets(dir string) {
 		b.refuse(codeAssetCount, "/assets", plural(more, "more public file")+" cannot be served", "correct those that are listed first")
 	}
 	b.checkCoverage(a)
+	b.checkLeaks(a)
 	b.checkPageForms(&a.pages)
 }
 

@@ -57,6 +57,18 @@ const (
 	keyLine     = 128      // bytes that are read
 )
 
+// What counts as a members' page's text in a public file, and bounds on the search for it.
+const (
+	telltaleBytes   = 32 // of a piece of text
+	telltaleSpaces  = 3  // in one of ASCII
+	telltalesOfPage = 8
+	telltalesEnough = 2 // different ones of a page in a file
+	maxLeakWork     = 64 << 20
+	maxLeakFile     = 8 << 20
+	maxLeakPages    = 2_000
+	maxLeaksTold    = 20
+)
+
 // maxReported is how many diagnostics a Report carries; the rest are counted.
 const maxReported = 100
 

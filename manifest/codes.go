@@ -67,6 +67,7 @@ const (
 	codeMigrationNumber   = "migration-duplicate-number"
 	codeTableMissing      = "table-not-created"
 	codeAssetCount        = "asset-count"
+	codeAssetLeak         = "asset-members-text"
 	codeAssetSecret       = "asset-secret"
 	codeAssetSource       = "asset-source"
 	codeEdgeLine          = "edge-rule-invalid"
@@ -106,6 +107,7 @@ func Rules() []Rule {
 //nolint:gochecknoglobals // a constant table
 var rules = [...]Rule{
 	{codeAssetCount, "there are more public files, or more that are wrong, than are looked at"},
+	{codeAssetLeak, "a public file holds the text of a page that is for members"},
 	{codeAssetSecret, "a public file holds a private key"},
 	{codeAssetSource, "the folder of the public assets is the site's own, and holds its source"},
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},

@@ -12,6 +12,7 @@ import (
 
 // siteCases are small sites that are told of a code which no case of testdata/cases.txt meets.
 func siteCases() map[string]fstest.MapFS {
+	const clubhouse = `{"assets":"p","routes":[{"pattern":"/club/*","access":"members"}]}`
 	const assets, migrations = `{"assets":"p"}`, `{"bindings":{"database":{"migrations":"m"}}}`
 	named := func(name string) fstest.MapFS { return site(assets, "p/"+name, "") }
 	return map[string]fstest.MapFS{
@@ -22,6 +23,7 @@ func siteCases() map[string]fstest.MapFS {
 		"path-symlink":         linked(site(`{"entry":"w.js"}`), "w.js", "../w.js"),
 		"path-unreadable":      piped(site(migrations), "m/1.sql"),
 		"asset-count":          site(assets, crowd(100_000)...),
+		"asset-members-text":   site(clubhouse, "p/club/a.html", "<p>The boat house key hangs behind the blue door.", "p/a.js", "The boat house key hangs behind the blue door."),
 		"asset-secret":         site(assets, "p/old.txt", "-----BEGIN PRIVATE KEY-----\n"),
 		"asset-source":         site(`{"entry":"w.js","assets":"."}`, "w.js", ""),
 		"route-uncovered":      site(`{"assets":"p","routes":[{"pattern":"/a","access":"members"}]}`, "p/a/b.txt", ""),
