@@ -27,6 +27,18 @@ func (c *cli) find(args []string) (string, error) {
 	return c.nearest()
 }
 
+// siteArgument takes what is left of the arguments, none or one, for the site, as -C does.
+func (c *cli) siteArgument(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if c.typed["dir"] {
+		return errTwoSites
+	}
+	c.siteDir = args[0]
+	return nil
+}
+
 // nearest is the site's folder that find takes when none is named.
 func (c *cli) nearest() (string, error) {
 	for dir := c.dir; ; {

@@ -11,12 +11,15 @@ import (
 
 func (c *cli) newStateList() *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
+		Use:     "list [DIR]",
 		Short:   "List the snapshots",
 		Long:    "List the snapshots by name, with when they were saved and how large they are.\n\nExit codes: 0 listed, 1 there is no site, 2 wrong usage, 9 the state folder cannot\nbe used.",
 		Example: "  pages state list\n  pages state list --json",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.siteArgument(args); err != nil {
+				return err
+			}
 			return c.withSnapshots(cmd.Context(), func(_ *state, store *snapshot.Store) error {
 				list, err := store.List()
 				if err != nil {

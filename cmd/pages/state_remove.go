@@ -8,12 +8,15 @@ import (
 
 func (c *cli) newStateRemove() *cobra.Command {
 	return &cobra.Command{
-		Use:     "remove NAME",
+		Use:     "remove NAME [DIR]",
 		Short:   "Remove a snapshot",
 		Long:    "Remove a snapshot. The state itself stays as it is.\n\nExit codes: 0 removed, 1 there is none of this name, 2 wrong usage, 9 the state\nfolder cannot be used.",
 		Example: "  pages state remove before-import",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.siteArgument(args[1:]); err != nil {
+				return err
+			}
 			return c.withSnapshots(cmd.Context(), func(_ *state, store *snapshot.Store) error {
 				if err := store.Remove(args[0]); err != nil {
 					return err

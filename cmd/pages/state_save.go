@@ -9,13 +9,16 @@ import (
 func (c *cli) newStateSave() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "save NAME",
+		Use:   "save NAME [DIR]",
 		Short: "Save the state under a name, also while pages dev runs",
 		Long: "Save the state under a name, also while pages dev runs: all databases as they are\nat one moment, and the stored files that belong to them.\n\n" +
 			"Exit codes: 0 saved, 1 there is a snapshot of that name, 2 wrong usage, 9 the\nstate is busy or the disk full; then there is no snapshot.",
 		Example: "  pages state save before-import\n  pages state save demo --force --json",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.siteArgument(args[1:]); err != nil {
+				return err
+			}
 			if err := snapshot.CheckName(args[0]); err != nil {
 				return stateError(err)
 			}

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // killGrace is how long a command that was asked to end may take.
@@ -29,7 +31,7 @@ type testFlags struct {
 func (c *cli) newTest() *cobra.Command {
 	f := &testFlags{devFlags: devFlags{liveReload: string(devserver.Off)}}
 	cmd := &cobra.Command{
-		Use:   "test [flags] -- COMMAND [ARG]...",
+		Use:   "test [DIR] [flags] -- COMMAND [ARG]...",
 		Short: "Run a command against the site, on a port and a state of its own",
 		Long: "Run a command against the site, on a free port and a fresh copy of the state, which\nis thrown away afterwards. Any test runner will do, and several at once never meet.\nThe command runs in the folder that it is called in, also with -C.\n\n" +
 			"In the command's environment:\n" +
@@ -43,6 +45,12 @@ func (c *cli) newTest() *cobra.Command {
 			"Exit codes: that of the command, 128 + n when signal n ended it; if it never ran:\n1 the site was refused or does not build, 2 wrong usage, 9 the state cannot be copied.",
 		Example: "  pages test -- node --test\n  pages test --empty --seed -- npx playwright test\n  pages test -C sites/club --snapshot demo -- ./smoke.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); n == 1 && c.isSite(args[0]) {
+				if err := c.siteArgument(args[:1]); err != nil {
+					return err
+				}
+				args = args[1:]
+			}
 			if len(args) == 0 {
 				return usageError("which command? pages test -- COMMAND")
 			}
@@ -62,6 +70,12 @@ func (c *cli) newTest() *cobra.Command {
 	flags.BoolVar(&f.seed, "seed", false, "run seed.sql after the migrations")
 	f.addRules(flags)
 	return cmd
+}
+
+// isSite reports whether an argument names a site, and no program.
+func (c *cli) isSite(arg string) bool {
+	info, err := os.Stat(c.path(arg))
+	return err == nil && (info.IsDir() || filepath.Base(arg) == manifest.FileName)
 }
 
 // test serves the site and runs the command.
