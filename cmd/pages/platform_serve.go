@@ -21,7 +21,7 @@ const (
 
 	platformReadTime  = time.Minute
 	platformIdleTime  = 2 * time.Minute
-	platformMaxHeader = 64 << 10
+	platformMaxHeader = 32<<10 - 4<<10 // net/http adds the latter
 )
 
 // platform serves until ctx ends.
