@@ -81,12 +81,11 @@ screenshots: build site $(DRIVER)/node_modules/.package-lock.json
 	@mkdir -p $(SHOTS)
 	$(GO) test -tags browser -count 1 -run Browser ./cmd/pages -args -screenshots $(abspath $(SHOTS))
 
-# Each other system, on one architecture: no file of ours is of one alone, and `make release` builds all six. The flags
-# are those of `make build`, whose compiled packages serve again where they fit.
+# With the flags of `make build`, whose compiled packages serve again here.
 cross: artifacts
-	@for target in linux/arm64 darwin/arm64 windows/amd64; do \
-	  echo "$$target"; CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -o /dev/null ./cmd/pages || exit 1; \
-	done
+	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+	  echo "$$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -o /dev/null ./cmd/pages || exit 1; \
+	done; done
 
 # All that a release is, in bin/release: archives, npm and Debian packages, a bill of materials, checksums. The same
 # commit gives the same bytes.
