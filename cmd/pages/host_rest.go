@@ -71,13 +71,14 @@ func (u *usage) leave(now time.Time) {
 	u.last = now
 }
 
-// opened notes that the site is open, shows that visitors are shown something.
+// opened notes that the site is open.
 func (u *usage) opened(now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.open, u.last = true, now
 }
 
+// shows notes that visitors are shown something.
 func (u *usage) shows() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -88,6 +89,12 @@ func (u *usage) isShown() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.shown
+}
+
+func (u *usage) isOpen() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.open
 }
 
 // resting reports whether the site is open and nobody needs it, and since when.
@@ -108,8 +115,8 @@ func (u *usage) rest() bool {
 	return true
 }
 
-// rest closes the site if nobody needs it, and reports whether it is closed. Not even
-// who would open it again waits for that, unless it has begun.
+// rest closes the site if nobody needs it, and reports whether it did. Who comes meanwhile
+// waits until it is closed, and opens it again.
 func (s *hostedSite) rest() bool {
 	select {
 	case s.busy <- struct{}{}:
@@ -117,7 +124,7 @@ func (s *hostedSite) rest() bool {
 		return false // it is being opened, or a release made ready
 	}
 	defer s.unlock()
-	if !s.usage.rest() {
+	if s.ended || !s.usage.rest() { // what has ended is closed
 		return false
 	}
 	if err := s.close(); err != nil {
@@ -147,12 +154,6 @@ func (h *siteHost) resting() (all []*hostedSite, open int) {
 	}
 	slices.SortFunc(all, func(a, b *hostedSite) int { return cmp.Or(since[a].Compare(since[b]), cmp.Compare(a.id, b.id)) })
 	return all, open
-}
-
-func (u *usage) isOpen() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.open
 }
 
 // makeRoom closes sites that nobody needs until one more may be open.

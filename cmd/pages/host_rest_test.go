@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -97,6 +99,37 @@ func TestRestAfterFailure(t *testing.T) {
 	clock.Add(int64(restAfter / time.Second))
 	if h.closeResting(); !h.Serving("s") {
 		t.Error("a site that rests counts as one that cannot be served")
+	}
+}
+
+// TestRestOfPreview: a preview keeps its site open until it is closed or has ended, which
+// it is once.
+func TestRestOfPreview(t *testing.T) {
+	h, release := hosting(t)
+	visit := func() {
+		t.Helper()
+		w := httptest.NewRecorder()
+		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p", func(context.Context) (service.Release, error) {
+			r := release("s", "next")
+			r.Preview = true
+			return r, nil
+		})
+		if w.Body.String() != "next" {
+			t.Errorf("the preview shows %d %q", w.Code, w.Body)
+		}
+	}
+	visit()
+	live, preview := h.site("s"), h.previews["p"]
+	if live.rest() || !preview.rest() || !live.rest() {
+		t.Error("the site was closed before its preview, or one of them was not")
+	}
+	visit()
+	h.EndPreview("p")
+	if preview.rest() {
+		t.Error("a preview that has ended was closed again")
+	}
+	if !live.rest() {
+		t.Error("a preview that has ended keeps its site open")
 	}
 }
 
