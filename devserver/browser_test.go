@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -22,12 +23,7 @@ import (
 // tab opens a browser tab that ends with the test.
 func tab(t *testing.T) context.Context {
 	t.Helper()
-	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)
-	browsers, stopBrowser := chromedp.NewExecAllocator(t.Context(), flags...)
-	t.Cleanup(stopBrowser)
-	ctx, stop := chromedp.NewContext(browsers)
-	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(testmachine.Browser(t), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -12,12 +12,14 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 // TestBrowserConsole: a person signs in, sees what an agent proposed, and decides.
 func TestBrowserConsole(t *testing.T) {
 	s := startPlatform(t, t.TempDir())
-	p := page{t, browser(t)}
+	p := page{t, testmachine.Browser(t)}
 	propose := func(tool, body string) string {
 		t.Helper()
 		_, text, err := s.call(s.Keys["service"], tool, body)

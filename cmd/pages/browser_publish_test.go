@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 var mailedLink = regexp.MustCompile(`mail to ana@acme\.test: (http://\S+)`)
@@ -28,7 +30,7 @@ func TestBrowserPublish(t *testing.T) {
 		t.Fatal(err)
 	}
 	site := "http://" + demoNew + ":" + u.Port()
-	ctx := browser(t)
+	ctx := testmachine.Browser(t)
 	visitor := page{t, ctx}
 	tab, leave := chromedp.NewContext(ctx)
 	t.Cleanup(leave)

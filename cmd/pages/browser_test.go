@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,28 +13,11 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 var shots = flag.String("screenshots", "", "folder to keep screenshots of the pages in")
-
-// browser opens a real Chromium; t fails without one.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal("the browser tests need Chromium: apt-get install chromium")
-	}
-	allocator, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))...)
-	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil { // starts the browser, which lives as long as ctx
-		t.Fatal(err)
-	}
-	return ctx
-}
 
 // page drives one tab.
 type page struct {
@@ -131,7 +113,7 @@ axe.run({ resultTypes: ["violations"] }).then(
 // author do.
 func TestBrowser(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
-	p := page{t, browser(t)}
+	p := page{t, testmachine.Browser(t)}
 
 	p.do("home", chromedp.Navigate(d.URL+"/"))
 	p.text("places free")

@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 // TestBrowserTools uses the dashboard's tools as an author does.
 func TestBrowserTools(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"), "--as", "member")
-	p := page{t, browser(t)}
+	p := page{t, testmachine.Browser(t)}
 	d.get("/api/boom")
 	p.do("dashboard", chromedp.Navigate(d.URL+"/__pages/"))
 	p.text("/api/boom")

@@ -1,0 +1,42 @@
+//go:build browser
+
+package testmachine
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// starts is how often a browser is started: now and then Chromium ends before it listens.
+const starts = 3
+
+// Browser starts a Chromium that ends with the test, and gives the context of its first
+// tab. t fails where there is none, or where it does not start.
+func Browser(t testing.TB) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal("the browser tests need Chromium: apt-get install chromium")
+	}
+	for try := 1; ; try++ {
+		allocator, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))...)
+		ctx, leave := chromedp.NewContext(allocator)
+		err := chromedp.Do(ctx) // starts the browser, which lives as long as ctx
+		if err == nil {
+			t.Cleanup(stop)
+			t.Cleanup(leave)
+			return ctx
+		}
+		leave()
+		stop()
+		if try == starts {
+			t.Fatalf("Chromium did not start in %d tries: %v", starts, err)
+		}
+		t.Logf("Chromium did not start, trying again: %v", err)
+	}
+}
