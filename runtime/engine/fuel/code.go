@@ -97,6 +97,9 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 		if f != nil && l.imports.funcs+i == f.then {
 			code = f.allocOwned(code)
 		}
+		if f != nil && int(i) == f.searcher.exec {
+			code = f.searching(code)
+		}
 		code, err := instrumentFunc(code, p, f)
 		if r.err != nil {
 			return nil, r.err

@@ -53,6 +53,7 @@ type follower struct {
 	host              uint32 // env.host_call
 	counter, global   uint32
 	owners            owners
+	searcher          searcher
 }
 
 // follow finds the two functions; nil when the module exports neither: it is
@@ -82,8 +83,13 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	searcher, err := l.searcher()
+	if err != nil {
+		return nil, err
+	}
 	return &follower{
 		owners:   owners,
+		searcher: searcher,
 		moveType: uint32(moving),
 		then:     calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
 		first: l.imports.funcs + uint32(len(l.code)), host: uint32(l.imports.hostCall),
@@ -122,7 +128,7 @@ func (f *follower) target(callee uint32) uint32 {
 
 // types are those of the new functions, functions their bodies.
 func (f *follower) types() []uint32 {
-	return []uint32{f.thenType, f.jobType, f.moveType, f.moveType, f.owners.allocType, f.owners.settleType}
+	return []uint32{f.thenType, f.jobType, f.moveType, f.moveType, f.owners.allocType, f.owners.settleType, f.searcher.searchType, f.searcher.startType}
 }
 
 func (f *follower) functions(p probe) [][]byte {
@@ -144,6 +150,8 @@ func (f *follower) functions(p probe) [][]byte {
 		p.copyBody(),
 		f.owners.allocBody(),
 		f.settleBody(p),
+		p.searchBody(),
+		startBody(),
 	}
 }
 
