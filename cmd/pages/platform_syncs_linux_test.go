@@ -83,6 +83,9 @@ func (s *syncRun) start() {
 
 // kindOfFile is a file's name, or its folder's where names are random.
 func kindOfFile(path string) string {
+	if strings.Contains(path, "/#") {
+		return "a blob without a name"
+	}
 	if strings.Contains(path, "/blobs") || strings.Contains(path, "/incoming") {
 		return filepath.Base(filepath.Dir(path)) + "/…"
 	}

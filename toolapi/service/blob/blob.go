@@ -15,7 +15,6 @@
 package blob
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -36,6 +35,8 @@ type Store struct {
 	dir    string
 	broken atomic.Bool
 	failed func(error)
+	// nameless is whether drafts have no name.
+	nameless bool
 
 	mu     sync.Mutex
 	opened map[int64]*Space
@@ -86,6 +87,7 @@ func Open(dir string, failed func(error)) (*Store, error) {
 	if err := os.MkdirAll(half, 0o700); err != nil {
 		return nil, err
 	}
+	s.nameless = canBeNameless(s)
 	return s, s.syncDir(dir)
 }
 
@@ -148,11 +150,17 @@ func (w *Space) Put(sum string, size int64, r io.Reader) (had bool, err error) {
 	if w.store.broken.Load() {
 		return false, ErrBroken
 	}
-	temporary := filepath.Join(w.store.dir, incoming, rand.Text())
-	if err := w.store.write(temporary, sum, size, r); err != nil {
-		return false, errors.Join(err, forget(temporary))
+	if err := w.makeFolder(sum); err != nil {
+		return false, plainly(err)
 	}
-	return false, w.admit(temporary, sum, size)
+	d, err := w.store.draft(filepath.Dir(w.Path(sum)))
+	if err != nil {
+		return false, plainly(err)
+	}
+	if err = d.fill(sum, size, r); err == nil {
+		err = w.admit(d, sum, size)
+	}
+	return false, errors.Join(plainly(err), d.end())
 }
 
 // chunks are buffers that hold most blobs whole, so that each is written at once.
@@ -190,19 +198,6 @@ func check(to io.Writer, sum string, size int64, r io.Reader) error {
 	return nil
 }
 
-// write writes a new file, checked and synced.
-func (s *Store) write(name, sum string, size int64, r io.Reader) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return plainly(err)
-	}
-	err = check(f, sum, size, r)
-	if err == nil {
-		err = s.sync(f)
-	}
-	return errors.Join(plainly(err), f.Close())
-}
-
 // sync is fsync. One that failed is not tried again: the kernel may have dropped the
 // pages and say yes the next time.
 func (s *Store) sync(f *os.File) error {
@@ -225,22 +220,13 @@ func plainly(err error) error {
 	return err
 }
 
-// forget removes a file that did not become a blob.
-func forget(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// admit gives a whole file its name.
+func (w *Space) admit(d *draft, sum string, size int64) error {
+	if err := w.makeFolder(sum); err != nil {
 		return err
 	}
-	return nil
-}
-
-// admit gives a whole file its name.
-func (w *Space) admit(temporary, sum string, size int64) error {
-	if err := w.makeFolder(sum); err != nil {
-		return errors.Join(plainly(err), forget(temporary))
-	}
-	if err := os.Rename(temporary, w.Path(sum)); err != nil {
+	if err := d.name(w.Path(sum)); err != nil {
 		// Windows does not replace a file that is being read; it has the same bytes.
-		err = errors.Join(plainly(err), forget(temporary))
 		if w.Has(sum, size) {
 			return nil
 		}
