@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// What the upload takes (assumption: the platform document gives no numbers).
+// What the upload takes; more is warned of (assumption: the platform document gives no numbers).
 const (
 	maxAssetBytes = 25 << 20
 	maxAssets     = 20_000

@@ -96,7 +96,7 @@ func newCompiler(dir string, t target, o Options) (*compiler, error) {
 		Format:        api.FormatESModule,
 		// The engine speaks ES2025 and no decorators, which a target lowers.
 		Target: api.ES2024,
-		// What wrangler bundles with, so that a package gives the same file.
+		// What wrangler bundles with, so that a package gives the same file (assumption).
 		Platform:   api.PlatformBrowser,
 		Conditions: []string{"workerd", "worker", "browser"},
 		MainFields: []string{"browser", "module", "main"},

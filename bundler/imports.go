@@ -133,8 +133,8 @@ func refuseURL(args api.OnResolveArgs) (api.OnResolveResult, error) {
 		fmt.Sprintf("%q cannot be imported: a Worker loads no code from the network", args.Path))
 }
 
-// loadText records the file, and leaves the loading to esbuild when its bytes are UTF-8: esbuild never ends on a text
-// whose last character is cut short, as the é of Latin-1 is.
+// loadText records the file, and leaves the loading to esbuild when its bytes are UTF-8: esbuild (0.28) never ends on a
+// text whose last character is cut short, as the é of Latin-1 is, when it quotes the text for the source map.
 func (i *imports) loadText(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	i.note(args.Path)
 	loader, isText := textLoaders[args.With["type"]]

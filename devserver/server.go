@@ -25,6 +25,8 @@
 //
 // The package compiles and runs no code of the site, opens no database and no
 // socket other than on the loopback addresses, and sends nothing anywhere.
+//
+// A view of the dashboard is in ui; its data comes from cmd/pages/devtools_*.go.
 package devserver
 
 import (

@@ -243,7 +243,7 @@ func projectFiles() []string {
 
 // HiddenPath reports whether a segment of a path, relative to the site's root and without a leading slash, keeps a
 // file from being served, whoever sent it: dot files but .well-known at the front (RFC 8615), installed packages,
-// and what file managers leave behind.
+// and what file managers leave behind. They may be uploaded all the same; the plan of a deploy names what it leaves out.
 func HiddenPath(rel string) bool {
 	first := true
 	for segment := range strings.SplitSeq(rel, "/") {

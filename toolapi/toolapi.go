@@ -14,6 +14,10 @@
 //
 // The package holds no server, no client, and no state: everything in it may be
 // used concurrently. What the document does not show is in assumptions.go.
+//
+// A new tool is the types of its arguments and result and a define here, its code in
+// package service with a line in bind there, and go test ./toolapi -update. Its REST
+// endpoint, its MCP tool and its description follow from that.
 package toolapi
 
 const (

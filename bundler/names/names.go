@@ -2,9 +2,11 @@
 // renames what collides, and with KeepNames gives every function its own name back,
 // by a call of a helper: also those that have it (github.com/evanw/esbuild/issues/2605).
 // The call costs as much as ten closures, and code that makes closures for each
-// request, as most does, pays it each time. [WithoutCalls] puts spaces for a call
-// where the language gives the function the same name (ECMA-262, NamedEvaluation),
-// so that the source map stays as it is.
+// request, as most does, pays it each time: of a request of Hono's a sixth. Without
+// KeepNames names are wrong. [WithoutCalls] puts spaces for a call where the language
+// gives the function the same name (ECMA-262, NamedEvaluation), so that the source
+// map stays as it is; code printed anew would need another one. Code that cannot be
+// read with certainty keeps its calls.
 //
 // In: what esbuild printed, not minified but for its syntax. Out: the same with
 // spaces, of the same length. Pure and safe for concurrent use.

@@ -22,7 +22,11 @@ import (
 
 // This file makes of a built site what is uploaded: the static files and migrations
 // where they are in the site's folder, the built Worker as one module with its
-// WebAssembly beside it, and a manifest that names that module.
+// WebAssembly beside it, and a manifest that names that module, and no folder with nothing
+// in it. That the service bundles nothing is an assumption (toolapi/service/assumptions.go).
+//
+// Each deploy hashes every file: times on a disk lie. For that a deploy of one changed file
+// among 10,000 takes a twelfth of the first one.
 
 // builtSite is a site that is ready to be sent.
 type builtSite struct {

@@ -3,6 +3,9 @@
 //
 // This package is the only one that knows all rooms: each file holds one subcommand, its flags, the call into a room and
 // what is printed. Rules live in the rooms.
+//
+// A new command is a file here, a script in testdata/script, and what --json prints in documents.go; a key of pages dev
+// is in devkeys.go, with its line in keysHelp.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 )
 
 // openSQLite opens a database the way all state is kept: WAL with every commit
-// synced, which is what loses nothing that was acknowledged when power fails.
+// synced, which is what lost nothing that was acknowledged in runs in which power failed.
 func openSQLite(ctx context.Context, path string, readOnly bool) (*sql.DB, error) {
 	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(16777216)"}, "_txlock": {"immediate"}}
 	if readOnly {

@@ -11,18 +11,23 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Files of the state folder. See ARCHITECTURE.md, "Local state".
+// This file opens the state folder, .pages/state beside the manifest. Beside the files
+// below lie in it migrate.lock, cache.db (what Workers cache), undo (the database before
+// each of the last ten runs of migrations, and what an undo replaced; no snapshot holds
+// it) and snapshots (of `pages state save`).
+
+// Files of the state folder.
 const (
-	siteFile     = "site.db"
-	projectFile  = "project.db"
-	platformFile = "platform.db"
-	kvFile       = "kv.db"
-	storageDir   = "storage"
-	uploadsDir   = "uploads"  // files that visitors sent with forms
-	indexFile    = "index.db" // of either of the two
-	devLock      = "dev.lock"
-	devFile      = "dev.json"
-	historyFile  = "db_history"
+	siteFile     = "site.db"     // bindings.database
+	projectFile  = "project.db"  // bindings.projectDatabase
+	platformFile = "platform.db" // leads, events, the webhook's queue, sessions, the request log
+	kvFile       = "kv.db"       // large values in pieces
+	storageDir   = "storage"     // blobs by their content, and their index
+	uploadsDir   = "uploads"     // the same, of files that visitors sent with forms
+	indexFile    = "index.db"    // of either of the two
+	devLock      = "dev.lock"    // held by who runs
+	devFile      = "dev.json"    // who runs, and the run's token
+	historyFile  = "db_history"  // of pages db shell
 )
 
 // state is a site's local state: .pages/state beside the manifest, or the

@@ -9,8 +9,9 @@ import (
 )
 
 // memoryFile is a file that is in memory alone and that nobody can change any more:
-// the kernel sends from it without a copy. It is closed with the last reference to it,
-// as the bytes it was made of are.
+// the kernel sends from it without a copy. A file on disk would not do: it may be
+// written to between the look at its hash and the last byte. It is closed with the last
+// reference to it, as the bytes it was made of are.
 type memoryFile struct {
 	file *os.File
 	path string // to open it by, for a reader with a place of its own

@@ -2,8 +2,13 @@
 //
 // In go the settings of a project as an editor keeps them (JSON with comments, XML,
 // Lua); out come the same bytes with the mapping spliced in, so that everything else
-// stays as its author wrote it. Edits are idempotent. What cannot be edited is a
+// stays as its author wrote it: written anew they would lose comments, order or layout,
+// so a parser only says where. Edits are idempotent. What cannot be edited is a
 // *SettingsError, with its place. Nothing is read from or written to disk.
+//
+// Of editors it is assumed: Zed (releases of 2026) resolves the "./" of a schema from the
+// project's root, and a pattern of a JetBrains IDE without a slash matches the name in
+// every folder.
 package editor
 
 import (

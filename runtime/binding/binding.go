@@ -16,6 +16,9 @@
 // failures of this machine carry no paths. The package opens no databases and
 // no folders of its own accord, and enforces no access rules: what a Worker may
 // reach is what its Set holds.
+//
+// A new option of a binding is in its class under js, in the host call of its *_ops.go
+// and in the type in manifest/workertypes/base.d.ts; then make artifacts.
 package binding
 
 import (

@@ -21,7 +21,8 @@ import (
 // would not do for a Worker: it turns the text of a column declared DATETIME
 // into a time.Time and loses how it was written, it cannot interrupt a query
 // after its first row, and it keeps the error's offset, the end of the first
-// statement and the number of parameters to itself.
+// statement and the number of parameters to itself. The handle is read from the
+// driver by reflection: any other driver is refused.
 
 // sqlHandle is one connection, used by one goroutine at a time.
 type sqlHandle struct {

@@ -202,7 +202,7 @@ func bombIsolate(t *testing.T, onReset func(error)) *engine.Isolate {
 	return i
 }
 
-// deepest has the machine stack grown, in steps that no budget ends: ARCHITECTURE.md, "Why… a new instance after a kill".
+// deepest has the machine stack grown, in steps that no budget ends: see Isolate.renew.
 const deepest = `(function f() { f() })()`
 
 // TestBombs: a turn is over at most [overshoot] of CPU time after its budget.

@@ -8,7 +8,8 @@ import (
 
 // cpuClock tells the CPU time of one thread, to any thread. It makes a budget one
 // of work: what else the machine does, and the collector on other threads, do not
-// count.
+// count. By the time that passed, a Worker that takes 2 ms was told on a busy machine
+// that it had used 337.
 type cpuClock struct{ id int32 }
 
 // threadClock is the clock of the calling thread, which the caller has locked.

@@ -8,7 +8,8 @@ import (
 
 // This file bounds what Go holds on behalf of a scope while work is under way.
 // JavaScript can start work faster than it is done: without a bound, a loop that
-// waits for nothing fills the memory of the process long before its budget ends.
+// waits for nothing fills the memory of the process long before its budget ends. The
+// platform's own figures are not shown.
 
 const (
 	// MaxPending is how many Asyncs a scope may have under way.

@@ -9,7 +9,10 @@ import (
 // This file keeps scopes apart that share a virtual machine: what awaits a promise
 // goes on on behalf of the scope that awaits it, in a turn of its own, whichever
 // scope's turn settles the promise. So code that waits for what another request
-// began is not lost with that one, nor charged to it.
+// began, as of ready ??= init(), is not lost with that one, nor charged to it. It takes
+// a hook in the module (fuel/owner.go): code bound to its scope in JavaScript would miss
+// await, which calls nothing that could be replaced there, and async functions lowered
+// to older code would be other code than the author's, and slower.
 
 // newcomers is how many scopes a VM knows before it looks for ended ones.
 const newcomers = 32

@@ -55,7 +55,8 @@ func (s *Scope) Context() context.Context { return s.ctx }
 
 // CPU is the CPU time that the scope's turns took so far, the one that runs
 // included. Time spent waiting does not count. Where a thread's CPU time cannot be
-// read, which is everywhere but on Linux, it is the elapsed time of turns.
+// read, which is everywhere but on Linux, it is the elapsed time of turns. What counts
+// is an assumption: the threads of the turns and of their host calls.
 func (s *Scope) CPU() time.Duration {
 	used := time.Duration(s.cpu.Load())
 	if t := s.turn.Load(); t != nil {

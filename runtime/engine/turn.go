@@ -65,7 +65,8 @@ func (c *Call) AfterTurn(fn func()) {
 func (t *turn) left() time.Duration { return t.limit - t.used() }
 
 // over reports whether the limit was reached. No turn is never over, and none has
-// used more time than passed.
+// used more time than passed: so the thread's clock, which takes a microsecond to
+// read, is read only once the limit has passed on the wall.
 func (t *turn) over() bool {
 	if t == nil || !t.bounded || time.Since(opened)-t.began+time.Duration(t.elsewhere.Load()) < t.limit {
 		return false

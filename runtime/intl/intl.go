@@ -8,6 +8,10 @@
 // and an isolate started from an image, or a second one, goes on with it. What is
 // made of a specification is kept in a bounded cache of the process.
 //
+// What a Worker gets that asks for nothing is an assumption: en-US (defaultLocale) and
+// UTC. There is data for sixteen languages; others fall back to that, and
+// resolvedOptions().locale says so.
+//
 // In: tags, options and values as JavaScript gave them. Out: texts and parts of
 // texts. Errors are [*engine.Error], by the names that ECMA-402 gives them; what
 // the package has no data for is an Error that names it. It is safe for

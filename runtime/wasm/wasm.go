@@ -8,12 +8,18 @@
 // reaches by number through the host functions of [Funcs].
 //
 // The linear memory of an instance is a region of the engine's own linear memory,
-// so JavaScript's ArrayBuffer and the instance see the same bytes; nothing is
-// copied at a call. An image of the isolate holds them with all else; what is
-// elsewhere (globals, tables) is saved beside it, and instances are made again
-// when an isolate that started from the image first needs them. Code runs in
-// the rewritten form of the package rewrite: it stops at the budget of the turn,
-// and at its own bounds of stack.
+// so JavaScript's ArrayBuffer and the instance see the same bytes at every moment,
+// also in an import: wazero lets its host choose the bytes of a memory. To copy them
+// would cost with every call, to add a base to each address would slow all code. An
+// image of the isolate holds them with all else; what is elsewhere (globals, tables)
+// is saved beside it, and instances are made again when an isolate that started from
+// the image first needs them. Code runs in the rewritten form of the package rewrite:
+// it stops at the budget of the turn, and at its own bounds of stack.
+//
+// The platform's document leaves open, and this package assumes: modules come from
+// imports alone; heap, memories, tables and instances share the Worker's 128 MB
+// (engine.DefaultMemoryLimit); calls go as deep as an estimate of their stack fits into
+// 2 MB (stackSize).
 //
 // In: the bytes of modules. Out: instances for JavaScript; errors go there as
 // CompileError, LinkError, RuntimeError, RangeError and TypeError. Runtime and Set

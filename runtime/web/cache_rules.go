@@ -9,7 +9,8 @@ import (
 )
 
 // This file says what a cache shared by many may keep, and for how long (RFC
-// 9111, 3 and 4.2), as far as the platform keeps it.
+// 9111, 3 and 4.2), as far as the platform keeps it: Vary counts for nothing, as in
+// workerd, but that an answer with * is refused (js/cache.js).
 
 // directives reads a Cache-Control header.
 func directives(header http.Header) map[string]string {

@@ -12,6 +12,7 @@ import (
 	"time"
 )
 
+// The platform's own bounds are not shown.
 const (
 	// maxCached is the most bytes that one cached answer may have; larger ones are
 	// not kept, as the console is told.

@@ -10,7 +10,8 @@ import (
 )
 
 // cryptoKey is a key of JavaScript. JavaScript keeps it, as the array [algorithm,
-// type, hash, curve, data], and gives it back with each call.
+// type, hash, curve, data], and gives it back with each call: so it ends with its
+// isolate and survives the isolate's image, and a handle would do neither.
 type cryptoKey struct {
 	alg  string // "RSA-PSS"
 	kind string // "secret", "public" or "private"

@@ -13,6 +13,7 @@ import (
 // else as it was written. An end tag closes the elements within its own; nothing
 // else does, since a stream cannot be read twice.
 
+// The platform's own bounds are not shown.
 const (
 	// maxMarkup is the most bytes that one tag or comment may have.
 	maxMarkup = 16 << 20

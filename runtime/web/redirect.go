@@ -45,7 +45,8 @@ func (h *Host) follow(x *Exchange, f *outbound) (resp *http.Response, redirected
 }
 
 // count counts one outbound request of x; the one over the limit is refused
-// (platform document, 2.9 limits.subRequests).
+// (platform document, 2.9 limits.subRequests). What counts is an assumption: a fetch
+// and each redirect that it follows, and no call of a binding.
 func (h *Host) count(x *Exchange) error {
 	n := x.subRequests.Add(1)
 	if int(n) <= h.o.SubRequests || h.o.LimitMode == LimitOff {

@@ -17,7 +17,9 @@ import (
 
 // This file is the WebSocket connections of a Worker: with its visitors, and
 // those it opens itself. JavaScript has each by its handle; what it sends is
-// queued within a bound, so that a peer that does not read holds no memory.
+// queued within a bound, so that a peer that does not read holds no memory. The
+// platform's own bounds are not shown, nor what CPU time a message has: each has that
+// of a request.
 
 const (
 	// maxMessage is the most bytes of one message.

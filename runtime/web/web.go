@@ -13,6 +13,9 @@
 // A Host is safe for concurrent use. The package opens no socket to listen on,
 // knows no routes, no members and no bindings, and keeps nothing between
 // requests but the connections of its transport.
+//
+// A new global is a class or function under js, put in its place by install; then make
+// artifacts, and a line in the lists of snippets_test.go.
 package web
 
 import (

@@ -3,8 +3,8 @@
 // it, and the digest that tells bundles apart.
 //
 // In go a manifest's text and a list of files (New); out comes a Bundle in its
-// canonical form, or a *FaultError with the code that the upload protocol has for it. Client
-// and service check by the same rules, so that a client can refuse before it sends.
+// canonical form, or a *FaultError with the code that the upload protocol has for it. The
+// service checks by these rules; a client that does too can refuse before it sends.
 //
 // The package opens no file and no connection. Its values never change; everything in
 // it may be used concurrently.

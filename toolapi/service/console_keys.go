@@ -12,8 +12,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// This file is the console's page of keys. A person sees, makes and revokes their own;
-// what a key makes reaches no further than itself, and lives no longer.
+// This file is the console's page of keys. A person sees, makes and revokes their own, at
+// most maxKeys good ones; what a key makes reaches no further than itself, has its cap, and
+// lives no longer. A service account makes none. The platform's document leaves that open.
 
 // lives are how long a key made here may be good, in days; 0 is until it is revoked.
 var lives = []int{30, 90, 365, 0}

@@ -46,7 +46,8 @@ func openDatabase(ctx context.Context, path string, now func() time.Time) (*data
 }
 
 // pageSize is how many bytes of the database are read and kept at once. A page of a tool's answer is a hundred rows that
-// lie together, which with SQLite's own 4096 are over twenty reads.
+// lie together, which with SQLite's own 4096 are over twenty reads. 16384 gain little more, and each commit writes whole
+// pages.
 const pageSize = "8192"
 
 func dsn(path string, readOnly bool) string {

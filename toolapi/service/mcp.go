@@ -17,7 +17,9 @@ import (
 
 // This file is the boundary of MCP (platform document, sections 1.3 and 7.1): what is
 // between a POST and the protocol, which mcp_tools.go leaves to its SDK. What the
-// boundary refuses is the Error envelope; what it admits is answered in JSON-RPC.
+// boundary refuses is the Error envelope; what it admits is answered in JSON-RPC. The SDK
+// alone would refuse in plain text, take batches without end, and let a tool's panic end
+// the process.
 
 // Codes of JSON-RPC and of MCP.
 const (

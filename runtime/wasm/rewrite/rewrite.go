@@ -1,8 +1,9 @@
 // Package rewrite reads a WebAssembly module of the author's and writes the form
 // of it that this project runs.
 //
-// A host that runs a module as it came can neither stop it, nor store its state,
-// nor set an element of its table. [Rewrite] therefore
+// A host that runs a module as it came can neither stop it at a bearable price, nor
+// store its state, nor set an element of its table. [Rewrite] therefore, in one pass
+// that makes compiling take about a tenth longer,
 //
 //   - counts: at loop heads, function entries and bulk operations, in a counter
 //     of the host's, which is called when the counter runs out;
