@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strings"
 )
 
 // Load reads the manifest of that name (slash separated, as fs.FS wants it) and checks it together with the
@@ -95,12 +96,19 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 		b.refuse(codePathSymlink, p, fmt.Sprintf("%s names %s, where %v", label, quote(declared), err), "put the files themselves into the bundle")
 	case err != nil:
 		b.refuse(codePathUnreadable, p, fmt.Sprintf("%s names %s, which cannot be read: %s", label, quote(declared), reason(err)), "let the user who runs this read it")
+	case info.Mode().IsRegular() && !wantDir && namesFolder(declared):
+		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, as one names a directory", label, quote(declared)), "write "+quote(name))
 	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is not %s", label, quote(declared), want), "name "+want)
 	default:
 		return name, true
 	}
 	return "", false
+}
+
+// namesFolder reports whether a path can name a directory alone.
+func namesFolder(declared string) bool {
+	return strings.HasSuffix(declared, "/") || strings.HasSuffix(declared, "/.")
 }
 
 // readFile reads at most limit bytes of a file.

@@ -65,6 +65,10 @@ error limits-not-positive :1:95 /limits/cpuMs: cpuMs is 0, not greater than zero
 			want: `error path-wrong-kind :1:10 /entry: entry names "src", which is not a file; name a file
 error path-wrong-kind :1:25 /assets: assets names "w.ts", which is not a directory; name a directory`,
 		},
+		"a file named as a directory is": {
+			files: map[string]string{"pages.deploy.json": `{"entry":"src/w.ts/","assets":"public/"}`, "src/w.ts": "", "public/a": ""},
+			want:  `error path-wrong-kind :1:10 /entry: entry names "src/w.ts/", as one names a directory; write "src/w.ts"`,
+		},
 		"secrets in the assets": {
 			files: map[string]string{
 				"pages.deploy.json": `{"assets":"public"}`, "public/.env": "", "public/.ENV.local": "", "public/keys/server.pem": "",

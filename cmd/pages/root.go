@@ -91,8 +91,8 @@ func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 		if !ok || value == "" || f.Changed || err != nil || f.Name == "help" {
 			return
 		}
-		if e := flags.Set(f.Name, value); e != nil {
-			err = usageError("%s is %q, which --%s does not take: %v", name, value, f.Name, e)
+		if invalid, ok := errors.AsType[*pflag.InvalidValueError](flags.Set(f.Name, value)); ok {
+			err = badValue(name, invalid)
 		}
 	})
 	return err

@@ -65,8 +65,10 @@ func got(n string) string {
 
 // flagMisuse is the error of a flag that cmd does not take as it is.
 func flagMisuse(cmd *cobra.Command, err error) error {
-	text, _, _ := strings.Cut(err.Error(), ": strconv.") // how Go said it is no help
-	f := usageError("%s", text)
+	f := usageError("%s", err)
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		f = badValue("--"+invalid.GetFlag().Name, invalid)
+	}
 	f.fix = "see " + cmd.CommandPath() + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
@@ -74,6 +76,20 @@ func flagMisuse(cmd *cobra.Command, err error) error {
 		}
 	}
 	return f
+}
+
+// badValue is the error of a flag's value, from where it was given.
+func badValue(where string, err *pflag.InvalidValueError) *failure {
+	is := "not one that it takes: " + fmt.Sprint(err.Unwrap())
+	switch kind := err.GetFlag().Value.Type(); {
+	case kind == "bool":
+		is = "true or false"
+	case kind == "duration":
+		is = "a time such as 500ms, 30s or 2m"
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"), strings.HasPrefix(kind, "float"):
+		is = "a number"
+	}
+	return usageError("%s is %q; it is %s", where, err.GetValue(), is)
 }
 
 // nearFlag is the flag of cmd that name was most likely meant to be, "" for none.
