@@ -17,17 +17,20 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 	var out string
 	var o transfer.DumpOptions
 	cmd := &cobra.Command{
-		Use:   "dump",
+		Use:   "dump [DIR]",
 		Short: "Write the database as SQL, for sqlite3 and pages db import",
 		Long: "Write the database as SQL, for sqlite3 and pages db import: the schema, every\nvalue and rowid, the full-text indexes and where AUTOINCREMENT stands, all as\n" +
 			"they were at one moment.\n\n" +
 			"REALs are written with the fewest digits that mean them; releases of sqlite3\nbefore 3.47 may read the last one differently, as they do of their own dumps.\n\n" +
 			"Exit codes: 0 written, 1 failed, 2 wrong usage, 9 the database or the file\ncannot be used.",
 		Example: "  pages db dump > site.sql\n  pages db dump --no-data\n  pages db dump --table crews --table seats -o crews.sql",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if c.json {
 				return usageError("a dump is SQL: --json has no meaning here")
+			}
+			if err := c.siteArgument(args); err != nil {
+				return err
 			}
 			db, err := c.openDatabase(cmd.Context(), f, binding.ConsoleOptions{ReadOnly: true, Unbounded: true})
 			if err != nil {

@@ -14,12 +14,12 @@ func (c *cli) newDBExec(f *dbFlags) *cobra.Command {
 	var file string
 	var params []string
 	cmd := &cobra.Command{
-		Use:   "exec [SQL | -]",
+		Use:   "exec [SQL | - [DIR]]",
 		Short: "Run SQL statements in one transaction",
 		Long: "Run SQL statements in one transaction: an argument, a file or stdin. Either all\nof them stand, or none. Rows they give are not shown; see pages db query.\n\n" +
 			"Exit codes: 0 done, 1 a statement was refused or failed, 2 wrong usage, 9 the\ndatabase is locked or cannot be used.",
 		Example: "  pages db exec \"UPDATE crews SET name = 'Heron' WHERE id = 3\"\n  pages db exec --param Heron --param 3 'UPDATE crews SET name = ? WHERE id = ?'\n  pages db exec --file fix.sql\n  generate | pages db exec --project -",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
 			values, err := sqlArguments(params)

@@ -17,7 +17,7 @@ import (
 func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 	var table, format string
 	cmd := &cobra.Command{
-		Use:   "import FILE | -",
+		Use:   "import FILE | - [DIR]",
 		Short: "Read a .sql, .csv or .db file into the database, all or nothing",
 		Long: "Read a .sql, .csv or .db file into the database, all or nothing.\n\n" +
 			"  .sql  runs it, a dump for example, as one transaction; its own BEGIN, COMMIT\n        and PRAGMA foreign_keys are passed over\n" +
@@ -25,8 +25,11 @@ func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 			"  .db   becomes the database: whatever it held is gone\n\n" +
 			"Exit codes: 0 read, 1 the file was refused, 2 wrong usage, 9 the database is\nlocked or the disk full.",
 		Example: "  pages db import site.sql\n  pages db import people.csv --table crews\n  pages db import backup.db --yes\n  pages db dump --project | pages db import --format sql -",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.siteArgument(args[1:]); err != nil {
+				return err
+			}
 			kind, err := importKind(args[0], format)
 			if err != nil {
 				return err

@@ -13,8 +13,13 @@ import (
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
-// sqlInput is the text a command runs: its argument, a file or stdin.
+// sqlInput is the text a command runs: its first argument, a file or stdin. The second
+// argument is the site's folder.
 func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name string, r io.ReadCloser, err error) {
+	_, dir := first(args)
+	if err := c.siteArgument(dir); err != nil {
+		return "", nil, err
+	}
 	switch {
 	case len(args) > 0 && file != "":
 		return "", nil, usageError("an argument and --file both give SQL; give one of them")

@@ -15,14 +15,14 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 	var file, format string
 	var params []string
 	cmd := &cobra.Command{
-		Use:   "query [SQL | -]",
+		Use:   "query [SQL | - [DIR]]",
 		Short: "Show what one SQL statement gives; it cannot write",
 		Long: "Show what one SQL statement gives; it cannot write.\n\n" +
 			"Formats: table, for people; tsv, which escapes tabs, line ends and backslashes\nand writes NULL as \\N; csv, where NULL is an empty field and an empty text \"\";\n" +
 			"json, one document with columns and rows; jsonl, an object a row. A blob is\nX'00ff' in text, and {\"blob\": \"AP8=\"} in JSON.\n\n" +
 			"Exit codes: 0 done, 1 the statement was refused or failed, 2 wrong usage, 9 the\ndatabase cannot be used.",
 		Example: "  pages db query 'SELECT * FROM crews'\n  pages db query --param heron 'SELECT id FROM crews WHERE name LIKE ?'\n  pages db query --format csv 'SELECT * FROM enquiries' > enquiries.csv\n  pages db query --json \"SELECT count(*) AS n FROM seats\"",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx := cmd.Context()
 			values, err := sqlArguments(params)

@@ -18,13 +18,16 @@ import (
 
 func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "shell",
+		Use:   "shell [DIR]",
 		Short: "Type SQL and see what it gives",
 		Long: "Type SQL and see what it gives. A statement ends with a semicolon, and is a\ntransaction of its own. Ctrl-C stops the statement that runs, or clears what was\ntyped; Ctrl-D or .quit ends the shell.\n\n" +
 			shellHelp + "\nWith a pipe instead of a terminal, the first error ends it.\n\nExit codes: 0 ended, 1 a statement failed (pipe), 2 wrong usage, 9 the database\ncannot be used.",
 		Example: "  pages db shell\n  pages db shell --project\n  echo '.tables' | pages db shell",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := c.siteArgument(args); err != nil {
+				return err
+			}
 			db, err := c.openDatabase(cmd.Context(), f, binding.ConsoleOptions{})
 			if err != nil {
 				return err

@@ -78,14 +78,14 @@ func (c *cli) newDomainsConnect() *cobra.Command {
 	r := c.newRemote()
 	var proposeOnly bool
 	cmd := &cobra.Command{
-		Use:   "connect HOSTNAME",
+		Use:   "connect HOSTNAME [DIR]",
 		Short: "Connect a domain to the workspace, and point it at a site",
 		Long: "Connect a domain to the workspace for the first time, and point it at a site. The\nrecords that its owner must set in DNS are printed. At a terminal you are shown what\nwill happen and asked; elsewhere the line that confirms is printed: exit code 4.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages domains connect www.acme.example\n  pages domains connect www.acme.example --site Shop --json | jq .records",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.openSite(cmd.Context()); err != nil {
+			if err := r.openSite(cmd.Context(), args[1:]); err != nil {
 				return err
 			}
 			arguments, err := json.Marshal(toolapi.ConnectArgs{Hostname: toolapi.Hostname(strings.ToLower(args[0])), SiteID: toolapi.UUID(r.site), Scope: r.scope()})
@@ -104,15 +104,15 @@ func (c *cli) newDomainsPoint() *cobra.Command {
 	r := c.newRemote()
 	var proposeOnly bool
 	cmd := &cobra.Command{
-		Use:   "point DOMAIN",
+		Use:   "point DOMAIN [DIR]",
 		Short: "Point a domain that the workspace has at a site",
 		Long: "Point a domain that the workspace has at a site. At a terminal you are shown what\nwill happen and asked; elsewhere the line that confirms is printed: exit code 4.\n\n" +
 			"Exit codes: 0 done, 1 there is no such domain, 2 wrong usage, " + remoteExit,
 		Example: "  pages domains point www.acme.example\n  pages domains point www.acme.example --site Shop --propose-only",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if err := r.openSite(ctx); err != nil {
+			if err := r.openSite(ctx, args[1:]); err != nil {
 				return err
 			}
 			list, err := r.domains(ctx)

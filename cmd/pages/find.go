@@ -39,6 +39,14 @@ func (c *cli) siteArgument(args []string) error {
 	return nil
 }
 
+// first is the first argument, "" without one, and those after it.
+func first(args []string) (string, []string) {
+	if len(args) == 0 {
+		return "", nil
+	}
+	return args[0], args[1:]
+}
+
 // nearest is the site's folder that find takes when none is named.
 func (c *cli) nearest() (string, error) {
 	for dir := c.dir; ; {

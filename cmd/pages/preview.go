@@ -12,23 +12,20 @@ func (c *cli) newPreview() *cobra.Command {
 	r := c.newRemote()
 	var expires time.Duration
 	cmd := &cobra.Command{
-		Use:   "preview [REVISION]",
+		Use:   "preview [REVISION [DIR]]",
 		Short: "Make a link that shows a revision before it is published",
 		Long: "Make a link that shows a revision, the newest one or the one named, to whoever has\nthe link. It is printed this once. Members pages still ask for a member, and forms\nraise no events there. To send the site as it is now, run pages deploy --preview.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages preview\n  pages preview r16-4c1f0a92be77 --expires 2h\n  pages preview revoke ID",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := deployFlags{preview: true, expires: expires}
 			if err := f.check(); err != nil {
 				return err
 			}
-			if err := r.openSite(cmd.Context()); err != nil {
+			revision, dir := first(args)
+			if err := r.openSite(cmd.Context(), dir); err != nil {
 				return err
-			}
-			revision := ""
-			if len(args) > 0 {
-				revision = args[0]
 			}
 			return (&deployment{remote: r, deployFlags: &f}).makePreview(cmd.Context(), revision)
 		},

@@ -14,14 +14,14 @@ import (
 func (c *cli) newRevisions() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
-		Use:   "revisions",
+		Use:   "revisions [DIR]",
 		Short: "List what was deployed of the site, and what is live",
 		Long: "List the revisions of the site, newest first, with what is live, scheduled or shown\nby a preview link.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages revisions\n  pages revisions --json | jq -r '.revisions[0].revision'",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := r.openSite(cmd.Context()); err != nil {
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.openSite(cmd.Context(), args); err != nil {
 				return err
 			}
 			list, err := client.Run(cmd.Context(), r.client, r.contract.Revisions, toolapi.SiteArgs{SiteID: toolapi.UUID(r.site), Scope: r.scope()})

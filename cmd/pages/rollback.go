@@ -14,18 +14,15 @@ func (c *cli) newRollback() *cobra.Command {
 	r := c.newRemote()
 	var proposeOnly, force bool
 	cmd := &cobra.Command{
-		Use:   "rollback [REVISION]",
+		Use:   "rollback [REVISION [DIR]]",
 		Short: "Make an earlier revision what the site serves again",
 		Long: "Make an earlier revision what the site serves again: the one that was live before, or\nthe one named. What the site's database, keys and objects hold stays as it is. At a\nterminal you are asked; elsewhere the line that confirms is printed: exit code 4.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages rollback\n  pages rollback r16-4c1f0a92be77\n  pages rollback --propose-only",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			revision := ""
-			if len(args) > 0 {
-				revision = args[0]
-			}
-			return r.rollback(cmd.Context(), revision, proposeOnly, force)
+			revision, dir := first(args)
+			return r.rollback(cmd.Context(), revision, dir, proposeOnly, force)
 		},
 	}
 	r.siteFlags(cmd)
@@ -34,8 +31,8 @@ func (c *cli) newRollback() *cobra.Command {
 	return cmd
 }
 
-func (r *remote) rollback(ctx context.Context, revision string, proposeOnly, force bool) error {
-	if err := r.openSite(ctx); err != nil {
+func (r *remote) rollback(ctx context.Context, revision string, dir []string, proposeOnly, force bool) error {
+	if err := r.openSite(ctx, dir); err != nil {
 		return err
 	}
 	arguments, err := json.Marshal(toolapi.RollbackArgs{SiteID: toolapi.UUID(r.site), Revision: toolapi.Name(revision), Force: force, Scope: r.scope()})
@@ -45,8 +42,11 @@ func (r *remote) rollback(ctx context.Context, revision string, proposeOnly, for
 	return r.propose(ctx, r.contract.Rollback.Name, arguments, proposeOnly)
 }
 
-// openSite finds the service and the site.
-func (r *remote) openSite(ctx context.Context) error {
+// openSite finds the service and the site; args may name the folder of the site here.
+func (r *remote) openSite(ctx context.Context, args []string) error {
+	if err := r.siteArgument(args); err != nil {
+		return err
+	}
 	if err := r.open(ctx, ""); err != nil {
 		return err
 	}

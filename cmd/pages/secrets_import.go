@@ -39,7 +39,7 @@ func (c *cli) newSecretsImport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := r.openSite(cmd.Context()); err != nil {
+			if err := r.openSite(cmd.Context(), nil); err != nil {
 				return err
 			}
 			return r.importSecrets(cmd.Context(), values, names)

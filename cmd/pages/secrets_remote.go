@@ -31,13 +31,13 @@ func (c *cli) newSecrets() *cobra.Command {
 func (c *cli) newSecretsList() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
-		Use:     "list",
+		Use:     "list [DIR]",
 		Short:   "List the names of the site's secrets, and which lack a value",
 		Long:    "List the names of the site's secrets: those that have a value, and those that the\nnewest revision declares and that have none.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages secrets list\n  pages secrets list --json | jq -r '.secrets[] | select(.set_at == null).name'",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := r.openSite(cmd.Context()); err != nil {
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.openSite(cmd.Context(), args); err != nil {
 				return err
 			}
 			list, err := client.Run(cmd.Context(), r.client, r.contract.ListSecrets, toolapi.SiteArgs{SiteID: toolapi.UUID(r.site), Scope: r.scope()})
@@ -69,18 +69,18 @@ func (c *cli) newSecretsList() *cobra.Command {
 func (c *cli) newSecretsSet() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
-		Use:   "set NAME",
+		Use:   "set NAME [DIR]",
 		Short: "Set a secret: its value is asked for, or read from stdin",
 		Long: "Set a secret of the site. At a terminal the value is asked for and not shown;\nelsewhere it is all of stdin, without a line feed at its end. It is never an\nargument, which everyone on the machine could read.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages secrets set STRIPE_KEY\n  pages secrets set STRIPE_KEY < key\n  op read op://vault/stripe/key | pages secrets set STRIPE_KEY",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if r.keyFile == "-" {
 				return usageError("stdin is the secret's value here; name a file with --api-key-file, or set PAGES_API_KEY")
 			}
-			if err := r.openSite(ctx); err != nil {
+			if err := r.openSite(ctx, args[1:]); err != nil {
 				return err
 			}
 			value, err := r.secretValue(ctx, args[0])
@@ -130,13 +130,13 @@ func (r *remote) secretValue(ctx context.Context, name string) (string, error) {
 func (c *cli) newSecretsRemove() *cobra.Command {
 	r := c.newRemote()
 	cmd := &cobra.Command{
-		Use:     "remove NAME",
+		Use:     "remove NAME [DIR]",
 		Short:   "Remove a secret from the site",
 		Long:    "Remove a secret from the site: its Worker reads undefined from then on.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages secrets remove STRIPE_KEY",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.openSite(cmd.Context()); err != nil {
+			if err := r.openSite(cmd.Context(), args[1:]); err != nil {
 				return err
 			}
 			done, err := client.Run(cmd.Context(), r.client, r.contract.RemoveSecret, toolapi.RemoveSecretArgs{
