@@ -47,26 +47,22 @@ func (f *dateFormat) instant(ms float64) (time.Time, error) {
 
 func (f *dateFormat) format(t time.Time) []part { return f.formatPieces(f.pieces, t) }
 
-// text is the whole text. Between the time and "PM" it has a common space, as
-// V8's has, which the web is used to; the parts have CLDR's narrow one.
-func (f *dateFormat) text(t time.Time) string { return join(plainSpaces(f.format(t))) }
+// text is the whole text.
+func (f *dateFormat) text(t time.Time) string { return join(f.format(t)) }
 
-func plainSpaces(parts []part) []part {
-	for i := range parts {
-		parts[i].text = strings.ReplaceAll(parts[i].text, "\u202f", " ")
-	}
-	return parts
-}
+// commonSpaces has common spaces for the narrow ones that CLDR puts before "PM" and
+// around the dash of an interval: V8 gives those, which the web is used to.
+var commonSpaces = strings.NewReplacer("\u202f", " ", "\u2009", " ") //nolint:gochecknoglobals // a table
 
 func (f *dateFormat) formatPieces(pieces []piece, t time.Time) []part {
 	var parts []part
 	for _, p := range pieces {
 		if p.literal {
-			parts = appendPart(parts, "literal", p.text)
+			parts = appendPart(parts, "literal", commonSpaces.Replace(p.text))
 			continue
 		}
 		kind, text := f.field(field{p.text[0], len(p.text)}, t)
-		parts = appendPart(parts, kind, text)
+		parts = appendPart(parts, kind, commonSpaces.Replace(text))
 	}
 	return parts
 }

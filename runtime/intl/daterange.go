@@ -23,7 +23,7 @@ func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 		return f.intervalOf(have, piecesOf(pattern), id, from, to)
 	}
 	if !differ || slices.Equal(f.format(from), f.format(to)) {
-		return sourced(plainSpaces(f.format(from)), "shared")
+		return sourced(f.format(from), "shared")
 	}
 	if have.mask()&dateMask != 0 && have.mask()&timeMask != 0 {
 		if id <= fieldDay || id == fieldWeekday {
@@ -96,7 +96,7 @@ func (f *dateFormat) fallbackRange(pieces []piece, from, to time.Time) []rangePa
 		case "{1}":
 			out = append(out, sourced(f.formatPieces(pieces, to), "endRange")...)
 		default:
-			out = append(out, rangePart{part{"literal", p}, "shared"})
+			out = append(out, rangePart{part{"literal", commonSpaces.Replace(p)}, "shared"})
 		}
 	}
 	return out
