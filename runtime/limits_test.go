@@ -174,6 +174,16 @@ func TestLoadBudget(t *testing.T) {
 	}
 }
 
+// TestLoadMemory: a module that holds too much is told of as such, with its size.
+func TestLoadMemory(t *testing.T) {
+	_, err := start(t, `const all = []; for (;;) all.push(new Array(1e6).fill(1));
+export default { fetch: () => new Response(String(all.length)) };`, pagesruntime.WorkerOptions{LoadCPU: time.Minute})
+	f, ok := errors.AsType[*pagesruntime.Error](err)
+	if !ok || f.Kind != pagesruntime.KindMemory || !strings.Contains(f.Message, "128 MB of memory while it was loaded; its code alone is 0.0 MiB") || !strings.HasPrefix(f.Fix, "import less") {
+		t.Errorf("got %+v", err)
+	}
+}
+
 // TestLogLimits: one request may log so many lines and bytes; the next one again.
 func TestLogLimits(t *testing.T) {
 	log := newConsole()

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -92,10 +93,14 @@ func (w *Worker) line(s *engine.Scope, level, text string) Line {
 // loadError is the Error of a module that could not be loaded.
 func (w *Worker) loadError(err error) *Error {
 	f := w.errorOf(KindLoad, err)
-	if f.Kind == KindCPU {
+	switch f.Kind {
+	case KindCPU:
 		f.Kind = KindLoad
 		f.Message = "the Worker did not finish loading: its top level used more than " + w.o.LoadCPU.String() + " of CPU time"
 		f.Fix = "move the work from the top level of the module into the handler"
+	case KindMemory:
+		f.Message += fmt.Sprintf(" while it was loaded; its code alone is %.1f MiB", float64(len(w.o.Code))/(1<<20))
+		f.Fix = "import less, and keep data in a file of the assets, a database or a bucket"
 	}
 	return f
 }
