@@ -126,7 +126,7 @@ class Collator {
     const spec = collatorOf(this);
     return comparerOf(this, () => {
       const compare = (x, y) => {
-        const a = `${x}`, b = `${y}`;
+        const a = typeof x === "string" ? x : `${x}`, b = typeof y === "string" ? y : `${y}`; // a template is a call
         return host.intl_compare(spec, a, b);
       };
       Object.defineProperty(compare, "name", { value: "" });

@@ -51,6 +51,8 @@ function changeCase(value, locales, upper) {
   return host.intl_case(tags, value, upper);
 }
 
+let usual; // what texts are compared by where nothing is said. Sorts do so often: no template, which is a call, is made of a text
+
 const methods = [
   [Number.prototype, class {
     toLocaleString() { return formatNumber(numberOf.call(this), arguments[0], arguments[1]); }
@@ -64,9 +66,10 @@ const methods = [
     toLocaleTimeString() { return formatDate(timeOf.call(this), arguments[0], arguments[1], "time", "time"); }
   }],
   [String.prototype, class {
-    localeCompare(that) {
-      const text = coercible(this, "localeCompare"), other = `${that}`, locales = arguments[1], options = arguments[2];
-      return host.intl_compare(cached("compare", locales, options, () => collatorSpec(locales, options)), text, other);
+    localeCompare(that, locales = undefined, options = undefined) {
+      const text = typeof this === "string" ? this : coercible(this, "localeCompare"), other = typeof that === "string" ? that : `${that}`;
+      if (locales !== undefined || options !== undefined) return host.intl_compare(cached("compare", locales, options, () => collatorSpec(locales, options)), text, other);
+      return text === other ? 0 : host.intl_compare(usual ??= collatorSpec(), text, other);
     }
     toLocaleUpperCase() { return changeCase(coercible(this, "toLocaleUpperCase"), arguments[0], true); }
     toLocaleLowerCase() { return changeCase(coercible(this, "toLocaleLowerCase"), arguments[0], false); }
