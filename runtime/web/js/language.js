@@ -3,6 +3,7 @@
 import { host } from "./host.js";
 import { attribute, expose } from "./idl.js";
 import { isServing } from "./owner.js";
+import { splitByMatches } from "./split.js";
 
 // Code in strings runs while the module is evaluated and not later, as on the
 // platform: compilers of templates and schemas do their work there.
@@ -169,6 +170,7 @@ export function install() {
   nameCaptures();
   invalidateDates();
   nameZone();
+  splitByMatches();
   Math.random = { random() { return host.random_float(); } }.random;
   Object.defineProperty(Math, "random", { enumerable: false });
   attribute("self", globalThis);
