@@ -16,7 +16,7 @@ func TestIntlPackages(t *testing.T) {
 			"full": "29 février 2024 à 14:05 UTC+1", "huge": "Donnerstag, 29. Februar 2024", "iso": "2024-02-29T08:05:09.123-05:00",
 			"name": "Central European Standard Time", "format": "jueves, 29 febrero 2024 14:05 CET", "parsed": "1982-05-25",
 			"months": "sty,lut,mar,kwi,maj,cze,lip,sie,wrz,paź,lis,gru", "relative": "tra 3 giorni", "human": "2 uur, 7 minuten",
-			"interval": "Feb 29\u2009–\u2009Mar 2, 2024", "valid": "true,false",
+			"interval": "Feb 29 – Mar 2, 2024", "valid": "true,false",
 		},
 		"date-fns": {
 			"berlin": "2024-02-29 14:05:09 GMT+1", "long": "Donnerstag, 29 Februar 2024 Nordamerikanische Ostküsten-Normalzeit",
@@ -25,7 +25,7 @@ func TestIntlPackages(t *testing.T) {
 		"dayjs": {"toronto": "2013-11-18T11:55:00-05:00", "zone": "2024-02-29 22:05 +09:00", "guess": "UTC"},
 		"messages": {
 			"cart": "1.234 Artikel für 9,50\u00a0€, 2. am 29. Februar 2024", "list": "Ich, du und wir", "relative": "gestern", "name": "Türkei",
-			"parts": 5.0, "range": "29.02.\u2009–\u200901.03.2024",
+			"parts": 5.0, "range": "29.02. – 01.03.2024",
 		},
 	} {
 		a := d.get("/" + topic)
