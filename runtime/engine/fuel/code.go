@@ -89,16 +89,7 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 			code = inClassOnly(code, l.reserved)
 		}
 		if f != nil {
-			code = spreadKeys(code)
-		}
-		if f != nil && l.isComparer(int(i)) {
-			code = withSign(code)
-		}
-		if f != nil && l.imports.funcs+i == f.then {
-			code = f.allocOwned(code)
-		}
-		if f != nil && int(i) == f.searcher.exec {
-			code = f.searching(code)
+			code = f.corrected(l, int(i), code)
 		}
 		code, err := instrumentFunc(code, p, f)
 		if r.err != nil {
@@ -115,6 +106,28 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 		out = append(out, code...)
 	}
 	return out, r.err
+}
+
+// corrected returns the code of function i of the module's own with what the other
+// files of this package change in it.
+func (f *follower) corrected(l layout, i int, code []byte) []byte {
+	code = spreadKeys(code)
+	if l.isComparer(i) {
+		code = withSign(code)
+	}
+	switch {
+	case l.imports.funcs+uint32(i) == f.then:
+		return f.allocOwned(code)
+	case i == f.searcher.exec:
+		return f.searching(code)
+	case i == f.mover.copying:
+		return f.moving(code)
+	case i == f.mover.deleting:
+		return f.takingLast(code)
+	case i == f.mover.arguing:
+		return manyArguments(code)
+	}
+	return code
 }
 
 func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {

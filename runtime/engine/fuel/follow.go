@@ -54,6 +54,7 @@ type follower struct {
 	counter, global   uint32
 	owners            owners
 	searcher          searcher
+	mover             mover
 }
 
 // follow finds the two functions; nil when the module exports neither: it is
@@ -87,9 +88,14 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	mover, err := l.mover()
+	if err != nil {
+		return nil, err
+	}
 	return &follower{
 		owners:   owners,
 		searcher: searcher,
+		mover:    mover,
 		moveType: uint32(moving),
 		then:     calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
 		first: l.imports.funcs + uint32(len(l.code)), host: uint32(l.imports.hostCall),
@@ -128,7 +134,10 @@ func (f *follower) target(callee uint32) uint32 {
 
 // types are those of the new functions, functions their bodies.
 func (f *follower) types() []uint32 {
-	return []uint32{f.thenType, f.jobType, f.moveType, f.moveType, f.owners.allocType, f.owners.settleType, f.searcher.searchType, f.searcher.startType}
+	return []uint32{
+		f.thenType, f.jobType, f.moveType, f.moveType, f.owners.allocType, f.owners.settleType,
+		f.searcher.searchType, f.searcher.startType, f.mover.copyType, f.mover.valuesType, f.mover.deleteType,
+	}
 }
 
 func (f *follower) functions(p probe) [][]byte {
@@ -152,6 +161,9 @@ func (f *follower) functions(p probe) [][]byte {
 		f.settleBody(p),
 		p.searchBody(),
 		startBody(),
+		f.mover.lengthenBody(p),
+		f.mover.moveBody(f, p),
+		f.mover.takeLastBody(),
 	}
 }
 

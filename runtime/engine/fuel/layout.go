@@ -1,6 +1,7 @@
 package fuel
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -35,6 +36,21 @@ func (l layout) typeOf(f uint32) uint32 {
 		return l.funcs[own]
 	}
 	return ^uint32(0)
+}
+
+// only is the one function of the module's own, of a type as it is encoded, that has
+// the instructions times over.
+func (l layout) only(encoded string, instructions []byte, times int) (int, error) {
+	found, n := 0, 0
+	for i, code := range l.code {
+		if t := l.funcs[i]; t < uint32(len(l.types)) && string(l.types[t]) == encoded && bytes.Count(code, instructions) == times {
+			found, n = i, n+1
+		}
+	}
+	if n != 1 {
+		return 0, fmt.Errorf("the module has %d functions of the type %x with the instructions %x, not one", n, encoded, instructions)
+	}
+	return found, nil
 }
 
 // readLayout reads the sections that matter here.

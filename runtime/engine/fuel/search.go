@@ -59,21 +59,13 @@ type searcher struct {
 }
 
 func (l layout) searcher() (s searcher, err error) {
-	exec, search, start := l.typeIndex(execType), l.typeIndex(searchType), l.typeIndex(startType)
-	if exec < 0 || search < 0 || start < 0 {
+	search, start := l.typeIndex(searchType), l.typeIndex(startType)
+	if search < 0 || start < 0 {
 		return s, errors.New("the module has no functions of the types that look for regular expressions")
 	}
-	found := 0
-	for i, code := range l.code {
-		if l.funcs[i] == uint32(exec) && bytes.Count(code, codeStart) == 1 {
-			s = searcher{i, uint32(search), uint32(start)}
-			found++
-		}
-	}
-	if found != 1 {
-		return s, errors.New("the module does not have one function that can be lre_exec")
-	}
-	return s, nil
+	s.exec, err = l.only(execType, codeStart, 1)
+	s.searchType, s.startType = uint32(search), uint32(start)
+	return s, err
 }
 
 // The functions of this file come after those of owner.go.
