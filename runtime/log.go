@@ -93,7 +93,7 @@ func (w *Worker) line(s *engine.Scope, level, text string) Line {
 // loadError is the Error of a module that could not be loaded.
 func (w *Worker) loadError(err error) *Error {
 	f := w.errorOf(KindLoad, err)
-	switch f.Kind {
+	switch f.Kind { //nolint:exhaustive // the others are as they are at any time
 	case KindCPU:
 		f.Kind = KindLoad
 		f.Message = "the Worker did not finish loading: its top level used more than " + w.o.LoadCPU.String() + " of CPU time"

@@ -31,8 +31,10 @@ func TestSplit(t *testing.T) {
 				if (got !== want) wrong.push([String(fast), text, limit, got, want]);
 			}
 			return [parts > 3000, wrong.slice(0, 3)]`, `[true,[]]`},
-		{`return ["A<B>bold</B>and<CODE>coded</CODE>".split(/<(\/)?([^<>]+)>/), "".split(/a?/), "".split(/a/), "ab".split(/(?:)/), "a1b2".split(/(\d)/, 3)]`,
-			`[["A",null,"B","bold","/","B","and",null,"CODE","coded","/","CODE",""],[],[""],["a","b"],["a","1","b"]]`},
+		{
+			`return ["A<B>bold</B>and<CODE>coded</CODE>".split(/<(\/)?([^<>]+)>/), "".split(/a?/), "".split(/a/), "ab".split(/(?:)/), "a1b2".split(/(\d)/, 3)]`,
+			`[["A",null,"B","bold","/","B","and",null,"CODE","coded","/","CODE",""],[],[""],["a","b"],["a","1","b"]]`,
+		},
 		// What belongs to the program is asked as the standard says.
 		{`const text = "a,".repeat(200), seen = []; class R extends RegExp { exec(s) { seen.push(this.lastIndex); return super.exec(s); } } return [text.split(new R(",")).length, seen.length]`, `[201,400]`},
 		{`const text = ("a".repeat(50) + ",").repeat(9); const r = /,/; r.exec = () => null; return text.split(r).length`, `10`},

@@ -197,7 +197,7 @@ func (m mover) moveBody(f *follower, p probe) []byte {
 	chosen := func(out, a, b []byte) []byte {
 		return append(append(append(append(out, b...), a...), backwards...), opSelect)
 	}
-	plus := func(a, b byte) []byte { return append(appendGets(nil, a, b), opI32Add) }
+	above := func(distance byte) []byte { return append(appendGets(nil, low, distance), opI32Add) }
 	get := func(a byte) []byte { return appendGet(nil, a) }
 	address := func(out []byte) []byte { return append(appendGet(out, array), opI32Load, 2, arrayValues) }
 	// each appends what is done with the elements from at on, for a gap.
@@ -219,17 +219,17 @@ func (m mover) moveBody(f *follower, p probe) []byte {
 	out = chosen(out, get(to), append(append(get(from), opLocalGet, size, opI32Sub), opI32Const, 1<<valueShift, opI32Add))
 	out = append(out, opLocalSet, low)
 
-	out = chosen(out, get(low), plus(low, size))
+	out = chosen(out, get(low), above(size))
 	out = each(out, func(out []byte) []byte {
 		out = append(load(out), opLocalSet, value)
 		out = append(append(address(append(out, opLocalGet, at)), opI32Add), undefined...)
 		out = append(appendGets(append(out, opI64Store, 3, 0), context, value), opCall)
 		return appendU32(out, m.free)
 	})
-	out = append(address(chosen(out, get(low), plus(low, gap))), opI32Add)
-	out = append(address(chosen(out, plus(low, gap), get(low))), opI32Add)
+	out = append(address(chosen(out, get(low), above(gap))), opI32Add)
+	out = append(address(chosen(out, above(gap), get(low))), opI32Add)
 	out = appendU32(append(appendGet(out, size), opCall), f.copyFunction())
-	out = chosen(out, plus(low, size), get(low))
+	out = chosen(out, above(size), get(low))
 	out = each(out, func(out []byte) []byte {
 		out = append(load(appendGet(out, context)), opCall)
 		return append(appendU32(out, m.dup), opDrop)

@@ -73,8 +73,12 @@ export class CustomEvent extends Event {
 
 let listenersOf, handlersOf;
 
+// The listeners of a target, by type and by callback, in the order in which they came:
+// in [0] those that are told while the event comes down to it, in [1] the others.
+const phases = () => [new Map(), new Map()];
+
 // The global object is an EventTarget that no constructor has made.
-const scopeListeners = [];
+const scopeListeners = phases();
 
 /** Reports whether target has anyone to tell of such an event. */
 export let heard;
@@ -84,12 +88,12 @@ export class EventTarget {
   #listeners = null; // made when the first one comes, as is #handlers
   #handlers = null;
   static {
-    listenersOf = guarded("EventTarget", (target) => (target === globalThis ? scopeListeners : (target.#listeners ??= [])));
+    listenersOf = guarded("EventTarget", (target) => (target === globalThis ? scopeListeners : (target.#listeners ??= phases())));
     handlersOf = guarded("EventTarget", (target) => (target.#handlers ??= new Map()));
-    heard = (target, type) => (target === globalThis ? scopeListeners : target.#listeners)?.some((l) => l.type === type) ?? false;
+    heard = (target, type) => (target === globalThis ? scopeListeners : target.#listeners)?.some((phase) => phase.has(type)) ?? false;
   }
   addEventListener(type, callback, options = undefined) {
-    const list = listenersOf(this);
+    const listeners = listenersOf(this);
     need(arguments.length, 2, "EventTarget.addEventListener");
     const flags = options !== null && typeof options === "object" ? options : { capture: !!options };
     const { capture, once, passive, signal } = flags;
@@ -102,17 +106,23 @@ export class EventTarget {
     }
     if (signal?.aborted) return;
     const name = `${type}`;
-    if (list.some((l) => l.type === name && l.callback === callback && l.capture === !!capture)) return;
-    list.push({ type: name, callback, capture: !!capture, once: !!once, passive: !!passive, removed: false });
+    const phase = listeners[capture ? 0 : 1];
+    let known = phase.get(name);
+    if (known === undefined) phase.set(name, known = new Map());
+    if (known.has(callback)) return;
+    known.set(callback, { type: name, callback, capture: !!capture, once: !!once, passive: !!passive, removed: false });
     signal?.addEventListener("abort", () => this.removeEventListener(name, callback, flags), { once: true });
   }
   removeEventListener(type, callback, options = undefined) {
-    const list = listenersOf(this);
+    const listeners = listenersOf(this);
     need(arguments.length, 2, "EventTarget.removeEventListener");
     const name = `${type}`;
-    const capture = options !== null && typeof options === "object" ? !!options.capture : !!options;
-    const at = list.findIndex((l) => l.type === name && l.callback === callback && l.capture === capture);
-    if (at >= 0) list.splice(at, 1)[0].removed = true;
+    const phase = listeners[(options !== null && typeof options === "object" ? options.capture : options) ? 0 : 1];
+    const known = phase.get(name), listener = known?.get(callback);
+    if (listener === undefined) return;
+    listener.removed = true;
+    known.delete(callback);
+    if (known.size === 0) phase.delete(name);
   }
   dispatchEvent(event) {
     need(arguments.length, 1, "EventTarget.dispatchEvent");
@@ -130,13 +140,13 @@ export function fire(target, event, failed = report) {
 }
 
 function dispatch(target, event, failed) {
-  const e = eventOf(event), list = listenersOf(target).filter((l) => l.type === e.type);
+  const e = eventOf(event), listeners = listenersOf(target);
   e.dispatching = true;
   e.target = e.current = target;
   e.phase = 2;
-  for (const capture of [true, false]) {
-    for (const l of list) {
-      if (e.stopNow || l.removed || l.capture !== capture) continue;
+  for (const phase of listeners) {
+    for (const l of [...phase.get(e.type)?.values() ?? []]) { // not those that come meanwhile
+      if (e.stopNow || l.removed) continue;
       if (l.once) target.removeEventListener(l.type, l.callback, l.capture);
       e.passive = l.passive;
       invoke(l.callback, target, event, failed);

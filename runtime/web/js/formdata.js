@@ -2,6 +2,7 @@
 import { host } from "./host.js";
 import { File, blobBytes, fileOf, isBlob } from "./blob.js";
 import { define, guarded, iterable, need } from "./idl.js";
+import { find, put, remove, valuesOf } from "./pairs.js";
 
 let listOf, setList;
 
@@ -24,20 +25,16 @@ export class FormData {
   }
   delete(name) {
     need(arguments.length, 1, "FormData.delete");
-    const key = usv(name);
-    setList(this, filter(listOf(this), (k) => k !== key));
+    remove(listOf(this), usv(name));
   }
   get(name) {
     need(arguments.length, 1, "FormData.get");
-    const key = usv(name), list = listOf(this);
-    for (let i = 0; i < list.length; i += 2) if (list[i] === key) return list[i + 1];
-    return null;
+    const list = listOf(this), at = find(list, usv(name));
+    return at < 0 ? null : list[at + 1];
   }
   getAll(name) {
     need(arguments.length, 1, "FormData.getAll");
-    const key = usv(name), list = listOf(this), out = [];
-    for (let i = 0; i < list.length; i += 2) if (list[i] === key) out.push(list[i + 1]);
-    return out;
+    return valuesOf(listOf(this), usv(name));
   }
   has(name) {
     need(arguments.length, 1, "FormData.has");
@@ -45,25 +42,11 @@ export class FormData {
   }
   set(name, value, filename = undefined) {
     need(arguments.length, 2, "FormData.set");
-    const key = usv(name), item = entry(value, filename);
-    let done = false;
-    const list = [];
-    for (let i = 0, all = listOf(this); i < all.length; i += 2) {
-      if (all[i] !== key) list.push(all[i], all[i + 1]);
-      else if (!done) list.push(key, item), done = true;
-    }
-    if (!done) list.push(key, item);
-    this.#list = list;
+    put(listOf(this), usv(name), entry(value, filename));
   }
 }
 
 function usv(value) { return `${value}`.toWellFormed(); }
-
-function filter(list, keep) {
-  const out = [];
-  for (let i = 0; i < list.length; i += 2) if (keep(list[i])) out.push(list[i], list[i + 1]);
-  return out;
-}
 
 function entry(value, filename) {
   const named = filename !== undefined;

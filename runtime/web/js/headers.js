@@ -2,6 +2,7 @@
 // of lower-case names and values, which is also how it goes to and from Go.
 // Values may hold any Unicode text: Workers' code relies on it.
 import { define, guarded, iterable, need } from "./idl.js";
+import { find, put, remove, valuesOf } from "./pairs.js";
 
 let stateOf, isHeaders;
 
@@ -33,13 +34,11 @@ export class Headers {
     return this.getSetCookie();
   }
   getSetCookie() {
-    const list = listOf(this), out = [];
-    for (let i = 0; i < list.length; i += 2) if (list[i] === "set-cookie") out.push(list[i + 1]);
-    return out;
+    return valuesOf(listOf(this), "set-cookie");
   }
   has(name) {
     need(arguments.length, 1, "Headers.has");
-    return get(listOf(this), nameOf(name)) !== null;
+    return find(listOf(this), nameOf(name)) >= 0;
   }
   set(name, value) {
     need(arguments.length, 2, "Headers.set");
@@ -67,34 +66,11 @@ export function headersOver(list, immutable) {
 
 /** The values of a header, joined as fetch does; null when there is none. */
 export function get(list, name) {
-  let out = null;
-  for (let i = 0; i < list.length; i += 2) {
-    if (list[i] === name) out = out === null ? list[i + 1] : `${out}, ${list[i + 1]}`;
-  }
+  const at = find(list, name);
+  if (at < 0) return null;
+  let out = list[at + 1];
+  for (let next = find(list, name, at + 2); next >= 0; next = find(list, name, next + 2)) out = `${out}, ${list[next + 1]}`;
   return out;
-}
-
-/** Sets a header in a list, in the place of the first one. */
-export function put(list, name, value) {
-  for (let i = 0; i < list.length; i += 2) {
-    if (list[i] !== name) continue;
-    list[i + 1] = value;
-    remove(list, name, i + 2);
-    return;
-  }
-  list.push(name, value);
-}
-
-/** Takes the headers of a name out of a list, from an index on. */
-export function remove(list, name, from = 0) {
-  let to = from;
-  for (let i = from; i < list.length; i += 2) {
-    if (list[i] === name) continue;
-    list[to] = list[i];
-    list[to + 1] = list[i + 1];
-    to += 2;
-  }
-  list.length = to;
 }
 
 // Names and values repeat from request to request; what was found good once is
@@ -168,13 +144,17 @@ export function listFrom(init) {
 function sorted(headers) {
   const state = stateOf(headers);
   if (state.sorted !== null) return state.sorted;
-  const { list } = state;
-  const all = new Set();
-  for (let i = 0; i < list.length; i += 2) all.add(list[i]);
+  const { list } = state, all = new Map(), cookies = [];
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i], value = list[i + 1], known = all.get(name);
+    if (name === "set-cookie") cookies.push(name, value);
+    else all.set(name, known === undefined ? value : `${known}, ${value}`);
+  }
+  if (cookies.length > 0) all.set("set-cookie", null);
   const out = [];
-  for (const name of [...all].sort()) {
-    if (name !== "set-cookie") out.push(name, get(list, name));
-    else for (let i = 0; i < list.length; i += 2) if (list[i] === name) out.push(name, list[i + 1]);
+  for (const name of [...all.keys()].sort()) {
+    if (name !== "set-cookie") out.push(name, all.get(name));
+    else for (const item of cookies) out.push(item);
   }
   return (state.sorted = out);
 }

@@ -1,7 +1,8 @@
 // https://fetch.spec.whatwg.org/#response-class
 import { host } from "./host.js";
 import { HostBody, TEXT_TYPE, extract, foreignBody, initBody, mixBody, teeBody, unusable } from "./body.js";
-import { get, headersOver, listFrom, remove } from "./headers.js";
+import { get, headersOver, listFrom } from "./headers.js";
+import { remove } from "./pairs.js";
 import { define, guarded, need } from "./idl.js";
 import { inRequest, mark } from "./owner.js";
 import { isSocket } from "./websocket.js";

@@ -2,6 +2,7 @@
 // string that holds where its members begin and end (url_pack.go).
 import { host } from "./host.js";
 import { define, guarded, iterable, need } from "./idl.js";
+import { find, put, remove, valuesOf } from "./pairs.js";
 
 // Where the two positions of a member stand in the string, when they are short.
 const HREF = 1, PROTOCOL = 5, USERNAME = 9, PASSWORD = 13, HOST = 17, HOSTNAME = 21, PORT = 25, PATHNAME = 29, SEARCH = 33, HASH = 37, ORIGIN = 41;
@@ -135,40 +136,26 @@ export class URLSearchParams {
   }
   delete(name, value = undefined) {
     need(arguments.length, 1, "URLSearchParams.delete");
-    const key = usv(name), only = value === undefined ? undefined : usv(value);
-    const kept = [], list = this.#list;
-    for (let i = 0; i < list.length; i += 2) {
-      if (list[i] !== key || (only !== undefined && list[i + 1] !== only)) kept.push(list[i], list[i + 1]);
-    }
-    this.#list = kept;
+    remove(this.#list, usv(name), value === undefined ? undefined : usv(value));
     this.#changed();
   }
   get(name) {
     need(arguments.length, 1, "URLSearchParams.get");
-    const at = find(this.#list, usv(name), undefined);
+    const at = find(this.#list, usv(name));
     return at < 0 ? null : this.#list[at + 1];
   }
   getAll(name) {
     need(arguments.length, 1, "URLSearchParams.getAll");
-    const key = usv(name), out = [], list = this.#list;
-    for (let i = 0; i < list.length; i += 2) if (list[i] === key) out.push(list[i + 1]);
-    return out;
+    return valuesOf(this.#list, usv(name));
   }
   has(name, value = undefined) {
     need(arguments.length, 1, "URLSearchParams.has");
-    return find(this.#list, usv(name), value === undefined ? undefined : usv(value)) >= 0;
+    const key = usv(name);
+    return value === undefined ? find(this.#list, key) >= 0 : valuesOf(this.#list, key).includes(usv(value));
   }
   set(name, value) {
     need(arguments.length, 2, "URLSearchParams.set");
-    const key = usv(name), text = usv(value);
-    const kept = [], list = this.#list;
-    let done = false;
-    for (let i = 0; i < list.length; i += 2) {
-      if (list[i] !== key) kept.push(list[i], list[i + 1]);
-      else if (!done) kept.push(key, text), done = true;
-    }
-    if (!done) kept.push(key, text);
-    this.#list = kept;
+    put(this.#list, usv(name), usv(value));
     this.#changed();
   }
   sort() {
@@ -186,13 +173,6 @@ export class URLSearchParams {
 
 function usv(value) { return `${value}`.toWellFormed(); }
 
-function find(list, name, value) {
-  for (let i = 0; i < list.length; i += 2) {
-    if (list[i] === name && (value === undefined || list[i + 1] === value)) return i;
-  }
-  return -1;
-}
-
 function pairsOf(init) {
   const out = [];
   if (init[Symbol.iterator] !== undefined && init[Symbol.iterator] !== null) {
@@ -205,10 +185,8 @@ function pairsOf(init) {
   }
   for (const key of Reflect.ownKeys(init)) {
     if (!Object.getOwnPropertyDescriptor(init, key)?.enumerable) continue;
-    const name = usv(key), value = usv(init[key]);
-    const at = find(out, name, undefined);
-    if (at >= 0) out[at + 1] = value;
-    else out.push(name, value);
+    const name = usv(key);
+    put(out, name, usv(init[key])); // two keys may become one name
   }
   return out;
 }

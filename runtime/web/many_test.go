@@ -1,0 +1,48 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// TestPairs: a value that is like a name is none (https://url.spec.whatwg.org/#interface-urlsearchparams,
+// https://xhr.spec.whatwg.org/#interface-formdata, https://fetch.spec.whatwg.org/#headers-class).
+func TestPairs(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); return [p.get("a"), p.getAll("a"), p.get("x"), p.has("1"), p.has("a", "a"), p.has("a", "3"), p.has("b", "1")];`, `["1",["1","2","a"],"a",false,true,false,false]`},
+		{`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); p.set("a", "b"); p.set("c", "x"); p.delete("b"); return p.toString();`, `"x=a&a=b&c=x"`},
+		{`const p = new URLSearchParams("x=a&a=1&b=a&a=2&a=a"); p.delete("a", "2"); p.delete("1"); p.delete("x", "b"); return p.toString();`, `"x=a&a=1&b=a&a=a"`},
+		{`const p = new URLSearchParams({ "\ud800": 1, "\ud801": 2, b: 3 }); return [...p];`, `[["\ufffd","2"],["b","3"]]`},
+		{`const p = new URLSearchParams("a=1&b=2&c=3&d=4"), seen = []; for (const [k] of p) { seen.push(k); p.delete(k); } return [seen, p.toString()];`, `[["a","c"],"b=2&d=4"]`},
+		{`const f = new FormData(); for (const [k, v] of ["xa", "a1", "ba", "a2", "aa"]) f.append(k, v); const all = f.getAll("a"); f.set("a", "b"); f.delete("b"); return [f.get("x"), f.has("1"), f.get("1"), all, [...f]];`, `["a",false,null,["1","2","a"],[["x","a"],["a","b"]]]`},
+		{`const f = new FormData(); f.append("empty", ""); return [f.has("empty"), f.get("empty")];`, `[true,""]`},
+		{`const h = new Headers([["x", "a"], ["a", "1"], ["b", "a"], ["A", "2"], ["a", "a"]]); const had = [h.get("a"), h.has("1"), h.get("1"), [...h]]; h.set("A", "b"); h.delete("B"); return [...had, [...h]];`, `["1, 2, a",false,null,[["a","1, 2, a"],["b","a"],["x","a"]],[["a","b"],["x","a"]]]`},
+		{`const h = new Headers([["set-cookie", "b=1"], ["a", "set-cookie"], ["Set-Cookie", "a=1"], ["z", ""]]); return [h.getSetCookie(), [...h]];`, `[["b=1","a=1"],[["a","set-cookie"],["set-cookie","b=1"],["set-cookie","a=1"],["z",""]]]`},
+	})
+}
+
+// TestListeners: which listeners are told, and in which order (https://dom.spec.whatwg.org/#concept-event-listener-inner-invoke).
+func TestListeners(t *testing.T) {
+	const made = `const t = new EventTarget(), seen = [], l = (name) => () => seen.push(name); `
+	try(t, web.Options{}, []snippet{
+		{made + `const f = l("f"); t.addEventListener("e", f); t.addEventListener("e", f, { once: true }); t.addEventListener("e", f, true); t.addEventListener("other", f); t.dispatchEvent(new Event("e")); t.dispatchEvent(new Event("e")); return seen;`, `["f","f","f","f"]`},
+		{made + `const [a, b, c] = ["a", "b", "c"].map(l); t.addEventListener("e", a); t.addEventListener("e", b, true); t.addEventListener("e", c); t.removeEventListener("e", a, true); t.removeEventListener("e", a); t.addEventListener("e", a); t.dispatchEvent(new Event("e")); return seen;`, `["b","c","a"]`},
+		{made + `const late = l("late"), later = l("later"); t.addEventListener("e", () => t.addEventListener("e", late), true); t.addEventListener("e", () => t.addEventListener("e", later)); t.dispatchEvent(new Event("e")); return seen;`, `["late"]`},
+		{made + `const b = l("b"); t.addEventListener("e", () => { t.removeEventListener("e", b); t.addEventListener("e", b); }); t.addEventListener("e", b); t.dispatchEvent(new Event("e")); t.removeEventListener("e", b); return seen;`, `[]`},
+		{made + `t.addEventListener("e", (e) => { seen.push("a"); e.stopPropagation(); }, true); t.addEventListener("e", l("b"), true); t.addEventListener("e", l("c")); t.dispatchEvent(new Event("e")); return seen;`, `["a","b"]`},
+		{made + `t.addEventListener("e", (e) => { seen.push("a"); e.stopImmediatePropagation(); }); t.addEventListener("e", l("b")); t.dispatchEvent(new Event("e")); return seen;`, `["a"]`},
+		{made + `const c = new AbortController(); t.addEventListener("e", l("a"), { signal: c.signal }); t.addEventListener("e", l("b"), { signal: c.signal, capture: true }); c.abort(); t.dispatchEvent(new Event("e")); return seen;`, `[]`},
+	})
+}
+
+// TestManyAreShort: what holds many costs by the one, or is searched by what is
+// native. The best of several counts, as other work of the machine may hit any one.
+func TestManyAreShort(t *testing.T) {
+	const best = `const best = (f) => Math.min(...Array.from({ length: 5 }, () => { const began = performance.now(); f(); return performance.now() - began; })); `
+	try(t, web.Options{}, []snippet{
+		{best + `const cost = (n) => best(() => { const t = new EventTarget(), all = Array.from({ length: n }, () => () => {}); for (const f of all) t.addEventListener("e", f); for (const f of all) t.removeEventListener("e", f); }); const [few, many] = [cost(300), cost(3000)]; return many < few * 30 || [few, many];`, `true`},
+		{best + `const cost = (n) => best(() => { const h = new Headers(); for (let i = 0; i < n; i++) h.append("x-" + i, "v"); return [...h].length; }); const [few, many] = [cost(200), cost(2000)]; return many < few * 30 || [few, many];`, `true`},
+		{best + `const p = new URLSearchParams(Array.from({ length: 2000 }, (_, i) => ["k" + i, "v"])), list = [...p].flat(); const ours = best(() => { for (let i = 0; i < 20; i++) p.get("none"); }), steps = best(() => { for (let i = 0; i < 20; i++) for (let k = 0; k < list.length; k += 2) if (list[k] === "none") return k; }); return ours * 2 < steps || [ours, steps];`, `true`},
+	})
+}
