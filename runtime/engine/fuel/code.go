@@ -126,6 +126,8 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 		return f.takingLast(code)
 	case i == f.mover.arguing:
 		return manyArguments(code)
+	case i == f.texter.indexOf || i == f.texter.includes:
+		return f.skipping(code, i == f.texter.includes)
 	}
 	return code
 }

@@ -55,6 +55,7 @@ type follower struct {
 	owners            owners
 	searcher          searcher
 	mover             mover
+	texter            texter
 }
 
 // follow finds the two functions; nil when the module exports neither: it is
@@ -92,10 +93,15 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	texter, err := l.texter()
+	if err != nil {
+		return nil, err
+	}
 	return &follower{
 		owners:   owners,
 		searcher: searcher,
 		mover:    mover,
+		texter:   texter,
 		moveType: uint32(moving),
 		then:     calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
 		first: l.imports.funcs + uint32(len(l.code)), host: uint32(l.imports.hostCall),
@@ -128,6 +134,10 @@ func (f *follower) target(callee uint32) uint32 {
 		return f.first + 1
 	case callee == f.owners.settle:
 		return f.settleFunction()
+	case callee == f.texter.unit:
+		return f.unitFunction()
+	case callee == f.texter.part:
+		return f.partFunction()
 	}
 	return callee
 }
@@ -137,6 +147,7 @@ func (f *follower) types() []uint32 {
 	return []uint32{
 		f.thenType, f.jobType, f.moveType, f.moveType, f.owners.allocType, f.owners.settleType,
 		f.searcher.searchType, f.searcher.startType, f.mover.copyType, f.mover.valuesType, f.mover.deleteType,
+		f.texter.skipType, f.texter.unitType, f.texter.partType,
 	}
 }
 
@@ -164,6 +175,9 @@ func (f *follower) functions(p probe) [][]byte {
 		f.mover.lengthenBody(p),
 		f.mover.moveBody(f, p),
 		f.mover.takeLastBody(),
+		f.skipBody(),
+		f.unitBody(p),
+		f.partBody(p),
 	}
 }
 

@@ -15,8 +15,8 @@
 // QuickJS has no hook either for what runs after an await; in the same pass the
 // module gets one, so that the host can follow asynchronous code (follow.go) and
 // keep apart the requests that share a machine (owner.go). Regular expressions are
-// looked for faster (search.go) and elements are moved within an array faster
-// (array.go); a fault of regular expressions is corrected there as well (regexp.go),
+// looked for faster (search.go), texts as well (text.go), and elements are moved
+// within an array faster (array.go); a fault of regular expressions is corrected there as well (regexp.go),
 // one of hash tables (hash.go), and one of BigInts (bigint.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
