@@ -314,6 +314,9 @@ func TestLanguage(t *testing.T) {
 		{`return new TypeError("boom").stack.split("\n")[0]`, `"TypeError: boom"`},
 		{`function inner() { return new Error("x").stack } return /^Error: x\n    at inner \(worker\.js:\d+:\d+\)\n/.test(inner())`, `true`},
 		{`try { null.x } catch (e) { return e.stack.startsWith("TypeError: ") }`, `true`},
+		// What is thrown and is no Error has no stack, and is not looked at.
+		{`let looked = 0; const o = { get name() { looked++; return "n"; }, get message() { looked++; return "m"; } }; try { throw o } catch (e) { return [e === o, looked, Object.keys(o)] }`, `[true,0,["name","message"]]`},
+		{`const seen = []; try { throw new Proxy({}, { get(t, k) { seen.push(String(k)); }, defineProperty() { seen.push("define"); return true; } }) } catch {} return seen`, `[]`},
 		{`const o = {}; Error.captureStackTrace(o); return typeof o.stack`, `"string"`},
 		{`const e = new Error("x"); return [undefined, null, 1, "s"].map(v => { e.stack = v; return e.stack === v && Object.keys(e).length; })`, `[0,0,0,0]`},
 		{

@@ -37,9 +37,15 @@ function refuseStrings() {
 // The name that is at the head of a stack nobody has read yet.
 const heads = new WeakMap();
 
+// The object that a stack is captured for.
+let capturing;
+
+// The engine asks for the stack of whatever is thrown; a value that is no Error has
+// none, and is not to be looked at.
 function headStacks() {
-  const { apply } = Reflect, { toString } = Error.prototype;
+  const { apply } = Reflect, { toString } = Error.prototype, { isError } = Error;
   Error.prepareStackTrace = function (error, frames) {
+    if (!isError(error) && error !== capturing) return undefined;
     let out = "";
     try {
       out = apply(toString, error, []);
@@ -91,7 +97,13 @@ function nameCaptures() {
   const { captureStackTrace: capture } = Error, { apply } = Reflect;
   const { value } = Object.getOwnPropertyDescriptor({
     captureStackTrace(object, above = value) {
-      apply(capture, Error, [object, above]);
+      const outer = capturing;
+      capturing = object;
+      try {
+        apply(capture, Error, [object, above]);
+      } finally {
+        capturing = outer;
+      }
       if (!heads.has(object)) return;
       let { value: stack } = Object.getOwnPropertyDescriptor(object, "stack") ?? {};
       const late = {
