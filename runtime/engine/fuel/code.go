@@ -115,6 +115,9 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 	if l.isComparer(i) {
 		code = withSign(code)
 	}
+	if l.isDefiner(i) {
+		code = refusingUnwritable(code)
+	}
 	switch {
 	case l.imports.funcs+uint32(i) == f.then:
 		return f.allocOwned(code)

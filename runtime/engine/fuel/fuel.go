@@ -16,8 +16,8 @@
 // module gets one, so that the host can follow asynchronous code (follow.go) and
 // keep apart the requests that share a machine (owner.go). Regular expressions are
 // looked for faster (search.go), texts as well (text.go), and elements are moved
-// within an array faster (array.go); a fault of regular expressions is corrected there as well (regexp.go),
-// one of hash tables (hash.go), and one of BigInts (bigint.go).
+// within an array faster (array.go). Faults are corrected: of regular expressions
+// (regexp.go), hash tables (hash.go), BigInts (bigint.go) and proxies (proxy.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32, whose result does not matter here, and that has
