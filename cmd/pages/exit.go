@@ -50,8 +50,9 @@ func (r *refused) Error() string {
 	return fmt.Sprintf("%s was refused", r.report.File)
 }
 
+// usageError is an error of the command line; pointed says where to read on.
 func usageError(format string, args ...any) *failure {
-	return &failure{code: exitUsage, id: "usage", msg: fmt.Sprintf(format, args...), fix: "see `pages help`"}
+	return &failure{code: exitUsage, id: "usage", msg: fmt.Sprintf(format, args...)}
 }
 
 // resourceError says that this machine does not have what is needed.

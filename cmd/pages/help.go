@@ -49,7 +49,9 @@ func (c *cli) dress(root *cobra.Command) {
 	}
 	about := commandGroups[len(commandGroups)-1].title
 	root.SetCompletionCommandGroupID(about)
-	root.SetHelpCommandGroupID(about)
+	root.SetHelpCommand(newHelp(root, about))
+	root.InitDefaultHelpCmd()
+	describeCompletion(root)
 	c.addTopics(root)
 	c.complete(root)
 	root.Long = "Build, run and publish sites of the Workspace platform: everything runs on this\nmachine, without an account, until pages deploy."

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime/debug"
 
@@ -49,7 +50,9 @@ func (c *cli) misspelled(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usageError("%q is no site and no command of pages migrate; did you mean %q?", args[0], near[0])
+		err := usageError("%q is no site and no command of pages migrate", args[0])
+		err.fix = fmt.Sprintf("did you mean %q?", cmd.CommandPath()+" "+near[0])
+		return err
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, e env) int {
 	if err != nil && !c.entered && !errors.As(err, new(*failure)) {
 		err = misuse(cmd, err)
 	}
-	return c.exit(ctx, err)
+	return c.exit(ctx, pointed(cmd, err))
 }
 
 func firstLine(s string) string {

@@ -55,6 +55,9 @@ func (c *cli) printSchema(name string) error {
 	if i < 0 {
 		err := usageError("there is no document %q", name)
 		err.fix = "it is one of " + strings.Join(documentNames(), ", ")
+		if near := nearest(name, documentNames()); near != "" {
+			err.fix = fmt.Sprintf("did you mean %q? pages schema --list names them all", "pages schema "+near)
+		}
 		return err
 	}
 	s, err := all[i].schema()

@@ -23,7 +23,6 @@ func misuse(cmd *cobra.Command, err error) *failure {
 		return f
 	}
 	f := usageError("%s", strings.TrimSuffix(line, "."))
-	f.fix = "see " + cmd.CommandPath() + " --help"
 	args := cmd.Flags().Args()
 	switch unknown := strings.HasPrefix(line, "unknown command") && len(args) > 0; {
 	case unknown && !cmd.HasSubCommands():
@@ -38,6 +37,17 @@ func misuse(cmd *cobra.Command, err error) *failure {
 		}
 	}
 	return f
+}
+
+// pointed gives an error about the usage of cmd that has no fix the page to read.
+func pointed(cmd *cobra.Command, err error) error {
+	known, ok := errors.AsType[*failure](err)
+	if !ok || known.code != exitUsage || known.fix != "" {
+		return err
+	}
+	f := *known // one is shared by all calls
+	f.fix = "see " + cmd.CommandPath() + " --help"
+	return &f
 }
 
 // argumentCount is cobra's text for too many or too few arguments.
@@ -69,7 +79,6 @@ func flagMisuse(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f = badValue("--"+invalid.GetFlag().Name, invalid)
 	}
-	f.fix = "see " + cmd.CommandPath() + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			f.fix = fmt.Sprintf("did you mean --%s?", near)
