@@ -69,6 +69,8 @@ var longCalls = map[string]struct{ set, call string }{
 	"blob":                {`const b = new Blob([new Uint8Array(4e7)])`, `await b.arrayBuffer()`},
 	"text of bytes":       {`const b = new Uint8Array(2e7).fill(65)`, `await new Response(b).text()`},
 	"timing-safe":         {`const b = new Uint8Array(5e7)`, `crypto.subtle.timingSafeEqual(b, b)`},
+	"JSON of a text":      {`const s = ["\u0001é".repeat(3e6)]`, `JSON.stringify(s)`},
+	"JSON of many":        {`let s = [1]; for (let i = 0; i < 26; i++) s = { a: s, b: s }`, `JSON.stringify(s)`},
 	"data URL":            {`const s = "data:text/plain;base64," + "AAAA".repeat(3e6)`, `await (await fetch(s)).text()`},
 }
 

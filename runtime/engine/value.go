@@ -17,6 +17,7 @@ type Value uint64
 // of a float64, moved by floatShift.
 const (
 	tagObject    = -1
+	tagSymbol    = -8
 	tagString    = -7
 	tagRope      = -6
 	tagInt       = 0

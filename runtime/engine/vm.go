@@ -31,6 +31,7 @@ type VM struct {
 	entries  Value    // what the prelude evaluated to
 	entryFns map[string]Value
 	rejected map[Value]Value // promises without a handler so far, and their reasons
+	toJSON   uint32          // the atom; 0 until it is looked for
 	regions  []*Region
 	spans    []span // of freed regions, all zero
 	charged  int64  // bytes of regions, and of what Charge counted

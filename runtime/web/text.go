@@ -21,6 +21,14 @@ func (h *Host) textFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// text_encode(text) -> bytes
 		"text_encode": func(c *engine.Call) (any, error) { return c.EncodedText(0) },
+		// json_text(value, gap) -> JSON, or undefined when the value is not plain
+		"json_text": func(c *engine.Call) (any, error) {
+			text, ok, err := c.JSON(0, c.String(1))
+			if !ok || err != nil {
+				return engine.Undefined, err
+			}
+			return text, nil
+		},
 		// text_atob(text) -> text
 		"text_atob": func(c *engine.Call) (any, error) { return decodeBase64(c) },
 		// text_btoa(text) -> text

@@ -26,11 +26,11 @@ import (
 
 // Where things lie in a JSObject that is an array, in bytes.
 const (
-	objectFlags = 8
-	fastArray   = 16 // of the flags: its elements are a row
+	ObjectFlags = 8
+	FastArray   = 16 // of the flags: its elements are a row
 	arrayClass  = 2
-	arrayValues = 28
-	arrayCount  = 32
+	ArrayValues = 28
+	ArrayCount  = 32
 	valueShift  = 3 // an element is eight bytes
 )
 
@@ -142,9 +142,9 @@ func (f *follower) takingLast(code []byte) []byte {
 // with a row. Its address comes to be in local array.
 func appendUnlessRow(out []byte, array byte) []byte {
 	out = append(appendGet(out, 1), opI64Const, 0x80, 0x80, 0x80, 0x80, 0x70, opI64LtU, opBrIf, 0) // no object
-	out = append(appendGet(out, 1), opWrap, opLocalTee, array, opI32Load16U, 1, objectClass)
+	out = append(appendGet(out, 1), opWrap, opLocalTee, array, opI32Load16U, 1, ObjectClass)
 	out = append(out, opI32Const, arrayClass, opI32Ne, opBrIf, 0)
-	return append(appendGet(out, array), opI32Load8U, 0, objectFlags, opI32Const, fastArray, opI32And, opI32Eqz, opBrIf, 0)
+	return append(appendGet(out, array), opI32Load8U, 0, ObjectFlags, opI32Const, FastArray, opI32And, opI32Eqz, opBrIf, 0)
 }
 
 // lengthenBody is
@@ -159,18 +159,18 @@ func (m mover) lengthenBody(p probe) []byte {
 	const to, from, length, direction, array, at = 2, 3, 4, 5, 6, 7
 	out := append([]byte{2, 1, typeI32, 1, typeI64, opBlock, blockEmpty}, opLocalGet, direction, opI32Const, 0, opI32LtS, opI32Eqz, opBrIf, 0)
 	out = appendUnlessRow(out, array)
-	count := append(appendGet(nil, array), opI64Load32, 2, arrayCount)
+	count := append(appendGet(nil, array), opI64Load32, 2, ArrayCount)
 	out = append(append(out, count...), opLocalSet, at)
 	out = append(appendGets(out, from, length), opI64Add)
 	out = append(appendGet(out, at), opI64GtS, opBrIf, 0)
 	out = p.append(append(out, opLoop, blockEmpty))
 	out = append(appendGet(out, at), opLocalGet, to, opLocalGet, length, opI64Add, opI64GeS, opBrIf, 1)
 	out = append(append(appendGet(out, at), count...), opI64Ne, opBrIf, 1)
-	out = append(appendGet(out, array), opI32Load8U, 0, objectFlags, opI32Const, fastArray, opI32And, opI32Eqz, opBrIf, 1)
+	out = append(appendGet(out, array), opI32Load8U, 0, ObjectFlags, opI32Const, FastArray, opI32And, opI32Eqz, opBrIf, 1)
 	out = appendGets(out, 0, 1, at)
 	out = append(appendGets(out, at, to), opI64LtS, opIf, typeI64)
 	out = append(append(out, undefined...), opElse)
-	out = append(appendGet(out, 0), opLocalGet, array, opI32Load, 2, arrayValues)
+	out = append(appendGet(out, 0), opLocalGet, array, opI32Load, 2, ArrayValues)
 	out = append(appendGets(out, at, to), opI64Sub)
 	out = append(appendGet(out, from), opI64Add, opWrap, opI32Const, valueShift, opI32Shl, opI32Add, opI64Load, 3, 0)
 	out = append(appendU32(append(out, opCall), m.dup), opEnd)
@@ -199,7 +199,7 @@ func (m mover) moveBody(f *follower, p probe) []byte {
 	}
 	above := func(distance byte) []byte { return append(appendGets(nil, low, distance), opI32Add) }
 	get := func(a byte) []byte { return appendGet(nil, a) }
-	address := func(out []byte) []byte { return append(appendGet(out, array), opI32Load, 2, arrayValues) }
+	address := func(out []byte) []byte { return append(appendGet(out, array), opI32Load, 2, ArrayValues) }
 	// each appends what is done with the elements from at on, for a gap.
 	each := func(out []byte, do func([]byte) []byte) []byte {
 		out = append(append(append(out, opLocalTee, at), get(gap)...), opI32Add, opLocalSet, end)
@@ -246,10 +246,10 @@ func (m mover) moveBody(f *follower, p probe) []byte {
 func (m mover) takeLastBody() []byte {
 	const context, index, array = 0, 2, 3
 	out := appendUnlessRow([]byte{1, 1, typeI32, opBlock, blockEmpty}, array)
-	out = append(appendGet(out, array), opI64Load32, 2, arrayCount, opI64Const, 1, opI64Sub)
+	out = append(appendGet(out, array), opI64Load32, 2, ArrayCount, opI64Const, 1, opI64Sub)
 	out = append(appendGet(out, index), opI64Ne, opBrIf, 0)
-	out = append(appendGet(out, array), opLocalGet, index, opWrap, opI32Store, 2, arrayCount)
-	out = append(appendGets(out, context, array), opI32Load, 2, arrayValues)
+	out = append(appendGet(out, array), opLocalGet, index, opWrap, opI32Store, 2, ArrayCount)
+	out = append(appendGets(out, context, array), opI32Load, 2, ArrayValues)
 	out = append(appendGet(out, index), opWrap, opI32Const, valueShift, opI32Shl, opI32Add, opI64Load, 3, 0, opCall)
 	return append(appendU32(out, m.free), opI32Const, 1, opReturn, opEnd, opI32Const, 0, opEnd)
 }

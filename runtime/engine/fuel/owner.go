@@ -39,7 +39,7 @@ const (
 	Handled      = 20 // of a JSPromiseData: a byte, whether its rejection has a handler
 	Owner        = 32 // of a reaction, which begins with its list_head
 	ownedSize    = Owner + 8
-	objectClass  = 10
+	ObjectClass  = 10
 	promiseClass = 52
 )
 
@@ -120,7 +120,7 @@ func (f *follower) settleBody(p probe) []byte {
 	out := []byte{1, 2, typeI32, opBlock, blockEmpty}
 	out = append(appendU32(append(out, opGlobalGet), f.owners.global), opI32Eqz, opBrIf, 0)
 	out = append(appendGet(out, 1), opI64Const, 0x80, 0x80, 0x80, 0x80, 0x70, opI64LtU, opBrIf, 0) // -1<<32
-	out = append(appendGet(out, 1), opWrap, opLocalTee, head, opI32Load16U, 1, objectClass)
+	out = append(appendGet(out, 1), opWrap, opLocalTee, head, opI32Load16U, 1, ObjectClass)
 	out = append(appendS32(append(out, opI32Const), promiseClass), opI32Ne, opBrIf, 0)
 	out = append(appendGet(out, head), opI32Load, 2, ObjectData, opI32Const, Reactions, opI32Add)
 	out = append(appendGet(out, 3), opI32Const, 3, opI32Shl, opI32Add, opLocalTee, head)

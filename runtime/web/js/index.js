@@ -17,6 +17,7 @@ import * as formdata from "./formdata.js";
 import * as headers from "./headers.js";
 import * as htmlrewriter from "./htmlrewriter.js";
 import * as intl from "./intl.js";
+import * as json from "./json.js";
 import * as language from "./language.js";
 import * as message from "./message.js";
 import * as performance from "./performance.js";
@@ -34,7 +35,7 @@ import * as websocket from "./websocket.js";
 import * as worker from "./worker.js";
 
 for (const part of [
-  language, event, events, abort, timers, console, encoding, url, urlpattern, headers, streams,
+  language, json, event, events, abort, timers, console, encoding, url, urlpattern, headers, streams,
   blob, websocket, formdata, request, response, htmlrewriter, fetch, cache, eventsource, quota, cryptokey, crypto, compression, clone, message, performance, scope, webassembly, intl, atomics, weakref, worker,
 ]) part.install();
 

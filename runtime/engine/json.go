@@ -1,0 +1,451 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+)
+
+// This file writes JSON of values where they lie in linear memory. QuickJS asks each
+// property of each object by name and puts its text together a character at a time;
+// most of what is written is plain data, of which nothing can be heard: objects and
+// arrays without getters, proxies and toJSON. What is not is left to QuickJS.
+
+// Where things lie in QuickJS's structures, in bytes (quickjs.c, JSContext, JSRuntime,
+// JSObject, JSShape, JSShapeProperty, JSString); fuel has those of an array.
+const (
+	contextRuntime = 8
+	runtimeAtoms   = 568 // the table of texts by atom
+
+	objectShape = 12
+	objectProps = 16 // a Value each, in the order of the shape
+
+	shapeHashMask  = 16
+	shapeCount     = 24 // of properties
+	shapePrototype = 36 // an object, or 0
+	shapeHash      = 40 // mask+1 words, then the properties: flags and a link, atom or 0
+	shapeProperty  = 8
+	enumerableBit  = 1 << 28 // of the flags
+	propertyKind   = 30      // the shift of two bits, 0 for a value
+
+	taggedAtom    = 1 << 31 // of an integer
+	atomKindShift = 30      // of the second word of an atom's text
+	atomOfString  = 1
+	textPart      = 24 // of a text that is part of another: the offset there; or where one lies
+	textParent    = 28
+	partOfAnother = 1
+	liesElsewhere = 2
+)
+
+const (
+	classObject = 1
+	classArray  = 2
+
+	toJSON = "toJSON"
+	// predefined is more than QuickJS has atoms of its own, of which toJSON is one.
+	predefined = 1 << 10
+	// maxJSONDepth is less than QuickJS takes.
+	maxJSONDepth = 256
+	// maxJSON are bytes; more is left to QuickJS, which counts its memory.
+	maxJSON = 16 << 20
+	// jsonPace is how many values are written between two looks at the deadline.
+	jsonPace = 1 << 10
+)
+
+// JSON is the text that JSON.stringify makes of argument i with gap, for plain data;
+// not ok for anything else, of which nothing was looked at that could be heard.
+func (c *Call) JSON(i int, gap string) (text Value, ok bool, err error) {
+	vm := c.vm
+	buffer, _ := vm.engine.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+	}
+	w := jsonWriter{vm: vm, memory: vm.memory(), gap: gap, out: (*buffer)[:0]}
+	w.atoms = w.u32(w.u32(vm.js+contextRuntime) + runtimeAtoms)
+	if ok = w.knowsToJSON() && w.value(c.arg(i)); ok {
+		text, err = vm.newText(w.out)
+	}
+	if *buffer = w.out; cap(w.out) <= longestBuffer {
+		vm.engine.buffers.Put(buffer)
+	}
+	return text, ok, err
+}
+
+// memory is all of linear memory, until the VM runs.
+func (vm *VM) memory() []byte { return vm.read(0, vm.mem.Size()) }
+
+// jsonWriter writes values to out. Its methods report whether they were plain.
+type jsonWriter struct {
+	vm     *VM
+	memory []byte
+	atoms  uint32
+	gap    string
+	out    []byte
+	depth  int
+	seen   int // values
+	// shapes are the enumerable properties of objects of a shape; prototypes are those
+	// that were found without toJSON.
+	shapes     map[uint32][]jsonField
+	last       uint32
+	lastFields []jsonField
+	prototypes []uint32
+}
+
+// jsonField is a property: which it is, and what its name is written as. One that is
+// an integer comes before those that are none, by its value.
+type jsonField struct {
+	at      uint32
+	name    []byte
+	integer int64
+}
+
+// noInteger is greater than any integer of an atom.
+const noInteger = 1 << 32
+
+// knowsToJSON looks for the atom once.
+func (w *jsonWriter) knowsToJSON() bool {
+	for atom := uint32(1); w.vm.toJSON == 0 && atom < predefined; atom++ {
+		if at := w.u32(w.atoms + 4*atom); w.u32(at) == uint32(len(toJSON)) && string(w.units(at)) == toJSON {
+			w.vm.toJSON = atom
+		}
+	}
+	return w.vm.toJSON != 0
+}
+
+func (w *jsonWriter) u32(at uint32) uint32 { return binary.LittleEndian.Uint32(w.memory[at:]) }
+
+func (w *jsonWriter) load(at uint32) Value { return Value(binary.LittleEndian.Uint64(w.memory[at:])) }
+
+func (w *jsonWriter) value(v Value) bool {
+	if len(w.out) > maxJSON {
+		return false
+	}
+	if w.seen++; w.seen%jsonPace == 0 {
+		w.vm.Interrupt()
+	}
+	switch v.tag() {
+	case tagInt:
+		w.out = strconv.AppendInt(w.out, int64(int32(v)), 10)
+	case tagFloat:
+		w.out = appendNumber(w.out, v.float())
+	case tagBool:
+		w.out = strconv.AppendBool(w.out, uint32(v) != 0)
+	case tagNull:
+		w.out = append(w.out, "null"...)
+	case tagString:
+		return w.text(uint32(v))
+	case tagRope:
+		return w.rope(v)
+	case tagObject:
+		return w.object(uint32(v))
+	default:
+		return false
+	}
+	return true
+}
+
+func (w *jsonWriter) object(at uint32) bool {
+	if w.depth == maxJSONDepth {
+		return false // deep, or within itself
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	shape := w.u32(at + objectShape)
+	if !w.inherits(shape) {
+		return false
+	}
+	switch binary.LittleEndian.Uint16(w.memory[at+fuel.ObjectClass:]) {
+	case classObject:
+		return w.fields(at, shape)
+	case classArray:
+		return w.memory[at+fuel.ObjectFlags]&fuel.FastArray != 0 && w.items(at, shape)
+	}
+	return false
+}
+
+// items writes an array, none of whose elements is missing.
+func (w *jsonWriter) items(at, shape uint32) bool {
+	count := w.u32(at + fuel.ArrayCount)
+	if w.load(w.u32(at+objectProps)) != tagged(tagInt, count) || w.has(shape, w.vm.toJSON) { // the length comes first
+
+		return false
+	}
+	w.out = append(w.out, '[')
+	for i := range count {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		w.line()
+		switch v := w.load(w.u32(at+fuel.ArrayValues) + 8*i); v.tag() {
+		case tagUndefined, tagSymbol:
+			w.out = append(w.out, "null"...)
+		default:
+			if !w.value(v) {
+				return false
+			}
+		}
+	}
+	return w.end(count > 0, ']')
+}
+
+// fields writes an object.
+func (w *jsonWriter) fields(at, shape uint32) bool {
+	fields, ok := w.fieldsOf(shape)
+	if !ok {
+		return false
+	}
+	w.out = append(w.out, '{')
+	props, some := w.u32(at+objectProps), false
+	for _, f := range fields {
+		v := w.load(props + 8*f.at)
+		if tag := v.tag(); tag == tagUndefined || tag == tagSymbol {
+			continue
+		}
+		if some {
+			w.out = append(w.out, ',')
+		}
+		some = true
+		w.line()
+		w.out = append(w.out, f.name...)
+		if w.gap != "" {
+			w.out = append(w.out, ' ')
+		}
+		if !w.value(v) {
+			return false
+		}
+	}
+	return w.end(some, '}')
+}
+
+// line begins a line, when there is a gap.
+func (w *jsonWriter) line() {
+	if w.gap == "" {
+		return
+	}
+	w.out = append(w.out, '\n')
+	for range w.depth {
+		w.out = append(w.out, w.gap...)
+	}
+}
+
+func (w *jsonWriter) end(some bool, bracket byte) bool {
+	if some && w.gap != "" {
+		w.depth--
+		w.line()
+		w.depth++
+	}
+	w.out = append(w.out, bracket)
+	return true
+}
+
+// fieldsOf are the properties of a shape that are written, in the language's order.
+func (w *jsonWriter) fieldsOf(shape uint32) ([]jsonField, bool) {
+	if shape == w.last {
+		return w.lastFields, true
+	}
+	fields, known := w.shapes[shape]
+	if !known {
+		var ok bool
+		if fields, ok = w.readFields(shape); !ok {
+			return nil, false
+		}
+		if w.shapes == nil {
+			w.shapes = map[uint32][]jsonField{}
+		}
+		w.shapes[shape] = fields
+	}
+	w.last, w.lastFields = shape, fields
+	return fields, true
+}
+
+func (w *jsonWriter) readFields(shape uint32) (fields []jsonField, ok bool) {
+	integers := false
+	ok = w.properties(shape, func(i, flags, atom uint32) bool {
+		if flags>>propertyKind != 0 || atom == w.vm.toJSON {
+			return false // a getter, say
+		}
+		f, start := jsonField{at: i, integer: noInteger}, len(w.out)
+		if atom&taggedAtom != 0 {
+			f.integer, integers = int64(atom&^taggedAtom), true
+			w.out = append(strconv.AppendInt(append(w.out, '"'), f.integer, 10), '"')
+		} else {
+			at := w.u32(w.atoms + 4*atom)
+			if w.u32(at+4)>>atomKindShift != atomOfString {
+				return true // a symbol
+			}
+			if units := w.units(at); len(units) > 0 && units[0] >= '0' && units[0] <= '9' {
+				return false // it may be a greater integer
+			}
+			w.text(at)
+		}
+		f.name = append(slices.Clone(w.out[start:]), ':')
+		w.out = w.out[:start]
+		if flags&enumerableBit != 0 {
+			fields = append(fields, f)
+		}
+		return true
+	})
+	if integers {
+		slices.SortStableFunc(fields, func(a, b jsonField) int { return cmp.Compare(a.integer, b.integer) })
+	}
+	return fields, ok
+}
+
+// properties visits what a shape has, until visit returns false.
+func (w *jsonWriter) properties(shape uint32, visit func(i, flags, atom uint32) bool) bool {
+	at := shape + shapeHash + 4*(w.u32(shape+shapeHashMask)+1)
+	for i := range w.u32(shape + shapeCount) {
+		flags, atom := w.u32(at), w.u32(at+4)
+		if at += shapeProperty; atom != 0 && !visit(i, flags, atom) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *jsonWriter) has(shape, wanted uint32) bool {
+	return !w.properties(shape, func(_, _, atom uint32) bool { return atom != wanted })
+}
+
+// inherits reports whether what an object of the shape inherits is plain as well.
+func (w *jsonWriter) inherits(shape uint32) bool {
+	for {
+		prototype := w.u32(shape + shapePrototype)
+		if prototype == 0 || slices.Contains(w.prototypes, prototype) {
+			return true
+		}
+		class := binary.LittleEndian.Uint16(w.memory[prototype+fuel.ObjectClass:])
+		if shape = w.u32(prototype + objectShape); class != classObject && class != classArray || w.has(shape, w.vm.toJSON) {
+			return false
+		}
+		w.prototypes = append(w.prototypes, prototype)
+	}
+}
+
+// units are where a text lies; of two bytes each when it is wide.
+func (w *jsonWriter) units(at uint32) []byte {
+	length := w.u32(at)
+	n, start := length&^wideBit, at+unitsOffset
+	if length&wideBit != 0 {
+		n *= 2
+	}
+	switch w.u32(at+4) >> kindShift & kindMask {
+	case partOfAnother:
+		start = w.u32(at+textPart) + w.u32(at+textParent) + unitsOffset
+	case liesElsewhere:
+		start = w.u32(at + textPart)
+	}
+	return w.memory[start : start+n]
+}
+
+func (w *jsonWriter) text(at uint32) bool {
+	units := w.units(at)
+	if w.u32(at)&wideBit != 0 {
+		return w.wide(units)
+	}
+	w.out = append(w.out, '"')
+	w.vm.paced(len(units), func(from, to int) {
+		if len(w.out) <= maxJSON {
+			w.out = appendQuotedLatin1(w.out, units[from:to])
+		}
+	})
+	w.out = append(w.out, '"')
+	return len(w.out) <= maxJSON
+}
+
+// wide writes units of two bytes.
+func (w *jsonWriter) wide(units []byte) bool {
+	w.out = append(w.out, '"')
+	done := 0
+	w.vm.paced(len(units), func(_, to int) {
+		if to < len(units) && utf16.IsSurrogate(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
+			to -= 2 // the other half may follow
+		}
+		if len(w.out) <= maxJSON {
+			w.out, done = appendQuotedWide(w.out, units[done:to]), to
+		}
+	})
+	w.out = append(w.out, '"')
+	return len(w.out) <= maxJSON
+}
+
+// rope writes a text that is still to be put together, which the VM does.
+func (w *jsonWriter) rope(v Value) bool {
+	units, free, err := w.vm.wideUnits(v)
+	if err != nil {
+		w.vm.dropException()
+		return false
+	}
+	ok := w.wide(units)
+	free()
+	w.memory = w.vm.memory()
+	return ok
+}
+
+const hexDigits = "0123456789abcdef"
+
+// shortEscapes are what JSON writes of a character as a letter (ECMA-262, 25.5.2.4, table 79).
+var shortEscapes = [128]byte{'\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': 'r', '"': '"', '\\': '\\'} //nolint:gochecknoglobals // a table
+
+// appendQuotedLatin1 appends the inside of the quotes.
+func appendQuotedLatin1(out, units []byte) []byte {
+	kept := 0
+	for i, c := range units {
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			continue
+		}
+		out = append(out, units[kept:i]...)
+		kept = i + 1
+		out = appendQuoted(out, rune(c))
+	}
+	return append(out, units[kept:]...)
+}
+
+// appendQuotedWide is the same of UTF-16; a lone surrogate is escaped.
+func appendQuotedWide(out, units []byte) []byte {
+	for i := 0; i+1 < len(units); i += 2 {
+		r := rune(binary.LittleEndian.Uint16(units[i:]))
+		if utf16.IsSurrogate(r) && i+3 < len(units) {
+			if pair := utf16.DecodeRune(r, rune(binary.LittleEndian.Uint16(units[i+2:]))); pair != utf8.RuneError {
+				r = pair
+				i += 2
+			}
+		}
+		out = appendQuoted(out, r)
+	}
+	return out
+}
+
+func appendQuoted(out []byte, r rune) []byte {
+	switch {
+	case r < utf8.RuneSelf && shortEscapes[r] != 0:
+		return append(out, '\\', shortEscapes[r])
+	case r < ' ' || utf16.IsSurrogate(r):
+		return append(out, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+	default:
+		return utf8.AppendRune(out, r)
+	}
+}
+
+// appendNumber appends a number as the language writes it (ECMA-262, 6.1.6.1.20), or null.
+func appendNumber(out []byte, f float64) []byte {
+	switch size := math.Abs(f); {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return append(out, "null"...)
+	case f == 0:
+		return append(out, '0')
+	case size >= 1e-6 && size < 1e21:
+		return strconv.AppendFloat(out, f, 'f', -1, 64)
+	}
+	out = strconv.AppendFloat(out, f, 'e', -1, 64)
+	if n := len(out); out[n-2] == '0' && (out[n-3] == '-' || out[n-3] == '+') {
+		out = append(out[:n-2], out[n-1]) // an exponent of two digits at least
+	}
+	return out
+}

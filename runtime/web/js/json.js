@@ -1,0 +1,38 @@
+// JSON of plain data is written by the host, which reads it where it lies. The engine
+// writes the rest: what has getters, toJSON or a trap, or is asked for a piece at a time.
+import { host } from "./host.js";
+
+const { stringify } = JSON, { apply } = Reflect;
+const { slice, isWellFormed, repeat } = String.prototype;
+const { min, trunc } = Math;
+
+const longText = 32; // units of a text that the host is asked for
+const widest = 10; // ECMA-262, 25.5.2, step 6
+
+// What each level is indented by; undefined when that is not plain.
+function gapOf(space) {
+  switch (typeof space) {
+  case "undefined": return "";
+  case "number": return space >= 1 ? apply(repeat, " ", [min(widest, trunc(space))]) : "";
+  case "string": return apply(isWellFormed, space, []) ? apply(slice, space, [0, widest]) : undefined;
+  default: return space === null ? "" : undefined;
+  }
+}
+
+function isPlain(value, replacer) {
+  if (typeof replacer === "function" || (typeof replacer === "object" && replacer !== null)) return false;
+  return typeof value === "object" ? value !== null : typeof value === "string" && value.length >= longText;
+}
+
+export function install() {
+  const { value } = Object.getOwnPropertyDescriptor({
+    stringify(value, replacer, space) {
+      if (isPlain(value, replacer)) {
+        const gap = gapOf(space), text = gap === undefined ? undefined : host.json_text(value, gap);
+        if (text !== undefined) return text;
+      }
+      return apply(stringify, JSON, [value, replacer, space]);
+    },
+  }, "stringify");
+  Object.defineProperty(JSON, "stringify", { value, writable: true, enumerable: false, configurable: true });
+}

@@ -1,0 +1,96 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// native is JSON.stringify by the engine: a function that replaces nothing makes it ask
+// for each property.
+const native = `const native = (v, space) => JSON.stringify(v, (k, x) => x, space), told = (f) => { try { return f(); } catch (e) { return e.name + ": " + e.message; } }; `
+
+// TestJSON holds what the host writes to what the engine does, of values by chance.
+func TestJSON(t *testing.T) {
+	const code = native + `
+		let seed = SEED;
+		const below = (n) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return Math.floor(seed / 2 ** 32 * n); };
+		const one = (all) => all[below(all.length)];
+		const units = ["a", "é", "ÿ", "Ā", "⛵", "🚣", "\ud83d", "\udea3", '"', "\\", "\n", "\t", "\b", "\f", "\r", "\0", "\x1f", "\x7f", "\u2028", "/", "<"];
+		const text = () => {
+			const t = Array.from({ length: below(one([3, 12, 40])) }, () => one(below(2) ? units.slice(0, 3) : units)).join("");
+			return one([t, t, t + t, t.repeat(300).slice(1, -1), JSON.parse('"' + "x".repeat(below(40)) + '"') + t]);
+		};
+		const number = () => one([below(100), -below(1e6), 0, -0, NaN, Infinity, -Infinity, 2 ** 31, -(2 ** 31), 2 ** 53, 1e21, 1e-6, 1e-7, 1.5e300, 5e-324, 123456.789, -0.1, below(1e9) / 1e4, below(1e9) * 1e14, below(1e9) / 1e15]);
+		class Own { constructor() { this.own = 1; } method() {} get got() { return 2; } }
+		class Told { toJSON(key) { return "told " + key; } }
+		const shared = { b: 1, a: [1, 2] };
+		const value = (deep) => {
+			switch (below(deep > 0 ? 26 : 12)) {
+			case 0: case 1: return number();
+			case 2: case 3: case 4: return text();
+			case 5: return one([true, false]);
+			case 6: return null;
+			case 7: return undefined;
+			case 8: return one([Symbol("s"), () => 1, shared, new Date(below(1e9)), new Map([[1, 2]]), new Uint8Array(2), /x/, Object(1), Object("s"), Object(false)]);
+			case 9: return one([new Own(), new Told(), Object.create(null), Object.create({ inherited: 1 }), Object.create(new Told()), new (class extends Array {})(1, 2)]);
+			case 10: return below(40) ? 1 : 1n;
+			case 11: return Object.freeze({ a: 1, [Symbol("s")]: 2, u: undefined });
+			case 12: case 13: case 14: case 15: case 16: return Array.from({ length: below(5) }, () => value(deep - 1));
+			case 17: { const a = [value(deep - 1), value(deep - 1)]; one([() => { a.length = 4; }, () => { delete a[0]; }, () => { a.x = 1; }, () => { a.toJSON = () => 7; }, () => { a.pop(); }, () => {}])(); return a; }
+			case 18: { const o = { a: value(deep - 1) }; one([() => Object.defineProperty(o, "hidden", { value: 1 }), () => Object.defineProperty(o, "got", { get() { return 5; }, enumerable: true }), () => Object.defineProperty(o, "toJSON", { value: () => "hidden" }), () => { delete o.a; }, () => { o[""] = 3; }, () => { o["4294967294"] = 1; o["2147483648"] = 2; o["007"] = 3; }, () => { o.__proto__ = null; }])(); return o; }
+			case 19: return new Proxy({ a: 1, b: value(deep - 1) }, {});
+			default: {
+				const o = {};
+				for (let n = below(6); n > 0; n--) o[one(["id", "name", "x" + below(4), below(30), "é", "⛵", '"', text()])] = value(deep - 1);
+				if (below(5) === 0) delete o.id, o.id = 1;
+				return o;
+			}
+			}
+		};
+		const wrong = [];
+		let plain = 0;
+		for (let n = 0; n < COUNT; n++) {
+			const v = value(4), space = one([undefined, undefined, undefined, null, 0, 2, 3.9, -1, 99, NaN, "", "\t", "--", "twelve chars and more", "é⛵", "\ud83d", {}, Object(2), Object("x"), true]);
+			const got = told(() => JSON.stringify(v, one([undefined, null, true, 1]), space)), want = told(() => native(v, space));
+			if (got !== want) wrong.push([got, want, String(space)]);
+			if (typeof got === "string" && got.length > 20) plain++;
+		}
+		return [plain > COUNT / 5, wrong.slice(0, 2)];`
+	count := "6000"
+	if testing.Short() {
+		count = "1500"
+	}
+	for _, seed := range []string{"1", "2", "3"} {
+		try(t, web.Options{}, []snippet{{strings.NewReplacer("SEED", seed, "COUNT", count).Replace(code), `[true,[]]`}})
+	}
+}
+
+// TestJSONAsked: what can be heard is asked once, and in the standard's order (ECMA-262, 25.5.2).
+func TestJSONAsked(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{`const f = JSON.stringify; return [f.name, f.length, Object.keys(JSON), "prototype" in f, f(), f(undefined), f(() => 1), f(Symbol()), f("short"), f(1), f(null)]`, `["stringify",3,[],false,null,null,null,null,"\"short\"","1","null"]`},
+		{`const seen = [], o = { a: { get x() { seen.push("x"); return 1; } }, b: { toJSON(k) { seen.push("toJSON " + k); return 2; } } }; return [JSON.stringify({ first: [1, "text"], o }), seen]`, `["{\"first\":[1,\"text\"],\"o\":{\"a\":{\"x\":1},\"b\":2}}",["x","toJSON b"]]`},
+		{`Object.prototype.toJSON = function () { return "all"; }; try { return [JSON.stringify({ a: 1 }), JSON.stringify([1]), JSON.stringify("a long text that is none of those, as it is no object")]; } finally { delete Object.prototype.toJSON; }`, `["\"all\"","\"all\"","\"a long text that is none of those, as it is no object\""]`},
+		{`Array.prototype.toJSON = function () { return "row"; }; try { return JSON.stringify({ a: [1], b: 2 }); } finally { delete Array.prototype.toJSON; }`, `"{\"a\":\"row\",\"b\":2}"`},
+		{`class A {} A.prototype.toJSON = () => "A"; const before = JSON.stringify(new A()); delete A.prototype.toJSON; return [before, JSON.stringify(new A())]`, `["\"A\"","{}"]`},
+		{`const a = {}; a.a = a; JSON.stringify(a)`, `/^TypeError: .*circular/`},
+		{`let a = []; for (let i = 0; i < 400; i++) a = [a]; return JSON.stringify(a) === "[".repeat(401) + "]".repeat(401)`, `true`},
+		{`JSON.stringify({ a: 1n })`, `/^TypeError: .*BigInt/`},
+		{`return JSON.stringify({ a: 1, b: [1, { c: 2 }], d: {}, e: [] }, null, 2)`, `"{\n  \"a\": 1,\n  \"b\": [\n    1,\n    {\n      \"c\": 2\n    }\n  ],\n  \"d\": {},\n  \"e\": []\n}"`},
+		{`return [JSON.stringify({ a: 1, b: 2 }, ["b"]), JSON.stringify({ a: 1, b: 2 }, (k, v) => (k === "a" ? undefined : v)), JSON.stringify({ a: JSON.rawJSON("1e1000") })]`, `["{\"b\":2}","{\"b\":2}","{\"a\":1e1000}"]`},
+		{`const text = "⛵\ud83d\"".repeat(200000); return JSON.stringify([text]) === '["' + '⛵\\ud83d\\"'.repeat(200000) + '"]'`, `true`},
+		{`const text = "é".repeat(17 << 20); return JSON.stringify({ text }).length - text.length`, `11`},
+	})
+}
+
+// TestJSONIsShort: plain data costs a fraction of what the engine takes to ask for each
+// property. The best of several counts, as other work of the machine may hit any one.
+func TestJSONIsShort(t *testing.T) {
+	try(t, web.Options{}, []snippet{{native + `
+		const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: "Name " + id, email: "user" + id + "@example.com", active: true, tags: ["a", "b"], note: null }));
+		const best = (f) => Math.min(...Array.from({ length: 5 }, () => { const began = performance.now(); f(); return performance.now() - began; }));
+		const ours = best(() => JSON.stringify(rows)), asked = best(() => native(rows));
+		return ours * 10 < asked || [ours, asked]`, `true`}})
+}
