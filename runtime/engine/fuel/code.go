@@ -118,6 +118,9 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 	if l.isDefiner(i) {
 		code = refusingUnwritable(code)
 	}
+	if l.isCopier(i) {
+		code = askingEach(code)
+	}
 	switch {
 	case l.imports.funcs+uint32(i) == f.then:
 		return f.allocOwned(code)

@@ -17,7 +17,8 @@
 // keep apart the requests that share a machine (owner.go). Regular expressions are
 // looked for faster (search.go), texts as well (text.go), and elements are moved
 // within an array faster (array.go). Faults are corrected: of regular expressions
-// (regexp.go), hash tables (hash.go), BigInts (bigint.go) and proxies (proxy.go).
+// (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go) and
+// copied properties (assign.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32, whose result does not matter here, and that has

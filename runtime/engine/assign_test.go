@@ -1,0 +1,41 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// TestCopiedProperties copies objects whose getter changes the properties that
+// come after it: what is copied is decided when it is a property's turn (ECMA-262,
+// 7.3.26). And it copies what has properties of its own kind.
+func TestCopiedProperties(t *testing.T) {
+	for name, c := range map[string]struct{ object, want string }{
+		"hidden":    {`changing(o => Object.defineProperty(o, "b", { enumerable: false }))`, `{"a":1}`},
+		"deleted":   {`changing(o => { delete o.b; })`, `{"a":1}`},
+		"changed":   {`changing(o => { o.b = 3; })`, `{"a":1,"b":3}`},
+		"added":     {`changing(o => { o.c = 3; })`, `{"a":1,"b":2}`},
+		"text":      {`Object("hé")`, `{"0":"h","1":"é"}`},
+		"array":     {`Object.assign([1, , 3], { x: 1 })`, `{"0":1,"2":3,"x":1}`},
+		"bytes":     {`new Uint8Array([1, 2])`, `{"0":1,"1":2}`},
+		"arguments": {`(function () { return arguments; })(5)`, `{"0":5}`},
+		"function":  {`Object.assign(() => {}, { x: 1 })`, `{"x":1}`},
+		"symbols":   {`({ [Symbol("s")]: 1, a: 1 })`, `{"a":1}`},
+		"proxy":     {`new Proxy({ a: 1, b: 2 }, {})`, `{"a":1,"b":2}`},
+		"number":    {`5`, `{}`},
+		"nothing":   {`null`, `{}`},
+		"inherited": {`Object.create({ x: 1 }, { a: { value: 1, enumerable: true }, b: { value: 2 } })`, `{"a":1}`},
+	} {
+		i := start(t, engine.IsolateOptions{})
+		code := `(() => {
+			const changing = change => Object.assign(Object.defineProperty({}, "a", { enumerable: true, get() { change(this); return 1; } }), { b: 2 });
+			const copies = [Object.assign({}, ` + c.object + `), { ...` + c.object + ` }, (({ ...rest }) => rest)(` + c.object + ` ?? {})];
+			const texts = copies.map(copy => JSON.stringify(copy, (k, v) => v === undefined ? "undefined" : v));
+			return texts[0] === texts[1] && texts[0] === texts[2] ? copies[0] : texts;
+		})()`
+		if got, err := run(i, scope(t, time.Minute), code); err != nil || got != c.want {
+			t.Errorf("%s: %s, want %s, error %v", name, got, c.want, err)
+		}
+	}
+}
