@@ -34,6 +34,29 @@ function refuseStrings() {
   }
 }
 
+// The methods of V8's call sites that the engine's lack, which libraries call in
+// their prepareStackTrace, as V8 answers of a function in strict mode. What a
+// method was called of is not kept: each function counts as called by itself.
+function completeFrames() {
+  Error.prepareStackTrace = (error, frames) => frames[0];
+  const proto = Object.getPrototypeOf(new Error().stack);
+  const methods = {
+    getEvalOrigin() {},
+    getFunction() {},
+    getMethodName() { return null; },
+    getPromiseIndex() { return null; },
+    getScriptNameOrSourceURL() { return this.getFileName(); },
+    getThis() {},
+    getTypeName() { return null; },
+    isAsync() { return false; },
+    isEval() { return false; },
+    isPromiseAll() { return false; },
+    isToplevel() { return !this.isConstructor(); },
+    toString() { return `${this.isConstructor() ? "new " : ""}${position(this)}`; },
+  };
+  for (const [name, value] of Object.entries(methods)) Object.defineProperty(proto, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
 // The name that is at the head of a stack nobody has read yet.
 const heads = new WeakMap();
 
@@ -177,6 +200,7 @@ function countExceptions() {
 export function install() {
   refuseStrings();
   countExceptions();
+  completeFrames();
   headStacks();
   freeStacks();
   nameCaptures();

@@ -1,0 +1,39 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// The frames that a prepareStackTrace is given answer every method that libraries
+// call, as V8's do of functions in strict mode.
+func TestStackFrames(t *testing.T) {
+	const frames = `const framesOf = (make) => {
+		const before = Error.prepareStackTrace;
+		Error.prepareStackTrace = (error, frames) => frames;
+		try { return make().stack; } finally { Error.prepareStackTrace = before; }
+	}; `
+	try(t, web.Options{}, []snippet{
+		{
+			frames + `const [f] = framesOf(function named() { return new Error("x"); }); return [f.getFunctionName(), f.isToplevel(), f.isConstructor(), f.isEval(), f.isAsync(), f.isPromiseAll(), f.isNative()]`,
+			`["named",true,false,false,false,false,false]`,
+		},
+		{frames + `const [f] = framesOf(() => new Error("x")); return [f.getTypeName(), f.getMethodName(), f.getPromiseIndex()]`, `[null,null,null]`},
+		{
+			frames + `const [f] = framesOf(() => new Error("x")); return [f.getThis(), f.getFunction(), f.getEvalOrigin()].map(v => v === undefined)`,
+			`[true,true,true]`,
+		},
+		{frames + `const [f] = framesOf(() => new Error("x")); return f.getScriptNameOrSourceURL() === f.getFileName() && f.getFileName().length > 0`, `true`},
+		{
+			frames + `const [f] = framesOf(function named() { return new Error("x"); }); return String(f) === "named (" + f.getFileName() + ":" + f.getLineNumber() + ":" + f.getColumnNumber() + ")"`,
+			`true`,
+		},
+		{
+			frames + `class A { constructor() { this.error = new Error("x"); } } const [f] = framesOf(() => new A().error); return [f.isConstructor(), f.isToplevel(), String(f).startsWith("new A (")]`,
+			`[true,false,true]`,
+		},
+		{frames + `const [f] = framesOf(() => new Error("x")); return Object.keys(Object.getPrototypeOf(f))`, `[]`},
+		{`return [typeof Error.prepareStackTrace, new Error("x").stack.split("\n")[0]]`, `["function","Error: x"]`},
+	})
+}
