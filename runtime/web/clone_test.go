@@ -50,6 +50,19 @@ func TestCloneByKind(t *testing.T) {
 	try(t, web.Options{}, snippets)
 }
 
+// An AggregateError stays one, with the errors it was made of, as in production.
+func TestCloneAggregateError(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{
+			`const e = structuredClone(new AggregateError([new RangeError("a"), 1], "both", { cause: 3 })); return [e instanceof AggregateError, e.name, e.message, e.cause, e.errors.length, e.errors[0] instanceof RangeError, e.errors[0].message]`,
+			`[true,"AggregateError","both",3,2,true,"a"]`,
+		},
+		{`const e = await Promise.any([Promise.reject(new TypeError("no"))]).catch(e => structuredClone(e)); return [e.name, e.errors.map(String)]`, `["AggregateError",["TypeError: no"]]`},
+		{`const e = new AggregateError([]); e.errors.push(e); const c = structuredClone(e); return [c.errors[0] === c, Object.keys(c), "cause" in c]`, `[true,[],false]`},
+		{`return structuredClone(new AggregateError([() => {}]))`, `DataCloneError: () => {} could not be cloned.`},
+	})
+}
+
 // What a file of a form is called. An argument that is undefined was not given
 // (Web IDL, 3.6).
 func TestFormDataName(t *testing.T) {

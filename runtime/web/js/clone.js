@@ -6,7 +6,7 @@ import { host } from "./host.js";
 import { dictionary, need, operation, platform, sequence } from "./idl.js";
 import { isPinned } from "./pinned.js";
 
-const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
+const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError };
 
 function structuredClone(value, options = undefined) {
   need(arguments.length, 1, "structuredClone");
@@ -185,10 +185,12 @@ function tracks(value) {
 function failure(value, keep, state) {
   const name = ERRORS[value.name] ? value.name : "Error";
   const message = Object.getOwnPropertyDescriptor(value, "message")?.value;
-  const copy = keep(message === undefined ? new ERRORS[name]() : new ERRORS[name](`${message}`));
+  const before = name === "AggregateError" ? [[]] : []; // its errors come first, and are copied when it is kept
+  const copy = keep(message === undefined ? new ERRORS[name](...before) : new ERRORS[name](...before, `${message}`));
   const define = (key, content) => Object.defineProperty(copy, key, { value: content, writable: true, configurable: true });
   if (typeof value.stack === "string") define("stack", value.stack);
   if (Object.hasOwn(value, "cause")) define("cause", clone(value.cause, state));
+  if (name === "AggregateError" && Object.hasOwn(value, "errors")) define("errors", clone(value.errors, state));
   return copy;
 }
 
