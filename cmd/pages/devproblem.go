@@ -45,10 +45,15 @@ func problemOf(err error) devserver.Problem {
 	return p
 }
 
-// problems are diagnostics in the terms of the dev server's pages.
+// problems are diagnostics in the terms of the dev server's pages. Those of a build
+// that failed are what stops it: the warnings are told when it builds.
 func (b *siteBuilder) problems(diags manifest.Diagnostics, title string) []devserver.Problem {
 	var list []devserver.Problem
+	failed := diags.HasErrors()
 	for _, d := range diags {
+		if failed && d.Severity == manifest.Warning {
+			continue
+		}
 		title := title
 		if d.Severity == manifest.Warning {
 			title = "Worth a look"
