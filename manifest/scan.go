@@ -38,23 +38,47 @@ func parseJSONC(src string) (*node, []fault) {
 }
 
 func (p *parser) document() (*node, []fault) {
-	if !p.encoding() {
+	root := p.read()
+	if len(p.faults) == 0 {
+		return root, nil
+	}
+	if at, found := conflict(p.src); found {
+		p.faults = nil
+		p.fault(at, "a merge conflict is not resolved yet", "keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>")
 		return nil, p.faults
+	}
+	return root, p.faults
+}
+
+// conflict finds the line that opens a merge conflict of git, in a file that is no JSON.
+func conflict(src string) (at span, found bool) {
+	i := strings.Index("\n"+src, "\n<<<<<<< ")
+	if i < 0 {
+		return span{}, false
+	}
+	line, _, _ := strings.Cut(src[i:], "\n")
+	return span{i, i + len(strings.TrimSuffix(line, "\r"))}, true
+}
+
+// read is the document, nil when it cannot be read to its end.
+func (p *parser) read() *node {
+	if !p.encoding() {
+		return nil
 	}
 	p.space()
 	if p.pos == len(p.src) {
 		p.fault(span{p.pos, p.pos}, "the file is empty", "write {} for a static site without files")
-		return nil, p.faults
+		return nil
 	}
 	root, ok := p.value()
 	if !ok {
-		return nil, p.faults
+		return nil
 	}
 	p.space()
 	if p.pos < len(p.src) {
 		p.fault(p.word(), "more text after the end of the JSON document", "keep one JSON object in the file")
 	}
-	return root, p.faults
+	return root
 }
 
 func (p *parser) fault(at span, msg, fix string) {
