@@ -41,7 +41,7 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
 
 test: build site
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 check: build lint tidy race goldens browser npm cross
 
@@ -58,7 +58,7 @@ tidy:
 
 # A program with the race detector sleeps a second before it ends, and the scripts start hundreds.
 race: build site
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short ./...
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m ./...
 
 # Goldens written anew must be the goldens that are committed.
 goldens: build site
