@@ -89,7 +89,7 @@ func (d *deployment) makePreview(ctx context.Context, revision string) error {
 		SiteID: toolapi.UUID(d.site), Revision: toolapi.Name(revision), ExpiresInSeconds: previewSeconds(d.expires), Scope: d.scope(),
 	})
 	if err != nil {
-		return remoteError(err)
+		return commandError(err)
 	}
 	d.url = made.URL
 	d.outcome = fmt.Sprintf("whoever has the link sees revision %s until %s; take it back with pages preview revoke %s", made.Revision, made.ExpiresAt, made.ID)

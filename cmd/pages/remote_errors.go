@@ -94,10 +94,13 @@ func remoteError(err error) error {
 // commandFixes are remedies in words of the commands, for refusals whose own speak of
 // arguments of tools, or that have none.
 var commandFixes = map[string]string{
-	toolapi.CodeSchemaAhead:     "deploy a revision that has them, or add --force to pages rollback if its code works with them",
-	toolapi.CodeMigrationFailed: "correct the migration, and deploy again; visitors see what they saw before",
-	toolapi.CodeWorkerFailed:    "correct the Worker, and deploy again; visitors see what they saw before",
-	toolapi.CodeScheduleTooSoon: "give a later time, or deploy without --at",
+	toolapi.CodeSchemaAhead:      "deploy a revision that has them, or add --force to pages rollback if its code works with them",
+	toolapi.CodeMigrationFailed:  "correct the migration, and deploy again; visitors see what they saw before",
+	toolapi.CodeWorkerFailed:     "correct the Worker, and deploy again; visitors see what they saw before",
+	toolapi.CodeScheduleTooSoon:  "give a later time, or deploy without --at",
+	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
+	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of what is here",
+	toolapi.CodeSecretUnknown:    "pages secrets list names those that there are",
 }
 
 // commandError is remoteError for commands that are not about a tool by its name.

@@ -42,7 +42,7 @@ func (c *cli) newSecretsList() *cobra.Command {
 			}
 			list, err := client.Run(cmd.Context(), r.client, r.contract.ListSecrets, toolapi.SiteArgs{SiteID: toolapi.UUID(r.site), Scope: r.scope()})
 			if err != nil {
-				return remoteError(err)
+				return commandError(err)
 			}
 			if r.json {
 				r.printJSON(list)
@@ -152,7 +152,7 @@ func (c *cli) newSecretsRemove() *cobra.Command {
 // reportSecret says what was done, and never the value.
 func (r *remote) reportSecret(done toolapi.SecretChange, err error, what string) error {
 	if err != nil {
-		return remoteError(err)
+		return commandError(err)
 	}
 	if r.json {
 		r.printJSON(done)

@@ -46,7 +46,7 @@ func (c *call) revision(s siteRow, name string) (string, error) {
 	case name == "":
 		return "", refuseAt(toolapi.CodeNoRevision, "The page has no revision to publish.", "site_id", "upload the page first")
 	}
-	return "", refuseAt(toolapi.CodeRevisionUnknown, "The page has no such revision.", "revision", "page.list lists the revisions")
+	return "", refuseAt(toolapi.CodeRevisionUnknown, "The page has no such revision.", "revision", "page.revisions lists the revisions")
 }
 
 // state is what makes a proposal about the site stale when it changes.
@@ -112,7 +112,11 @@ func (c *call) rollback(args toolapi.RollbackArgs) (plan[toolapi.Publish], error
 		[]any{s.id, s.live, args.Revision, args.Revision}, &earlier)
 	if err != nil || !found {
 		if err == nil {
-			err = refuseAt(toolapi.CodeRevisionUnknown, "The page had no such revision live before.", "revision", "page.list lists the revisions; page.publish publishes any of them")
+			said := "The page had no such revision live before."
+			if args.Revision == "" {
+				said = "The page had no other revision live before."
+			}
+			err = refuseAt(toolapi.CodeRevisionUnknown, said, "revision", "page.revisions lists the revisions; page.publish publishes any of them")
 		}
 		return plan[toolapi.Publish]{}, err
 	}
