@@ -63,6 +63,16 @@ func TestCloneAggregateError(t *testing.T) {
 	})
 }
 
+// An exception has the stack of the one that it is a copy of.
+func TestCloneException(t *testing.T) {
+	try(t, web.Options{}, []snippet{
+		{
+			`function made() { return new DOMException("m", "DataError"); } const e = made(), c = structuredClone(e); return [c.name, c.message, c.code, c instanceof DOMException, c.stack === e.stack, c.stack.includes("made")]`,
+			`["DataError","m",0,true,true,true]`,
+		},
+	})
+}
+
 // What a file of a form is called. An argument that is undefined was not given
 // (Web IDL, 3.6).
 func TestFormDataName(t *testing.T) {

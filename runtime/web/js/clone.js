@@ -73,7 +73,7 @@ function object(value, state) {
   if (value instanceof ArrayBuffer) return keep(buffer(value, state));
   if (value instanceof SharedArrayBuffer) return keep(value); // one memory, of which the engine makes no second object
   if (ArrayBuffer.isView(value)) return keep(view(value, state));
-  if (value instanceof DOMException) return keep(new DOMException(value.message, value.name));
+  if (value instanceof DOMException) return exception(value, keep);
   if (Error.isError(value)) return failure(value, keep, state);
   const slot = boxed(value);
   if (slot !== undefined) return keep(slot);
@@ -180,6 +180,13 @@ function tracks(value) {
     memory.resize(whole);
     new Uint8Array(memory, byteOffset).set(tail);
   }
+}
+
+// An exception keeps where it was made, as an error does.
+function exception(value, keep) {
+  const copy = keep(new DOMException(value.message, value.name)), { stack } = value;
+  if (typeof stack === "string") Object.defineProperty(copy, "stack", { value: stack, writable: true, configurable: true });
+  return copy;
 }
 
 function failure(value, keep, state) {
