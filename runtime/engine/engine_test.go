@@ -438,3 +438,18 @@ func TestIdle(t *testing.T) {
 		t.Error("the other scope was expected")
 	}
 }
+
+// cheapest is the shortest of several times that code takes, which has to come to want:
+// other work of the machine may hit any one of them.
+func cheapest(t *testing.T, i *engine.Isolate, code, want string) time.Duration {
+	t.Helper()
+	best := time.Duration(1<<63 - 1)
+	for range 5 {
+		began := time.Now()
+		if got, err := run(i, scope(t, time.Minute), code); err != nil || got != want {
+			t.Fatalf("%s: %s, error %v; want %s", code, got, err, want)
+		}
+		best = min(best, time.Since(began))
+	}
+	return best
+}
