@@ -19,19 +19,16 @@ function gapOf(space) {
   }
 }
 
-function isPlain(value, replacer) {
-  if (typeof replacer === "function" || (typeof replacer === "object" && replacer !== null)) return false;
-  return typeof value === "object" ? value !== null : typeof value === "string" && value.length >= longText;
-}
-
 export function install() {
   const { value } = Object.getOwnPropertyDescriptor({
     stringify(value, replacer, space) {
-      if (isPlain(value, replacer)) {
-        const gap = gapOf(space), text = gap === undefined ? undefined : host.json_text(value, gap);
+      const kind = typeof value;
+      if ((kind === "object" && value !== null || kind === "string" && value.length >= longText) &&
+        (replacer === undefined || replacer === null || typeof replacer !== "function" && typeof replacer !== "object")) {
+        const gap = space === undefined ? "" : gapOf(space), text = gap === undefined ? undefined : host.json_text(value, gap);
         if (text !== undefined) return text;
       }
-      return apply(stringify, JSON, [value, replacer, space]);
+      return stringify(value, replacer, space);
     },
   }, "stringify");
   Object.defineProperty(JSON, "stringify", { value, writable: true, enumerable: false, configurable: true });
