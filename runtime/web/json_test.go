@@ -52,7 +52,7 @@ func TestJSON(t *testing.T) {
 		const wrong = [];
 		let plain = 0;
 		for (let n = 0; n < COUNT; n++) {
-			const v = value(4), space = one([undefined, undefined, undefined, null, 0, 2, 3.9, -1, 99, NaN, "", "\t", "--", "twelve chars and more", "é⛵", "\ud83d", {}, Object(2), Object("x"), true]);
+			const v = value(4), space = one([undefined, undefined, undefined, null, 0, 2, 3.9, -1, 99, NaN, "", "\t", "--", "twelve chars and more", "é⛵", "\ud83d", "123456789🚣", {}, Object(2), Object("x"), true]);
 			const got = told(() => JSON.stringify(v, one([undefined, null, true, 1]), space)), want = told(() => native(v, space));
 			if (got !== want) wrong.push([got, want, String(space)]);
 			if (typeof got === "string" && got.length > 20) plain++;

@@ -14,7 +14,10 @@ function gapOf(space) {
   switch (typeof space) {
   case "undefined": return "";
   case "number": return space >= 1 ? apply(repeat, " ", [min(widest, trunc(space))]) : "";
-  case "string": return apply(isWellFormed, space, []) ? apply(slice, space, [0, widest]) : undefined;
+  case "string": {
+    const gap = apply(slice, space, [0, widest]);
+    return apply(isWellFormed, gap, []) ? gap : undefined;
+  }
   default: return space === null ? "" : undefined;
   }
 }
