@@ -16,13 +16,18 @@ import (
 
 // noDocument are the commands whose stdout --json does not change, and why.
 var noDocument = map[string]string{
-	"pages":                  "prints its help",
-	"pages call":             "prints the answer of the tool: pages tools describe has its schema",
-	"pages db dump":          "prints SQL",
-	"pages db shell":         "prints the rows of each statement",
-	"pages man":              "prints a manual",
-	"pages mcp":              "speaks MCP",
-	"pages platform openapi": "prints an OpenAPI document",
+	"pages":                       "prints its help",
+	"pages call":                  "prints the answer of the tool: pages tools describe has its schema",
+	"pages completion bash":       "prints a script of the shell",
+	"pages completion fish":       "prints a script of the shell",
+	"pages completion powershell": "prints a script of the shell",
+	"pages completion zsh":        "prints a script of the shell",
+	"pages db dump":               "prints SQL",
+	"pages db shell":              "prints the rows of each statement",
+	"pages help":                  "prints a page of text",
+	"pages man":                   "prints a manual",
+	"pages mcp":                   "speaks MCP",
+	"pages platform openapi":      "prints an OpenAPI document",
 }
 
 // TestDocuments: every command has the schema of what it prints with --json, and the script json.txtar holds every
