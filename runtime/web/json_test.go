@@ -88,6 +88,9 @@ func TestJSONAsked(t *testing.T) {
 // TestJSONIsShort: plain data costs a fraction of what the engine takes to ask for each
 // property. The best of several counts, as other work of the machine may hit any one.
 func TestJSONIsShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, with which this is short, slows down the host alone")
+	}
 	try(t, web.Options{}, []snippet{{native + `
 		const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: "Name " + id, email: "user" + id + "@example.com", active: true, tags: ["a", "b"], note: null }));
 		const best = (f) => Math.min(...Array.from({ length: 5 }, () => { const began = performance.now(); f(); return performance.now() - began; }));
