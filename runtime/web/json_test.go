@@ -84,16 +84,3 @@ func TestJSONAsked(t *testing.T) {
 		{`const text = "é".repeat(17 << 20); return JSON.stringify({ text }).length - text.length`, `11`},
 	})
 }
-
-// TestJSONIsShort: plain data costs a fraction of what the engine takes to ask for each
-// property. The best of several counts, as other work of the machine may hit any one.
-func TestJSONIsShort(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the race detector, with which this is short, slows down the host alone")
-	}
-	try(t, web.Options{}, []snippet{{native + `
-		const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: "Name " + id, email: "user" + id + "@example.com", active: true, tags: ["a", "b"], note: null }));
-		const best = (f) => Math.min(...Array.from({ length: 5 }, () => { const began = performance.now(); f(); return performance.now() - began; }));
-		const ours = best(() => JSON.stringify(rows)), asked = best(() => native(rows));
-		return ours * 10 < asked || [ours, asked]`, `true`}})
-}

@@ -23,7 +23,7 @@ var (
 
 // isCopier reports whether function i of the module's own can be JS_CopyDataProperties.
 func (l layout) isCopier(i int) bool {
-	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == copierType
+	return l.isOfType(i, copierType)
 }
 
 // askingEach returns code that asks for each property, if it has the question once.

@@ -24,7 +24,7 @@ var signedExponents = []byte{opI32Const, 0x7f, opI32Const, 1, opLocalGet, 0, opL
 
 // isComparer reports whether function i of the module's own can be js_bigint_float64_cmp.
 func (l layout) isComparer(i int) bool {
-	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == comparerType
+	return l.isOfType(i, comparerType)
 }
 
 // withSign returns code with the sign in its comparison of exponents, if it has

@@ -38,12 +38,17 @@ func (l layout) typeOf(f uint32) uint32 {
 	return ^uint32(0)
 }
 
+// isOfType reports whether function i of the module's own is of a type, as it is encoded.
+func (l layout) isOfType(i int, encoded string) bool {
+	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == encoded
+}
+
 // only is the one function of the module's own, of a type as it is encoded, that has
 // the instructions times over.
 func (l layout) only(encoded string, instructions []byte, times int) (int, error) {
 	found, n := 0, 0
 	for i, code := range l.code {
-		if t := l.funcs[i]; t < uint32(len(l.types)) && string(l.types[t]) == encoded && bytes.Count(code, instructions) == times {
+		if l.isOfType(i, encoded) && bytes.Count(code, instructions) == times {
 			found, n = i, n+1
 		}
 	}

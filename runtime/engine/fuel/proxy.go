@@ -24,7 +24,7 @@ var (
 
 // isDefiner reports whether function i of the module's own can be js_proxy_define_own_property.
 func (l layout) isDefiner(i int) bool {
-	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == definerType
+	return l.isOfType(i, definerType)
 }
 
 // refusingUnwritable returns code with both questions for writable: false, if it

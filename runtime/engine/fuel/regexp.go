@@ -46,7 +46,7 @@ func reservedAddresses(data []byte) (loads [][]byte) {
 
 // isClassAtom reports whether function i of the module's own can be get_class_atom.
 func (l layout) isClassAtom(i int) bool {
-	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == classAtomType
+	return l.isOfType(i, classAtomType)
 }
 
 // inClassOnly returns code with the question for the class before each of loads

@@ -1,0 +1,34 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// TestJSONIsShort: plain data costs a fraction of what QuickJS takes to ask for each
+// property. The race detector slows down Go and not QuickJS. What is written is held to
+// QuickJS's own by TestJSON of runtime/web.
+func TestJSONIsShort(t *testing.T) {
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{"json": func(c *engine.Call) (any, error) {
+		text, ok, err := c.JSON(0, "")
+		if !ok || err != nil {
+			return engine.Undefined, err
+		}
+		return text, nil
+	}}})
+	cost := func(text string) time.Duration {
+		return cheapest(t, i, `(() => {
+			globalThis.rows ??= Array.from({ length: 1000 }, (_, id) => ({ id, name: "Name " + id, email: "user" + id + "@example.com", active: true, tags: ["a", "b"], note: null }));
+			globalThis.size ??= JSON.stringify(rows).length;
+			let n = 0;
+			for (let k = 0; k < 4; k++) n += `+text+`.length;
+			return n === 4 * size;
+		})()`, "true")
+	}
+	ours, asked := cost(`host.json(rows)`), cost(`JSON.stringify(rows)`)
+	if ours*10 > asked*slowdown*slowdown { // loops over single bytes suffer the most
+		t.Errorf("the host takes %v, and not a tenth of the %v that the engine takes", ours, asked)
+	}
+}
