@@ -74,11 +74,11 @@ var longCalls = map[string]struct{ set, call string }{
 	"data URL":            {`const s = "data:text/plain;base64," + "AAAA".repeat(3e6)`, `await (await fetch(s)).text()`},
 }
 
-// TestLongCalls: a call of the host is over at most 5 ms of CPU time after the
-// budget, or the budget ends between two short ones.
+// TestLongCalls: a call of the host is over at most [overshoot] of CPU time after the
+// budget, or the budget ends between two short ones. What a call takes is made within
+// a budget too: that doubles until it is enough.
 func TestLongCalls(t *testing.T) {
 	const sampled = 4 // of so many calls one is tried with the race detector and -short
-	const budget = patience * 300 * time.Millisecond
 	var code strings.Builder
 	code.WriteString("const sets = {}, calls = {};\n")
 	names := make([]string, 0, len(longCalls))
@@ -104,29 +104,13 @@ func TestLongCalls(t *testing.T) {
 			continue // each takes seconds with the detector: all of them are part of make soak
 		}
 		t.Run(name, func(t *testing.T) {
-			w, err := e.NewWorker(t.Context(), pagesruntime.WorkerOptions{
-				Name: "worker.js", Code: []byte(code.String()), Isolates: 1,
-				Limits: pagesruntime.Limits{CPU: budget, CPUScale: 1}, Console: func(pagesruntime.Line) {},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer w.Close(t.Context())
-			serve := func(header, value string) (pagesruntime.Usage, error) {
-				r := httptest.NewRequest(http.MethodGet, "/", nil)
-				if header != "" {
-					r.Header.Set(header, value)
+			budget := patience * 300 * time.Millisecond
+			usage, err := longCall(t, e, code.String(), name, budget)
+			for try := 1; try < tries && (usage.CPU == 0 || usage.CPU > budget+overshoot*late); try++ {
+				if usage.CPU == 0 {
+					budget *= 2
 				}
-				return w.Serve(httptest.NewRecorder(), r)
-			}
-			var usage pagesruntime.Usage
-			for range tries {
-				if _, err = serve("set", name); err != nil {
-					continue
-				}
-				if usage, err = serve("", ""); usage.CPU <= budget+overshoot*late {
-					break
-				}
+				usage, err = longCall(t, e, code.String(), name, budget)
 			}
 			f, ok := errors.AsType[*pagesruntime.Error](err)
 			switch {
@@ -134,10 +118,30 @@ func TestLongCalls(t *testing.T) {
 				t.Fatalf("got %v", err)
 			case usage.CPU == 0:
 				t.Fatalf("it was not set: %v", err)
-			case usage.CPU > budget+overshoot*late:
+			case usage.CPU > budget+shared*overshoot*late:
 				t.Errorf("ended after %v of a budget of %v: %v", usage.CPU, budget, f)
 			}
 			t.Logf("%v: %v", usage.CPU, f)
 		})
 	}
+}
+
+// longCall has a new Worker of code set what the named call takes, then make the call
+// until its budget ends. The usage is zero when it could not be set.
+func longCall(t *testing.T, e *pagesruntime.Runtime, code, name string, budget time.Duration) (usage pagesruntime.Usage, err error) {
+	t.Helper()
+	w, err := e.NewWorker(t.Context(), pagesruntime.WorkerOptions{
+		Name: "worker.js", Code: []byte(code), Isolates: 1,
+		Limits: pagesruntime.Limits{CPU: budget, CPUScale: 1}, Console: func(pagesruntime.Line) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(t.Context())
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("Set", name)
+	if _, err := w.Serve(httptest.NewRecorder(), r); err != nil {
+		return usage, err
+	}
+	return w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 }

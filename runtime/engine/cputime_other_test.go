@@ -8,4 +8,5 @@ import "time"
 const (
 	overshoot = 25 * time.Millisecond
 	tries     = 4
+	shared    = 1
 )
