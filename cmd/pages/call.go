@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -135,9 +136,29 @@ func (r *remote) tool(ctx context.Context, name string) (client.ToolInfo, error)
 	}
 	i := slices.IndexFunc(tools, func(t client.ToolInfo) bool { return t.Name == name })
 	if i < 0 {
-		return client.ToolInfo{}, &failure{code: exitRefused, id: "no-such-tool", msg: fmt.Sprintf("the service has no tool %q", name), fix: "pages tools lists them"}
+		return client.ToolInfo{}, noTool(name, tools)
 	}
 	return tools[i], nil
+}
+
+// noTool is the error of a name that none of the tools has: mistyped, or written as
+// MCP clients do, or without what stands before its dot.
+func noTool(name string, tools []client.ToolInfo) *failure {
+	f := &failure{code: exitRefused, id: "no-such-tool", msg: fmt.Sprintf("the service has no tool %q", name), fix: "pages tools lists them"}
+	var names, actions []string
+	for _, t := range tools {
+		names = append(names, t.Name)
+		if _, action, _ := strings.Cut(t.Name, "."); action == name {
+			actions = append(actions, t.Name)
+		}
+	}
+	if near := nearest(strings.ReplaceAll(name, "_", "."), names); near != "" && len(actions) == 0 {
+		actions = []string{near}
+	}
+	if len(actions) > 0 {
+		f.fix = fmt.Sprintf("did you mean %s? %s", strings.Join(actions, " or "), f.fix)
+	}
+	return f
 }
 
 // printAnswer prints an answer, laid out for people who read it.

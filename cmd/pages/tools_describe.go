@@ -27,7 +27,7 @@ func (c *cli) newToolsDescribe() *cobra.Command {
 			}
 			i := slices.IndexFunc(tools, func(t client.ToolInfo) bool { return t.Name == args[0] })
 			if i < 0 {
-				return &failure{code: exitRefused, id: "no-such-tool", msg: fmt.Sprintf("the service has no tool %q", args[0]), fix: "pages tools list"}
+				return noTool(args[0], tools)
 			}
 			if r.json {
 				r.printJSON(toolDoc{true, tools[i]})

@@ -28,12 +28,8 @@ func misuse(cmd *cobra.Command, err error) *failure {
 	case unknown && !cmd.HasSubCommands():
 		f.msg = fmt.Sprintf("%q takes no argument, and got %q", cmd.CommandPath(), args[0])
 	case unknown:
-		var names []string
-		for _, sub := range cmd.Commands() {
-			names = append(names, sub.Name())
-		}
-		if near := nearest(args[0], names); near != "" {
-			f.fix = `did you mean "` + cmd.CommandPath() + " " + near + `"?`
+		if meant := meantCommand(cmd, args[0]); meant != "" {
+			f.fix = `did you mean "` + meant + `"?`
 		}
 	}
 	return f
@@ -79,10 +75,8 @@ func flagMisuse(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f = badValue("--"+invalid.GetFlag().Name, invalid)
 	}
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
-		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
-			f.fix = fmt.Sprintf("did you mean --%s?", near)
-		}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		f.fix = meantFlag(cmd, unknown)
 	}
 	return f
 }

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// This file knows what wrangler, Netlify CLI, Vercel CLI and the Firebase CLI call
+// what is done here by another name: whoever types it out of habit is told the name.
+
+// otherCommands are their commands, each with the names here that it may mean. The
+// first of them that the command before it has is meant.
+var otherCommands = map[string][]string{
+	"add":             {"set", "connect"},
+	"approve":         {"confirm"},
+	"auth":            {"login"},
+	"check":           {"validate"},
+	"create":          {"init", "set", "save"},
+	"d1":              {"db"},
+	"database":        {"db"},
+	"delete":          {"remove"},
+	"deployments":     {"revisions"},
+	"emulators:start": {"dev"},
+	"env":             {"secrets"},
+	"functions":       {"routes"},
+	"generate":        {"init"},
+	"history":         {"revisions"},
+	"kv":              {"state"},
+	"link":            {"deploy"},
+	"lint":            {"validate"},
+	"log":             {"logs"},
+	"ls":              {"list", "revisions"},
+	"new":             {"init"},
+	"promote":         {"confirm"},
+	"publish":         {"deploy"},
+	"push":            {"deploy"},
+	"put":             {"set"},
+	"r2":              {"state"},
+	"revert":          {"rollback"},
+	"rm":              {"remove"},
+	"run":             {"dev"},
+	"serve":           {"dev"},
+	"share":           {"preview"},
+	"sql":             {"db"},
+	"start":           {"dev"},
+	"status":          {"whoami"},
+	"storage":         {"state"},
+	"tail":            {"logs"},
+	"typegen":         {"types"},
+	"undo":            {"rollback"},
+	"unset":           {"remove"},
+	"versions":        {"revisions"},
+}
+
+// otherFlags are flags of their commands, by what those are called here, each with
+// what to do instead.
+var otherFlags = map[string]map[string]string{
+	"build": {
+		"w":     onSave,
+		"watch": onSave,
+	},
+	"deploy": {
+		"ci":              neverAsk,
+		"draft":           "pages deploy --preview gives a link, and publishes nothing",
+		"dry-run":         "pages deploy --plan says what would change, and sends nothing",
+		"non-interactive": neverAsk,
+		"prebuilt":        "leave it out: a file that the service has is not sent again",
+		"prod":            isProduction,
+		"production":      isProduction,
+		"y":               neverAsk,
+		"yes":             neverAsk,
+	},
+	"dev": {
+		"H":        ownMachine,
+		"host":     ownMachine,
+		"hostname": ownMachine,
+		"ip":       ownMachine,
+		"local":    isLocalOnly,
+		"open":     "leave it out: o opens the site once it runs",
+		"p":        "did you mean --port?",
+		"remote":   isLocalOnly,
+	},
+}
+
+const (
+	isLocalOnly  = "leave it out: everything is on this machine until pages deploy"
+	isProduction = "leave it out: pages deploy publishes; --preview gives a link instead"
+	neverAsk     = "nothing is published unasked: --propose-only prints the line that confirms, pages confirm ID"
+	onSave       = "pages dev builds at every save, and pages validate --watch checks at every save"
+	ownMachine   = "the server listens on this machine only; --allow-host has it answer to another name, through a tunnel say"
+)
+
+// meantCommand is the command line that a word below cmd, which is no command, was
+// most likely meant to begin; "" for none.
+func meantCommand(cmd *cobra.Command, word string) string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.Runnable() && !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	for _, name := range otherCommands[word] {
+		if slices.Contains(names, name) {
+			return cmd.CommandPath() + " " + name
+		}
+	}
+	if near := nearest(word, names); near != "" {
+		return cmd.CommandPath() + " " + near
+	}
+	if near := nearest(word, pageNames(cmd)); near != "" {
+		return "pages help " + near
+	}
+	return ""
+}
+
+// meantFlag is what to do instead of giving a flag that cmd does not have, "" where
+// nothing is known.
+func meantFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
+	name := unknown.GetSpecifiedName()
+	if instead := otherFlags[cmd.Name()][name]; instead != "" {
+		return instead
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	if near := nearFlag(cmd, name); near != "" {
+		return "did you mean --" + near + "?"
+	}
+	return ""
+}
