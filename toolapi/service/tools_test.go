@@ -362,7 +362,12 @@ func TestPublishAndRollback(t *testing.T) {
 		t.Errorf("%+v", down)
 	}
 	fresh := []any{"site_id", w.demo.IDs["unpublished_site_id"]}
-	w.refused(toolapi.CodeRevisionUnknown, "member", "page.rollback", js(fresh...))
+	if a := w.refused(toolapi.CodeRevisionUnknown, "member", "page.rollback", js(fresh...)); a.text("message") != "The page had no other revision live before." {
+		t.Errorf("%s", a.body)
+	}
+	if a := w.refused(toolapi.CodeRevisionUnknown, "member", "page.rollback", js(append(fresh, "revision", "r9")...)); a.text("message") != "The page had no such revision live before." {
+		t.Errorf("%s", a.body)
+	}
 	if first := two("page.publish", fresh...); first.Previous != nil || !first.ServingNow {
 		t.Errorf("%+v", first)
 	}
