@@ -10,5 +10,5 @@ const (
 	tries = 4
 	// shared is how many times as slow such a processor may be for as long as a test
 	// runs; what the promise comes to is measured by make bench.
-	shared = 5
+	shared = 10
 )

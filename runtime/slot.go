@@ -35,6 +35,12 @@ func (w *Worker) webOptions() web.Options {
 	o.AnswerBytes = w.answerBytes()
 	o.Console = w.console
 	o.NodeJS = w.o.NodeJS
+	o.Source = func(name string) []byte {
+		if name != w.o.Name {
+			return nil
+		}
+		return w.o.Code
+	}
 	return o
 }
 

@@ -115,7 +115,7 @@ func TestLinkErrors(t *testing.T) {
 		`TypeError: WebAssembly.Instance(): Imports argument must be present and must be an object\n` +
 		`TypeError: WebAssembly.Instance(): Import #0 \"js\": module is not an object or function\n` +
 		`TypeError: WebAssembly.Instance(): Argument 0 must be a WebAssembly.Module\n` +
-		`TypeError: class constructors must be invoked with 'new'"`
+		`TypeError: Class constructor cannot be invoked without 'new'"`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

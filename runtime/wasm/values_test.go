@@ -52,7 +52,7 @@ func TestResults(t *testing.T) {
 	want := `["undefined",["2n",1],[4.5,3.5,"2n",7],true,null,"undefined","-0","5n",true,null,` +
 		`"TypeError: type incompatibility when transforming from/to JS: function-typed object expected",` +
 		`"TypeError: type incompatibility when transforming from/to JS: function-typed object expected",` +
-		`"TypeError: type incompatibility when transforming from/to JS",true,"6",2,"TypeError: not a constructor",7,true,null,"TypeError: 'none' is read-only"]`
+		`"TypeError: type incompatibility when transforming from/to JS",true,"6",2,"TypeError: e.none is not a constructor",7,true,null,"TypeError: Cannot assign to read only property 'none' of object"]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -112,7 +112,7 @@ func TestImports(t *testing.T) {
 		for (list of [[1, 2.5], [1], 5, new Set([3, 4]), [1, 2, 3]]) out.push(attempt(() => e.many()) );
 		out.push(e.again(20), attempt(() => e.again(1e6)), e.again(20), typeof e.import, e.import === imports.b.self, e.import(3), String(e.import.name));
 		return out`)
-	want := `["7n",[[-1,"1099511627776n",0.5,"ref"],true],"TypeError: cannot convert to bigint","8n","1n","TypeError: cannot convert to bigint","SyntaxError: invalid BigInt literal",true,` +
+	want := `["7n",[[-1,"1099511627776n",0.5,"ref"],true],"TypeError: cannot convert to bigint","8n","1n","TypeError: cannot convert to bigint","SyntaxError: Cannot convert the text to a BigInt",true,` +
 		`[1,2.5],"TypeError: multi-return length mismatch","TypeError: multi-return value must be iterable",[3,4],"TypeError: multi-return length mismatch",` +
 		`20,"RangeError: Maximum call stack size exceeded",20,"function",false,3,"2"]`
 	if got != want {

@@ -163,7 +163,7 @@ func TestURL(t *testing.T) {
 		{`return new URL("https://münchen.test/").host`, `"xn--mnchen-3ya.test"`},
 		{`const u = new URL("https://a.test/?a=1"), p = u.searchParams; u.hash = "h"; p.set("a", "2"); u.port = "81"; return [u.href, u.searchParams === p]`, `["https://a.test:81/?a=2#h",true]`},
 		{`const long = "x".repeat(9000); return new URL("https://a.test/?" + long + "\udc00\ud800").search.slice(9001)`, `"%EF%BF%BD%EF%BF%BD"`},
-		{`URL.prototype.toString.call({})`, `TypeError: private class field '#packed' does not exist`},
+		{`URL.prototype.toString.call({})`, `TypeError: Cannot read private member #packed from an object whose class did not declare it`},
 		{`return [URL.length, Object.getOwnPropertyDescriptor(URL, "length").writable]`, `[1,false]`},
 		{`new URL()`, `TypeError: URL constructor: 1 argument required, but only 0 present`},
 	})

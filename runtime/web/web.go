@@ -91,6 +91,9 @@ type Options struct {
 	// Caches is what caches.default and caches.open keep things in. Default: caches
 	// of the Host's own, in memory.
 	Caches *Caches
+	// Source returns the code of an evaluated module by its name, nil for none: for
+	// errors that name what they are about. Default: none.
+	Source func(name string) []byte
 	// Transport replaces the guarded transport; for tests.
 	Transport http.RoundTripper
 	// Now is the clock of timers and performance.now. Default: time.Now.
@@ -161,7 +164,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
 		h.bodyFuncs(), h.cacheFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
-		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.socketFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), intl.Funcs(), objectFuncs(),
+		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.socketFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), h.wordingFuncs(), intl.Funcs(), objectFuncs(),
 	} {
 		maps.Copy(all, part)
 	}

@@ -1,8 +1,9 @@
 // JSON of plain data is written by the host, which reads it where it lies. The engine
 // writes the rest: what has getters, toJSON or a trap, or is asked for a piece at a time.
+// What is wrong with a text that is read is said in V8's words.
 import { host } from "./host.js";
 
-const { stringify } = JSON, { apply } = Reflect;
+const { parse, stringify } = JSON, { apply } = Reflect;
 const { slice, isWellFormed, repeat } = String.prototype;
 const { min, trunc } = Math;
 
@@ -23,7 +24,15 @@ function gapOf(space) {
 }
 
 export function install() {
-  const { value } = Object.getOwnPropertyDescriptor({
+  const methods = {
+    parse(text, reviver) {
+      const json = typeof text === "string" ? text : `${text}`;
+      try {
+        return parse(json, reviver);
+      } catch (error) {
+        throw problem(error, json);
+      }
+    },
     stringify(value, replacer, space) {
       const kind = typeof value;
       if ((kind === "object" && value !== null || kind === "string" && value.length >= longText) &&
@@ -33,6 +42,14 @@ export function install() {
       }
       return stringify(value, replacer, space);
     },
-  }, "stringify");
-  Object.defineProperty(JSON, "stringify", { value, writable: true, enumerable: false, configurable: true });
+  };
+  for (const [name, value] of Object.entries(methods)) Object.defineProperty(JSON, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+// What the engine throws of a text that is no JSON says what and where as V8 does; what a
+// reviver throws is left as it is.
+function problem(error, json) {
+  if (typeof error !== "object" || error === null || Object.getPrototypeOf(error) !== SyntaxError.prototype) return error;
+  const message = host.json_problem(json);
+  return message === "" ? error : new SyntaxError(message);
 }

@@ -4,6 +4,7 @@ import { host } from "./host.js";
 import { attribute, expose } from "./idl.js";
 import { isServing } from "./owner.js";
 import { splitByMatches } from "./split.js";
+import { reword } from "./wording.js";
 
 // Code in strings runs while the module is evaluated and not later, as on the
 // platform: compilers of templates and schemas do their work there.
@@ -70,6 +71,11 @@ function headStacks() {
   Error.prepareStackTrace = function (error, frames) {
     if (!isError(error) && error !== capturing) return undefined;
     let out = "";
+    if (error !== capturing) {
+      try {
+        reword(error, frames);
+      } catch {} // the stack or the budget ends, or the author changed the language
+    }
     try {
       out = apply(toString, error, []);
       const name = nameOf(error);

@@ -1,0 +1,170 @@
+// The engine's messages in the words of V8, which authors know, look up and match, as
+// far as the words are known where it throws. What was called, or gone through, is read
+// from the code by the host (wording.go).
+import { host } from "./host.js";
+
+const { apply } = Reflect;
+const { startsWith, slice, indexOf, split } = String.prototype;
+const { exec } = RegExp.prototype;
+
+const native = (frame) => (frame !== undefined && frame.isNative() ? frame.getFunctionName() : undefined);
+
+// What the engine says, with what V8 says of it: a text, or what makes one of the
+// innermost frame.
+const known = new Map(Object.entries({
+  "not a function": (frame) => notCallable(frame),
+  "not a constructor": (frame) => (native(frame) === undefined ? notCallable(frame) : `${native(frame)} is not a constructor`),
+  "value is not iterable": (frame) => notIterable(frame, "value is not iterable"),
+  "cannot read property 'Symbol.iterator' of undefined": (frame) => notIterable(frame, "undefined is not iterable (cannot read property Symbol(Symbol.iterator))"),
+  "cannot read property 'Symbol.iterator' of null": (frame) => notIterable(frame, "null is not iterable (cannot read property Symbol(Symbol.iterator))"),
+  "Cannot convert undefined or null to object": (frame) => (native(frame) === undefined ? "Cannot destructure a value that is undefined or null" : undefined),
+  "not an object": (frame) => objectExpected[native(frame)],
+  "not a object": "CreateListFromArrayLike called on non-object",
+  "object is not extensible": (frame) => (extended[native(frame)] ?? "Cannot add property, object is not extensible"),
+  "no setter for property": "Cannot set property which has only a getter",
+  "could not delete property": "Cannot delete property",
+  "property is not configurable": "Cannot redefine property",
+  "circular prototype chain": "Cyclic __proto__ value",
+  "class constructors must be invoked with 'new'": "Class constructor cannot be invoked without 'new'",
+  "must be called with new": (frame) => newExpected(native(frame)),
+  "parent class must be constructor": "Class extends value is not a constructor or null",
+  "this is not initialized": "Must call super constructor in derived class before accessing 'this' or returning from derived constructor",
+  "'this' can be initialized only once": "Super constructor may only be called once",
+  "invalid 'instanceof' right operand": "Right-hand side of 'instanceof' is not callable",
+  "operand 'prototype' property is not an object": "Function has non-object prototype in instanceof check",
+  "invalid 'in' operand": "Cannot use 'in' operator to search in a value that is not an object",
+  "circular reference": "Converting circular structure to JSON",
+  "BigInt are forbidden in JSON.stringify": "Do not know how to serialize a BigInt",
+  "cannot convert BigInt to number": (frame) => (native(frame) === undefined ? "Cannot mix BigInt and other types, use explicit conversions" : "Cannot convert a BigInt value to a number"),
+  "bigint argument with unary +": "Cannot convert a BigInt value to a number",
+  "BigInt division by zero": "Division by zero",
+  "BigInt negative exponent": "Exponent must be positive",
+  "invalid BigInt literal": "Cannot convert the text to a BigInt",
+  "cannot convert to BigInt: not an integer": "The number cannot be converted to a BigInt because it is not an integer",
+  "cannot convert symbol to string": "Cannot convert a Symbol value to a string",
+  "cannot convert symbol to number": "Cannot convert a Symbol value to a number",
+  toPrimitive: "Cannot convert object to primitive value",
+  "cannot invoke a running generator": "Generator is already running",
+  "invalid brand on object": "Receiver must be an instance of the class",
+  "revoked proxy": "Cannot perform an operation on a proxy that has been revoked",
+  "iterator must return an object": "Iterator result is not an object",
+  "empty array": "Reduce of empty array with no initial value",
+  "invalid array length": "Invalid array length",
+  "invalid array index": (frame) => (native(frame) === "ArrayBuffer" ? "Invalid array buffer length" : "Invalid typed array length"),
+  "invalid repeat count": "Invalid count value",
+  "invalid number of digits": (frame) => digits(native(frame)),
+  "bad normalization form": "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
+  "invalid code point": "Invalid code point",
+  "Date value is NaN": "Invalid time value",
+  "out of bound": "Offset is outside the bounds of the DataView",
+  "invalid value used as WeakMap key": "Invalid value used as weak map key",
+  "invalid target": "WeakRef: invalid target",
+  "expecting hex digit": "URI malformed",
+  "expecting surrogate pair": "URI malformed",
+  "malformed UTF-8": "URI malformed",
+  "not a Date object": "this is not a Date object.",
+  "not a TypedArray": "this is not a typed array.",
+  "regexp must have the 'g' flag": (frame) => `String.prototype.${native(frame)} called with a non-global RegExp argument`,
+  "regexp not supported": (frame) => `First argument to String.prototype.${native(frame)} must not be a regular expression`,
+  "invalid regular expression flags": "Invalid flags supplied to RegExp constructor",
+}));
+
+// Those that hold a name or a value, by how they begin.
+const patterns = [
+  ["cannot read property '", /^cannot read property '(.*)' of (undefined|null)$/s, ([, name, of]) => `Cannot read properties of ${of} (reading '${described(name)}')`],
+  ["cannot set property '", /^cannot set property '(.*)' of (undefined|null)$/s, ([, name, of]) => `Cannot set properties of ${of} (setting '${described(name)}')`],
+  ["'", /^'(.*)' is read-only$/s, ([, name]) => `Cannot assign to read only property '${described(name)}' of object`],
+  ["private class field '", /^private class field '(.*)' does not exist$/, ([, name]) => `Cannot read private member ${name} from an object whose class did not declare it`],
+  ["", /^([\p{ID_Start}$_][\p{ID_Continue}$]*) is not initialized$/u, ([, name]) => `Cannot access '${name}' before initialization`],
+  ["", /^([A-Z]\w*) object expected$/, ([, name], frame) => (native(frame) === undefined ? undefined : `Method ${name}.prototype.${native(frame)} called on incompatible receiver`)],
+];
+
+const ofReflect = "apply construct defineProperty deleteProperty get getOwnPropertyDescriptor getPrototypeOf has isExtensible ownKeys preventExtensions set setPrototypeOf".split(" ");
+const objectExpected = {
+  __proto__: null,
+  ...Object.fromEntries(ofReflect.map((name) => [name, `Reflect.${name} called on non-object`])),
+  defineProperty: "Object.defineProperty called on non-object",
+  Map: "Iterator value is not an entry object",
+  WeakMap: "Iterator value is not an entry object",
+  fromEntries: "Iterator value is not an entry object",
+  Proxy: "Cannot create proxy with a non-object as target or handler",
+  getPrototypeOf: "Cannot convert undefined or null to object",
+};
+const extended = { __proto__: null, setPrototypeOf: "Object is not extensible", defineProperty: "Cannot define property, object is not extensible" };
+const callbacks = {
+  __proto__: null,
+  Promise: "Promise resolver is not a function",
+  apply: "Function.prototype.apply was called on a value that is not a function",
+  bind: "Bind must be called on a function",
+  sort: "The comparison function must be either a function or undefined",
+  toSorted: "The comparison function must be either a function or undefined",
+};
+const reasons = {
+  __proto__: null,
+  "expecting ')'": "Unterminated group",
+  "nothing to repeat": "Nothing to repeat",
+  "invalid class range": "Range out of order in character class",
+};
+
+// The engine writes a symbol without what says that it is one.
+function described(name) { return apply(startsWith, name, ["Symbol."]) ? `Symbol(${name})` : name; }
+
+function digits(name) {
+  return name === "toPrecision" ? "toPrecision() argument must be between 1 and 100" : `${name}() digits argument must be between 0 and 100`;
+}
+
+function newExpected(name) {
+  if (name === undefined) return undefined;
+  return name === "Promise" ? "Promise constructor cannot be invoked without 'new'" : `Constructor ${name} requires 'new'`;
+}
+
+function notCallable(frame) {
+  const name = native(frame);
+  if (name !== undefined) return callbacks[name] ?? `the argument of ${name} is not a function`;
+  if (frame === undefined) return undefined;
+  const found = host.called_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
+  const meant = found.filter((text) => !isBuiltIn(text));
+  if (meant.length === 0 || meant.length > 2) return undefined; // the code is not the author's, or says too much
+  const [first, second] = meant, isNew = apply(startsWith, first, ["new "]);
+  const texts = meant.map((text) => (apply(startsWith, text, ["new "]) ? apply(slice, text, [4]) : text));
+  return `${texts.join(" or ")} is not a ${isNew && second === undefined ? "constructor" : "function"}`;
+}
+
+// Whether a text such as "Response.json" names a function of the global object.
+function isBuiltIn(text) {
+  if (apply(startsWith, text, ["new "])) text = apply(slice, text, [4]);
+  let value = globalThis;
+  for (const name of apply(split, text, ["."])) {
+    const property = typeof value === "object" && value !== null || typeof value === "function" ? Object.getOwnPropertyDescriptor(value, name) : undefined;
+    if (property === undefined || !("value" in property)) return false;
+    value = property.value;
+  }
+  return typeof value === "function";
+}
+
+function notIterable(frame, otherwise) {
+  const name = native(frame);
+  if (frame === undefined || name !== undefined) return otherwise;
+  const text = host.iterated_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
+  if (text === "") return otherwise;
+  return text.endsWith(")") ? `${apply(slice, text, [0, apply(indexOf, text, ["(...)"])])} is not a function or its return value is not iterable` : `${text} is not iterable`;
+}
+
+const engineMade = new Set([TypeError, RangeError, ReferenceError, SyntaxError, URIError].map((type) => type.prototype));
+
+/** Puts an error that the engine made in V8's words; frames are where, innermost first. */
+export function reword(error, frames) {
+  if (!engineMade.has(Object.getPrototypeOf(error))) return;
+  const { value: message } = Object.getOwnPropertyDescriptor(error, "message") ?? {}, [frame] = frames;
+  if (typeof message !== "string") return;
+  let words = known.get(message);
+  if (typeof words === "function") words = words(frame);
+  for (let i = 0; words === undefined && i < patterns.length; i++) {
+    const [start, pattern, make] = patterns[i];
+    if (!apply(startsWith, message, [start])) continue;
+    const match = apply(exec, pattern, [message]);
+    if (match !== null) words = make(match, frame);
+  }
+  if (words === undefined && native(frame) === "RegExp" && error.name === "SyntaxError") words = `Invalid regular expression: ${reasons[message] ?? message}`;
+  if (words !== undefined && words !== message) Object.defineProperty(error, "message", { value: words, writable: true, enumerable: false, configurable: true });
+}
