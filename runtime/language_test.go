@@ -20,9 +20,12 @@ func TestLanguage(t *testing.T) {
 		{`try { Date.prototype.setDate.call({}, 1) } catch (e) { out = e.name }`, `"TypeError"`},
 		{`const e = new Error("x"); e.stack = "mine"; out = [Object.keys(e), e.stack, { ...e }, JSON.stringify(e)]`, `[[],"mine",{},"{}"]`},
 		{`const e = new TypeError("x"); e.stack = undefined; out = [Object.keys(e), typeof e.stack, "stack" in e]`, `[[],"undefined",true]`},
+		{`out = [RegExp.escape("ab\uD840\uDC2A"), RegExp.escape("\uD840\uDC2Aab-\uD840\uDC2A\uD840\uDC2Ac"), RegExp.escape("a\uD840"), RegExp.escape("")]`, `["\\x61b𠀪","𠀪ab\\x2d𠀪𠀪c","\\x61\\ud840",""]`},
+		{`const p = Promise.resolve(1); class Own extends Promise {}; out = [Promise.try(() => p) === p, Promise.try((a, b) => a + b, 1, 2) instanceof Promise, Own.try(() => p) instanceof Own, Promise.try.length, Promise.try.name, RegExp.escape.length]; try { Promise.try.call(1, () => 2) } catch (e) { out.push(e.name) }`, `[true,true,true,1,"try",1,"TypeError"]`},
+		{`const lines = []; for (const f of [() => { throw 5 }, async () => { throw 6 }, undefined]) await Promise.try(f).catch((e) => lines.push(String(e))); out = lines`, `["5","6","TypeError: not a function"]`},
 		{`try { Object.freeze(new Error("x")).stack = "y"; out = "set" } catch (e) { out = e.name }`, `"set"`},
 	} {
-		s := serve(t, mustStart(t, `export default { fetch() { let out; `+c.code+`; return Response.json(out) } }`, pagesruntime.WorkerOptions{}))
+		s := serve(t, mustStart(t, `export default { async fetch() { let out; `+c.code+`; return Response.json(out) } }`, pagesruntime.WorkerOptions{}))
 		if _, got := get(t, s, "/"); strings.TrimSpace(got) != c.want {
 			t.Errorf("%s: %s, want %s", c.code, got, c.want)
 		}

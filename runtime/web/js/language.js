@@ -203,6 +203,40 @@ function countExceptions() {
   Object.defineProperty(Error, "isError", { value: either });
 }
 
+// What the engine has from drafts of ECMA-262: RegExp.escape (22.2.5.1) leaves pairs of
+// surrogates as they are, and Promise.try (27.2.4.8) gives back a promise of its kind.
+function amend() {
+  const { escape } = RegExp, { resolve, withResolvers } = Promise, { apply } = Reflect;
+  const pair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g, probe = escape("-").length;
+  const methods = {
+    escape(text) {
+      if (typeof text !== "string" || text.search(pair) < 0) return escape(text);
+      let out = "", from = 0;
+      const rest = (to) => (from === 0 ? escape(text.slice(0, to)) : escape(`-${text.slice(from, to)}`).slice(probe)); // only the first letter is special
+      for (const { 0: found, index } of text.matchAll(pair)) {
+        if (index > from || from === 0) out += rest(index);
+        out += found;
+        from = index + found.length;
+      }
+      return out + rest(text.length);
+    },
+    try(callback, ...args) {
+      if (Object(this) !== this) throw new TypeError("Promise.try called on non-object");
+      let value;
+      try {
+        value = callback(...args);
+      } catch (error) {
+        const { promise, reject } = apply(withResolvers, this, []);
+        reject(error);
+        return promise;
+      }
+      return apply(resolve, this, [value]);
+    },
+  };
+  Object.defineProperty(RegExp, "escape", { value: methods.escape, writable: true, enumerable: false, configurable: true });
+  Object.defineProperty(Promise, "try", { value: methods.try, writable: true, enumerable: false, configurable: true });
+}
+
 export function install() {
   refuseStrings();
   countExceptions();
@@ -213,6 +247,7 @@ export function install() {
   invalidateDates();
   nameZone();
   splitByMatches();
+  amend();
   Math.random = { random() { return host.random_float(); } }.random;
   Object.defineProperty(Math, "random", { enumerable: false });
   attribute("self", globalThis);
