@@ -148,12 +148,15 @@ func (s *excerpt) isCallee(i int) bool {
 	return s.isKind(i, word) && !s.is(i, keywords...) || s.isKind(i, literal) || s.is(i, ")", "]", "?.")
 }
 
+// mostAround is how many brackets are looked at around a position.
+const mostAround = 16
+
 // called is what Called returns: first the calls at the position itself, then those whose
 // arguments end with what is there.
 func (s *excerpt) called() []string {
 	texts, end := s.calledHere()
-	inner := s.at
-	for i := end + 1; end >= 0 && i < len(s.tokens) && len(texts) < 4; i++ {
+	inner, around := s.at, 0
+	for i := end + 1; end >= 0 && i < len(s.tokens) && around < mostAround; i++ {
 		switch {
 		case s.is(i, "(", "[", "{"):
 			if i = s.partner(i, 1); i < 0 {
@@ -166,7 +169,7 @@ func (s *excerpt) called() []string {
 			if open < 0 || s.is(open, "{") && !s.isObject(open) || s.is(open, "(") && s.is(i+1, "{", "=>") || s.isArrow(open, inner) {
 				return texts // the end of a block, of parameters, or of a function
 			}
-			texts, inner = s.addAround(texts, open, i), open
+			texts, inner, around = s.addAround(texts, open, i), open, around+1
 		}
 	}
 	return texts

@@ -105,6 +105,13 @@ func TestIterated(t *testing.T) {
 	}
 }
 
+// TestDeep: brackets within brackets cost no more than a few passes over the excerpt.
+func TestDeep(t *testing.T) {
+	for _, code := range []string{"f(" + strings.Repeat("(", 8000) + "x" + strings.Repeat(")", 8000), strings.Repeat("f(", 8000) + "x" + strings.Repeat(")", 8000), strings.Repeat("`${", 8000) + "x" + strings.Repeat("}`", 8000)} {
+		expression.Called([]byte(code), 1, strings.Index(code, "x")+1)
+	}
+}
+
 func TestOutside(t *testing.T) {
 	for _, where := range [][2]int{{0, 0}, {1, 0}, {1, 99}, {2, 1}, {-1, 1}, {1, -5}} {
 		if got := expression.Called([]byte("f();"), where[0], where[1]); got != nil {

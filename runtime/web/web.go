@@ -113,7 +113,8 @@ type Host struct {
 	exchanges map[int64]*Exchange
 	origins   map[string]string // of visitors, by scheme and Host header
 
-	keys keyCache // of crypto.subtle
+	keys     keyCache // of crypto.subtle
+	wordings wordings
 
 	restarting atomic.Bool // the Worker is replaced
 
