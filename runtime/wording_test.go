@@ -22,6 +22,7 @@ var worded = []struct{ code, want string }{
 	{`const o = {}; o.use(new Map())`, "TypeError: o.use is not a function"},
 	{`new Symbol()`, "TypeError: Symbol is not a constructor"},
 	{`[1].map(3)`, "TypeError: the argument of map is not a function"},
+	{`Reflect.construct(1, [])`, "TypeError: the target of Reflect.construct is not a constructor"},
 	{`new Promise()`, "TypeError: Promise resolver is not a function"},
 	{`const o = {}; for (const x of o);`, "TypeError: o is not iterable"},
 	{`const o = {}; for (const x of o.all);`, "TypeError: o.all is not iterable"},

@@ -2,6 +2,7 @@
 // writes the rest: what has getters, toJSON or a trap, or is asked for a piece at a time.
 // What is wrong with a text that is read is said in V8's words.
 import { host } from "./host.js";
+import { parsed } from "./wording.js";
 
 const { parse, stringify } = JSON, { apply } = Reflect;
 const { slice, isWellFormed, repeat } = String.prototype;
@@ -26,12 +27,7 @@ function gapOf(space) {
 export function install() {
   const methods = {
     parse(text, reviver) {
-      const json = typeof text === "string" ? text : `${text}`;
-      try {
-        return parse(json, reviver);
-      } catch (error) {
-        throw problem(error, json);
-      }
+      return parsed(parse, typeof text === "string" ? text : `${text}`, reviver);
     },
     stringify(value, replacer, space) {
       const kind = typeof value;
@@ -44,12 +40,4 @@ export function install() {
     },
   };
   for (const [name, value] of Object.entries(methods)) Object.defineProperty(JSON, name, { value, writable: true, enumerable: false, configurable: true });
-}
-
-// What the engine throws of a text that is no JSON says what and where as V8 does; what a
-// reviver throws is left as it is.
-function problem(error, json) {
-  if (typeof error !== "object" || error === null || Object.getPrototypeOf(error) !== SyntaxError.prototype) return error;
-  const message = host.json_problem(json);
-  return message === "" ? error : new SyntaxError(message);
 }

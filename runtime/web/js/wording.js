@@ -4,7 +4,7 @@
 import { host } from "./host.js";
 
 const { apply } = Reflect;
-const { startsWith, slice, indexOf, split } = String.prototype;
+const { charCodeAt, endsWith, startsWith, slice, indexOf, split } = String.prototype;
 const { exec } = RegExp.prototype;
 
 const native = (frame) => (frame !== undefined && frame.isNative() ? frame.getFunctionName() : undefined);
@@ -69,15 +69,30 @@ const known = new Map(Object.entries({
   "invalid regular expression flags": "Invalid flags supplied to RegExp constructor",
 }));
 
-// Those that hold a name or a value, by how they begin.
-const patterns = [
-  ["cannot read property '", /^cannot read property '(.*)' of (undefined|null)$/s, ([, name, of]) => `Cannot read properties of ${of} (reading '${described(name)}')`],
-  ["cannot set property '", /^cannot set property '(.*)' of (undefined|null)$/s, ([, name, of]) => `Cannot set properties of ${of} (setting '${described(name)}')`],
-  ["'", /^'(.*)' is read-only$/s, ([, name]) => `Cannot assign to read only property '${described(name)}' of object`],
-  ["private class field '", /^private class field '(.*)' does not exist$/, ([, name]) => `Cannot read private member ${name} from an object whose class did not declare it`],
-  ["", /^([\p{ID_Start}$_][\p{ID_Continue}$]*) is not initialized$/u, ([, name]) => `Cannot access '${name}' before initialization`],
-  ["", /^([A-Z]\w*) object expected$/, ([, name], frame) => (native(frame) === undefined ? undefined : `Method ${name}.prototype.${native(frame)} called on incompatible receiver`)],
-];
+// Those that hold a name or a value.
+const reading = /^cannot (read|set) property '(.*)' of (undefined|null)$/s;
+const readOnly = /^'(.*)' is read-only$/s;
+const isPrivate = /^private class field '(.*)' does not exist$/;
+const unexpected = /^([A-Z]\w*) object expected$/;
+const early = " is not initialized", receiver = " object expected";
+
+function pattern(message, frame) {
+  let match;
+  switch (apply(charCodeAt, message, [0])) {
+  case 0x63: // c
+    if ((match = apply(exec, reading, [message])) === null) break;
+    return match[1] === "read" ? `Cannot read properties of ${match[3]} (reading '${described(match[2])}')` : `Cannot set properties of ${match[3]} (setting '${described(match[2])}')`;
+  case 0x27: // '
+    if ((match = apply(exec, readOnly, [message])) === null) break;
+    return `Cannot assign to read only property '${described(match[1])}' of object`;
+  case 0x70: // p
+    if ((match = apply(exec, isPrivate, [message])) === null) break;
+    return `Cannot read private member ${match[1]} from an object whose class did not declare it`;
+  }
+  if (apply(endsWith, message, [early])) return `Cannot access '${apply(slice, message, [0, -early.length])}' before initialization`;
+  if (!apply(endsWith, message, [receiver]) || native(frame) === undefined || (match = apply(exec, unexpected, [message])) === null) return undefined;
+  return `Method ${match[1]}.prototype.${native(frame)} called on incompatible receiver`;
+}
 
 const ofReflect = "apply construct defineProperty deleteProperty get getOwnPropertyDescriptor getPrototypeOf has isExtensible ownKeys preventExtensions set setPrototypeOf".split(" ");
 const objectExpected = {
@@ -96,6 +111,7 @@ const callbacks = {
   Promise: "Promise resolver is not a function",
   apply: "Function.prototype.apply was called on a value that is not a function",
   bind: "Bind must be called on a function",
+  construct: "the target of Reflect.construct is not a constructor",
   sort: "The comparison function must be either a function or undefined",
   toSorted: "The comparison function must be either a function or undefined",
 };
@@ -150,21 +166,40 @@ function notIterable(frame, otherwise) {
   return text.endsWith(")") ? `${apply(slice, text, [0, apply(indexOf, text, ["(...)"])])} is not a function or its return value is not iterable` : `${text} is not iterable`;
 }
 
+// The text that JSON.parse reads.
+let parsing;
+
+/** Calls JSON.parse, whose errors are told of this text. */
+export function parsed(parse, json, reviver) {
+  const outer = parsing;
+  parsing = json;
+  try {
+    return parse(json, reviver);
+  } finally {
+    parsing = outer;
+  }
+}
+
+// A message of the engine's, or an author's that may read the same, in V8's words;
+// undefined where those are not known.
+function worded(error, type, frame) {
+  const { message } = error;
+  if (typeof message !== "string") return undefined;
+  if (type === SyntaxError.prototype) {
+    const name = native(frame);
+    if (parsing !== undefined && (name === "parse" || frame?.getFileName() === "<input>")) return host.json_problem(parsing) || undefined;
+    if (name === "RegExp") return known.get(message) ?? `Invalid regular expression: ${reasons[message] ?? message}`;
+  }
+  const words = known.get(message) ?? pattern(message, frame);
+  return typeof words === "function" ? words(frame) : words;
+}
+
 const engineMade = new Set([TypeError, RangeError, ReferenceError, SyntaxError, URIError].map((type) => type.prototype));
 
 /** Puts an error that the engine made in V8's words; frames are where, innermost first. */
 export function reword(error, frames) {
-  if (!engineMade.has(Object.getPrototypeOf(error))) return;
-  const { value: message } = Object.getOwnPropertyDescriptor(error, "message") ?? {}, [frame] = frames;
-  if (typeof message !== "string") return;
-  let words = known.get(message);
-  if (typeof words === "function") words = words(frame);
-  for (let i = 0; words === undefined && i < patterns.length; i++) {
-    const [start, pattern, make] = patterns[i];
-    if (!apply(startsWith, message, [start])) continue;
-    const match = apply(exec, pattern, [message]);
-    if (match !== null) words = make(match, frame);
-  }
-  if (words === undefined && native(frame) === "RegExp" && error.name === "SyntaxError") words = `Invalid regular expression: ${reasons[message] ?? message}`;
-  if (words !== undefined && words !== message) Object.defineProperty(error, "message", { value: words, writable: true, enumerable: false, configurable: true });
+  const type = Object.getPrototypeOf(error);
+  if (!engineMade.has(type)) return;
+  const words = worded(error, type, frames[0]);
+  if (words !== undefined) Object.defineProperty(error, "message", { value: words, writable: true, enumerable: false, configurable: true });
 }
