@@ -123,7 +123,7 @@ func TestLongCalls(t *testing.T) {
 				t.Fatalf("got %v", err)
 			case usage.CPU == 0:
 				t.Fatalf("it was not set: %v", err)
-			case usage.CPU > budget+shared*overshoot*late:
+			case usage.CPU > budget+overshoot*late:
 				t.Errorf("ended after %v of a budget of %v: %v", usage.CPU, budget, f)
 			}
 			t.Logf("%v: %v", usage.CPU, f)

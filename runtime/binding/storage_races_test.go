@@ -78,11 +78,11 @@ func TestStorageReplacedWhileRead(t *testing.T) {
 // TestStorageKilled kills a process that puts, again and again: what it said
 // was stored is there and whole, and nothing is there in part.
 func TestStorageKilled(t *testing.T) {
-	dir := t.TempDir()
 	if target := os.Getenv("STORAGE_VICTIM"); target != "" {
 		victim(t, target)
 		return
 	}
+	dir := t.TempDir()
 	acknowledged := map[string]string{}
 	for round := range 6 {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStorageKilled$")

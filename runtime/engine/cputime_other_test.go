@@ -7,6 +7,5 @@ import "time"
 // There is no clock of a thread's CPU time: what else the machine does counts.
 const (
 	overshoot = 25 * time.Millisecond
-	tries     = 4
-	shared    = 1
+	tries     = 25
 )

@@ -8,6 +8,8 @@ package expression
 import (
 	"bytes"
 	"slices"
+
+	"github.com/tdewolff/parse/v2/js"
 )
 
 // Called returns the callees of the calls that a position may be of, the innermost first,
@@ -58,17 +60,29 @@ func (s *excerpt) find(at int) int {
 	return -1
 }
 
-// is reports whether token i is one of the texts.
-func (s *excerpt) is(i int, texts ...string) bool {
-	if i < 0 || i >= len(s.tokens) || s.tokens[i].kind == literal {
-		return false
+// kind is that of token i, ErrorToken where there is none.
+func (s *excerpt) kind(i int) js.TokenType {
+	if i < 0 || i >= len(s.tokens) {
+		return js.ErrorToken
 	}
-	got := string(s.code[s.tokens[i].start:s.tokens[i].end])
-	return slices.Contains(texts, got)
+	return s.tokens[i].kind
 }
 
-func (s *excerpt) isKind(i int, kind tokenKind) bool {
-	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind == kind
+// is reports whether token i is of one of the kinds.
+func (s *excerpt) is(i int, kinds ...js.TokenType) bool { return slices.Contains(kinds, s.kind(i)) }
+
+func (s *excerpt) isMember(i int) bool { return s.is(i, js.DotToken, js.OptChainToken) }
+
+func (s *excerpt) isWord(i int) bool { return s.kind(i) != js.ErrorToken && s.tokens[i].isWord() }
+
+func (s *excerpt) isLiteral(i int) bool { return s.kind(i) != js.ErrorToken && s.tokens[i].isLiteral() }
+
+func (s *excerpt) opens(i int) bool {
+	return s.is(i, js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken)
+}
+
+func (s *excerpt) closes(i int) bool {
+	return s.is(i, js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken)
 }
 
 // partner is the bracket that token i closes or is closed by, looked for in steps of 1
@@ -76,9 +90,9 @@ func (s *excerpt) isKind(i int, kind tokenKind) bool {
 func (s *excerpt) partner(i, step int) int {
 	for depth := 0; i >= 0 && i < len(s.tokens); i += step {
 		switch {
-		case s.is(i, "(", "[", "{"):
+		case s.opens(i):
 			depth += step
-		case s.is(i, ")", "]", "}"):
+		case s.closes(i):
 			depth -= step
 		}
 		if depth == 0 {
@@ -93,15 +107,15 @@ func (s *excerpt) partner(i, step int) int {
 func (s *excerpt) chainEnd(i int) int {
 	for {
 		switch {
-		case s.is(i+1, ".", "?.") && s.isKind(i+2, word):
+		case s.isMember(i+1) && s.isWord(i+2):
 			i += 2
-		case s.is(i+1, "["):
+		case s.is(i+1, js.OpenBracketToken):
 			end := s.partner(i+1, 1)
 			if end < 0 {
 				return i
 			}
 			i = end
-		case s.is(i+1, "?.") && s.is(i+2, "["):
+		case s.is(i+1, js.OptChainToken) && s.is(i+2, js.OpenBracketToken):
 			i++
 		default:
 			return i
@@ -114,38 +128,38 @@ func (s *excerpt) chainEnd(i int) int {
 func (s *excerpt) chainStart(i int) int {
 	for {
 		switch {
-		case s.is(i, ")", "]"):
+		case s.is(i, js.CloseParenToken, js.CloseBracketToken):
 			open := s.partner(i, -1)
 			if open <= 0 {
 				return max(open, -1)
 			}
-			if s.is(open, "[") && !s.isCallee(open-1) {
-				return open // a list
+			if !s.isCallee(open - 1) {
+				return open // a list, or a group
 			}
-			if s.is(open, "(") && !s.isCallee(open-1) {
-				return open // a group
-			}
-			if i = open - 1; s.is(i, "?.") {
+			if i = open - 1; s.is(i, js.OptChainToken) {
 				i--
 			}
 			continue
-		case s.isKind(i, word), s.isKind(i, literal):
+		case s.isWord(i), s.isLiteral(i):
 		default:
 			return -1
 		}
-		if s.isKind(i, literal) || !s.is(i-1, ".", "?.") {
+		if s.isLiteral(i) || !s.isMember(i-1) {
 			return i
 		}
 		i -= 2
 	}
 }
 
-// keywords may stand before a bracket, and are no function.
-var keywords = []string{"if", "for", "while", "switch", "catch", "function", "return", "await", "typeof", "of", "in", "case", "void", "delete", "throw", "yield", "new", "else", "do", "instanceof", "extends", "default"}
-
 // isCallee reports whether what ends at token i can be called, or have a member.
 func (s *excerpt) isCallee(i int) bool {
-	return s.isKind(i, word) && !s.is(i, keywords...) || s.isKind(i, literal) || s.is(i, ")", "]", "?.")
+	switch {
+	case s.isWord(i):
+		return !isKeyword(s.tokens[:i+1])
+	case s.isLiteral(i):
+		return true
+	}
+	return s.is(i, js.CloseParenToken, js.CloseBracketToken, js.OptChainToken)
 }
 
 // mostAround is how many brackets are looked at around a position.
@@ -158,15 +172,15 @@ func (s *excerpt) called() []string {
 	inner, around := s.at, 0
 	for i := end + 1; end >= 0 && i < len(s.tokens) && around < mostAround; i++ {
 		switch {
-		case s.is(i, "(", "[", "{"):
+		case s.opens(i):
 			if i = s.partner(i, 1); i < 0 {
 				return nil
 			}
-		case s.is(i, ";"):
+		case s.is(i, js.SemicolonToken):
 			return texts
-		case s.is(i, ")", "]", "}"):
+		case s.closes(i):
 			open := s.partner(i, -1)
-			if open < 0 || s.is(open, "{") && !s.isObject(open) || s.is(open, "(") && s.is(i+1, "{", "=>") || s.isArrow(open, inner) {
+			if open < 0 || s.is(open, js.OpenBraceToken) && !s.isObject(open) || s.is(open, js.OpenParenToken) && s.is(i+1, js.OpenBraceToken, js.ArrowToken) || s.isArrow(open, inner) {
 				return texts // the end of a block, of parameters, or of a function
 			}
 			texts, inner, around = s.addAround(texts, open, i), open, around+1
@@ -179,18 +193,18 @@ func (s *excerpt) called() []string {
 // returns, and the last token of them; -1 for a call without an end.
 func (s *excerpt) calledHere() (texts []string, end int) {
 	end = s.chainEnd(s.at)
-	isNew := s.is(s.chainStart(end)-1, "new")
+	isNew := s.is(s.chainStart(end)-1, js.NewToken)
 	for {
-		if s.is(end+1, "?.") && s.is(end+2, "(") {
+		if s.is(end+1, js.OptChainToken) && s.is(end+2, js.OpenParenToken) {
 			end++
 		}
 		switch {
-		case s.is(end+1, "(") && s.isCallee(end):
+		case s.is(end+1, js.OpenParenToken) && s.isCallee(end):
 			texts = s.add(texts, end)
 			if end = s.partner(end+1, 1); end < 0 {
 				return nil, end
 			}
-		case s.isKind(end+1, literal) && s.code[s.tokens[end+1].start] == '`':
+		case s.is(end+1, js.TemplateToken):
 			texts = s.add(texts, end)
 			end++
 		case isNew: // without arguments
@@ -205,11 +219,11 @@ func (s *excerpt) calledHere() (texts []string, end int) {
 // isArrow reports whether what is at a token, within a bracket, is what an arrow function
 // returns.
 func (s *excerpt) isArrow(open, i int) bool {
-	for i--; i > open && !s.is(i, ","); i-- {
+	for i--; i > open && !s.is(i, js.CommaToken); i-- {
 		switch {
-		case s.is(i, "=>"):
+		case s.is(i, js.ArrowToken):
 			return true
-		case s.is(i, ")", "]", "}"):
+		case s.closes(i):
 			if i = s.partner(i, -1); i < 0 {
 				return false
 			}
@@ -222,16 +236,16 @@ func (s *excerpt) isArrow(open, i int) bool {
 // brackets.
 func (s *excerpt) addAround(texts []string, open, end int) []string {
 	callee := open - 1
-	if s.is(callee, "?.") {
+	if s.is(callee, js.OptChainToken) {
 		callee--
 	}
 	if !s.isCallee(callee) {
 		return texts
 	}
-	if s.is(open, "(") {
+	if s.is(open, js.OpenParenToken) {
 		texts = s.add(texts, callee)
 	}
-	if last := s.chainEnd(end); s.is(last+1, "(") && (last > end || s.is(open, "[")) {
+	if last := s.chainEnd(end); s.is(last+1, js.OpenParenToken) && (last > end || s.is(open, js.OpenBracketToken)) {
 		texts = s.add(texts, last)
 	}
 	return texts
@@ -239,12 +253,16 @@ func (s *excerpt) addAround(texts []string, open, end int) []string {
 
 // isObject reports whether a brace begins an object, and no block.
 func (s *excerpt) isObject(open int) bool {
-	return s.is(open-1, "(", ",", ":", "[", "=", "?", "return", "...", "&", "|", "await", "yield")
+	if s.is(open-1, js.ArrowToken, js.CloseParenToken, js.CloseBraceToken, js.OpenBraceToken, js.SemicolonToken, js.ErrorToken,
+		js.ElseToken, js.DoToken, js.TryToken, js.FinallyToken, js.CatchToken) {
+		return false
+	}
+	return !s.isWord(open-1) || isKeyword(s.tokens[:open]) // the braces of a class are behind a name
 }
 
 // add appends the text of the chain that ends at token end.
 func (s *excerpt) add(texts []string, end int) []string {
-	if s.is(end, "?.") {
+	if s.is(end, js.OptChainToken) {
 		end--
 	}
 	start := s.chainStart(end)
@@ -255,7 +273,7 @@ func (s *excerpt) add(texts []string, end int) []string {
 	if text == "" {
 		return texts
 	}
-	if s.is(start-1, "new") {
+	if s.is(start-1, js.NewToken) {
 		text = "new " + text
 	}
 	return append(texts, text)
@@ -268,7 +286,7 @@ const longestText = 80
 func (s *excerpt) text(start, end int) string {
 	var b bytes.Buffer
 	for i := start; i <= end && b.Len() <= longestText; i++ {
-		if !s.is(i, "(") {
+		if !s.is(i, js.OpenParenToken) {
 			b.Write(s.code[s.tokens[i].start:s.tokens[i].end])
 			continue
 		}
@@ -290,17 +308,17 @@ func (s *excerpt) text(start, end int) string {
 // iterated is what Iterated returns.
 func (s *excerpt) iterated() string {
 	start := s.chainStart(s.at)
-	if start < 0 || !s.is(start-1, "of", "...") {
+	if start < 0 || !s.is(start-1, js.OfToken, js.EllipsisToken) {
 		return ""
 	}
 	end := s.chainEnd(s.at)
-	for s.is(end+1, "(") {
+	for s.is(end+1, js.OpenParenToken) {
 		if end = s.partner(end+1, 1); end < 0 {
 			return ""
 		}
 		end = s.chainEnd(end)
 	}
-	if !s.is(end+1, ")", "]", ",", "}") {
+	if !s.is(end+1, js.CloseParenToken, js.CloseBracketToken, js.CommaToken, js.CloseBraceToken) {
 		return "" // part of a longer expression
 	}
 	return s.text(start, end)

@@ -21,17 +21,8 @@ func offsetOf(code []byte, line, column int) (at int, ok bool) {
 	return at, line == 1 && column > 0 && at < len(code)
 }
 
-// tokenKind is what a token is, as far as it matters here.
-type tokenKind byte
-
-const (
-	word        tokenKind = iota // an identifier, private or not, or a keyword
-	literal                      // a number, text, expression or whole template
-	punctuation                  // all else
-)
-
 type token struct {
-	kind       tokenKind
+	kind       js.TokenType // TemplateToken of a whole template
 	start, end int
 }
 
@@ -68,7 +59,7 @@ func tokens(code []byte, from int) (list []token) {
 	var templates []int // where those begin that are open
 	for {
 		kind, text := lexer.Next()
-		if (kind == js.DivToken || kind == js.DivEqToken) && beginsExpression(code, list) {
+		if (kind == js.DivToken || kind == js.DivEqToken) && beginsExpression(list) {
 			kind, text = lexer.RegExp()
 		}
 		end := from + in.Offset()
@@ -79,9 +70,9 @@ func tokens(code []byte, from int) (list []token) {
 		case js.WhitespaceToken, js.LineTerminatorToken, js.CommentToken, js.CommentLineTerminatorToken:
 		case js.TemplateStartToken:
 			templates = append(templates, start)
-			list = append(list, token{punctuation, start, end})
+			list = append(list, token{kind, start, end})
 		case js.TemplateMiddleToken:
-			list = append(list, token{punctuation, start, end})
+			list = append(list, token{kind, start, end})
 		case js.TemplateEndToken:
 			if len(templates) == 0 {
 				return list
@@ -90,40 +81,49 @@ func tokens(code []byte, from int) (list []token) {
 			for len(list) > 0 && list[len(list)-1].start >= start {
 				list = list[:len(list)-1]
 			}
-			list = append(list, token{literal, start, end})
+			list = append(list, token{js.TemplateToken, start, end})
 		default:
-			list = append(list, token{kindOf(kind), start, end})
+			list = append(list, token{kind, start, end})
 		}
 	}
 }
 
-func kindOf(kind js.TokenType) tokenKind {
-	switch {
-	case js.IsIdentifierName(kind), kind == js.PrivateIdentifierToken:
-		return word
-	case js.IsNumeric(kind), kind == js.StringToken, kind == js.RegExpToken, kind == js.TemplateToken:
-		return literal
-	}
-	return punctuation
+func (t token) isWord() bool {
+	return js.IsIdentifierName(t.kind) || t.kind == js.PrivateIdentifierToken
 }
 
-// beginsExpression reports whether a slash after these tokens begins a regular
-// expression, and divides nothing.
-func beginsExpression(code []byte, before []token) bool {
-	if len(before) == 0 {
-		return true
-	}
-	switch last := before[len(before)-1]; last.kind {
-	case literal:
+func (t token) isLiteral() bool {
+	return js.IsNumeric(t.kind) || t.kind == js.StringToken || t.kind == js.RegExpToken || t.kind == js.TemplateToken
+}
+
+func (t token) isMember() bool { return t.kind == js.DotToken || t.kind == js.OptChainToken }
+
+// isKeyword reports whether the last of these tokens is a word of the language, behind
+// which an expression may begin, and no name or value.
+func isKeyword(list []token) bool {
+	last := len(list) - 1
+	if last < 0 || last > 0 && list[last-1].isMember() {
 		return false
-	case word:
-		switch string(code[last.start:last.end]) {
-		case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "await", "yield", "else", "do":
-			return true
-		}
+	}
+	switch kind := list[last].kind; kind {
+	case js.ThisToken, js.SuperToken, js.NullToken, js.TrueToken, js.FalseToken, js.ImportToken:
 		return false
 	default:
-		c := code[last.end-1]
-		return c != ')' && c != ']' && c != '}'
+		return js.IsReservedWord(kind) || kind == js.AwaitToken || kind == js.YieldToken || kind == js.OfToken
+	}
+}
+
+// beginsExpression reports whether a slash behind these tokens begins a regular
+// expression, and divides nothing. Behind a closing bracket that is not certain, and it
+// divides.
+func beginsExpression(list []token) bool {
+	if len(list) == 0 || isKeyword(list) {
+		return true
+	}
+	switch last := list[len(list)-1]; last.kind {
+	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.IncrToken, js.DecrToken:
+		return false
+	default:
+		return !last.isWord() && !last.isLiteral()
 	}
 }

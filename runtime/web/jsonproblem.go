@@ -4,58 +4,71 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
-// jsonProblem is what V8 says of a text that is no JSON, "" of one that is.
+// jsonProblem is what V8 says of a text that is no JSON, "" of one that is, or is nested
+// deeper than is read here. The standard library knows where as well, and why only in a
+// text of its own.
 func jsonProblem(text string) string {
-	p := &jsonReader{text: utf16.Encode([]rune(text)), line: 1}
+	p := &jsonReader{text: text}
 	p.space()
-	if p.value(); p.problem != "" {
-		return p.problem
-	}
-	if p.space(); p.at < len(p.text) {
+	p.value()
+	if p.space(); p.problem == "" && p.at < len(p.text) {
 		p.failed("Unexpected non-whitespace character after JSON")
+	}
+	if p.depth > jsonDepth {
+		return ""
 	}
 	return p.problem
 }
 
-// jsonReader reads a text of UTF-16 units, as positions count them, up to its first
-// problem.
+// jsonReader reads a text up to its first problem.
 type jsonReader struct {
-	text      []uint16
-	at        int
-	line      int // of at
-	lineBegan int
-	depth     int
-	problem   string
+	text    string
+	at      int // in bytes
+	depth   int
+	problem string
 }
 
 // jsonContext is how much of a text is shown before and after what is wrong, in units.
 const jsonContext = 10
 
-// jsonDepth is as deep as is read; the engine refuses deeper ones before.
+// jsonDepth is as deep as is read.
 const jsonDepth = 10_000
 
-func (p *jsonReader) peek() uint16 {
+func (p *jsonReader) peek() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
 	}
 	return 0
 }
 
+// units is how many UTF-16 units a text has, in which JavaScript counts.
+func units(text string) int {
+	n := 0
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
 // fail says what is wrong in the JSON, and where.
 func (p *jsonReader) fail(what string) { p.failed(what + " in JSON") }
 
 func (p *jsonReader) failed(what string) {
-	if p.problem == "" {
-		p.problem = what + " at position " + strconv.Itoa(p.at) + " (line " + strconv.Itoa(p.line) + " column " + strconv.Itoa(p.at-p.lineBegan+1) + ")"
+	if p.problem != "" {
+		return
 	}
+	before := p.text[:p.at]
+	line := 1 + strings.Count(before, "\n") + strings.Count(before, "\r") - strings.Count(before, "\r\n")
+	column := 1 + units(before[strings.LastIndexAny(before, "\r\n")+1:])
+	p.problem = what + " at position " + strconv.Itoa(units(before)) + " (line " + strconv.Itoa(line) + " column " + strconv.Itoa(column) + ")"
 }
 
 // unexpected says that what is here does not belong here.
 func (p *jsonReader) unexpected() {
 	switch c := p.peek(); {
-	case p.problem != "":
 	case p.at >= len(p.text):
 		p.problem = "Unexpected end of JSON input"
 	case c >= '0' && c <= '9' || c == '-':
@@ -68,39 +81,50 @@ func (p *jsonReader) unexpected() {
 }
 
 func (p *jsonReader) unexpectedToken() string {
-	whole := string(utf16.Decode(p.text))
-	switch whole {
+	switch p.text {
 	case "NaN", "Infinity", "undefined", "[object Object]":
-		return `"` + whole + `" is not valid JSON`
+		return `"` + p.text + `" is not valid JSON`
 	}
-	token := "Unexpected token '" + string(utf16.Decode(p.text[p.at:p.at+1])) + "', "
-	from, to := max(0, p.at-jsonContext), min(len(p.text), p.at+jsonContext)
-	if len(p.text) <= 2*jsonContext {
-		from, to = 0, len(p.text)
+	_, size := utf8.DecodeRuneInString(p.text[p.at:])
+	token := "Unexpected token '" + p.text[p.at:p.at+size] + "', "
+	before, behind := lastUnits(p.text[:p.at]), firstUnits(p.text[p.at:])
+	if units(p.text[:min(len(p.text), 4*utf8.UTFMax*jsonContext)]) <= 2*jsonContext {
+		before, behind = p.text[:p.at], p.text[p.at:]
 	}
-	shown := `"` + string(utf16.Decode(p.text[from:to])) + `"`
-	if from > 0 {
+	shown := `"` + before + behind + `"`
+	if len(before) < p.at {
 		shown = "..." + shown
 	}
-	if to < len(p.text) {
+	if p.at+len(behind) < len(p.text) {
 		shown += "..."
 	}
 	return token + shown + " is not valid JSON"
 }
 
-func (p *jsonReader) space() {
-	for ; p.at < len(p.text); p.at++ {
-		switch p.text[p.at] {
-		case ' ', '\t':
-		case '\r', '\n':
-			if p.text[p.at] == '\r' && p.at+1 < len(p.text) && p.text[p.at+1] == '\n' {
-				p.at++
-			}
-			p.line++
-			p.lineBegan = p.at + 1
-		default:
-			return
+// firstUnits and lastUnits are as much of a text as is shown of it.
+func firstUnits(text string) string {
+	n := 0
+	for i, r := range text {
+		if n += utf16.RuneLen(r); n > jsonContext {
+			return text[:i]
 		}
+	}
+	return text
+}
+
+func lastUnits(text string) string {
+	for i, n := len(text), 0; ; {
+		r, size := utf8.DecodeLastRuneInString(text[:i])
+		if n += utf16.RuneLen(r); size == 0 || n > jsonContext {
+			return text[i:]
+		}
+		i -= size
+	}
+}
+
+func (p *jsonReader) space() {
+	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
+		p.at++
 	}
 }
 
@@ -127,13 +151,14 @@ func (p *jsonReader) value() {
 
 func (p *jsonReader) nested(read func()) {
 	if p.depth++; p.depth > jsonDepth {
-		p.problem = "the text is nested too deep"
-		return
+		p.problem = "nested too deep"
+		return // and the depth stays
 	}
 	p.at++
 	p.space()
-	read()
-	p.depth--
+	if read(); p.problem == "" {
+		p.depth--
+	}
 }
 
 func (p *jsonReader) object() {
@@ -158,18 +183,25 @@ func (p *jsonReader) object() {
 		if p.value(); p.problem != "" {
 			return
 		}
-		switch p.space(); p.peek() {
-		case ',':
-			p.at++
-			p.space()
-		case '}':
-			p.at++
-			return
-		default:
-			p.fail("Expected ',' or '}' after property value")
+		if !p.more('}', "Expected ',' or '}' after property value") {
 			return
 		}
 	}
+}
+
+// more reports whether another member follows one, behind a comma; if not, the end does.
+func (p *jsonReader) more(end byte, expected string) bool {
+	switch p.space(); p.peek() {
+	case ',':
+		p.at++
+		p.space()
+		return true
+	case end:
+		p.at++
+	default:
+		p.fail(expected)
+	}
+	return false
 }
 
 func (p *jsonReader) array() {
@@ -181,23 +213,15 @@ func (p *jsonReader) array() {
 		if p.value(); p.problem != "" {
 			return
 		}
-		switch p.space(); p.peek() {
-		case ',':
-			p.at++
-			p.space()
-		case ']':
-			p.at++
-			return
-		default:
-			p.fail("Expected ',' or ']' after array element")
+		if !p.more(']', "Expected ',' or ']' after array element") {
 			return
 		}
 	}
 }
 
 func (p *jsonReader) literal(text string) {
-	for _, c := range text {
-		if p.peek() != uint16(c) {
+	for i := range len(text) {
+		if p.peek() != text[i] {
 			p.unexpected()
 			return
 		}
@@ -256,14 +280,16 @@ func (p *jsonReader) str() {
 			p.at++
 			switch c := p.peek(); {
 			case p.at >= len(p.text):
+				p.unexpected()
+				return
 			case c == 'u':
 				for range 4 {
-					if p.at++; p.at >= len(p.text) || p.text[p.at] > 'f' || !strings.ContainsRune("0123456789abcdefABCDEF", rune(p.text[p.at])) {
+					if p.at++; p.at >= len(p.text) || strings.IndexByte("0123456789abcdefABCDEF", p.text[p.at]) < 0 {
 						p.fail("Bad Unicode escape")
 						return
 					}
 				}
-			case c > 0x7f || !strings.ContainsRune(`"\/bfnrt`, rune(c)):
+			case strings.IndexByte(`"\/bfnrt`, c) < 0:
 				p.fail("Bad escaped character")
 				return
 			}

@@ -16,9 +16,14 @@ export function trace(frames) {
   }
 }
 
+// What prepared stacks up to the last one: let go of, it would be taken apart with all that
+// it alone refers to, at the end of a budget.
+let last;
+
 /** The same where nothing comes after it but the engine's own last exception, which is to be as long. */
 export function lastTrace(frames) {
   try {
+    last = Trace.prepareStackTrace;
     Trace.stackTraceLimit = frames;
     Trace.prepareStackTrace = undefined;
   } catch {} // the author froze Error
