@@ -79,7 +79,7 @@ var longCalls = map[string]struct{ set, call string }{
 // a budget too: that doubles until it is enough.
 func TestLongCalls(t *testing.T) {
 	const (
-		sampled = 4                // of so many calls one is tried with the race detector and -short
+		sampled = 12               // of so many calls one is tried with the race detector and -short
 		enough  = 10 * time.Second // to make what any call takes
 	)
 	var code strings.Builder
