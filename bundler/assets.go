@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -44,6 +45,13 @@ func (b *Builder) walkAssets(ctx context.Context, root *os.Root, m *manifest.Man
 	return walkAssets(ctx, b.dir, root, m, reads, b.hashes.fill)
 }
 
+// A folder whose files are removed between being listed and being read, as by a checkout, is
+// listed again: so often at most, after so long and each time longer.
+const (
+	maxWalks = 5
+	settling = 20 * time.Millisecond
+)
+
 // walkAssets lists the assets folder of the site in dir, and stays inside root,
 // whatever links say. fill completes what was found; nil leaves it at that.
 func walkAssets(
@@ -63,9 +71,14 @@ func walkAssets(
 	}
 	folder := m.AssetsFolder()
 	reads.add(filepath.FromSlash(folder.IgnoreFile()))
-	err := w.visit(ctx, root, folder, reads)
-	if err == nil && fill != nil {
-		err = fill(ctx, reading{root, folder}, w.files)
+	err := w.visit(ctx, root, folder, reads, fill)
+	for try := 1; try < maxWalks && errors.Is(err, fs.ErrNotExist); try++ {
+		select {
+		case <-time.After(time.Duration(try) * settling):
+		case <-ctx.Done():
+		}
+		w = walked{dir: dir}
+		err = w.visit(ctx, root, folder, reads, fill)
 	}
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		w.diagnostics = append(w.diagnostics, refused.fault)
@@ -75,8 +88,10 @@ func walkAssets(
 	return w
 }
 
-// visit goes through the folder.
-func (w *walked) visit(ctx context.Context, root *os.Root, folder manifest.AssetsFolder, reads *reads) error {
+// visit goes through the folder, and has fill complete what it finds.
+func (w *walked) visit(
+	ctx context.Context, root *os.Root, folder manifest.AssetsFolder, reads *reads, fill func(context.Context, reading, []candidate) error,
+) error {
 	for e, err := range folder.Walk(root.FS()) {
 		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
@@ -99,7 +114,10 @@ func (w *walked) visit(ctx context.Context, root *os.Root, folder manifest.Asset
 			w.files = append(w.files, candidate{file: e.File, path: e.Path, info: info})
 		}
 	}
-	return nil
+	if fill == nil {
+		return nil
+	}
+	return fill(ctx, reading{root, folder}, w.files)
 }
 
 // leave notes what is not served.

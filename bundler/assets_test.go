@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,8 +153,8 @@ func TestSwapped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"nothing", "", "assets-unreadable", func(t *testing.T, dir string) {
-			if err := os.Remove(filepath.Join(dir, "public/a.txt")); err != nil {
+		{"nothing", "", "", func(t *testing.T, dir string) {
+			if err := os.RemoveAll(filepath.Join(dir, "public/a.txt")); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -376,5 +377,40 @@ func TestAssetsIgnore(t *testing.T) {
 	bundle := build(t, b, m)
 	if got := assetPaths(bundle); !slices.Equal(got, []string{"/index.html"}) || !strings.Contains(string(bundle.Worker.Code), `"a"`) {
 		t.Errorf("served: %q", got)
+	}
+}
+
+// TestCheckout: a folder whose files are removed before they are read is listed again, and
+// what is removed again and again is told.
+func TestCheckout(t *testing.T) {
+	dir := site(t, "public/index.html", "home", "public/a.html", "a", "public/docs/b.html", "b")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	hashes := hashCache{now: time.Now}
+	m := manifest.Manifest{Assets: "public"}
+	fills := 0
+	removing := func(ctx context.Context, from reading, files []candidate) error {
+		fills++
+		for _, name := range []string{"public/a.html", "public/docs"} {
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+		return hashes.fill(ctx, from, files)
+	}
+	w := walkAssets(t.Context(), dir, root, &m, newReads(dir), removing)
+	if fills != 2 || len(w.diagnostics) != 0 || len(w.files) != 1 || w.files[0].path != "index.html" || len(w.files[0].sum) != 64 {
+		t.Errorf("after %d times: %+v", fills, w)
+	}
+	fills = 0
+	w = walkAssets(t.Context(), dir, root, &m, newReads(dir), func(context.Context, reading, []candidate) error {
+		fills++
+		return fs.ErrNotExist
+	})
+	if fills != maxWalks || !w.diagnostics.HasErrors() {
+		t.Errorf("after %d times: %+v", fills, w)
 	}
 }

@@ -73,8 +73,8 @@ type AssetEntry struct {
 
 // Walk visits the assets folder in bytewise order of each folder's names. What is private, hidden or ignored is not
 // looked into. Links to files inside the bundle are followed, no other link is. An error belongs to the entry
-// it comes with, which cannot be read; the walk goes on behind it. Where ".assetsignore" cannot be read there is
-// nothing but its error: nobody knows what is public.
+// it comes with, which cannot be read; the walk goes on behind it. What is removed meanwhile is left out. Where
+// ".assetsignore" cannot be read there is nothing but its error: nobody knows what is public.
 func (a AssetsFolder) Walk(fsys fs.FS) iter.Seq2[AssetEntry, error] {
 	return func(yield func(AssetEntry, error) bool) {
 		rules, err := a.readIgnore(fsys)
@@ -84,6 +84,9 @@ func (a AssetsFolder) Walk(fsys fs.FS) iter.Seq2[AssetEntry, error] {
 		}
 		// The function returns no error of its own but SkipAll.
 		_ = fs.WalkDir(fsys, a.Dir, func(file string, d fs.DirEntry, err error) error {
+			if file != a.Dir && errors.Is(err, fs.ErrNotExist) {
+				return nil // removed since the folder above was read, as by a checkout
+			}
 			if err != nil {
 				if !yield(AssetEntry{File: file, Entry: d}, err) {
 					return fs.SkipAll
