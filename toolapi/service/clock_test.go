@@ -14,6 +14,9 @@ import (
 // millisecond of it, and not at its end; also when the clock on the wall was set back
 // and forward meanwhile.
 func TestClockRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one request at a time: the race detector has nothing to see")
+	}
 	const undo = "automations.undo_draft"
 	for name, rule := range map[string]struct {
 		life time.Duration

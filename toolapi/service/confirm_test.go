@@ -164,6 +164,9 @@ func TestServiceAccountProposes(t *testing.T) {
 
 // TestExpiry is C-008 and C-009.
 func TestExpiry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one request at a time: the race detector has nothing to see")
+	}
 	each(t, func(w *world, c twoCall) {
 		late, edge, good := w.propose("member", c), w.propose("member", c), w.propose("member", c)
 		w.step(-time.Hour)

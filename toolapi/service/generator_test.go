@@ -16,6 +16,9 @@ import (
 // TestGeneratedArguments is H-051: every property of every tool with values of all
 // classes. What must come is computed from the served schema.
 func TestGeneratedArguments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one request at a time: the race detector has nothing to see")
+	}
 	w := newWorld(t)
 	var document struct {
 		Components struct{ Schemas map[string]*jsonschema.Schema }

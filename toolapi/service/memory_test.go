@@ -19,6 +19,9 @@ import (
 // TestMemoryIsFlat: calls of every kind, those of strangers among them, leave nothing
 // behind. A million of them with PAGES_SOAK.
 func TestMemoryIsFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one request at a time: the race detector has nothing to see")
+	}
 	calls := 5_000
 	if os.Getenv("PAGES_SOAK") != "" {
 		calls = 1_000_000
