@@ -3,6 +3,7 @@
 import { host } from "./host.js";
 import { expose } from "./idl.js";
 import { dateSpec, installDates } from "./intl-date.js";
+import { installDurations } from "./intl-duration.js";
 import { installLocale } from "./intl-locale.js";
 import { installNumbers, numberSpec } from "./intl-number.js";
 import { numeric, tagsOf } from "./intl-options.js";
@@ -125,5 +126,6 @@ export function install() {
   installNumbers(Intl);
   installDates(Intl);
   installWords(Intl);
+  installDurations(Intl);
   expose("Intl", Intl);
 }
