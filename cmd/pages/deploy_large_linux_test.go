@@ -62,7 +62,8 @@ func TestDeployLargest(t *testing.T) {
 	}
 	checkLargest(t, service, dir, cookie, files[count/2:count/2+1])
 	held := peakOf(t, service.cmd.Process.Pid)
-	if peak > most || again > most || deployed > most || visited > shown {
+	// The race detector keeps several bytes of its own beside each one.
+	if !raced && (peak > most || again > most || deployed > most || visited > shown) {
 		t.Errorf("%d MB of the command, %d MB when it ran again, %d MB of the service, %d MB after visits", peak>>20, again>>20, deployed>>20, visited>>20)
 	}
 	t.Logf("%d files in %v and, with one changed, in %v; %d and %d MB of the command; %d MB of the service, %d MB after visits to every file, %d MB in all",
