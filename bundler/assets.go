@@ -71,14 +71,16 @@ func walkAssets(
 	}
 	folder := m.AssetsFolder()
 	reads.add(filepath.FromSlash(folder.IgnoreFile()))
-	err := w.visit(ctx, root, folder, reads, fill)
-	for try := 1; try < maxWalks && errors.Is(err, fs.ErrNotExist); try++ {
+	var err error
+	for try := range maxWalks {
 		select {
 		case <-time.After(time.Duration(try) * settling):
 		case <-ctx.Done():
 		}
 		w = walked{dir: dir}
-		err = w.visit(ctx, root, folder, reads, fill)
+		if err = w.visit(ctx, root, folder, reads, fill); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 	}
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		w.diagnostics = append(w.diagnostics, refused.fault)

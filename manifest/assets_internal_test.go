@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 // TestPlainNames holds the quick look at a name to the rules: what it lets pass, none of them refuses.
 func TestPlainNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	atoms := []string{
 		"a", "B7", "con", "CON", "nul", "aux", "com1", "lpt9", "LPT²", "conin$", "context", "prn", "-", "_", "__", ".", "..", "pages", "__pages", "__preview", "well-known", "html", "/", "/", "/", ".",
 		" ", "%41", "#", "?", ":", `\`, "\x00", "\n", "\u00e9", "e\u0301", "\xff", "\u200b", strings.Repeat("x", 120), strings.Repeat("/a", 20),

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -105,9 +106,7 @@ var neverMet = map[string]string{
 // TestEveryCode: a case leads to each code, so that a rule without one does not go unnoticed, and each site of
 // siteCases is told of the one thing that is wrong with it.
 func TestEveryCode(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	met := map[string]bool{}
 	for _, c := range tableCases(t) {
 		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))

@@ -61,3 +61,9 @@ func follow(fsys fs.FS, name string) (string, fs.FileInfo, error) {
 	info, err := fs.Lstat(fsys, at)
 	return at, info, err
 }
+
+// vanished reports whether a file was removed since its folder was read; a link that leads nowhere is still there.
+func vanished(fsys fs.FS, name string) bool {
+	_, err := fs.Lstat(fsys, name)
+	return errors.Is(err, fs.ErrNotExist)
+}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -50,9 +51,7 @@ func columns(s, wide string) int {
 
 // TestFrames draws random lines with a mark at the span's first character, and looks for the caret under it.
 func TestFrames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	const wide, marks = "日本字😀Ａ", "X字"
 	alphabet := []string{"a", "b", " ", "\t", "é", "日", "本", "😀", "Ａ", "e\u0301", "a\u0302\u0323", "\u202e", "\x1b", "\u2028", "·", "\u200b"}
 	random := rand.New(rand.NewPCG(1, 2))

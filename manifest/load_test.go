@@ -3,7 +3,9 @@ package manifest_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -327,23 +329,47 @@ func write(t *testing.T, name, content string) {
 	}
 }
 
-// vanishing is a file tree in which one file is gone once its folder was read.
+// vanishing is a file tree that another branch is checked out of: files and folders of these names are gone as soon
+// as the folder above them was read.
 type vanishing struct {
 	fstest.MapFS
-	name string
+	names []string
 }
 
-func (v vanishing) Lstat(name string) (fs.FileInfo, error) {
-	if name == v.name {
-		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrNotExist}
+func (v vanishing) ReadDir(dir string) ([]fs.DirEntry, error) {
+	list, err := v.MapFS.ReadDir(dir)
+	for _, name := range v.names {
+		if path.Dir(name) == dir {
+			maps.DeleteFunc(v.MapFS, func(file string, _ *fstest.MapFile) bool { return file == name || strings.HasPrefix(file, name+"/") })
+		}
 	}
-	return v.MapFS.Lstat(name)
+	return list, err
+}
+
+// TestAssetsVanish removes public files and folders during the run, which is no mistake; the folder of them must be there.
+func TestAssetsVanish(t *testing.T) {
+	site := tree(map[string]string{
+		"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "<h1>home</h1>", "public/gone.html": "<form></form>", "public/key.txt": "x",
+		"public/docs/a.html": "a", "public/docs/b/c.html": "c",
+	})
+	site["public/link.html"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("index.html")}
+	names := []string{"public/gone.html", "public/key.txt", "public/link.html", "public/docs"}
+	if _, diags := manifest.Load(vanishing{site, names}, manifest.FileName); len(diags) != 0 {
+		t.Errorf("got\n%s", found(diags))
+	}
+	if len(site) != 2 {
+		t.Errorf("%d files are left", len(site))
+	}
+	delete(site, "public/index.html")
+	if _, diags := manifest.Load(site, manifest.FileName); !diags.HasErrors() {
+		t.Error("a site without its folder passes")
+	}
 }
 
 // TestMigrationVanishes removes a migration during the run, which is no mistake; a link that leads nowhere is one.
 func TestMigrationVanishes(t *testing.T) {
 	site := tree(map[string]string{"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/1.sql": "", "m/2.sql": ""})
-	if _, diags := manifest.Load(vanishing{site, "m/2.sql"}, manifest.FileName); len(diags) != 0 {
+	if _, diags := manifest.Load(vanishing{site, []string{"m/2.sql"}}, manifest.FileName); len(diags) != 0 {
 		t.Errorf("got\n%s", found(diags))
 	}
 	site["m/2.sql"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("none.sql")}

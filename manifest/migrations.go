@@ -81,7 +81,7 @@ func (b *bundle) scriptBelow(folder string) string {
 func (b *bundle) migration(created tables, p pointer, dir, name string, limit int64) (int64, error) {
 	target, _, err := follow(b.fsys, path.Join(dir, name))
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && b.vanished(path.Join(dir, name)):
+	case errors.Is(err, fs.ErrNotExist) && vanished(b.fsys, path.Join(dir, name)):
 		return 0, nil
 	case errors.Is(err, fs.ErrNotExist):
 		b.refuse(codePathSymlink, p, fmt.Sprintf("the migration %s is a link that leads nowhere", quote(name)), "put the file itself into the bundle")
@@ -107,12 +107,6 @@ func (b *bundle) migration(created tables, p pointer, dir, name string, limit in
 		return limit, errTooMuch
 	}
 	return limit + 1 - r.N, nil
-}
-
-// vanished reports whether a file was removed since its folder was read; a link that leads nowhere is still there.
-func (b *bundle) vanished(name string) bool {
-	_, err := fs.Lstat(b.fsys, name)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (b *bundle) unreadable(p pointer, name string, err error) {

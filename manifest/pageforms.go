@@ -34,8 +34,7 @@ func (b *bundle) page(a *assets, e AssetEntry) {
 	switch {
 	case errors.Is(err, errTooMuch), errors.Is(err, html.ErrBufferExceeded):
 		s.cut = append(s.cut, e.File)
-	case errors.Is(err, fs.ErrNotExist): // removed since its folder was read
-	case err != nil:
+	case err != nil && !vanished(b.fsys, e.File):
 		b.refuse(codePathUnreadable, "/assets", fmt.Sprintf("the public file %s cannot be read: %s", quote(e.File), reason(err)), "let the user who runs this read it, or move it out of "+quote(a.dir))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -175,9 +176,7 @@ func TestForm(t *testing.T) {
 // TestLarge feeds files whose size alone is an attack. Each must end in a verdict, and none may take more than
 // a few times as long as the others: a quadratic rule takes minutes here.
 func TestLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	const limit = 256 << 10
 	for name, src := range map[string]string{
 		"over the limit":    strings.Repeat(" ", limit+1),

@@ -84,20 +84,16 @@ func (a AssetsFolder) Walk(fsys fs.FS) iter.Seq2[AssetEntry, error] {
 		}
 		// The function returns no error of its own but SkipAll.
 		_ = fs.WalkDir(fsys, a.Dir, func(file string, d fs.DirEntry, err error) error {
-			if file != a.Dir && errors.Is(err, fs.ErrNotExist) {
-				return nil // removed since the folder above was read, as by a checkout
+			e := AssetEntry{File: file, Entry: d}
+			if err == nil {
+				e = a.entry(fsys, file, d, rules)
 			}
-			if err != nil {
-				if !yield(AssetEntry{File: file, Entry: d}, err) {
-					return fs.SkipAll
-				}
-				return nil
-			}
-			e := a.entry(fsys, file, d, rules)
-			if !yield(e, nil) {
+			switch {
+			case file != a.Dir && (err != nil || e.Kind == AssetRefused) && vanished(fsys, file):
+				return nil // as by a checkout of another branch
+			case !yield(e, err):
 				return fs.SkipAll
-			}
-			if d.IsDir() && e.Kind != AssetFolder {
+			case err == nil && d.IsDir() && e.Kind != AssetFolder:
 				return fs.SkipDir
 			}
 			return nil

@@ -18,13 +18,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 // builtIn is the folder of the command that the tests have built; "" for none.
 var builtIn string
-
-// raced says that the tests have the race detector.
-var raced bool
 
 // binary builds the command once, as `make build` does; with the race detector when the
 // tests have it.
@@ -36,7 +35,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	builtIn = dir
 	path := filepath.Join(dir, "pages")
 	args, environ := []string{"build", "-o", path}, "CGO_ENABLED=0"
-	if raced {
+	if testmachine.Raced() {
 		args, environ = append(args, "-race"), "CGO_ENABLED=1"
 	}
 	build := exec.Command("go", append(args, ".")...)
@@ -51,9 +50,7 @@ var binary = sync.OnceValues(func() (string, error) {
 // is are a part of make soak: they take longer, and the packages have tests of their own.
 func program(t testing.TB) string {
 	t.Helper()
-	if raced && testing.Short() {
-		t.Skip("run by make test, and with the race detector by make soak")
-	}
+	testmachine.Unraced(t)
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)

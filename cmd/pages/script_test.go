@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 var update = flag.Bool("update", false, "write the goldens of the scripts anew")
@@ -59,6 +61,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("NO_COLOR", "1")
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "raced" {
+				return false, fmt.Errorf("%q is no condition", name)
+			}
+			return testmachine.Raced() && testing.Short(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"site": copySite, "url": waitURL, "http": request, "hold": hold, "id": findID, "await": await,

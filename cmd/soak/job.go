@@ -97,19 +97,24 @@ func (j job) run(ctx context.Context, file string) result {
 	return r
 }
 
-// read takes go test's lines of JSON apart: the text, how many tests passed, and
-// why one was skipped. A fuzzer whose time is up while an input is made smaller
+// read takes go test's lines of JSON apart: the text, package by package, how many tests
+// passed, and why one was skipped. A fuzzer whose time is up while an input is made smaller
 // fails with nothing but the end of its context, which is no finding.
 func (r *result) read(out []byte) (text []byte) {
 	last := "" // what the test that is running said last
 	found := false
+	of := map[string][]byte{} // the text of each package
+	var packages []string
 	for line := range bytes.Lines(out) {
-		var event struct{ Action, Test, Output string }
+		var event struct{ Action, Package, Test, Output string }
 		if json.Unmarshal(line, &event) != nil {
 			text = append(text, line...) // of the compiler
 			continue
 		}
-		text = append(text, event.Output...)
+		if _, ok := of[event.Package]; !ok {
+			packages = append(packages, event.Package)
+		}
+		of[event.Package] = append(of[event.Package], event.Output...)
 		said := strings.TrimSpace(event.Output)
 		switch {
 		case event.Action == "pass" && event.Test != "":
@@ -122,12 +127,16 @@ func (r *result) read(out []byte) (text []byte) {
 			found = found || strings.HasPrefix(said, "Failing input written")
 		}
 	}
+	for _, p := range packages {
+		text = append(text, of[p]...)
+	}
 	r.timeUp = r.timeUp && r.part == "fuzz" && !found
 	return text
 }
 
-// end is the end of what a file holds, for a summary.
-func end(file string, lines int) (last []string) {
+// end is what a summary shows of a file: which tests failed, and the last lines; at most
+// so many of each.
+func end(file string, lines int) []string {
 	f, err := os.Open(file)
 	if err != nil {
 		return []string{err.Error()}
@@ -135,10 +144,15 @@ func end(file string, lines int) (last []string) {
 	defer f.Close()
 	scanner := bufio.NewScanner(f)
 	scanner.Buffer(nil, 1<<20)
+	var failed, last []string
 	for scanner.Scan() {
-		if last = append(last, scanner.Text()); len(last) > lines {
+		text := scanner.Text()
+		if strings.HasPrefix(strings.TrimSpace(text), "--- FAIL: ") && len(failed) < lines {
+			failed = append(failed, text)
+		}
+		if last = append(last, text); len(last) > lines {
 			last = last[1:]
 		}
 	}
-	return last
+	return append(failed, last...)
 }

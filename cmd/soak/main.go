@@ -1,7 +1,7 @@
 // Command soak runs for an hour what `make test` has no time for, and says at
 // the end in one summary what ran, for how long, and what failed:
 //
-//	fuzz   every fuzzer of the module, each for its part of a third of the time
+//	fuzz   every fuzzer of the module, each for its part of a sixth of the time
 //	tests  every test that does more under PAGES_SOAK: servers and commands that are
 //	       killed at random moments, disks that fail or lose power (as root, with
 //	       loop devices), hours of load in small

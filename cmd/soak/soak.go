@@ -23,7 +23,7 @@ type soak struct {
 }
 
 const (
-	fuzzShare = 3                // fuzzers get one part in so many of the time
+	fuzzShare = 6                // fuzzers get one part in so many of the time, and take as much again to begin
 	leastFuzz = 5 * time.Second  // a fuzzer's part, at least
 	longest   = 90 * time.Minute // no run may take longer: it hangs
 )
@@ -47,7 +47,7 @@ func (s *soak) all(ctx context.Context, wanted []string) error {
 		case "tests":
 			s.tests(ctx, packages)
 		case "race":
-			s.race(ctx, packages)
+			s.race(ctx)
 		}
 	}
 	return nil
@@ -77,23 +77,15 @@ func (s *soak) tests(ctx context.Context, packages []testPackage) {
 	}
 }
 
-// race runs all packages under the race detector, round after round. A round is
-// not begun when the time is up, and one under way ends with the package that
-// has been begun.
-func (s *soak) race(ctx context.Context, packages []testPackage) {
-	for round := 1; round == 1 || s.timeLeft(); round++ {
-		for _, p := range packages {
-			if !s.timeLeft() {
-				if round == 1 {
-					s.left = append(s.left, "race "+p.path)
-				}
-				continue
-			}
-			s.do(ctx, job{part: "race", path: p.path, name: fmt.Sprintf("round%d", round), args: []string{"-race", "-count", "1"}, environ: []string{"CGO_ENABLED=1", "GORACE=atexit_sleep_ms=10"}})
-		}
-		if ctx.Err() != nil {
-			return
-		}
+// race runs the tests of all packages under the race detector, several packages at once,
+// round after round. A round is not begun when the time is up.
+func (s *soak) race(ctx context.Context) {
+	const everything = "./..."
+	if !s.timeLeft() || ctx.Err() != nil {
+		s.left = append(s.left, "race "+everything)
+	}
+	for round := 1; s.timeLeft() && ctx.Err() == nil; round++ {
+		s.do(ctx, job{part: "race", path: everything, name: fmt.Sprintf("round%d", round), args: []string{"-race", "-count", "1"}, environ: []string{"CGO_ENABLED=1", "GORACE=atexit_sleep_ms=10"}})
 	}
 }
 
@@ -105,7 +97,8 @@ func (s *soak) do(ctx context.Context, j job) {
 		s.left = append(s.left, j.part+" "+j.path+" "+j.name)
 		return
 	}
-	file := filepath.Join(s.logs, strings.Trim(strings.NewReplacer("./", "", "/", "-").Replace(j.path), ".-")+"-"+j.name+".log")
+	name := strings.Trim(strings.NewReplacer("./", "", "/", "-").Replace(j.path)+"-"+j.name, ".-")
+	file := filepath.Join(s.logs, name+".log")
 	bounded, cancel := context.WithTimeout(ctx, longest+endTime)
 	defer cancel()
 	r := j.run(bounded, file)

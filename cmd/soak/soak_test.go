@@ -104,7 +104,7 @@ func TestSoak(t *testing.T) {
 	for _, want := range []string{
 		"tests  loops  ", "1 FAILED  Leaky Loop Powerless", "skipped: ./loops TestPowerless: loops_test.go:", "needs a disk",
 		"FAILED: ./loops TestLeaky, after ", "it leaks in round 7", "PAGES_SOAK=1 go test -run '^TestLeaky$' -count 1 ./loops",
-		"not begun: race ., race ./loops", "5 runs: 1 ok, 1 failed, 1 skipped, 0 stopped, 2 not begun",
+		"--- FAIL: TestLeaky", "not begun: race ./...", "4 runs: 1 ok, 1 failed, 1 skipped, 0 stopped, 1 not begun",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the summary lacks %q:\n%s", want, &out)
@@ -141,6 +141,26 @@ func TestTimeUp(t *testing.T) {
 		if r.timeUp != c.want {
 			t.Errorf("%s %q: %v", c.part, c.said, r.timeUp)
 		}
+	}
+}
+
+// TestRead keeps the packages of one run apart, and names what failed far above the end.
+func TestRead(t *testing.T) {
+	const out = `{"Action":"output","Package":"a","Output":"a begins\n"}
+{"Action":"output","Package":"b","Output":"b begins\n"}
+{"Action":"output","Package":"a","Test":"TestA","Output":"--- FAIL: TestA (0.00s)\n"}
+{"Action":"output","Package":"b","Output":"ok b\n"}
+{"Action":"output","Package":"a","Output":"FAIL a\n"}
+`
+	file := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(file, (&result{}).read([]byte(out)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(end(file, 9), "; "), "--- FAIL: TestA (0.00s); a begins; --- FAIL: TestA (0.00s); FAIL a; b begins; ok b"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := strings.Join(end(file, 2), "; "), "--- FAIL: TestA (0.00s); b begins; ok b"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -1,7 +1,8 @@
 // Package testmachine gives tests what not every machine lets them have: mounts and a
 // full disk of their own, programs that make system calls fail. What a machine lacks is
 // said, and in CI, where PAGES_CI is set, it fails the test: there nothing may go
-// untested in silence. For tests only.
+// untested in silence. It also knows what the race detector need not see (Unraced).
+// For tests only.
 package testmachine
 
 import (
@@ -11,6 +12,19 @@ import (
 
 // Variable says, when it is set, that the machine must have all that tests need.
 const Variable = "PAGES_CI"
+
+// Raced reports whether the tests have the race detector.
+func Raced() bool { return raced }
+
+// Unraced ends a test that the race detector sees nothing in, or takes minutes for, under
+// it and -short together, as in make check. Without the detector it ends none: make test
+// runs them all. make soak runs them with the detector.
+func Unraced(t testing.TB) {
+	t.Helper()
+	if raced && testing.Short() {
+		t.Skip("run by make test, and with the race detector by make soak")
+	}
+}
 
 // Lacks ends a test that cannot run here. what is the thing that is missing, err how that
 // was found, if there is more to say.

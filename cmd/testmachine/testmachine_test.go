@@ -44,3 +44,15 @@ func TestLacks(t *testing.T) {
 		}
 	}
 }
+
+// TestUnraced: only the race detector together with -short leaves a test out.
+func TestUnraced(t *testing.T) {
+	skipped := false
+	t.Run("", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		Unraced(t)
+	})
+	if want := Raced() && testing.Short(); skipped != want {
+		t.Errorf("skipped: %v, want %v", skipped, want)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -193,9 +194,7 @@ func TestSubRequestsAreExact(t *testing.T) {
 
 // Answers without end, or that grow without end, take no memory without end.
 func TestAnswersAreBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("gigabytes that pass the race detector take minutes")
-	}
+	testmachine.Unraced(t)
 	const gigabyte = 1 << 30
 	zeros := make([]byte, 1<<20)
 	mux := http.NewServeMux()

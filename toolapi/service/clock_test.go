@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -14,9 +15,7 @@ import (
 // millisecond of it, and not at its end; also when the clock on the wall was set back
 // and forward meanwhile.
 func TestClockRules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one request at a time: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	const undo = "automations.undo_draft"
 	for name, rule := range map[string]struct {
 		life time.Duration

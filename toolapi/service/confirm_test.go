@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -164,9 +165,7 @@ func TestServiceAccountProposes(t *testing.T) {
 
 // TestExpiry is C-008 and C-009.
 func TestExpiry(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one request at a time: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	each(t, func(w *world, c twoCall) {
 		late, edge, good := w.propose("member", c), w.propose("member", c), w.propose("member", c)
 		w.step(-time.Hour)

@@ -11,15 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // TestFullDisk is C-022: an approval whose effect fails is none, and can be given
 // again when there is room.
 func TestFullDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one request at a time: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	failed := 0
 	each(t, func(w *world, c twoCall) {
 		id := w.propose("member", c)

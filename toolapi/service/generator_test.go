@@ -10,15 +10,14 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // TestGeneratedArguments is H-051: every property of every tool with values of all
 // classes. What must come is computed from the served schema.
 func TestGeneratedArguments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one request at a time: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	w := newWorld(t)
 	var document struct {
 		Components struct{ Schemas map[string]*jsonschema.Schema }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -19,9 +20,7 @@ import (
 // TestMemoryIsFlat: calls of every kind, those of strangers among them, leave nothing
 // behind. A million of them with PAGES_SOAK.
 func TestMemoryIsFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one request at a time: the race detector has nothing to see")
-	}
+	testmachine.Unraced(t)
 	calls := 5_000
 	if os.Getenv("PAGES_SOAK") != "" {
 		calls = 1_000_000

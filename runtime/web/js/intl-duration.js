@@ -35,10 +35,9 @@ function unitOptions(options, i, base, before) {
     fallback = "auto";
   }
   const display = text(options, `${unit}Display`, ["auto", "always"], fallback);
-  if (style === "fractional" ? display === "always" : before === "fractional" || isNumber(before) && !isNumber(style)) {
-    throw new RangeError(`The style of ${unit} cannot be ${style === "fractional" ? "shown always" : style} after a unit that is ${before || "a number"}`);
-  }
-  if (isNumber(before) && before !== "fractional" && (unit === "minutes" || unit === "seconds")) style = "2-digit";
+  if (style === "fractional" && display === "always") throw new RangeError(`${unit} that are a fraction of the unit above cannot be shown always`);
+  if (before === "fractional" && style !== "fractional" || isNumber(before) && !isNumber(style)) throw new RangeError(`${unit} cannot be ${style} below a unit that is a number`);
+  if (isNumber(before) && (unit === "minutes" || unit === "seconds")) style = "2-digit";
   return { style, display };
 }
 

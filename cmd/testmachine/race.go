@@ -1,0 +1,5 @@
+//go:build race
+
+package testmachine
+
+const raced = true
