@@ -6,7 +6,7 @@ import { numberSpec } from "./intl-number.js";
 import { install, matcher, number, optionsObject, parts, tagsOf, text, type } from "./intl-options.js";
 
 const WORDS = ["long", "short", "narrow"], CLOCK = [...WORDS, "numeric", "2-digit"], FRACTION = [...WORDS, "numeric"];
-// Each unit with the styles it takes. The last three have a nanosecond's multiple each.
+// Each unit with the styles it takes.
 const UNITS = [
   ["years", WORDS], ["months", WORDS], ["weeks", WORDS], ["days", WORDS], ["hours", CLOCK], ["minutes", CLOCK], ["seconds", CLOCK],
   ["milliseconds", FRACTION], ["microseconds", FRACTION], ["nanoseconds", FRACTION],
@@ -84,6 +84,7 @@ class DurationFormat {
 
 const SORTED = [...NAMES].sort();
 const MOST = 2 ** 32, NANOSECONDS = 10n ** 9n * 2n ** 53n;
+// The units in nanoseconds; the longer ones have no fixed length.
 const SIZES = [0n, 0n, 0n, 86400n * 10n ** 9n, 3600n * 10n ** 9n, 60n * 10n ** 9n, 10n ** 9n, 10n ** 6n, 10n ** 3n, 1n];
 
 // The ten numbers of a duration (ToDurationRecord).
