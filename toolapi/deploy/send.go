@@ -132,19 +132,16 @@ func (s *sender) parallel(ctx context.Context, queue []*File, up toolapi.Upload)
 	defer stop(nil)
 	limit := min(max(up.Limits.MaxParallel, 1), toolapi.MaxParallel)
 	g := newGate(limit, s.d.Now)
+	files := readAhead(ctx, queue, limit)
 	var wg sync.WaitGroup
-	var next atomic.Int64
 	for range min(limit, len(queue)) {
 		wg.Go(func() {
-			for {
+			for f := range files {
 				g.enter()
-				i := int(next.Add(1)) - 1
-				if i >= len(queue) || ctx.Err() != nil {
-					g.leave()
-					return
-				}
-				if err := s.blob(ctx, up.UploadID, queue[i], g); err != nil {
-					stop(err)
+				if ctx.Err() == nil {
+					if err := s.blob(ctx, up.UploadID, f, g); err != nil {
+						stop(err)
+					}
 				}
 				g.leave()
 			}
@@ -154,18 +151,58 @@ func (s *sender) parallel(ctx context.Context, queue []*File, up toolapi.Upload)
 	return context.Cause(ctx)
 }
 
+// next is a file that is to be sent. One that fits into memory is read and checked while
+// others are on their way: the service takes most of its time for writing to disk, when
+// this machine has nothing else to do.
+type next struct {
+	*File
+	body io.ReadCloser // nil when it is to be opened
+	err  error         // why it could not be read
+}
+
+// readAhead reads files in their order, at most so many before they are asked for, until
+// ctx ends.
+func readAhead(ctx context.Context, queue []*File, most int) <-chan *next {
+	files := make(chan *next, most)
+	go func() {
+		defer close(files)
+		for _, f := range queue {
+			n := &next{File: f}
+			if f.Size <= inMemory {
+				n.body, n.err = f.whole()
+			}
+			select {
+			case files <- n:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return files
+}
+
+// open opens the file to send it: what was read ahead is for the first try alone.
+func (n *next) open(moved func(int)) (io.ReadCloser, error) {
+	body, err := n.body, n.err
+	n.body, n.err = nil, nil
+	switch {
+	case body != nil || err != nil:
+		return body, err
+	case n.Size <= inMemory:
+		return n.whole()
+	}
+	return n.File.open(moved)
+}
+
 // blob sends one blob. When the service finds another hash, the file is read again: it
 // has changed, or the bytes did on their way, and are sent once more.
-func (s *sender) blob(ctx context.Context, upload string, f *File, g *gate) error {
+func (s *sender) blob(ctx context.Context, upload string, f *next, g *gate) error {
 	var counted int64
 	b := client.Blob{
 		Upload: upload, SHA256: f.SHA256, Size: f.Size,
 		Open: func() (io.ReadCloser, error) {
 			s.progress.BytesSent.Add(-counted) // another try
 			counted = 0
-			if f.Size <= inMemory {
-				return f.whole()
-			}
 			return f.open(func(n int) { counted += int64(n); s.progress.BytesSent.Add(int64(n)) })
 		},
 		Since: func() time.Time { return time.Unix(0, s.stored.Load()) },
