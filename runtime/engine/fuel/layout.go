@@ -14,8 +14,25 @@ type layout struct {
 	exports map[string]uint32
 	code    [][]byte
 	globals uint32 // the module's own
+	data    []segment
 	// reserved are the instructions of regexp.go.
 	reserved [][]byte
+}
+
+// segment is what is laid out in the memory at first.
+type segment struct {
+	address uint32
+	bytes   []byte
+}
+
+// memory is what n bytes of the memory are at first; nil when no segment holds all of them.
+func (l layout) memory(address uint32, n int) []byte {
+	for _, s := range l.data {
+		if at := uint64(address) - uint64(s.address); address >= s.address && at+uint64(n) <= uint64(len(s.bytes)) {
+			return s.bytes[at:][:n]
+		}
+	}
+	return nil
 }
 
 // importSection is what is imported: indices of functions, -1 for none, and how
@@ -83,7 +100,8 @@ func readLayout(module []byte) (l layout, err error) {
 				l.code = append(l.code, r.vector())
 			}
 		case sectionData:
-			l.reserved = reservedAddresses(r.b)
+			l.data = readData(r)
+			l.reserved = reservedAddresses(l.data)
 		}
 		if in.err == nil {
 			in.err = r.err
@@ -93,6 +111,21 @@ func readLayout(module []byte) (l layout, err error) {
 		in.err = l.check()
 	}
 	return l, in.err
+}
+
+// readData reads the segments up to the first that is not laid out at once.
+func readData(r *reader) (segments []segment) {
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		if r.u32() != 0 || r.byte() != opI32Const {
+			return segments
+		}
+		start := r.s32()
+		r.byte() // the end of the expression
+		if bytes := r.vector(); r.err == nil {
+			segments = append(segments, segment{uint32(start), bytes})
+		}
+	}
+	return segments
 }
 
 // check refuses a layout whose indices lead nowhere.

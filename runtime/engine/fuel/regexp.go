@@ -26,18 +26,11 @@ const (
 )
 
 // reservedAddresses are the instructions that load the address of a message.
-func reservedAddresses(data []byte) (loads [][]byte) {
-	r := &reader{b: data}
-	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		if r.u32() != 0 || r.byte() != opI32Const {
-			return loads // what follows is not laid out in the memory at once
-		}
-		start := r.s32()
-		r.byte() // the end of the expression
-		segment := r.vector()
+func reservedAddresses(data []segment) (loads [][]byte) {
+	for _, s := range data {
 		for _, message := range reservedMessages {
-			if i := bytes.Index(segment, []byte(message)); i >= 0 && r.err == nil {
-				loads = append(loads, appendS32([]byte{opI32Const}, start+int32(i)))
+			if i := bytes.Index(s.bytes, []byte(message)); i >= 0 {
+				loads = append(loads, appendS32([]byte{opI32Const}, int32(s.address)+int32(i)))
 			}
 		}
 	}
