@@ -95,8 +95,23 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.dir), b.dir
 	b.describeSecrets(m, info.Bindings)
-	warnings := slices.Concat(checked.diags, diags)
+	warnings := slices.Concat(checked.diags, diags, b.unasked(m, bundle))
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
+}
+
+// unasked warns of a Worker that no route leads to: whoever writes the first one looks for
+// the fault in it. The manifest is none the worse for it, and pages validate says nothing.
+func (b *siteBuilder) unasked(m *manifest.Manifest, bundle *bundler.Bundle) manifest.Diagnostics {
+	if bundle.Worker == nil || len(m.Routes) > 0 {
+		return nil
+	}
+	warning := manifest.Diagnostics{{
+		Severity: manifest.Warning, Code: "entry-unasked", Path: "/entry",
+		Message: `no route leads to the Worker, so it is never asked: declare "routes", such as [{"pattern": "/api/*"}]`,
+	}}
+	src, _ := readSource(filepath.Join(b.dir, manifest.FileName))
+	manifest.Locate(src, warning)
+	return warning
 }
 
 // revision starts the Worker, or keeps the one that runs when nothing of it has
