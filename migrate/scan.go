@@ -160,11 +160,12 @@ func (f File) refuseToken(t sqlToken) *Error {
 	return nil
 }
 
-// statement follows one statement's tokens to its end. A trigger's body
-// holds statements, so a trigger ends only at "; END ;".
+// statement follows one statement's tokens to its end, by the states of SQLite's own
+// sqlite3_complete. A trigger's body holds statements, so a trigger ends only at "; END ;".
 type statement struct {
 	words   int
-	create  bool // CREATE is the first word, after an EXPLAIN [QUERY PLAN]
+	explain bool // EXPLAIN is the first word: CREATE may be any after it
+	create  bool
 	trigger bool
 	tail    int // 1 after a trigger's inner semicolon, 2 after the END behind it
 }
@@ -194,12 +195,14 @@ func (s *statement) ends(kind tokenKind, text []byte) bool {
 func (s *statement) head(word string) {
 	switch {
 	case s.words < 0:
-	case word == "EXPLAIN" || word == "QUERY" || word == "PLAN":
+	case word == "EXPLAIN" && s.words == 0 && !s.explain:
+		s.explain = true
 	case word == "CREATE" && s.words == 0:
 		s.create, s.words = true, 1
 	case s.create && (word == "TEMP" || word == "TEMPORARY"):
 	case s.create && word == "TRIGGER":
 		s.trigger, s.words = true, -1
+	case s.explain && s.words == 0 && word != "EXPLAIN":
 	default:
 		s.words = -1
 	}

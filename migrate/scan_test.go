@@ -33,6 +33,7 @@ func FuzzScan(f *testing.F) {
 		"create temp trigger end after insert on a begin select case 1 when 2 then 3 end; end ;x;",
 		"EXPLAIN CREATE TRIGGER t BEGIN ; END ; EXPLAIN QUERY PLAN SELECT 1;", "CREATE TABLE trigger(x); CREATE VIEW t AS SELECT 1;",
 		"/* ; */ -- ;\n;", "/* open", "'open", "SELECT ?1, :a, @b, $c;", "\xef\xbb\xbfSELECT é;", "--a\rb", "x'00';", "1e5.3;", "/*/ ; */;",
+		"EXPLAIN!CREATE TRIGGER t;SELECT 1; END; SELECT 2;", "EXPLAIN EXPLAIN CREATE TRIGGER t; x;", "QUERY CREATE TRIGGER t; x;",
 		"CREATE TRIGGER t BEGIN SELECT 1;; END; SELECT 2;", "; CREATE TRIGGER x ; ;END;;",
 	} {
 		f.Add(seed)
