@@ -26,6 +26,9 @@ const (
 	fuzzShare = 6                // fuzzers get one part in so many of the time, and take as much again to begin
 	leastFuzz = 5 * time.Second  // a fuzzer's part, at least
 	longest   = 90 * time.Minute // no run may take longer: it hangs
+	// minimizing is how long an input is made smaller that reached new code. Go's own minute
+	// for each leaves most fuzzers no time to look for others.
+	minimizing = time.Second
 )
 
 // all runs the parts. An error is of the source or the disk, not of a test.
@@ -62,7 +65,7 @@ func (s *soak) fuzz(ctx context.Context, packages []testPackage) {
 	each := max(leastFuzz, (s.budget / fuzzShare / time.Duration(max(n, 1))).Round(time.Second))
 	for _, p := range packages {
 		for _, name := range p.fuzzers {
-			s.do(ctx, job{part: "fuzz", path: p.path, name: name, args: []string{"-run", "^$", "-fuzz", "^" + name + "$", "-fuzztime", each.String()}})
+			s.do(ctx, job{part: "fuzz", path: p.path, name: name, args: []string{"-run", "^$", "-fuzz", "^" + name + "$", "-fuzztime", each.String(), "-fuzzminimizetime", minimizing.String()}})
 		}
 	}
 }
