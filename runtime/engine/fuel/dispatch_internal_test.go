@@ -81,21 +81,19 @@ func longestTable(code []byte) (labels []uint32) {
 	return labels
 }
 
-// TestReleases: both functions look at the value first.
+// TestReleases: what lets go of a value looks at it first.
 func TestReleases(t *testing.T) {
 	l := quickjs(t)
 	var changed []uint32
 	for i, code := range l.code {
 		if looking := l.releasing(i, code); len(looking) != len(code) {
 			changed = append(changed, l.imports.funcs+uint32(i))
-			if !slices.Equal(looking[len(looking)-8:], code[len(code)-8:]) {
+			if !slices.Equal(looking[len(looking)-6:], code[len(code)-6:]) {
 				t.Errorf("function %d ends in another way", i)
 			}
 		}
 	}
-	want := []uint32{l.exports["JS_FreeValue"], l.exports["JS_FreeValueRT"]}
-	slices.Sort(want)
-	if !slices.Equal(changed, want) {
-		t.Errorf("functions %d were changed, want %d", changed, want)
+	if len(changed) != 3 || !slices.Contains(changed, l.exports["JS_FreeValue"]) || !slices.Contains(changed, l.exports["JS_FreeValueRT"]) {
+		t.Errorf("functions %d were changed, not JS_FreeValue, JS_FreeValueRT and set_value", changed)
 	}
 }

@@ -8,7 +8,7 @@ import (
 // This file shortens how QuickJS lets go of a value. Each instruction that overwrites one
 // calls JS_FreeValue, which calls JS_FreeValueRT, which makes room on its stack before it
 // looks: most values are numbers and such, of which nothing is counted, or have other
-// references. Here both look first.
+// references. Here both look first, and set_value looks before it calls them.
 
 // released is how JS_FreeValueRT (runtime i32, value i64) looks, after it made room: what
 // counts has a tag of at least -9 in its upper half, and its references lie before it.
@@ -21,14 +21,31 @@ var released = []byte{opLocalGet, 1, opI64Const, 0x80, 0x80, 0x80, 0x80, 0xf0, 0
 //	local.get context, i32.load runtime, local.get value, call
 var passing = []byte{0, opLocalGet, 0, opI32Load, 2, 8, opLocalGet, 1, opCall}
 
-// releasing is both with a look before what they do:
+// storing and lettingGo are set_value (context i32, place i32, value i64) before its number
+// of JS_FreeValue:
+//
+//	before = i64.load place, i64.store place value
+//	local.get context, local.get before, call
+var (
+	storing = []byte{
+		1, 1, typeI64, opLocalGet, 1, opI64Load, 3, 0, opLocalSet, 3, opLocalGet, 1, opLocalGet, 2, opI64Store, 3, 0,
+	}
+	lettingGo = []byte{opLocalGet, 0, opLocalGet, 3, opCall}
+)
+
+// releasing is the three with a look before what they do:
 //
 //	if value < -9<<32 { return }
+//
+// and the two that let go of it also with
+//
 //	if references = load(value-4); references > 1 { store(value-4, references-1); return }
 func (l layout) releasing(i int, code []byte) []byte {
 	index := l.imports.funcs + uint32(i)
 	const at, references = 2, 3 // locals
 	switch {
+	case bytes.HasPrefix(code, slices.Concat(storing, lettingGo)):
+		return append(appendLook(slices.Clone(code[:len(storing)]), 3), code[len(storing):]...)
 	case index == l.exports["JS_FreeValue"] && bytes.HasPrefix(code, passing):
 		code = slices.Concat([]byte{1, 2, typeI32}, code[1:])
 	case index == l.exports["JS_FreeValueRT"] && bytes.Contains(code, released) && code[1] > 2 && code[2] == typeI32:
@@ -37,10 +54,15 @@ func (l layout) releasing(i int, code []byte) []byte {
 	}
 	r := &reader{b: code}
 	r.locals()
-	out := append(slices.Clone(code[:r.at]), released[:len(released)-5]...)
-	out = append(out, opIf, blockEmpty, opReturn, opEnd)
+	out := appendLook(slices.Clone(code[:r.at]), 1)
 	out = append(out, opLocalGet, 1, opWrap, opI32Const, 4, opI32Sub, opLocalTee, at)
 	out = append(out, opI32Load, 2, 0, opLocalTee, references, opI32Const, 1, opI32GtS, opIf, blockEmpty)
 	out = append(out, opLocalGet, at, opLocalGet, references, opI32Const, 1, opI32Sub, opI32Store, 2, 0, opReturn, opEnd)
 	return append(out, code[r.at:]...)
+}
+
+// appendLook appends the return for a value, in a local, of which nothing is counted.
+func appendLook(out []byte, value byte) []byte {
+	out = append(out, opLocalGet, value, opI64Const, 0x80, 0x80, 0x80, 0x80, 0xf0, 0x7e, opI64LtU)
+	return append(out, opIf, blockEmpty, opReturn, opEnd)
 }
