@@ -76,8 +76,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	bundle, diags := b.bundler.Build(ctx, m)
 	watch = append(watch, b.bundler.Inputs()...)
 	if bundle == nil || diags.HasErrors() {
-		src, _ := readSource(filepath.Join(b.dir, manifest.FileName))
-		manifest.Locate(src, diags)
+		manifest.Locate(checked.src, diags)
 		return devserver.Outcome{Problems: b.problems(diags, "The site could not be built"), Watch: watch}
 	}
 	personas, refusal := readPersonas(b.dir)
@@ -95,21 +94,20 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.dir), b.dir
 	b.describeSecrets(m, info.Bindings)
-	warnings := slices.Concat(checked.diags, diags, b.unasked(m, bundle))
+	warnings := slices.Concat(checked.diags, diags, unasked(m, checked.src))
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
 }
 
 // unasked warns of a Worker that no route leads to: whoever writes the first one looks for
 // the fault in it. The manifest is none the worse for it, and pages validate says nothing.
-func (b *siteBuilder) unasked(m *manifest.Manifest, bundle *bundler.Bundle) manifest.Diagnostics {
-	if bundle.Worker == nil || len(m.Routes) > 0 {
+func unasked(m *manifest.Manifest, src []byte) manifest.Diagnostics {
+	if m.Entry == "" || len(m.Routes) > 0 {
 		return nil
 	}
 	warning := manifest.Diagnostics{{
 		Severity: manifest.Warning, Code: "entry-unasked", Path: "/entry",
 		Message: `no route leads to the Worker, so it is never asked: declare "routes", such as [{"pattern": "/api/*"}]`,
 	}}
-	src, _ := readSource(filepath.Join(b.dir, manifest.FileName))
 	manifest.Locate(src, warning)
 	return warning
 }

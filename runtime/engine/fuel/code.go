@@ -83,10 +83,11 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 		added = f.functions(p)
 	}
 	out := appendU32(nil, n+uint32(len(added)))
+	reserved := reservedAddresses(l.data)
 	for i := range n {
 		code := r.vector()
-		if len(l.reserved) > 0 && l.isClassAtom(int(i)) {
-			code = inClassOnly(code, l.reserved)
+		if len(reserved) > 0 && l.isClassAtom(int(i)) {
+			code = inClassOnly(code, reserved)
 		}
 		if f != nil {
 			code = f.corrected(l, int(i), code)
@@ -173,6 +174,25 @@ func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
 		}
 	}
 	return append(out, code[kept:]...), r.err
+}
+
+// span is where an instruction lies in a body.
+type span struct{ start, end int }
+
+// instructions are those of a body; nil when one is unknown, of which the pass over all
+// code tells.
+func instructions(code []byte) (all []span) {
+	r := &reader{b: code}
+	r.locals()
+	for !r.done() && r.err == nil {
+		start := r.at
+		r.immediates(r.byte())
+		all = append(all, span{start, r.at})
+	}
+	if r.err != nil {
+		return nil
+	}
+	return all
 }
 
 // locals steps over a function's declarations of locals.

@@ -24,25 +24,6 @@ const (
 	bytecodes = 256
 )
 
-// span is where an instruction lies in a body.
-type span struct{ start, end int }
-
-// instructions are those of a body; nil when one is unknown, of which the pass over all
-// code tells.
-func instructions(code []byte) (all []span) {
-	r := &reader{b: code}
-	r.locals()
-	for !r.done() && r.err == nil {
-		start := r.at
-		r.immediates(r.byte())
-		all = append(all, span{start, r.at})
-	}
-	if r.err != nil {
-		return nil
-	}
-	return all
-}
-
 // interpreting returns code with the shorter way, if it is what runs bytecode, and any
 // other code as it is.
 func (l layout) interpreting(code []byte) []byte {

@@ -24,23 +24,15 @@ var hashFactor = append(appendS32([]byte{opI32Const}, 3163), opI32Mul)
 // spreadKeys returns code with the hashes of numbers and addresses spread: those
 // that are made of a 64-bit value.
 func spreadKeys(code []byte) []byte {
-	r := &reader{b: code}
-	r.locals()
 	var out []byte
-	kept, last := 0, byte(0) // the instruction before this one
-	for !r.done() && r.err == nil {
-		start, op := r.at, code[r.at]
-		r.immediates(r.byte())
-		if last == opWrap && bytes.HasPrefix(code[start:], hashFactor) {
-			out = append(appendS32(append(append(out, code[kept:start]...), opI32Const), spreader), opI32Mul)
+	kept := 0
+	all := instructions(code)
+	for i, in := range all {
+		if i > 0 && code[all[i-1].start] == opWrap && bytes.HasPrefix(code[in.start:], hashFactor) {
+			out = append(appendS32(append(append(out, code[kept:in.start]...), opI32Const), spreader), opI32Mul)
 			out = append(appendS32(append(out, opI32Const), half), opI32Rotl)
-			r.at = start + len(hashFactor)
-			kept = r.at
+			kept = in.start + len(hashFactor)
 		}
-		last = op
-	}
-	if r.err != nil {
-		return code // the pass over all code tells
 	}
 	return append(out, code[kept:]...)
 }

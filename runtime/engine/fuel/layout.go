@@ -15,8 +15,6 @@ type layout struct {
 	code    [][]byte
 	globals uint32 // the module's own
 	data    []segment
-	// reserved are the instructions of regexp.go.
-	reserved [][]byte
 }
 
 // segment is what is laid out in the memory at first.
@@ -101,7 +99,6 @@ func readLayout(module []byte) (l layout, err error) {
 			}
 		case sectionData:
 			l.data = readData(r)
-			l.reserved = reservedAddresses(l.data)
 		}
 		if in.err == nil {
 			in.err = r.err

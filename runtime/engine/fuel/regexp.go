@@ -45,24 +45,20 @@ func (l layout) isClassAtom(i int) bool {
 // inClassOnly returns code with the question for the class before each of loads
 // that a conditional branch stands before: br_if n, local.get parser, load.
 func inClassOnly(code []byte, loads [][]byte) []byte {
-	r := &reader{b: code}
-	r.locals()
 	var out []byte
-	kept, branch, get := 0, 0, 0 // where the two instructions before this one start
-	for !r.done() && r.err == nil {
-		start := r.at
-		r.immediates(r.byte())
+	kept := 0
+	all := instructions(code)
+	for i, in := range all {
 		for _, load := range loads {
-			if bytes.Equal(code[start:r.at], load) && code[get] == opLocalGet && code[branch] == opBrIf {
+			if i < 2 || !bytes.Equal(code[in.start:in.end], load) {
+				continue
+			}
+			if branch, get := all[i-2].start, all[i-1].start; code[get] == opLocalGet && code[branch] == opBrIf {
 				out = append(append(out, code[kept:get]...), opLocalGet, inClass, opI32Eqz)
 				out = append(out, code[branch:get]...)
 				kept = get
 			}
 		}
-		branch, get = get, start
-	}
-	if r.err != nil {
-		return code // the pass over all code tells
 	}
 	return append(out, code[kept:]...)
 }

@@ -10,11 +10,16 @@ import (
 // looks: most values are numbers and such, of which nothing is counted, or have other
 // references. Here both look first, and set_value looks before it calls them.
 
-// released is how JS_FreeValueRT (runtime i32, value i64) looks, after it made room: what
-// counts has a tag of at least -9 in its upper half, and its references lie before it.
+// uncounted is whether nothing is counted of the value on the stack: what is has a tag of at
+// least -9 in its upper half, and its references lie before it.
 //
-//	local.get value, i64.const -9<<32, i64.lt_u, br_if 0, local.get value, i32.wrap_i64
-var released = []byte{opLocalGet, 1, opI64Const, 0x80, 0x80, 0x80, 0x80, 0xf0, 0x7e, opI64LtU, opBrIf, 0, opLocalGet, 1, opWrap}
+//	i64.const -9<<32, i64.lt_u
+var uncounted = []byte{opI64Const, 0x80, 0x80, 0x80, 0x80, 0xf0, 0x7e, opI64LtU}
+
+// looking is how JS_FreeValueRT (runtime i32, value i64) does, after it made room:
+//
+//	local.get value, uncounted, br_if 0, local.get value, i32.wrap_i64
+var looking = slices.Concat([]byte{opLocalGet, 1}, uncounted, []byte{opBrIf, 0, opLocalGet, 1, opWrap})
 
 // passing is JS_FreeValue (context i32, value i64) before its number of JS_FreeValueRT:
 //
@@ -48,7 +53,7 @@ func (l layout) releasing(i int, code []byte) []byte {
 		return append(appendLook(slices.Clone(code[:len(storing)]), 3), code[len(storing):]...)
 	case index == l.exports["JS_FreeValue"] && bytes.HasPrefix(code, passing):
 		code = slices.Concat([]byte{1, 2, typeI32}, code[1:])
-	case index == l.exports["JS_FreeValueRT"] && bytes.Contains(code, released) && code[1] > 2 && code[2] == typeI32:
+	case index == l.exports["JS_FreeValueRT"] && bytes.Contains(code, looking) && code[1] > 2 && code[2] == typeI32:
 	default:
 		return code
 	}
@@ -63,6 +68,6 @@ func (l layout) releasing(i int, code []byte) []byte {
 
 // appendLook appends the return for a value, in a local, of which nothing is counted.
 func appendLook(out []byte, value byte) []byte {
-	out = append(out, opLocalGet, value, opI64Const, 0x80, 0x80, 0x80, 0x80, 0xf0, 0x7e, opI64LtU)
+	out = append(append(out, opLocalGet, value), uncounted...)
 	return append(out, opIf, blockEmpty, opReturn, opEnd)
 }
