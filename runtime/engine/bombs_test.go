@@ -22,6 +22,7 @@ var bombs = map[string]struct {
 	// loops
 	"endless loop":       {`while (true) {}`, "killed"},
 	"empty for":          {`for (;;);`, "killed"},
+	"long straight line": {"for (let a = 1, b = 3;;) {" + strings.Repeat("a = a * b + 1 | 0;", 5000) + "}", "killed"},
 	"do while":           {`do {} while (1)`, "killed"},
 	"labels":             {`a: for (;;) { b: for (;;) continue a }`, "killed"},
 	"finally loop":       {`for (;;) { try { continue } finally { continue } }`, "killed"},

@@ -76,7 +76,7 @@ func (vm *VM) unwind() {
 // the fuel counter, which has run out when it asks.
 func (vm *VM) betweenInstructions() bool {
 	counter := vm.mod.ExportedGlobal(fuel.CounterGlobal)
-	return counter != nil && uint32(counter.Get()) != 0
+	return counter != nil && int32(counter.Get()) > 0
 }
 
 // die ends a turn that unwound, by a panic. What QuickJS threw knows a line of the

@@ -40,7 +40,9 @@ const moveShift = 6
 
 // probe is the code put at the head of each loop:
 //
-//	counter--; if counter == 0 { host_interrupt(); counter = Period }
+//	counter--; if counter <= 0 { host_interrupt(); counter = Period }
+//
+// The loop that runs bytecode has its two halves apart (interpreter.go).
 //
 // length is a global for the length of what an instruction moves.
 type probe struct{ counter, length, interrupt uint32 }
@@ -63,12 +65,20 @@ func (p probe) appendMove(out []byte) []byte {
 	return appendU32(append(out, opGlobalGet), p.length)
 }
 
-func (p probe) append(out []byte) []byte {
+func (p probe) append(out []byte) []byte { return p.appendAsk(p.appendCount(out)) }
+
+// appendCount appends counter--.
+func (p probe) appendCount(out []byte) []byte {
+	out = appendU32(append(out, opGlobalGet), p.counter)
+	out = append(appendS32(append(out, opI32Const), 1), opI32Sub)
+	return appendU32(append(out, opGlobalSet), p.counter)
+}
+
+// appendAsk appends if counter <= 0 { host_interrupt(); counter = Period }.
+func (p probe) appendAsk(out []byte) []byte {
 	out = appendU32(append(out, opGlobalGet), p.counter)
 	out = appendS32(append(out, opI32Const), 1)
-	out = appendU32(append(out, opI32Sub, opGlobalSet), p.counter)
-	out = appendU32(append(out, opGlobalGet), p.counter)
-	out = appendU32(append(out, opI32Eqz, opIf, blockEmpty, opCall), p.interrupt)
+	out = appendU32(append(out, opI32LtS, opIf, blockEmpty, opCall), p.interrupt)
 	out = appendS32(append(out, opDrop, opI32Const), Period)
 	out = appendU32(append(out, opGlobalSet), p.counter)
 	return append(out, opEnd)
@@ -144,14 +154,25 @@ func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
 	r.locals()
 	out := make([]byte, 0, len(code)+len(code)/8)
 	kept := 0
+	bytecode, interprets := readInterpreter(code)
 	for !r.done() && r.err == nil {
 		op := r.byte()
 		start := r.at
 		r.immediates(op)
 		switch op {
 		case opLoop:
-			out = p.append(append(out, code[kept:r.at]...))
+			out = append(out, code[kept:r.at]...)
+			if interprets && start-1 == bytecode.loop {
+				out = p.appendCount(out)
+			} else {
+				out = p.append(out)
+			}
 			kept = r.at
+		case opBr:
+			if bytecode.turns[start-1] {
+				out = p.appendAsk(append(out, code[kept:start-1]...))
+				kept = start - 1
+			}
 		case opCall:
 			callee := (&reader{b: code, at: start}).u32()
 			if to := f.target(callee); to != callee {
@@ -208,9 +229,9 @@ func (r *reader) immediates(op byte) {
 	switch {
 	case op == opBlock, op == opLoop, op == opIf:
 		r.s33()
-	case op == 0x0c, op == 0x0d, op == opCall, op >= 0x20 && op <= 0x26, op == 0xd2:
+	case op == opBr, op == opBrIf, op == opCall, op >= 0x20 && op <= 0x26, op == 0xd2:
 		r.u32() // br, br_if, call, local.*, global.*, table.get/set, ref.func
-	case op == 0x0e: // br_table
+	case op == opBrTable:
 		for n := r.u32(); n > 0 && r.err == nil; n-- {
 			r.u32()
 		}

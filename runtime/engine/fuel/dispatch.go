@@ -24,8 +24,8 @@ const (
 	bytecodes = 256
 )
 
-// interpreting returns code with the shorter way, if it is what runs bytecode, and any
-// other code as it is.
+// interpreting returns code with the shorter way and lighter, if it is what runs bytecode,
+// and any other code as it is.
 func (l layout) interpreting(code []byte) []byte {
 	var out []byte
 	kept, dispatches := 0, false
@@ -52,7 +52,7 @@ func (l layout) interpreting(code []byte) []byte {
 	if !dispatches {
 		return code
 	}
-	return append(out, code[kept:]...)
+	return lighter(append(out, code[kept:]...))
 }
 
 // tableSteps is how many instructions take a byte to the number that a br_table takes:
@@ -78,11 +78,7 @@ func (l layout) targets(code []byte, before []span, in span) []uint32 {
 	if numbers == nil {
 		return nil
 	}
-	r := &reader{b: code, at: in.start + 1}
-	labels := make([]uint32, r.u32()+1) // the last one is for every other number
-	for i := range labels {
-		labels[i] = r.u32()
-	}
+	labels := depths(code, in) // the last one is for every other number
 	targets := make([]uint32, bytecodes)
 	for i := range targets {
 		n := binary.LittleEndian.Uint32(numbers[4*i:]) - lowest

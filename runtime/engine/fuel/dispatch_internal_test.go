@@ -97,3 +97,89 @@ func TestReleases(t *testing.T) {
 		t.Errorf("functions %d were changed, not JS_FreeValue, JS_FreeValueRT and set_value", changed)
 	}
 }
+
+// TestInterpreter: in the loop of QuickJS that runs bytecode, its head counts, the ways to
+// it that may lead back in the bytecode ask, and nothing lives through it that can be
+// computed where it is used.
+func TestInterpreter(t *testing.T) {
+	l, found := quickjs(t), 0
+	for i, code := range l.code {
+		code = l.interpreting(code)
+		loop, ok := readInterpreter(code)
+		if !ok {
+			continue
+		}
+		found++
+		all := instructions(code)
+		ways := 0
+		var open []int
+		for _, in := range all {
+			switch code[in.start] {
+			case opBlock, opLoop, opIf:
+				open = append(open, in.start)
+			case opEnd:
+				open = open[:max(len(open)-1, 0)]
+			case opBr:
+				if outer := len(open) - 1 - int(depths(code, in)[0]); outer >= 0 && open[outer] == loop.loop {
+					ways++
+				}
+			}
+		}
+		if asking := len(loop.turns); ways != 221 || asking != 54 {
+			t.Errorf("%d of %d ways to the loop ask, not 54 of 221", asking, ways)
+		}
+		kept, gone := setLocals(code), 0
+		for local := range setLocals(l.code[i]) {
+			if !kept[local] {
+				gone++
+			}
+		}
+		if gone != 19 {
+			t.Errorf("%d values are computed where they are used, not 19", gone)
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d functions run bytecode, not one", found)
+	}
+}
+
+// setLocals are the locals that a body sets.
+func setLocals(code []byte) map[uint32]bool {
+	set := map[uint32]bool{}
+	for _, in := range instructions(code) {
+		if code[in.start] == opLocalSet || code[in.start] == opLocalTee {
+			set[localOf(code, in)] = true
+		}
+	}
+	return set
+}
+
+// TestIsNext: only what goes on by a fixed number of bytes is a way to the next instruction.
+func TestIsNext(t *testing.T) {
+	const position, after = 8, 6
+	add := func(to, from, n byte) []byte {
+		return []byte{opLocalGet, from, opI32Const, n, opI32Add, opLocalSet, to}
+	}
+	for name, c := range map[string]struct {
+		code []byte
+		want bool
+	}{
+		"one byte":             {[]byte{opLocalGet, after, opLocalTee, position, opI32Const, 1, opI32Add, opLocalSet, after}, true},
+		"five bytes":           {slices.Concat(add(position, after, 4), add(3, 3, 8), add(after, after, 5)), true},
+		"with a call between":  {slices.Concat(add(position, after, 4), []byte{opCall, 9}, add(after, after, 5)), true},
+		"to where it is":       {slices.Concat(add(position, after, 0), add(after, after, 0)), false},
+		"back":                 {slices.Concat(add(position, after, 0x7b), add(after, after, 0x7c)), false},
+		"two numbers":          {slices.Concat(add(position, after, 4), add(after, after, 6)), false},
+		"another local":        {slices.Concat(add(position, 3, 4), add(after, after, 5)), false},
+		"a local set between":  {slices.Concat(add(position, after, 4), add(after, 3, 1), add(after, after, 5)), false},
+		"in a block":           {slices.Concat(add(position, after, 4), []byte{opEnd}, add(after, after, 5)), false},
+		"of what was computed": {[]byte{opLocalGet, 3, opI32Const, 1, opI32Add, opLocalSet, after}, false},
+		"position alone":       {add(position, after, 1), false},
+		"nothing":              {nil, false},
+	} {
+		code := append([]byte{0}, c.code...)
+		if got := isNext(code, instructions(code), position); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
