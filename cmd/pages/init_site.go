@@ -51,6 +51,9 @@ func (c *cli) initSite(ctx context.Context, f *initFlags, args []string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return &failure{code: exitRefused, id: "not-a-folder", msg: fmt.Sprintf("%q is no folder", c.shown(dir)), fix: "name a folder for the site: pages init DIR"}
 	}
+	if what := holdsAll(dir); what != "" && !named && !isFile(filepath.Join(dir, manifest.FileName)) {
+		return &failure{code: exitRefused, id: "not-a-site-folder", msg: fmt.Sprintf("this is %s, and a site has a folder of its own", what), fix: "name one for the site: pages init my-site; or pages init . if it shall be here"}
+	}
 	if err := s.choose(ctx, f); err != nil {
 		return err
 	}
@@ -58,6 +61,26 @@ func (c *cli) initSite(ctx context.Context, f *initFlags, args []string) error {
 		return err
 	}
 	return s.write()
+}
+
+// holdsAll is what a folder is that nobody means when they name none: the home of the user, or the root of the
+// file system. It is empty for any other.
+func holdsAll(dir string) string {
+	if filepath.Dir(dir) == dir {
+		return "the root of the file system"
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	is, err := os.Stat(dir)
+	if err != nil {
+		return ""
+	}
+	if whose, err := os.Stat(home); err == nil && os.SameFile(is, whose) {
+		return "your home folder"
+	}
+	return ""
 }
 
 // choose decides what the site is made of.
