@@ -19,9 +19,10 @@
 // The package touches neither the network nor a database, runs no code of the site, prints nothing and reads
 // no environment; the only files it reads are those of the fs.FS it is given.
 //
-// A new rule has its code and sentence in codes.go, its check in rules.go, called from parse.go, and a case in
-// testdata/cases.txt, or in codes_test.go where files matter; then go test ./manifest -update, and a look at the
-// difference.
+// A new rule has its code and sentence in codes.go. Its check stands in routes.go or rules.go, called from
+// checkRules (parse.go) or with the others of a route from checkRoutes; one that looks at files is called from
+// load.go. It has a case in testdata/cases.txt, below what it is like, or in codes_test.go where files matter; then
+// go test ./manifest -update, and a look at the difference. All formats of the report have it by that.
 package manifest
 
 // FileName is the name of the manifest at the bundle root.

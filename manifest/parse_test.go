@@ -36,13 +36,17 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestMessages compares the message and fix of every case with testdata/messages.txt.
+// TestMessages compares the message and fix of every case with testdata/messages.txt, where they stand below the
+// source, and not below its line: a case in the midst of the others changes no other's lines.
 func TestMessages(t *testing.T) {
 	var b strings.Builder
 	for _, c := range tableCases(t) {
 		_, diags := manifest.Parse(manifest.FileName, []byte(c.source))
+		if len(diags) > 0 {
+			fmt.Fprintln(&b, c.written)
+		}
 		for _, d := range diags {
-			fmt.Fprintf(&b, "%d: %s: %s\n\tfix: %s\n", c.line, d.Code, d.Message, d.Fix)
+			fmt.Fprintf(&b, "\t%s: %s\n\t\tfix: %s\n", d.Code, d.Message, d.Fix)
 		}
 	}
 	golden(t, "messages.txt", b.String())

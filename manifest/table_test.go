@@ -16,6 +16,7 @@ import (
 type testCase struct {
 	line         int
 	source, want string
+	written      string // the source as it stands there
 }
 
 // placeholder stands for text that one line cannot hold: ⟨LF⟩, ⟨FF⟩ (a byte), ⟨a*512⟩ (repeated), ⟨⟩ (nothing).
@@ -53,7 +54,7 @@ func tableCases(tb testing.TB) []testCase {
 		if !ok {
 			tb.Fatalf("testdata/cases.txt:%d: no verdict", line)
 		}
-		list = append(list, testCase{line, expand(source), want})
+		list = append(list, testCase{line, expand(source), want, source})
 	}
 	if err := scan.Err(); err != nil {
 		tb.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +29,19 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", name, got)
+		line, is, was := difference(got, string(want))
+		t.Errorf("testdata/%s:%d: differs (go test -update rewrites it)\n got %.300q\nwant %.300q", name, line, is, was)
+	}
+}
+
+// difference is the first line in which two texts differ, and what each has there.
+func difference(got, want string) (line int, is, was string) {
+	for line = 1; ; line++ {
+		var more, expected bool
+		is, got, more = strings.Cut(got, "\n")
+		was, want, expected = strings.Cut(want, "\n")
+		if is != was || more != expected || !more {
+			return line, is, was
+		}
 	}
 }
