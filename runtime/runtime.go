@@ -3,7 +3,7 @@
 //
 // A [Runtime] is booted once per process. A [Worker] is one evaluated bundle in
 // a few isolates; [Worker.Serve] answers one request. In: the bundled module
-// and its source map, bindings, limits. Out: HTTP answers, or a [Error] in
+// and its source map, bindings, limits. Out: HTTP answers, or an [Error] in
 // terms of the author's own files when there is none. Both types are safe for
 // concurrent use. The package does not listen, watch files or know of routes
 // and members: a request that reaches it is to be answered.

@@ -14,8 +14,11 @@
 // knows no routes, no members and no bindings, and keeps nothing between
 // requests but the connections of its transport.
 //
-// A new global is a class or function under js, put in its place by install; then make
-// artifacts, and a line in the lists of snippets_test.go.
+// A new global is a class or function under js, put in its place by install, a new member
+// of a class no more than that; then make artifacts. What it does is a line in a list of
+// snippets, in the test of its subject or in snippets_test.go; the shape of a class is one of
+// shapes, in idl_test.go and scope_test.go. Where it is on purpose otherwise than in workerd,
+// ../DIFFERENCES.md has a row.
 package web
 
 import (
