@@ -227,6 +227,24 @@ func TestDatabaseFromWorker(t *testing.T) {
 	})
 }
 
+// What a store refuses has the Worker's line in its stack, although the host makes the error.
+func TestStoresRefuseAtALine(t *testing.T) {
+	const lines = `const lineOf = async (call) => { try { await call(); } catch (e) { return e.stack.startsWith(String(e)) && /worker\.js:\d+:\d+/.test(e.stack); } }; `
+	runStores(t, []struct{ script, want string }{
+		{lines + `return Promise.all([() => KV.put("", "x"), () => KV.get("x".repeat(600)), () => KV.list({ limit: 5000 }), () => KV.delete("")].map(lineOf))`, `[true,true,true,true]`},
+		{lines + `await KV.put("no json", "{"); return lineOf(() => KV.get("no json", "json"))`, `true`},
+		{
+			`const before = Error.prepareStackTrace; Error.prepareStackTrace = () => 1; try { await DB.prepare("SELEC").all(); } catch (e) { return [e.name, e.stack]; } finally { Error.prepareStackTrace = before; }`,
+			`["Error",1]`,
+		},
+		{
+			`const own = new Error("the author's"); own.stack = "kept\n    at theirs"; const { readable, writable } = new FixedLengthStream(2); writable.abort(own);
+			try { await KV.put("k", readable); } catch (e) { return [e === own, e.stack]; }`,
+			`[true,"kept\n    at theirs"]`,
+		},
+	})
+}
+
 func TestKVFromWorker(t *testing.T) {
 	runStores(t, []struct{ script, want string }{
 		{"return [await KV.put(\"a\", \"text é\"), await KV.get(\"a\")]", `[null,"text é"]`},

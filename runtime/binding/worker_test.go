@@ -256,6 +256,7 @@ func testImages(t *testing.T, rt *pagesruntime.Runtime) {
 			const text = (await request.bytes()).toBase64();
 			const r = await env.IMAGES.input(new Response(text).body, { encoding: "base64" }).output({ format: "image/gif" });
 			return (await new Response(r.image({ encoding: "base64" })).text()).slice(0, 5)`, `"R0lGO"`},
+		{"line", `try { await env.IMAGES.info(new Response("hello").body); } catch (e) { return [e.code, e.stack.startsWith(String(e)), /worker\.js:\d+:\d+/.test(e.stack)]; }`, `[9412,true,true]`},
 		{"not an image", `return env.IMAGES.info(new Response("hello").body)`, `"thrown Error: IMAGES_INFO_ERROR 9412: The input is not an image [9412]"`},
 		{"not bytes", `return env.IMAGES.info("hello")`, `"thrown TypeError: The image must be a ReadableStream, a Blob, an ArrayBuffer or a view of one"`},
 		{

@@ -117,6 +117,7 @@ func TestFetch(t *testing.T) {
 		{`return (await fetch("{B}/to?status=302&url=/echo%23mine#theirs")).url`, `"{B}/echo"`},
 		{`return (await fetch("{B}/to?status=302&url=/echo#theirs")).url`, `"{B}/echo"`},
 		{`return (await fetch("{B}/none#part")).url`, `"{B}/none"`},
+		{`try { await fetch("ftp://a.test/"); } catch (e) { return e.stack.split("\n").filter((l) => !l.includes("pages:")).length > 1 }`, `true`},
 		{`await fetch("{B}/to?status=302&url=file:///etc/passwd")`, `/TypeError: .* neither http: nor https:/`},
 		{`await fetch("{B}/to?status=302&url=http://[bad")`, `/TypeError: .* malformed URL/`},
 		{`await fetch("{B}/loop")`, `TypeError: Too many redirects: fetch followed 20`},

@@ -1,6 +1,7 @@
 // D1Database: a database with the shape of D1. The host runs the SQL and hands
 // back what each method resolves to; only the values to bind are checked here.
 import { host } from "../../web/js/host.js";
+import { placed, position } from "../../web/js/trace.js";
 import { viewOf } from "./body.js";
 
 const ALL = 0, RAW = 1, RAW_NAMED = 2, FIRST = 3, COLUMN = 4;
@@ -100,11 +101,11 @@ function ask(on, call, make) {
 
 /** The promise of what is made of the host's answer. */
 function later(on, answer, make) {
-  const here = new Error();
+  const here = position();
   return answer.then((found) => {
     on.seen?.();
     return make(found);
-  }, (error) => { throw placed(error, here); });
+  }, (error) => { throw told(error, here); });
 }
 
 function itself(answer) { return answer; }
@@ -124,14 +125,12 @@ function resultOf(found) {
 
 function resultsOf(found) { return found.map(resultOf); }
 
-function refused(error) { return Promise.reject(placed(error, new Error())); }
+function refused(error) { return Promise.reject(told(error, position())); }
 
-/** The error with the stack of the call: the host's has none of the Worker's lines. */
-function placed(error, here) {
-  const at = here.stack.indexOf("\n");
-  Object.defineProperty(error, "stack", { value: `${error}${here.stack.slice(at)}`, writable: true, configurable: true });
+/** The error with the stack of the call, and its cause as the language has it. */
+function told(error, here) {
   if (Object.hasOwn(error, "cause")) Object.defineProperty(error, "cause", { enumerable: false });
-  return error;
+  return placed(error, here);
 }
 
 function textOf(sql) {

@@ -1,6 +1,7 @@
 // Image transforms with the shape of Cloudflare's images binding. A transformer
 // only collects what is asked for; the host does it all at output().
 import { host } from "../../web/js/host.js";
+import { placed, position } from "../../web/js/trace.js";
 import { drain, viewOf } from "./body.js";
 
 export class ImagesError extends Error {
@@ -15,8 +16,8 @@ export class ImagesBinding {
   constructor(id) { this.#id = id; }
 
   async info(stream, options) {
-    const bytes = await bytesOf(stream, options);
-    return named(host.img_info(this.#id, bytes));
+    const here = position(), bytes = await bytesOf(stream, options);
+    return named(host.img_info(this.#id, bytes), here);
   }
 
   input(stream, options) { return new ImageTransformer(this.#id, stream, options); }
@@ -69,9 +70,9 @@ class ImageTransformer {
 
   async output(options) {
     this.#consume();
-    const form = formOf(options), inputs = [];
+    const here = position(), form = formOf(options), inputs = [];
     const plan = JSON.stringify(await this.#plan(inputs));
-    const result = await named(host.img_output(this.#id, plan, form, inputs));
+    const result = await named(host.img_output(this.#id, plan, form, inputs), here);
     for (const warning of result.warnings) console.warn(`IMAGES: ${warning}`);
     return new ImageTransformationResult(result);
   }
@@ -123,12 +124,14 @@ async function bytesOf(source, options) {
   return Uint8Array.fromBase64(new TextDecoder().decode(bytes));
 }
 
-/** Makes ImagesErrors of the host's refusals. */
-async function named(promise) {
+/** Makes ImagesErrors of the host's refusals, with the stack of the call. */
+async function named(promise, here) {
   try {
     return await promise;
   } catch (error) {
-    if (error.code === undefined) throw error;
-    throw new ImagesError(error.message, error.code);
+    if (error.code === undefined) throw placed(error, here);
+    const made = new ImagesError(error.message, error.code);
+    made.stack = `${made}`;
+    throw placed(made, here);
   }
 }

@@ -2,6 +2,7 @@
 import { host } from "../../web/js/host.js";
 import { asText, pump } from "../../web/js/streams.js";
 import { dress } from "../../web/js/idl.js";
+import { located } from "../../web/js/trace.js";
 import { streamOf, viewOf } from "./body.js";
 import { int32, isObject, options as converted, required, struct, text } from "./convert.js";
 
@@ -31,7 +32,7 @@ export class KvNamespace {
     const many = Array.isArray(key);
     const method = many ? "GET_BULK" : "GET";
     const keys = many ? key.map((k) => keyOf(k, method)) : keyOf(key, method);
-    const found = await host.kv_get(this.#id, keys, type, cacheTtl, withMetadata);
+    const found = await located(host.kv_get(this.#id, keys, type, cacheTtl, withMetadata));
     if (many) return mapOf(found);
     if (type !== "arrayBuffer" && type !== "stream") return found;
     if (!withMetadata) return bodyOf(found);
@@ -45,17 +46,17 @@ export class KvNamespace {
     const { expiration, expirationTtl, metadata } = converted(options, "put", KV, 3, "PutOptions", PUT);
     const send = (content, received) => host.kv_put(this.#id, name, content, expiration, expirationTtl, jsonOf(metadata), received);
     // The bytes are those of the call, whatever becomes of them while it is under way.
-    await (value instanceof ReadableStream ? receive(this.#id, value, (held) => send(null, held)) : send(contentOf(value)));
+    await located(value instanceof ReadableStream ? receive(this.#id, value, (held) => send(null, held)) : send(contentOf(value)));
   }
 
   async list(options) {
     const { prefix = "", limit = 0, cursor = "" } = converted(options, "list", KV, 1, "ListOptions", LIST);
-    return host.kv_list(this.#id, prefix, limit, cursor);
+    return located(host.kv_list(this.#id, prefix, limit, cursor));
   }
 
   async delete(key) {
     required(arguments, "delete", KV, "string");
-    await host.kv_delete(this.#id, keyOf(key, "DELETE"));
+    await located(host.kv_delete(this.#id, keyOf(key, "DELETE")));
   }
 }
 

@@ -2,6 +2,7 @@
 // documents of options; limits, conditions and ranges are judged by the host.
 import { host } from "../../web/js/host.js";
 import { dress } from "../../web/js/idl.js";
+import { located } from "../../web/js/trace.js";
 import { bytesOf, disturbed, drain, lengthOf, pump, streamOf, viewOf } from "./body.js";
 import { date, headersOr, int32, isObject, mistaken, number, oneOf, options as converted, record, required, string, strings, text } from "./convert.js";
 
@@ -33,13 +34,13 @@ export class R2Bucket {
 
   async head(key) {
     required(arguments, "head", "R2Bucket", "string");
-    const found = await host.r2_head(this.#id, text(key));
+    const found = await located(host.r2_head(this.#id, text(key)));
     return found === null ? null : new HeadResult(found);
   }
 
   async get(key, options) {
     required(arguments, "get", "R2Bucket", "string");
-    const found = await host.r2_get(this.#id, text(key), getOptions(options));
+    const found = await located(host.r2_get(this.#id, text(key), getOptions(options)));
     if (found === null) return null;
     return found.body === null ? new HeadResult(found.object) : new GetResult(found.object, found.body);
   }
@@ -47,17 +48,17 @@ export class R2Bucket {
   async put(key, value, options) {
     required(arguments, "put", "R2Bucket", "string", VALUE);
     const name = text(key), content = contentOf(value ?? "", "put", "R2Bucket");
-    const stored = await send(this.#id, name, content, putOptions(options));
+    const stored = await located(send(this.#id, name, content, putOptions(options)));
     return stored === null ? null : new HeadResult(stored);
   }
 
   async delete(keys) {
     required(arguments, "delete", "R2Bucket", "string or Array");
-    await host.r2_delete(this.#id, Array.isArray(keys) ? Array.from(keys, text) : [text(keys)]);
+    await located(host.r2_delete(this.#id, Array.isArray(keys) ? Array.from(keys, text) : [text(keys)]));
   }
 
   async list(options) {
-    const listing = await host.r2_list(this.#id, listOptions(options));
+    const listing = await located(host.r2_list(this.#id, listOptions(options)));
     listing.objects = listing.objects.map((o) => new HeadResult(o));
     return listing;
   }
@@ -65,7 +66,7 @@ export class R2Bucket {
   async createMultipartUpload(key, options) {
     required(arguments, "createMultipartUpload", "R2Bucket", "string");
     const name = text(key), target = metadata(converted(options, "createMultipartUpload", "R2Bucket", 2, "MultipartOptions", MULTIPART));
-    return new R2MultipartUpload(this.#id, name, await host.r2_mpu_create(this.#id, name, JSON.stringify(target)));
+    return new R2MultipartUpload(this.#id, name, await located(host.r2_mpu_create(this.#id, name, JSON.stringify(target))));
   }
 
   resumeMultipartUpload(key, uploadId) {
@@ -86,10 +87,10 @@ export class R2MultipartUpload {
     required(arguments, "uploadPart", "R2MultipartUpload", "int", VALUE);
     const n = int32(partNumber), content = contentOf(value, "uploadPart", "R2MultipartUpload");
     converted(options, "uploadPart", "R2MultipartUpload", 3, "UploadPartOptions", { ssecKey });
-    return send(this.#id, this.key, content, { part: { upload: this.uploadId, number: inRange(n) } });
+    return located(send(this.#id, this.key, content, { part: { upload: this.uploadId, number: inRange(n) } }));
   }
 
-  async abort() { await host.r2_mpu_abort(this.#id, this.key, this.uploadId); }
+  async abort() { await located(host.r2_mpu_abort(this.#id, this.key, this.uploadId)); }
 
   async complete(parts) {
     if (!Array.isArray(parts)) throw mistaken("complete", "R2MultipartUpload", 1, "Array");
@@ -98,7 +99,7 @@ export class R2MultipartUpload {
       return { partNumber: int32(part.partNumber), etag: text(part.etag) };
     });
     for (const part of named) inRange(part.partNumber);
-    return new HeadResult(await host.r2_mpu_complete(this.#id, this.key, this.uploadId, JSON.stringify(named)));
+    return new HeadResult(await located(host.r2_mpu_complete(this.#id, this.key, this.uploadId, JSON.stringify(named))));
   }
 }
 

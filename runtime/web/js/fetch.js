@@ -8,6 +8,7 @@ import { need, operation } from "./idl.js";
 import { Request, isRequest, target } from "./request.js";
 import { fetched, upgraded } from "./response.js";
 import { isStream, lengthOf, pump } from "./streams.js";
+import { located, placed, position } from "./trace.js";
 import { dial } from "./websocket.js";
 
 let last = 0;
@@ -25,7 +26,7 @@ async function fetch(input, init = undefined) {
     throw signal.reason;
   }
   if (get(list, "upgrade")?.toLowerCase() === "websocket") return handshake(state);
-  const token = ++last;
+  const token = ++last, here = position();
   let source = body, handle = -1, length = -1, stream = null;
   if (body instanceof HostBody) {
     source = null;
@@ -44,7 +45,7 @@ async function fetch(input, init = undefined) {
     const [status, text, at, redirected, headers, answerHandle] = await answer;
     return fetched(status, text, headers, answerHandle, at, redirected, signal, manual);
   } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
+    throw signal?.aborted ? signal.reason : placed(error, here);
   }
 }
 
@@ -63,7 +64,7 @@ function uncached(list, cache = "default") {
 
 async function handshake({ url, list }) {
   const protocols = get(list, "sec-websocket-protocol")?.split(",").map((name) => name.trim()) ?? [];
-  const [status, text, headers, socket] = await dial(url, list, protocols);
+  const [status, text, headers, socket] = await located(dial(url, list, protocols));
   return upgraded(status, text, headers, socket, url);
 }
 

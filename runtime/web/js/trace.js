@@ -16,6 +16,28 @@ export function trace(frames) {
   }
 }
 
+const FRAMES = 16; // of which the first are ours
+
+/**
+ * The host's answer. What it refuses has the stack of this call: the host makes its
+ * errors where none of the Worker's lines are.
+ */
+export function located(answer) {
+  const here = trace(FRAMES);
+  return answer.then(undefined, (error) => { throw placed(error, here); });
+}
+
+/** Where the code is, for placed. */
+export function position() { return trace(FRAMES); }
+
+/** The error with the stack of a call, unless it knows a line itself. */
+export function placed(error, here) {
+  const { stack } = error, at = here.indexOf("    at ");
+  if (at === -1 || typeof stack !== "string" || stack.includes("\n    at ")) return error;
+  Object.defineProperty(error, "stack", { value: `${error}\n${here.slice(at)}`, writable: true, configurable: true });
+  return error;
+}
+
 // What prepared stacks up to the last one: let go of, it would be taken apart with all that
 // it alone refers to, at the end of a budget.
 let last;
