@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -137,8 +138,25 @@ func (s *sources) original(f Frame) Frame {
 	if !ok || file == "" {
 		return f
 	}
-	f.File, f.Line, f.Column = file, line, column+1
+	f.File, f.Line, f.Column = fileOf(file), line, column+1
 	return f
+}
+
+// fileOf is the name of a source: where it is a relative URL, as esbuild writes file names, the
+// name in it.
+func fileOf(source string) string {
+	if strings.Contains(source, "://") {
+		return source
+	}
+	if name, err := url.PathUnescape(source); err == nil {
+		return name
+	}
+	return source
+}
+
+// sourceOf is the source of a name that fileOf gave, in esbuild's spelling.
+func sourceOf(file string) string {
+	return strings.ReplaceAll((&url.URL{Path: file}).String(), "%20", " ")
 }
 
 // snippet returns the lines around a frame, as far as the map holds them.
@@ -147,6 +165,9 @@ func (s *sources) snippet(f Frame) []SnippetLine {
 		return nil
 	}
 	content := s.consumer.SourceContent(f.File)
+	if content == "" {
+		content = s.consumer.SourceContent(sourceOf(f.File))
+	}
 	if content == "" {
 		return nil
 	}
