@@ -125,7 +125,7 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 	}
 	values, warnings, err := b.secrets(b.dir, m.Bindings.Secrets)
 	if err != nil {
-		return r, []devserver.Problem{{Kind: "secrets", Title: "The secrets could not be read", Message: err.Error()}}
+		return r, []devserver.Problem{secretsProblem(err)}
 	}
 	b.warnOnce(&b.warned.secrets, warnings)
 	key := workerKey(m, bundle.Worker, values)

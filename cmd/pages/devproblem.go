@@ -45,6 +45,15 @@ func problemOf(err error) devserver.Problem {
 	return p
 }
 
+// secretsProblem is a file of secrets that cannot be read.
+func secretsProblem(err error) devserver.Problem {
+	p := devserver.Problem{Kind: "secrets", Title: "The secrets could not be read", Message: err.Error()}
+	if f, ok := errors.AsType[*failure](err); ok {
+		p.Fix = f.fix
+	}
+	return p
+}
+
 // problems are diagnostics in the terms of the dev server's pages. Those of a build
 // that failed are what stops it: the warnings are told when it builds.
 func (b *siteBuilder) problems(diags manifest.Diagnostics, title string) []devserver.Problem {

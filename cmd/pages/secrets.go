@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/joho/godotenv"
 )
@@ -51,12 +55,16 @@ func readSecrets(dir string) (values map[string]string, found string, err error)
 	values = map[string]string{}
 	for _, set := range secretFiles {
 		for _, name := range set {
-			read, err := godotenv.Read(filepath.Join(dir, name))
+			text, err := os.ReadFile(filepath.Join(dir, name))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil {
 				return nil, "", fmt.Errorf("read %s: %s", name, reason(err))
+			}
+			read, err := parseSecrets(name, text)
+			if err != nil {
+				return nil, "", err
 			}
 			found = name
 			maps.Copy(values, read)
@@ -66,6 +74,30 @@ func readSecrets(dir string) (values map[string]string, found string, err error)
 		}
 	}
 	return values, "", nil
+}
+
+// parseSecrets reads a file of secrets, which may begin with a byte order mark. No error shows what is in it.
+func parseSecrets(name string, text []byte) (map[string]string, error) {
+	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\r\n"), []byte("\n"))
+	values, err := godotenv.UnmarshalBytes(text)
+	if err == nil {
+		return values, nil
+	}
+	msg := name + " is not a file of secrets"
+	if line := unreadLine(text, err); line > 0 {
+		msg += fmt.Sprintf(": line %d is no NAME=value", line)
+	}
+	return nil, &failure{code: exitRefused, id: "secrets-file", msg: msg, fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes"}
+}
+
+// unreadLine is the line that a parser's error ends in the rest of the text from, or 0.
+func unreadLine(text []byte, err error) int {
+	_, quoted, found := strings.Cut(err.Error(), " in variable name near ")
+	rest, failed := strconv.Unquote(quoted)
+	if !found || failed != nil || !bytes.HasSuffix(text, []byte(rest)) {
+		return 0
+	}
+	return 1 + bytes.Count(text[:len(text)-len(rest)], []byte("\n"))
 }
 
 // secretPaths are the files that may hold secrets, there or not.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/joho/godotenv"
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -64,11 +63,10 @@ func (r *remote) secretsFile(name string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the secrets: %w", err)
 	}
-	values, err := godotenv.UnmarshalBytes(text)
-	if err != nil || len(text) > maxSecretsFile {
-		return nil, &failure{code: exitRefused, id: "secrets-file", msg: r.shown(name) + " is not a file of secrets", fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes"}
+	if len(text) > maxSecretsFile {
+		return nil, &failure{code: exitRefused, id: "secrets-file", msg: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", r.shown(name), maxSecretsFile)}
 	}
-	return values, nil
+	return parseSecrets(r.shown(name), text)
 }
 
 // pickSecrets are the names to set, in order: all that have a value, or those wanted.
