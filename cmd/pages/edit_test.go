@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -56,6 +57,18 @@ func TestEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.eventually("the mended migration is applied", func() bool { return strings.Contains(d.stderr.String(), "applied migration 0005_locker.sql") })
+
+	// What the problem says to run is enough: nothing need be saved after it.
+	if err := os.WriteFile(migration, []byte("CREATE TABLE lockers (number INTEGER PRIMARY KEY);\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, events, "event: problems", "pages migrate undo")
+	if out, err := exec.Command(program(t), "migrate", "undo", d.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	d.eventually("the edited migration is applied", func() bool {
+		return strings.Count(d.stderr.String(), "applied migration 0005_locker.sql") == 2
+	})
 
 	if err := os.Remove(filepath.Join(d.dir, "public", "robots.txt")); err != nil {
 		t.Fatal(err)

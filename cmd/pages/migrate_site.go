@@ -77,7 +77,12 @@ func (c *cli) withMigrations(ctx context.Context, args []string, o migrate.Optio
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer func() {
+		unlock()
+		if err == nil {
+			s.tellMigrated()
+		}
+	}()
 	db, err := s.open(ctx, siteFile)
 	if err != nil {
 		return err

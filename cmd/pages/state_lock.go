@@ -93,6 +93,13 @@ func (s *state) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	return s.lock(ctx, migrateLock)
 }
 
+// migrationsTold is the file that changes when a command migrated the database: a dev server that a
+// migration stopped tries again.
+func (s *state) migrationsTold() string { return filepath.Join(s.dir, migrateLock) }
+
+// tellMigrated changes that file, which nobody holds. Where it cannot, the next save has the same effect.
+func (s *state) tellMigrated() { _ = os.WriteFile(s.migrationsTold(), []byte("migrated\n"), 0o600) }
+
 // lock waits until nobody else holds a lock of the folder, or ctx ends.
 func (s *state) lock(ctx context.Context, name string) (unlock func(), err error) {
 	lock := flock.New(filepath.Join(s.dir, name))
