@@ -98,7 +98,7 @@ func (c *comparison) early(f File) {
 	if !c.o.AllowOutOfOrder {
 		c.refusals = append(c.refusals, f.errorWhole(CodeOutOfOrder,
 			fmt.Sprintf("the new migration sorts before %q, which is already applied", c.last),
-			"rename it so that it sorts last; on this machine alone, --allow-out-of-order applies it as it is"))
+			"rename it so that it sorts last; on this machine alone, pages migrate --allow-out-of-order applies it as it is"))
 		return
 	}
 	c.Pending = append(c.Pending, f)
