@@ -103,13 +103,17 @@ function named(error, stack) {
   return stack;
 }
 
+// Where calls are too deep to make one of prepareStackTrace, the engine leaves no
+// stack at all; V8's is never null but by the author's doing.
+function isOverflow(error) { return error instanceof RangeError && error.message === "Maximum call stack size exceeded"; }
+
 // V8 takes any value as an error's stack, libraries take a stack away by setting
 // it to undefined, and one that was set is no enumerable property.
 function freeStacks() {
-  const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"), { apply } = Reflect;
+  const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"), { apply } = Reflect, { toString } = Error.prototype;
   const free = {
     get stack() {
-      const stack = apply(get, this, []), head = named(this, stack);
+      const stack = apply(get, this, []), head = stack === null && isOverflow(this) ? apply(toString, this, []) : named(this, stack);
       if (head !== stack) Reflect.defineProperty(this, "stack", { value: head, writable: true, enumerable: false, configurable: true });
       return head;
     },
