@@ -101,7 +101,14 @@ var commandFixes = map[string]string{
 	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
 	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of what is here",
 	toolapi.CodeSecretUnknown:    "pages secrets list names those that there are",
+	toolapi.CodeDomainTaken:      "pages domains list lists those of the workspace; pages domains point moves one",
+
+	toolapi.CodeConfirmationUnknown: proposeAgain,
+	toolapi.CodeConfirmationExpired: proposeAgain,
+	toolapi.CodeConfirmationStale:   proposeAgain,
 }
+
+const proposeAgain = "run the command that proposed it again, such as pages deploy"
 
 // commandError is remoteError for commands that are not about a tool by its name.
 func commandError(err error) error {
