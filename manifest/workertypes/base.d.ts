@@ -110,9 +110,12 @@ declare namespace Pages {
     readonly size: number;
     readonly etag: string;
     readonly httpEtag: string;
+    readonly checksums: Checksums;
     readonly uploaded: Date;
     readonly httpMetadata?: HTTPMetadata;
     readonly customMetadata?: Record<string, string>;
+    /** What of it was asked for, when get was. */
+    readonly range?: { offset: number; length?: number } | { offset?: number; length: number } | { suffix: number };
     readonly storageClass: string;
     writeHttpMetadata(headers: Headers): void;
   }
@@ -124,6 +127,14 @@ declare namespace Pages {
     text(): Promise<string>;
     json<T>(): Promise<T>;
     blob(): Promise<Blob>;
+  }
+  interface Checksums {
+    readonly md5?: ArrayBuffer;
+    readonly sha1?: ArrayBuffer;
+    readonly sha256?: ArrayBuffer;
+    readonly sha384?: ArrayBuffer;
+    readonly sha512?: ArrayBuffer;
+    toJSON(): { md5?: string; sha1?: string; sha256?: string; sha384?: string; sha512?: string };
   }
   interface HTTPMetadata {
     contentType?: string;

@@ -90,6 +90,7 @@ async function bucket(env: Env) {
   const kept: string | undefined = (await env.FILES.put("a", "b", { onlyIf: { etagMatches: put.etag } }))?.etag;
   const head: number | undefined = (await env.FILES.head("a"))?.size;
   const got = await env.FILES.get("a", { range: { offset: 0, length: 5 } });
+  if (got?.range && "offset" in got.range) console.log(got.range.offset, got.checksums.md5?.byteLength, got.checksums.toJSON().sha256);
   const text: string | undefined = await got?.text();
   const json: Crew | undefined = await got?.json<Crew>();
   got?.writeHttpMetadata(new Headers());
