@@ -196,7 +196,7 @@ func TestReadAll(t *testing.T) {
 		{0, 0, nil}, {1 << 20, 1 << 20, nil}, {readWhole + 1, 0, errTooLong}, {-1, readWhole + 1, errTooLong},
 	} {
 		b := &endless{left: c.length}
-		all, err := readAll(b)
+		all, err := readAll(t.Context(), b)
 		if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(all.Bytes)) != c.length {
 			t.Errorf("%d: %d bytes, %d read, %v", c.length, len(all.Bytes), b.read, err)
 		}

@@ -122,9 +122,9 @@ func bodyFuncs(open *handles) map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			return engine.Async(func(context.Context) (any, error) {
+			return engine.Async(func(ctx context.Context) (any, error) {
 				defer open.drop(id)
-				all, err := readAll(b)
+				all, err := readAll(ctx, b)
 				if err != nil {
 					return nil, jsError(err)
 				}
@@ -140,8 +140,11 @@ func bodyFuncs(open *handles) map[string]engine.Func {
 
 // readAll is all bytes of a body that are left. One whose length is known is
 // refused before any of it is read.
-func readAll(b body) (engine.Lent, error) {
+func readAll(ctx context.Context, b body) (engine.Lent, error) {
 	if length := b.Len(); length >= 0 && length <= readWhole {
+		if err := engine.HoldInTurn(ctx, length); err != nil {
+			return engine.Lent{}, err
+		}
 		all := lend(length)
 		_, err := io.ReadFull(b, all.Bytes)
 		return all, err

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // Limits of key-value storage, as Workers KV states them.
@@ -143,10 +145,21 @@ func (kv *KV) Get(ctx context.Context, key string) (*KVEntry, error) {
 	if err != nil || entry == nil || !pieces.Valid {
 		return entry, err
 	}
-	// Again, in a transaction that keeps the pieces.
+	// No transaction is open while this waits.
+	size, err := kv.sizeOf(ctx, kv.db, pieces)
+	if err != nil && !errors.Is(err, errPiecesGone) { // which a put or a delete did meanwhile
+		return nil, err
+	}
+	if err := engine.HoldInTurn(ctx, size); err != nil {
+		return nil, err
+	}
+	// Again, in a transaction that keeps the pieces. They may be others by now.
 	entry, stream, err := kv.open(ctx, key)
 	if err != nil || entry == nil {
 		return nil, err
+	}
+	if err := engine.Hold(ctx, stream.Len()-size); err != nil {
+		return nil, errors.Join(err, stream.Close())
 	}
 	entry.Value, err = stream.whole()
 	return entry, err

@@ -178,10 +178,20 @@ func (kv *KV) open(ctx context.Context, key string) (*KVEntry, *kvStream, error)
 		return entry, stream, tx.Rollback()
 	}
 	stream.tx, stream.pieces, stream.piece = tx, pieces.Int64, nil
-	if err := tx.QueryRowContext(ctx, "SELECT sum(length(bytes)) FROM kv_pieces WHERE value = ?", pieces).Scan(&stream.left); err != nil {
+	if stream.left, err = kv.sizeOf(ctx, tx, pieces); err != nil {
 		return nil, nil, errors.Join(err, tx.Rollback())
 	}
 	return entry, stream, nil
+}
+
+// sizeOf is how many bytes the pieces hold.
+func (kv *KV) sizeOf(ctx context.Context, q querier, pieces sql.NullInt64) (int64, error) {
+	var size sql.NullInt64
+	err := q.QueryRowContext(ctx, "SELECT sum(length(bytes)) FROM kv_pieces WHERE value = ?", pieces).Scan(&size)
+	if err == nil && !size.Valid {
+		err = errPiecesGone
+	}
+	return size.Int64, err
 }
 
 // Len implements body.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 )
 
 // This file bounds what Go holds on behalf of a scope while work is under way.
@@ -30,6 +31,109 @@ func (s *Scope) take(n int64) error {
 }
 
 func (s *Scope) give(n int64) { s.outside.Add(-n) }
+
+// room is what an isolate's Asyncs may read at the same time, whichever scopes they
+// are of: each scope's own bound does not hold many requests.
+type room struct {
+	mu    sync.Mutex
+	used  int64
+	freed chan struct{} // closed when some of it is given back; nil when nobody waits
+}
+
+// enter waits until n more bytes fit, or nothing else is in the room.
+func (r *room) enter(ctx context.Context, n int64) error {
+	for {
+		r.mu.Lock()
+		if r.used == 0 || r.used+n <= MaxOutside {
+			r.used += n
+			r.mu.Unlock()
+			return nil
+		}
+		if r.freed == nil {
+			r.freed = make(chan struct{})
+		}
+		freed := r.freed
+		r.mu.Unlock()
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (r *room) leave(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= n
+	if r.freed != nil {
+		close(r.freed)
+		r.freed = nil
+	}
+}
+
+// claim is what an Async said with Hold and HoldInTurn, in bytes.
+type claim struct {
+	scope *Scope
+	room  *room
+	n     int64
+	here  int64 // of them in the room
+}
+
+// claimKey is the key of an Async's *claim in its context.
+type claimKey struct{}
+
+// Hold counts n bytes that the Async whose context ctx is (or descends from) has in
+// memory, until JavaScript has its value: many that read at the same time are refused
+// before they fill the memory of the process, and not after. The error is for
+// JavaScript. An Async calls it on its own goroutine; elsewhere it does nothing.
+func Hold(ctx context.Context, n int64) error {
+	c, ok := ctx.Value(claimKey{}).(*claim)
+	if !ok || n <= 0 {
+		return nil
+	}
+	if err := c.scope.take(n); err != nil {
+		return err
+	}
+	c.n += n
+	return nil
+}
+
+// HoldInTurn is Hold for what an Async is about to read from this machine. It waits
+// until what the isolate's other requests read leaves room for it: their bounds do not
+// add up. Only the first call of an Async waits, or two could wait for each other.
+func HoldInTurn(ctx context.Context, n int64) error {
+	c, ok := ctx.Value(claimKey{}).(*claim)
+	if err := Hold(ctx, n); err != nil || !ok || n <= 0 || c.here > 0 {
+		return err
+	}
+	if err := c.room.enter(ctx, n); err != nil {
+		return err
+	}
+	c.here = n
+	return nil
+}
+
+// cover takes what a value holds beyond what was claimed.
+func (c *claim) cover(value any) error {
+	more := sizeOf(value) - c.n
+	if more <= 0 {
+		return nil
+	}
+	if err := c.scope.take(more); err != nil {
+		return err
+	}
+	c.n += more
+	return nil
+}
+
+// release gives all of it back.
+func (c *claim) release() {
+	c.scope.give(c.n)
+	if c.here > 0 {
+		c.room.leave(c.here)
+	}
+}
 
 // held is work that holds n bytes while it is under way. The error is for
 // JavaScript.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,5 +87,59 @@ func TestResultTooLarge(t *testing.T) {
 		if got, err = run(i, s, `failed`); err != nil || got != `""` && got != `"InternalError: out of memory"` {
 			t.Fatalf("got %s, %v", got, err)
 		}
+	}
+}
+
+// TestReadsAreHeld: what Asyncs read counts before they have it, within a request and
+// across the requests of an isolate.
+func TestReadsAreHeld(t *testing.T) {
+	const size = 40 << 20
+	var now, most atomic.Int32
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
+		"read": func(*engine.Call) (any, error) {
+			return engine.Async(func(ctx context.Context) (any, error) {
+				if err := engine.HoldInTurn(ctx, size); err != nil {
+					return nil, err
+				}
+				n := now.Add(1)
+				defer now.Add(-1)
+				for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+				}
+				time.Sleep(5 * time.Millisecond) // others would begin meanwhile
+				return engine.Undefined, engine.Hold(ctx, 1)
+			}), nil
+		},
+	}})
+	told := func(s *engine.Scope, want string) {
+		t.Helper()
+		for got := ""; got != want; {
+			var err error
+			if got, err = run(i, s, `said`); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	one := scope(t, 20*time.Second)
+	if _, err := run(i, one, `globalThis.said = ""; Promise.all(Array.from({ length: 50 }, () => host.read())).catch((error) => { said = error.message.slice(0, 50) }); 0`); err != nil {
+		t.Fatal(err)
+	}
+	told(one, `"the operations that this request has under way hol"`)
+	one.End(nil)
+	for now.Load() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := run(i, scope(t, 20*time.Second), `globalThis.said = 0; globalThis.failed = ""; 0`); err != nil {
+		t.Fatal(err)
+	}
+	var last *engine.Scope
+	for range 20 { // each within its own bound
+		last = scope(t, 20*time.Second)
+		if _, err := run(i, last, `host.read().then(() => said++, (error) => { said = error.message }); 0`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told(last, "20")
+	if n := most.Load(); n > engine.MaxOutside/size {
+		t.Errorf("%d reads of %d MB had their bytes at the same time", n, size>>20)
 	}
 }

@@ -48,6 +48,7 @@ type Isolate struct {
 	vm     *VM            // the loop's
 	stop   atomic.Bool
 	gone   chan struct{}
+	room   room
 }
 
 // task is one turn to run; done, if any, is told the result.
@@ -56,6 +57,8 @@ type task struct {
 	fn    func(vm *VM) error
 	done  chan error
 	vm    *VM // only if this VM still runs; nil for any
+	// after, if any, is called when the turn is over, also if there was none for it.
+	after func()
 	// rewind is not a turn: the isolate starts over.
 	rewind bool
 }
@@ -132,6 +135,9 @@ func (i *Isolate) loop() {
 		select {
 		case t := <-i.tasks:
 			err := i.run(t)
+			if t.after != nil {
+				t.after()
+			}
 			if t.done != nil {
 				t.done <- err
 			}
@@ -266,15 +272,14 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 		ctx, stop := context.WithCancel(scope.ctx)
 		defer stop()
 		defer context.AfterFunc(i.ctx, stop)()
-		value, err := contained(ctx, work)
-		size := sizeOf(value)
-		if over := scope.take(size); over != nil {
-			value, err, size = nil, over, 0
+		held := &claim{scope: scope, room: &i.room}
+		value, err := contained(context.WithValue(ctx, claimKey{}, held), work)
+		if over := held.cover(value); over != nil {
+			value, err = nil, over
 		}
 		// A closed isolate has no promise left to settle.
-		_ = i.post(task{scope: scope, vm: vm, fn: func(vm *VM) error {
+		_ = i.post(task{scope: scope, vm: vm, after: held.release, fn: func(vm *VM) error {
 			scope.pending.Add(-1)
-			defer scope.give(size)
 			return s.settle(vm, value, err)
 		}})
 	})

@@ -65,15 +65,30 @@ func (b *body) read() ([]byte, error) {
 	}
 }
 
-// readAll returns what is left. A body over maxBody is an error.
-func (b *body) readAll() ([]byte, error) {
+// counted has what is read of r count as held by an Async.
+type counted struct {
+	ctx context.Context // of the Async
+	r   io.Reader
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if over := engine.Hold(c.ctx, int64(n)); over != nil {
+		return n, over
+	}
+	return n, err
+}
+
+// readAll returns what is left, for an Async with that context. A body over maxBody is
+// an error.
+func (b *body) readAll(ctx context.Context) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all, err := io.ReadAll(io.LimitReader(b.r, maxBody+1))
+	all, err := io.ReadAll(counted{ctx, io.LimitReader(b.r, maxBody)})
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > maxBody {
+	if n, _ := io.ReadFull(b.r, make([]byte, 1)); n > 0 { // all is as long as it may be
 		return nil, &engine.Error{Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", maxBody>>20)}
 	}
 	b.atEnd.Store(true)
@@ -145,7 +160,7 @@ func (x *Exchange) leaveVisitorBody() {
 func (h *Host) bodyFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// body_read(handle) -> a promise of bytes, or of null at the end
-		"body_read": readBody(func(b *body) (any, error) {
+		"body_read": readBody(func(_ context.Context, b *body) (any, error) {
 			piece, err := b.read()
 			if errors.Is(err, io.EOF) {
 				return nil, nil
@@ -153,13 +168,13 @@ func (h *Host) bodyFuncs() map[string]engine.Func {
 			return piece, err
 		}),
 		// body_bytes(handle) -> a promise of all that is left
-		"body_bytes": readBody(func(b *body) (any, error) {
-			all, err := b.readAll()
+		"body_bytes": readBody(func(ctx context.Context, b *body) (any, error) {
+			all, err := b.readAll(ctx)
 			return all, err
 		}),
 		// body_text(handle) -> a promise of all that is left, decoded as UTF-8
-		"body_text": readBody(func(b *body) (any, error) {
-			all, err := b.readAll()
+		"body_text": readBody(func(ctx context.Context, b *body) (any, error) {
+			all, err := b.readAll(ctx)
 			return decodeUTF8(all), err
 		}),
 		// body_cancel(handle)
@@ -174,7 +189,7 @@ func (h *Host) bodyFuncs() map[string]engine.Func {
 	}
 }
 
-func readBody(read func(*body) (any, error)) engine.Func {
+func readBody(read func(context.Context, *body) (any, error)) engine.Func {
 	return func(c *engine.Call) (any, error) {
 		x, err := current(c)
 		if err != nil {
@@ -185,9 +200,9 @@ func readBody(read func(*body) (any, error)) engine.Func {
 			return nil, errForeignBody
 		}
 		b.reads.Add(1)
-		return engine.Async(func(context.Context) (any, error) {
+		return engine.Async(func(ctx context.Context) (any, error) {
 			defer b.reads.Add(-1)
-			value, err := read(b)
+			value, err := read(ctx, b)
 			if err != nil {
 				return nil, lostBody(err)
 			}

@@ -197,7 +197,7 @@ func (f *outbound) verify(b *body) error {
 	if f.integrity == "" {
 		return nil
 	}
-	all, err := b.readAll()
+	all, err := b.readAll(f.ctx)
 	if err != nil {
 		return err
 	}
