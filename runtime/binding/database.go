@@ -129,7 +129,9 @@ func (d *Database) Batch(ctx context.Context, queries []Query) (json.RawMessage,
 				if err != nil {
 					return err
 				}
-				out = append(appendComma(out, i), result...)
+				if out = append(appendComma(out, i), result...); len(out) > maxResultBytes {
+					return errResultSize
+				}
 			}
 			return nil
 		})

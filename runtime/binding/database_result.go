@@ -25,7 +25,7 @@ const (
 	shapeNone                        // nothing
 )
 
-// maxResultBytes bounds the JSON of one result.
+// maxResultBytes bounds the JSON of one result, and of all results of a batch.
 const maxResultBytes = 64 << 20
 
 // rowWriter collects the rows of one statement.

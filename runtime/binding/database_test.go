@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -379,6 +380,10 @@ func TestDatabaseBatch(t *testing.T) {
 	}
 	if _, err := d.Batch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "No SQL statements detected.") {
 		t.Errorf("got %v", err)
+	}
+	large := slices.Repeat([]Query{{SQL: "SELECT hex(zeroblob(1900000)) FROM (VALUES (1), (2), (3), (4), (5))"}}, 5) // each is within the bound
+	if _, err := d.Batch(t.Context(), append([]Query{insert(5)}, large...)); err == nil || !strings.Contains(err.Error(), errResultSize.Error()) {
+		t.Errorf("results of 95 MB: got %v", err)
 	}
 	if got := askSQL(t, d, shapeRaw, "SELECT x FROM a"); got != "[[1],[2]]" {
 		t.Errorf("the table holds %s", got)
