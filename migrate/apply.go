@@ -19,7 +19,8 @@ import (
 // seen to be wrong with a text is refused before any file runs. When Apply returns nil, all of them are committed
 // and [Options.Tables] exist.
 //
-// While a file runs, its connection has the package's own authorizer and limits; afterwards it has no authorizer.
+// While a file runs, its connection is defensive, and has the package's own authorizer and limits; afterwards it has
+// no authorizer.
 func (m *Migrator) Apply(ctx context.Context) (Result, error) {
 	set, err := m.read()
 	if err != nil {
@@ -310,7 +311,7 @@ func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
 }
 
 func (r *run) execute(ctx context.Context, c connection, f File) error {
-	err := guarded(ctx, r.conn, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
+	err := guarded(ctx, r.conn, c, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,10 @@ var forbiddenFunctions = map[string]bool{
 // virtualTables are the modules the platform's databases have.
 var virtualTables = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": true, "rtree_i32": true}
 
+// hiddenTables are modules of SQLite's that show the pages of all tables: the
+// platform's databases are built without them.
+var hiddenTables = map[string]bool{"sqlite_dbpage": true, "dbstat": true}
+
 const ownPrefix = "_pages_"
 
 func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite.AuthorizerReturnCode {
@@ -61,6 +65,9 @@ func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, databa
 type refusal struct{ code, msg, fix string }
 
 func verdict(action sqlite.AuthorizerActionCode, arg1, arg2, database string) refusal {
+	if hiddenTables[strings.ToLower(arg1)] {
+		return refusal{CodeModule, `the table "` + arg1 + `" is not available`, "remove the statement: a migration reaches tables, and not the pages they are kept in"}
+	}
 	switch action {
 	case sqlite.AuthRead, sqlite.AuthSelect, sqlite.AuthRecursive, sqlite.AuthAnalyze, sqlite.AuthReindex:
 		return refusal{}
@@ -128,8 +135,8 @@ func own(name string) bool {
 
 var errNoAuthorizer = errors.New("the database driver has no authorizer")
 
-// guarded runs fn while conn refuses what a migration may not do, and has the platform's limits.
-func guarded(ctx context.Context, conn *sql.Conn, fn func(ctx context.Context, g *guard) error) error {
+// guarded runs fn while conn refuses what a migration may not do, and has the platform's limits. c is its handle.
+func guarded(ctx context.Context, conn *sql.Conn, c connection, fn func(ctx context.Context, g *guard) error) error {
 	g := &guard{}
 	restore, err := limitConn(conn)
 	if err != nil {
@@ -138,7 +145,11 @@ func guarded(ctx context.Context, conn *sql.Conn, fn func(ctx context.Context, g
 	if err := setAuthorizer(conn, g.authorize); err != nil {
 		return errors.Join(err, restore())
 	}
+	// The tables in which fts5 and rtree keep their trees are theirs: the C code that reads them is to find there
+	// what it wrote.
+	c.setDefensive(true)
 	err = fn(ctx, g)
+	c.setDefensive(false)
 	if off := errors.Join(setAuthorizer(conn, nil), restore()); err == nil {
 		err = off
 	}

@@ -37,6 +37,19 @@ func (c connection) setBusyTimeout(d time.Duration) {
 	sqlite3.Xsqlite3_busy_timeout(tls, uintptr(c), int32(d.Milliseconds())) //nolint:gosec // as it was read
 }
 
+// setDefensive has SQLite refuse what could damage the database file by ordinary SQL.
+func (c connection) setDefensive(on bool) {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	arguments := libc.Xmalloc(tls, 32)
+	defer libc.Xfree(tls, arguments)
+	value := int32(0)
+	if on {
+		value = 1
+	}
+	sqlite3.Xsqlite3_db_config(tls, uintptr(c), sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(arguments, value, uintptr(0)))
+}
+
 // interruptible runs fn, and when ctx ends it interrupts what fn runs on conn with
 // a context that has no end.
 func interruptible(ctx context.Context, conn *sql.Conn, fn func(connection) error) error {

@@ -259,7 +259,10 @@ func TestForbidden(t *testing.T) {
 		}},
 		{"M-023", migrate.CodeParameter, []string{"SELECT ?1", "SELECT :name", "SELECT @x", "SELECT $x", "SELECT ?"}},
 		{"temporary", migrate.CodeTemporary, []string{"CREATE TEMP TABLE x(y)", "CREATE TEMP VIEW x AS SELECT 1", "CREATE TABLE temp.x(y)"}},
-		{"module", migrate.CodeModule, []string{"CREATE VIRTUAL TABLE x USING dbstat"}},
+		{"module", migrate.CodeModule, []string{
+			"CREATE VIRTUAL TABLE x USING dbstat", "CREATE TABLE b AS SELECT * FROM sqlite_dbpage", "UPDATE SQLITE_dbpage SET data = zeroblob(4096)",
+			"DELETE FROM sqlite_dbpage", "SELECT * FROM dbstat",
+		}},
 	}
 	for _, tt := range tests {
 		for _, statement := range tt.statements {
@@ -281,6 +284,26 @@ func TestForbidden(t *testing.T) {
 	if found, _ := filepath.Glob(stray + "*"); found != nil {
 		t.Errorf("a statement made %q", found)
 	}
+}
+
+// TestDefensive: what virtual tables keep for themselves cannot be written behind their back, and is free again after
+// the file.
+func TestDefensive(t *testing.T) {
+	const begin = "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('some words');\nCREATE VIRTUAL TABLE r USING rtree(id, x, y);\n"
+	for _, statement := range []string{"UPDATE f_data SET block = randomblob(100)", "DELETE FROM f_idx", "INSERT INTO r_node VALUES (9, x'00')", "DROP TABLE f_content"} {
+		db := open(t)
+		_, err := migrator(db, list("1.sql", begin+statement), options).Apply(t.Context())
+		if got := codes(err); got != "1.sql:3:1 "+migrate.CodeFailed {
+			t.Errorf("%s: got %q: %v", statement, got, err)
+		}
+		if got := dump(t, db); got != "" {
+			t.Errorf("%s: database holds %s", statement, got)
+		}
+	}
+	db := open(t)
+	apply(t, db, list("1.sql", begin+"INSERT INTO f(f) VALUES ('rebuild'); ALTER TABLE f RENAME TO g; DROP TABLE r;"))
+	db.SetMaxOpenConns(1)
+	execute(t, db, "UPDATE g_data SET block = block")
 }
 
 // TestForeignKeysFix is M-013: the pragma that people write has a form that works.
