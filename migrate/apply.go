@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Apply runs the pending files in order, each in a transaction of its own that also holds its ledger row. It stops
@@ -366,13 +367,16 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 		return f.refused(s, g, nil)
 	}
 	err := r.statement(ctx, text)
+	begin := position(f.path(), f.SQL, s.start)
+	if l, over := limitOf(text, err); over && r.o.Limited && l.id != sqlite3.SQLITE_LIMIT_VDBE_OP && g.msg == "" {
+		return &Error{Pos: begin, Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what, Fix: "do it in smaller ones", cause: err}
+	}
 	if err != nil && g.msg == "" {
 		err = r.beyondLimits(ctx, f, s, err)
 	}
 	if err == nil {
 		return nil
 	}
-	begin := position(f.path(), f.SQL, s.start)
 	if g.msg != "" {
 		return f.refused(s, g, err)
 	}

@@ -487,6 +487,20 @@ func TestLimits(t *testing.T) {
 				t.Errorf("database holds %s", got)
 			}
 			execute(t, db, "INSERT INTO a SELECT * FROM a LIMIT 1") // the connection's own limits are back
+
+			strict := open(t)
+			_, err := migrator(strict, list("1.sql", tt.sql), migrate.Options{Limited: true}).Apply(t.Context())
+			said := ""
+			if refused, ok := errors.AsType[*migrate.Error](err); ok {
+				said = refused.Pos.String() + strings.TrimPrefix(refused.Msg, "the platform refuses this statement:")
+			}
+			want := tt.says
+			if tt.name == "steps" {
+				want = ""
+			}
+			if said != want {
+				t.Errorf("with Limited: got %q (%v), want %q", said, err, want)
+			}
 		})
 	}
 }

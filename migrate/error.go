@@ -41,6 +41,7 @@ const (
 	CodeNumbering          = "migration_numbering"
 	CodeNoUndo             = "migration_nothing_to_undo"
 	CodePending            = "migration_pending"
+	CodeOverLimit          = "migration_over_limit" // also of notices
 
 	CodeDatabaseReadOnly    = "database_read_only"
 	CodeDatabaseDamaged     = "database_damaged"
@@ -49,7 +50,6 @@ const (
 
 	// Codes of notices only.
 	CodeHeld            = "migration_without_statement"
-	CodeOverLimit       = "migration_over_limit"
 	CodeSquashed        = "migration_squashed"
 	CodeIgnored         = "migration_ignored"
 	CodeEmpty           = "migration_directory_empty"

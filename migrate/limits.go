@@ -74,15 +74,20 @@ func limitOf(statement string, err error) (limit, bool) {
 	return limit{}, false
 }
 
-// beyondLimits runs a statement that hit a limit of the platform's without them, and warns.
+// beyondLimits runs a statement that hit a limit of the platform's without them, and warns. With [Options.Limited] that
+// is one of too many steps.
 func (r *run) beyondLimits(ctx context.Context, f File, s span, err error) error {
 	text := string(f.SQL[s.start:s.end])
 	l, ok := limitOf(text, err)
 	if !ok {
 		return err
 	}
-	for _, each := range platformLimits {
-		if _, err := sqlite.Limit(r.conn, each.id, maxLimit); err != nil {
+	lift, to := platformLimits, maxLimit
+	if r.o.Limited {
+		lift, to = []limit{l}, maxSteps
+	}
+	for _, each := range lift {
+		if _, err := sqlite.Limit(r.conn, each.id, to); err != nil {
 			return err
 		}
 	}
@@ -100,5 +105,9 @@ func (r *run) beyondLimits(ctx context.Context, f File, s span, err error) error
 	return again
 }
 
-// maxLimit is cut down by SQLite to the most it was built for.
-const maxLimit = 1<<31 - 1
+const (
+	// maxLimit is cut down by SQLite to the most it was built for.
+	maxLimit = 1<<31 - 1
+	// maxSteps is what 100,000 bytes of SQL can ask for. D1's own figure stops nothing there: statements of 60,000 steps pass.
+	maxSteps = 500_000
+)

@@ -44,6 +44,9 @@ type Options struct {
 	// HoldEmpty ends a run before the first file that has no statement yet, which someone is about to write. Default
 	// is to apply it.
 	HoldEmpty bool
+	// Limited refuses a statement that is over a limit of the platform's databases, but for that of steps, where the
+	// default is to run it without them and to warn.
+	Limited bool
 	// Tables are names that must exist as a table or view after Apply: bindings.database.tables and the submissions
 	// table. Default none.
 	Tables []string

@@ -36,7 +36,7 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 			return err
 		}
 	}
-	migrator := s.host.cli.migrator(s.state, s.database, dir, m, migrate.Options{})
+	migrator := s.host.cli.migrator(s.state, s.database, dir, m, migrate.Options{Limited: true}) // its author is not who runs the service
 	status, err := migrator.Status(ctx)
 	if err != nil {
 		s.host.notice(err)
