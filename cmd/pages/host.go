@@ -29,6 +29,7 @@ type siteHost struct {
 	outside *site.Outside   // for visitors of no site
 	files   *site.FileCache // of all sites
 	most    int             // sites that are open at a time
+	patient time.Duration   // with the migrations of a release
 
 	mu       sync.Mutex
 	sites    map[string]*hostedSite
@@ -48,7 +49,8 @@ const loadPause = 5 * time.Second
 func (c *cli) newHost(ctx context.Context, data *platformData, logger *slog.Logger) (*siteHost, error) {
 	h := &siteHost{
 		cli: c, dir: filepath.Join(data.dir, "sites"), logger: logger, until: context.WithoutCancel(ctx), files: site.NewFileCache(hostFileBytes),
-		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), notice: func(error) {},
+		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), patient: hostedMigrationTime,
+		notice: func(error) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
 		return pagesruntime.Open(h.until, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now})

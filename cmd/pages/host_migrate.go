@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -14,6 +17,10 @@ import (
 
 // migrationsCopy are folders in which the migrations of a release lie while they run.
 const migrationsCopy = "migrations-*"
+
+// hostedMigrationTime is how long the migrations of one release may take. A scheduled
+// publish has nobody who waits for it, and would otherwise run an endless one for ever.
+const hostedMigrationTime = 2 * time.Minute
 
 // migrate brings the site's database to where the release needs it.
 func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error) {
@@ -48,9 +55,14 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	case len(status.Missing) > 0:
 		return &service.ReleaseError{Code: toolapi.CodeSchemaAhead, Message: "The page's database has the migration " + status.Missing[0].Name + ", which this revision does not know."}
 	}
-	result, err := migrator.Apply(ctx)
+	bounded, stop := context.WithTimeout(ctx, s.host.patient)
+	defer stop()
+	result, err := migrator.Apply(bounded)
 	if err != nil {
 		s.host.notice(err)
+		if bounded.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.patient)
+		}
 		return migrationRefused(ctx, err, result.Stands())
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -94,5 +95,37 @@ func TestLoadBesidePublish(t *testing.T) {
 		return old, errors.New("it was replaced")
 	}); got != "newest" || !h.Serving("s") {
 		t.Errorf("the visitor whose release could not be loaded got %q", got)
+	}
+}
+
+// TestHostileMigrations: what a site brings to its database ends, and takes no more memory
+// than the platform's databases give it.
+func TestHostileMigrations(t *testing.T) {
+	h, of := hosting(t)
+	h.notice, h.patient = func(error) {}, 300*time.Millisecond
+	for i, c := range []struct{ sql, says string }{
+		{"CREATE TABLE a AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", "001.sql took longer than 300ms and was stopped"},
+		{"CREATE TABLE a AS SELECT hex(zeroblob(400000000))", "at most 2,000,000 bytes"},
+		{"CREATE TABLE a(x)", ""},
+	} {
+		name := fmt.Sprint("s", i)
+		r := of(name, "text")
+		f := bundle.File{Path: "migrations/001.sql", SHA256: sumOf(c.sql), Size: int64(len(c.sql))}
+		if _, err := r.Files.Put(f.SHA256, f.Size, strings.NewReader(c.sql)); err != nil {
+			t.Fatal(err)
+		}
+		made, err := bundle.New([]byte(`{"bindings":{"database":{"migrations":"migrations"}}}`), []bundle.File{f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Bundle = made
+		next, err := h.Prepare(t.Context(), r)
+		if c.says == "" && err == nil {
+			next.Discard()
+			continue
+		}
+		if refused, ok := errors.AsType[*service.ReleaseError](err); !ok || c.says == "" || !strings.Contains(refused.Message, c.says) {
+			t.Errorf("%s: %v", c.sql, err)
+		}
 	}
 }

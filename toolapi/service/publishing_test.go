@@ -267,6 +267,49 @@ func TestScheduleShows(t *testing.T) {
 	}
 }
 
+// TestScheduledApart: a publish that does not end, by its migrations say, holds up its own
+// workspace and no other, and is begun once.
+func TestScheduledApart(t *testing.T) {
+	w, host := hosting(t)
+	mine, theirs := w.demo.IDs["site_id"], w.demo.IDs["other_site_id"]
+	w.sql("UPDATE sites SET workspace_id = (SELECT id FROM workspaces WHERE slug = 'globex') WHERE id = ?", theirs)
+	endless := w.revisionOf("endless")
+	for site, revision := range map[string]string{mine: endless, theirs: w.value("SELECT live_revision FROM sites WHERE id = ?", theirs)} {
+		w.sql("INSERT INTO schedules (site_id, at, revision, holder_id, key_id, request_id) SELECT ?, ?, ?, holder_id, id, 'r' FROM keys LIMIT 1", site, w.now().UnixMilli(), revision)
+	}
+	begun, gate := make(chan string, 10), make(chan struct{})
+	host.wait = func(revision string) {
+		begun <- revision
+		if revision == endless {
+			<-gate
+		}
+	}
+	var work sync.WaitGroup
+	work.Go(func() {
+		if err := w.service.PublishDue(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	for range 2 {
+		select {
+		case <-begun:
+		case <-time.After(time.Minute):
+			t.Fatal("one workspace waits for another")
+		}
+	}
+	for w.value("SELECT count(*) FROM schedules") != "1" { // the other has gone live
+		time.Sleep(time.Millisecond)
+	}
+	if err := w.service.PublishDue(t.Context()); err != nil || len(begun) > 0 {
+		t.Errorf("%v, begun twice: %d", err, len(begun))
+	}
+	close(gate)
+	work.Wait()
+	if n := w.value("SELECT count(*) FROM schedules"); n != "0" {
+		t.Errorf("%s schedules are left", n)
+	}
+}
+
 // TestDamagedBlobs is U-064.
 func TestDamagedBlobs(t *testing.T) {
 	w, host := hosting(t)

@@ -15,15 +15,18 @@ func (s *Service) Run(ctx context.Context) {
 	defer poll.Stop()
 	defer clean.Stop()
 	defer collect.Stop()
-	var inbox sync.WaitGroup
+	var work sync.WaitGroup
 	if s.host != nil {
-		inbox.Go(func() { s.runInbox(ctx) })
+		work.Go(func() { s.runInbox(ctx) })
 	}
-	defer inbox.Wait()
-	for ctx.Err() == nil {
-		if err := s.PublishDue(ctx); err != nil && ctx.Err() == nil {
+	defer work.Wait()
+	failed := func(err error) {
+		if ctx.Err() == nil {
 			s.log.Error("scheduled publish failed", "error", err.Error())
 		}
+	}
+	for ctx.Err() == nil {
+		s.beginDue(ctx, &work, failed)
 		select {
 		case <-ctx.Done():
 		case <-poll.C:
@@ -44,20 +47,53 @@ func (s *Service) Run(ctx context.Context) {
 
 // PublishDue publishes every page whose scheduled time has come.
 func (s *Service) PublishDue(ctx context.Context) error {
+	var (
+		work sync.WaitGroup
+		mu   sync.Mutex
+		errs []error
+	)
+	s.beginDue(ctx, &work, func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
+	})
+	work.Wait()
+	return errors.Join(errs...)
+}
+
+// beginDue publishes what is due, in work: a workspace's pages one after the other, and
+// no workspace waits for another, whose migrations may take minutes. One that is not
+// done with what was due earlier is left for the next time.
+func (s *Service) beginDue(ctx context.Context, work *sync.WaitGroup, failed func(error)) {
 	now := s.now().UnixMilli()
 	var all []due
 	err := s.db.read(ctx, func(t tx) (err error) {
 		all, err = t.dueBy(now)
 		return err
 	})
+	if err != nil {
+		failed(err)
+		return
+	}
+	of := map[int64][]due{}
 	for _, d := range all {
-		if e := s.publishScheduled(ctx, d, now); e != nil {
-			err = errors.Join(err, e)
+		of[d.workspace] = append(of[d.workspace], d)
+	}
+	for workspace, its := range of {
+		if _, busy := s.publishing.LoadOrStore(workspace, true); busy {
 			continue
 		}
-		s.log.Info("published as scheduled", "site", d.site, "revision", d.revision)
+		work.Go(func() {
+			defer s.publishing.Delete(workspace)
+			for _, d := range its {
+				if err := s.publishScheduled(ctx, d, now); err != nil {
+					failed(err)
+					continue
+				}
+				s.log.Info("published as scheduled", "site", d.site, "revision", d.revision)
+			}
+		})
 	}
-	return err
 }
 
 // Clean forgets what has expired: proposals, answers kept for retries, and rate

@@ -79,6 +79,7 @@ type Service struct {
 	lists          blobLists
 	pace           atomic.Int64 // how long the next bytes of a body are waited for
 	collecting     sync.Mutex
+	publishing     sync.Map // workspaces whose scheduled publishes are under way
 
 	opening sync.Mutex // of what is below
 	blobs   *blob.Store
