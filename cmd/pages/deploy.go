@@ -149,7 +149,7 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 		return err
 	}
 	d.page = page
-	d.progress("%s %s (%s) in the workspace %s at %s", d.paint("1", "to"), printable(page.Name), page.Hostname, in.Workspace, d.client.BaseURL())
+	d.progress("%s %s (%s) in the workspace %s at %s", d.paint("1", "to"), printable(page.Name), printable(page.Hostname), printable(in.Workspace), d.client.BaseURL())
 	d.to = &deploy.Deployer{Client: d.client, Contract: d.contract, Workspace: d.workspace, Site: d.site, Version: version, Now: d.now}
 	live, err := d.to.Look(ctx)
 	if err != nil {
@@ -190,7 +190,7 @@ func (d *deployment) createPage(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.progress("made the site %s at %s", printable(made.Name), made.Hostname)
+		d.progress("made the site %s at %s", printable(made.Name), printable(made.Hostname))
 		d.workspace, d.site = made.Workspace, made.SiteID
 		return d.saveLink()
 	})
@@ -210,7 +210,7 @@ func (d *deployment) send(ctx context.Context, site *builtSite, live deploy.Live
 		return remoteError(err)
 	}
 	d.revision = done.Revision
-	d.progress("sent %s: revision %s is ready", d.sent(p), done.Revision)
+	d.progress("sent %s: revision %s is ready", d.sent(p), printable(done.Revision))
 	if d.link == (link{}) {
 		if err := d.saveLink(); err != nil {
 			return err

@@ -28,7 +28,7 @@ type finished struct {
 
 // finish prints the result: stdout is the address.
 func (d *deployment) finish(doc finished) error {
-	d.progress("%s", d.outcome)
+	d.progress("%s", printable(d.outcome))
 	if !d.json {
 		fmt.Fprintln(d.stdout, d.url)
 		return nil

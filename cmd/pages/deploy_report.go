@@ -39,7 +39,7 @@ func (r *remote) reportCall(tool string, a client.Answer) error {
 		for _, record := range p.Records {
 			r.progress("set in DNS: %s %s %s", printable(record.Name), printable(record.Type), printable(record.Value))
 		}
-		r.progress("%s", deploy.Serving(url, p.Revision, p.ServingNow))
+		r.progress("%s", printable(deploy.Serving(url, p.Revision, p.ServingNow)))
 		fmt.Fprintln(r.stdout, url)
 	default:
 		r.printAnswer(a.Body)
@@ -60,18 +60,18 @@ func (r *remote) reportRepeated(a client.Answer, now string) error {
 	if r.json {
 		r.printAnswer(a.Body)
 	} else {
-		fmt.Fprintln(r.stdout, r.client.SiteURL(said.Hostname))
+		fmt.Fprintln(r.stdout, printable(r.client.SiteURL(said.Hostname)))
 	}
 	return nil
 }
 
 func (r *remote) reportPublish(p toolapi.Publish) {
 	url := r.client.SiteURL(p.Hostname)
-	r.progress("%s", deploy.Serving(url+" with revision "+p.Revision, &p.Revision, p.ServingNow))
+	r.progress("%s", printable(deploy.Serving(url+" with revision "+p.Revision, &p.Revision, p.ServingNow)))
 	fmt.Fprintln(r.stdout, url)
 }
 
 func (r *remote) reportSchedule(p toolapi.SchedulePublish) {
 	r.progress("%s", scheduled(p))
-	fmt.Fprintln(r.stdout, r.client.SiteURL(p.Hostname))
+	fmt.Fprintln(r.stdout, printable(r.client.SiteURL(p.Hostname)))
 }

@@ -33,7 +33,7 @@ func (c *cli) newRevisions() *cobra.Command {
 				return nil
 			}
 			for _, v := range list.Revisions {
-				fmt.Fprintf(r.stdout, "%-20s %s  %6d files  %9s  %s\n", v.Revision, shortTime(v.CreatedAt), v.Files, size(v.Bytes), standing(v))
+				fmt.Fprintf(r.stdout, "%-20s %s  %6d files  %9s  %s\n", printable(v.Revision), shortTime(v.CreatedAt), v.Files, size(v.Bytes), standing(v))
 			}
 			r.none(len(list.Revisions), "revisions")
 			return nil

@@ -52,7 +52,7 @@ func (r *remote) openSite(ctx context.Context, args []string) error {
 	}
 	page, in, err := r.chooseSite(ctx)
 	if err == nil {
-		r.progress("%s %s (%s) in the workspace %s at %s", r.paint("1", "on"), printable(page.Name), page.Hostname, in.Workspace, r.client.BaseURL())
+		r.progress("%s %s (%s) in the workspace %s at %s", r.paint("1", "on"), printable(page.Name), printable(page.Hostname), printable(in.Workspace), r.client.BaseURL())
 	}
 	return err
 }

@@ -90,8 +90,8 @@ func (r *remote) printWho(doc whoDoc) {
 	fmt.Fprintf(r.stdout, "key        %s (from %s)\n", doc.Key, doc.KeyFrom)
 	switch {
 	case doc.WorkingIn != nil:
-		fmt.Fprintf(r.stdout, "workspace  %s, %s (%s)\n", doc.Workspace, printable(doc.WorkingIn.Label), doc.WorkingIn.Source)
+		fmt.Fprintf(r.stdout, "workspace  %s, %s (%s)\n", printable(doc.Workspace), printable(doc.WorkingIn.Label), printable(string(doc.WorkingIn.Source)))
 	case len(doc.Workspaces) > 0:
-		fmt.Fprintf(r.stdout, "workspace  none chosen; the key reaches %s\n", strings.Join(doc.Workspaces, ", "))
+		fmt.Fprintf(r.stdout, "workspace  none chosen; the key reaches %s\n", printable(strings.Join(doc.Workspaces, ", ")))
 	}
 }

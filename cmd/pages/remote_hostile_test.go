@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHostileService: whatever text a service answers with, a terminal obeys none of it,
+// and it begins no line, which a workflow could read as a command.
+func TestHostileService(t *testing.T) {
+	const evil = "x\x1b]0;title\x07\x1b[2J\u202e\r\n::error::y"
+	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
+	type object = map[string]any
+	page := object{"site_id": id, "name": evil, "hostname": evil, "live_revision": evil, "serving_now": true}
+	lists := object{
+		"ok": true, "workspace": evil, "working_in": object{"label": evil, "note": evil, "workspace": evil, "source": evil},
+		"pages": []any{page}, "domains": []any{object{"domain_id": evil, "hostname": evil, "site_name": evil}},
+		"revisions": []any{object{"revision": evil, "created_at": evil}},
+	}
+	refusal := object{"ok": false, "code": evil, "message": evil, "fix": evil, "request_id": evil, "tool": evil, "issues": []any{object{"path": evil, "message": evil}}, "workspaces": []any{evil}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer := lists
+		if path.Base(r.URL.Path) == "content.status" {
+			answer = refusal
+		}
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	obeyed := regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e]|(?m:^::)")
+	for _, command := range []string{"whoami", "domains", "revisions --site " + id, "rollback r1 --propose-only --site " + id, "call content.status"} {
+		var out strings.Builder
+		e := env{
+			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: t.TempDir(), now: time.Now,
+			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+		}
+		run(t.Context(), strings.Fields(command), e)
+		if found := obeyed.FindString(out.String()); found != "" {
+			t.Errorf("pages %s prints %q in %q", command, found, out.String())
+		}
+		if !strings.Contains(out.String(), `\x1b]0;title`) {
+			t.Errorf("pages %s does not show it: %q", command, out.String())
+		}
+	}
+}
