@@ -11,7 +11,7 @@
 // authorizer that refuses what would leave the transaction or the database: transaction control, ATTACH, VACUUM,
 // TEMP objects, PRAGMAs that are not on a short list, and any write to a _pages_ table. An applied file that
 // changed or vanished, and a new file that sorts before an applied one, are refused before anything runs. What the
-// platform's databases would refuse for its size alone runs, and is told.
+// platform's databases would refuse for its size alone runs, and is told, but with [Options.Limited].
 //
 // Every refusal is an [Error] with a stable code and, where a file is to blame, the line and column in it; several
 // at once come as [Errors].
