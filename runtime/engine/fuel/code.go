@@ -132,6 +132,9 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 	if l.isCopier(i) {
 		code = askingEach(code)
 	}
+	if l.isPostfix(i) {
+		code = withOwnArguments(code)
+	}
 	switch {
 	case l.imports.funcs+uint32(i) == f.then:
 		return f.allocOwned(code)
