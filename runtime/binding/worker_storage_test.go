@@ -178,10 +178,10 @@ If-Unmodified-Since: Fri, 01 Jan 2100 00:00:00 GMT -> true`,
 	},
 	{
 		"json and blob", `
-			await env.BUCKET.put("j", '{"a":1}', { httpMetadata: { contentType: "application/json" } });
+			await env.BUCKET.put("j", '{"a":1}', { httpMetadata: { contentType: "application/json; charset=UTF-8" } });
 			const b = await (await env.BUCKET.get("j")).blob();
 			return [await (await env.BUCKET.get("j")).json(), b.type, b.size, await refused(env.BUCKET.put("j", "{").then(() => env.BUCKET.get("j")).then((o) => o.json()).catch((e) => { throw new Error(e.name); }))]`,
-		`[{"a":1},"application/json",7,"Error: SyntaxError"]`,
+		`[{"a":1},"application/json; charset=UTF-8",7,"Error: SyntaxError"]`,
 	},
 	{
 		"metadata", `

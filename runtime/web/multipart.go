@@ -158,8 +158,12 @@ func (p part) checked(body, rest []byte) (part, []byte, error) {
 		return p, nil, errors.New("a part has no name")
 	}
 	p.body = body
-	if p.isFile && p.contentType == "" {
+	switch {
+	case !p.isFile:
+	case p.contentType == "":
 		p.contentType = "text/plain"
+	case strings.ContainsFunc(p.contentType, func(r rune) bool { return r != '\t' && r < 0x20 || r > 0x7e }):
+		p.contentType = ""
 	}
 	return p, rest, nil
 }

@@ -44,9 +44,30 @@ func TestRequestAttributes(t *testing.T) {
 	})
 }
 
-// A body's blob has the type as it is written, not as it came.
+// A body's blob has the type as it is written, not as it came (Fetch standard, 5.3, blob and formData): values keep
+// their case, which those that Blob and slice are given lose (File API, 3.1 and 3.3.1).
 func TestBlobType(t *testing.T) {
 	try(t, web.Options{}, []snippet{
+		{
+			`const seen = []; for (const type of ["Text/Plain;Charset=GBK", "a/b;c=\"D e\"", "a/b;c=\u00c9"]) seen.push((await new Response("x", { headers: { "content-type": type } }).blob()).type); return seen`,
+			`["text/plain;charset=GBK","a/b;c=\"D e\"","a/b;c=\"\u00c9\""]`,
+		},
+		{
+			`const body = "--Ab\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--Ab--\r\n"; const blob = await new Response(body, { headers: { "content-type": "multipart/form-data; boundary=Ab" } }).blob(); return (await new Response(blob).formData()).get("a")`,
+			`"b"`,
+		},
+		{
+			`const file = async (type) => (await new Response("--Ab\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n" + type + "\r\nb\r\n--Ab--\r\n", { headers: { "content-type": "multipart/form-data; boundary=Ab" } }).formData()).get("a").type; return Promise.all(["Content-Type: Text/HTML; Charset=GBK\r\n", "", "Content-Type: t/\u00e9\r\n", "Content-Type: t/\u0001\r\n"].map(file))`,
+			`["Text/HTML; Charset=GBK","text/plain","",""]`,
+		},
+		{
+			`const blob = await new Response("x", { headers: { "content-type": "a/b;c=D" } }).blob(); const form = new FormData(); form.append("a", blob); return [structuredClone(blob).type, form.get("a").type, structuredClone(form.get("a")).type, new Response(blob).headers.get("content-type"), (await new Response(form).text()).includes("Content-Type: a/b;c=D\r\n")]`,
+			`["a/b;c=D","a/b;c=D","a/b;c=D","a/b;c=D",true]`,
+		},
+		{
+			`const blob = await new Response("x", { headers: { "content-type": "a/b;c=D" } }).blob(); return [blob.slice().type, blob.slice(0, 1, "A/B").type, blob.slice(0, 1, "a/\u00e9").type, blob.slice(0, 1, null).type, new Blob([blob]).type, new Blob([], { type: "a/b;c=D" }).type, new File([], "f", blob).type]`,
+			`["","a/b","","null","","a/b;c=d","a/b;c=d"]`,
+		},
 		{
 			`const seen = []; for (const type of ["Text/Plain; Charset=\"x\" ;a", "image/png", "nothing", ""]) seen.push((await new Response("x", { headers: { "content-type": type } }).blob()).type); return seen`,
 			`["text/plain;charset=x","image/png","",""]`,

@@ -1,5 +1,6 @@
 // Object storage with the shape of R2. This file checks shapes and makes plain
 // documents of options; limits, conditions and ranges are judged by the host.
+import { blobOf } from "../../web/js/blob.js";
 import { host } from "../../web/js/host.js";
 import { dress } from "../../web/js/idl.js";
 import { located } from "../../web/js/trace.js";
@@ -179,7 +180,7 @@ export class GetResult extends HeadResult {
 
   async json() { return JSON.parse(await this.text()); }
 
-  async blob() { return new Blob([await this.#take()], { type: this.httpMetadata?.contentType ?? "" }); }
+  async blob() { return blobOf(await this.#take(), this.httpMetadata?.contentType ?? ""); }
 }
 
 for (const cls of [R2Bucket, R2MultipartUpload, Checksums, HeadResult, GetResult]) dress(cls.name, cls);

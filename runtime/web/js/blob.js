@@ -10,14 +10,18 @@ export let blobBytes;
 /** Reports whether value is a Blob. */
 export let isBlob;
 
-let setBytes;
+let fill;
 
 export class Blob {
   #bytes;
   #type;
   static {
     blobBytes = (blob) => blob.#bytes;
-    setBytes = (blob, bytes) => { blob.#bytes = bytes; };
+    fill = (blob, bytes, type) => {
+      blob.#bytes = bytes;
+      blob.#type = type;
+      return blob;
+    };
     isBlob = (value) => typeof value === "object" && value !== null && #bytes in value;
   }
   constructor() {
@@ -29,12 +33,12 @@ export class Blob {
     const given = options?.type;
     const type = given === undefined ? "" : `${given}`;
     this.#bytes = join(pieces, native);
-    this.#type = /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : "";
+    this.#type = typeOf(type);
   }
   get size() { return this.#bytes.byteLength; }
   get type() { return this.#type; }
   slice(start = 0, end = this.size, contentType = "") {
-    return blobOf(this.#bytes.subarray(bound(start, this.size), Math.max(bound(start, this.size), bound(end, this.size))), contentType);
+    return blobOf(this.#bytes.subarray(bound(start, this.size), Math.max(bound(start, this.size), bound(end, this.size))), typeOf(`${contentType}`));
   }
   text() { return settle(() => decode(this.#bytes)); }
   bytes() { return settle(() => this.#bytes.slice()); }
@@ -66,6 +70,9 @@ function settle(f) {
   }
 }
 
+// The type that the constructor and slice give: in lower case, none for other characters.
+function typeOf(type) { return /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : ""; }
+
 function bound(at, size) {
   const n = toEven(Number(at));
   return n < 0 ? Math.max(size + n, 0) : Math.min(n, size);
@@ -91,19 +98,11 @@ function join(pieces, native) {
   return concat(bytes.length === 0 ? [new Uint8Array(0)] : bytes).slice();
 }
 
-/** A blob over bytes that nobody else changes. */
-export function blobOf(bytes, type = "") {
-  const blob = new Blob(undefined, { type });
-  setBytes(blob, bytes);
-  return blob;
-}
+/** A blob over bytes that nobody else changes, of a type that stays as it is. */
+export function blobOf(bytes, type = "") { return fill(new Blob(), bytes, type); }
 
-/** A file over bytes that nobody else changes. */
-export function fileOf(bytes, name, type, lastModified = Date.now()) {
-  const file = new File([], name, { type, lastModified });
-  setBytes(file, bytes);
-  return file;
-}
+/** A file over bytes that nobody else changes, of a type that stays as it is. */
+export function fileOf(bytes, name, type, lastModified = Date.now()) { return fill(new File([], name, { lastModified }), bytes, type); }
 
 export function install() {
   define("Blob", Blob);
