@@ -149,6 +149,8 @@ func TestPerformance(t *testing.T) {
 		{`const got = []; const o = new PerformanceObserver((list, observer) => got.push(list.getEntries().map((e) => e.name), observer === o)); o.observe({ entryTypes: ["mark", "other"] }); performance.mark("x"); performance.mark("y"); performance.measure("z"); await 1; o.disconnect(); performance.mark("q"); await 1; return got;`, `[["x","y"],true]`},
 		{`const o = new PerformanceObserver(() => {}); o.observe({ type: "mark" }); performance.mark("x"); return [o.takeRecords().length, o.takeRecords().length, PerformanceObserver.supportedEntryTypes];`, `[1,0,["mark","measure"]]`},
 		{`const o = new PerformanceObserver(() => {}); o.observe({ type: "mark" }); o.observe({ entryTypes: ["mark"] });`, `/^InvalidModificationError/`},
+		{`new PerformanceObserver(() => {}).observe({ entryTypes: ["mark"], type: "mark" })`, `/^TypeError: PerformanceObserver.observe: the options have both/`},
+		{`performance.mark("early"); const got = []; const o = new PerformanceObserver((list) => got.push(...list.getEntries().map((e) => e.name))); o.observe({ entryTypes: ["mark"], buffered: true }); performance.mark("late"); await new Promise((done) => setTimeout(done)); return got`, `["late"]`},
 		{`for (let i = 0; i < 10010; i++) performance.mark("m" + i); const { length } = performance.getEntries(); performance.clearMarks(); return length;`, `10000`},
 		{`return [performance.toJSON().timeOrigin === performance.timeOrigin, JSON.stringify(performance.mark("a", { startTime: 1 }))];`, `[true,"{\"name\":\"a\",\"entryType\":\"mark\",\"startTime\":1,\"duration\":0,\"detail\":null}"]`},
 		{`new Performance();`, `TypeError: Illegal constructor`},
