@@ -23,6 +23,9 @@ func TestLanguage(t *testing.T) {
 		{`out = [RegExp.escape("ab\uD840\uDC2A"), RegExp.escape("\uD840\uDC2Aab-\uD840\uDC2A\uD840\uDC2Ac"), RegExp.escape("a\uD840"), RegExp.escape("")]`, `["\\x61b𠀪","𠀪ab\\x2d𠀪𠀪c","\\x61\\ud840",""]`},
 		{`const p = Promise.resolve(1); class Own extends Promise {}; out = [Promise.try(() => p) === p, Promise.try((a, b) => a + b, 1, 2) instanceof Promise, Own.try(() => p) instanceof Own, Promise.try.length, Promise.try.name, RegExp.escape.length]; try { Promise.try.call(1, () => 2) } catch (e) { out.push(e.name) }`, `[true,true,true,1,"try",1,"TypeError"]`},
 		{`const lines = []; for (const f of [() => { throw 5 }, async () => { throw 6 }, undefined]) await Promise.try(f).catch((e) => lines.push(String(e))); out = lines`, `["5","6","TypeError: not a function"]`},
+		{`const before = Error.prepareStackTrace, head = () => new TypeError("x").stack.split("\n")[0]; out = [typeof before]; for (const value of [() => 5, undefined, null, "text", before]) { Error.prepareStackTrace = value; out.push(typeof value === "function" ? new Error().stack : head(), Error.prepareStackTrace === value) }`, `["undefined",5,true,"TypeError: x",true,"TypeError: x",true,"TypeError: x",true,"TypeError: x",true]`},
+		{`Error.prepareStackTrace = (error, frames) => frames.length > 0; const o = {}; Error.captureStackTrace(o); delete Error.prepareStackTrace; out = [o.stack, "prepareStackTrace" in Error, new Error("x").stack.split("\n")[0]]`, `[true,false,"Error: x"]`},
+		{`Error.stackTraceLimit = 0; const none = new RangeError("x").stack; Error.stackTraceLimit = 1; out = [none, new RangeError("x").stack.split("\n").length]`, `["RangeError: x",2]`},
 		{`try { Object.freeze(new Error("x")).stack = "y"; out = "set" } catch (e) { out = e.name }`, `"set"`},
 	} {
 		s := serve(t, mustStart(t, `export default { async fetch() { let out; `+c.code+`; return Response.json(out) } }`, pagesruntime.WorkerOptions{}))

@@ -35,6 +35,6 @@ func TestStackFrames(t *testing.T) {
 		},
 		{frames + `const [f] = framesOf(() => new Error("x")); return Object.keys(Object.getPrototypeOf(f))`, `[]`},
 		{`const f = () => f() + 1; try { f(); } catch (e) { return e.stack }`, `"RangeError: Maximum call stack size exceeded"`},
-		{`return [typeof Error.prepareStackTrace, new Error("x").stack.split("\n")[0]]`, `["function","Error: x"]`},
+		{`return [typeof Error.prepareStackTrace, new Error("x").stack.split("\n")[0]]`, `["undefined","Error: x"]`},
 	})
 }

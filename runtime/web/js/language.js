@@ -4,6 +4,7 @@ import { host } from "./host.js";
 import { attribute, expose } from "./idl.js";
 import { isServing } from "./owner.js";
 import { splitByMatches } from "./split.js";
+import { preparing } from "./trace.js";
 import { reword } from "./wording.js";
 
 // Code in strings runs while the module is evaluated and not later, as on the
@@ -64,12 +65,9 @@ const heads = new WeakMap();
 // The object that a stack is captured for.
 let capturing;
 
-// The engine asks for the stack of whatever is thrown; a value that is no Error has
-// none, and is not to be looked at.
 function headStacks() {
-  const { apply } = Reflect, { toString } = Error.prototype, { isError } = Error;
-  Error.prepareStackTrace = function (error, frames) {
-    if (!isError(error) && error !== capturing) return undefined;
+  const { apply } = Reflect, { toString } = Error.prototype;
+  prepareBy((error, frames) => {
     let out = "";
     if (error !== capturing) {
       try {
@@ -85,7 +83,21 @@ function headStacks() {
     }
     for (const frame of frames) out += `\n    at ${position(frame)}`;
     return out;
-  };
+  });
+}
+
+// The engine asks for the stack of whatever is thrown; a value that is no Error has
+// none, and is not to be looked at. As V8 does, this looks each time for a function
+// of the author, and none is there at first: libraries set one for a single stack,
+// and then put back undefined or delete it.
+function prepareBy(head) {
+  const { apply } = Reflect, Own = Error, { isError } = Own;
+  delete Own.prepareStackTrace;
+  apply(preparing.set, Own, [(error, frames) => {
+    if (!isError(error) && error !== capturing) return undefined;
+    const { prepareStackTrace: prepare } = Own;
+    return typeof prepare === "function" ? apply(prepare, Own, [error, frames]) : head(error, frames);
+  }]);
 }
 
 function nameOf({ name }) { return name === undefined ? "Error" : `${name}`; }

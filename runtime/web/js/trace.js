@@ -2,17 +2,24 @@
 
 const Trace = Error; // the author may put another in its place
 
+/** What the engine makes stacks with: the accessor as it has it, which language.js gives another one in front of. */
+export const preparing = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
+
+const { apply } = Reflect;
+function preparer() { return apply(preparing.get, Trace, []); }
+function prepareBy(f) { apply(preparing.set, Trace, [f]); }
+
 /** The stack, innermost first, of at most so many frames; "" when it cannot be had. */
 export function trace(frames) {
-  const { stackTraceLimit, prepareStackTrace } = Trace;
+  const { stackTraceLimit } = Trace, prepare = preparer();
   try {
     Trace.stackTraceLimit = frames;
-    if (prepareStackTrace !== undefined) Trace.prepareStackTrace = undefined;
+    if (prepare !== undefined) prepareBy(undefined);
     return new Trace().stack;
   } catch { // the author froze Error
     return "";
   } finally {
-    restore(stackTraceLimit, prepareStackTrace);
+    restore(stackTraceLimit, prepare);
   }
 }
 
@@ -45,9 +52,9 @@ let last;
 /** The same where nothing comes after it but the engine's own last exception, which is to be as long. */
 export function lastTrace(frames) {
   try {
-    last = Trace.prepareStackTrace;
+    last = preparer();
     Trace.stackTraceLimit = frames;
-    Trace.prepareStackTrace = undefined;
+    prepareBy(undefined);
   } catch {} // the author froze Error
   return new Trace().stack;
 }
@@ -55,6 +62,6 @@ export function lastTrace(frames) {
 function restore(limit, prepare) {
   try {
     Trace.stackTraceLimit = limit;
-    if (prepare !== undefined) Trace.prepareStackTrace = prepare;
+    if (prepare !== undefined) prepareBy(prepare);
   } catch {} // then it was not changed either
 }
