@@ -202,6 +202,15 @@ class Input extends EventEmitter {
 
 Object.assign(process, { stdin: new Input(), stdout: new Output(1, "log"), stderr: new Output(2, "error") });
 
+// What becomes of promises is told by the global scope, which listens from when the
+// first listener asks here. Who listens deals with it, as in Node.js.
+const tells = new Map([["unhandledRejection", (event) => [event.reason, event.promise]], ["rejectionHandled", (event) => [event.promise]]]);
+process.on("newListener", (name) => {
+  const told = tells.get(name);
+  if (!tells.delete(name)) return;
+  addEventListener(name.toLowerCase(), (event) => { if (process.emit(name, ...told(event))) event.preventDefault(); });
+});
+
 export const {
   version, versions, title, argv, argv0, execArgv, execPath, arch, platform, config, release, pid, ppid, debugPort, connected, channel, domain,
   noDeprecation, throwDeprecation, traceDeprecation, sourceMapsEnabled, moduleLoadList, _preload_modules, _exiting, allowedNodeEnvironmentFlags,
