@@ -1,6 +1,7 @@
 // https://nodejs.org/api/stream.html, by Node.js's own code in the package
 // readable-stream.
 import all from "readable-stream/lib/stream";
+import state from "readable-stream/lib/internal/streams/state";
 import { Buffer } from "node:buffer";
 import { addWeb } from "node:internal/webstream";
 
@@ -35,9 +36,8 @@ export function duplexPair(options) {
 }
 
 // readable-stream knows the size of buffers as it was in Node.js 18.
-let sizes = [65536, 16];
-export function getDefaultHighWaterMark(objectMode) { return sizes[objectMode ? 1 : 0]; }
-export function setDefaultHighWaterMark(objectMode, value) { sizes[objectMode ? 1 : 0] = value; }
+export const { getDefaultHighWaterMark, setDefaultHighWaterMark } = state;
+setDefaultHighWaterMark(false, 65536);
 
 all._uint8ArrayToBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 all._isArrayBufferView = ArrayBuffer.isView;
