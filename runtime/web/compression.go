@@ -80,6 +80,10 @@ func openWriter(format string, w io.Writer) (cw compressWriter, done func()) {
 	pool := compressWriters[format]
 	cw, _ = pool.Get().(compressWriter)
 	cw.Reset(w)
+	if gz, ok := cw.(*gzip.Writer); ok {
+		const unix = 3
+		gz.ModTime, gz.OS = time.Unix(0, 0), unix // no time (RFC 1952, 2.3.1), and not what that of year 1 overflows to
+	}
 	return cw, func() {
 		cw.Reset(io.Discard)
 		pool.Put(cw)
