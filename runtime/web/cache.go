@@ -150,6 +150,9 @@ func (h *Host) cachePut(c *engine.Call) (any, error) {
 	e := &cached{key: keyOf(c), status: int(c.Int(3)), header: withoutHeader(c.Strings(4), "content-length"), stored: now}
 	fresh, reason := freshness(headerOf(c.Strings(2)), e, now)
 	e.expires = now.Add(fresh)
+	if headerOf(e.header).Get("Date") == "" {
+		e.header = append(e.header, "date", now.UTC().Format(http.TimeFormat)) // RFC 9110, 6.6.1
+	}
 	encoded := c.Bool(7)
 	var source *body
 	if handle := c.Int(6); handle >= 0 {

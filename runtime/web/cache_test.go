@@ -51,9 +51,10 @@ const seen = async (headers = {}, method = "GET", options) => { const r = await 
 		{`return kept({ headers: day }, "x", { authorization: "a" });`, `"none"`},
 		{`return kept({ headers: { "cache-control": "public, max-age=60" } }, "x", { authorization: "a" });`, `200`},
 		{
-			`await kept({ headers: { ...day, etag: '"e"', "x-a": "b", "content-length": "1" } }, "body"); const r = await cache.match(url); return [[...r.headers], r.statusText, r.url];`,
-			`[[["age","0"],["cache-control","max-age=86400"],["cf-cache-status","HIT"],["content-length","4"],["content-type","text/plain;charset=UTF-8"],["etag","\"e\""],["x-a","b"]],"OK",""]`,
+			`await kept({ headers: { ...day, etag: '"e"', "x-a": "b", "content-length": "1" } }, "body"); const r = await cache.match(url), date = r.headers.get("date"), near = Math.abs(Date.now() - new Date(date)) < 60000 && date.endsWith(" GMT"); return [[...r.headers].filter(([name]) => name !== "date"), near, r.statusText, r.url];`,
+			`[[["age","0"],["cache-control","max-age=86400"],["cf-cache-status","HIT"],["content-length","4"],["content-type","text/plain;charset=UTF-8"],["etag","\"e\""],["x-a","b"]],true,"OK",""]`,
 		},
+		{`await kept({ headers: { ...day, date: "Mon, 01 Jan 2024 00:00:00 GMT" } }); return (await cache.match(url)).headers.get("date");`, `"Mon, 01 Jan 2024 00:00:00 GMT"`},
 		{`await kept({ headers: day }, "1"); await kept({ headers: { "cache-control": "no-store" } }, "2"); return (await seen())[1];`, `"1"`},
 		{`await kept({ headers: day }, "1"); await kept({ headers: day }, "2"); return (await seen())[1];`, `"2"`},
 		{`await kept({ headers: day }, ReadableStream.from([new Uint8Array([97]), new Uint8Array([98])])); return [await seen(), await seen()];`, `[[200,"ab",null],[200,"ab",null]]`},
