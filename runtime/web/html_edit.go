@@ -38,7 +38,8 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 }
 
 // serialized writes a start tag anew. attributes are names, values and indexes
-// into the tag's own in turn; those that were not touched stay as they were.
+// into the tag's own in turn; those that were not touched stay as they were, and
+// of those with a new value, whose index i is -2-i, the name does.
 func serialized(tag *htmlToken, name string, attributes []any, changed bool) []byte {
 	var b bytes.Buffer
 	b.WriteByte('<')
@@ -56,11 +57,16 @@ func serialized(tag *htmlToken, name string, attributes []any, changed bool) []b
 	const fields = 3
 	for i := 0; i+fields <= len(attributes); i += fields {
 		b.WriteByte(' ')
-		if at, ok := attributes[i+2].(float64); ok && at >= 0 && int(at) < len(tag.attributes) {
-			b.Write(tag.attributes[int(at)].raw)
+		at, _ := attributes[i+2].(float64)
+		index := int(at)
+		if 0 <= index && index < len(tag.attributes) {
+			b.Write(tag.attributes[index].raw)
 			continue
 		}
 		key, _ := attributes[i].(string)
+		if own := -2 - index; 0 <= own && own < len(tag.attributes) {
+			key = string(tag.attributes[own].raw[:len(tag.attributes[own].name)])
+		}
 		value, _ := attributes[i+1].(string)
 		b.WriteString(key + `="` + strings.ReplaceAll(value, `"`, "&quot;") + `"`)
 	}

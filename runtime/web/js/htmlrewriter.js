@@ -290,7 +290,7 @@ class Element extends Token {
     checkName(key, "attribute");
     const at = find(attributes, key);
     if (at < 0) attributes.push(key, text, -1);
-    else attributes.splice(at, 3, key, text, -1);
+    else attributes.splice(at, 3, key, text, sameName(attributes[at + 2]));
     change(state, ATTRIBUTES, attributes);
     return this;
   }
@@ -352,6 +352,9 @@ function checkName(name, what) {
 }
 
 // Attributes are names, values and indexes in the document's tag in turn.
+// The index of an attribute that has a new value and its name as it was written, viewBox and not viewbox.
+function sameName(index) { return index < 0 ? index : -2 - index; }
+
 function find(attributes, name) {
   const key = `${name}`.toLowerCase();
   for (let at = 0; at < attributes.length; at += 3) if (attributes[at] === key) return at;
