@@ -139,6 +139,7 @@ func TestDictionaries(t *testing.T) {
 	try(t, web.Options{}, []snippet{
 		{makers + `const out = []; for (const [name, f] of Object.entries(makers)) for (const v of [5, "x", true, 1n, Symbol()]) try { f(v); out.push(name + " takes " + String(v)); } catch (e) { if (!(e instanceof TypeError)) out.push(name + ": " + e); } return out`, `[]`},
 		{makers + `delete makers.observe; for (const f of Object.values(makers)) for (const v of [undefined, null, {}, [], () => {}]) f(v); return "fine"`, `"fine"`},
+		{`const seen = []; for (const delay of [Infinity, 2 ** 31, 2 ** 32 + 1, 1e300, NaN, -Infinity, -5, "x", {}, 0.9, undefined, null]) setTimeout(() => seen.push(String(delay)), delay); await scheduler.wait(20); return seen`, `["NaN","-Infinity","-5","x","[object Object]","0.9","undefined","null"]`},
 		{`return [() => setTimeout(() => {}, 1n), () => setTimeout(() => {}, Symbol()), () => setInterval(() => {}, { valueOf() { throw new RangeError("mine"); } })].map((f) => { try { f(); } catch (e) { return e.name; } })`, `["TypeError","TypeError","RangeError"]`},
 		{`const seen = []; addEventListener("error", (e) => { seen.push(e.message); e.preventDefault(); }); reportError("plain"); reportError(new TypeError("typed")); return seen`, `["Uncaught plain","Uncaught TypeError: typed"]`},
 	})

@@ -13,12 +13,16 @@ function start(name, callback, delay, args, repeat) {
   if (typeof callback !== "function") {
     throw new TypeError(`${name}: the callback is not a function (code in a string is not run)`);
   }
-  const ms = Math.max(0, delay | 0);
+  const ms = milliseconds(delay);
   const id = ++last;
   pump(host.timer_set(id, ms));
   tasks.set(id, { callback, args, ms, repeat });
   return id;
 }
+
+// A delay beyond 32 bits, such as Infinity, is one and not none at all, as on the
+// platform: up to a hundred years.
+function milliseconds(delay) { return Math.min(Math.max(0, Math.trunc(delay) || 0), 3_153_600_000_000); }
 
 function pump(due) {
   if (due) due.then(run);
