@@ -38,7 +38,7 @@ var worded = []struct{ code, want string }{
 	{`Object.freeze({ a: 1 }).a = 2`, "TypeError: Cannot assign to read only property 'a' of object"},
 	{`1n + 1`, "TypeError: Cannot mix BigInt and other types, use explicit conversions"},
 	{`JSON.stringify({ a: 1n })`, "TypeError: Do not know how to serialize a BigInt"},
-	{`const a = {}; a.a = a; JSON.stringify(a)`, "TypeError: Converting circular structure to JSON"},
+	{`const a = {}; a.a = a; JSON.stringify(a)`, "TypeError: Converting circular structure to JSON\n    --> starting at object with constructor 'Object'\n    --- property 'a' closes the circle"},
 	{`new Array(-1)`, "RangeError: Invalid array length"},
 	{`(1).toFixed(101)`, "RangeError: toFixed() digits argument must be between 0 and 100"},
 	{`new Date(NaN).toISOString()`, "RangeError: Invalid time value"},
@@ -116,6 +116,7 @@ var worded = []struct{ code, want string }{
 	{`const o = { fail: (m) => { throw TypeError(m) } }; o.fail("not a function")`, "TypeError: not a function"},
 	{`throw new Error("invalid array length")`, "Error: invalid array length"},
 	{`class E extends TypeError {}; throw new E("circular reference")`, "TypeError: circular reference"},
+	{`JSON.stringify({ get a() { throw new TypeError("circular reference") } })`, "TypeError: circular reference"},
 	{`JSON.parse("{}", () => { throw new SyntaxError("mine") })`, "SyntaxError: mine"},
 	// and what is said is what the stack says
 	{`const o = {}; try { o.foo() } catch (e) { throw e.stack.split("\n")[0] }`, "TypeError: o.foo is not a function"},

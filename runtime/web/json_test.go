@@ -84,3 +84,34 @@ func TestJSONAsked(t *testing.T) {
 		{`const text = "é".repeat(17 << 20); return JSON.stringify({ text }).length - text.length`, `11`},
 	})
 }
+
+// TestJSONCircle: the way round is V8's, where it can be seen without running code.
+func TestJSONCircle(t *testing.T) {
+	const code = `const lines = [], names = (made, ...rest) => {
+		try { JSON.stringify(made, ...rest); lines.push("none"); } catch (e) { lines.push(String(e.message ?? e).split("\n    ").slice(1).join(" ").replaceAll(" object with constructor", "")); }
+	};
+	class Crew {}
+	const loop = (o, key, inner = o) => { inner[key] = o; return o; };
+	MADE
+	return lines;`
+	for made, want := range map[string]string{
+		`names([{}, loop({ a: 1 }, "self")])`:                                                                                                     `["--> starting at 'Object' --- property 'self' closes the circle"]`,
+		`const o = { crew: { seats: [1, {}] } }; names(loop(o, "crew", o.crew.seats[1]), null, 2)`:                                                `["--> starting at 'Object' |     property 'crew' -> 'Object' |     property 'seats' -> 'Array' |     index 1 -> 'Object' --- property 'crew' closes the circle"]`,
+		`const o = { a: { b: { c: { d: { e: {} } } } } }; names(loop(o, "f", o.a.b.c.d.e))`:                                                       `["--> starting at 'Object' |     property 'a' -> 'Object' |     property 'b' -> 'Object' |     ... |     property 'e' -> 'Object' --- property 'f' closes the circle"]`,
+		`const o = { a: { b: { c: {} } } }; names(loop(o, "f", o.a.b.c))`:                                                                         `["--> starting at 'Object' |     property 'a' -> 'Object' |     property 'b' -> 'Object' |     property 'c' -> 'Object' --- property 'f' closes the circle"]`,
+		`const o = { a: new Map(), 5: "text" }; names(loop(o, 5, o.a))`:                                                                           `["--> starting at 'Object' |     property 'a' -> 'Map' --- property '5' closes the circle"]`,
+		`names(loop([], 0)); names(loop(new Crew(), "")); names(loop(Object.create(null), "q")); names(loop(new (class extends Crew {})(), "c"))`: `["--> starting at 'Array' --- index 0 closes the circle","--> starting at 'Crew' --- <anonymous> closes the circle","--> starting at 'Object' --- property 'q' closes the circle","--> starting at 'Crew' --- property 'c' closes the circle"]`,
+		`names(loop({ constructor: { name: "x" } }, "a")); names(loop({ [Symbol.toStringTag]: "Tag" }, "a"))`:                                     `["--> starting at 'Object' --- property 'a' closes the circle","--> starting at 'Tag' --- property 'a' closes the circle"]`,
+		// what shares a part is no circle, and dates write themselves
+		`const part = { now: new Date(0) }; names({ a: part, b: part }); names(loop({ a: part, b: part }, "c"))`: `["none","--> starting at 'Object' --- property 'c' closes the circle"]`,
+		// no code of the author's is run again, and a replacer decides what is gone into
+		`let times = 0; const o = { get a() { times++; return o } }; names(o); const p = { b: { toJSON() { times++; return p } } }; names(p); lines.push(times)`:              `["","",2]`,
+		`names(loop({}, "a"), (key, value) => value); names(loop({}, "a"), ["a"]); names(loop(new Proxy({}, { ownKeys() { throw "trap" } }), "a"))`:                           `["","",""]`,
+		`let times = 0; names(loop(new Proxy({}, { getOwnPropertyDescriptor(...a) { if (times++ > 1) throw "trap"; return Reflect.getOwnPropertyDescriptor(...a) } }), "a"))`: `[""]`,
+		// one in another
+		`const outer = loop({ toJSON() { names(loop({}, "inner"), ["inner"]); return this } }, "outer"); names(outer)`: `["","",""]`,
+		`names([...new Array(60_000).fill({}), loop({}, "far")])`:                                                      `[""]`,
+	} {
+		try(t, web.Options{}, []snippet{{strings.Replace(code, "MADE", made, 1), want}})
+	}
+}

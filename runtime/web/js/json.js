@@ -1,6 +1,7 @@
 // JSON of plain data is written by the host, which reads it where it lies. The engine
 // writes the rest: what has getters, toJSON or a trap, or is asked for a piece at a time.
 // What is wrong with a text that is read is said in V8's words.
+import { writing } from "./circle.js";
 import { host } from "./host.js";
 import { parsed } from "./wording.js";
 
@@ -36,7 +37,7 @@ export function install() {
         const gap = space === undefined ? "" : gapOf(space), text = gap === undefined ? undefined : host.json_text(value, gap);
         if (text !== undefined) return text;
       }
-      return stringify(value, replacer, space);
+      return writing(stringify, value, replacer, space);
     },
   };
   for (const [name, value] of Object.entries(methods)) Object.defineProperty(JSON, name, { value, writable: true, enumerable: false, configurable: true });

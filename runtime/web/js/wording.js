@@ -1,6 +1,7 @@
 // The engine's messages in the words of V8, which authors know, look up and match, as
 // far as the words are known where it throws. What was called, or gone through, is read
 // from the code by the host (wording.go).
+import { circular } from "./circle.js";
 import { host } from "./host.js";
 
 const { apply } = Reflect;
@@ -33,7 +34,7 @@ const known = new Map(Object.entries({
   "invalid 'instanceof' right operand": "Right-hand side of 'instanceof' is not callable",
   "operand 'prototype' property is not an object": "Function has non-object prototype in instanceof check",
   "invalid 'in' operand": "Cannot use 'in' operator to search in a value that is not an object",
-  "circular reference": "Converting circular structure to JSON",
+  "circular reference": (frame) => (native(frame) === "stringify" ? circular() : undefined),
   "BigInt are forbidden in JSON.stringify": "Do not know how to serialize a BigInt",
   "cannot convert BigInt to number": (frame) => (native(frame) === undefined ? "Cannot mix BigInt and other types, use explicit conversions" : "Cannot convert a BigInt value to a number"),
   "bigint argument with unary +": "Cannot convert a BigInt value to a number",
