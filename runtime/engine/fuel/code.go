@@ -122,7 +122,7 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 // corrected returns the code of function i of the module's own with what the other
 // files of this package change in it.
 func (f *follower) corrected(l layout, i int, code []byte) []byte {
-	code = l.releasing(i, l.interpreting(spreadKeys(code)))
+	code = l.readingDates(i, l.releasing(i, l.interpreting(spreadKeys(code))))
 	if l.isComparer(i) {
 		code = withSign(code)
 	}

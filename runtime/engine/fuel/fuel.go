@@ -21,8 +21,8 @@
 // keeps little alive and asks the counter where it may lead back alone (interpreter.go), and
 // values that are not counted are let go of without a look at the runtime (release.go).
 // Faults are corrected: of regular expressions
-// (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go),
-// copied properties (assign.go) and constructors that are made (construct.go).
+// (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go), dates
+// (date.go), copied properties (assign.go) and constructors that are made (construct.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32, whose result does not matter here, and that has
