@@ -22,7 +22,8 @@
 // values that are not counted are let go of without a look at the runtime (release.go).
 // Faults are corrected: of regular expressions
 // (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go), dates
-// (date.go), copied properties (assign.go) and constructors that are made (construct.go).
+// (date.go), copied properties (assign.go) and constructors that are made (construct.go);
+// built-in functions read as elsewhere (native.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32, whose result does not matter here, and that has
@@ -96,6 +97,8 @@ func rewrite(module []byte, l layout, p probe, f *follower) ([]byte, error) {
 			body, in.err = f.addFunctions(body)
 		case id == sectionExport && f != nil:
 			body, in.err = f.addExports(body)
+		case id == sectionData && f != nil:
+			body = onOneLine(body)
 		}
 		out = append(out, id)
 		out = appendU32(out, uint32(len(body)))
