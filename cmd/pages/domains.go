@@ -56,7 +56,7 @@ func (c *cli) newDomainsList() *cobra.Command {
 				if d.Provided {
 					state += ", given to the page"
 				}
-				fmt.Fprintf(r.stdout, "%s  %-30s %-20s %s\n", printable(string(d.DomainID)), printable(d.Hostname), printable(d.SiteName), state)
+				fmt.Fprintf(r.stdout, "%s  %-30s %-20s %s\n", printable(d.DomainID), printable(d.Hostname), printable(d.SiteName), state)
 			}
 			r.none(len(list.Domains), "domains")
 			return nil

@@ -103,7 +103,8 @@ func TestReadsAreHeld(t *testing.T) {
 				}
 				n := now.Add(1)
 				defer now.Add(-1)
-				for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+				for old := most.Load(); n > old; old = most.Load() {
+					most.CompareAndSwap(old, n)
 				}
 				time.Sleep(5 * time.Millisecond) // others would begin meanwhile
 				return engine.Undefined, engine.Hold(ctx, 1)

@@ -157,19 +157,14 @@ func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
 	r.locals()
 	out := make([]byte, 0, len(code)+len(code)/8)
 	kept := 0
-	bytecode, interprets := readInterpreter(code)
+	bytecode := readInterpreter(code)
 	for !r.done() && r.err == nil {
 		op := r.byte()
 		start := r.at
 		r.immediates(op)
 		switch op {
 		case opLoop:
-			out = append(out, code[kept:r.at]...)
-			if interprets && start-1 == bytecode.loop {
-				out = p.appendCount(out)
-			} else {
-				out = p.append(out)
-			}
+			out = bytecode.appendHead(append(out, code[kept:r.at]...), p, start-1)
 			kept = r.at
 		case opBr:
 			if bytecode.turns[start-1] {
@@ -184,16 +179,8 @@ func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
 			}
 		case opPrefix:
 			if sub := (&reader{b: code, at: start}).u32(); sub == subMemoryCopy || sub == subMemoryFill {
-				out = append(out, code[kept:start-1]...)
-				if kept = start - 1; f == nil {
-					out = p.appendMove(out)
-					break
-				}
-				mover := f.copyFunction()
-				if sub == subMemoryFill {
-					mover = f.fillFunction()
-				}
-				out, kept = appendU32(append(out, opCall), mover), r.at
+				out = f.appendMover(append(out, code[kept:start-1]...), p, code[start-1:r.at])
+				kept = r.at
 			}
 		}
 	}

@@ -36,45 +36,71 @@ var (
 	// is kept, it is left with no date.
 	dateRead = []change{
 		// a year that is a number with its sign
-		{[]byte{opLocalGet, 4, opLocalGet, 3, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10},
-			[]byte{opLocalGet, 10, opBrIf, 9, opLocalGet, 4, opLocalGet, 3, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10}},
+		{
+			[]byte{opLocalGet, 4, opLocalGet, 3, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10},
+			[]byte{opLocalGet, 10, opBrIf, 9, opLocalGet, 4, opLocalGet, 3, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10},
+		},
 		// one of three digits or more
-		{[]byte{opIf, blockEmpty, opLocalGet, 4, opLocalGet, 2, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10},
-			[]byte{opIf, blockEmpty, opLocalGet, 10, opBrIf, 10, opLocalGet, 4, opLocalGet, 2, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10}},
+		{
+			[]byte{opIf, blockEmpty, opLocalGet, 4, opLocalGet, 2, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10},
+			[]byte{opIf, blockEmpty, opLocalGet, 10, opBrIf, 10, opLocalGet, 4, opLocalGet, 2, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10},
+		},
 		// one of two digits, but not from 1 to 31
-		{[]byte{opIf, blockEmpty, opLocalGet, 4, opI32Const, 0xec, 0x0e},
-			[]byte{opIf, blockEmpty, opLocalGet, 10, opBrIf, 10, opLocalGet, 4, opI32Const, 0xec, 0x0e}},
+		{
+			[]byte{opIf, blockEmpty, opLocalGet, 4, opI32Const, 0xec, 0x0e},
+			[]byte{opIf, blockEmpty, opLocalGet, 10, opBrIf, 10, opLocalGet, 4, opI32Const, 0xec, 0x0e},
+		},
 		// an offset: local 6 is whether there is a time, local 8 whether there is no zone
-		{[]byte{opLocalGet, 4, opLocalGet, 6, opIf, 0x7f},
-			[]byte{opLocalGet, 4, opLocalGet, 6, opLocalGet, 8, opI32Eqz, opI32Or, opIf, 0x7f}},
+		{
+			[]byte{opLocalGet, 4, opLocalGet, 6, opIf, 0x7f},
+			[]byte{opLocalGet, 4, opLocalGet, 6, opLocalGet, 8, opI32Eqz, opI32Or, opIf, 0x7f},
+		},
 		// what follows seconds: a - was passed over as one that stands between numbers
-		{[]byte{opLocalGet, 4, opLocalGet, 7, opLocalGet, 16, opCall, 0xd9, 0x08, opBr, 7},
-			[]byte{opLocalGet, 4, opLocalGet, 7, opLocalGet, 16, opCall, 0xd9, 0x08,
-				opLocalGet, 4, opLocalGet, 4, opI32Load, 2, 0xf8, 1, opI32Add, opI32Load8U, 0, 0, opI32Const, '-', opI32Eq, opBrIf, 8, opBr, 7}},
+		{
+			[]byte{opLocalGet, 4, opLocalGet, 7, opLocalGet, 16, opCall, 0xd9, 0x08, opBr, 7},
+			[]byte{
+				opLocalGet, 4, opLocalGet, 7, opLocalGet, 16, opCall, 0xd9, 0x08,
+				opLocalGet, 4, opLocalGet, 4, opI32Load, 2, 0xf8, 1, opI32Add, opI32Load8U, 0, 0, opI32Const, '-', opI32Eq, opBrIf, 8, opBr, 7,
+			},
+		},
 		// what follows minutes, which is in local 2
-		{[]byte{opLocalGet, 2, opI32Const, ':', opI32Ne, opBrIf, 10},
-			[]byte{opLocalGet, 2, opI32Const, '+', opI32Eq, opLocalGet, 2, opI32Const, '-', opI32Eq, opI32Or,
+		{
+			[]byte{opLocalGet, 2, opI32Const, ':', opI32Ne, opBrIf, 10},
+			[]byte{
+				opLocalGet, 2, opI32Const, '+', opI32Eq, opLocalGet, 2, opI32Const, '-', opI32Eq, opI32Or,
 				opLocalGet, 2, opI32Const, 0xdf, 1, opI32And, opI32Const, 0xda, 0, opI32Eq, opI32Or, opBrIf, 8,
-				opLocalGet, 2, opI32Const, ':', opI32Ne, opBrIf, 10}},
+				opLocalGet, 2, opI32Const, ':', opI32Ne, opBrIf, 10,
+			},
+		},
 		// T: the bit that makes a letter small does not count
-		{[]byte{opLocalGet, 3, opI32Const, 0xff, 1, opI32And, opI32Const, 0xd4, 0, opI32Ne},
-			[]byte{opLocalGet, 3, opI32Const, 0xdf, 1, opI32And, opI32Const, 0xd4, 0, opI32Ne}},
+		{
+			[]byte{opLocalGet, 3, opI32Const, 0xff, 1, opI32And, opI32Const, 0xd4, 0, opI32Ne},
+			[]byte{opLocalGet, 3, opI32Const, 0xdf, 1, opI32And, opI32Const, 0xd4, 0, opI32Ne},
+		},
 	}
 	zoneRead = []change{
-		{[]byte{opLocalGet, 8, opI32Const, 0xda, 0, opI32Eq},
-			[]byte{opLocalGet, 8, opI32Const, 0xdf, 1, opI32And, opI32Const, 0xda, 0, opI32Eq}},
+		{
+			[]byte{opLocalGet, 8, opI32Const, 0xda, 0, opI32Eq},
+			[]byte{opLocalGet, 8, opI32Const, 0xdf, 1, opI32And, opI32Const, 0xda, 0, opI32Eq},
+		},
 	}
 	// fractionRead begins at a full stop or a colon, whose address is in local 7. Local 6 is
 	// what was read as a fraction and local 5 what its next digit would count: a number is
 	// ten times less for each digit that is missing of three.
 	fractionRead = []change{
-		{[]byte{opI32Load8U, 0, 0, opI32Const, 0xfd, 1, opI32And, opI32Const, ',', opI32Ne, opBrIf},
-			[]byte{opI32Load8U, 0, 0, opLocalTee, 9, opI32Const, '.', opI32Ne, opLocalGet, 9, opI32Const, ':', opI32Ne, opI32And, opBrIf}},
-		{[]byte{opLocalGet, 2, opLocalGet, 6, opI32Store, 2, 0},
-			[]byte{opLocalGet, 2, opLocalGet, 6,
+		{
+			[]byte{opI32Load8U, 0, 0, opI32Const, 0xfd, 1, opI32And, opI32Const, ',', opI32Ne, opBrIf},
+			[]byte{opI32Load8U, 0, 0, opLocalTee, 9, opI32Const, '.', opI32Ne, opLocalGet, 9, opI32Const, ':', opI32Ne, opI32And, opBrIf},
+		},
+		{
+			[]byte{opLocalGet, 2, opLocalGet, 6, opI32Store, 2, 0},
+			[]byte{
+				opLocalGet, 2, opLocalGet, 6,
 				opLocalGet, 5, opI32Const, 10, opI32Mul, opLocalGet, 5, opI32Eqz, opI32Add, opI32Const, 1,
 				opLocalGet, 7, opI32Load8U, 0, 0, opI32Const, ':', opI32Eq, opSelect, opI32DivS,
-				opI32Store, 2, 0}},
+				opI32Store, 2, 0,
+			},
+		},
 	}
 )
 

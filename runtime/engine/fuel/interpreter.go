@@ -1,6 +1,9 @@
 package fuel
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // This file makes the function that runs bytecode light for wazero, which gives registers
 // to what lives at the head of a loop as the first way into it left them, and puts them
@@ -19,45 +22,76 @@ const opI64And = 0x83
 
 // interpreter is where the loop that runs bytecode is in a body.
 type interpreter struct {
-	loop  int          // where its head is
+	loop  int          // where its head is; -1 where there is none
 	turns map[int]bool // where the branches to it are that do not lead to the next instruction
 }
 
-// readInterpreter finds the loop of the function that [layout.interpreting] changed; there is
+// readInterpreter finds the loop in the function that [layout.interpreting] changed; there is
 // none in any other.
-func readInterpreter(code []byte) (interpreter, bool) {
+func readInterpreter(code []byte) interpreter {
+	none := interpreter{loop: -1}
 	all := instructions(code)
 	at := dispatching(code, all)
 	if at < 0 {
-		return interpreter{}, false
+		return none
+	}
+	_, loop := loopsAround(code, all, at)
+	if loop < 0 {
+		return none
 	}
 	position := localOf(code, all[at-3])
-	found := interpreter{loop: -1, turns: map[int]bool{}}
-	for i, in := range all[:at] {
-		if code[in.start] == opLoop && endOf(code, all, i) > at {
-			found.loop = in.start
+	found := interpreter{loop: all[loop].start, turns: map[int]bool{}}
+	for _, i := range branchesTo(code, all, loop) {
+		switch in := all[i]; {
+		case isNext(code, all[:i], position):
+		case code[in.start] == opBr:
+			found.turns[in.start] = true
+		default:
+			return none
 		}
 	}
+	return found
+}
+
+// appendHead appends what the head of a loop does, which is at a place of the body.
+func (b interpreter) appendHead(out []byte, p probe, at int) []byte {
+	if at == b.loop {
+		return p.appendCount(out)
+	}
+	return p.append(out)
+}
+
+// loopsAround are the outermost and the innermost loop that an instruction is in; -1 for none.
+func loopsAround(code []byte, all []span, at int) (outermost, innermost int) {
+	outermost, innermost = -1, -1
+	for i, in := range all[:at] {
+		if code[in.start] != opLoop || endOf(code, all, i) < at {
+			continue
+		}
+		if innermost = i; outermost < 0 {
+			outermost = i
+		}
+	}
+	return outermost, innermost
+}
+
+// branchesTo are the instructions that may branch to a loop.
+func branchesTo(code []byte, all []span, loop int) (branches []int) {
 	var open []int
 	for i, in := range all {
 		switch code[in.start] {
 		case opBlock, opLoop, opIf:
-			open = append(open, in.start)
+			open = append(open, i)
 		case opEnd:
 			open = open[:max(len(open)-1, 0)]
 		case opBr, opBrIf, opBrTable:
-			for _, depth := range depths(code, in) {
-				if outer := len(open) - 1 - int(depth); outer < 0 || open[outer] != found.loop || isNext(code, all[:i], position) {
-					continue
-				}
-				if code[in.start] != opBr {
-					return interpreter{}, false
-				}
-				found.turns[in.start] = true
+			here := len(open) - 1 - slices.Index(open, loop)
+			if here < len(open) && slices.Contains(depths(code, in), uint32(here)) {
+				branches = append(branches, i)
 			}
 		}
 	}
-	return found, found.loop >= 0 && len(found.turns) > 0
+	return branches
 }
 
 // dispatching is the br_table with a label for each byte, which is read from where a local
@@ -165,34 +199,18 @@ func lighter(code []byte) []byte {
 	if at < 0 {
 		return code
 	}
-	sets, gets := map[uint32][]int{}, map[uint32][]int{}
-	outermost, inner := -1, 0
-	for i, in := range all {
-		switch code[in.start] {
-		case opLoop:
-			if i < at && endOf(code, all, i) > at {
-				inner = i
-				if outermost < 0 {
-					outermost = i
-				}
-			}
-		case opLocalGet:
-			gets[localOf(code, in)] = append(gets[localOf(code, in)], i)
-		case opLocalSet, opLocalTee:
-			sets[localOf(code, in)] = append(sets[localOf(code, in)], i)
-		}
-	}
+	outermost, innermost := loopsAround(code, all, at)
+	gets, sets := uses(code, all, opLocalGet), uses(code, all, opLocalSet, opLocalTee)
 	fixed := func(local uint32) bool { // while the loop around runs
 		s := sets[local]
 		return len(s) == 0 || s[len(s)-1] < outermost
 	}
 	values, gone := map[uint32][]byte{}, map[int]bool{}
 	for local, s := range sets {
-		set := s[0]
-		if len(s) > 1 || set < outermost || set > inner || len(gets[local]) == 0 || gets[local][0] < set {
-			continue
+		set, first := s[0], -1
+		if len(s) == 1 && outermost < set && set < innermost && len(gets[local]) > 0 && set < gets[local][0] {
+			first = valueOf(code, all[:set], fixed)
 		}
-		first := valueOf(code, all[:set], fixed)
 		if first < 0 {
 			continue
 		}
@@ -213,6 +231,17 @@ func lighter(code []byte) []byte {
 		}
 	}
 	return out
+}
+
+// uses are the instructions that get or set each local, by one of ops.
+func uses(code []byte, all []span, ops ...byte) map[uint32][]int {
+	found := map[uint32][]int{}
+	for i, in := range all {
+		if slices.Contains(ops, code[in.start]) {
+			found[localOf(code, in)] = append(found[localOf(code, in)], i)
+		}
+	}
+	return found
 }
 
 // localIn is the local that an instruction gets, or one that there is not.

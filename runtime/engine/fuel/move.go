@@ -28,6 +28,17 @@ func (l layout) typeIndex(encoded string) int {
 func (f *follower) fillFunction() uint32 { return f.first + 2 }
 func (f *follower) copyFunction() uint32 { return f.first + 3 }
 
+// appendMover appends what stands for an instruction that fills or copies memory.
+func (f *follower) appendMover(out []byte, p probe, instruction []byte) []byte {
+	switch {
+	case f == nil:
+		return append(p.appendMove(out), instruction...)
+	case instruction[1] == subMemoryFill:
+		return appendU32(append(out, opCall), f.fillFunction())
+	}
+	return appendU32(append(out, opCall), f.copyFunction())
+}
+
 var (
 	fillInstruction = []byte{opPrefix, subMemoryFill, 0}
 	copyInstruction = []byte{opPrefix, subMemoryCopy, 0, 0}
