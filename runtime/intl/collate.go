@@ -110,7 +110,7 @@ func newCollator(s collatorSpec) (*collator, error) {
 		extension += "-ka-shifted"
 	}
 	at := func(level string) func() any {
-		l, _ := language.Parse(t.base() + extension + "-ks-" + level) // well-formed: made of known parts
+		l, _ := language.Parse(collationTag(t) + extension + "-ks-" + level) // well-formed: made of known parts
 		options := []collate.Option{collate.OptionsFromTag(l)}
 		if s.Numeric {
 			options = append(options, collate.Numeric)
@@ -118,6 +118,9 @@ func newCollator(s collatorSpec) (*collator, error) {
 		return func() any { return collate.New(l, slices.Clone(options)...) } // New sorts them
 	}
 	c := &collator{s: s, order: reordered[t.language]}
+	if t.script == "Latn" {
+		c.order = nil
+	}
 	level := map[string]string{"base": "level1", "case": "level1", "accent": "level2", "variant": "level3"}[s.Sensitivity]
 	if s.Sensitivity == "variant" && s.CaseFirst != "false" {
 		level = "level2"
@@ -126,10 +129,23 @@ func newCollator(s collatorSpec) (*collator, error) {
 	return c, nil
 }
 
+// collationTag is the tag under which x/text has a language's order: it finds none for Norwegian but Nynorsk's, and
+// for Serbian in Latin letters only Croatian's, which are the same.
+func collationTag(t *tag) string {
+	switch {
+	case t.language == "nb", t.language == "no":
+		return "nn"
+	case t.language == "sr" && t.script == "Latn":
+		return "hr"
+	}
+	return t.base()
+}
+
 // reordered are the scripts that a language puts before Latin (CLDR, "reorder").
 var reordered = map[string][]*unicode.RangeTable{ //nolint:gochecknoglobals // a table
 	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "ru": {unicode.Cyrillic}, "ko": {unicode.Hangul, unicode.Han},
 	"ja": {unicode.Latin, kana, unicode.Han}, "zh": {unicode.Han},
+	"bg": {unicode.Cyrillic}, "sr": {unicode.Cyrillic}, "uk": {unicode.Cyrillic}, "el": {unicode.Greek}, "he": {unicode.Hebrew},
 }
 
 // kana is one group.

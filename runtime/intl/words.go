@@ -3,6 +3,7 @@ package intl
 import (
 	"math"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
@@ -176,6 +177,9 @@ func pairPattern(data *cldr.Locale, key, next string) string {
 		if has("o", "ho", "8") || word == "11" || has("11 ") {
 			pattern = strings.Replace(pattern, " o ", " u ", 1)
 		}
+	}
+	if data.Language() == "he" && next != "" && !unicode.Is(unicode.Hebrew, []rune(next)[0]) {
+		pattern = strings.Replace(pattern, "ו{1}", "ו-{1}", 1)
 	}
 	return pattern
 }

@@ -23,7 +23,7 @@ export function trace(frames) {
   }
 }
 
-const FRAMES = 16; // of which the first are ours
+const FRAMES = 10; // of which the first are ours
 
 /**
  * The host's answer. What it refuses has the stack of this call: the host makes its

@@ -22,7 +22,8 @@ import (
 // languages are those with tables: languages of many web sites whose calendar is
 // the Gregorian one.
 var languages = []string{ //nolint:gochecknoglobals // a table
-	"ar", "de", "en", "es", "fr", "hi", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sv", "tr", "zh",
+	"ar", "bg", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "he", "hi", "hr", "hu", "id", "it", "ja", "ko", "lt", "lv",
+	"nb", "nl", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "tr", "uk", "vi", "zh",
 }
 
 func main() {
