@@ -8,7 +8,8 @@
 // and [WriteSARIF], none of which repeats a key that was pasted into the file.
 //
 // It also says which files of a site are public and which names they may have ([AssetsFolder], [AssetNames]), so
-// that whoever builds, serves or uploads them keeps to the rules that were checked.
+// that whoever builds, serves or uploads them keeps to the rules that were checked; and what of an uploaded site others may see
+// than before ([AccessChanges]).
 //
 // No function of this package returns an error for bad input or panics on it: what is wrong with a manifest
 // is a Diagnostic. Errors are returned only by the writers, and only when the underlying writer fails.

@@ -122,7 +122,7 @@ func (t *planText) leftOut(left []deploy.LeftOut) {
 	}
 }
 
-func (t *planText) access(changes []deploy.AccessChange) {
+func (t *planText) access(changes []manifest.AccessChange) {
 	for _, a := range changes {
 		if a.Now == manifest.Public {
 			t.say("31;1", "! %s becomes PUBLIC: only members may see it now", a.Path)

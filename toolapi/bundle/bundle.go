@@ -220,12 +220,8 @@ func (b *Bundle) File(name string) (File, bool) {
 
 // Migrations are the scripts of the site's database, in the order they run.
 func (b *Bundle) Migrations() (all []File) {
-	d := b.Manifest.Bindings.Database
-	if d == nil || d.Migrations == "" {
-		return nil
-	}
 	for _, f := range b.Files {
-		if path.Dir(f.Path) == path.Clean(d.Migrations) && path.Ext(f.Path) == ".sql" {
+		if b.Manifest.IsMigration(f.Path) {
 			all = append(all, f)
 		}
 	}
@@ -243,39 +239,11 @@ type Asset struct {
 // files: all are served. Dot files may be uploaded, and are served nowhere.
 func (b *Bundle) Assets() (all []Asset) {
 	for _, f := range b.Files {
-		if url, ok := served(b.Manifest, f.Path); ok && !manifest.HiddenPath(url) {
+		if url, ok := b.Manifest.ServedPath(f.Path); ok && !manifest.HiddenPath(url) {
 			all = append(all, Asset{f, "/" + url})
 		}
 	}
 	return all
-}
-
-// served is the path that a file is served under, relative to the site's root.
-func served(m *manifest.Manifest, name string) (string, bool) {
-	dir := path.Clean(m.Assets)
-	switch {
-	case m.Assets == "" && m.Entry != "", m.Assets != "" && dir != "." && !strings.HasPrefix(name, dir+"/"):
-		return "", false
-	case m.Assets == "" || dir == ".":
-		return name, !source(m, name)
-	}
-	return strings.TrimPrefix(name, dir+"/"), true
-}
-
-// source reports whether a file is the Worker's entry or a migration.
-func source(m *manifest.Manifest, name string) bool {
-	if m.Entry != "" && name == path.Clean(m.Entry) {
-		return true
-	}
-	d := m.Bindings.Database
-	if d == nil || d.Migrations == "" {
-		return false
-	}
-	dir := path.Clean(d.Migrations)
-	if dir == "." {
-		return path.Dir(name) == "." && path.Ext(name) == ".sql"
-	}
-	return strings.HasPrefix(name, dir+"/")
 }
 
 // digest is the SHA-256 of the RFC 8785 form of {"files": …, "manifest": …}. It is

@@ -193,11 +193,11 @@ func (b *Bundle) checkPaths() error {
 
 // checkServed finds what must not be served.
 func (b *Bundle) checkServed(name string) error {
-	url, ok := served(b.Manifest, name)
+	url, ok := b.Manifest.ServedPath(name)
 	switch {
 	case !ok:
 		return nil
-	case source(b.Manifest, name):
+	case b.Manifest.IsSource(name):
 		return &FaultError{CodeReserved, name, fmt.Sprintf("The path %s is served, and is the Worker's entry or a migration.", quoted(name))}
 	case reserved(url) || strings.EqualFold(path.Base(url), manifest.FileName):
 		return &FaultError{CodeReserved, name, fmt.Sprintf("The path %s is the platform's own where it is served.", quoted(name))}

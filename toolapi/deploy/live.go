@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -106,18 +105,10 @@ func (d *Deployer) read(ctx context.Context, l *Live) error {
 	for _, f := range r.Files {
 		l.Files[f.Path] = f
 	}
-	l.Known = true
-	l.Manifest, err = readManifest(r.Manifest)
-	return err
-}
-
-// readManifest reads a manifest that was accepted once, also by another version.
-func readManifest(text json.RawMessage) (m manifest.Manifest, err error) {
-	if parsed, _ := manifest.Parse(manifest.FileName, text); parsed != nil {
-		return *parsed, nil
+	m, err := manifest.Accepted(r.Manifest)
+	if err != nil {
+		return fmt.Errorf("read what is live: %w", err)
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("the manifest of what is live cannot be read: %w", err)
-	}
-	return m, nil
+	l.Known, l.Manifest = true, *m
+	return nil
 }

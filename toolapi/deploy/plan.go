@@ -2,10 +2,10 @@ package deploy
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -27,7 +27,7 @@ type Plan struct {
 	Files     int      `json:"files"`
 	Bytes     int64    `json:"bytes"`
 	// Access lists the paths that others may see than now.
-	Access []AccessChange `json:"access"`
+	Access []manifest.AccessChange `json:"access"`
 	// Routes that the Worker answers now, and would not any more.
 	LostRoutes []string `json:"lost_routes"`
 	// Migrations are those of the site's database that what is live does not have.
@@ -62,22 +62,25 @@ type LimitChange struct {
 
 // Opens reports whether anyone may see what only members may see now.
 func (p *Plan) Opens() bool {
-	return slices.ContainsFunc(p.Access, func(a AccessChange) bool { return a.Now == manifest.Public })
+	return slices.ContainsFunc(p.Access, func(a manifest.AccessChange) bool { return a.Now == manifest.Public })
 }
 
 // Compare plans a bundle against what is live.
 func Compare(l Live, b Bundle) (Plan, error) {
-	now, err := readManifest(b.Manifest)
+	now, err := manifest.Accepted(b.Manifest)
 	if err != nil {
 		return Plan{}, err
 	}
 	p := Plan{
 		Live: l.Revision, Known: l.Known || l.Revision == "", Files: len(b.Files),
 		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{}, LeftOut: append([]LeftOut{}, b.LeftOut...),
-		Access: accessChanges(&l.Manifest, &now, l.Known, served(&now, b.Files)),
+		Access: []manifest.AccessChange{},
 	}
-	p.compareFiles(l, b, &now)
-	p.compareBindings(&l.Manifest, &now, l.Known)
+	if l.Known {
+		p.Access = manifest.AccessChanges(&l.Manifest, now, paths(b.Files))
+	}
+	p.compareFiles(l, b, now)
+	p.compareBindings(&l.Manifest, now, l.Known)
 	p.MissingSecrets = missing(now.Bindings.Secrets, l.Secrets)
 	p.Changes = !p.Known || l.Revision == "" || len(p.Added)+len(p.Changed)+len(p.Removed)+len(p.Settings) > 0
 	return p, nil
@@ -92,7 +95,7 @@ func (p *Plan) compareFiles(l Live, b Bundle, now *manifest.Manifest) {
 		switch {
 		case !there:
 			p.Added = append(p.Added, Change{Path: f.Path, Bytes: f.Size})
-			if isMigration(now, f.Path) {
+			if now.IsMigration(f.Path) {
 				p.Migrations = append(p.Migrations, path.Base(f.Path))
 			}
 		case string(was.SHA256) != f.SHA256, was.ContentType != "" && string(was.ContentType) != f.ContentType:
@@ -107,18 +110,13 @@ func (p *Plan) compareFiles(l Live, b Bundle, now *manifest.Manifest) {
 	slices.SortFunc(p.Removed, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-func isMigration(m *manifest.Manifest, file string) bool {
-	db := m.Bindings.Database
-	return db != nil && db.Migrations != "" && path.Dir(file) == path.Clean(db.Migrations) && strings.HasSuffix(file, ".sql")
-}
-
 // compareBindings compares all of the manifest but its files and who may see them.
 func (p *Plan) compareBindings(was, now *manifest.Manifest, known bool) {
 	p.Provisions, p.Dropped, p.Limits, p.Settings, p.LostRoutes = []string{}, []string{}, []LimitChange{}, []string{}, []string{}
 	if !known {
 		was = &manifest.Manifest{}
 	}
-	before, after := provisioned(was), provisioned(now)
+	before, after := was.Provisions(), now.Provisions()
 	for _, name := range after {
 		if !slices.Contains(before, name) {
 			p.Provisions = append(p.Provisions, name)
@@ -144,41 +142,7 @@ func (p *Plan) compareBindings(was, now *manifest.Manifest, known bool) {
 			}
 		}
 	}
-	p.Settings = settings(was, now)
-}
-
-// provisioned names what a manifest has made for the site.
-func provisioned(m *manifest.Manifest) (names []string) {
-	if m.Bindings.Database != nil {
-		names = append(names, "database")
-	}
-	if m.Bindings.Storage != nil {
-		names = append(names, "storage")
-	}
-	if m.Bindings.KV != nil {
-		names = append(names, "kv")
-	}
-	return names
-}
-
-// settings names the top-level parts of the manifest that differ.
-func settings(was, now *manifest.Manifest) []string {
-	differ := []string{}
-	for name, of := range map[string]func(*manifest.Manifest) any{
-		"entry":    func(m *manifest.Manifest) any { return m.Entry },
-		"assets":   func(m *manifest.Manifest) any { return m.Assets },
-		"routes":   func(m *manifest.Manifest) any { return m.Routes },
-		"bindings": func(m *manifest.Manifest) any { return m.Bindings },
-		"limits":   func(m *manifest.Manifest) any { return m.Limits },
-		"runtime":  func(m *manifest.Manifest) any { return m.Runtime },
-		"forms":    func(m *manifest.Manifest) any { return m.Forms },
-	} {
-		if !equal(of(was), of(now)) {
-			differ = append(differ, name)
-		}
-	}
-	slices.Sort(differ)
-	return differ
+	p.Settings = manifest.Differences(was, now)
 }
 
 func missing(declared []string, set map[string]bool) []string {
@@ -192,27 +156,15 @@ func missing(declared []string, set map[string]bool) []string {
 	return without
 }
 
-// served are the paths that visitors ask for the files at.
-func served(m *manifest.Manifest, files []File) []string {
-	var paths []string
-	for _, f := range files {
-		if rel, ok := publicPath(m, f.Path); ok {
-			paths = append(paths, rel)
+// paths are those of files.
+func paths(files []File) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range files {
+			if !yield(f.Path) {
+				return
+			}
 		}
 	}
-	return paths
-}
-
-// publicPath is where a file of the bundle is served; false for one that is not.
-func publicPath(m *manifest.Manifest, file string) (string, bool) {
-	if m.Assets == "" || file == m.Entry || isMigration(m, file) {
-		return "", false
-	}
-	rel, ok := file, true
-	if dir := path.Clean(m.Assets); dir != "." {
-		rel, ok = strings.CutPrefix(file, dir+"/")
-	}
-	return "/" + rel, ok && !manifest.EdgeFile("/"+rel)
 }
 
 // Digests are the blobs of a bundle by their hash, one file for each.
