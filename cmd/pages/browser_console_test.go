@@ -60,6 +60,8 @@ func TestBrowserConsole(t *testing.T) {
 	p.text("Deploy bot")
 	p.text(s.Demo["site_id"])
 	p.text("What demo-home.localhost serves")
+	p.text("which is live now:")
+	p.text("Who may see what")
 	p.holds(`/^in 1[45] min \d\d s$/.test(document.querySelector("[data-expires]").textContent)`)
 	p.shot("console-proposal")
 	p.onPhone(s)

@@ -36,6 +36,7 @@ import "time"
 //
 // The console signs in with a key, for sessionLife, and calls the tools as its holder; it
 // draws on no rate window. Letting a proposal lapse is for who could approve it, and is audited.
+// A revision that waits for its go-ahead is shown against what is live at that moment.
 //
 // Uploads. Method and credential are judged before anything else, then workspace and
 // site, then the bundle. Who may edit may upload; who may publish may publish. A blob
@@ -85,8 +86,11 @@ const (
 	cursorLife   = 24 * time.Hour
 	maxProposals = 50 // open ones of one holder in one workspace
 	maxSummary   = 300
-	maxSites     = 1000 // of a workspace
-	maxKeys      = 50   // of one person, that are good, made in the console
+	// Of a kind of paths a proposal shows maxNames. maxComparisons are kept in memory.
+	maxNames       = 20
+	maxComparisons = 50
+	maxSites       = 1000 // of a workspace
+	maxKeys        = 50   // of one person, that are good, made in the console
 
 	scheduleSoonest = 5 * time.Minute
 	scheduleYears   = 1

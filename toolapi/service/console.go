@@ -24,18 +24,21 @@ var consoleFiles embed.FS
 
 var consolePages = template.Must(template.New("").Funcs(template.FuncMap{
 	"short": func(s string) string { return s[:min(len(s), 8)] },
-	"size": func(bytes int64) string {
-		const kilo = 1000
-		switch {
-		case bytes < kilo:
-			return fmt.Sprintf("%d B", bytes)
-		case bytes < kilo*kilo:
-			return fmt.Sprintf("%.1f kB", float64(bytes)/kilo)
-		}
-		return fmt.Sprintf("%.1f MB", float64(bytes)/kilo/kilo)
-	},
+	"size":  size,
 	"words": func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
 }).ParseFS(consoleFiles, "console/*.html"))
+
+// size is a number of bytes for people.
+func size(bytes int64) string {
+	const kilo = 1000
+	switch {
+	case bytes < kilo:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < kilo*kilo:
+		return fmt.Sprintf("%.1f kB", float64(bytes)/kilo)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/kilo/kilo)
+}
 
 // consolePath takes the addresses of the console as they are sent, with nothing to
 // decode in them.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,6 +50,7 @@ type proposalView struct {
 	Left                     string
 	Arguments                []argumentView
 	Changes                  []changeView
+	Contents                 *contentsView // of the revision that would go live
 	Stale                    bool
 	MayApprove               bool
 	Because                  string // why it may not
@@ -168,9 +170,11 @@ func (v *visit) show(t tx, p proposalRow) (proposalView, error) {
 // exact is a value as it was sent; text that a page could show as something else is
 // shown escaped.
 func exact(value any) string {
-	text, ok := value.(string)
-	if ok && oneLine(text) == text {
-		return text
+	if text, ok := value.(string); ok {
+		if oneLine(text) == text {
+			return text
+		}
+		return strconv.Quote(text)
 	}
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -217,6 +221,7 @@ func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *pr
 	switch p.tool {
 	case "page.publish", "page.rollback":
 		shown.Changes = append(shown.Changes, changeView{"What " + s.hostname + " serves", live, "revision " + revision + ", at once"})
+		shown.Contents, err = v.contents(t, s, revision)
 	case "page.schedule_publish":
 		scheduled := "nothing"
 		if s.due.Valid {
@@ -227,6 +232,7 @@ func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *pr
 			then += " on " + v.clock(at.UnixMilli()).Text
 		}
 		shown.Changes = append(shown.Changes, changeView{"What is scheduled for " + s.hostname, scheduled, then}, changeView{"What it serves until then", live, "the same"})
+		shown.Contents, err = v.contents(t, s, revision)
 	case "domain.connect":
 		shown.Changes = append(shown.Changes, changeView{exact(arguments["hostname"]), "not connected", "points at " + s.name + ", which serves " + live})
 	case "domain.point_at_site":

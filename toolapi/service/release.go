@@ -184,10 +184,15 @@ func (t tx) noteMigrations(site, revision string) error {
 	return err
 }
 
+// applied are the migrations that a site's database has, sorted bytewise.
+func (t tx) applied(site string) ([]string, error) {
+	return list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site)
+}
+
 // checkSchema refuses a revision that does not know migrations which the site's
 // database has.
 func (t tx) checkSchema(site, revision string) error {
-	applied, err := list(t, func(rows *sql.Rows, name *string) error { return rows.Scan(name) }, "SELECT name FROM site_migrations WHERE site_id = ? ORDER BY name", site)
+	applied, err := t.applied(site)
 	if err != nil || len(applied) == 0 {
 		return err
 	}

@@ -77,6 +77,7 @@ type Service struct {
 	touches        touches
 	arrivals       arrivals
 	lists          blobLists
+	comparisons    comparisons
 	pace           atomic.Int64 // how long the next bytes of a body are waited for
 	collecting     sync.Mutex
 	publishing     sync.Map // workspaces whose scheduled publishes are under way
