@@ -67,6 +67,7 @@ func (r *remote) confirm(ctx context.Context, id string, args []string, from str
 	if p.Summary != "" {
 		r.progress("%s", printable(p.Summary))
 	}
+	r.showChanges(ctx, p)
 	a, err := r.perform(ctx, p)
 	if err != nil {
 		return commandError(err)

@@ -163,7 +163,7 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 	if d.plan {
 		return d.finishPlan()
 	}
-	d.printPlan(d.stderr)
+	d.printPlan(d.stderr, d.planned)
 	if plan.Opens() && !d.allowPublic {
 		return &failure{code: exitRefused, id: "opens-members-paths", msg: "paths that only members may see now would become public", fix: "guard them in \"routes\", or deploy with --allow-public if that is meant"}
 	}

@@ -38,7 +38,7 @@ func (d *deployment) finishPlan() error {
 	if d.json {
 		d.printJSON(doc)
 	} else {
-		d.printPlan(d.stdout)
+		d.printPlan(d.stdout, d.planned)
 	}
 	d.outcome = "this is a plan: nothing was sent"
 	if d.exitCode && d.planned.Changes {
@@ -51,13 +51,13 @@ func (d *deployment) finishPlan() error {
 const shownFiles = 10
 
 // printPlan prints the plan for people.
-func (d *deployment) printPlan(w io.Writer) {
-	if d.json || d.quiet && w == d.stderr {
+func (c *cli) printPlan(w io.Writer, p *deploy.Plan) {
+	if c.json || c.quiet && w == c.stderr {
 		return
 	}
-	for _, line := range planLines(d.planned, d.verbose) {
+	for _, line := range planLines(p, c.verbose) {
 		text := line.text
-		if d.colored(w) && line.style != "" {
+		if c.colored(w) && line.style != "" {
 			text = "\x1b[" + line.style + "m" + text + "\x1b[0m"
 		}
 		fmt.Fprintln(w, text)

@@ -64,6 +64,7 @@ func (r *remote) propose(ctx context.Context, tool string, arguments json.RawMes
 		return commandError(err)
 	}
 	if p != nil {
+		r.showChanges(ctx, p)
 		if a, err = r.decide(ctx, p, proposeOnly); err != nil {
 			r.printConfirm(err)
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -111,4 +112,17 @@ func (d *Deployer) read(ctx context.Context, l *Live) error {
 	}
 	l.Known, l.Manifest = true, *m
 	return nil
+}
+
+// Uploaded reads what a revision of the page holds, to compare it. Its files cannot be opened.
+func (d *Deployer) Uploaded(ctx context.Context, revision string) (Bundle, error) {
+	r, err := d.Client.Revision(ctx, d.Workspace, d.Site, url.PathEscape(revision))
+	if err != nil {
+		return Bundle{}, err
+	}
+	b := Bundle{Manifest: r.Manifest, Files: make([]File, len(r.Files))}
+	for i, f := range r.Files {
+		b.Files[i] = File{Path: f.Path, Size: int64(f.Size), SHA256: string(f.SHA256), ContentType: string(f.ContentType)}
+	}
+	return b, nil
 }

@@ -21,6 +21,7 @@ type Proposal struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"` // as they were sent, without the id
 	Summary   string          `json:"request_summary"`
+	Revision  string          `json:"revision,omitempty"` // that is to go live, if one is
 	Workspace string          `json:"workspace"`
 	BaseURL   string          `json:"base_url"`
 	Proposed  time.Time       `json:"proposed_at"`
@@ -32,6 +33,7 @@ type proposed struct {
 	toolapi.Proposal
 
 	Workspace string `json:"workspace"`
+	Revision  string `json:"revision"`
 }
 
 // Propose makes the first call of a two-call tool. An answer that is no proposal gives
@@ -63,7 +65,7 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a clie
 		now = a.At
 	}
 	return &Proposal{
-		ID: said.ConfirmationID, Tool: tool, Arguments: arguments, Summary: said.RequestSummary, Workspace: said.Workspace, BaseURL: c.BaseURL(),
+		ID: said.ConfirmationID, Tool: tool, Arguments: arguments, Summary: said.RequestSummary, Revision: said.Revision, Workspace: said.Workspace, BaseURL: c.BaseURL(),
 		Proposed: now, Expires: now.Add(time.Duration(said.ExpiresInSeconds) * time.Second),
 	}, nil
 }

@@ -2,9 +2,11 @@ package deploy_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -26,6 +28,47 @@ func TestProposalExpiresByTheServicesClock(t *testing.T) {
 		}
 		if p, err = deploy.ProposalOf(c, "page.publish", nil, client.Answer{Body: body}, here); err != nil || !p.Expires.Equal(here.Add(15*time.Minute)) {
 			t.Errorf("%v off, and the service says no time: %+v, %v", skew, p, err)
+		}
+	}
+}
+
+// TestUploaded: a proposal names the revision that would go live, and what is uploaded of
+// it compares with what is live as the bundle itself did.
+func TestUploaded(t *testing.T) {
+	w := newWorld(t)
+	_, first := folder(t, 3, 10)
+	_, second := folder(t, 4, 20)
+	d := w.deployer(&transport{})
+	if _, err := publish(t.Context(), d, first, toolapi.BaseRevision{}); err != nil {
+		t.Fatal(err)
+	}
+	done, err := d.Send(t.Context(), second, toolapi.BaseRevision{}, &deploy.Progress{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.ProposePublish(t.Context(), done.Revision, toolapi.BaseRevision{})
+	if err != nil || p.Revision != done.Revision {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	live, err := d.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	uploaded, err := d.Uploaded(t.Context(), p.Revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := deploy.Compare(live, uploaded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := deploy.Compare(live, second)
+	if err != nil || len(want.Added) != 1 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v, %v", got, want, err)
+	}
+	for _, name := range []string{"r1-000000000000", "../uploads", "a?b"} {
+		if _, err := d.Uploaded(t.Context(), name); err == nil {
+			t.Errorf("there is a revision %s", name)
 		}
 	}
 }
