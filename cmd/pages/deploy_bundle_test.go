@@ -102,6 +102,18 @@ func TestPlanOfLeftOut(t *testing.T) {
 	}
 }
 
+// TestPlanOfMigrations: what the database may have already is not said to run.
+func TestPlanOfMigrations(t *testing.T) {
+	for live, want := range map[string]string{
+		"": "migrations that run before it goes live: 0001_a.sql", "r1-0": "migrations that what is live does not have (each runs before it goes live, unless the database has it): 0001_a.sql",
+	} {
+		p := deploy.Plan{Live: live, Known: true, Changes: true, Migrations: []string{"0001_a.sql"}}
+		if lines := planLines(&p, false); lines[len(lines)-1].text != want {
+			t.Errorf("got %q, want %q", lines[len(lines)-1].text, want)
+		}
+	}
+}
+
 // sent is what is sent of a site of these files.
 func sent(t *testing.T, files map[string]string) *builtSite {
 	t.Helper()

@@ -151,7 +151,11 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	t.files("-", "31", "removed: visitors lose them", p.Removed)
 	t.access(p.Access)
 	t.list("31", "routes that the Worker answers no more", p.LostRoutes)
-	t.list("", "migrations that run before it goes live", p.Migrations)
+	migrations := "migrations that run before it goes live"
+	if p.Live != "" { // the database may have them of a revision that was live before
+		migrations = "migrations that what is live does not have (each runs before it goes live, unless the database has it)"
+	}
+	t.list("", migrations, p.Migrations)
 	t.list("", "made on the first publish", p.Provisions)
 	t.list("33", "the Worker loses (what is in them stays)", p.Dropped)
 	t.list("33;1", "secrets without a value on the site (set them: pages secrets set NAME)", p.MissingSecrets)

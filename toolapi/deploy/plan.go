@@ -30,7 +30,8 @@ type Plan struct {
 	Access []manifest.AccessChange `json:"access"`
 	// Routes that the Worker answers now, and would not any more.
 	LostRoutes []string `json:"lost_routes"`
-	// Migrations are those of the site's database that what is live does not have.
+	// Migrations are those that what is live does not have. The site's database may have
+	// some all the same, from a revision that was live before.
 	Migrations []string `json:"migrations"`
 	// Provisions are what the first publish with it makes.
 	Provisions []string `json:"provisions"`
