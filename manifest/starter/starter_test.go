@@ -130,6 +130,16 @@ func TestIgnore(t *testing.T) {
 	if want := "dist\n/node_modules/\n.pages\n.dev.vars*\n"; !strings.HasPrefix(got, want) || strings.Count(got, ".pages") != 1 {
 		t.Errorf("got %q", got)
 	}
+	const svelte = ".pages/\nnode_modules\n.dev.vars*\n!.dev.vars.example\n.env\n.env.*\n!.env.example\n!.env.test\n"
+	for before, want := range map[string]string{
+		svelte: "", // what it lets through stays so
+		".pages/\nnode_modules\n.dev.vars*\n!.dev.vars.example\n!.env.example\n": ".env*\n!.env.example\n", // the last of two lines counts
+		".pages/\nnode_modules\n.dev.vars*\n!.dev.vars.example\n.env*\n":         "!.env.example\n",
+	} {
+		if got := string(starter.Ignore([]byte(before))); got != before+want {
+			t.Errorf("%q becomes %q", before, got)
+		}
+	}
 }
 
 func ExampleTemplate_Files() {

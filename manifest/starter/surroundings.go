@@ -14,9 +14,18 @@ func Ignore(before []byte) []byte {
 		have[strings.TrimSpace(line)] = true
 	}
 	var add []string
-	for _, line := range []string{".pages/", "node_modules/", ".dev.vars*", "!.dev.vars.example", ".env*", "!.env.example"} {
+	for _, line := range []string{".pages/", "node_modules/"} {
 		if !have[line] && !have["/"+line] && !have[strings.TrimSuffix(line, "/")] {
 			add = append(add, line)
+		}
+	}
+	for _, name := range []string{".dev.vars", ".env"} {
+		all, example := name+"*", "!"+name+".example"
+		switch {
+		case !have[all] && !(have[name] && have[name+".*"]):
+			add = append(add, all, example) // of two lines for a file the last counts
+		case !have[example]:
+			add = append(add, example)
 		}
 	}
 	after := bytes.Clone(before)
