@@ -137,6 +137,18 @@ error path_reserved p/a/Pages.deploy.json:1:1 : "p/a/Pages.deploy.json" cannot b
 error path_reserved p/db:1:1 : "p/db" cannot be served: it holds the migrations; move it to a folder of its own, such as "migrations", and name that in "migrations"
 error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's entry; move it to a folder of its own, such as "src", and name it there in "entry"; where a framework builds it here, list it in a file ".assetsignore" in the assets folder`,
 		},
+		"a Worker of Cloudflare Pages that nothing runs": {
+			files: map[string]string{"pages.deploy.json": `{"assets":"p"}`, "p/_worker.js": "", "p/a/_worker.js": ""},
+			want:  `error path_reserved p/_worker.js:1:1 : "p/_worker.js" cannot be served: it is a Worker, and nothing runs it; name it in "entry" and list it in a file ".assetsignore" in the assets folder, or remove it`,
+		},
+		"the same in a folder at the root": {
+			files: map[string]string{"pages.deploy.json": `{"assets":"."}`, "_worker.js/index.js": ""},
+			want:  `error path_reserved _worker.js:1:1 : "_worker.js" cannot be served: it is a Worker, and nothing runs it; name it in "entry" and list it in a file ".assetsignore" in the assets folder, or remove it`,
+		},
+		"the same at the root, run": {
+			files: map[string]string{"pages.deploy.json": `{"assets":".","entry":"_worker.js","routes":[{"pattern":"/a"}]}`, "_worker.js": ""},
+			want:  `warning asset-source :1:11 /assets: the assets folder is the site's own, and holds "_worker.js", the site's entry; keep public files in a folder of their own`,
+		},
 		"assets among the migrations": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"db/p","bindings":{"database":{"migrations":"db"}}}`, "db/p/index.html": "", "db/1.sql": ""},
 			want:  `error path_reserved db/p:1:1 : "db/p" cannot be served: it lies among the migrations; give the assets a folder outside of it`,

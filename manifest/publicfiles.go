@@ -138,6 +138,8 @@ func (a AssetsFolder) misplaced(e *AssetEntry) bool {
 		e.refuseAs(codeNameReserved, "give the assets a folder outside of it", "%q cannot be served: it lies among the migrations")
 	case strings.EqualFold(path.Base(e.File), FileName) && e.File != FileName:
 		e.refuseAs(codeNameReserved, "remove it, or move it out of the assets folder", "%q cannot be served: a manifest is never public")
+	case a.rel(e.File) == pagesWorker && !a.holdsEntry(e.File):
+		e.refuseAs(codeNameReserved, `name it in "entry" and list it in a file ".assetsignore" in the assets folder, or remove it`, "%q cannot be served: it is a Worker, and nothing runs it")
 	case atRoot:
 		return false
 	case e.File == a.Entry:
@@ -148,6 +150,15 @@ func (a AssetsFolder) misplaced(e *AssetEntry) bool {
 		return false
 	}
 	return true
+}
+
+// pagesWorker is where Cloudflare Pages looks for a Worker among the public files, and where frameworks that build for it
+// put one: a file, or a folder of modules. Nobody means to publish it, and wrangler refuses to.
+const pagesWorker = "_worker.js"
+
+// holdsEntry reports whether a file is the Worker's module, or a folder that it lies in.
+func (a AssetsFolder) holdsEntry(file string) bool {
+	return a.Entry != "" && (a.Entry == file || strings.HasPrefix(a.Entry, file+"/"))
 }
 
 // migration reports whether a file or folder is, or lies in, the folder of migrations. Of the bundle root only
