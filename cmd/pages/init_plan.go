@@ -18,6 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/starter"
 	"github.com/pages-toolchain/pages/manifest/workertypes"
+	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
 // planOwn is what the site's own files become. A file of the template's pages
@@ -75,7 +76,10 @@ func (s *newSite) extras() []starter.File {
 	if s.parsed.Assets == "." {
 		files = append(files, starter.File{Path: s.parsed.AssetsFolder().IgnoreFile(), Text: starter.RootIgnore()})
 	}
-	files = append(files, starter.WorkerIgnore(os.DirFS(s.dir), s.parsed.Assets, s.parsed.Entry)...)
+	if ignores := starter.WorkerIgnore(os.DirFS(s.dir), s.parsed.Assets, s.parsed.Entry); len(ignores) > 0 {
+		files = append(files, ignores...)
+		s.notes = slices.DeleteFunc(s.notes, func(n wrangler.Note) bool { return n.Key == wrangler.WorkerFile }) // it is done
+	}
 	if s.template != "" {
 		for _, name := range s.parsed.Bindings.Secrets {
 			s.secrets[name] = rand.Text() // of this machine alone

@@ -142,7 +142,7 @@ func (s *newSite) awaitsBuild() error {
 	command := s.buildCommand()
 	switch generator, ok := starter.FindGenerator(os.DirFS(s.dir)); {
 	case s.unbuilt:
-		f.msg = s.adopted + " names what a build makes the Worker of, and nothing here looks like what it made"
+		f.msg = s.adopted + " names what a build makes, and nothing here looks like what it made"
 	case ok && command == generator.Command:
 		f.msg = "this is a site for " + generator.Name + ", and there is no " + generator.Output + " that it made"
 	}

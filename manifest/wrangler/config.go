@@ -90,6 +90,17 @@ func awaitsBuild(fsys fs.FS, own *config) bool {
 	return false
 }
 
+// awaitsPages reports whether the folder that a Pages project is published from is not there yet. Only what a build puts
+// there says whether the project has a Worker.
+func awaitsPages(fsys fs.FS, own *config) bool {
+	dir, _ := own.keys["pages_build_output_dir"].(string)
+	if dir == "" {
+		return false
+	}
+	_, err := fs.Stat(fsys, clean(dir))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 func read(fsys fs.FS, name string) (*config, error) {
 	text, err := readBounded(fsys, name)
 	if err != nil {

@@ -111,9 +111,12 @@ func (r *reader) assets() {
 	}
 }
 
+// WorkerFile is where a Pages project has its Worker, among the public files, and the key of the note about that.
+const WorkerFile = "_worker.js"
+
 // advancedMode finds the Worker among the files of a Pages project.
 func (r *reader) advancedMode() {
-	for _, name := range []string{"_worker.js", "_worker.js/index.js"} {
+	for _, name := range []string{WorkerFile, WorkerFile + "/index.js"} {
 		file := path.Join(r.Manifest.Assets, name)
 		info, err := fs.Stat(r.fsys, file)
 		if err != nil || !info.Mode().IsRegular() {
@@ -121,7 +124,7 @@ func (r *reader) advancedMode() {
 		}
 		r.Manifest.Entry = file
 		if _, err := fs.Stat(r.fsys, path.Join(r.Manifest.Assets, ".assetsignore")); errors.Is(err, fs.ErrNotExist) {
-			r.note("_worker.js", Changed, fmt.Sprintf("the Worker lies among the public files: list \"_worker.js\" and \"_routes.json\" in %q, or move it out", path.Join(r.Manifest.Assets, ".assetsignore")))
+			r.note(WorkerFile, Changed, fmt.Sprintf("the Worker lies among the public files: list \"_worker.js\" and \"_routes.json\" in %q, or move it out", path.Join(r.Manifest.Assets, ".assetsignore")))
 		}
 	}
 }

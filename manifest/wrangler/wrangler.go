@@ -43,7 +43,8 @@ type Translation struct {
 	// File is the configuration's name, relative to the project.
 	File     string
 	Manifest manifest.Manifest
-	// Unbuilt reports that a build makes the Worker, and the configuration to be read, of what this one names.
+	// Unbuilt reports that a build makes what there is to adopt: the Worker, and the configuration to be read, of what
+	// this one names, or the folder of a Pages project, which may hold a Worker.
 	Unbuilt bool
 	// SinglePage is the app of one page that the configuration speaks of; nil for none.
 	SinglePage *SinglePage
@@ -79,7 +80,7 @@ func Translate(fsys fs.FS, devVars ...string) (*Translation, error) {
 	if read == nil {
 		return nil, fmt.Errorf("no wrangler configuration: %w", fs.ErrNotExist)
 	}
-	t := &Translation{File: read.file, Unbuilt: made == nil && awaitsBuild(fsys, own), Vars: map[string]string{}}
+	t := &Translation{File: read.file, Unbuilt: made == nil && (awaitsBuild(fsys, own) || awaitsPages(fsys, own)), Vars: map[string]string{}}
 	r := &reader{Translation: t, fsys: fsys, keys: read.keys, dir: path.Dir(read.file)}
 	if own != nil && path.Ext(own.file) != ".toml" {
 		r.declares = own.file

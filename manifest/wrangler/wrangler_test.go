@@ -169,6 +169,8 @@ func TestUnbuilt(t *testing.T) {
 		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|` + pointer:              true,
 		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|` + pointer + "|" + made: false,
 		`wrangler.json={"main":"dist/w.js"}|package.json={"dependencies":{"hono":"4"}}`:                                              false,
+		`wrangler.json={"pages_build_output_dir":"./dist"}`:                                                                          true,
+		`wrangler.json={"pages_build_output_dir":"./dist"}|dist/a.html`:                                                              false,
 		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                                                          false,
 	} {
 		got, err := wrangler.Translate(project(strings.Split(files, "|")...))
