@@ -150,6 +150,10 @@ func (s *newSite) awaitsBuild() error {
 	if command != "" {
 		f.fix = "run `" + command + "`"
 	}
+	if server, ok := starter.FindServer(os.DirFS(s.dir)); ok && !s.unbuilt {
+		f.msg = server.File + " is of what " + server.Framework + " built for a server, and there is neither a Worker nor a page"
+		f.fix = server.Remedy + ", " + f.fix
+	}
 	f.fix += ", and pages init again to adopt that; or say --template to begin beside it"
 	return f
 }

@@ -142,6 +142,27 @@ func TestIgnore(t *testing.T) {
 	}
 }
 
+// TestFindServer: what is no Worker is known by a file of its build, and what is one is not taken for a server.
+func TestFindServer(t *testing.T) {
+	for file, want := range map[string]string{
+		`.output/nitro.json={"preset":"node-server"}`:       "Nitro",
+		`.output/nitro.json={"preset":"cloudflare-module"}`: "",
+		".next/BUILD_ID=x":                     "Next.js",
+		".next/dev/build-manifest.json={}":     "",
+		".svelte-kit/output/server/index.js=x": "SvelteKit",
+		".svelte-kit/tsconfig.json={}":         "",
+		"dist/q-manifest.json={}":              "Qwik",
+		"dist/server/entry.mjs=x":              "Astro",
+		"build/server/index.js=x":              "React Router",
+	} {
+		name, text, _ := strings.Cut(file, "=")
+		got, ok := starter.FindServer(fstest.MapFS{name: {Data: []byte(text)}})
+		if got.Framework != want || ok != (want != "") || ok && got.File != name {
+			t.Errorf("%s: %+v", file, got)
+		}
+	}
+}
+
 func ExampleTemplate_Files() {
 	t, _ := starter.Find("worker")
 	for _, f := range t.Files("club") {
