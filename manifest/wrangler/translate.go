@@ -40,6 +40,9 @@ func (r *reader) read(devVars []string) {
 	}
 	r.limits()
 	r.compatibility()
+	if build, ok := r.keys["build"].(map[string]any); ok && isEmpty(build["command"]) {
+		delete(r.keys, "build") // what is left of it says which folder to watch
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.keys)) {
 		if !isEmpty(r.keys[key]) {
 			effect, text := about(key)

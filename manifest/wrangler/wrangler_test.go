@@ -82,7 +82,7 @@ var cases = map[string]struct {
 	"what a build made counts, and its paths begin where it lies": {
 		files: []string{
 			".wrangler/deploy/config.json=" + `{"configPath": "../../dist/server/wrangler.json", "auxiliaryWorkers": []}`,
-			"dist/server/wrangler.json=" + `{"configPath": "/x", "main": "index.js", "no_bundle": true, "assets": {"directory": "../client"}, "compatibility_flags": ["nodejs_compat", "global_fetch_strictly_public"],
+			"dist/server/wrangler.json=" + `{"configPath": "/x", "main": "index.js", "no_bundle": true, "build": {"watch_dir": "./src"}, "assets": {"directory": "../client"}, "compatibility_flags": ["nodejs_compat", "global_fetch_strictly_public"],
 				"d1_databases": [{"binding": "DB", "migrations_dir": "sql"}]}`,
 			"wrangler.jsonc=" + `{"main": "@made/server", "compatibility_flags": ["nodejs_compat"]}`, `package.json={"dependencies": {"@made": "1"}}`, "sql/1.sql",
 		},
