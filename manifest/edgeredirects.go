@@ -136,6 +136,24 @@ func (f *edgeFile) redirectRules() []redirectRule {
 	return rules
 }
 
+// condition reports whether a word of a line is what Netlify asks of a request beside its path, such as "Country=de" or
+// "id=:id".
+func condition(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && !strings.ContainsAny(name, "/?#:")
+}
+
+// statusFix says what to write in the place of a status that no redirect has, for who knows Netlify's.
+func statusFix(word string) string {
+	switch plain, forced := strings.CutSuffix(word, "!"); {
+	case forced:
+		return "write " + quote(plain) + ": a rule always counts before the files"
+	case word == "404":
+		return "remove the line, and write a 404.html: it answers what nothing else does, in any folder"
+	}
+	return "use 301, 302, 303, 307, 308, or 200 to answer with another file"
+}
+
 // redirectLine reads "from to [status]".
 func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from span, ok bool) {
 	words, at := line.fields()
@@ -145,14 +163,18 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from span, ok
 		}
 	}
 	if len(words) != 2 && len(words) != 3 {
-		f.refuse(codeEdgeLine, line.whole(), "the line is no redirect", `write "/from /to 301"; a space in a path is %20`)
+		fix := `write "/from /to 301"; a space in a path is %20`
+		if slices.ContainsFunc(words[min(1, len(words)):], condition) {
+			fix = "leave the conditions out: a rule goes by the path alone, and a Worker can go by the query, the country, the language or a cookie"
+		}
+		f.refuse(codeEdgeLine, line.whole(), "the line is no redirect", fix)
 		return rule, from, false
 	}
 	rule.line, rule.status = line.number, 302
 	if len(words) == 3 {
 		status, err := strconv.Atoi(words[2])
 		if err != nil || !slices.Contains([]int{200, 301, 302, 303, 307, 308}, status) {
-			f.refuse(codeEdgeLine, at[2], quote(words[2])+" is no status of a redirect", "use 301, 302, 303, 307, 308, or 200 to answer with another file")
+			f.refuse(codeEdgeLine, at[2], quote(words[2])+" is no status of a redirect", statusFix(words[2]))
 			return rule, from, false
 		}
 		rule.status = status
