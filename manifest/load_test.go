@@ -139,11 +139,11 @@ error path_reserved p/w.ts:1:1 : "p/w.ts" cannot be served: it is the Worker's e
 		},
 		"a Worker of Cloudflare Pages that nothing runs": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"p"}`, "p/_worker.js": "", "p/a/_worker.js": ""},
-			want:  `error path_reserved p/_worker.js:1:1 : "p/_worker.js" cannot be served: it is a Worker, and nothing runs it; name it in "entry" and list it in a file ".assetsignore" in the assets folder, or remove it`,
+			want:  `error path_reserved p/_worker.js:1:1 : "p/_worker.js" cannot be served: it is a Worker's code; list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
 		},
 		"the same in a folder at the root": {
 			files: map[string]string{"pages.deploy.json": `{"assets":"."}`, "_worker.js/index.js": ""},
-			want:  `error path_reserved _worker.js:1:1 : "_worker.js" cannot be served: it is a Worker, and nothing runs it; name it in "entry" and list it in a file ".assetsignore" in the assets folder, or remove it`,
+			want:  `error path_reserved _worker.js:1:1 : "_worker.js" cannot be served: it is a Worker's code; list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`,
 		},
 		"the same at the root, run": {
 			files: map[string]string{"pages.deploy.json": `{"assets":".","entry":"_worker.js","routes":[{"pattern":"/a"}]}`, "_worker.js": ""},

@@ -139,7 +139,7 @@ func (a AssetsFolder) misplaced(e *AssetEntry) bool {
 	case strings.EqualFold(path.Base(e.File), FileName) && e.File != FileName:
 		e.refuseAs(codeNameReserved, "remove it, or move it out of the assets folder", "%q cannot be served: a manifest is never public")
 	case a.rel(e.File) == pagesWorker && !a.holdsEntry(e.File):
-		e.refuseAs(codeNameReserved, `name it in "entry" and list it in a file ".assetsignore" in the assets folder, or remove it`, "%q cannot be served: it is a Worker, and nothing runs it")
+		e.refuseAs(codeNameReserved, `list it in a file ".assetsignore" in the assets folder, and name it in "entry" unless another module runs it`, "%q cannot be served: it is a Worker's code")
 	case atRoot:
 		return false
 	case e.File == a.Entry:
