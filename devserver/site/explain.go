@@ -132,6 +132,9 @@ func (v *Routing) changes(d decision, path Path) []string {
 	host, _ := bareHost(path.authority)
 	var list []string
 	for _, c := range v.rules.Headers(host, path.escaped) {
+		if c.Name == "Cache-Control" && d.answer != AnswerAsset && d.answer != AnswerRedirect {
+			continue
+		}
 		line := c.Name + ": " + c.Value
 		if c.Unset {
 			line = "! " + c.Name

@@ -39,7 +39,8 @@ func (w *recorder) change() {
 		switch {
 		case c.Name == "Content-Type" && w.status/100 == 3,
 			c.Name == "Access-Control-Allow-Credentials" && w.members,
-			c.Name == "Cache-Control" && w.members && !keptPrivate(c.Value):
+			c.Name == "Cache-Control" && w.members && !keptPrivate(c.Value),
+			c.Name == "Cache-Control" && w.status >= http.StatusBadRequest: // what is missing now may be there after the next release
 		case c.Unset:
 			h[c.Name] = nil // present, so that the server adds none of its own
 		case c.Name == "Set-Cookie":

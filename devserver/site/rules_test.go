@@ -117,7 +117,7 @@ func TestRulesOfHeaders(t *testing.T) {
 		{"GET /__pages/sign-in", "", 200, "X-Tag: "},
 		{"GET /club/x", "", 401, "X-Tag: "},
 		{"PUT /about", "", 405, "X-Tag: "},
-		{"GET /css/none.css", "", 404, "Cache-Control: public, max-age=31536000, immutable\nX-Tag: all, css\nX-Content-Type-Options: "},
+		{"GET /css/none.css", "", 404, "Cache-Control: public, max-age=0, must-revalidate\nX-Tag: all, css\nX-Content-Type-Options: "},
 		{"GET /dir/y.txt", "", 404, "Content-Type: text/x-y\nVary: Accept\nSet-Cookie: a=1"},
 		{"GET /plain.css", "Accept-Encoding: gzip", 200, "Content-Encoding: \nCache-Control: no-transform"},
 		{"GET /plain.css", "If-None-Match: " + tag, 304, "X-Frame-Options: DENY\nEtag: " + tag},
