@@ -47,10 +47,11 @@ const (
 // connection takes the place of the longest-standing one that no request runs
 // on, so idle or half-open sockets never keep the author out.
 type connPool struct {
-	max  int
-	now  func() time.Time
-	mu   sync.Mutex
-	open list.List // of *conn, oldest first
+	max   int
+	now   func() time.Time
+	named bool // of the framing
+	mu    sync.Mutex
+	open  list.List // of *conn, oldest first
 }
 
 // listener returns l with the pool's bound on it.
@@ -70,7 +71,7 @@ func (p *connPool) admit(c net.Conn) *conn {
 		}
 		p.drop(evicted)
 	}
-	member := &conn{Conn: c, pool: p, woken: make(chan struct{}, 1)}
+	member := &conn{Conn: c, pool: p, woken: make(chan struct{}, 1), framing: framing{named: p.named}}
 	member.place = p.open.PushBack(member)
 	p.mu.Unlock()
 	if evicted != nil {
@@ -311,9 +312,15 @@ type writeOnly struct{ io.Writer }
 
 type connKey struct{}
 
-// withConn is the server's ConnContext: it lets [markRunning] find the connection.
-func withConn(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, c)
+// withConn is the server's ConnContext: it lets [markRunning] find the connection, and
+// next the one that it was made of.
+func withConn(next func(context.Context, net.Conn) context.Context) func(context.Context, net.Conn) context.Context {
+	return func(ctx context.Context, c net.Conn) context.Context {
+		if member, ok := c.(*conn); ok && next != nil {
+			ctx = next(ctx, member.Conn)
+		}
+		return context.WithValue(ctx, connKey{}, c)
+	}
 }
 
 // markRunning keeps the connection of a running request from being evicted.

@@ -39,7 +39,12 @@ type framing struct {
 	sized   bool   // the head gave a length
 	chunked bool   // the head announced chunks
 	modern  bool   // the head is one of HTTP/1.1
+	unknown bool   // the head announced a coding that is refused by whoever reads it
 	broken  error  // what ended it
+
+	// named lets a head of HTTP/1.1 with another coding than chunked through, and
+	// nothing after it: net/http has a status of its own for that.
+	named bool
 }
 
 // part is what the next byte belongs to.
@@ -53,7 +58,8 @@ const (
 	chunkData
 	chunkEnd
 	trailerLine
-	unframed // somebody took the connection over for another protocol
+	unreadable // nothing may come: nobody knows where the body ends
+	unframed   // somebody took the connection over for another protocol
 )
 
 // follow reads p and returns how much of it may be read by others. An error
@@ -65,6 +71,8 @@ func (f *framing) follow(p []byte) (int, error) {
 		switch f.part {
 		case unframed:
 			return len(p), nil
+		case unreadable:
+			f.broken = errCoding
 		case sizedBody, chunkData:
 			n := min(f.left, int64(len(p)-at))
 			at += int(n)
@@ -114,7 +122,7 @@ func (f *framing) endData() {
 }
 
 // reset goes to the next request.
-func (f *framing) reset() { *f = framing{line: f.line} }
+func (f *framing) reset() { *f = framing{line: f.line, named: f.named} }
 
 // read takes in one line with its end.
 func (f *framing) read(line []byte) error {
@@ -158,6 +166,8 @@ func (f *framing) read(line []byte) error {
 // endHead goes on to the body that the head announced.
 func (f *framing) endHead() {
 	switch {
+	case f.unknown:
+		f.part = unreadable
 	case f.chunked:
 		f.part = chunkSize
 	case f.left > 0:
@@ -192,6 +202,10 @@ func (f *framing) header(line []byte) error {
 		f.sized = true
 	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 		if f.chunked || !f.modern || !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) {
+			if f.named && f.modern {
+				f.unknown = true
+				return nil
+			}
 			return errCoding
 		}
 		f.chunked = true

@@ -3,11 +3,13 @@ package devserver
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -148,6 +150,51 @@ func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 		if got := talk(t, dial(), test.request+smuggled); fmt.Sprint(got) != "[400]" || served.Load() != 1 {
 			t.Errorf("%s: answered %v, %d served", test.name, got, served.Load())
 		}
+	}
+}
+
+// A server that is only guarded ends the same requests, and itself names the coding that
+// it does not know.
+func TestGuardedServer(t *testing.T) {
+	served, inner := atomic.Int32{}, atomic.Int32{}
+	server := &http.Server{
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/smuggled" {
+				t.Error("a smuggled request was served")
+			}
+			served.Add(1)
+		}),
+		ReadHeaderTimeout: patience,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if _, ok := c.(*net.TCPConn); ok {
+				inner.Add(1)
+			}
+			return ctx
+		},
+	}
+	bounded := Guard(server, 4, time.Now)
+	l := listenFree(t)
+	go func() { _ = server.Serve(bounded(l.V4)) }() // ends with the test
+	t.Cleanup(func() { server.Close() })
+	others := []string{"two codings", "another coding", "identity", "a list of codings", "almost chunked", "quoted coding", "empty coding"}
+	const good = "POST /first HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nok"
+	for _, test := range ambiguous {
+		served.Store(0)
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.V4.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		want := "[200 400]"
+		if slices.Contains(others, test.name) {
+			want = "[200 501]"
+		}
+		if got := fmt.Sprint(talk(t, c, good+test.request+smuggled)); got != want || served.Load() != 1 {
+			t.Errorf("%s: answered %s, %d served, want %s", test.name, got, served.Load(), want)
+		}
+	}
+	if int(inner.Load()) != len(ambiguous) {
+		t.Errorf("the server's own ConnContext got %d connections of %d", inner.Load(), len(ambiguous))
 	}
 }
 

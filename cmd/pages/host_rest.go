@@ -27,6 +27,14 @@ const (
 	otherFiles = 128
 )
 
+// openConns is how many connections may be open at a time in such a process: each may
+// have a file besides, and the databases of what is visited are left theirs.
+func openConns(files uint64) int {
+	const least, most = 256, 8192
+	taken := uint64(otherFiles + openSites(files)*siteFiles)     //nolint:gosec // a few thousand at most
+	return int(min(max(files, taken+2*least)-taken, 2*most) / 2) //nolint:gosec // most at most
+}
+
 // openSites is how many sites may be open at a time in a process that may have so many
 // files.
 func openSites(files uint64) int {

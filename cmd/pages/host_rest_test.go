@@ -22,6 +22,14 @@ func TestOpenSites(t *testing.T) {
 	}
 }
 
+func TestOpenConns(t *testing.T) {
+	for files, want := range map[uint64]int{0: 256, 1024: 256, 4096: 256, 20000: 5840, 1 << 20: 8192, 1<<64 - 1: 8192} {
+		if got := openConns(files); got != want {
+			t.Errorf("%d files: %d connections, want %d", files, got, want)
+		}
+	}
+}
+
 // TestRest closes what nobody needs, and nothing else.
 func TestRest(t *testing.T) {
 	h, release := hosting(t)

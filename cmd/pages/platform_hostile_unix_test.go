@@ -68,7 +68,9 @@ func TestPlatformHostile(t *testing.T) {
 		body(`{"a":` + strings.Repeat("[", 400_000)): "400 " + malformed, body(strings.Repeat(`{"a":`, 200_000)): "400 " + malformed, body(strings.Repeat(" ", 1<<20+1)): `413 "tenant_api.body_too_large"`,
 		// The body's length, and headers that two readers would read differently.
 		with("Content-Length: 2\r\nContent-Length: 3\r\n", "{} "): "400 " + request, with("Content-Length: -2\r\n", "{}"): "400 " + request, with("Content-Length: +2\r\n", "{}"): "400 " + request,
-		with("Content-Length : 2\r\n", "{}"): "400 " + request, with("Host: evil.test\r\nContent-Length: 2\r\n", "{}"): "400 " + request, with("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"): `501 "tenant_api.transfer_coding_unsupported"`,
+		with("Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"): "400 " + request, with("Content-Length: 2\n", "{}"): "400 " + request, with("X-A: b\r\n c\r\nContent-Length: 2\r\n", "{}"): "400 " + request,
+		with("Content-Length: 2\r\nContent-Length: 2\r\n", "{}"): "400 " + request,
+		with("Content-Length : 2\r\n", "{}"):                     "400 " + request, with("Host: evil.test\r\nContent-Length: 2\r\n", "{}"): "400 " + request, with("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"): `501 "tenant_api.transfer_coding_unsupported"`,
 		with("Transfer-Encoding: chunked\r\n", "zz\r\n{}\r\n0\r\n\r\n"): "400 " + malformed, with("Transfer-Encoding: chunked\r\n", "2;"+strings.Repeat("a", 100)+"\r\n{}\r\n0\r\nX: y\r\n\r\n"): "200 " + done,
 		with("X-A: a\x00b\r\n", ""): "400 " + request, with("X-A: "+strings.Repeat("a", 2<<20)+"\r\n", ""): `431 "tenant_api.headers_too_large"`, with("X-B: "+strings.Repeat("a", 32<<10)+"\r\n", ""): `431 "tenant_api.headers_too_large"`, with("X-C: "+strings.Repeat("a", 30<<10)+"\r\nContent-Length: 2\r\n", "{}"): "200 " + done, with("Content-Encoding: gzip\r\nContent-Length: 2\r\n", "\x1f\x8b"): "400 " + malformed,
 		with("Authorization: Bearer "+p.Keys["both"]+"\r\n", ""): `401 "tenant_api.unauthorized"`, with("Expect: 200-maybe\r\nContent-Length: 2\r\n", "{}"): `417 "tenant_api.expectation_unsupported"`,

@@ -72,13 +72,14 @@ func (c *cli) serveAPI(ctx context.Context, s *service.Service, sockets *devserv
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		ConnContext: service.ConnContext,
 	}
+	bounded := devserver.Guard(server, openConns(mostFiles()), c.now)
 	running, stop := context.WithCancel(ctx)
 	ran := make(chan struct{})
 	go func() { defer close(ran); s.Run(running) }()
 	failed := make(chan error, 2)
 	all := sockets.All()
 	for _, l := range all {
-		go func() { failed <- server.Serve(s.Listener(l)) }()
+		go func() { failed <- server.Serve(bounded(s.Listener(l))) }()
 	}
 	ready()
 	var err error
