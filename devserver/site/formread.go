@@ -226,6 +226,9 @@ func (f *formReader) multipart(body io.Reader, boundary string) error {
 		if err != nil {
 			return partError(err)
 		}
+		if parts >= maxFormParts {
+			return errTooManyFields
+		}
 		if err := f.part(part); err != nil {
 			return err
 		}

@@ -215,6 +215,7 @@ func TestFormRefusals(t *testing.T) {
 		return [2]string{body, "multipart/form-data; boundary=" + boundary}
 	}
 	const part = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n"
+	const noFile = "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n"
 	b := openInbox(t, Options{}, enquiries)
 	for _, c := range []struct {
 		name   string
@@ -262,6 +263,8 @@ func TestFormRefusals(t *testing.T) {
 		{"5 MiB + 1 file", files(1, 5<<20+1), 413},
 		{"100 parts", partMany(100), 303},
 		{"1,001 parts", partMany(1001), 422},
+		{"1,000 parts without answers", multi("--x\r\nContent-Disposition: form-data; name=form\r\n\r\ncontact\r\n"+strings.Repeat(noFile, 999)+"--x--\r\n", "x"), 303},
+		{"1,001 parts without answers", multi("--x\r\nContent-Disposition: form-data; name=form\r\n\r\ncontact\r\n"+strings.Repeat(noFile, 1000)+"--x--\r\n", "x"), 422},
 		{"multipart", multi(part+"--x--\r\n", "x"), 303},
 		{"no boundary", [2]string{part + "--x--\r\n", "multipart/form-data"}, 400},
 		{"other boundary", multi(part+"--x--\r\n", "y"), 400},
