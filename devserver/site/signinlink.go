@@ -2,9 +2,11 @@ package site
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/mail"
 	"net/url"
+	"strconv"
 )
 
 // Links signs people in by a link that is sent to them.
@@ -68,7 +70,7 @@ func (x *exchange) sendLink(form url.Values) {
 		if x.r.TLS != nil {
 			scheme = "https://"
 		}
-		return scheme + x.r.Host + reservedPrefix + "/sign-in?token=" + url.QueryEscape(token) + "&next=" + url.QueryEscape(next)
+		return scheme + linkHost(x.r) + reservedPrefix + "/sign-in?token=" + url.QueryEscape(token) + "&next=" + url.QueryEscape(next)
 	})
 	if err != nil {
 		x.databaseFailed("sign-in link not sent", err)
@@ -82,6 +84,17 @@ func (x *exchange) sendLink(form url.Values) {
 		Title: "Look into your mail", Text: "If " + email + " belongs to a member of the workspace, a link to sign in with is on its way.",
 		Link: "/", LinkText: "Back to the site", Style: x.site.pages.style,
 	})
+}
+
+// linkHost is the host of a request, on the port that it came to. Whoever asks may have
+// named another one, where somebody else would be handed the token.
+func linkHost(r *http.Request) string {
+	name, port, err := net.SplitHostPort(r.Host)
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if err != nil || !ok || port == strconv.Itoa(local.Port) {
+		return r.Host
+	}
+	return net.JoinHostPort(name, strconv.Itoa(local.Port))
 }
 
 // followLink signs in whose link it is.

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -67,5 +68,33 @@ func TestSignInByLink(t *testing.T) {
 	}
 	if again := f.do(t, f.client(t), "POST", "/__pages/sign-in", "token=one-time", formType, "Accept: text/html"); again.status != http.StatusUnprocessableEntity {
 		t.Errorf("the second time: %d %s", again.status, again.body)
+	}
+}
+
+// A link leads to the port that it was asked for on, whatever port the request names.
+func TestSignInLinkKeepsItsPort(t *testing.T) {
+	box := &mailbox{}
+	f := club(t, Options{Links: box, Personas: []Persona{}})
+	address := strings.TrimPrefix(f.server.URL, "http://")
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]string{address: address, "localhost:1": "localhost:" + port, "[::1]:1": "[::1]:" + port, "localhost": "localhost"} {
+		box.links = nil
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.server.URL+"/__pages/sign-in", strings.NewReader("email=ana@acme.test"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if len(box.links) != 1 || !strings.HasPrefix(box.links[0], "http://"+want+"/") {
+			t.Errorf("%s: %d, links %q", host, answer.StatusCode, box.links)
+		}
 	}
 }
