@@ -68,6 +68,9 @@ const (
 	// Sessions end after so long without use, and after so long altogether.
 	sessionIdle = 12 * time.Hour
 	sessionLife = 7 * 24 * time.Hour
+	// Whoever asks for a link to sign in waits linkTime: to store and send one takes some
+	// milliseconds, which would tell whose email is a member's.
+	linkTime = 100 * time.Millisecond
 
 	// A delivery may take webhookTime. After the n-th failure it waits
 	// webhookPause doubled n-1 times, at most webhookMost, and it is given up after webhookTries.

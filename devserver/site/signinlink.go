@@ -7,6 +7,7 @@ import (
 	"net/mail"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // Links signs people in by a link that is sent to them.
@@ -52,7 +53,7 @@ func (x *exchange) signInByLink() {
 	}
 }
 
-// sendLink answers the same for every email.
+// sendLink answers the same for every email, and as soon.
 func (x *exchange) sendLink(form url.Values) {
 	email, next := form.Get("email"), localTarget(form.Get("next"))
 	address, err := mail.ParseAddress(email)
@@ -64,6 +65,8 @@ func (x *exchange) sendLink(form url.Values) {
 		x.showLinkPage(http.StatusUnprocessableEntity, linkPage{signInPage: signInPage{Title: "Sign in", Next: next, Problem: "that is no email address, write one like robin@example.test"}})
 		return
 	}
+	answered := time.NewTimer(linkTime)
+	defer answered.Stop()
 	// The visitor may close the page now: the link is sent all the same.
 	err = x.site.options.Links.Send(context.WithoutCancel(x.r.Context()), email, func(token string) string {
 		scheme := "http://"
@@ -75,6 +78,10 @@ func (x *exchange) sendLink(form url.Values) {
 	if err != nil {
 		x.databaseFailed("sign-in link not sent", err)
 		return
+	}
+	select {
+	case <-answered.C:
+	case <-x.r.Context().Done():
 	}
 	if wantsJSON(x.r) {
 		x.writeJSON(http.StatusAccepted, signedIn{OK: true})

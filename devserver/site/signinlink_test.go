@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // mailbox sends links to one member and keeps them.
@@ -68,6 +69,22 @@ func TestSignInByLink(t *testing.T) {
 	}
 	if again := f.do(t, f.client(t), "POST", "/__pages/sign-in", "token=one-time", formType, "Accept: text/html"); again.status != http.StatusUnprocessableEntity {
 		t.Errorf("the second time: %d %s", again.status, again.body)
+	}
+}
+
+// How long an answer takes does not tell whether a link was sent.
+func TestSignInLinkTellsNothingByItsTime(t *testing.T) {
+	box := &mailbox{}
+	f := club(t, Options{Links: box, Personas: []Persona{}})
+	for _, email := range []string{"who@else.test", "ana@acme.test"} {
+		began := time.Now()
+		f.do(t, f.client(t), "POST", "/__pages/sign-in", "email="+email, formType)
+		if took := time.Since(began); took < linkTime {
+			t.Errorf("%s: answered after %v", email, took)
+		}
+	}
+	if len(box.links) != 1 {
+		t.Errorf("links %q", box.links)
 	}
 }
 
