@@ -35,6 +35,19 @@ func (x *exchange) openAPI() bool {
 	return false
 }
 
+// stillReads reports whether who was let through by openAPI would be again: a stream may
+// outlast the session, and the membership.
+func (x *exchange) stillReads() bool {
+	if x.site.options.DevHints {
+		return true
+	}
+	who, err := x.site.who(x.r)
+	if err != nil {
+		x.site.options.Logger.Error("session not read", "error", err)
+	}
+	return err == nil && who != nil && x.site.isMember(x.r.Context(), *who)
+}
+
 func (x *exchange) apiLeads() {
 	if !x.openAPI() {
 		return
@@ -153,7 +166,7 @@ func (x *exchange) apiStream() {
 		case <-x.r.Context().Done():
 			return
 		case m, ok := <-stream:
-			if !ok {
+			if !ok || !x.stillReads() {
 				return
 			}
 			// An event stored while the missed ones were read comes both ways.
@@ -161,6 +174,9 @@ func (x *exchange) apiStream() {
 				x.out.write(m.text)
 			}
 		case <-tick.C:
+			if !x.stillReads() {
+				return
+			}
 			x.out.write([]byte(": still here\n\n"))
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -150,6 +152,42 @@ func TestWhoReadsTheDocuments(t *testing.T) {
 		}
 		if got := closed.do(t, member, "HEAD", path, ""); got.status != 200 {
 			t.Errorf("%s, member: %d", path, got.status)
+		}
+	}
+}
+
+// A stream ends with the session, and with the membership, before it tells anything more.
+func TestStreamEndsWithTheMember(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(f *fixture, member *http.Client, left *atomic.Bool)
+	}{
+		{"signed out", func(f *fixture, member *http.Client, _ *atomic.Bool) {
+			if got := f.do(t, member, "POST", "/__pages/sign-out", ""); got.status != 303 {
+				t.Errorf("sign-out: %d", got.status)
+			}
+		}},
+		{"no member any more", func(_ *fixture, _ *http.Client, left *atomic.Bool) { left.Store(true) }},
+	} {
+		left := &atomic.Bool{}
+		f := start(t, Options{IsMember: func(context.Context, Member) bool { return !left.Load() }}, Revision{Manifest: &manifest.Manifest{}})
+		member := f.as(t, "member")
+		u, err := url.Parse(f.server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, stop := f.stream(t, "Cookie: "+member.Jar.Cookies(u)[0].String())
+		defer stop()
+		f.do(t, nil, "POST", "/__pages/forms/contact", "name=Kim", formType)
+		if got := next(t, lines); !strings.Contains(got, "Kim") {
+			t.Errorf("%s: %s", c.name, got)
+		}
+		c.end(f, member, left)
+		f.do(t, nil, "POST", "/__pages/forms/contact", "name=Robin", formType)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), "Robin") {
+				t.Errorf("%s: the stream goes on: %s", c.name, lines.Text())
+			}
 		}
 	}
 }
