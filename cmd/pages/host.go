@@ -30,6 +30,7 @@ type siteHost struct {
 	files   *site.FileCache // of all sites
 	most    int             // sites that are open at a time
 	patient time.Duration   // with the migrations of a release
+	largest int64           // a site's database, in bytes
 
 	mu       sync.Mutex
 	sites    map[string]*hostedSite
@@ -49,7 +50,7 @@ const loadPause = 5 * time.Second
 func (c *cli) newHost(ctx context.Context, data *platformData, logger *slog.Logger) (*siteHost, error) {
 	h := &siteHost{
 		cli: c, dir: filepath.Join(data.dir, "sites"), logger: logger, until: context.WithoutCancel(ctx), files: site.NewFileCache(hostFileBytes),
-		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), patient: hostedMigrationTime,
+		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), patient: hostedMigrationTime, largest: hostedDatabaseBytes,
 		notice: func(error) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {

@@ -22,6 +22,11 @@ const migrationsCopy = "migrations-*"
 // publish has nobody who waits for it, and would otherwise run an endless one for ever.
 const hostedMigrationTime = 2 * time.Minute
 
+// hostedDatabaseBytes is how large the database of a published site, of a preview, and of
+// a project may grow, as D1's may. What would grow it further fails with SQLITE_FULL, as
+// there; what is there can be read and deleted.
+const hostedDatabaseBytes = 10_000_000_000
+
 // migrate brings the site's database to where the release needs it.
 func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error) {
 	m := r.Bundle.Manifest
@@ -60,12 +65,25 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	result, err := migrator.Apply(bounded)
 	if err != nil {
 		s.host.notice(err)
+		s.reclaim(ctx)
 		if bounded.Err() != nil && ctx.Err() == nil {
 			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.patient)
+		}
+		if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
+			err = fmt.Errorf("%w (a page's database has at most %s)", err, size(s.host.largest))
 		}
 		return migrationRefused(ctx, err, result.Stands())
 	}
 	return nil
+}
+
+// reclaim gives back the disk that migrations took which were rolled back. SQLite itself
+// does so some commits later.
+func (s *hostedSite) reclaim(ctx context.Context) {
+	if _, err := s.database.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		s.host.notice(err)
+		s.host.logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
+	}
 }
 
 // migrationRefused is the failure of a migration, unless the call was given up.

@@ -98,8 +98,10 @@ func size(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	case n < 1000_000:
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
 // printable shows what a terminal would obey, or not show, as an escape.

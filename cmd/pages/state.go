@@ -36,6 +36,8 @@ type state struct {
 	dir  string
 	dbs  []*sql.DB
 	held *flock.Flock // of the state lock
+	// most is how large the databases of Workers may grow, in bytes; 0 is any size.
+	most int64
 }
 
 // statePath is the state folder of the site in dir.
@@ -84,7 +86,11 @@ func (s *state) unusable(err error) error {
 
 // open opens a database of the state folder and keeps it for Close.
 func (s *state) open(ctx context.Context, name string) (*sql.DB, error) {
-	db, err := openSQLite(ctx, filepath.Join(s.dir, name), false)
+	var most int64
+	if name == siteFile || name == projectFile {
+		most = s.most
+	}
+	db, err := openBounded(ctx, filepath.Join(s.dir, name), false, most)
 	if err != nil {
 		return nil, s.unopened(name, err)
 	}

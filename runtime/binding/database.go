@@ -200,6 +200,8 @@ func (d *Database) use(ctx context.Context, fn func(ctx context.Context) error) 
 	}
 	if d.tidy() != nil {
 		d.drop() // closing the connection undoes whatever it holds
+	} else if sqlErr, ok := errors.AsType[*sqlError](err); ok && sqlErr.code&0xff == sqlite3.SQLITE_FULL {
+		d.reclaim()
 	}
 	return timedOut(ctx, d.o.Timeout, err)
 }
@@ -236,6 +238,12 @@ func (d *Database) tidy() error {
 		d.uses.Add(1)
 		return d.settle()
 	})
+}
+
+// reclaim gives back the disk of what was rolled back because it had no room; SQLite
+// itself does so some commits later. It is tried again when there is no room again.
+func (d *Database) reclaim() {
+	_ = d.handle.conn.Raw(func(any) error { return d.handle.trusted("PRAGMA wal_checkpoint(TRUNCATE)") })
 }
 
 // settle puts back the settings that a PRAGMA changed.
