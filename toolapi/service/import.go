@@ -140,20 +140,21 @@ func checkDigest(h http.Header, sum hash.Hash) error {
 type imported struct {
 	space *blob.Space
 	files []bundle.File
-	texts map[string][]byte // of files called as the manifest is
 	pins  []func()
+	// Of the files called as the manifest is: the one at the top, and the first in a
+	// folder there. Each is nil when there is none.
+	top, inner []byte
+	folder     string // of inner, with a slash
 }
 
 // take stores a file.
 func (in *imported) take(name string, contents []byte) error {
-	if path.Base(name) == bundle.ManifestFile && strings.Count(name, "/") <= 1 {
-		if in.texts == nil {
-			in.texts = map[string][]byte{}
-		}
-		in.texts[name] = bytes.Clone(contents)
-		if name == bundle.ManifestFile {
-			return nil
-		}
+	if name == bundle.ManifestFile {
+		in.top = append([]byte{}, contents...)
+		return nil
+	}
+	if path.Base(name) == bundle.ManifestFile && strings.Count(name, "/") == 1 && in.inner == nil {
+		in.inner, in.folder = append([]byte{}, contents...), path.Dir(name)+"/"
 	}
 	if err := bundle.CheckPath(name); err != nil {
 		return err
@@ -176,13 +177,12 @@ func (in *imported) release() {
 
 // bundle is the site in the archive: at its top, or in its only folder.
 func (in *imported) bundle() (*bundle.Bundle, error) {
-	if text, ok := in.texts[bundle.ManifestFile]; ok {
-		return bundle.New(text, in.files)
+	if in.top != nil {
+		return bundle.New(in.top, in.files)
 	}
-	for name, text := range in.texts {
-		folder := path.Dir(name) + "/"
-		if stripped, ok := strip(in.files, folder); ok {
-			return bundle.New(text, stripped)
+	if in.inner != nil { // in a second folder, neither folder would be the only one
+		if stripped, ok := strip(in.files, in.folder); ok {
+			return bundle.New(in.inner, stripped)
 		}
 	}
 	return nil, &bundle.FaultError{Code: toolapi.CodeManifestInvalid, Path: bundle.ManifestFile, Message: "The archive has no " + bundle.ManifestFile + " at its top, nor in its only folder."}
