@@ -267,6 +267,31 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// TestAbsurdWaits gives up at once when it is to wait for longer than a time.Duration holds.
+func TestAbsurdWaits(t *testing.T) {
+	for _, wait := range []string{"9223372037", "18446744074", "9223372036854775807"} {
+		for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+			s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", wait)
+				w.Header().Set("RateLimit-Limit", "60")
+				w.Header().Set("RateLimit-Remaining", "0")
+				w.Header().Set("RateLimit-Reset", wait)
+				w.WriteHeader(status)
+			})
+			clock := &clock{time: time.Now()}
+			c, _ := dial(t, s.URL, stubKey, clock)
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+			for range 2 {
+				_, err := c.Do(ctx, client.Call{Tool: "content.status"})
+				if e, ok := errors.AsType[*client.StatusError](err); !ok || e.RetryAfter < 1<<29 || s.count() != 1 || len(clock.slept) > 0 {
+					t.Errorf("%d, %s s: %v after %d tries", status, wait, err, s.count())
+				}
+			}
+			stop()
+		}
+	}
+}
+
 // TestLostAnswers cuts the connection after the service has heard all.
 func TestLostAnswers(t *testing.T) {
 	for tool, tries := range map[string]int{"content.status": 2, "page.publish": 2, "automations.redo_draft": 2, "shorts.try_shape": 1, "page.unschedule": 1} {

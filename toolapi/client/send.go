@@ -31,6 +31,10 @@ const (
 	// maxRefusal is as much of a refusal as is read.
 	maxRefusal = 1 << 20
 
+	// longestWait is as much as a wait is taken for, in seconds: nobody waits so long, and a
+	// time.Duration holds it.
+	longestWait = 1 << 30
+
 	// toldTries is after how many tries a person is told that there will be more.
 	toldTries = 3
 
@@ -344,6 +348,7 @@ func (c *Client) judge(a answer) error {
 	if n, err := strconv.Atoi(strings.TrimSpace(a.header.Get(toolapi.HeaderRetryAfter))); err == nil && n > 0 {
 		e.RetryAfter = n
 	}
+	e.RetryAfter = min(e.RetryAfter, longestWait)
 	return e
 }
 

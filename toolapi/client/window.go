@@ -94,7 +94,7 @@ func (w *window) note(h http.Header) {
 	if err != nil || errReset != nil || left < 0 || reset < 0 {
 		return
 	}
-	until := w.c.o.Now().Add(time.Duration(reset) * time.Second)
+	until := w.c.o.Now().Add(time.Duration(min(reset, longestWait)) * time.Second)
 	// Answers come out of order: the lower figure of one moment is the later one.
 	if !w.known || left < w.left || w.left <= 0 || until.After(w.until) {
 		w.left = left
