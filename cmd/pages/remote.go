@@ -30,6 +30,7 @@ type remote struct {
 	client   *client.Client
 	contract *toolapi.Contract
 	keyFrom  string // where the key comes from, for people
+	loggedIn bool   // the key is the one of pages login, of this address
 	hint     string // the start of the key
 	stopTold bool   // what stands after a signal was said
 	unkept   string // the id of a proposal that could not be kept
@@ -82,9 +83,13 @@ func (r *remote) open(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if r.keyFrom == envKey && !trusted {
+	if !r.loggedIn && !trusted {
+		given := "PAGES_API_KEY is set"
+		if r.keyFrom != envKey {
+			given = "--api-key-file names a key"
+		}
 		return &failure{
-			code: exitUsage, id: "address-not-given", msg: fmt.Sprintf("PAGES_API_KEY is set, and only %s says that it goes to %s", r.shown(r.linkPath()), base),
+			code: exitUsage, id: "address-not-given", msg: fmt.Sprintf("%s, and only %s says that it goes to %s", given, r.shown(r.linkPath()), base),
 			fix: "give the address yourself, as a file of the site may not choose who gets the key: PAGES_BASE_URL or --base-url",
 		}
 	}

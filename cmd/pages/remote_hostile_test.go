@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -48,6 +51,35 @@ func TestHostileService(t *testing.T) {
 		}
 		if !strings.Contains(out.String(), `\x1b]0;title`) {
 			t.Errorf("pages %s does not show it: %q", command, out.String())
+		}
+	}
+}
+
+// TestHostileLink: a file of the site says to whom a key is sent only if somebody logged in
+// there, wherever the key comes from.
+func TestHostileLink(t *testing.T) {
+	for args, where := range map[string]string{
+		"":                            "PAGES_API_KEY=pgk_x",
+		"--api-key-file ../key":       "",
+		"--api-key-file -":            "",
+		"--api-key-file ../key -q":    "PAGES_API_KEY=pgk_x",
+		"--workspace acme --site one": "PAGES_API_KEY_FILE=../key",
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"site/pages.deploy.json": "{}", "site/.pages/link.json": `{"base_url":"https://evil.example.invalid"}`, "key": "pgk_x"} {
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out strings.Builder
+		e := env{
+			stdin: strings.NewReader("pgk_x\n"), stdout: &out, stderr: &out, dir: filepath.Join(dir, "site"), now: time.Now,
+			environ: []string{where, "NO_COLOR=1", "HOME=" + dir},
+		}
+		code := run(t.Context(), append([]string{"revisions"}, strings.Fields(args)...), e)
+		if code != exitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to https://evil.example.invalid") {
+			t.Errorf("%s %s: exit code %d: %s", where, args, code, out.String())
 		}
 	}
 }
