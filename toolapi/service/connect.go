@@ -45,6 +45,9 @@ func (c *call) freeAddress(label string) (string, error) {
 		if n > 1 {
 			hostname = fmt.Sprintf("%s-%d%s", label, n, localSuffix)
 		}
+		if hostname == ofPreviews {
+			continue
+		}
 		var taken bool
 		if _, err := c.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ?)", []any{hostname}, &taken); err != nil || !taken {
 			return hostname, err
@@ -54,6 +57,10 @@ func (c *call) freeAddress(label string) (string, error) {
 
 // localSuffix ends the addresses that every machine resolves to itself (RFC 6761).
 const localSuffix = ".localhost"
+
+// ofPreviews is the domain of the hosts of previews. Like the address of another page it is
+// nobody's to take names below: a page there could set cookies for all that is below it.
+const ofPreviews = "preview" + localSuffix
 
 // label makes a name the first label of an address.
 func label(name string) string {
@@ -78,6 +85,9 @@ func label(name string) string {
 func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) {
 	none := plan[toolapi.Connect]{}
 	hostname := string(args.Hostname)
+	if label, local := strings.CutSuffix(hostname, localSuffix); local && (strings.Contains(label, ".") || hostname == ofPreviews) {
+		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: below localhost, names have one label, and preview is taken.", "hostname", "choose one such as my-page.localhost, or connect a domain of your own")
+	}
 	var taken bool
 	if _, err := c.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ?)", []any{hostname}, &taken); err != nil {
 		return none, err

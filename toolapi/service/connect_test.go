@@ -68,6 +68,13 @@ func TestConnect(t *testing.T) {
 	if got := into[toolapi.Connect](t, w.ok("member", "domain.connect", js(append(local, "confirmation_id", p.ConfirmationID)...))); !got.ServingNow || len(got.Records) != 0 {
 		t.Errorf("%+v", got)
 	}
+	// Below another page's address, or that of previews, a page could set their cookies.
+	for _, name := range []string{"x.mine.localhost", "x.demo-home.localhost", "preview.localhost", "x.preview.localhost"} {
+		w.refused(toolapi.CodeDomainTaken, "member", "domain.connect", js("hostname", name, "site_id", w.demo.IDs["site_id"]))
+	}
+	if made := into[toolapi.CreatePage](t, w.ok("member", "page.create", js("name", "Preview"), "Idempotency-Key", "preview")); made.Hostname != "preview-2.localhost" {
+		t.Errorf("a page has the address %s", made.Hostname)
+	}
 	none := into[toolapi.Connect](t, w.ok("member", "domain.connect", js("hostname", "new.localhost", "site_id", w.demo.IDs["unpublished_site_id"])))
 	if none.Revision != nil || none.ServingNow || !strings.Contains(none.RequestSummary, "never been published") {
 		t.Errorf("%+v", none)

@@ -119,7 +119,7 @@ func isLoopback(name string) bool { return name == "localhost" || name == "127.0
 
 // previewDomain is under which each preview has a host of its own, so that a cookie
 // opens one preview.
-const previewDomain = ".preview.localhost"
+const previewDomain = "." + ofPreviews
 
 // serveHosted answers for the pages that are published. It reports whether the host
 // is one of theirs.
