@@ -106,13 +106,18 @@ func (s *sender) unfinished(err error) error {
 
 // blobs sends what an upload requires, the largest first.
 func (s *sender) blobs(ctx context.Context, up toolapi.Upload) error {
-	queue := make([]*File, 0, len(up.Required))
+	queue := make([]*File, 0, len(s.files))
+	asked := make(map[string]bool, len(s.files))
 	var bytes int64
 	for _, sum := range up.Required {
 		f, ours := s.files[sum]
-		if !ours {
+		switch {
+		case !ours:
 			return &client.ContractError{Status: http.StatusOK, Problem: "asks for a blob that was not declared"}
+		case asked[sum]:
+			return &client.ContractError{Status: http.StatusOK, Problem: "asks for a blob twice"}
 		}
+		asked[sum] = true
 		queue = append(queue, f)
 		bytes += f.Size
 	}

@@ -1,13 +1,16 @@
 package deploy_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -358,6 +361,34 @@ func TestGoneForGood(t *testing.T) {
 	rest := &transport{}
 	if _, err := w.deployer(rest).Send(t.Context(), b, toolapi.BaseRevision{}, &deploy.Progress{}); err != nil || rest.count("PUT blobs") != 6 {
 		t.Errorf("%d sent: %v", rest.count("PUT blobs"), err)
+	}
+}
+
+// TestLyingRequired sends nothing to a service that asks for what was not declared, or for
+// the same again and again.
+func TestLyingRequired(t *testing.T) {
+	w := newWorld(t)
+	_, b := folder(t, 3, 300)
+	for problem, lie := range map[string]func(required []string) []string{
+		"a blob that was not declared": func(required []string) []string { return append(required, strings.Repeat("f", 64)) },
+		"a blob twice":                 func(required []string) []string { return slices.Concat(slices.Repeat(required[:1], 1000), required) },
+	} {
+		liar := &transport{on: func(what string, _ int, _ *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+			resp, err := next()
+			if err != nil || what != "POST uploads" {
+				return resp, err
+			}
+			var up toolapi.Upload
+			err = errors.Join(json.NewDecoder(resp.Body).Decode(&up), resp.Body.Close())
+			up.Required = lie(up.Required)
+			text, failed := json.Marshal(up)
+			resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+			return resp, errors.Join(err, failed)
+		}}
+		_, err := w.deployer(liar).Send(t.Context(), b, toolapi.BaseRevision{}, &deploy.Progress{})
+		if e, ok := errors.AsType[*client.ContractError](err); !ok || !strings.Contains(e.Problem, problem) || liar.count("PUT blobs") != 0 {
+			t.Errorf("%s: %v after %d", problem, err, liar.count("PUT blobs"))
+		}
 	}
 }
 
