@@ -30,7 +30,7 @@ type siteHost struct {
 	files   *site.FileCache // of all sites
 	most    int             // sites that are open at a time
 	patient time.Duration   // with the migrations of a release
-	largest int64           // a site's database, in bytes
+	bounds  databaseBounds  // of a site's database
 
 	mu       sync.Mutex
 	sites    map[string]*hostedSite
@@ -48,9 +48,12 @@ const loadPause = 5 * time.Second
 // newHost makes the host of a data folder. Engine and sites are started when they are
 // first needed.
 func (c *cli) newHost(ctx context.Context, data *platformData, logger *slog.Logger) (*siteHost, error) {
+	if err := boundTemporary(); err != nil {
+		return nil, err
+	}
 	h := &siteHost{
 		cli: c, dir: filepath.Join(data.dir, "sites"), logger: logger, until: context.WithoutCancel(ctx), files: site.NewFileCache(hostFileBytes),
-		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), patient: hostedMigrationTime, largest: hostedDatabaseBytes,
+		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), patient: hostedMigrationTime, bounds: databaseBounds{bytes: hostedDatabaseBytes, temporary: hostedTemporary},
 		notice: func(error) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {

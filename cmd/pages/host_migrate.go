@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -26,6 +28,20 @@ const hostedMigrationTime = 2 * time.Minute
 // a project may grow, as D1's may. What would grow it further fails with SQLITE_FULL, as
 // there; what is there can be read and deleted.
 const hostedDatabaseBytes = 10_000_000_000
+
+// What is sorted lies in temporary files, which have bounds of their own: one file, and all
+// those of all sites at a time. A site that takes much leaves others little for a query's
+// time, and the disk to all.
+const (
+	hostedTemporary         = "pages-hosted"
+	hostedTemporaryBytes    = 1_000_000_000
+	hostedTemporaryTogether = 10_000_000_000
+)
+
+// boundTemporary makes the bound known to SQLite, once.
+var boundTemporary = sync.OnceValue(func() error {
+	return (&dbfile.Temporary{PerFile: hostedTemporaryBytes, Together: hostedTemporaryTogether}).Register(hostedTemporary)
+})
 
 // migrate brings the site's database to where the release needs it.
 func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error) {
@@ -70,7 +86,7 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.patient)
 		}
 		if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
-			err = fmt.Errorf("%w (a page's database has at most %s)", err, size(s.host.largest))
+			err = fmt.Errorf("%w (a page's database has at most %s)", err, size(s.host.bounds.bytes))
 		}
 		return migrationRefused(ctx, err, result.Stands())
 	}

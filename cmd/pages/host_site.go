@@ -117,7 +117,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 			s.forget()
 		}
 	}()
-	opened.most = s.host.largest
+	opened.bounds = s.host.bounds
 	s.state = opened
 	if s.platform == nil {
 		if s.platform, err = opened.open(ctx, platformFile); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -53,7 +54,7 @@ const filling = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c 
 // project's larger than it may be, and what they tried leaves nothing on the disk.
 func TestDatabaseSize(t *testing.T) {
 	h, of := hosting(t)
-	h.notice, h.largest = func(error) {}, 4_000_000
+	h.notice, h.bounds.bytes = func(error) {}, 4_000_000
 	const manifest = `{"entry":"w/worker.js","bindings":{"database":{"migrations":"migrations"},"projectDatabase":"readwrite"},"routes":[{"pattern":"/*"}]}`
 	const worker = `export default { async fetch(request, env) {
 	const db = new URL(request.url).pathname === "/project" ? env.PROJECT_DB : env.DB;
@@ -99,9 +100,42 @@ func TestDatabaseSize(t *testing.T) {
 		}
 	}
 	for name, where := range map[string]string{siteFile: dir, projectFile: filepath.Join(filepath.Dir(h.dir), "projects", "1")} {
-		if n := diskOf(t, where, name); n > 3*h.largest {
+		if n := diskOf(t, where, name); n > 3*h.bounds.bytes {
 			t.Errorf("%s takes %d bytes", name, n)
 		}
 	}
 
+}
+
+// sorting sorts 20 MB, which lie in a temporary file meanwhile.
+const sorting = "SELECT count(*) AS n FROM (WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(1000000) UNION ALL SELECT x + 1, zeroblob(1000000) FROM c LIMIT 20) SELECT x FROM c ORDER BY z || x LIMIT -1 OFFSET 0)"
+
+// TestTemporarySize: what migrations and Workers sort takes no more of the disk than it may.
+func TestTemporarySize(t *testing.T) {
+	h, of := hosting(t)
+	bound := &dbfile.Temporary{PerFile: 10_000_000, Together: 15_000_000}
+	if err := bound.Register("temporary-size"); err != nil {
+		t.Fatal(err)
+	}
+	h.notice, h.bounds.temporary = func(error) {}, "temporary-size"
+	const manifest = `{"entry":"w/worker.js","bindings":{"database":{"migrations":"migrations"}},"routes":[{"pattern":"/*"}]}`
+	const worker = `export default { async fetch(request, env) {
+	try { return Response.json(await env.DB.prepare("` + sorting + `").first("n")); } catch (e) { return new Response(e.message); }
+} }`
+	files := map[string]string{"w/worker.js": worker, "migrations/001.sql": "CREATE TABLE a AS " + sorting}
+	_, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, files))
+	if refused, ok := errors.AsType[*service.ReleaseError](err); !ok || !strings.Contains(refused.Message, "database or disk is full") {
+		t.Fatalf("the migration was not refused: %v", err)
+	}
+	files["migrations/001.sql"] = "CREATE TABLE a(x)"
+	next, err := h.Prepare(t.Context(), sized(t, of("s", "two"), manifest, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next.Show()
+	w := httptest.NewRecorder()
+	h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/", nil), "s", nil)
+	if got := w.Body.String(); got != "D1_ERROR: database or disk is full: SQLITE_FULL" || bound.Taken() != 0 {
+		t.Errorf("the Worker got %q, %d bytes are taken", got, bound.Taken())
+	}
 }

@@ -18,15 +18,23 @@ const sqlitePage = 4096
 // openSQLite opens a database the way all state is kept: WAL with every commit
 // synced, which is what lost nothing that was acknowledged in runs in which power failed.
 func openSQLite(ctx context.Context, path string, readOnly bool) (*sql.DB, error) {
-	return openBounded(ctx, path, readOnly, 0)
+	return openBounded(ctx, path, readOnly, databaseBounds{})
 }
 
-// openBounded is openSQLite for a database that may grow to so many bytes; 0 is any size.
-// SQLite keeps the bound in each connection.
-func openBounded(ctx context.Context, path string, readOnly bool, most int64) (*sql.DB, error) {
+// databaseBounds are what a database may take of the disk. The zero value bounds nothing.
+type databaseBounds struct {
+	bytes     int64  // it may grow to so many
+	temporary string // the name of the dbfile.Temporary that its connections use
+}
+
+// openBounded is openSQLite with bounds, which SQLite keeps in each connection.
+func openBounded(ctx context.Context, path string, readOnly bool, b databaseBounds) (*sql.DB, error) {
 	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(16777216)"}, "_txlock": {"immediate"}}
-	if most > 0 {
-		q.Add("_pragma", fmt.Sprintf("max_page_count(%d)", max(1, most/sqlitePage)))
+	if b.bytes > 0 {
+		q.Add("_pragma", fmt.Sprintf("max_page_count(%d)", max(1, b.bytes/sqlitePage)))
+	}
+	if b.temporary != "" {
+		q.Set("vfs", b.temporary)
 	}
 	if readOnly {
 		q.Set("mode", "ro")

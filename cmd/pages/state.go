@@ -36,8 +36,8 @@ type state struct {
 	dir  string
 	dbs  []*sql.DB
 	held *flock.Flock // of the state lock
-	// most is how large the databases of Workers may grow, in bytes; 0 is any size.
-	most int64
+	// bounds are those of the databases of Workers.
+	bounds databaseBounds
 }
 
 // statePath is the state folder of the site in dir.
@@ -86,11 +86,11 @@ func (s *state) unusable(err error) error {
 
 // open opens a database of the state folder and keeps it for Close.
 func (s *state) open(ctx context.Context, name string) (*sql.DB, error) {
-	var most int64
+	var bounds databaseBounds
 	if name == siteFile || name == projectFile {
-		most = s.most
+		bounds = s.bounds
 	}
-	db, err := openBounded(ctx, filepath.Join(s.dir, name), false, most)
+	db, err := openBounded(ctx, filepath.Join(s.dir, name), false, bounds)
 	if err != nil {
 		return nil, s.unopened(name, err)
 	}

@@ -1,0 +1,181 @@
+package dbfile
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// This file bounds what SQLite keeps in temporary files, of which it has no bound itself:
+// what is sorted or materialized and does not fit into memory lies on the disk, beside the
+// database and whatever its size may be. A VFS of our own is the system's, but for writes
+// to files that are deleted when they are closed.
+
+// Temporary is a bound on temporary files. Its connections are opened with its name as the
+// query parameter vfs.
+type Temporary struct {
+	// PerFile is how long one file may be, Together how long all files of all connections
+	// are at a time, in bytes. What would make them longer fails with SQLITE_FULL.
+	PerFile, Together int64
+
+	base  uintptr // the system's sqlite3_vfs
+	taken atomic.Int64
+}
+
+// temporaryFile is an open file. One goroutine at a time uses it.
+type temporaryFile struct {
+	of      *Temporary
+	methods uintptr // the system's sqlite3_io_methods
+	length  int64
+}
+
+var (
+	// bounds has the Temporary of each sqlite3_vfs of ours, and open that of each file.
+	bounds, open sync.Map
+	// methodsOf has our sqlite3_io_methods for the system's. There are a handful.
+	methodsOf sync.Map
+	making    sync.Mutex
+)
+
+// Register makes the bound known to SQLite by a name, for as long as the process runs.
+func (b *Temporary) Register(name string) error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	b.base = sqlite3.Xsqlite3_vfs_find(tls, 0)
+	if b.base == 0 {
+		return errors.New("SQLite has no VFS")
+	}
+	zName, err := libc.CString(name)
+	if err != nil {
+		return err
+	}
+	vfs := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_vfs{})))
+	if vfs == 0 {
+		return errors.New("no memory for a VFS")
+	}
+	own := at[sqlite3.Tsqlite3_vfs](vfs)
+	*own = *at[sqlite3.Tsqlite3_vfs](b.base)
+	own.FpNext, own.FzName, own.FxOpen = 0, zName, openC
+	bounds.Store(vfs, b)
+	if rc := sqlite3.Xsqlite3_vfs_register(tls, vfs, 0); rc != sqlite3.SQLITE_OK {
+		return errors.New("SQLite takes no VFS")
+	}
+	return nil
+}
+
+// Taken is how long all temporary files are together now.
+func (b *Temporary) Taken() int64 { return b.taken.Load() }
+
+// at is what lies at an address of the translated C's.
+func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
+
+type (
+	openFunc  = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32
+	writeFunc = func(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32
+	sizeFunc  = func(tls *libc.TLS, file uintptr, size int64) int32
+	closeFunc = func(tls *libc.TLS, file uintptr) int32
+)
+
+// Functions as the translated C calls them: a pointer to a pointer to the code, which a
+// function that is no closure has for ever.
+var (
+	openC     = *(*uintptr)(unsafe.Pointer(&struct{ f openFunc }{openTemporary}))
+	writeC    = *(*uintptr)(unsafe.Pointer(&struct{ f writeFunc }{writeTemporary}))
+	truncateC = *(*uintptr)(unsafe.Pointer(&struct{ f sizeFunc }{truncateTemporary}))
+	closeC    = *(*uintptr)(unsafe.Pointer(&struct{ f closeFunc }{closeTemporary}))
+)
+
+// function is one of the translated C's.
+func function[F any](pointer uintptr) F { return *(*F)(unsafe.Pointer(&struct{ f uintptr }{pointer})) }
+
+func openTemporary(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32 {
+	found, _ := bounds.Load(vfs)
+	b, ok := found.(*Temporary)
+	if !ok {
+		return sqlite3.SQLITE_CANTOPEN
+	}
+	rc := function[openFunc](at[sqlite3.Tsqlite3_vfs](b.base).FxOpen)(tls, b.base, name, file, flags, outFlags)
+	if rc != sqlite3.SQLITE_OK || flags&sqlite3.SQLITE_OPEN_DELETEONCLOSE == 0 {
+		return rc
+	}
+	methods := at[sqlite3.Tsqlite3_file](file).FpMethods
+	if own := boundedMethods(tls, methods); own != 0 {
+		open.Store(file, &temporaryFile{of: b, methods: methods})
+		at[sqlite3.Tsqlite3_file](file).FpMethods = own
+	}
+	return rc
+}
+
+// boundedMethods are the methods of a file with ours among them; 0 when there is no memory.
+func boundedMethods(tls *libc.TLS, methods uintptr) uintptr {
+	making.Lock()
+	defer making.Unlock()
+	if found, ok := methodsOf.Load(methods); ok {
+		own, _ := found.(uintptr)
+		return own
+	}
+	own := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_io_methods{})))
+	if own == 0 {
+		return 0
+	}
+	all := at[sqlite3.Tsqlite3_io_methods](own)
+	*all = *at[sqlite3.Tsqlite3_io_methods](methods)
+	all.FxWrite, all.FxTruncate, all.FxClose = writeC, truncateC, closeC
+	methodsOf.Store(methods, own)
+	return own
+}
+
+// opened is a temporary file with the system's methods.
+func opened(file uintptr) (*temporaryFile, *sqlite3.Tsqlite3_io_methods) {
+	found, _ := open.Load(file)
+	f, ok := found.(*temporaryFile)
+	if !ok {
+		return nil, nil
+	}
+	return f, at[sqlite3.Tsqlite3_io_methods](f.methods)
+}
+
+func writeTemporary(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
+	f, system := opened(file)
+	if f == nil {
+		return sqlite3.SQLITE_IOERR
+	}
+	if more := offset + int64(n) - f.length; more > 0 {
+		if offset+int64(n) > f.of.PerFile {
+			return sqlite3.SQLITE_FULL
+		}
+		if f.of.taken.Add(more) > f.of.Together {
+			f.of.taken.Add(-more)
+			return sqlite3.SQLITE_FULL
+		}
+		f.length += more
+	}
+	return function[writeFunc](system.FxWrite)(tls, file, from, n, offset)
+}
+
+func truncateTemporary(tls *libc.TLS, file uintptr, size int64) int32 {
+	f, system := opened(file)
+	if f == nil {
+		return sqlite3.SQLITE_IOERR
+	}
+	rc := function[sizeFunc](system.FxTruncate)(tls, file, size)
+	if rc == sqlite3.SQLITE_OK && size < f.length {
+		f.of.taken.Add(size - f.length)
+		f.length = size
+	}
+	return rc
+}
+
+func closeTemporary(tls *libc.TLS, file uintptr) int32 {
+	f, system := opened(file)
+	if f == nil {
+		return sqlite3.SQLITE_IOERR
+	}
+	open.Delete(file)
+	f.of.taken.Add(-f.length)
+	return function[closeFunc](system.FxClose)(tls, file)
+}
