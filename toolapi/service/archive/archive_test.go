@@ -105,3 +105,36 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestTwoReaders refuses what one reader would take for another archive than the next.
+func TestTwoReaders(t *testing.T) {
+	whole := zipped(t, zip.Deflate)
+	end := bytes.LastIndex(whole, []byte("PK\x05\x06"))
+	for _, count := range []byte{0, 1, 3} {
+		data := bytes.Clone(whole)
+		data[end+8], data[end+10] = count, count
+		var fault *bundle.FaultError
+		if _, _, err := read(data, archive.Zip); !errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid {
+			t.Errorf("a zip of two entries that says it has %d: %v", count, err)
+		}
+	}
+	for record, refused := range map[string]bool{"comment": false, "mtime": false, "path": true, "linkpath": true, "size": true, "GNU.sparse.name": true} {
+		var out bytes.Buffer
+		packed := gzip.NewWriter(&out)
+		w := tar.NewWriter(packed)
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{"comment": "1", record: "1"}})
+		if err == nil {
+			err = w.WriteHeader(&tar.Header{Name: "pages.deploy.json", Mode: 0o644, Size: 2, Typeflag: tar.TypeReg})
+		}
+		if err == nil {
+			_, err = w.Write([]byte("{}"))
+		}
+		if err = errors.Join(err, w.Close(), packed.Close()); err != nil {
+			t.Fatalf("%s: %v", record, err)
+		}
+		var fault *bundle.FaultError
+		if _, _, err := read(out.Bytes(), archive.TarGzip); (err != nil) != refused || refused && (!errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid) {
+			t.Errorf("a tar with a global %s: %v", record, err)
+		}
+	}
+}

@@ -76,14 +76,28 @@ func readTar(plain *throttled, m *meter, each Each) error {
 		if err != nil {
 			return tarError(err)
 		}
-		if h.Typeflag == tar.TypeXGlobalHeader {
-			continue // says something of all entries; `git archive` writes one
+		if h.Typeflag == tar.TypeXGlobalHeader { // says something of all entries; `git archive` writes one
+			if err := checkGlobal(h.PAXRecords); err != nil {
+				return err
+			}
+			continue
 		}
 		contents.Reset()
 		if err := tarEntry(r, h, m, &contents, each); err != nil {
 			return err
 		}
 	}
+}
+
+// checkGlobal refuses what would name or measure all entries, and what other readers take
+// for that.
+func checkGlobal(records map[string]string) error {
+	for record := range records {
+		if record == "path" || record == "linkpath" || record == "size" || strings.HasPrefix(record, "GNU.") {
+			return invalid("The archive's tar gives all its entries one %s.", shown(record))
+		}
+	}
+	return nil
 }
 
 func tarEntry(r io.Reader, h *tar.Header, m *meter, contents *bytes.Buffer, each Each) error {

@@ -70,13 +70,16 @@ func piece(r io.ReaderAt, size, from, n int64) (little, error) {
 }
 
 func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
-	directory, start, err := findDirectory(r, size)
+	directory, start, count, err := findDirectory(r, size)
 	if err != nil {
 		return err
 	}
 	records, err := readDirectory(directory, m)
 	if err != nil {
 		return err
+	}
+	if len(records) != count {
+		return invalid("The archive has another number of entries than its end says.")
 	}
 	if err := checkRecords(records, m); err != nil {
 		return err
@@ -104,11 +107,12 @@ func readZip(r io.ReaderAt, size int64, m *meter, each Each) error {
 	return nil
 }
 
-// findDirectory reads the central directory, and says where it starts.
-func findDirectory(r io.ReaderAt, size int64) (directory little, start int64, err error) {
+// findDirectory reads the central directory, and says where it starts and how many entries
+// it is said to have.
+func findDirectory(r io.ReaderAt, size int64) (directory little, start int64, count int, err error) {
 	tail, err := piece(r, size, max(0, size-endLength-math.MaxUint16), min(size, endLength+math.MaxUint16))
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	at := -1
 	for i := len(tail) - endLength; i >= 0; i-- {
@@ -116,33 +120,33 @@ func findDirectory(r io.ReaderAt, size int64) (directory little, start int64, er
 			continue
 		}
 		if at >= 0 {
-			return nil, 0, invalid("The archive has two ends.")
+			return nil, 0, 0, invalid("The archive has two ends.")
 		}
 		at = i
 	}
 	if at < 0 {
-		return nil, 0, invalid("The archive is no zip file, or is cut off, or goes on behind its end.")
+		return nil, 0, 0, invalid("The archive is no zip file, or is cut off, or goes on behind its end.")
 	}
 	end := tail[at:]
 	limit := size - int64(len(end))
 	if limit >= locator64Length {
 		locator, err := piece(r, size, limit-locator64Length, locator64Length)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		if locator.u32(0) == locator64Signature {
-			return nil, 0, end64(r, size, locator)
+			return nil, 0, 0, end64(r, size, locator)
 		}
 	}
 	if end.u16(4) != 0 || end.u16(6) != 0 || end.u16(8) != end.u16(10) {
-		return nil, 0, invalid("The archive is one of several parts.")
+		return nil, 0, 0, invalid("The archive is one of several parts.")
 	}
 	length, start := end.long(12), end.long(16)
 	if start+length != limit {
-		return nil, 0, invalid("The archive's directory is not where its end says.")
+		return nil, 0, 0, invalid("The archive's directory is not where its end says.")
 	}
 	directory, err = piece(r, size, start, length)
-	return directory, start, err
+	return directory, start, int(end.u16(10)), err
 }
 
 // end64 refuses an archive of the form for more than can be imported, and says what
