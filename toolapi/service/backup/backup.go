@@ -121,10 +121,52 @@ type writer struct {
 	beside string
 }
 
+// looks is how often it is looked again whether a database came while others were frozen.
+const looks = 10
+
 // folder writes all files of a folder, its databases first.
-func (w *writer) folder(dir, but string) error {
-	var databases, files []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+func (w *writer) folder(dir, but string) (err error) {
+	names, _, err := w.walk(dir, but)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%q holds no database of a service: %w", dir, fs.ErrNotExist)
+	}
+	var views []*view
+	defer func() { err = errors.Join(err, closeAll(views)) }()
+	var files []string
+	for n := 0; ; n++ {
+		if views, err = w.freeze(dir, names); err != nil {
+			return err
+		}
+		// Not before: a file that a database names was there when that was frozen.
+		var found []string
+		if found, files, err = w.walk(dir, but); err != nil {
+			return err
+		}
+		if n == looks || !slices.ContainsFunc(found, func(name string) bool { return !slices.Contains(names, name) }) {
+			break
+		}
+		if err := closeAll(views); err != nil {
+			return err
+		}
+		names, views = found, nil
+	}
+	if err := w.databases(names, views); err != nil {
+		return err
+	}
+	for _, name := range files {
+		if err := w.file(filepath.Join(dir, name), filepath.ToSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// walk lists what is in a folder now.
+func (w *writer) walk(dir, but string) (databases, files []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		name, relErr := filepath.Rel(dir, path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -141,22 +183,7 @@ func (w *writer) folder(dir, but string) error {
 		}
 		return w.ctx.Err()
 	})
-	if err != nil {
-		return err
-	}
-	if len(databases) == 0 {
-		return fmt.Errorf("%q holds no database of a service: %w", dir, fs.ErrNotExist)
-	}
-	if err := w.databases(dir, databases); err != nil {
-		return err
-	}
-	// Files that came since the look are named by no database of that moment.
-	for _, name := range files {
-		if err := w.file(filepath.Join(dir, name), filepath.ToSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
+	return databases, files, err
 }
 
 // passing reports whether a file is of the moment: a lock, or what SQLite keeps

@@ -185,6 +185,56 @@ func TestDamage(t *testing.T) {
 	try("empty", nil)
 }
 
+// TestFilesOfThatMoment has files and a database come while a backup waits for a writer, who
+// then names them: they are in it.
+func TestFilesOfThatMoment(t *testing.T) {
+	dir, at := folder(t), t.TempDir()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "service.db")+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	writer, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := backup.Write(t.Context(), dir, filepath.Join(at, "b.tar"), now)
+		done <- err
+	}()
+	for names(t, at) == "" { // it has begun
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(100 * time.Millisecond) // and waits
+	if err := os.WriteFile(filepath.Join(dir, "blobs", "1", "ab", "late"), []byte("late"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "sites", "late"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run(t, filepath.Join(dir, "sites", "late", "site.db"), "CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (7)")
+	if _, err := writer.ExecContext(t.Context(), "INSERT INTO t VALUES (3)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(writer.Commit(), <-done); err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(at, "again")
+	if _, err := backup.Restore(t.Context(), filepath.Join(at, "b.tar"), again); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, filepath.Join(again, "service.db"), "SELECT count(*) FROM t"); n != 3 {
+		t.Fatalf("the backup was taken before, with %d rows", n)
+	}
+	if text, err := os.ReadFile(filepath.Join(again, "blobs", "1", "ab", "late")); err != nil || string(text) != "late" {
+		t.Errorf("the file: %q %v", text, err)
+	}
+	if n := count(t, filepath.Join(again, "sites", "late", "site.db"), "SELECT n FROM t"); n != 7 {
+		t.Errorf("the database has %d", n)
+	}
+}
+
 // TestWhileItRuns: a backup of a service under load is the service at one moment.
 func TestWhileItRuns(t *testing.T) {
 	dir := t.TempDir()

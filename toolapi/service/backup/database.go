@@ -18,33 +18,40 @@ import (
 // This file copies databases that are in use. All are looked at in one moment, in
 // which no writer is between two of them; the copying comes after.
 
-// databases writes the databases of a folder.
-func (w *writer) databases(dir string, names []string) (err error) {
-	var views []*view
-	defer func() {
-		for _, v := range views {
-			err = errors.Join(err, v.close())
-		}
-	}()
+// freeze looks at databases in one moment. The views are to be closed, also after an error.
+func (w *writer) freeze(dir string, names []string) (views []*view, err error) {
 	for _, name := range names {
 		v, err := lock(w.ctx, filepath.Join(dir, name))
 		if v != nil {
 			views = append(views, v)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return views, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	for i, v := range views {
 		if err := v.look(w.ctx); err != nil {
-			return fmt.Errorf("%s: %w", names[i], err)
+			return views, fmt.Errorf("%s: %w", names[i], err)
 		}
 	}
 	for i, v := range views {
 		if err := v.thaw(); err != nil {
-			return fmt.Errorf("%s: %w", names[i], err)
+			return views, fmt.Errorf("%s: %w", names[i], err)
 		}
 	}
+	return views, nil
+}
+
+func closeAll(views []*view) error {
+	var errs []error
+	for _, v := range views {
+		errs = append(errs, v.close())
+	}
+	return errors.Join(errs...)
+}
+
+// databases writes what was frozen.
+func (w *writer) databases(names []string, views []*view) (err error) {
 	scratch, err := os.MkdirTemp(w.beside, ".backup-*.tmp")
 	if err != nil {
 		return err
