@@ -86,7 +86,7 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.patient)
 		}
 		if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
-			err = fmt.Errorf("%w (a page's database has at most %s)", err, size(s.host.bounds.bytes))
+			err = fmt.Errorf("%w (a page's database has at most %s, and what it sorts %s)", err, size(s.host.bounds.bytes), size(hostedTemporaryBytes))
 		}
 		return migrationRefused(ctx, err, result.Stands())
 	}

@@ -68,7 +68,7 @@ func TestDatabaseSize(t *testing.T) {
 	dir := h.site("s").dir
 	_, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, files))
 	refused, ok := errors.AsType[*service.ReleaseError](err)
-	if !ok || !strings.Contains(refused.Message, "002.sql:1:1: ") || !strings.Contains(refused.Message, "database or disk is full (a page's database has at most 4.0 MB)") {
+	if !ok || !strings.Contains(refused.Message, "002.sql:1:1: ") || !strings.Contains(refused.Message, "database or disk is full (a page's database has at most 4.0 MB, and what it sorts 1.0 GB)") {
 		t.Fatalf("the migration was not refused: %v", err)
 	}
 	if n := diskOf(t, dir, siteFile); n > 1<<20 {

@@ -3,7 +3,8 @@
 //
 // A copy is made by SQLite's backup, which keeps every page as it is: VACUUM INTO may
 // renumber rowids that a site relies on. It sees one moment of the database, and others
-// go on writing. Errors are SQLite's, the context's, or ErrDriver.
+// go on writing. A Temporary bounds what connections keep on the disk for a while. Errors
+// are SQLite's, the context's, or ErrDriver.
 package dbfile
 
 import (
