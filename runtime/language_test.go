@@ -27,6 +27,12 @@ func TestLanguage(t *testing.T) {
 		{`Error.prepareStackTrace = (error, frames) => frames.length > 0; const o = {}; Error.captureStackTrace(o); delete Error.prepareStackTrace; out = [o.stack, "prepareStackTrace" in Error, new Error("x").stack.split("\n")[0]]`, `[true,false,"Error: x"]`},
 		{`Error.stackTraceLimit = 0; const none = new RangeError("x").stack; Error.stackTraceLimit = 1; out = [none, new RangeError("x").stack.split("\n").length]`, `["RangeError: x",2]`},
 		{`try { Object.freeze(new Error("x")).stack = "y"; out = "set" } catch (e) { out = e.name }`, `"set"`},
+		{`const own = (e) => Reflect.ownKeys(e).sort().join(); out = [own(new Error("x")), own(new AggregateError([])), Object.keys(new Error("x")), Object.hasOwn(new Error(), "stack")]; try { null.x } catch (e) { out.push(own(e)) }`, `["message,stack","errors,stack",[],true,"message,stack"]`},
+		{`const of = (o) => Object.getOwnPropertyDescriptor(o, "stack"), a = of(new Error("x")), o = {}; Error.captureStackTrace(o); out = [a.get === of(new TypeError("y")).get, a.set === of(o).set, a.enumerable, a.configurable, a.get.call({}) === undefined, a.get.call(1) === undefined, a.set.call({}, 1) === undefined]`, `[true,true,false,true,true,true,true]`},
+		{`const e = new Error("x"), o = Object.create(e); o.stack = "set"; out = [Object.hasOwn(o, "stack"), e.stack, o.stack]`, `[false,"set","set"]`},
+		{`const e = new Error("x"); delete e.stack; try { throw e } catch {} out = [typeof e.stack, Object.hasOwn(e, "stack")]; e.stack = "again"; out.push(Object.keys(e))`, `["undefined",false,["stack"]]`},
+		{`function Old(m) { this.stack = Error.call(this, m).stack } Old.prototype = Object.create(Error.prototype); out = Object.keys(new Old("x"))`, `["stack"]`},
+		{`class Own extends Error { stack = "mine" } const d = Object.getOwnPropertyDescriptor(new Own("x"), "stack"); out = [d.value, d.enumerable]; Error.prepareStackTrace = () => { throw 1 }; const e = new Error("x"); delete Error.prepareStackTrace; out.push(e.stack)`, `["mine",true,null]`},
 	} {
 		s := serve(t, mustStart(t, `export default { async fetch() { let out; `+c.code+`; return Response.json(out) } }`, pagesruntime.WorkerOptions{}))
 		if _, got := get(t, s, "/"); strings.TrimSpace(got) != c.want {

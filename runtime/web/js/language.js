@@ -59,9 +59,6 @@ function completeFrames() {
   for (const [name, value] of Object.entries(methods)) Object.defineProperty(proto, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
-// The name that is at the head of a stack nobody has read yet.
-const heads = new WeakMap();
-
 // The object that a stack is captured for.
 let capturing;
 
@@ -76,8 +73,7 @@ function headStacks() {
     }
     try {
       out = apply(toString, error, []);
-      const name = nameOf(error);
-      if (name !== "") heads.set(error, name);
+      heading = nameOf(error);
     } catch {
       out = "Error";
     }
@@ -94,20 +90,71 @@ function prepareBy(head) {
   const { apply } = Reflect, Own = Error, { isError } = Own;
   delete Own.prepareStackTrace;
   apply(preparing.set, Own, [(error, frames) => {
-    if (!isError(error) && error !== capturing) return undefined;
+    if (error !== capturing && (!isError(error) || hasStack(error))) return undefined; // the author took it away
     const { prepareStackTrace: prepare } = Own;
-    return typeof prepare === "function" ? apply(prepare, Own, [error, frames]) : head(error, frames);
+    making = null;
+    heading = undefined;
+    try {
+      making = typeof prepare === "function" ? apply(prepare, Own, [error, frames]) : head(error, frames);
+    } catch {}
+    const stack = making;
+    keepStack(error);
+    return stack;
   }]);
 }
 
 function nameOf({ name }) { return name === undefined ? "Error" : `${name}`; }
 
+// The stack that is being made, and the name at its head.
+let making, heading;
+
+let hasStack, keepStack, readStack, showStack, writeStack;
+
+// An error's stack in the error itself, and the name at its head until somebody reads it.
+class Stack extends function (error) { return error; } {
+  #stack = making;
+  #name = heading;
+  static {
+    const { defineProperty, getPrototypeOf } = Reflect;
+    const holder = (of) => {
+      while (of !== null && !(#stack in of)) of = getPrototypeOf(of);
+      return of;
+    };
+    const { get, set } = Object.getOwnPropertyDescriptor({
+      get stack() { return Object(this) === this ? readStack(this) : undefined; },
+      set stack(value) { if (Object(this) === this) writeStack(this, value); },
+    }, "stack");
+    // What all of them share as V8's do, which has no such property on the prototype.
+    const own = { __proto__: null, get, set, enumerable: false, configurable: true };
+    hasStack = (error) => #stack in error;
+    keepStack = (error) => {
+      if (#stack in error) writeStack(error, making, heading);
+      else new Stack(error);
+      defineProperty(error, "stack", own);
+    };
+    showStack = (error) => { defineProperty(error, "stack", own); };
+    readStack = (object) => {
+      const held = holder(object);
+      if (held === null) return undefined;
+      const name = held.#name;
+      if (name !== undefined) {
+        held.#name = undefined;
+        held.#stack = named(held, held.#stack, name);
+      }
+      return held.#stack;
+    };
+    writeStack = (object, stack, name) => {
+      const held = holder(object);
+      if (held === null) return;
+      held.#stack = stack;
+      held.#name = name;
+    };
+  }
+}
+
 // A stack as it is read for the first time: V8 heads it then, with the name that
 // most constructors give once the stack is made, and the message it was made with.
-function named(error, stack) {
-  const before = heads.get(error);
-  if (before === undefined) return stack;
-  heads.delete(error);
+function named(error, stack, before) {
   try {
     const name = nameOf(error);
     if (name !== before && stack.startsWith(before)) return name + stack.slice(before.length + (name === "" && stack.startsWith(": ", before.length) ? 2 : 0));
@@ -119,25 +166,28 @@ function named(error, stack) {
 // stack at all; V8's is never null but by the author's doing.
 function isOverflow(error) { return error instanceof RangeError && error.message === "Maximum call stack size exceeded"; }
 
-// V8 takes any value as an error's stack, libraries take a stack away by setting
-// it to undefined, and one that was set is no enumerable property.
+// What has no stack of its own is an error of such a place, or made to be one by a
+// function that calls Error: what it sets is a property like any other.
 function freeStacks() {
   const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"), { apply } = Reflect, { toString } = Error.prototype;
   const free = {
     get stack() {
-      const stack = apply(get, this, []), head = stack === null && isOverflow(this) ? apply(toString, this, []) : named(this, stack);
-      if (head !== stack) Reflect.defineProperty(this, "stack", { value: head, writable: true, enumerable: false, configurable: true });
-      return head;
+      const stack = apply(get, this, []);
+      if (stack !== null || !isOverflow(this)) return stack;
+      making = apply(toString, this, []);
+      heading = undefined;
+      keepStack(this);
+      return this.stack;
     },
     set stack(value) {
       if (Object(this) !== this) apply(set, this, [value]);
-      else Reflect.defineProperty(this, "stack", { value, writable: true, enumerable: false, configurable: true });
+      else Reflect.defineProperty(this, "stack", { value, writable: true, enumerable: apply(get, this, []) !== null, configurable: true });
     },
   };
   Object.defineProperty(Error.prototype, "stack", { ...Object.getOwnPropertyDescriptor(free, "stack"), enumerable: false });
 }
 
-// What is captured for an object is headed as late as an error's own stack.
+// What is captured for an object is its own, and headed as late, as an error's is.
 function nameCaptures() {
   const { captureStackTrace: capture } = Error, { apply } = Reflect;
   const { value } = Object.getOwnPropertyDescriptor({
@@ -149,13 +199,7 @@ function nameCaptures() {
       } finally {
         capturing = outer;
       }
-      if (!heads.has(object)) return;
-      let { value: stack } = Object.getOwnPropertyDescriptor(object, "stack") ?? {};
-      const late = {
-        get stack() { return (stack = named(object, stack)); },
-        set stack(value) { Reflect.defineProperty(this, "stack", { value, writable: true, enumerable: false, configurable: true }); },
-      };
-      Object.defineProperty(object, "stack", { ...Object.getOwnPropertyDescriptor(late, "stack"), enumerable: false });
+      if (hasStack(object)) showStack(object); // the engine put the text in its place
     },
   }, "captureStackTrace");
   Object.defineProperty(value, "length", { value: capture.length, configurable: true });
@@ -198,7 +242,7 @@ function nameZone() {
 function position(frame) {
   const name = frame.getFunctionName();
   const file = frame.getFileName();
-  const at = frame.isNative() || !file ? "native" : `${file}:${frame.getLineNumber()}:${frame.getColumnNumber()}`;
+  const at = file ? `${file}:${frame.getLineNumber()}:${frame.getColumnNumber()}` : "native";
   return name && name !== "<anonymous>" && name !== "<null>" ? `${name} (${at})` : at;
 }
 
