@@ -10,7 +10,8 @@ const timing = {
 };
 export function eventLoopUtilization() { return { idle: 0, active: 0, utilization: 0 }; }
 export function timerify(fn) { return fn; }
-for (const [name, value] of Object.entries({ eventLoopUtilization, timerify, nodeTiming: { ...timing, toJSON: () => structuredClone(timing) } })) {
+function markResourceTiming() {} // nobody reads such entries
+for (const [name, value] of Object.entries({ eventLoopUtilization, timerify, markResourceTiming, nodeTiming: { ...timing, toJSON: () => structuredClone(timing) } })) {
   Object.defineProperty(Performance.prototype, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
