@@ -89,7 +89,7 @@ func TestDatabaseSize(t *testing.T) {
 	r.Preview = true
 	preview := func() string {
 		w := httptest.NewRecorder()
-		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://preview.localhost/", nil), "p", func(ctx context.Context) (service.Release, error) { return r, nil })
+		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://preview.localhost/", nil), "p", func(context.Context) (service.Release, error) { return r, nil })
 		return w.Body.String()
 	}
 	full := "D1_EXEC_ERROR: Error in line 1: INSERT INTO b "
@@ -104,7 +104,6 @@ func TestDatabaseSize(t *testing.T) {
 			t.Errorf("%s takes %d bytes", name, n)
 		}
 	}
-
 }
 
 // sorting sorts 20 MB, which lie in a temporary file meanwhile.

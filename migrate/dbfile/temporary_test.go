@@ -54,6 +54,7 @@ func TestTemporary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer rows.Close()
 	if !rows.Next() || bound.Taken() < 14_000_000 {
 		t.Errorf("%d bytes are taken: %v", bound.Taken(), rows.Err())
 	}
