@@ -161,14 +161,15 @@ func TestRequestLogIsSwept(t *testing.T) {
 // What does not find room is dropped, counted and told; nobody waits for the log.
 func TestRequestLogDrops(t *testing.T) {
 	const sent = 50_000
-	var lost int64
+	var full *RequestLog
 	path := logFile(t, RequestLogOptions{}, func(log *RequestLog) {
+		full = log
 		for range sent - 1 {
 			log.Add(site.RequestRecord{ID: "req_x", Path: "/"})
 		}
 		log.Add(site.RequestRecord{ID: "req_bad", Path: "/", Status: 500}) // there is room for it
-		lost = log.Lost()
 	})
+	lost := full.Lost() // a busy machine may not write all that waits before the log is closed
 	if lost == 0 {
 		t.Fatal("all found room")
 	}
