@@ -108,9 +108,6 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.setCookie(w, r, "", -1)
-	// Browsers keep pages that were left, to go back to, and do not ask for them again. The page
-	// that signs out they put away after this answer, so that one they keep.
-	w.Header().Set("Clear-Site-Data", `"cache"`)
 	return nil
 }
 
