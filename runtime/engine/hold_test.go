@@ -94,10 +94,19 @@ func TestResultTooLarge(t *testing.T) {
 // across the requests of an isolate.
 func TestReadsAreHeld(t *testing.T) {
 	const size = 40 << 20
-	var now, most atomic.Int32
+	var now, most, missing atomic.Int32   // missing are those that have not asked yet
+	var all atomic.Pointer[chan struct{}] // the channel is closed when none is
+	expect := func(n int32) {
+		asked := make(chan struct{})
+		all.Store(&asked)
+		missing.Store(n)
+	}
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
 		"read": func(*engine.Call) (any, error) {
 			return engine.Async(func(ctx context.Context) (any, error) {
+				if missing.Add(-1) == 0 {
+					close(*all.Load())
+				}
 				if err := engine.HoldInTurn(ctx, size); err != nil {
 					return nil, err
 				}
@@ -106,7 +115,10 @@ func TestReadsAreHeld(t *testing.T) {
 				for old := most.Load(); n > old; old = most.Load() {
 					most.CompareAndSwap(old, n)
 				}
-				time.Sleep(5 * time.Millisecond) // others would begin meanwhile
+				select { // as many have their bytes as may
+				case <-*all.Load():
+				case <-ctx.Done():
+				}
 				return engine.Undefined, engine.Hold(ctx, 1)
 			}), nil
 		},
@@ -120,15 +132,19 @@ func TestReadsAreHeld(t *testing.T) {
 			}
 		}
 	}
+	expect(50)
 	one := scope(t, 20*time.Second)
 	if _, err := run(i, one, `globalThis.said = ""; Promise.all(Array.from({ length: 50 }, () => host.read())).catch((error) => { said = error.message.slice(0, 50) }); 0`); err != nil {
 		t.Fatal(err)
 	}
 	told(one, `"the operations that this request has under way hol"`)
 	one.End(nil)
-	for now.Load() > 0 {
-		time.Sleep(time.Millisecond)
+	for end := time.Now().Add(20 * time.Second); now.Load() > 0; {
+		if time.Now().After(end) {
+			t.Fatalf("%d reads go on after their request", now.Load())
+		}
 	}
+	expect(20)
 	if _, err := run(i, scope(t, 20*time.Second), `globalThis.said = 0; globalThis.failed = ""; 0`); err != nil {
 		t.Fatal(err)
 	}

@@ -22,20 +22,11 @@ func (w *world) upload(site, manifest string, files ...string) string {
 		texts[digestOf(text)] = text
 		args.Files = append(args.Files, toolapi.UploadFile{Path: path, SHA256: toolapi.Digest(digestOf(text)), Size: toolapi.Counter(len(text)), ContentType: "text/plain"})
 	}
-	body, err := json.Marshal(args)
-	if err != nil {
-		w.Fatal(err)
-	}
-	a := w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"], string(body))
-	if a.status >= http.StatusBadRequest {
-		w.Fatalf("%d %s", a.status, a.body)
-	}
-	id := a.text("upload_id")
-	required, _ := a.fields["required"].([]any)
+	id, required := w.declare(args)
 	for _, sum := range required {
 		w.sendText(id, texts[fmt.Sprint(sum)])
 	}
-	a = w.finalizeText(id)
+	a := w.finalizeText(id)
 	if a.status != http.StatusOK {
 		w.Fatalf("%d %s", a.status, a.body)
 	}

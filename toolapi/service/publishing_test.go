@@ -126,7 +126,14 @@ func digestOf(text string) string {
 // declareText declares a site of one file.
 func (w *world) declareText(text string) (id string, required int) {
 	w.Helper()
-	args := toolapi.DeclareArgs{SiteID: toolapi.UUID(w.demo.IDs["site_id"]), Manifest: json.RawMessage(`{}`), Files: []toolapi.UploadFile{{Path: "a.txt", SHA256: toolapi.Digest(digestOf(text)), Size: toolapi.Counter(len(text))}}}
+	file := toolapi.UploadFile{Path: "a.txt", SHA256: toolapi.Digest(digestOf(text)), Size: toolapi.Counter(len(text))}
+	id, sums := w.declare(toolapi.DeclareArgs{SiteID: toolapi.UUID(w.demo.IDs["site_id"]), Manifest: json.RawMessage(`{}`), Files: []toolapi.UploadFile{file}})
+	return id, len(sums)
+}
+
+// declare declares a site, and returns the upload's id and the hashes that it requires.
+func (w *world) declare(args toolapi.DeclareArgs) (id string, required []any) {
+	w.Helper()
 	body, err := json.Marshal(args)
 	if err != nil {
 		w.Fatal(err)
@@ -135,8 +142,8 @@ func (w *world) declareText(text string) (id string, required int) {
 	if a.status >= http.StatusBadRequest {
 		w.Fatalf("%d %s", a.status, a.body)
 	}
-	list, _ := a.fields["required"].([]any)
-	return a.text("upload_id"), len(list)
+	required, _ = a.fields["required"].([]any)
+	return a.text("upload_id"), required
 }
 
 func (w *world) sendText(id, text string) {
@@ -297,8 +304,10 @@ func TestScheduledApart(t *testing.T) {
 			t.Fatal("one workspace waits for another")
 		}
 	}
-	for w.value("SELECT count(*) FROM schedules") != "1" { // the other has gone live
-		time.Sleep(time.Millisecond)
+	for end := time.Now().Add(time.Minute); w.value("SELECT count(*) FROM schedules") != "1"; { // the other has gone live
+		if time.Now().After(end) {
+			t.Fatal("the other workspace's page does not go live")
+		}
 	}
 	if err := w.service.PublishDue(t.Context()); err != nil || len(begun) > 0 {
 		t.Errorf("%v, begun twice: %d", err, len(begun))

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,6 +186,20 @@ func TestDamage(t *testing.T) {
 	try("empty", nil)
 }
 
+// asked counts how often somebody asks whether it has ended, as each try to lock a database does.
+type asked struct {
+	context.Context
+	times atomic.Int32
+}
+
+func (a *asked) Done() <-chan struct{} {
+	a.times.Add(1)
+	return a.Context.Done()
+}
+
+// waits is more often than a backup asks before it waits for a writer.
+const waits = 100
+
 // TestFilesOfThatMoment has files and a database come while a backup waits for a writer, who
 // then names them: they are in it.
 func TestFilesOfThatMoment(t *testing.T) {
@@ -199,14 +214,16 @@ func TestFilesOfThatMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error)
+	ctx := &asked{Context: t.Context()}
 	go func() {
-		_, err := backup.Write(t.Context(), dir, filepath.Join(at, "b.tar"), now)
+		_, err := backup.Write(ctx, dir, filepath.Join(at, "b.tar"), now)
 		done <- err
 	}()
-	for names(t, at) == "" { // it has begun
-		time.Sleep(time.Millisecond)
+	for end := time.Now().Add(time.Minute); names(t, at) == "" || ctx.times.Load() < waits; { // it tries to begin again and again
+		if time.Now().After(end) {
+			t.Fatalf("the backup does not wait: asked %d times whether it may go on", ctx.times.Load())
+		}
 	}
-	time.Sleep(100 * time.Millisecond) // and waits
 	if err := os.WriteFile(filepath.Join(dir, "blobs", "1", "ab", "late"), []byte("late"), 0o600); err != nil {
 		t.Fatal(err)
 	}
