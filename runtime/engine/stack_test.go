@@ -14,7 +14,7 @@ const deep = `
 		try { descend() } catch (e) { overflow(e) }
 		try { calls++; work() } catch (e) { overflow(e) }
 	})();
-	calls > 1500`
+	calls > 3000`
 
 // TestStack: at any depth of the stack the engine's own functions work or throw a RangeError; none runs off its end,
 // which would be the end of the isolate.
