@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -151,6 +152,11 @@ func (s *socket) run(conn *websocket.Conn) {
 	s.ended(last)
 }
 
+// disconnected is the end of a connection that failed.
+var disconnected = frame{
+	kind: socketClosed, code: websocket.StatusAbnormalClosure, reason: "WebSocket disconnected without sending Close frame.",
+}
+
 // read delivers messages until the connection ends, and returns how it did.
 func (s *socket) read(conn *websocket.Conn) frame {
 	for {
@@ -159,12 +165,16 @@ func (s *socket) read(conn *websocket.Conn) frame {
 			if end, ok := errors.AsType[websocket.CloseError](err); ok {
 				return frame{kind: socketClosed, code: end.Code, reason: end.Reason}
 			}
-			return frame{kind: socketClosed, code: websocket.StatusAbnormalClosure, reason: "WebSocket disconnected without sending Close frame."}
+			return disconnected
 		}
-		if kind == websocket.MessageText {
-			err = s.deliver(socketText, string(data))
-		} else {
+		switch {
+		case kind == websocket.MessageBinary:
 			err = s.deliver(socketBinary, data)
+		case utf8.Valid(data):
+			err = s.deliver(socketText, string(data))
+		default: // RFC 6455, 8.1
+			_ = conn.Close(websocket.StatusInvalidFramePayloadData, "a text message is not UTF-8")
+			return disconnected
 		}
 		if err != nil {
 			s.x.host.o.Logger.Debug("deliver a message", "error", err)

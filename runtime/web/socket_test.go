@@ -247,6 +247,18 @@ func TestWebSocketSlowPeer(t *testing.T) {
 	w.waitFor("closed 1006")
 }
 
+// RFC 6455, 8.1: a text that is not UTF-8 ends the connection, and no listener hears of it.
+func TestWebSocketNotUTF8(t *testing.T) {
+	w := serve(t, chat, web.Options{})
+	conn, _ := dialWorker(t, w)
+	hear(t, conn, "welcome")
+	say(t, conn, "caf\xe9")
+	hearEnd(t, conn, websocket.StatusInvalidFramePayloadData)
+	w.waitFor("closed 1006")
+	again, _ := dialWorker(t, w)
+	hear(t, again, "welcome")
+}
+
 // A WebSocket for a request that asks for none is an error of the Worker.
 func TestWebSocketWithoutUpgrade(t *testing.T) {
 	w := serve(t, `export default { fetch() { return new Response(null, { status: 101, webSocket: new WebSocketPair()[0] }); } };`, web.Options{})
