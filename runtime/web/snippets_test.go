@@ -330,6 +330,11 @@ func TestLanguage(t *testing.T) {
 			const o = from(), set = from(), keys = Object.keys(o), a = new A("x"); set.stack = 1; const q = above(); q.name = "Q"; return [a, o, above(), q].map(e => e.stack.split("\n")[0]).concat(keys, set.stack, /^    at from /.test(o.stack.split("\n")[1]), /captureStackTrace|at above|new A/.test(o.stack + above().stack + a.stack), Error.captureStackTrace.length)`,
 			`["Named: x","O: m","Error","Q","name","message",1,true,false,2]`,
 		},
+		{ // as in V8: nothing is above a function that did not call, and what is no function is none
+			`function from(above) { const o = {}; Error.captureStackTrace(o, above); return o.stack; } const foreign = from(class Foreign {}), native = from(Math.max), all = [null, 5, {}, "x", undefined].map(v => from(v).split("\n")[1].startsWith("    at from ("));
+			Error.prepareStackTrace = (e, frames) => frames.length; const counts = [from(Array) === 0, from(from) > 0, from() > 1]; delete Error.prepareStackTrace; return [foreign, native, all, counts]`,
+			`["Error","Error",[true,true,true,true,true],[true,true,true]]`,
+		},
 		{`class Own extends Error { get stack() { return "own"; } } return new Own("x").stack.split("\n")[0]`, `"Error: x"`}, // its own comes first
 		{`return [typeof globalThis.__host, typeof self, self === globalThis, typeof XMLHttpRequest, typeof WebAssembly, typeof navigator.userAgent]`, `["undefined","object",true,"undefined","object","string"]`},
 		{`return Object.keys(globalThis).sort()`, `["Cloudflare","addEventListener","atob","btoa","caches","clearInterval","clearTimeout","crypto","dispatchEvent","fetch","navigator","origin","performance","queueMicrotask","removeEventListener","reportError","scheduler","self","setInterval","setTimeout","structuredClone"]`},

@@ -36,12 +36,16 @@ function refuseStrings() {
   }
 }
 
+// The file that this is in, in stacks.
+let file;
+
 // The methods of V8's call sites that the engine's lack, which libraries call in
 // their prepareStackTrace, as V8 answers of a function in strict mode. What a
 // method was called of is not kept: each function counts as called by itself.
 function completeFrames() {
   Error.prepareStackTrace = (error, frames) => frames[0];
-  const proto = Object.getPrototypeOf(new Error().stack);
+  const { stack: here } = new Error(), proto = Object.getPrototypeOf(here);
+  file = here.getFileName();
   const methods = {
     getEvalOrigin() {},
     getFunction() {},
@@ -59,8 +63,8 @@ function completeFrames() {
   for (const [name, value] of Object.entries(methods)) Object.defineProperty(proto, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
-// The object that a stack is captured for.
-let capturing;
+// The object that a stack is captured for, and whether a frame is of what captures it.
+let capturing, isCapture;
 
 function headStacks() {
   const { apply } = Reflect, { toString } = Error.prototype;
@@ -92,6 +96,7 @@ function prepareBy(head) {
   apply(preparing.set, Own, [(error, frames) => {
     if (error !== capturing && (!isError(error) || hasStack(error))) return undefined; // the author took it away
     const { prepareStackTrace: prepare } = Own;
+    if (error === capturing && isCapture(frames[0])) frames = []; // the function to begin above did not call
     making = null;
     heading = undefined;
     try {
@@ -189,20 +194,20 @@ function freeStacks() {
 
 // What is captured for an object is its own, and headed as late, as an error's is.
 function nameCaptures() {
-  const { captureStackTrace: capture } = Error, { apply } = Reflect;
+  const { captureStackTrace: capture } = Error;
   const { value } = Object.getOwnPropertyDescriptor({
-    captureStackTrace(object, above = value) {
+    captureStackTrace(object, above) {
       const outer = capturing;
       capturing = object;
       try {
-        apply(capture, Error, [object, above]);
+        capture(object, typeof above === "function" ? above : value);
       } finally {
         capturing = outer;
       }
       if (hasStack(object)) showStack(object); // the engine put the text in its place
     },
   }, "captureStackTrace");
-  Object.defineProperty(value, "length", { value: capture.length, configurable: true });
+  isCapture = (frame) => frame !== undefined && frame.getFunctionName() === value.name && frame.getFileName() === file;
   Object.defineProperty(Error, "captureStackTrace", { value, writable: true, enumerable: false, configurable: true });
 }
 
