@@ -95,6 +95,10 @@ var worded = []struct{ code, want string }{
 	{`new ArrayBuffer(-1)`, "RangeError: Invalid array buffer length"},
 	{`new Uint8Array(-1)`, "RangeError: Invalid typed array length"},
 	{`"x".repeat(-1)`, "RangeError: Invalid count value"},
+	{`"x".repeat(2 ** 30)`, "RangeError: Invalid string length"},
+	{`let s = "x".repeat(2 ** 20); for (;;) s += s`, "RangeError: Invalid string length"},
+	{`2n ** 2000000n`, "RangeError: Maximum BigInt size exceeded"},
+	{`/^(?:a|b)*$/.test("ab".repeat(4e6))`, "RangeError: Maximum call stack size exceeded: the regular expression keeps more places to go back to than memory holds; match smaller parts of the text, or repeat lazily"},
 	{`(1).toPrecision(101)`, "RangeError: toPrecision() argument must be between 1 and 100"},
 	{`"a".normalize("x")`, "RangeError: The normalization form should be one of NFC, NFD, NFKC, NFKD."},
 	{`String.fromCodePoint(-1)`, "RangeError: Invalid code point"},
@@ -114,6 +118,7 @@ var worded = []struct{ code, want string }{
 	// what the author makes is the author's
 	{`throw new TypeError("not a function")`, "TypeError: not a function"},
 	{`const o = { fail: (m) => { throw TypeError(m) } }; o.fail("not a function")`, "TypeError: not a function"},
+	{`throw new RangeError("string too long")`, "RangeError: string too long"},
 	{`throw new Error("invalid array length")`, "Error: invalid array length"},
 	{`class E extends TypeError {}; throw new E("circular reference")`, "TypeError: circular reference"},
 	{`JSON.stringify({ get a() { throw new TypeError("circular reference") } })`, "TypeError: circular reference"},

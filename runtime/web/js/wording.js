@@ -53,6 +53,9 @@ const known = new Map(Object.entries({
   "invalid array length": "Invalid array length",
   "invalid array index": (frame) => (native(frame) === "ArrayBuffer" ? "Invalid array buffer length" : "Invalid typed array length"),
   "invalid repeat count": "Invalid count value",
+  "invalid string length": "Invalid string length",
+  "BigInt is too large": "Maximum BigInt size exceeded",
+  "BigInt is too large to allocate": "Maximum BigInt size exceeded",
   "invalid number of digits": (frame) => digits(native(frame)),
   "bad normalization form": "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
   "invalid code point": "Invalid code point",
@@ -195,12 +198,25 @@ function worded(error, type, frame) {
   return typeof words === "function" ? words(frame) : words;
 }
 
+// What the engine says by a class of its own, and V8 by a RangeError.
+const internal = InternalError.prototype, range = RangeError.prototype;
+const ranges = {
+  __proto__: null,
+  "string too long": "Invalid string length",
+  "out of memory in regexp execution": "Maximum call stack size exceeded: the regular expression keeps more places to go back to than memory holds; match smaller parts of the text, or repeat lazily",
+};
+
+function asRange(error) {
+  const words = ranges[error.message];
+  if (words !== undefined) Object.setPrototypeOf(error, range);
+  return words;
+}
+
 const engineMade = new Set([TypeError, RangeError, ReferenceError, SyntaxError, URIError].map((type) => type.prototype));
 
 /** Puts an error that the engine made in V8's words; frames are where, innermost first. */
 export function reword(error, frames) {
   const type = Object.getPrototypeOf(error);
-  if (!engineMade.has(type)) return;
-  const words = worded(error, type, frames[0]);
+  const words = type === internal ? asRange(error) : engineMade.has(type) ? worded(error, type, frames[0]) : undefined;
   if (words !== undefined) Object.defineProperty(error, "message", { value: words, writable: true, enumerable: false, configurable: true });
 }
