@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // json reads one object whose keys are the fields. Every value is kept as it is.
@@ -55,55 +57,20 @@ var (
 
 // checkJSON walks a document: one value and nothing after it, no key twice, not too deep.
 func checkJSON(text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := checkValue(d, 0); err != nil {
-		if _, ok := errors.AsType[*RefusalError](err); ok {
-			return err
-		}
-		return errJSONObject
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errJSONObject
-	}
-	return nil
-}
-
-func checkValue(d *json.Decoder, depth int) error {
-	t, err := d.Token()
-	if err != nil {
-		return err
-	}
-	open, ok := t.(json.Delim)
-	if !ok {
-		return nil
-	}
-	if depth++; depth > maxJSONDepth {
-		return errJSONDeep
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		if open == '{' {
-			if err := checkKey(d, seen); err != nil {
-				return err
-			}
-		}
-		if err := checkValue(d, depth); err != nil {
-			return err
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true)) // which becomes U+FFFD
+	for values := 0; ; {
+		_, err := d.ReadToken()
+		switch {
+		case errors.Is(err, io.EOF) && values == 1:
+			return nil
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return errFieldTwice
+		case err != nil:
+			return errJSONObject
+		case d.StackDepth() > maxJSONDepth:
+			return errJSONDeep
+		case d.StackDepth() == 0:
+			values++
 		}
 	}
-	_, err = d.Token()
-	return err
-}
-
-func checkKey(d *json.Decoder, seen map[string]bool) error {
-	key, err := nextKey(d)
-	if err != nil {
-		return err
-	}
-	if seen[key] {
-		return errFieldTwice
-	}
-	seen[key] = true
-	return nil
 }

@@ -313,6 +313,18 @@ func TestFormRefusals(t *testing.T) {
 }
 
 // A form that is sent compressed is not the form: nothing of it is kept as an answer.
+// A form that is too large is refused at little cost: its JSON is gone through once, with no value made of what is in it.
+func TestLargeJSONForm(t *testing.T) {
+	for name, item := range map[string]string{"numbers": "1", "lists": "[]", "objects": "{}", "texts": `""`, "members": `{"a":1}`} {
+		text := []byte(`{"a":[` + strings.Repeat(item+",", maxFormBytes/(len(item)+1)-10) + item + `]}`)
+		var err error
+		made := testing.AllocsPerRun(1, func() { err = checkJSON(text) })
+		if err != nil || made > 1000 {
+			t.Errorf("%s: %v, %v allocations", name, err, made)
+		}
+	}
+}
+
 func TestFormsSentCompressed(t *testing.T) {
 	b := openInbox(t, Options{}, enquiries)
 	for coding, status := range map[string]int{"gzip": 415, "deflate, gzip": 415, "br": 415, "identity": 303, "Identity": 303} {
