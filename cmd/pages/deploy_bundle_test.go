@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -99,6 +100,26 @@ func TestPlanOfLeftOut(t *testing.T) {
 	}
 	if got := lines(true); !strings.Contains(got, "public/.19 (hidden)") {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// TestPlanOfSourceMaps: a plan names those that anybody may have from now on, and none that is members only or live.
+func TestPlanOfSourceMaps(t *testing.T) {
+	site := sent(t, map[string]string{
+		"pages.deploy.json": `{"assets": "public", "routes": [{"pattern": "/club/*", "access": "members"}]}`, "public/index.html": "",
+		"public/app.js": "1", "public/app.js.map": "{}", "public/old.css.map": "{}", "public/club/app.js.map": "{}", "public/map.html": "", "public/.hidden.map": "{}",
+	})
+	live := deploy.Live{Revision: "r1-0", Known: true, Files: map[string]toolapi.UploadFile{"public/old.css.map": {}}}
+	p, err := deploy.Compare(live, site.Bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(p.SourceMaps, " "); got != "public/app.js.map" {
+		t.Errorf("got %q", got)
+	}
+	const line = "source maps, from which anyone can read what scripts were made of (.assetsignore with *.map leaves them out): public/app.js.map"
+	if !slices.ContainsFunc(planLines(&p, false), func(l planLine) bool { return l.text == line }) {
+		t.Errorf("no line %q", line)
 	}
 }
 

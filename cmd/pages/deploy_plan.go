@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -122,6 +123,14 @@ func (t *planText) leftOut(left []deploy.LeftOut) {
 	}
 }
 
+// sourceMaps says what anyone may have, and names the first few.
+func (t *planText) sourceMaps(files []string) {
+	if n := len(files); n > shownFiles && !t.all {
+		files = append(slices.Clone(files[:shownFiles]), fmt.Sprintf("… and %d more (--verbose lists them)", n-shownFiles))
+	}
+	t.list("33", "source maps, from which anyone can read what scripts were made of (.assetsignore with *.map leaves them out)", files)
+}
+
 func (t *planText) access(changes []manifest.AccessChange) {
 	for _, a := range changes {
 		if a.Now == manifest.Public {
@@ -150,6 +159,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	t.files("~", "33", "changed", p.Changed)
 	t.files("-", "31", "removed: visitors lose them", p.Removed)
 	t.access(p.Access)
+	t.sourceMaps(p.SourceMaps)
 	t.list("31", "routes that the Worker answers no more", p.LostRoutes)
 	migrations := "migrations that run before it goes live"
 	if p.Live != "" { // the database may have them of a revision that was live before

@@ -28,6 +28,9 @@ type Plan struct {
 	Bytes     int64    `json:"bytes"`
 	// Access lists the paths that others may see than now.
 	Access []manifest.AccessChange `json:"access"`
+	// SourceMaps are files that come anew, which anyone may have, and which tell what
+	// scripts and style sheets were made of.
+	SourceMaps []string `json:"source_maps"`
 	// Routes that the Worker answers now, and would not any more.
 	LostRoutes []string `json:"lost_routes"`
 	// Migrations are those that what is live does not have. The site's database may have
@@ -75,7 +78,7 @@ func Compare(l Live, b Bundle) (Plan, error) {
 	p := Plan{
 		Live: l.Revision, Known: l.Known || l.Revision == "", Files: len(b.Files),
 		Added: []Change{}, Changed: []Change{}, Removed: []Change{}, Migrations: []string{}, LeftOut: append([]LeftOut{}, b.LeftOut...),
-		Access: []manifest.AccessChange{},
+		Access: []manifest.AccessChange{}, SourceMaps: []string{},
 	}
 	if l.Known {
 		p.Access = manifest.AccessChanges(&l.Manifest, now, paths(b.Files))
@@ -88,7 +91,7 @@ func Compare(l Live, b Bundle) (Plan, error) {
 }
 
 func (p *Plan) compareFiles(l Live, b Bundle, now *manifest.Manifest) {
-	left := maps.Clone(l.Files)
+	left, routes := maps.Clone(l.Files), manifest.NewRouteTable(now.Routes)
 	for _, f := range b.Files {
 		p.Bytes += f.Size
 		was, there := l.Files[f.Path]
@@ -98,6 +101,9 @@ func (p *Plan) compareFiles(l Live, b Bundle, now *manifest.Manifest) {
 			p.Added = append(p.Added, Change{Path: f.Path, Bytes: f.Size})
 			if now.IsMigration(f.Path) {
 				p.Migrations = append(p.Migrations, path.Base(f.Path))
+			}
+			if at, served := now.PublicPath(f.Path); served && path.Ext(at) == ".map" && !routes.JudgeFile(at).Gated() {
+				p.SourceMaps = append(p.SourceMaps, f.Path)
 			}
 		case string(was.SHA256) != f.SHA256, was.ContentType != "" && string(was.ContentType) != f.ContentType:
 			p.Changed = append(p.Changed, Change{Path: f.Path, Bytes: f.Size, Was: int64(was.Size)})
