@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -176,8 +177,9 @@ func (x *exchange) finish() {
 	if x.r.Context().Err() != nil && record.Error == "" && x.source != FromControl {
 		record.Error = clientGone
 	}
-	if record.Path == "" {
-		record.Path = x.r.RequestURI
+	if record.Path == "" { // the target was refused
+		sent, query, _ := strings.Cut(x.r.RequestURI, "?")
+		record.Path, record.Query = sent, manifest.MaskQuery(query)
 	}
 	if record.Status == 0 {
 		record.Status = http.StatusOK
