@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"mime"
 	"net"
@@ -52,6 +53,14 @@ func (x *exchange) Write(b []byte) (int, error) {
 		x.WriteHeader(http.StatusOK)
 	}
 	return x.ResponseWriter.Write(b)
+}
+
+// ReadFrom implements io.ReaderFrom: the server sends a page's files without reading them.
+func (x *exchange) ReadFrom(src io.Reader) (int64, error) {
+	if x.status == 0 {
+		x.WriteHeader(http.StatusOK)
+	}
+	return io.Copy(x.ResponseWriter, src)
 }
 
 // ServeHTTP implements http.Handler.

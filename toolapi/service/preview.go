@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -261,6 +262,14 @@ func (w *private) Write(b []byte) (int, error) {
 		w.WriteHeader(http.StatusOK)
 	}
 	return w.ResponseWriter.Write(b)
+}
+
+// ReadFrom implements io.ReaderFrom.
+func (w *private) ReadFrom(src io.Reader) (int64, error) {
+	if !w.begun {
+		w.WriteHeader(http.StatusOK)
+	}
+	return io.Copy(w.ResponseWriter, src)
 }
 
 // Unwrap lets http.ResponseController reach the connection.

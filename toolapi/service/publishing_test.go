@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +32,7 @@ type fakeHost struct {
 	leads   map[string][]service.Captured // by site
 	ended   []string                      // previews
 	wait    func(revision string)         // before a revision is ready, unless it is nil
+	serve   func(w http.ResponseWriter)   // answers visitors, unless it is nil
 }
 
 type fakeRelease struct {
@@ -63,10 +65,15 @@ func (f *fakeHost) Prepare(_ context.Context, r service.Release) (service.Prepar
 }
 
 func (f *fakeHost) Serve(w http.ResponseWriter, _ *http.Request, site string, _ func(context.Context) (service.Release, error)) {
+	if f.serve != nil {
+		f.serve(w)
+		return
+	}
 	fmt.Fprint(w, site)
 }
 
-func (f *fakeHost) Preview(http.ResponseWriter, *http.Request, string, func(context.Context) (service.Release, error)) {
+func (f *fakeHost) Preview(w http.ResponseWriter, _ *http.Request, _ string, _ func(context.Context) (service.Release, error)) {
+	f.serve(w)
 }
 
 // Leads implements service.Host.
@@ -452,6 +459,55 @@ func TestCollectEndsPreviews(t *testing.T) {
 		}
 		if got := strings.Join(host.ended, " "); got != c.want {
 			t.Errorf("after %v more: ended %q, want %q", c.pass, got, c.want)
+		}
+	}
+}
+
+// sending counts the files that a server would send without reading them.
+type sending struct {
+	*httptest.ResponseRecorder
+	files int
+}
+
+func (s *sending) ReadFrom(src io.Reader) (int64, error) {
+	s.files++
+	return io.Copy(s.ResponseRecorder, src)
+}
+
+// TestPagesSendFiles: what a page sends of a file reaches the server as one, of a preview too.
+func TestPagesSendFiles(t *testing.T) {
+	w, host := hosting(t)
+	w.revisionOf("one")
+	const text = "the bytes of a file"
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host.serve = func(w http.ResponseWriter) {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		if _, err := io.Copy(w, io.LimitReader(f, int64(len(text)))); err != nil {
+			t.Error(err)
+		}
+	}
+	visit := func(address string, cookies ...*http.Cookie) *sending {
+		r := httptest.NewRequest(http.MethodGet, address, nil)
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		got := &sending{ResponseRecorder: httptest.NewRecorder()}
+		w.service.ServeHTTP(got, r)
+		return got
+	}
+	link := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"])).text("url")
+	preview, _, _ := strings.Cut(link, "/__preview/")
+	for _, got := range []*sending{visit("http://demo-home.localhost/file"), visit(preview+"/file", visit(link).Result().Cookies()...)} {
+		if got.files != 1 || got.Code != http.StatusOK || got.Body.String() != text {
+			t.Errorf("%d %q, %d files", got.Code, got.Body, got.files)
 		}
 	}
 }
