@@ -42,7 +42,7 @@ var errEnded = errors.New("the preview has ended")
 
 // openPreview gives a preview a state of its own: what the live site's databases hold
 // now. Its leads are among the site's.
-func (s *hostedSite) openPreview(ctx context.Context, r service.Release) (err error) {
+func (s *hostedSite) openPreview(ctx context.Context, r service.Release) error {
 	s.dir = filepath.Join(s.host.dir, r.Site, "previews", s.id)
 	live := s.host.site(r.Site)
 	if err := live.lock(ctx); err != nil {
@@ -55,12 +55,7 @@ func (s *hostedSite) openPreview(ctx context.Context, r service.Release) (err er
 		return err
 	}
 	live.usage.hold()
-	s.of, s.platform, s.uploads = live, live.platform, live.stores
-	defer func() {
-		if err != nil {
-			s.letGo()
-		}
-	}()
+	s.of, s.platform, s.uploads = live, live.platform, live.stores // open lets them go when it fails
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -138,6 +140,31 @@ func TestRestOfPreview(t *testing.T) {
 	}
 	if !live.rest() {
 		t.Error("a preview that has ended keeps its site open")
+	}
+}
+
+// TestRestOfBrokenPreview: a preview whose own state cannot be opened does not keep its
+// site open.
+func TestRestOfBrokenPreview(t *testing.T) {
+	h, release := hosting(t)
+	failed := 0
+	h.notice = func(error) { failed++ }
+	folder := filepath.Join(h.dir, "s", "previews", "p")
+	inTheWay := filepath.Join(folder, storageDir) // where a folder is to be
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(inTheWay, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p", func(context.Context) (service.Release, error) {
+		r := release("s", "next")
+		r.Preview = true
+		return r, nil
+	})
+	if w.Code != http.StatusServiceUnavailable || failed != 1 {
+		t.Errorf("the preview answers %d, %d failures", w.Code, failed)
+	}
+	if !h.site("s").rest() {
+		t.Error("the site was not closed")
 	}
 }
 

@@ -99,6 +99,14 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 		return nil
 	}
 	s.host.makeRoom()
+	defer func() {
+		if err != nil && s.state != nil {
+			err = errors.Join(err, s.state.Close())
+		}
+		if err != nil {
+			s.forget()
+		}
+	}()
 	if r.Preview {
 		if err := s.openPreview(ctx, r); err != nil {
 			return err
@@ -108,17 +116,11 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := clearAway(s.dir); err != nil {
-		return errors.Join(err, opened.Close())
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, opened.Close())
-			s.forget()
-		}
-	}()
-	opened.bounds = s.host.bounds
 	s.state = opened
+	if err := clearAway(s.dir); err != nil {
+		return err
+	}
+	opened.bounds = s.host.bounds
 	if s.platform == nil {
 		if s.platform, err = opened.open(ctx, platformFile); err != nil {
 			return err
