@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"strconv"
@@ -253,8 +255,12 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 		if served[f.SHA256] {
 			continue
 		}
-		if err := r.Files.Verify(f.SHA256, f.Size); err != nil {
+		err := r.Files.Verify(f.SHA256, f.Size)
+		if _, other := errors.AsType[*blob.MismatchError](err); other || errors.Is(err, fs.ErrNotExist) {
 			return nil, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the page again."}
+		}
+		if err != nil { // nothing is known of the bytes, for want of open files say
+			return nil, fmt.Errorf("read the stored bytes of %q: %w", f.Path, err)
 		}
 		served[f.SHA256] = true
 	}
