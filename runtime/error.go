@@ -157,7 +157,22 @@ func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
 	}
 	f.Causes = w.sources.causes(e)
 	f.show(w.sources)
+	if f.Fix == "" {
+		f.Fix = w.advice(f, w.codeAt(f))
+	}
 	return f
+}
+
+// codeAt is the line that an exception comes from, and those after it that are shown: a chain of
+// calls may go on there.
+func (w *Worker) codeAt(f *Error) string {
+	var b strings.Builder
+	for _, l := range f.Snippet {
+		if l.Number >= f.Frames[0].Line {
+			b.WriteString(l.Text + "\n")
+		}
+	}
+	return b.String()
 }
 
 // causes reads what an exception tells of others.

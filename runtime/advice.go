@@ -1,0 +1,144 @@
+package runtime
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// This file says what to do about the mistakes of authors who know Node.js, browsers or other
+// platforms: the exception has V8's words for them, which are what an author looks up, and say
+// nothing of where things are here.
+
+const (
+	withNodeJS = `add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`
+	noBrowser  = "a Worker has no page: what is for browsers belongs in a script among the public files"
+	noFiles    = "a Worker has no file system: import the file, or ask env.ASSETS.fetch for a public one"
+	arguments  = "fetch(request, env, ctx)"
+)
+
+// undefinedNames are names that are not defined in a Worker, with what to do instead.
+var undefinedNames = map[string]string{
+	"process":        "read env.NAME: env is the second argument of " + arguments + "; or " + withNodeJS,
+	"Buffer":         withNodeJS,
+	"global":         "write globalThis, or " + withNodeJS,
+	"setImmediate":   withNodeJS,
+	"clearImmediate": withNodeJS,
+	"__dirname":      noFiles,
+	"__filename":     noFiles,
+	"window":         noBrowser,
+	"document":       noBrowser,
+	"localStorage":   noBrowser,
+	"sessionStorage": noBrowser,
+	"alert":          noBrowser,
+	"env":            "it is the second argument of " + arguments + `; elsewhere import { env } from "cloudflare:workers"`,
+	"ctx":            "it is the third argument of " + arguments,
+	"React":          `import React from "react", or set "jsx": "react-jsx" and "jsxImportSource" under "compilerOptions" in tsconfig.json`,
+}
+
+// wordings are messages that need nothing else to be understood, with what to do.
+var wordings = []struct {
+	message *regexp.Regexp
+	advice  string // with $1 for what the message names
+}{
+	{regexp.MustCompile(`^Invalid URL: "(/[^"]*)"$`), `write new URL("$1", request.url)`},
+	{regexp.MustCompile(`^Can't modify immutable headers`), "copy it first: new Response(response.body, response), or new Request(request)"},
+	{regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`), "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},
+	{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
+	{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
+	{regexp.MustCompile(`returned a value of type string, not a Response$`), "return new Response(text)"},
+	{regexp.MustCompile(`returned a value of (?:class Object|class Array|type number|type boolean), not a Response$`), "return Response.json(value)"},
+}
+
+// advice is what to do about an exception, "" where nothing is known. The source text is code.
+func (w *Worker) advice(f *Error, code string) string {
+	if name, ok := strings.CutSuffix(f.Message, " is not defined"); ok && f.Name == "ReferenceError" {
+		return undefinedNames[name]
+	}
+	for _, known := range wordings {
+		if m := known.message.FindStringSubmatchIndex(f.Message); m != nil {
+			return string(known.message.ExpandString(nil, known.advice, f.Message, m))
+		}
+	}
+	set := cmp.Or(w.o.Bindings, &binding.Set{})
+	if m := ofUndefined.FindStringSubmatch(f.Message); m != nil {
+		return adviceOnEnv(set, m[1], code)
+	}
+	if m := noMethod.FindStringSubmatch(f.Message); m != nil {
+		return methodsOf(set, m[1])
+	}
+	return ""
+}
+
+var (
+	ofUndefined = regexp.MustCompile(`^Cannot read properties of undefined \(reading '([\w$]+)'\)$`)
+	noMethod    = regexp.MustCompile(`\benv\.([\w$]+)\.[\w$]+ is not a function$`)
+)
+
+// adviceOnEnv is for a member that was read of undefined, by code in which that may be a name
+// in env that is not bound.
+func adviceOnEnv(set *binding.Set, member, code string) string {
+	quoted := regexp.QuoteMeta(member) + `\b`
+	if regexp.MustCompile(`\bimport\.meta\.env\.` + quoted).MatchString(code) {
+		return "read env." + member + ": env is the second argument of " + arguments
+	}
+	if m := regexp.MustCompile(`\benv\.([\w$]+)\s*\.\s*` + quoted).FindStringSubmatch(code); m != nil {
+		return adviceOnUnbound(set, m[1], member)
+	}
+	if regexp.MustCompile(`\benv\.` + quoted).MatchString(code) {
+		return "env is the second argument of " + arguments
+	}
+	return ""
+}
+
+// adviceOnUnbound is for a name in env that is not bound, of which a member was read: that tells
+// what it was to be.
+func adviceOnUnbound(set *binding.Set, name, member string) string {
+	var bound []string
+	how := fmt.Sprintf(`name %q in bindings.secrets of pages.deploy.json, and give it a value in .dev.vars`, name)
+	switch member {
+	case "prepare", "batch", "exec", "withSession":
+		bound = slices.Sorted(maps.Keys(set.Databases))
+		how = `declare "database": {} under "bindings" in pages.deploy.json: it is then env.DB`
+	case "get", "put", "list", "delete":
+		bound = slices.Concat(slices.Sorted(maps.Keys(set.KV)), slices.Sorted(maps.Keys(set.Storage)))
+		how = fmt.Sprintf(`declare "kv": {"name": %q}, or "storage", under "bindings" in pages.deploy.json`, name)
+	case "getWithMetadata":
+		bound = slices.Sorted(maps.Keys(set.KV))
+		how = fmt.Sprintf(`declare "kv": {"name": %q} under "bindings" in pages.deploy.json`, name)
+	case "head", "createMultipartUpload", "resumeMultipartUpload":
+		bound = slices.Sorted(maps.Keys(set.Storage))
+		how = fmt.Sprintf(`declare "storage": {"name": %q} under "bindings" in pages.deploy.json`, name)
+	case "input", "info":
+		bound = slices.Sorted(maps.Keys(set.Images))
+		how = `declare "images": true under "bindings" in pages.deploy.json: it is then env.IMAGES`
+	case "fetch":
+		bound = slices.Sorted(maps.Keys(set.Assets))
+		how = `name the folder of the public files under "assets" in pages.deploy.json: it is then env.ASSETS`
+	}
+	if slices.Contains(bound, name) {
+		return ""
+	}
+	if len(bound) > 0 {
+		return "did you mean env." + strings.Join(bound, " or env.") + "?"
+	}
+	return how
+}
+
+// methodsOf says what can be called of a binding.
+func methodsOf(set *binding.Set, name string) string {
+	switch {
+	case set.Databases[name] != nil:
+		return fmt.Sprintf("a database has prepare, batch, exec and withSession: await env.%s.prepare(sql).bind(…).all()", name)
+	case set.KV[name] != nil:
+		return "a key-value namespace has get, getWithMetadata, put, list and delete"
+	case set.Storage[name] != nil:
+		return "a bucket has head, get, put, list, delete, createMultipartUpload and resumeMultipartUpload"
+	}
+	return ""
+}

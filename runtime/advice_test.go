@@ -1,0 +1,78 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// advised are mistakes of authors who know other platforms, with the fix that is shown.
+var advised = []struct{ code, want string }{
+	{`return new Response(process.env.KEY)`, `read env.NAME: env is the second argument of fetch(request, env, ctx); or add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`},
+	{`return new Response(Buffer.from("x"))`, `add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`},
+	{`return new Response(__dirname)`, "a Worker has no file system: import the file, or ask env.ASSETS.fetch for a public one"},
+	{`return new Response(window.location.href)`, "a Worker has no page: what is for browsers belongs in a script among the public files"},
+	{`return React.createElement("p")`, `import React from "react", or set "jsx": "react-jsx" and "jsxImportSource" under "compilerOptions" in tsconfig.json`},
+	{`ctx.waitUntil(1)`, "it is the third argument of fetch(request, env, ctx)"},
+	{`unheardOf()`, ""},
+	{`await fetch("/api/x")`, `write new URL("/api/x", request.url)`},
+	{`return Response.redirect("/login")`, `write new URL("/login", request.url)`},
+	{`request.headers.set("a", "b")`, "copy it first: new Response(response.body, response), or new Request(request)"},
+	{`const res = env; res.status(200)`, "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},
+	{`if (request.method === "POST") return new Response()`, "return a Response on every way through the handler"},
+	{`return "text"`, "return new Response(text)"},
+	{`return { statusCode: 200 }`, "return Response.json(value)"},
+	{`return [1]`, "return Response.json(value)"},
+	{`return 5`, "return Response.json(value)"},
+	{`return fetch`, ""},
+	{`await env.DB.prepare("")`, `declare "database": {} under "bindings" in pages.deploy.json: it is then env.DB`},
+	{"await env.DB\n      .prepare('')", `declare "database": {} under "bindings" in pages.deploy.json: it is then env.DB`},
+	{`await env.kv.get("a")`, "did you mean env.KV?"},
+	{`await env.CACHE.getWithMetadata("a")`, "did you mean env.KV?"},
+	{`await env.FILES.head("a")`, `declare "storage": {"name": "FILES"} under "bindings" in pages.deploy.json`},
+	{`env.IMAGES.input("a")`, `declare "images": true under "bindings" in pages.deploy.json: it is then env.IMAGES`},
+	{`env.ASSETS.fetch("a")`, `name the folder of the public files under "assets" in pages.deploy.json: it is then env.ASSETS`},
+	{`env.API_KEY.trim()`, `name "API_KEY" in bindings.secrets of pages.deploy.json, and give it a value in .dev.vars`},
+	{`import.meta.env.KEY`, "read env.KEY: env is the second argument of fetch(request, env, ctx)"},
+	{`{ const env = undefined; env.KEY }`, "env is the second argument of fetch(request, env, ctx)"},
+	{`const o = {}; o.a.b`, ""},
+	{`await env.KV.set("a", "b")`, "a key-value namespace has get, getWithMetadata, put, list and delete"},
+	{`await env.GREETING.get("b")`, ""},
+	{`throw "text"`, "throw an Error: only that tells where it comes from"},
+	{`throw new TypeError("mine")`, ""},
+}
+
+func TestAdvice(t *testing.T) {
+	set := withKV(t)
+	for _, c := range advised {
+		if got := fault(t, "export default {\n  async fetch(request, env) {\n    "+c.code+"\n  }\n}", set); got.Fix != c.want {
+			t.Errorf("%s: %v: the fix is %q, want %q", c.code, got, got.Fix, c.want)
+		}
+	}
+}
+
+// fault is the error of the Worker's answer to a request.
+func fault(t *testing.T, code string, set *binding.Set) *pagesruntime.Error {
+	t.Helper()
+	// each line is its own, from the first column
+	text, err := json.Marshal(map[string]any{
+		"version": 3, "sources": []string{"src/index.js"}, "sourcesContent": []string{code}, "names": []string{},
+		"mappings": "AAAA" + strings.Repeat(";AACA", strings.Count(code, "\n")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := mustStart(t, code, pagesruntime.WorkerOptions{Map: text, Bindings: set})
+	_, err = w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	f, ok := errors.AsType[*pagesruntime.Error](err)
+	if !ok {
+		t.Fatalf("%s: %v", code, err)
+	}
+	return f
+}
