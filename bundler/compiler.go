@@ -198,10 +198,7 @@ func (e explainer) module(w *Worker, meta metafile) (found manifest.Diagnostics)
 		}
 		d := problem("worker-no-default-export", e.entry, "end it with \"export default { fetch(request, env, ctx) { … } }\"",
 			"the Worker has no default export")
-		if slices.Contains(out.Exports, "fetch") {
-			d.Message = "the Worker exports fetch by name, but has no default export"
-			d.Fix = `add "export default { fetch }"`
-		} else if listensForFetch.Match(w.Code) {
+		if !namedHandlers(&d, out.Exports) && listensForFetch.Match(w.Code) {
 			d.Message = `the Worker is written in service-worker syntax (addEventListener("fetch", …)), which the platform does not run`
 			d.Fix = `make a handler of the listener: "export default { fetch(request, env, ctx) { return …; } }"`
 		}

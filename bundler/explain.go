@@ -89,6 +89,7 @@ func sentence(text string) string {
 
 var (
 	unresolved = regexp.MustCompile(`^Could not resolve "(.*?)"`)
+	unread     = regexp.MustCompile(`^Cannot read file: `) // of a name in another case
 	noLoader   = regexp.MustCompile(`^No loader is configured for "(.*?)" files: (.*)$`)
 	noExport   = regexp.MustCompile(`^No matching export in "`)
 )
@@ -113,8 +114,14 @@ func (e explainer) refine(d *manifest.Diagnostic, m api.Message) {
 		d.Fix = `serve it from the assets folder, or import it with { type: "bytes" } or { type: "text" }`
 		return
 	}
+	if l := m.Location; unread.MatchString(m.Text) && l != nil {
+		e.missingFile(d, strings.Trim(l.LineText[l.Column:l.Column+l.Length], `"'`+"`"), l.File)
+	}
 	if noExport.MatchString(m.Text) {
 		d.Code = "import-name"
+	}
+	if d.Code == "worker-syntax" && d.Fix == "" {
+		d.Fix = e.misnamed(d.File)
 	}
 }
 

@@ -73,6 +73,9 @@ const noPackage = "there is no package"
 // missingPackage explains an import of an npm package.
 func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer string) {
 	d.Code = "import-unresolved"
+	if otherTools(d, specifier) {
+		return
+	}
 	beside := strings.Contains(d.Fix, "relative path") // esbuild found a file of that name
 	name := packageName(specifier)
 	from := filepath.Join(e.dir, filepath.Dir(importer))

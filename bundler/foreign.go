@@ -1,0 +1,114 @@
+package bundler
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// This file knows sources that were written for other tools: handlers that another platform calls,
+// modules that a framework's own build makes, TypeScript in files that are named as JavaScript.
+
+var (
+	madeByBuild = regexp.MustCompile(`^(astro:|virtual:|\$(env|app)/|#(imports|build|app)(/|$))`)
+	ofRegistry  = regexp.MustCompile(`^(npm|jsr):/?(@[^/@]+/[^/@]+|[^/@]+)(?:@[^/]+)?(/.*)?$`)
+)
+
+// otherTools explains an import that other tools resolve.
+func otherTools(d *manifest.Diagnostic, specifier string) (known bool) {
+	if madeByBuild.MatchString(specifier) {
+		d.Message = `"` + specifier + `" is made by a framework's own build`
+		d.Fix = `run that build, and name the Worker that it writes in "entry"`
+		return true
+	}
+	m := ofRegistry.FindStringSubmatch(specifier)
+	if m == nil {
+		return false
+	}
+	d.Message = `"` + specifier + `" cannot be imported: a Worker has the packages of node_modules`
+	install := "npm install "
+	if m[1] == "jsr" {
+		install = "npx jsr add "
+	}
+	d.Fix = `run "` + install + m[2] + `" and import "` + m[2] + m[3] + `"`
+	return true
+}
+
+// methods are the handlers of routes of Next.js, SvelteKit and Astro.
+var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
+
+// namedHandlers explains a module that has no default export, and handlers by name.
+func namedHandlers(d *manifest.Diagnostic, exports []string) (known bool) {
+	var named []string
+	for _, name := range exports {
+		if slices.Contains(methods, name) {
+			named = append(named, name)
+		}
+	}
+	whose := "a route of a framework"
+	switch at := slices.IndexFunc(exports, func(name string) bool { return strings.HasPrefix(name, "onRequest") }); {
+	case slices.Contains(exports, "fetch"):
+		d.Message = "the Worker exports fetch by name, but has no default export"
+		d.Fix = `add "export default { fetch }"`
+		return true
+	case len(named) > 0:
+	case at >= 0:
+		named, whose = exports[at:at+1], "a function of Cloudflare Pages"
+		d.Fix = `add "export default { fetch: (request, env) => ` + named[0] + `({ request, env }) }"`
+	case slices.Contains(exports, "handler"):
+		named, whose = []string{"handler"}, "a function of Netlify or AWS"
+	default:
+		return false
+	}
+	d.Message = "the Worker exports " + strings.Join(named, " and ") + " by name, as " + whose + " does, but has no default export"
+	switch {
+	case len(named) > 1:
+		d.Fix += ", which calls them by request.method"
+	case slices.Contains(methods, named[0]):
+		d.Fix = `add "export default { fetch: ` + named[0] + ` }"`
+	}
+	return true
+}
+
+// languages are the names that the files of another language have, by the one that a file has.
+var languages = map[string][]string{
+	".js": {".ts", ".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}, ".jsx": {".tsx"},
+	".ts": {".tsx"},
+}
+
+// misnamed is the fix for a file in which there are mistakes, and none once it is read as another
+// language; "" where that is not so.
+func (e explainer) misnamed(file string) string {
+	ext := path.Ext(file)
+	others := languages[ext]
+	if len(others) == 0 {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(file)))
+	if err != nil || !utf8.Valid(text) {
+		return ""
+	}
+	for _, other := range others {
+		loader, what := api.LoaderTS, "TypeScript"
+		if other == ".tsx" {
+			loader, what = api.LoaderTSX, "TypeScript with JSX"
+		}
+		if len(api.Transform(string(text), api.TransformOptions{Loader: loader}).Errors) > 0 {
+			continue
+		}
+		fix := "this is " + what + `: rename the file to "` + path.Base(strings.TrimSuffix(file, ext)+other) + `"`
+		if file == e.entry {
+			fix += `, in "entry" too`
+		}
+		return fix
+	}
+	return ""
+}
