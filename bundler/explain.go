@@ -55,10 +55,16 @@ func (e explainer) message(m api.Message, severity string) manifest.Diagnostic {
 // place converts bytes from 0 to characters from 1.
 func (e explainer) place(d *manifest.Diagnostic, l *api.Location) {
 	d.File, d.Line, d.EndLine, d.Source = filepath.ToSlash(l.File), l.Line, l.Line, l.LineText
+	before, text := marked(l)
+	d.Column = utf8.RuneCountInString(before) + 1
+	d.EndColumn = d.Column + utf8.RuneCountInString(text)
+}
+
+// marked is what a place is about, and the line before it. What goes on in another line is left out.
+func marked(l *api.Location) (before, text string) {
 	start := min(max(l.Column, 0), len(l.LineText))
 	end := min(start+max(l.Length, 0), len(l.LineText))
-	d.Column = utf8.RuneCountInString(l.LineText[:start]) + 1
-	d.EndColumn = d.Column + utf8.RuneCountInString(l.LineText[start:end])
+	return l.LineText[:start], l.LineText[start:end]
 }
 
 // aboutEsbuild are notes that are of use to who calls esbuild only.
@@ -115,7 +121,8 @@ func (e explainer) refine(d *manifest.Diagnostic, m api.Message) {
 		return
 	}
 	if l := m.Location; unread.MatchString(m.Text) && l != nil {
-		e.missingFile(d, strings.Trim(l.LineText[l.Column:l.Column+l.Length], `"'`+"`"), l.File)
+		_, specifier := marked(l)
+		e.missingFile(d, strings.Trim(specifier, `"'`+"`"), l.File)
 	}
 	if noExport.MatchString(m.Text) {
 		d.Code = "import-name"

@@ -312,7 +312,6 @@ func TestFormRefusals(t *testing.T) {
 	}
 }
 
-// A form that is sent compressed is not the form: nothing of it is kept as an answer.
 // A form that is too large is refused at little cost: its JSON is gone through once, with no value made of what is in it.
 func TestLargeJSONForm(t *testing.T) {
 	for name, item := range map[string]string{"numbers": "1", "lists": "[]", "objects": "{}", "texts": `""`, "members": `{"a":1}`} {
@@ -325,6 +324,7 @@ func TestLargeJSONForm(t *testing.T) {
 	}
 }
 
+// A form that is sent compressed is not the form: nothing of it is kept as an answer.
 func TestFormsSentCompressed(t *testing.T) {
 	b := openInbox(t, Options{}, enquiries)
 	for coding, status := range map[string]int{"gzip": 415, "deflate, gzip": 415, "br": 415, "identity": 303, "Identity": 303} {
