@@ -51,6 +51,17 @@ const filled = "CREATE TABLE t (x); INSERT INTO t (rowid, x) VALUES (3, 'a'), (7
 // names are files whose names mean something in a URI.
 var names = []string{"plain.db", "a b.db", "100%.db", "what?.db", "a#b.db", "ä.db", "mode=ro&x.db"}
 
+// TestSyncsReachTheDrive: SQLite asks for the sync that macOS has beside fsync.
+func TestSyncsReachTheDrive(t *testing.T) {
+	for _, query := range []string{"", "mode=rwc", "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"} {
+		var full int
+		conn := open(t, filepath.Join(t.TempDir(), "a.db"), query)
+		if err := conn.QueryRowContext(t.Context(), "PRAGMA fullfsync").Scan(&full); err != nil || full != 1 {
+			t.Errorf("with %q: %d, %v", query, full, err)
+		}
+	}
+}
+
 // TestCopy: a copy has the rows under their rowids, also of what was committed to the log
 // alone, whatever the files are called, and goes back in one piece.
 func TestCopy(t *testing.T) {
