@@ -179,7 +179,7 @@ func (t *transform) adjustments() []adjustment {
 		all = append(all, curve(func(c float64) float64 { return c * *v }))
 	}
 	if v := t.Contrast; v != nil {
-		all = append(all, curve(func(c float64) float64 { return (c-0.5)**v + 0.5 }))
+		all = append(all, curve(func(c float64) float64 { return float64((c-0.5)**v) + 0.5 }))
 	}
 	if v := t.Gamma; v != nil && *v > 0 {
 		all = append(all, curve(func(c float64) float64 { return math.Pow(max(c, 0), 1 / *v) }))
