@@ -41,7 +41,8 @@ func deriveOperations() map[string]operation {
 			if len(b) > maxPrimeBytes {
 				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "a candidate of %d bytes is over the %d that are tested", len(b), maxPrimeBytes)
 			}
-			return c.Apart(func() (any, error) { return new(big.Int).SetBytes(b).ProbablyPrime(20), nil })
+			candidate := new(big.Int).SetBytes(b)
+			return c.Apart(func() (any, error) { return candidate.ProbablyPrime(20), nil })
 		},
 		// hkdf(digest, key, salt, info, length) -> bytes
 		"hkdf": func(c *engine.Call) (any, error) {
