@@ -92,6 +92,9 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	case errors.Is(err, fs.ErrNotExist):
 		fix := cmp.Or(b.nearPath(name), "create or build it, or correct the path")
 		b.refuse(codePathMissing, p, fmt.Sprintf("%s names %s, which does not exist", label, quote(declared)), fix)
+	case err == nil && !b.spelled(name):
+		fix := cmp.Or(b.nearPath(name), "write the path as the disk does")
+		b.refuse(codePathMissing, p, fmt.Sprintf("%s names %s, which does not exist: this disk has it in another spelling", label, quote(declared)), fix)
 	case errors.Is(err, errLinkOut), errors.Is(err, errLinkLoop):
 		b.refuse(codePathSymlink, p, fmt.Sprintf("%s names %s, where %v", label, quote(declared), err), "put the files themselves into the bundle")
 	case err != nil:
