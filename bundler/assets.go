@@ -133,12 +133,12 @@ func (w *walked) leave(e manifest.AssetEntry) {
 
 // serve makes assets of the candidates. sources are the Worker's files.
 func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, found manifest.Diagnostics) {
-	code := sourcesAmong(m, sources)
+	isCode := sourcesAmong(m, sources)
 	var names manifest.AssetNames
 	var decomposed, large, unreachable tally
 	var total int64
 	for _, c := range w.files {
-		if code[c.file] {
+		if isCode(c.file) {
 			w.left = append(w.left, LeftOut{File: c.file, Why: "source"})
 			continue
 		}

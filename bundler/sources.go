@@ -2,23 +2,25 @@ package bundler
 
 import (
 	"path"
+	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
 
 // sourcesAmong are the Worker's own files when the whole site is the assets folder; the entry itself is never
 // among the candidates. Of any other folder, a file that both the Worker and a page import is meant to be served.
-func sourcesAmong(m *manifest.Manifest, sources []string) map[string]bool {
+// An import may write a name in another case, on a disk that finds it so; two files whose names differ in that
+// alone are never served.
+func sourcesAmong(m *manifest.Manifest, sources []string) func(file string) bool {
 	code := map[string]bool{}
-	if !siteIsAssets(m) {
-		return code
-	}
-	for _, source := range sources {
-		if script(source) {
-			code[source] = true
+	if siteIsAssets(m) {
+		for _, source := range sources {
+			if script(source) {
+				code[strings.ToLower(source)] = true
+			}
 		}
 	}
-	return code
+	return func(file string) bool { return code[strings.ToLower(file)] }
 }
 
 func script(file string) bool {
