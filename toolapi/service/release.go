@@ -81,7 +81,10 @@ func (h handler) makeReady(ctx context.Context, c *call) (r *ready, err error) {
 	if err != nil || what.site == "" {
 		return nil, err
 	}
-	return c.service.readyFor(ctx, what)
+	return c.service.readyFor(ctx, what, func() (bool, error) {
+		now, err := h.lookAhead(ctx, c)
+		return now == what, err
+	})
 }
 
 // lookAhead finds out what a call would make live. A call that would be refused makes
@@ -105,10 +108,16 @@ func (h handler) lookAhead(ctx context.Context, c *call) (what goes, err error) 
 	return what, err
 }
 
-// readyFor locks the site and has the host make the revision ready.
-func (s *Service) readyFor(ctx context.Context, what goes) (*ready, error) {
+// readyFor locks the site and has the host make the revision ready. Another publish may
+// have held the lock meanwhile: what is not due any more then is left alone, migrations
+// and all, and readyFor returns nil.
+func (s *Service) readyFor(ctx context.Context, what goes, still func() (bool, error)) (*ready, error) {
 	unlock, err := s.locks.lock(ctx, what.site)
 	if err != nil {
+		return nil, err
+	}
+	if due, err := still(); err != nil || !due {
+		unlock()
 		return nil, err
 	}
 	var r Release

@@ -88,9 +88,7 @@ func (s *Service) beginDue(ctx context.Context, work *sync.WaitGroup, failed fun
 			for _, d := range its {
 				if err := s.publishScheduled(ctx, d, now); err != nil {
 					failed(err)
-					continue
 				}
-				s.log.Info("published as scheduled", "site", d.site, "revision", d.revision)
 			}
 		})
 	}

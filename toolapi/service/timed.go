@@ -101,10 +101,13 @@ func (s *Service) publishScheduled(ctx context.Context, d due, now int64) error 
 	next, code := (*ready)(nil), ""
 	if s.host != nil {
 		var err error
-		next, err = s.readyFor(ctx, goes{site: d.site, revision: d.revision})
+		next, err = s.readyFor(ctx, goes{site: d.site, revision: d.revision}, func() (bool, error) { return s.isDue(ctx, d) })
 		refused, ok := refusedWith(err)
 		if err != nil && !ok {
 			return err
+		}
+		if next == nil && !ok {
+			return nil // it was moved or called off meanwhile
 		}
 		if ok {
 			code = refused.refusal.Code
@@ -121,7 +124,19 @@ func (s *Service) publishScheduled(ctx context.Context, d due, now int64) error 
 		return err
 	}
 	next.show()
+	if code == "" {
+		s.log.Info("published as scheduled", "site", d.site, "revision", d.revision)
+	}
 	return nil
+}
+
+// isDue reports whether a schedule is still what it was.
+func (s *Service) isDue(ctx context.Context, d due) (still bool, err error) {
+	err = s.db.read(ctx, func(t tx) (err error) {
+		_, err = t.one("SELECT EXISTS (SELECT 1 FROM schedules WHERE site_id = ? AND at = ? AND revision = ?)", []any{d.site, d.at, d.revision}, &still)
+		return err
+	})
+	return still, err
 }
 
 // publishDue moves the pointer in the transaction that takes the schedule away. It
