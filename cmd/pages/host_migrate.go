@@ -102,9 +102,13 @@ func (s *hostedSite) reclaim(ctx context.Context) {
 	}
 }
 
-// migrationRefused is the failure of a migration, unless the call was given up.
+// migrationRefused is the failure of a migration, unless the call was given up, or the
+// database is not to be had at the moment: for that the release is not to blame.
 func migrationRefused(ctx context.Context, err error, stands string) error {
 	if ctx.Err() != nil {
+		return err
+	}
+	if kept, ok := errors.AsType[*migrate.Error](err); ok && (kept.Code == migrate.CodeLocked || kept.Code == migrate.CodeDatabaseUnavailable) {
 		return err
 	}
 	message := "A migration failed: " + err.Error() + "."

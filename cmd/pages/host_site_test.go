@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
@@ -95,6 +96,20 @@ func TestLoadBesidePublish(t *testing.T) {
 		return old, errors.New("it was replaced")
 	}); got != "newest" || !h.Serving("s") {
 		t.Errorf("the visitor whose release could not be loaded got %q", got)
+	}
+}
+
+// TestMigrationRefused: a release is to blame for what its migrations do, and not for a
+// database that is not to be had at the moment.
+func TestMigrationRefused(t *testing.T) {
+	for code, blamed := range map[string]bool{
+		migrate.CodeFailed: true, migrate.CodeChecksumMismatch: true, migrate.CodeDatabaseFull: true, migrate.CodeCancelled: true,
+		migrate.CodeLocked: false, migrate.CodeDatabaseUnavailable: false,
+	} {
+		err := migrationRefused(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
+		if _, ok := errors.AsType[*service.ReleaseError](err); ok != blamed {
+			t.Errorf("%s: %T %v", code, err, err)
+		}
 	}
 }
 
