@@ -537,3 +537,21 @@ func TestUndoFolder(t *testing.T) {
 		t.Errorf("a file that is no database was put back: %v", err)
 	}
 }
+
+// TestAbandoned: what runs left in the folder of copies that were killed goes with a later one.
+func TestAbandoned(t *testing.T) {
+	o := options
+	o.UndoDir = t.TempDir()
+	copied, folder := filepath.Join(o.UndoDir, ".saving-1"), filepath.Join(o.UndoDir, ".saving-2")
+	err := errors.Join(os.WriteFile(copied, []byte("x"), 0o600), os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "new.db"), []byte("x"), 0o600))
+	long := o.Now().Add(-2 * time.Hour)
+	if err := errors.Join(err, os.Chtimes(copied, long, long), os.Chtimes(folder, long, long)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := migrator(open(t), list("1.sql", "CREATE TABLE a(x)"), o).Apply(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(o.UndoDir, ".saving-*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}

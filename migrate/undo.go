@@ -131,7 +131,7 @@ func (m *Migrator) save(ctx context.Context, conn *sql.Conn) (file string, err e
 // abandoned is how old a copy without a name is when nobody can still be writing it.
 const abandoned = time.Hour
 
-// tidyCopies removes what a process that was killed left behind.
+// tidyCopies removes what a process that was killed left behind: copies, and the folders of new databases.
 func (m *Migrator) tidyCopies() error {
 	entries, err := os.ReadDir(m.o.UndoDir)
 	if err != nil {
@@ -140,7 +140,7 @@ func (m *Migrator) tidyCopies() error {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && strings.HasPrefix(e.Name(), savingPrefix) && m.o.now().Sub(info.ModTime()) > abandoned {
-			_ = os.Remove(filepath.Join(m.o.UndoDir, e.Name())) // the next run tries again
+			_ = os.RemoveAll(filepath.Join(m.o.UndoDir, e.Name())) // the next run tries again
 		}
 	}
 	return nil
