@@ -27,23 +27,3 @@ func TestCanonicalJSON(t *testing.T) {
 		}
 	}
 }
-
-func TestNearest(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		words []string
-		want  string
-	}{
-		{"hnoo", []string{"hono", "hoist"}, "hono"},
-		{"databse", []string{"database", "data"}, "database"},
-		{"Site", []string{"site"}, "site"},
-		{"react", []string{"hono"}, ""},
-		{"ab", []string{"cd"}, ""},
-		{"", []string{"a"}, ""},
-		{"x", nil, ""},
-	} {
-		if got := nearest(c.name, c.words); got != c.want {
-			t.Errorf("%q among %q: %q, want %q", c.name, c.words, got, c.want)
-		}
-	}
-}

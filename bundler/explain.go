@@ -145,7 +145,7 @@ func (e explainer) unresolved(d *manifest.Diagnostic, specifier string, at *api.
 		e.nodeModule(d, "node:"+name)
 	case hasScheme && scheme == "node":
 		d.Code, d.Message = "import-node", `Node.js has no module "`+specifier+`"`
-		d.Fix = didYouMean(nearest(name, nodeModules))
+		d.Fix = didYouMean(manifest.Nearest(name, nodeModules))
 	case needsNodeJS(specifier) && !e.nodeJS:
 		e.nodeModule(d, specifier)
 	case hasScheme && scheme == "cloudflare":

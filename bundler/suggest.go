@@ -57,7 +57,7 @@ func nearestFile(name string, folder []os.DirEntry) string {
 		names = append(names, entry.Name(), other)
 		stems[other] = entry.Name()
 	}
-	found := nearest(name, names)
+	found := manifest.Nearest(name, names)
 	if whole, ok := stems[found]; ok && found != "" {
 		return whole
 	}
@@ -90,7 +90,7 @@ func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer st
 	e.reads.add(e.dir)
 	e.reads.addFolderOf(filepath.Join(e.dir, "node_modules", name))
 	listed := e.dependencies()
-	near := nearest(name, listed)
+	near := manifest.Nearest(name, listed)
 	switch {
 	case beside:
 		d.Fix = didYouMean("./" + specifier)
@@ -154,47 +154,4 @@ func didYouMean(name string) string {
 		return ""
 	}
 	return `did you mean "` + name + `"?`
-}
-
-// nearest is the word closest to name by edit distance, "" when none is within
-// a third of its length.
-func nearest(name string, words []string) string {
-	best, least := "", len(name)/3+1
-	for _, word := range words {
-		if word == "" || word == name {
-			continue
-		}
-		if d := distance(strings.ToLower(name), strings.ToLower(word), least); d < least {
-			best, least = word, d
-		}
-	}
-	return best
-}
-
-// distance is the number of bytes to insert, remove, replace or swap with the
-// next one (optimal string alignment); limit when it is no less than that.
-func distance(a, b string, limit int) int {
-	if max(len(a)-len(b), len(b)-len(a)) >= limit {
-		return limit
-	}
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			change := row[j]
-			if a[i] != b[j] {
-				change++
-			}
-			next[j+1] = min(change, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return min(row[len(b)], limit)
 }

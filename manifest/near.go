@@ -42,7 +42,7 @@ func nearName(base string, entries []fs.DirEntry) string {
 		}
 		names = append(names, name)
 	}
-	return cmp.Or(sameStem, suggest(base, names))
+	return cmp.Or(sameStem, Nearest(base, names))
 }
 
 // anyCase is the folder of a name that may be written in another case. Links are not followed.

@@ -3,9 +3,9 @@ package manifest
 // shortest is the length from which on a word may have edits: of two letters each is half of what was meant.
 const shortest = 3
 
-// suggest returns the candidate a word was most likely meant to be, or "" when none is near: the distance
-// allowed grows with the word, from one edit up to three.
-func suggest(word string, candidates []string) string {
+// Nearest returns the candidate that a word was most likely meant to be, or "" when none is near: the distance
+// allowed grows with the word, from one edit up to three. Case, "-" and "_" do not count.
+func Nearest(word string, candidates []string) string {
 	folded := fold(word)
 	best, bestDistance := "", min(1+len(folded)/4, 3)+1
 	for _, c := range candidates {
@@ -61,7 +61,7 @@ func distance(a, b string, limit int) int {
 
 // didYouMean is the fix for a word that is near another.
 func didYouMean(word string, candidates []string) string {
-	if near := suggest(word, candidates); near != "" {
+	if near := Nearest(word, candidates); near != "" {
 		return `did you mean "` + near + `"?`
 	}
 	return ""
