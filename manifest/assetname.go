@@ -37,7 +37,7 @@ func (n *AssetNames) Check(file, path string) (Diagnostic, bool) {
 	if code, reason := nameFault(path); code != "" {
 		return refusal(code, file, "rename it", "%q cannot be served: its path %s", file, reason), true
 	}
-	folded := foldPath(path)
+	folded := FoldName(path)
 	if other, ok := n.served[folded]; ok {
 		first, second := apart(other, file)
 		return refusal(codeNameCollision, file, "rename one of them",
@@ -137,7 +137,7 @@ func WindowsDevice(segment string) bool {
 // reservedName is the folder of the platform's that a path lies under, "" for none.
 func reservedName(p string) string {
 	first, _, _ := strings.Cut(p, "/")
-	if folded := foldPath(first); folded == ReservedPages || folded == ReservedPreview {
+	if folded := FoldName(first); folded == ReservedPages || folded == ReservedPreview {
 		return folded
 	}
 	return ""
@@ -157,8 +157,9 @@ func anySegment(p string, is func(string) bool) bool {
 	return false
 }
 
-// foldPath is equal for paths that a file system may take for one.
-func foldPath(p string) string {
+// FoldName is equal for the paths of files that a file system may take for one: those that differ in case, or in how
+// accents are encoded.
+func FoldName(p string) string {
 	if isASCII(p) {
 		return strings.ToLower(p)
 	}

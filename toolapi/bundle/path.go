@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/pages-toolchain/pages/manifest"
@@ -173,7 +172,7 @@ func (b *Bundle) checkPaths() error {
 		if err := b.checkServed(f.Path); err != nil {
 			return err
 		}
-		folded := fold(f.Path)
+		folded := manifest.FoldName(f.Path)
 		if other, ok := seen[folded]; ok {
 			return &FaultError{CodeCollision, f.Path, fmt.Sprintf("The paths %s and %s are one to many file systems.", quoted(other), quoted(f.Path))}
 		}
@@ -210,14 +209,4 @@ func (b *Bundle) checkServed(name string) error {
 // isDatabase reports whether a name in lower case is one that databases have.
 func isDatabase(name string) bool {
 	return strings.Contains(name, ".sqlite") || strings.HasSuffix(name, ".db")
-}
-
-// fold is equal for paths that a file system may take for one.
-func fold(p string) string {
-	for i := range len(p) {
-		if p[i] >= utf8.RuneSelf {
-			return norm.NFC.String(cases.Fold().String(p))
-		}
-	}
-	return strings.ToLower(p)
 }
