@@ -86,9 +86,11 @@ const (
 	cursorLife   = 24 * time.Hour
 	maxProposals = 50 // open ones of one holder in one workspace
 	maxSummary   = 300
-	// Of a kind of paths a proposal shows maxNames. maxComparisons are kept in memory.
+	// Of a kind of paths a proposal shows maxNames. maxComparisons are kept in memory, and
+	// maxLists of the blobs of bundles.
 	maxNames       = 20
 	maxComparisons = 50
+	maxLists       = 8
 	maxSites       = 1000 // of a workspace
 	maxKeys        = 50   // of one person, that are good, made in the console
 

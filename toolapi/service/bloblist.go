@@ -104,14 +104,6 @@ func (l blobList) find(sum []byte) (size int64, ok bool) {
 	return size, bytes.Equal(at, sum)
 }
 
-// blobLists keeps the lists that were used last: each blob that is sent is looked up
-// in one.
-type blobLists struct {
-	mu    sync.Mutex
-	ids   []int64 // newest last
-	lists map[int64]blobList
-}
-
 // blobList is the list of a bundle.
 func (t tx) blobList(bundle int64) (blobList, error) {
 	var packed []byte
@@ -133,28 +125,4 @@ func (s *Service) blobsOf(ctx context.Context, bundle int64) (list blobList, err
 		s.lists.keep(bundle, list)
 	}
 	return list, err
-}
-
-func (c *blobLists) known(id int64) (blobList, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	list, ok := c.lists[id]
-	return list, ok
-}
-
-func (c *blobLists) keep(id int64, list blobList) {
-	const most = 8
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lists == nil {
-		c.lists = map[int64]blobList{}
-	}
-	if len(c.ids) == most {
-		delete(c.lists, c.ids[0])
-		c.ids = c.ids[1:]
-	}
-	if _, ok := c.lists[id]; !ok {
-		c.ids = append(c.ids, id)
-	}
-	c.lists[id] = list
 }

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -251,35 +250,4 @@ func storedFiles(packed []byte) iter.Seq2[toolapi.UploadFile, error] {
 			yield(toolapi.UploadFile{}, err)
 		}
 	}
-}
-
-// comparisons keeps those that were made last: a page with proposals is looked at more
-// than once.
-type comparisons struct {
-	mu   sync.Mutex
-	keys [][2]int64 // newest last
-	made map[[2]int64]*comparison
-}
-
-func (c *comparisons) known(key [2]int64) (*comparison, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	made, ok := c.made[key]
-	return made, ok
-}
-
-func (c *comparisons) keep(key [2]int64, made *comparison) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.made == nil {
-		c.made = map[[2]int64]*comparison{}
-	}
-	if _, ok := c.made[key]; ok {
-		return
-	}
-	if len(c.keys) == maxComparisons {
-		delete(c.made, c.keys[0])
-		c.keys = c.keys[1:]
-	}
-	c.keys, c.made[key] = append(c.keys, key), made
 }
