@@ -138,7 +138,7 @@ func kindOf(name string, otherwise Kind) Kind {
 }
 
 func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
-	f := &Error{Kind: kind, Name: e.Name, Message: e.Message, Frames: w.sources.frames(e.Stack), err: e}
+	f := &Error{Kind: kind, Name: e.Name, Message: e.Message, Frames: w.sources.trace(e.Stack), err: e}
 	if e.OutOfMemory() {
 		f.Kind, f.Limit = KindMemory, fmt.Sprintf("memory %d MB", engine.DefaultMemoryLimit>>20)
 		f.Message = fmt.Sprintf("the Worker used more than %d MB of memory", engine.DefaultMemoryLimit>>20)
@@ -206,14 +206,14 @@ func (s *sources) cause(e *engine.Error, part bool) Cause {
 	if e.Name != "" {
 		text = e.Error()
 	}
-	return Cause{Part: part, Text: text, Frames: s.frames(e.Stack)}
+	return Cause{Part: part, Text: text, Frames: s.trace(e.Stack)}
 }
 
 func (w *Worker) cpuError(k *engine.KilledError) *Error {
 	f := &Error{
 		Kind: KindCPU, Limit: fmt.Sprintf("cpuMs %d", w.o.Limits.CPU.Milliseconds()),
 		Message: fmt.Sprintf("the Worker used more than %d ms of CPU time (limits.cpuMs)", w.o.Limits.CPU.Milliseconds()),
-		Frames:  w.sources.frames(k.Stack),
+		Frames:  w.sources.trace(k.Stack),
 		Fix:     "do less per request, or raise limits.cpuMs (at most 30000) in pages.deploy.json",
 		err:     k,
 	}

@@ -15,22 +15,19 @@ func (w *Worker) console(s *engine.Scope, e web.ConsoleEntry) {
 		return
 	}
 	l := w.line(s, e.Level, w.sources.text(e.Text))
-	l.Frames = w.sources.frames(e.Stack)
+	l.Frames = w.sources.trace(e.Stack)
 	if e.Called {
-		l.Called, l.Args, l.Frames = true, json.RawMessage(e.Args), callerIn(l.Frames)
+		l.Called, l.Args, l.Frames = true, json.RawMessage(e.Args), caller(l.Frames)
 	}
 	w.o.Console(l)
 }
 
-// callerIn is the frame of the author's that called console: what calls it for
-// them, a module of Node.js, is not theirs.
-func callerIn(frames []Frame) []Frame {
-	for _, f := range frames {
-		if !strings.HasPrefix(f.File, "node:") && !strings.HasPrefix(f.File, "pages:") {
-			return []Frame{f}
-		}
+// caller is the author's frame that called console, if there is one.
+func caller(trace []Frame) []Frame {
+	if len(trace) == 0 || !authored(trace[0]) {
+		return nil
 	}
-	return nil
+	return trace[:1]
 }
 
 // tell logs a line of the runtime's own, as long as the request may log.
@@ -68,7 +65,7 @@ func (w *Worker) rejected(s *engine.Scope, e *engine.Error) {
 		return
 	}
 	l := w.line(s, "error", text)
-	l.Frames = w.sources.frames(e.Stack)
+	l.Frames = w.sources.trace(e.Stack)
 	w.o.Console(l)
 }
 

@@ -45,10 +45,14 @@ const snippetReach = 3
 
 // sources maps positions of the evaluated code to the author's files. Immutable
 // and safe for concurrent use; a nil one maps nothing.
-type sources struct{ consumer *sourcemap.Consumer }
+type sources struct {
+	name     string // of the evaluated code
+	consumer *sourcemap.Consumer
+}
 
-// newSources reads a source map of version 3; an empty one is allowed.
-func newSources(text []byte) (*sources, error) {
+// newSources reads the source map, of version 3, of the code that is evaluated by a
+// name; an empty one is allowed.
+func newSources(name string, text []byte) (*sources, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
@@ -56,7 +60,7 @@ func newSources(text []byte) (*sources, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the worker's source map: %w", err)
 	}
-	return &sources{consumer}, nil
+	return &sources{name, consumer}, nil
 }
 
 // traceLine is a line of QuickJS's trace: "    at name (file:line:column)" or,
@@ -86,6 +90,20 @@ func (s *sources) frames(stack string) []Frame {
 		frames = append(frames, s.original(f))
 	}
 	return frames
+}
+
+// trace reads a trace from the author's innermost line on: where a module of Node.js
+// threw says less.
+func (s *sources) trace(stack string) []Frame {
+	frames := s.frames(stack)
+	return frames[max(slices.IndexFunc(frames, authored), 0):]
+}
+
+// authored reports whether a frame is in a file of the author's, and not in a module
+// that the runtime brings.
+func authored(f Frame) bool {
+	scheme, _, named := strings.Cut(f.File, ":")
+	return !named || scheme != "node" && scheme != "cloudflare" && scheme != "pages"
 }
 
 // text puts the author's positions into a text that has lines of traces, as the
@@ -131,7 +149,7 @@ func (s *sources) traceLine(line string) (mapped string, ours bool) {
 
 // original returns the frame in the author's file.
 func (s *sources) original(f Frame) Frame {
-	if s == nil || f.Line == 0 {
+	if s == nil || f.Line == 0 || f.File != s.name {
 		return f
 	}
 	file, _, line, column, ok := s.consumer.Source(f.Line, max(f.Column-1, 0))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
@@ -28,6 +29,41 @@ func TestFilesAsTheyAreCalled(t *testing.T) {
 		}
 		if f.Frames[0].File != file || len(f.Snippet) != 1 {
 			t.Errorf("%s: the fault is in %q, with the lines %+v", source, f.Frames[0].File, f.Snippet)
+		}
+	}
+}
+
+// A module of Node.js that throws is not in the author's files, and the fault is where they called it.
+func TestFaultsInModulesOfNode(t *testing.T) {
+	const source = `import { Readable } from "node:stream";
+import { Buffer } from "node:buffer";
+type Named = Record<string, () => unknown>;
+const calls: Named = {
+	from: () => (Readable as any).from(5), /*FROM*/
+	alloc: () => Buffer.alloc("x" as any), /*ALLOC*/
+};
+export default {
+	fetch(request: Request) {
+		const call = calls[new URL(request.url).pathname.slice(1)];
+		try { call() } catch (e) { console.log(e) }
+		return call();
+	},
+};
+`
+	code, sourceMap := compiled(t, source)
+	log := newConsole()
+	w := mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, NodeJS: true, Console: log.write})
+	for n, name := range []string{"from", "alloc"} {
+		_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/"+name, nil))
+		f, ok := errors.AsType[*pagesruntime.Error](err)
+		before, _, _ := strings.Cut(source, "/*"+strings.ToUpper(name)+"*/")
+		line := strings.Count(before, "\n") + 1
+		if !ok || len(f.Frames) < 2 || f.Frames[0].File != "src/worker.ts" || f.Frames[0].Line != line || len(f.Snippet) == 0 {
+			t.Errorf("%s: the fault is at %+v, want line %d", name, f, line)
+		}
+		text := log.next(t, n).Text
+		if inner, _, _ := strings.Cut(text, "src/worker.ts"); !strings.Contains(inner, "(node:") || strings.Contains(text, "src/worker.ts:1:") {
+			t.Errorf("%s: logged %s", name, text)
 		}
 	}
 }

@@ -116,7 +116,7 @@ type Worker struct {
 // NewWorker evaluates the bundle. A *Error of KindLoad says that its module
 // threw, has no handler, or never finished loading.
 func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, error) {
-	maps, err := newSources(o.Map)
+	maps, err := newSources(o.Name, o.Map)
 	if err != nil {
 		return nil, errStart(err)
 	}
