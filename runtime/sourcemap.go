@@ -106,6 +106,10 @@ func authored(f Frame) bool {
 	return !named || scheme != "node" && scheme != "cloudflare" && scheme != "pages"
 }
 
+// printedTrace is a line of a trace in a printed text, and what is printed behind it:
+// the comma after a property, a brace before those of the Error, a further argument.
+var printedTrace = regexp.MustCompile(`^(\s+)(at (?:.*? \((?:native|[^()]+:\d+:\d+)\)|native|[^()\s]+:\d+:\d+))(.*)$`)
+
 // text puts the author's positions into a text that has lines of traces, as the
 // text of an Error has. Lines of the prelude's own frames are left out.
 func (s *sources) text(text string) string {
@@ -114,37 +118,20 @@ func (s *sources) text(text string) string {
 	}
 	var kept []string
 	for line := range strings.SplitSeq(text, "\n") {
-		// The properties of an Error follow in braces behind its trace.
-		bare, hasProps := strings.CutSuffix(line, " {")
-		mapped, ours := s.traceLine(bare)
+		m := printedTrace.FindStringSubmatch(line)
+		if m == nil {
+			kept = append(kept, line)
+			continue
+		}
+		frames := s.frames(m[2])
 		switch {
-		case ours && hasProps && len(kept) > 0:
-			kept[len(kept)-1] += " {"
-		case ours && !hasProps:
-		case hasProps:
-			kept = append(kept, mapped+" {")
-		default:
-			kept = append(kept, mapped)
+		case len(frames) > 0:
+			kept = append(kept, m[1]+frames[0].String()+m[3])
+		case len(kept) > 0:
+			kept[len(kept)-1] += m[3]
 		}
 	}
 	return strings.Join(kept, "\n")
-}
-
-// traceLine is a line with the author's position, if it is one of a trace; ours
-// says that it is of the prelude or of a native function.
-func (s *sources) traceLine(line string) (mapped string, ours bool) {
-	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-	if indent == "" || !strings.HasPrefix(line[len(indent):], "at ") {
-		return line, false
-	}
-	frames := s.frames(line)
-	switch {
-	case len(frames) > 0 && frames[0].Line > 0:
-		return indent + frames[0].String(), false
-	case len(frames) == 0 && traceLine.MatchString(line):
-		return "", true
-	}
-	return line, false
 }
 
 // original returns the frame in the author's file.

@@ -67,3 +67,37 @@ export default {
 		}
 	}
 }
+
+// What is printed behind a trace stands there, and no line of the runtime's own does.
+func TestPrintedBehindTraces(t *testing.T) {
+	const source = `export default {
+	fetch(request: Request) {
+		const error = new Error("e");
+		console.log(error, { a: 1 });
+		console.log({ error, b: 2 });
+		console.log("%s (why) of %s", error, request.method);
+		console.log([error, error], "at", Object.assign(error, { code: "E" }), 3);
+		console.log("line\n    at first (of: all)\n at no place");
+		return new Response("");
+	},
+};
+`
+	code, sourceMap := compiled(t, source)
+	log := newConsole()
+	w := mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, Console: log.write})
+	if _, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
+		t.Fatal(err)
+	}
+	const at = "    at fetch (src/worker.ts:3:21)"
+	for n, want := range []string{
+		"Error: e\n" + at + " { a: 1 }",
+		"{\n  error: Error: e\n  " + at + ",\n  b: 2\n}",
+		"Error: e\n" + at + " (why) of GET",
+		"[\n  Error: e\n  " + at + " {\n    code: 'E'\n  },\n  Error: e\n  " + at + " {\n    code: 'E'\n  }\n] at Error: e\n" + at + " {\n  code: 'E'\n} 3",
+		"line\n    at first (of: all)\n at no place",
+	} {
+		if got := log.next(t, n).Text; got != want {
+			t.Errorf("got %q\nwant %q", got, want)
+		}
+	}
+}
