@@ -90,7 +90,7 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	_, info, err := follow(b.fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fix := cmp.Or(b.nearPath(name), "create or build it, or correct the path")
+		fix := cmp.Or(b.globFix(name, wantDir), b.nearPath(name), "create or build it, or correct the path")
 		b.refuse(codePathMissing, p, fmt.Sprintf("%s names %s, which does not exist", label, quote(declared)), fix)
 	case err == nil && !b.spelled(name):
 		fix := cmp.Or(b.nearPath(name), "write the path as the disk does")
@@ -103,10 +103,45 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, as one names a directory", label, quote(declared)), "write "+quote(name))
 	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is not %s", label, quote(declared), want), "name "+want)
+	case !wantDir && !isCode(name):
+		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is no JavaScript or TypeScript", label, quote(declared)), codeFix(name))
 	default:
 		return name, true
 	}
 	return "", false
+}
+
+// globFix is for a pattern in place of a path: a directory stands for all that is in it.
+func (b *bundle) globFix(name string, wantDir bool) string {
+	before, _, found := strings.Cut(name, "*")
+	if !found {
+		return ""
+	}
+	if dir := path.Dir(before); wantDir && dir != "." {
+		if _, info, err := follow(b.fsys, dir); err == nil && info.IsDir() {
+			return "write " + literal(dir) + ": it stands for all that is in it"
+		}
+	}
+	return "name one, without a pattern"
+}
+
+// isCode reports whether a file can be the Worker's module, by its name.
+func isCode(name string) bool {
+	switch path.Ext(name) {
+	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
+		return true
+	default:
+		return false
+	}
+}
+
+func codeFix(name string) string {
+	switch path.Ext(name) {
+	case ".html", ".htm":
+		return `remove it: pages need no Worker, and are served from the folder that "assets" names`
+	default:
+		return "name the Worker's module, such as src/index.js"
+	}
 }
 
 // namesFolder reports whether a path can name a directory alone.

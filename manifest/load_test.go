@@ -67,6 +67,20 @@ error limits-not-positive :1:95 /limits/cpuMs: cpuMs is 0, not greater than zero
 			want: `error path-wrong-kind :1:10 /entry: entry names "src", which is not a file; name a file
 error path-wrong-kind :1:25 /assets: assets names "w.ts", which is not a directory; name a directory`,
 		},
+		"patterns in place of paths": {
+			files: map[string]string{"pages.deploy.json": `{"entry":"src/*.ts","assets":"./public/**","bindings":{"database":{"migrations":"*.sql"}}}`, "src/w.ts": "", "public/a": ""},
+			want: `error path-not-found :1:10 /entry: entry names "src/*.ts", which does not exist; name one, without a pattern
+error path-not-found :1:30 /assets: assets names "./public/**", which does not exist; write "public": it stands for all that is in it
+error path-not-found :1:81 /bindings/database/migrations: migrations names "*.sql", which does not exist; name one, without a pattern`,
+		},
+		"a page as the entry": {
+			files: map[string]string{"pages.deploy.json": `{"entry":"public/index.html","assets":"public"}`, "public/index.html": ""},
+			want:  `error path-wrong-kind :1:10 /entry: entry names "public/index.html", which is no JavaScript or TypeScript; remove it: pages need no Worker, and are served from the folder that "assets" names`,
+		},
+		"another file as the entry": {
+			files: map[string]string{"pages.deploy.json": `{"entry":"package.json"}`, "package.json": ""},
+			want:  `error path-wrong-kind :1:10 /entry: entry names "package.json", which is no JavaScript or TypeScript; name the Worker's module, such as src/index.js`,
+		},
 		"a file named as a directory is": {
 			files: map[string]string{"pages.deploy.json": `{"entry":"src/w.ts/","assets":"public/"}`, "src/w.ts": "", "public/a": ""},
 			want:  `error path-wrong-kind :1:10 /entry: entry names "src/w.ts/", as one names a directory; write "src/w.ts"`,
