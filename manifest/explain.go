@@ -114,10 +114,18 @@ func typeFix(p pointer, n *node, want string) string {
 		return `write {"pattern": ` + literal(n.text) + "}"
 	case want == "object" && n.kind == boolNode && strings.HasPrefix(string(p), "/bindings/"):
 		return switchFix(n.text)
+	case want == "object" && n.kind != numberNode && named(n) != "" && (p == "/bindings/kv" || p == "/bindings/storage"):
+		return `write {"name": ` + literal(named(n)) + "}"
+	case p.kind() == "/forms/*" && n.kind == stringNode:
+		return formFix(n.text)
+	case p == "/routes" && n.kind == stringNode && !looksLikeSecret(n.text):
+		return `write a list of objects: [{"pattern": ` + literal(n.text) + "}]"
 	case want == "array" && items != nil && items.Properties != nil:
 		return "write a list of objects: [{ … }]"
 	case p == "/bindings/secrets":
-		return "write a list of names: [ … ]"
+		return secretsFix(n)
+	case (p == "/entry" || p == "/assets") && named(n) != "":
+		return "write " + literal(named(n))
 	case want == "array" && n.kind == stringNode:
 		return "put it in brackets: [" + literal(n.text) + "]"
 	case n.kind == numberNode && want == "string":
@@ -127,6 +135,51 @@ func typeFix(p pointer, n *node, want string) string {
 		"array": "write a list: [ … ]", "object": "write { … }", "string": "write text in double quotes",
 		"integer": "write a whole number", "boolean": "write true or false",
 	}[want]
+}
+
+// named is the one thing that a value names which other tools have in a list or an object: the text itself, that
+// of the only item, or that of the member which is the folder or the name; "" for none, and for what may be a secret.
+func named(n *node) string {
+	switch items := n.list(); {
+	case n.kind == stringNode:
+		if !looksLikeSecret(n.text) {
+			return n.text
+		}
+	case len(items) == 1:
+		return named(items[0])
+	case n.kind == objectNode:
+		for _, key := range [...]string{"directory", "public", "publish", "path", "binding"} {
+			if v := n.get(key); v != nil && v.kind == stringNode {
+				return named(v)
+			}
+		}
+	}
+	return ""
+}
+
+// formFix is for a form that is declared by its name alone.
+func formFix(text string) string {
+	name, hasName := strings.CutPrefix(nameFix(text), `write "`)
+	event, hasEvent := strings.CutPrefix(eventFix(text), `write "`)
+	if !hasName || !hasEvent {
+		return `write {"name": "contact", "event": "custom.contact"}`
+	}
+	return `write {"name": "` + name + `, "event": "` + event + "}"
+}
+
+// secretsFix lists the names of secrets that stand with their values. What stands alone may be a value.
+func secretsFix(n *node) string {
+	var names []string
+	for _, m := range n.members {
+		if looksLikeSecret(m.key) {
+			return "write a list of names: [ … ]"
+		}
+		names = append(names, literal(m.key))
+	}
+	if len(names) == 0 {
+		return "write a list of names: [ … ]"
+	}
+	return "write [" + strings.Join(names, ", ") + "] and set the values on the site"
 }
 
 // emptyFix says what an empty string is to be. What is required cannot be removed instead.

@@ -22,6 +22,7 @@ var remedies = []struct {
 	{regexp.MustCompile(`^did you mean ("(?:[^"\\]|\\.)*")\?$`), verbatim},
 	{regexp.MustCompile(`^set it to (\d+) or (?:less|more)$`), verbatim},
 	{regexp.MustCompile(`^put it in brackets: (\[.*\])$`), verbatim},
+	{regexp.MustCompile(`^write (\{".*"\}|\[.*"\}?\])(?: and set the values on the site)?$`), verbatim},
 	{regexp.MustCompile(`^write (true|false|null)$`), verbatim},
 	{regexp.MustCompile(`^write (\\u[0-9a-f]{4})$`), verbatim},
 	{regexp.MustCompile(`^add (",?[\]}]"|"\]"|"\}")$`), func(_ manifest.Diagnostic, named string) string { return strings.Trim(named, `"`) }},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -39,6 +40,8 @@ func patternFault(s string) (code, why, fix string) {
 	case isURL && !strings.ContainsAny(scheme, "/?#"):
 		_, site, _ := strings.Cut(rest, "/")
 		return codeRouteInvalid, "is a full address", writePattern("write the path only: ", "/"+site)
+	case ofHost.MatchString(s):
+		return codeRouteInvalid, "begins with a host", writePattern("write the path only: ", s[strings.Index(s, "/"):])
 	case !strings.HasPrefix(s, "/"):
 		return codeRouteInvalid, `does not start with "/"`, writePattern("write ", "/"+strings.TrimPrefix(s, "./"))
 	case strings.Contains(s, "//"):
@@ -77,9 +80,16 @@ func percentFix(s string) string {
 	return "write the decoded path"
 }
 
-// wildcardFix proposes the pattern that covers what was probably meant: "/api*" becomes "/api/*".
+// ofHost matches a route of wrangler's, which begins with the host it is for.
+var ofHost = regexp.MustCompile(`^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}/`)
+
+// wildcardFix proposes the pattern that covers what was probably meant: "/api*" becomes "/api/*", and so do
+// "/api/(.*)" and "/api/:path*" of other tools.
 func wildcardFix(s string) string {
 	before, _, _ := strings.Cut(s, "*")
+	if last := strings.LastIndexByte(before, '/'); last >= 0 && strings.ContainsAny(before[last:], ":([{") {
+		before = before[:last]
+	}
 	return writePattern("write ", strings.TrimRight(before, "/")+"/*")
 }
 

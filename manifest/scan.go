@@ -95,7 +95,8 @@ func (p *parser) tolerable(at span, msg, fix string) {
 // encoding refuses what is no UTF-8, and steps over a byte order mark after naming it.
 func (p *parser) encoding() bool {
 	const fix = "save the file as UTF-8 without a byte order mark"
-	if strings.HasPrefix(p.src, "\xff\xfe") || strings.HasPrefix(p.src, "\xfe\xff") {
+	bare := len(p.src) > 1 && (p.src[0] == 0) != (p.src[1] == 0) // without a byte order mark
+	if bare || strings.HasPrefix(p.src, "\xff\xfe") || strings.HasPrefix(p.src, "\xfe\xff") {
 		p.fault(span{}, "the file is UTF-16, not UTF-8", fix)
 		return false
 	}

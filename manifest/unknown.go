@@ -83,11 +83,23 @@ func foreign(p pointer, key string) string {
 		return fmt.Sprintf("did you mean %q?", binding)
 	case (p == "" || p == "/bindings") && isSecret:
 		return `remove it: declare names in "bindings.secrets" and set their values on the site`
+	case (p == "" || p == "/bindings") && otherBindings[key]:
+		return "remove it: the platform has no such binding"
 	case p == "":
 		return foreignKey(key)
+	case (p == "/bindings/kv" || p == "/bindings/storage") && key == "binding", p.kind() == "/forms/*" && key == "form":
+		return `did you mean "name"?`
+	case p == "/bindings/database" && (key == "binding" || key == "name"):
+		return "remove it: it is env." + DatabaseName
 	default:
 		return ""
 	}
+}
+
+// otherBindings are keys of wrangler's configuration for what the platform does not have.
+var otherBindings = map[string]bool{
+	"ai": true, "analytics_engine_datasets": true, "browser": true, "durable_objects": true, "hyperdrive": true, "queues": true,
+	"send_email": true, "services": true, "vectorize": true, "workflows": true,
 }
 
 // foreignBinding translates what other tools call the bindings. Variables are no binding, and secret here.
@@ -111,7 +123,7 @@ func foreignKey(key string) string {
 	switch key {
 	case "main", "entrypoint", "entryPoint", "worker", "script":
 		return `did you mean "entry"?`
-	case "public", "static", "dist", "directory", "outputDirectory":
+	case "public", "publish", "static", "dist", "directory", "outputDirectory", "outDir", "pages_build_output_dir":
 		return `did you mean "assets"?`
 	case "compatibility_date":
 		return `did you mean "runtime.compatibilityDate"?`
@@ -119,6 +131,18 @@ func foreignKey(key string) string {
 		return `did you mean "runtime.compatibilityFlags"?`
 	case "name", "account_id", "workers_dev":
 		return "remove it: the site is chosen when it is deployed"
+	case "hosting":
+		return `remove it: "assets" names the folder of the public files`
+	case "redirects", "rewrites":
+		return `remove it: redirects are lines of a file "_redirects" in the assets folder`
+	case "headers":
+		return `remove it: headers are in a file "_headers" in the assets folder`
+	case "functions":
+		return `remove it: one Worker answers all routes, and "entry" names its file`
+	case "build", "buildCommand", "command", "framework", "installCommand":
+		return `remove it: what a framework writes is built before, and named in "assets" and "entry"`
+	case "crons", "triggers":
+		return "remove it: nothing calls a Worker at a time of day"
 	default:
 		return ""
 	}
