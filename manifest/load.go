@@ -103,7 +103,7 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, as one names a directory", label, quote(declared)), "write "+quote(name))
 	case info.IsDir() != wantDir || !wantDir && !info.Mode().IsRegular():
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is not %s", label, quote(declared), want), "name "+want)
-	case !wantDir && !isCode(name):
+	case !wantDir && isData(name):
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is no JavaScript or TypeScript", label, quote(declared)), codeFix(name))
 	default:
 		return name, true
@@ -125,10 +125,10 @@ func (b *bundle) globFix(name string, wantDir bool) string {
 	return "name one, without a pattern"
 }
 
-// isCode reports whether a file can be the Worker's module, by its name.
-func isCode(name string) bool {
+// isData reports whether a file cannot be the Worker's module, by its name: a page, or what a module may import.
+func isData(name string) bool {
 	switch path.Ext(name) {
-	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
+	case ".html", ".htm", ".css", ".md", ".json", ".txt", ".sql", ".wasm", ".bin":
 		return true
 	default:
 		return false

@@ -69,7 +69,7 @@ var traceLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(
 
 // notTheAuthors are what a trace has in place of a file for what the author did
 // not write, and for a function that was stopped before QuickJS noted where it is:
-// the line that called it says more. Modules of Node.js are named in full.
+// the line that called it says more.
 var notTheAuthors = []string{preludeName, "native", "<evalScript>", "<input>", "missing"}
 
 // frames reads a trace as the engine wrote it, without what the author did not
@@ -78,7 +78,7 @@ func (s *sources) frames(stack string) []Frame {
 	var frames []Frame
 	for line := range strings.Lines(stack) {
 		m := traceLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		if m == nil || slices.Contains(notTheAuthors, m[2]) || strings.HasPrefix(m[2], "node:") {
+		if m == nil || slices.Contains(notTheAuthors, m[2]) {
 			continue
 		}
 		f := Frame{Func: m[1], File: m[2]}
