@@ -36,14 +36,3 @@ func TestWhatIsThrown(t *testing.T) {
 		}
 	}
 }
-
-// TestInnermostIsTheAuthors: what a module of Node.js throws comes from the line that called it.
-func TestInnermostIsTheAuthors(t *testing.T) {
-	w := mustStart(t, `import { readFileSync } from "node:fs";
-export default { fetch() { return new Response(readFileSync("./data.json")) } }`, pagesruntime.WorkerOptions{NodeJS: true})
-	_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-	f, ok := errors.AsType[*pagesruntime.Error](err)
-	if !ok || len(f.Frames) != 1 || f.Frames[0].File != "worker.js" || f.Frames[0].Line != 2 {
-		t.Errorf("got %v with the frames %v, want one of line 2", err, f.Frames)
-	}
-}
