@@ -5,8 +5,8 @@
 //	tests  every test that does more under PAGES_SOAK: servers and commands that are
 //	       killed at random moments, disks that fail or lose power (as root, with
 //	       loop devices), hours of load in small
-//	race   the tests of every package under the race detector, over and over, until
-//	       the time is up
+//	race   the tests of every package under the race detector, once, and over and over
+//	       until the time is up
 //
 // Which those are, it reads from the source: nothing has to be entered here. What
 // fails does not keep the rest from running. Everything a run printed is in a
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	s := &soak{stderr: stderr, began: time.Now()}
 	f := flag.NewFlagSet("soak", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.DurationVar(&s.budget, "for", time.Hour, "how `long` it may take in all; a test that was begun is not cut short")
+	f.DurationVar(&s.budget, "for", time.Hour, "how `long` it is to take in all; every test is run all the same, and none cut short")
 	f.StringVar(&s.logs, "logs", "bin/soak", "`folder` for what each run printed")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,13 +99,13 @@ func TestSoak(t *testing.T) {
 	t.Chdir(module(t))
 	t.Setenv("GOFLAGS", "-mod=mod")
 	var out, progress bytes.Buffer
-	if code := run(t.Context(), []string{"--for", "1ms", "--logs", "logs", "tests", "race"}, &out, &progress); code != exitFailed {
+	if code := run(t.Context(), []string{"--for", "1ms", "--logs", "logs", "tests"}, &out, &progress); code != exitFailed {
 		t.Errorf("exit code %d\n%s", code, &progress)
 	}
 	for _, want := range []string{
 		"tests  loops  ", "1 FAILED  Leaky Loop Powerless", "skipped: ./loops TestPowerless: loops_test.go:", "needs a disk",
 		"FAILED: ./loops TestLeaky, after ", "it leaks in round 7", "PAGES_SOAK=1 go test -run '^TestLeaky$' -count 1 ./loops",
-		"--- FAIL: TestLeaky", "not begun: race ./...", "4 runs: 1 ok, 1 failed, 1 skipped, 0 stopped, 1 not begun",
+		"--- FAIL: TestLeaky", "3 runs: 1 ok, 1 failed, 1 skipped, 0 stopped, 0 not begun",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the summary lacks %q:\n%s", want, &out)
@@ -117,7 +118,6 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what had not begun is told, and the exit code is a signal's.
 // TestTimeUp tells the end of a fuzzer's time from a finding.
 func TestTimeUp(t *testing.T) {
 	lines := func(said ...string) (out []byte) {
@@ -164,6 +164,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestRaceOnce: there is a round under the race detector, however short the time, and without the variable.
+func TestRaceOnce(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("the race detector needs a C compiler")
+	}
+	t.Chdir(module(t))
+	t.Setenv("GOFLAGS", "-mod=mod")
+	var out, progress bytes.Buffer
+	if code := run(t.Context(), []string{"--for", "1ms", "--logs", "logs", "race"}, &out, &progress); code != exitFailed {
+		t.Errorf("exit code %d\n%s", code, &progress)
+	}
+	for _, want := range []string{"1 FAILED  1 rounds", "it was not asked for the long loop", "1 runs: 0 ok, 1 failed, 0 skipped, 0 stopped, 0 not begun"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the summary lacks %q:\n%s", want, &out)
+		}
+	}
+}
+
+// TestInterrupted: what had not begun is told, and the exit code is a signal's.
 func TestInterrupted(t *testing.T) {
 	t.Chdir(module(t))
 	ctx, stop := context.WithCancel(t.Context())
