@@ -72,6 +72,10 @@ const seen = async (headers = {}, method = "GET", options) => { const r = await 
 		{`await kept({ headers: day }); return [await cache.delete(new Request(url, { method: "POST" })), await cache.delete(url), await cache.delete(url), await kept({ headers: day }), await cache.delete(new Request(url, { method: "POST" }), { ignoreMethod: true })];`, `[false,true,false,200,true]`},
 		{`const a = await caches.open("a"); await a.put(url, new Response("A", { headers: day })); return [!!await a.match(url), !!await (await caches.open("a")).match(url), !!await (await caches.open("b")).match(url), !!await cache.match(url), caches.default === cache];`, `[true,true,false,false,true]`},
 		{`const r = new Response("x", { headers: day }); await cache.put(url, r); return r.bodyUsed;`, `true`},
+		{ // too large to be kept: no more of it is made than tells that
+			`let made = 0, why; const endless = new ReadableStream({ pull(c) { made++; c.enqueue(new Uint8Array(2 ** 20)); }, cancel(reason) { why = reason.message; } });
+			await kept({ headers: day }, endless); return [made < 20, await seen(), why];`, `[true,null,"the answer is too large for a cache"]`,
+		},
 		{`await kept({ headers: day }); (await cache.match(url)).headers.set("a", "b");`, `TypeError: Can't modify immutable headers.`},
 		{`await cache.put(new Request(url, { method: "POST" }), new Response("x"));`, `TypeError: Cannot cache response to non-GET request.`},
 		{`await cache.put(url, new Response("x", { status: 206 }));`, `TypeError: Cannot cache response to a range request (206 Partial Content).`},

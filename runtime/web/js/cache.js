@@ -2,13 +2,15 @@
 // answer a URL, kept as its headers say. Go keeps them.
 import { host } from "./host.js";
 import { HostBody, takeBody, unusable } from "./body.js";
+import { concat } from "./encoding.js";
 import { get } from "./headers.js";
 import { attribute, define, guarded } from "./idl.js";
 import { isRequest, target } from "./request.js";
 import { head, isResponse, kept } from "./response.js";
-import { isStream, readAll } from "./streams.js";
+import { isStream, pump } from "./streams.js";
 
 const token = {};
+const MAX_CACHED = 16 * 2 ** 20; // as in Go
 
 let nameOf;
 
@@ -43,7 +45,7 @@ class Cache {
       return;
     }
     const answer = state.list.slice();
-    if (isStream(body)) body = await readAll(body);
+    if (isStream(body)) body = await readCached(body);
     if (body instanceof HostBody) handle = body.handle, body = null;
     const reason = await host.cache_put(name, url, list, status, answer, body, handle, state.extra?.manual ?? false);
     if (reason !== null) console.debug(`Cache.put: the answer for ${url} is not kept: ${reason}`);
@@ -52,6 +54,22 @@ class Cache {
     const name = nameOf(this), { url, method } = keyOf(arguments, "delete");
     return allows(method, options) && host.cache_delete(name, url);
   }
+}
+
+// The whole of a stream, or so much of it that it is too large to be kept.
+async function readCached(stream) {
+  const pieces = [], enough = new Error("the answer is too large for a cache");
+  let size = 0;
+  try {
+    await pump(stream, (bytes) => {
+      pieces.push(bytes);
+      size += bytes.byteLength;
+      if (size > MAX_CACHED) throw enough;
+    });
+  } catch (error) {
+    if (error !== enough) throw error;
+  }
+  return concat(pieces);
 }
 
 function keyOf(args, method) {
