@@ -108,7 +108,7 @@ func newRewriter() *rewriter {
 
 // write takes more of the document.
 func (r *rewriter) write(b []byte) {
-	if r.stuck && bytes.IndexByte(b, '>') < 0 && len(r.in)+len(b) <= maxMarkup && r.scanner.mode == modeData {
+	if r.stuck && opensMarkup(r.in) && bytes.IndexByte(b, '>') < 0 && len(r.in)+len(b) <= maxMarkup && r.scanner.mode == modeData {
 		r.in = append(r.in, b...) // no token ends here: no need to look again
 		return
 	}

@@ -122,6 +122,11 @@ func textBefore(b []byte, mark string, final bool) int {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
+// opensMarkup reports whether b begins with what nothing but a > ends.
+func opensMarkup(b []byte) bool {
+	return len(b) > 1 && b[0] == '<' && (isLetter(b[1]) || b[1] == '!' || b[1] == '?' || b[1] == '/')
+}
+
 // dataText ends at a < that begins something else.
 func dataText(b []byte, final bool) int {
 	for at := 0; ; {
@@ -137,7 +142,7 @@ func dataText(b []byte, final bool) int {
 				return len(b)
 			}
 			return at
-		case isLetter(rest[0]), rest[0] == '!', rest[0] == '?', rest[0] == '/':
+		case opensMarkup(b[at:]):
 			return at
 		}
 		at++

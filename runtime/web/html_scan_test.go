@@ -213,3 +213,45 @@ func TestHTMLBounds(t *testing.T) {
 		}
 	}
 }
+
+// Text is passed on as it comes, and does not wait for a tag.
+func TestHTMLPassesTextOn(t *testing.T) {
+	r := newRewriter()
+	for _, c := range []struct{ in, out string }{
+		{"<p>one ", "<p>one "},
+		{"two ", "two "},
+		{"caf\xc3", "caf"},
+		{"\xa9 ", "é "},
+		{"a <", "a "},
+		{" b", "< b"},
+		{" </", " "},
+		{"p", ""},
+		{">c", "</p>c"},
+		{"<!-", ""},
+		{"- d", ""},
+		{"-->e", "<!-- d-->e"},
+		{"<textarea>f", "<textarea>f"},
+		{" g", " g"},
+		{"</text", ""},
+		{" h", "</text h"},
+		{"</textarea", ""},
+		{">i", "</textarea>i"},
+	} {
+		r.write([]byte(c.in))
+		var out []byte
+		for {
+			step, err := r.step(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			piece, ok := step.([]byte)
+			if !ok {
+				break
+			}
+			out = append(out, piece...)
+		}
+		if string(out) != c.out {
+			t.Errorf("after %q: %q, want %q", c.in, out, c.out)
+		}
+	}
+}
