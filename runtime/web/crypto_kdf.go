@@ -9,10 +9,16 @@ import (
 // can stop it once it runs, for some seconds.
 const maxDerivation = 20_000_000
 
+// maxDerived is the most bytes that are derived: an isolate could not hold many more.
+const maxDerived = 64 << 20
+
 // derivedSize is how many bytes are derived.
 func derivedSize(bits int) (int, error) {
-	if bits < 0 || bits%8 != 0 {
+	switch {
+	case bits < 0 || bits%8 != 0:
 		return 0, domError("OperationError", "the length is to be a multiple of 8 bits")
+	case bits/8 > maxDerived:
+		return 0, domError("OperationError", "no more than %d MiB are derived, and not %d bits", maxDerived>>20, bits)
 	}
 	return bits / 8, nil
 }
