@@ -113,10 +113,10 @@ func bindings(m *manifest.Manifest) []Binding {
 		if detail != "" {
 			detail = "tables " + detail
 		}
-		add("DB", "database", detail)
+		add(manifest.DatabaseName, "database", detail)
 	}
 	if b.ProjectDatabase != "" && b.ProjectDatabase != manifest.ProjectNone {
-		add("PROJECT_DB", "project database", string(b.ProjectDatabase))
+		add(manifest.ProjectDatabaseName, "project database", string(b.ProjectDatabase))
 	}
 	if b.Storage != nil {
 		add(b.Storage.Name, "storage", "")
@@ -125,10 +125,10 @@ func bindings(m *manifest.Manifest) []Binding {
 		add(b.KV.Name, "key-value", "")
 	}
 	if b.Images {
-		add("IMAGES", "images", "")
+		add(manifest.ImagesName, "images", "")
 	}
 	if m.Assets != "" {
-		add("ASSETS", "assets", m.Assets)
+		add(manifest.AssetsName, "assets", m.Assets)
 	}
 	for _, name := range b.Secrets {
 		add(name, "secret", "")

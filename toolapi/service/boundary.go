@@ -7,11 +7,9 @@ import (
 	"io"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -166,12 +164,8 @@ func ambiguous(u *url.URL) (fault string) {
 // name was made to lead here would otherwise be of the same origin, and the demo's
 // keys are known to everyone.
 func ours(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.ToLower(strings.Trim(name, "[]"))
-	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, name) || strings.HasSuffix(name, ".localhost")
+	name := bareName(host)
+	return isLoopback(name) || strings.HasSuffix(name, localSuffix)
 }
 
 // notFound is the same for every name, so that it says nothing of them.

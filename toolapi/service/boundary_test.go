@@ -90,8 +90,8 @@ func TestHosts(t *testing.T) {
 	w := newWorld(t)
 	_, port, _ := strings.Cut(strings.TrimPrefix(w.server.URL, "http://"), ":")
 	for host, status := range map[string]int{
-		"localhost:" + port: 200, "LOCALHOST": 200, "127.0.0.1": 200, "[::1]": 200, "[::1]:" + port: 200, "demo-home.localhost:" + port: 200,
-		"evil.test": 403, "evil.test:" + port: 403, "127.0.0.1.evil.test": 403, "localhost.evil.test": 403, "evillocalhost": 403, "127.0.0.2": 403, ":" + port: 403,
+		"localhost:" + port: 200, "LOCALHOST": 200, "localhost.": 200, "127.0.0.1": 200, "[::1]": 200, "[::1]:" + port: 200, "demo-home.localhost:" + port: 200,
+		"evil.test": 403, "evil.test:" + port: 403, "localhost..": 403, "127.0.0.1.evil.test": 403, "localhost.evil.test": 403, "evillocalhost": 403, "127.0.0.2": 403, ":" + port: 403,
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+toolapi.ToolsPath+brand, http.NoBody)
 		if err != nil {

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"crypto/rand"
 	"database/sql"
 	"net/http"
 	"net/url"
@@ -123,7 +122,7 @@ func (v *visit) makeKey(form url.Values) error {
 	if days > 0 {
 		n.expires = sql.NullInt64{Int64: v.now.AddDate(0, 0, days).UnixMilli(), Valid: true}
 	}
-	secret := keyStart + strings.ToLower(rand.Text()+rand.Text())
+	secret := newSecret()
 	full := false
 	err = v.service.db.write(v.x.r.Context(), func(t tx) (err error) {
 		full, err = v.storeOwnKey(t, secret, n)

@@ -148,7 +148,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 	case err != nil:
 		x.tool = "visit"
 		s.cannotShow(x, err)
-	case !found && !strings.HasSuffix(name, ".localhost"):
+	case !found && !strings.HasSuffix(name, localSuffix):
 		return false
 	case !found:
 		x.tool = "visit"

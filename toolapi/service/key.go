@@ -16,6 +16,9 @@ const keyStart = "pgk_"
 // shownKey is how many characters of a key are kept to tell it by.
 const shownKey = len(keyStart) + 6
 
+// newSecret is a key: over 250 random bits.
+func newSecret() string { return keyStart + strings.ToLower(rand.Text()+rand.Text()) }
+
 // hashKey is what is kept of a key. A key is random, so one round is enough.
 func hashKey(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
@@ -58,7 +61,7 @@ func (e *UnknownError) Error() string { return fmt.Sprintf("there is no %s %q", 
 
 // CreateKey makes a key and returns it. It cannot be had again.
 func (s *Service) CreateKey(ctx context.Context, n NewKey) (string, error) {
-	secret := keyStart + strings.ToLower(rand.Text()+rand.Text())
+	secret := newSecret()
 	err := s.db.write(ctx, func(t tx) error { return s.storeKey(t, secret, n) })
 	return secret, err
 }
