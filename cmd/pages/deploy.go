@@ -80,7 +80,7 @@ func (c *cli) newDeploy() *cobra.Command {
 }
 
 // hasOffset is an ISO 8601 timestamp that says which moment it is.
-var hasOffset = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$`)
+var hasOffset = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`)
 
 func (f *deployFlags) check() error {
 	f.plan = f.plan || f.planOut != "" || f.exitCode

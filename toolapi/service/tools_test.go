@@ -296,6 +296,11 @@ func TestScheduleTimes(t *testing.T) {
 		{"9999-12-31T23:59:59Z", toolapi.CodeScheduleTooFar},
 		{"", toolapi.CodeInvalidArguments},
 		{"2026-11-26T10:00:00+25:00", toolapi.CodeInvalidArguments},
+		{"2026-11-26T10:00:00+24:00", toolapi.CodeInvalidArguments},
+		{"2026-11-26T10:00:00-2400", toolapi.CodeInvalidArguments},
+		{"2026-11-26T10:00:00+05:60", toolapi.CodeInvalidArguments},
+		{"2026-11-26T10:00:00-23:59", ""},
+		{"2026-12-31T23:59:60Z", toolapi.CodeInvalidArguments},
 		{"2026-11-26T10:00:00-00:00", ""},
 	} {
 		if a := w.call("member", "page.schedule_publish", at(c.at)); a.code() != c.code {
