@@ -104,6 +104,11 @@ func TestRestAfterFailure(t *testing.T) {
 	if h.Serving("s") {
 		t.Error("it counts as served")
 	}
+	clock.Add(-3600) // set back: it is not left alone for an hour
+	ask(h, "s", func(context.Context) (service.Release, error) { return service.Release{}, told })
+	if at := h.site("s").failedAt.Load(); at != clock.Load()*int64(time.Second) {
+		t.Error("it is not loaded again")
+	}
 	clock.Add(int64(loadPause / time.Second))
 	ask(h, "s", func(context.Context) (service.Release, error) { return release("s", "text"), nil })
 	clock.Add(int64(restAfter / time.Second))

@@ -70,7 +70,7 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	case s.usage.isShown():
 		s.usage.hold()
 		return nil
-	case failed != 0 && now.Sub(time.Unix(0, failed)) < loadPause:
+	case failed != 0 && within(loadPause, now.Sub(time.Unix(0, failed))):
 		return errors.New("it could not be loaded a moment ago")
 	}
 	// The visitor may go; others wait for the same.
@@ -92,6 +92,10 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	s.usage.hold()
 	return nil
 }
+
+// within reports whether less than a pause has passed. A clock that was set back says that
+// less than nothing has: then the pause is over, since nobody knows when it began.
+func within(pause, passed time.Duration) bool { return passed >= 0 && passed < pause }
 
 // open opens the site's state and its front door.
 func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
