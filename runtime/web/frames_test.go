@@ -33,6 +33,10 @@ func TestStackFrames(t *testing.T) {
 			frames + `class A { constructor() { this.error = new Error("x"); } } const [f] = framesOf(() => new A().error); return [f.isConstructor(), f.isToplevel(), String(f).startsWith("new A (")]`,
 			`[true,false,true]`,
 		},
+		{
+			frames + `class A extends Error {} class B extends A { constructor(m) { super(m); } } const outer = () => new B("x"); return framesOf(outer).slice(0, 2).map(f => f.getFunctionName())`,
+			`["outer","framesOf"]`,
+		},
 		{frames + `const [f] = framesOf(() => new Error("x")); return Object.keys(Object.getPrototypeOf(f))`, `[]`},
 		{`const f = () => f() + 1; try { f(); } catch (e) { return e.stack }`, `"RangeError: Maximum call stack size exceeded"`},
 		{`return [typeof Error.prepareStackTrace, new Error("x").stack.split("\n")[0]]`, `["undefined","Error: x"]`},

@@ -7,6 +7,8 @@ import { splitByMatches } from "./split.js";
 import { preparing } from "./trace.js";
 import { reword } from "./wording.js";
 
+const { getOwnPropertyDescriptor: descriptorOf, getPrototypeOf: prototypeOf } = Reflect;
+
 // Code in strings runs while the module is evaluated and not later, as on the
 // platform: compilers of templates and schemas do their work there.
 function refuseCode() {
@@ -99,6 +101,7 @@ function prepareBy(head) {
     if (error === capturing && isCapture(frames[0])) frames = []; // the function to begin above did not call
     making = null;
     heading = undefined;
+    if (error !== capturing) frames = withoutMakers(error, frames);
     try {
       making = typeof prepare === "function" ? apply(prepare, Own, [error, frames]) : head(error, frames);
     } catch {}
@@ -106,6 +109,19 @@ function prepareBy(head) {
     keepStack(error);
     return stack;
   }]);
+}
+
+// The frames without those of the constructors that made the error, if its class is one
+// of the author's: as in V8, the innermost is where it was made, and not that class.
+function withoutMakers(error, frames) {
+  try {
+    const { value: type } = descriptorOf(prototypeOf(error), "constructor");
+    const { value: name } = descriptorOf(type, "name");
+    for (let i = 0; i < frames.length && frames[i].isConstructor(); i++) {
+      if (frames[i].getFunctionName() === name) return frames.slice(i + 1);
+    }
+  } catch {} // the class is not to be told
+  return frames;
 }
 
 function nameOf({ name }) { return name === undefined ? "Error" : `${name}`; }
