@@ -118,6 +118,10 @@ func (e explainer) refine(d *manifest.Diagnostic, m api.Message) {
 		d.Code = "import-kind"
 		d.Message = `"` + filepath.ToSlash(hit[2]) + `" cannot be imported: a Worker imports code, JSON, .txt, .html, .sql, .bin and .wasm files`
 		d.Fix = `serve it from the assets folder, or import it with { type: "bytes" } or { type: "text" }`
+		if hit[1] == ".node" {
+			d.Message = `"` + filepath.ToSlash(hit[2]) + `" cannot be imported: it is machine code for Node.js, which no Worker runs`
+			d.Fix = "use a package that does the same in JavaScript or WebAssembly, or a binding of the platform"
+		}
 		return
 	}
 	if l := m.Location; unread.MatchString(m.Text) && l != nil {
