@@ -91,7 +91,7 @@ func (r *reader) skip(op byte) {
 	case op <= 0x01, op == opElse, op == opEnd, op == opReturn, op == opDrop, op == 0x1b, op >= opI32Eqz && op <= 0xc4, op == 0xd1:
 		// no immediates
 	case op >= 0x06 && op <= 0x0a, op == 0x18, op == 0x19, op == 0x1f:
-		r.fail("exception handling is not supported")
+		r.fail(noExceptions)
 	default:
 		r.fail("the instruction %#x is not supported", op)
 	}

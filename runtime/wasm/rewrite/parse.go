@@ -21,6 +21,7 @@ const (
 	sectionCode      = 10
 	sectionData      = 11
 	sectionDataCount = 12
+	sectionTag       = 13
 )
 
 var header = []byte("\x00asm\x01\x00\x00\x00")
@@ -119,6 +120,10 @@ func parse(module []byte) (*parser, error) {
 			continue
 		}
 		order := placeOf(id)
+		if id == sectionTag {
+			r.fail(noExceptions)
+			break
+		}
 		if order <= last {
 			r.fail("section %d is unknown, out of order or there twice", id)
 			break
@@ -311,6 +316,8 @@ func (p *parser) imported(r *reader) {
 		d.Index, d.global = uint32(len(p.Globals)), readGlobalType(r)
 		p.Globals = append(p.Globals, d.global)
 		p.ImportedGlobals++
+	case kindTag:
+		r.fail(noExceptions+": the import %q %q is a tag", d.Module, d.Name)
 	default:
 		r.fail("the import %q %q is of the kind %d, which is not supported", d.Module, d.Name, d.Kind)
 	}

@@ -119,6 +119,12 @@ const (
 	Global
 )
 
+// kindTag is an import's that says what an exception holds.
+const kindTag Kind = 4
+
+// noExceptions is said of a module that throws or catches.
+const noExceptions = "exception handling is not supported"
+
 // String is the kind as WebAssembly.Module.exports names it.
 func (k Kind) String() string { return [...]string{"function", "table", "memory", "global"}[k] }
 
