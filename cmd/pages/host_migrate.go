@@ -68,7 +68,7 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	status, err := migrator.Status(ctx)
 	if err != nil {
 		s.host.notice(err)
-		return migrationRefused(ctx, err, "")
+		return s.migrationRefused(ctx, err, "")
 	}
 	switch {
 	case len(status.Missing) > 0 && r.Force:
@@ -81,14 +81,18 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	result, err := migrator.Apply(bounded)
 	if err != nil {
 		s.host.notice(err)
+		hindered := s.hindered(err) // before room is made
 		s.reclaim(ctx)
+		if hindered {
+			return err
+		}
 		if bounded.Err() != nil && ctx.Err() == nil {
 			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.patient)
 		}
 		if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
 			err = fmt.Errorf("%w (a page's database has at most %s, and what it sorts %s)", err, size(s.host.bounds.bytes), size(hostedTemporaryBytes))
 		}
-		return migrationRefused(ctx, err, result.Stands())
+		return s.migrationRefused(ctx, err, result.Stands())
 	}
 	return nil
 }
@@ -102,13 +106,30 @@ func (s *hostedSite) reclaim(ctx context.Context) {
 	}
 }
 
-// migrationRefused is the failure of a migration, unless the call was given up, or the
-// database is not to be had at the moment: for that the release is not to blame.
-func migrationRefused(ctx context.Context, err error, stands string) error {
-	if ctx.Err() != nil {
-		return err
+// leastDisk is how much room a disk has that is not full.
+const leastDisk = 1 << 20
+
+// hindered reports whether migrations failed for want of what the service has to give
+// them, such as room on its disk: they may pass later, and their release is not to blame.
+func (s *hostedSite) hindered(err error) bool {
+	failed, ok := errors.AsType[*migrate.Error](err)
+	if !ok {
+		return false
 	}
-	if kept, ok := errors.AsType[*migrate.Error](err); ok && (kept.Code == migrate.CodeLocked || kept.Code == migrate.CodeDatabaseUnavailable) {
+	switch failed.Code {
+	case migrate.CodeDatabaseFull: // by the disk, or by its own bound
+		free, err := freeDisk(s.state.dir)
+		return err == nil && free < leastDisk
+	case migrate.CodeDatabaseUnavailable, migrate.CodeDatabaseReadOnly, migrate.CodeLocked, migrate.CodeUnreadable:
+		return true
+	}
+	return false
+}
+
+// migrationRefused is the failure of a migration, unless the call was given up or the
+// service is to blame.
+func (s *hostedSite) migrationRefused(ctx context.Context, err error, stands string) error {
+	if ctx.Err() != nil || s.hindered(err) {
 		return err
 	}
 	message := "A migration failed: " + err.Error() + "."

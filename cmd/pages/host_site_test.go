@@ -29,7 +29,13 @@ func sumOf(text string) string {
 // hosting makes a host, and releases of a static site whose only page is a text.
 func hosting(t *testing.T) (h *siteHost, release func(site, text string) service.Release) {
 	t.Helper()
-	dir, logger := t.TempDir(), slog.New(slog.DiscardHandler)
+	return hostingIn(t, t.TempDir())
+}
+
+// hostingIn is hosting in a folder.
+func hostingIn(t *testing.T, dir string) (h *siteHost, release func(site, text string) service.Release) {
+	t.Helper()
+	logger := slog.New(slog.DiscardHandler)
 	store, err := blob.Open(filepath.Join(dir, "blobs"), func(err error) { t.Error(err) })
 	if err != nil {
 		t.Fatal(err)
@@ -102,11 +108,12 @@ func TestLoadBesidePublish(t *testing.T) {
 // TestMigrationRefused: a release is to blame for what its migrations do, and not for a
 // database that is not to be had at the moment.
 func TestMigrationRefused(t *testing.T) {
+	site := &hostedSite{state: &state{dir: t.TempDir()}} // on a disk with room
 	for code, blamed := range map[string]bool{
 		migrate.CodeFailed: true, migrate.CodeChecksumMismatch: true, migrate.CodeDatabaseFull: true, migrate.CodeCancelled: true,
-		migrate.CodeLocked: false, migrate.CodeDatabaseUnavailable: false,
+		migrate.CodeLocked: false, migrate.CodeDatabaseUnavailable: false, migrate.CodeDatabaseReadOnly: false, migrate.CodeUnreadable: false,
 	} {
-		err := migrationRefused(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
+		err := site.migrationRefused(t.Context(), &migrate.Error{Code: code, Msg: "what went wrong"}, "")
 		if _, ok := errors.AsType[*service.ReleaseError](err); ok != blamed {
 			t.Errorf("%s: %T %v", code, err, err)
 		}

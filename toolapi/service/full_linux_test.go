@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -51,5 +52,36 @@ func TestFullDiskOfBlobs(t *testing.T) {
 	}
 	if a := w.finalizeText(id); a.status != http.StatusOK || w.service.Failure() != nil {
 		t.Errorf("%d %s, %v", a.status, a.body, w.service.Failure())
+	}
+}
+
+// TestFileThatCannotBeRead: a file that the service cannot open at the moment, for want of
+// descriptors say, is not called damaged, and a schedule waits for it.
+func TestFileThatCannotBeRead(t *testing.T) {
+	w, host := hosting(t)
+	site := w.demo.IDs["site_id"]
+	name := w.revisionOf("text")
+	w.scheduleNewest(site)
+	w.pass(11 * time.Minute)
+	args := []any{"site_id", site, "revision", name}
+	confirm := js(append(args, "confirmation_id", w.ok("member", "page.publish", js(args...)).text("confirmation_id"))...)
+	file := w.blobFile("text")
+	if err := os.Rename(file, file+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, file); err != nil { // which nobody can open
+		t.Fatal(err)
+	}
+	if a := w.call("member", "page.publish", confirm); a.status != http.StatusInternalServerError {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if err := w.service.PublishDue(t.Context()); err == nil || w.value("SELECT count(*) FROM schedules") != "1" {
+		t.Errorf("the schedule was called off: %v", err)
+	}
+	if err := os.Rename(file+".away", file); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.service.PublishDue(t.Context()); err != nil || host.seen() != name {
+		t.Errorf("shown %q, %v", host.seen(), err)
 	}
 }
