@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,7 +59,7 @@ func (c *cli) nearest() (string, error) {
 			return "", &failure{
 				code: exitRefused, id: "no-manifest",
 				msg: fmt.Sprintf("no %s in %s or above it", manifest.FileName, c.dir),
-				fix: "run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site",
+				fix: cmp.Or(c.insteadOf(c.dir), "run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site"),
 			}
 		}
 		dir = parent
@@ -75,16 +76,16 @@ func (c *cli) given(path string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &failure{code: exitRefused, id: "no-such-folder", msg: fmt.Sprintf("%q does not exist", path), fix: "name a site's folder or its " + manifest.FileName}
+		return "", &failure{code: exitRefused, id: "no-such-folder", msg: fmt.Sprintf("%q does not exist", path), fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
 	case err != nil:
 		return "", &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", path, reason(err)), err: err}
 	case !info.IsDir() && filepath.Base(abs) != manifest.FileName:
-		return "", &failure{code: exitRefused, id: "not-a-manifest", msg: fmt.Sprintf("%q is no folder and not called %s", path, manifest.FileName), fix: "name a site's folder or its " + manifest.FileName}
+		return "", &failure{code: exitRefused, id: "not-a-manifest", msg: fmt.Sprintf("%q is no folder and not called %s", path, manifest.FileName), fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
 	case !info.IsDir():
 		return filepath.Dir(abs), nil
 	}
 	if !isFile(filepath.Join(abs, manifest.FileName)) {
-		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %q", manifest.FileName, path), fix: "pages init " + path + " writes one; {} makes the folder a static site"}
+		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %q", manifest.FileName, path), fix: cmp.Or(c.insteadOfNamed(path, abs), "pages init "+path+" writes one; {} makes the folder a static site")}
 	}
 	return abs, nil
 }

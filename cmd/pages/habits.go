@@ -17,19 +17,23 @@ var otherCommands = map[string][]string{
 	"approve":         {"confirm"},
 	"auth":            {"login"},
 	"check":           {"validate"},
-	"create":          {"init", "set", "save"},
+	"create":          {"init", "set", "save", "new"},
 	"d1":              {"db"},
 	"database":        {"db"},
 	"delete":          {"remove"},
 	"deployments":     {"revisions"},
+	"down":            {"undo"},
 	"emulators:start": {"dev"},
 	"env":             {"secrets"},
 	"functions":       {"routes"},
-	"generate":        {"init"},
+	"functions:serve": {"dev"},
+	"generate":        {"init", "new"},
+	"generate-types":  {"types"},
 	"history":         {"revisions"},
 	"kv":              {"state"},
 	"link":            {"deploy"},
 	"lint":            {"validate"},
+	"list":            {"status"},
 	"log":             {"logs"},
 	"ls":              {"list", "revisions"},
 	"new":             {"init"},
@@ -58,12 +62,16 @@ var otherCommands = map[string][]string{
 // what to do instead.
 var otherFlags = map[string]map[string]string{
 	"build": {
+		"e":     oneEnvironment,
+		"env":   oneEnvironment,
 		"w":     onSave,
 		"watch": onSave,
 	},
 	"deploy": {
 		"ci":              neverAsk,
 		"draft":           "pages deploy --preview gives a link, and publishes nothing",
+		"e":               oneEnvironment,
+		"env":             oneEnvironment,
 		"dry-run":         "pages deploy --plan says what would change, and sends nothing",
 		"non-interactive": neverAsk,
 		"prebuilt":        "leave it out: a file that the service has is not sent again",
@@ -74,6 +82,8 @@ var otherFlags = map[string]map[string]string{
 	},
 	"dev": {
 		"H":        ownMachine,
+		"e":        oneEnvironment,
+		"env":      oneEnvironment,
 		"host":     ownMachine,
 		"hostname": ownMachine,
 		"ip":       ownMachine,
@@ -82,14 +92,25 @@ var otherFlags = map[string]map[string]string{
 		"p":        "did you mean --port?",
 		"remote":   isLocalOnly,
 	},
+	"login": {
+		"api-key": noKeyFlag,
+		"key":     noKeyFlag,
+		"token":   noKeyFlag,
+	},
+	"migrate": {
+		"local":  isLocalOnly,
+		"remote": "leave it out: pages deploy has the platform apply what is pending there",
+	},
 }
 
 const (
-	isLocalOnly  = "leave it out: everything is on this machine until pages deploy"
-	isProduction = "leave it out: pages deploy publishes; --preview gives a link instead"
-	neverAsk     = "nothing is published unasked: --propose-only prints the line that confirms, pages confirm ID"
-	onSave       = "pages dev builds at every save, and pages validate --watch checks at every save"
-	ownMachine   = "the server listens on this machine only; --allow-host has it answer to another name, through a tunnel say"
+	isLocalOnly    = "leave it out: everything is on this machine until pages deploy"
+	noKeyFlag      = "leave it out: pages login asks for the key, or reads it from stdin; others can see what stands in a command line"
+	oneEnvironment = "leave it out: a site has one environment; on this machine the values of its secrets are in .dev.vars"
+	isProduction   = "leave it out: pages deploy publishes; --preview gives a link instead"
+	neverAsk       = "nothing is published unasked: --propose-only prints the line that confirms, pages confirm ID"
+	onSave         = "pages dev builds at every save, and pages validate --watch checks at every save"
+	ownMachine     = "the server listens on this machine only; --allow-host has it answer to another name, through a tunnel say"
 )
 
 // meantCommand is the command line that a word below cmd, which is no command, was

@@ -48,10 +48,13 @@ func (c *cli) misspelled(cmd *cobra.Command, args []string) error {
 	if _, err := os.Stat(c.path(args[0])); err == nil {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		err := usageError("%q is no site and no command of pages migrate", args[0])
-		err.fix = fmt.Sprintf("did you mean %q?", cmd.CommandPath()+" "+near[0])
+	err := usageError("%q is no site and no command of pages migrate", args[0])
+	if args[0] == "apply" || args[0] == "up" {
+		err.fix = "leave it out: pages migrate applies what is pending"
+		return err
+	}
+	if meant := meantCommand(cmd, args[0]); meant != "" {
+		err.fix = fmt.Sprintf("did you mean %q?", meant)
 		return err
 	}
 	return nil

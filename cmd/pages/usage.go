@@ -20,6 +20,11 @@ func misuse(cmd *cobra.Command, err error) *failure {
 	if m := argumentCount.FindStringSubmatch(line); m != nil {
 		f := usageError("%q takes %s, and got %s", cmd.CommandPath(), expected(m), got(m[4]))
 		f.fix = "it is called as " + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "; see " + cmd.CommandPath() + " --help"
+		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
+			if meant := meantCommand(cmd, args[0]); meant != "" {
+				f.fix = fmt.Sprintf("did you mean %q?", meant)
+			}
+		}
 		return f
 	}
 	f := usageError("%s", strings.TrimSuffix(line, "."))

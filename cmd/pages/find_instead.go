@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/wrangler"
+)
+
+// This file finds what was meant where there is no manifest: one of another name, the
+// configuration of another tool, a site further down or up.
+
+// What is looked through for sites further down: a home folder has much in it.
+const (
+	mostSitesBelow   = 3
+	mostEntriesBelow = 2000
+	depthBelow       = 2
+)
+
+// otherName matches what a manifest is called by mistake.
+var otherName = regexp.MustCompile(`(?i)^pages?([._-]?(deploy|config))?\.(jsonc?|json5|json\.txt|ya?ml|toml)$`)
+
+// otherConfigs are the files of other tools, beside wrangler's, whose projects pages init adopts.
+var otherConfigs = regexp.MustCompile(`^(netlify\.toml|vercel\.json|firebase\.json|(astro|svelte|next|nuxt|vite|remix)\.config\.[cm]?[jt]s)$`)
+
+// insteadOf is what to do in a folder that holds no manifest, "" where nothing tells.
+func (c *cli) insteadOf(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	config := ""
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == manifest.FileName && e.Type()&fs.ModeSymlink != 0:
+			return c.shown(filepath.Join(dir, name)) + " is a link that leads to no file: correct it"
+		case name == manifest.FileName:
+			return c.shown(filepath.Join(dir, name)) + " is no file: put a file in its place; {} is enough"
+		case otherName.MatchString(name) && !e.IsDir():
+			if ext := strings.ToLower(filepath.Ext(name)); ext != ".json" && ext != ".txt" {
+				return "write " + c.shown(filepath.Join(dir, name)) + " as JSON, without comments, and call it " + manifest.FileName
+			}
+			return "rename " + c.shown(filepath.Join(dir, name)) + " to " + manifest.FileName
+		case config == "" && (slices.Contains(wrangler.Files(), name) || otherConfigs.MatchString(name)):
+			config = name
+		}
+	}
+	if config != "" {
+		where := ""
+		if dir != c.dir {
+			where = " " + c.shown(dir)
+		}
+		return "pages init" + where + " makes a site of this project (" + config + ")"
+	}
+	return c.sitesBelow(dir)
+}
+
+// sitesBelow names the sites in folders of a folder.
+func (c *cli) sitesBelow(dir string) string {
+	var found []string
+	seen := 0
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
+		if seen++; seen > mostEntriesBelow {
+			return fs.SkipAll
+		}
+		switch depth := strings.Count(path, "/"); {
+		case err != nil:
+			return fs.SkipDir
+		case !e.IsDir(), path == ".":
+			return nil
+		case strings.HasPrefix(e.Name(), "."), e.Name() == "node_modules", depth >= depthBelow:
+			return fs.SkipDir
+		}
+		if isFile(filepath.Join(dir, path, manifest.FileName)) {
+			if found = append(found, c.shown(filepath.Join(dir, path))); len(found) > mostSitesBelow {
+				return fs.SkipAll
+			}
+			return fs.SkipDir
+		}
+		return nil
+	})
+	switch {
+	case len(found) == 0:
+		return ""
+	case len(found) > mostSitesBelow:
+		return "name one of the sites here, such as -C " + found[0]
+	case len(found) > 1:
+		return "name one of the sites here: -C " + strings.Join(found, ", -C ")
+	}
+	return "name the site that is here: -C " + found[0]
+}
+
+// insteadOfNamed is what to do in place of naming something that is no site.
+func (c *cli) insteadOfNamed(path, abs string) string {
+	if strings.Trim(path, "0123456789") == "" {
+		return "give a port as --port " + path + "; what stands alone is a site's folder"
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return nearFolder(path, abs)
+	}
+	if info.IsDir() {
+		if instead := c.insteadOf(abs); instead != "" {
+			return instead
+		}
+	}
+	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
+		if isFile(filepath.Join(dir, manifest.FileName)) {
+			return fmt.Sprintf("name the site's folder, which is %q", c.shown(dir))
+		}
+		if dir == filepath.Dir(dir) || isRepository(dir) {
+			return ""
+		}
+	}
+}
+
+// nearFolder is the site beside a path that does not exist whose name is near.
+func nearFolder(path, abs string) string {
+	entries, err := os.ReadDir(filepath.Dir(abs))
+	if err != nil {
+		return ""
+	}
+	var sites []string
+	for _, e := range entries {
+		if isFile(filepath.Join(filepath.Dir(abs), e.Name(), manifest.FileName)) {
+			sites = append(sites, e.Name())
+		}
+	}
+	if near := nearest(filepath.Base(abs), sites); near != "" {
+		return fmt.Sprintf("did you mean %q?", filepath.Join(filepath.Dir(path), near))
+	}
+	return ""
+}
