@@ -17,7 +17,6 @@ import (
 
 const (
 	withNodeJS = `add "nodejs_compat" to runtime.compatibilityFlags in pages.deploy.json`
-	noBrowser  = "a Worker has no page: what is for browsers belongs in a script among the public files"
 	noFiles    = "a Worker has no file system: import the file, or ask env.ASSETS.fetch for a public one"
 	arguments  = "fetch(request, env, ctx)"
 )
@@ -31,14 +30,15 @@ var undefinedNames = map[string]string{
 	"clearImmediate": withNodeJS,
 	"__dirname":      noFiles,
 	"__filename":     noFiles,
-	"window":         noBrowser,
-	"document":       noBrowser,
-	"localStorage":   noBrowser,
-	"sessionStorage": noBrowser,
-	"alert":          noBrowser,
 	"env":            "it is the second argument of " + arguments + `; elsewhere import { env } from "cloudflare:workers"`,
 	"ctx":            "it is the third argument of " + arguments,
 	"React":          `import React from "react", or set "jsx": "react-jsx" and "jsxImportSource" under "compilerOptions" in tsconfig.json`,
+}
+
+// ofBrowsers are further ones, which packages made for pages ask for.
+var ofBrowsers = []string{
+	"DOMParser", "Element", "FileReader", "HTMLElement", "Image", "Node", "Worker", "XMLHttpRequest", "XMLSerializer", "alert", "customElements", "document",
+	"indexedDB", "localStorage", "location", "requestAnimationFrame", "sessionStorage", "window",
 }
 
 // wordings are messages that need nothing else to be understood, with what to do.
@@ -46,6 +46,10 @@ var wordings = []struct {
 	message *regexp.Regexp
 	advice  string // with $1 for what the message names
 }{
+	{
+		regexp.MustCompile(`^Code generation from strings disallowed`),
+		"the platform runs no code from texts while it serves: compile templates and schemas at the top level of the module, or before the build",
+	},
 	{regexp.MustCompile(`^Invalid URL: "(/[^"]*)"$`), `write new URL("$1", request.url)`},
 	{regexp.MustCompile(`^Can't modify immutable headers`), "copy it first: new Response(response.body, response), or new Request(request)"},
 	{regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`), "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},
@@ -58,6 +62,9 @@ var wordings = []struct {
 // advice is what to do about an exception, "" where nothing is known. The source text is code.
 func (w *Worker) advice(f *Error, code string) string {
 	if name, ok := strings.CutSuffix(f.Message, " is not defined"); ok && f.Name == "ReferenceError" {
+		if slices.Contains(ofBrowsers, name) {
+			return "only browsers have " + name + ": run this in a script of the page, or use a package that does without"
+		}
 		return undefinedNames[name]
 	}
 	for _, known := range wordings {
