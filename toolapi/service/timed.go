@@ -11,7 +11,7 @@ import (
 )
 
 // timestamp is ISO 8601 with an offset; seconds and their fraction may be left out.
-var timestamp = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$`)
+var timestamp = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$`)
 
 // parseTime reads a timestamp of the calendar and the clock.
 func parseTime(s string) (time.Time, bool) {
