@@ -172,7 +172,14 @@ func refusedStatus(err error) *failure {
 // noAnswer is a request that got none, or one that is not the contract's.
 func noAnswer(err error) *failure {
 	if e, ok := errors.AsType[*client.TransportError](err); ok {
-		return &failure{code: exitNetwork, id: "no-answer", msg: e.Error(), fix: "check the address (PAGES_BASE_URL) and the network, and try again", err: err, said: &said{RequestID: e.RequestID}}
+		fix := "check the address (PAGES_BASE_URL) and the network, and try again"
+		if e.Untrusted() {
+			fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE"
+			if errors.Is(err, http.ErrSchemeMismatch) {
+				fix = "check the port of the address (PAGES_BASE_URL): plain http answers there"
+			}
+		}
+		return &failure{code: exitNetwork, id: "no-answer", msg: e.Error(), fix: fix, err: err, said: &said{RequestID: e.RequestID}}
 	}
 	if e, ok := errors.AsType[*client.ContractError](err); ok {
 		return &failure{code: exitNetwork, id: "not-the-contract", msg: printable(e.Error()), fix: "check PAGES_BASE_URL", err: err, said: &said{RequestID: e.RequestID, Status: e.Status}}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -25,6 +27,8 @@ func TestInterruptedDeploys(t *testing.T) {
 		"network lost while sending": {&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: lost}, exitResume, "unfinished", "run the same command again: it sends what is missing", "r1"},
 		"service shut down":          {&deploy.UnfinishedError{Stored: 3, Missing: 4, Err: status(503, toolapi.CodePagesUnavailable)}, exitResume, "unfinished", "run the same command again: it sends what is missing", "r2"},
 		"network lost before":        {lost, exitNetwork, "no-answer", "check the address (PAGES_BASE_URL) and the network, and try again", "r1"},
+		"plain http":                 {&client.TransportError{RequestID: "r3", Err: http.ErrSchemeMismatch}, exitNetwork, "no-answer", "check the port of the address (PAGES_BASE_URL): plain http answers there", "r3"},
+		"certificate of nobody":      {&client.TransportError{RequestID: "r3", Err: &tls.CertificateVerificationError{Err: errors.New("unknown")}}, exitNetwork, "no-answer", "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE", "r3"},
 		"service away before":        {status(503, toolapi.CodeUnavailable), exitNetwork, toolapi.CodeUnavailable, "try again", "r2"},
 		"a file changed":             {&deploy.ChangedError{Path: "public/a"}, exitRefused, toolapi.CodeFileChanged, "let the build finish, and deploy again", ""},
 		"someone else was faster":    {&deploy.ConflictError{Base: "r1-a", Live: "r2-b"}, exitRefused, toolapi.CodeRevisionConflict, "look at it with pages deploy --plan, and deploy again; --force leaves the check out", ""},

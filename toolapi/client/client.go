@@ -42,7 +42,7 @@ type Options struct {
 	// UserAgent defaults to "pages".
 	UserAgent string
 	// Transport defaults to a transport of the client's own, which goes through the
-	// proxies of the environment.
+	// proxies of the environment, but to this machine.
 	Transport http.RoundTripper
 	// Patience is how long an upload is tried without any progress, and how long a rate
 	// limit is waited out. Default 2 minutes.
@@ -129,7 +129,7 @@ func (c *Client) Tool(name string) (*toolapi.Tool, bool) {
 // newTransport keeps as many connections as an upload uses.
 func newTransport() *http.Transport {
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
+		Proxy:                 proxy,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
 		MaxIdleConnsPerHost:   maxIdle,
@@ -138,6 +138,15 @@ func newTransport() *http.Transport {
 		ForceAttemptHTTP2:     true,
 		ExpectContinueTimeout: time.Second,
 	}
+}
+
+// proxy is that of the environment. What is for this machine goes through none: a key goes
+// there over plain http, and a proxy would read it.
+func proxy(r *http.Request) (*url.URL, error) {
+	if Local(r.URL.Hostname()) {
+		return nil, nil //nolint:nilnil // none is used, and nothing went wrong
+	}
+	return http.ProxyFromEnvironment(r)
 }
 
 const (

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -54,6 +56,13 @@ type TransportError struct {
 
 func (e *TransportError) Error() string { return "the service does not answer: " + e.Err.Error() }
 func (e *TransportError) Unwrap() error { return e.Err }
+
+// Untrusted reports whether who answered did not show that it is the service: by its
+// certificate, or because it speaks plain http. Nothing was sent to it.
+func (e *TransportError) Untrusted() bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](e.Err)
+	return ok || errors.Is(e.Err, http.ErrSchemeMismatch)
+}
 
 // ContractError is an answer that is not what the contract says.
 type ContractError struct {

@@ -137,8 +137,8 @@ func withID(err error, id string) error {
 // again says whether to send r again, and when.
 func (c *Client) again(r request, err error, pause *time.Duration) (wait time.Duration, ok bool) {
 	lost, isLost := errors.AsType[*TransportError](err)
-	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound {
-		return 0, false // it will not be there in a moment either
+	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound || isLost && lost.Untrusted() {
+		return 0, false // it will not be another in a moment either
 	}
 	refused, isRefused := errors.AsType[*StatusError](err)
 	switch {
