@@ -17,7 +17,8 @@ import "time"
 // passed over.
 //
 // Confirmations. A member's proposal is confirmed by the same member; a service
-// account's by any member of the workspace who may do the thing. An id of someone
+// account's by any member of the workspace who may do the thing, as long as the account may
+// still do it and the key that proposed is not revoked. An id of someone
 // else, of another tool or of another workspace is answered as an unknown one. A
 // proposal whose target changed is stale. Confirming twice gives the
 // first answer again. A holder may have maxProposals open in a workspace; the oldest make room.

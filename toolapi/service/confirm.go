@@ -82,7 +82,7 @@ func ahead[A proposing, R any](c *call, prepare func(*call, A) (plan[R], error))
 		return goes{}, err
 	}
 	proposal, err := c.find(strings.ToLower(args.Confirm()), asked)
-	if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() {
+	if err != nil || proposal.answer.Valid || proposal.expires <= c.now.UnixMilli() || !proposal.stands(c.needs()) {
 		return goes{}, err
 	}
 	now, err := prepare(c, args)
@@ -103,14 +103,38 @@ func (c *call) propose(id, summary, target string, asked []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, fingerprint, arguments, target, summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		id, c.tool.Name, c.in.id, c.who.holder, asked, string(arguments), target, summary, c.now.UnixMilli(), c.now.Add(proposalLife).UnixMilli())
+	return c.exec("INSERT INTO proposals (id, tool, workspace_id, holder_id, key_id, fingerprint, arguments, target, summary, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		id, c.tool.Name, c.in.id, c.who.holder, c.who.key, asked, string(arguments), target, summary, c.now.UnixMilli(), c.now.Add(proposalLife).UnixMilli())
+}
+
+// proposer is who made a proposal, as of now.
+type proposer struct {
+	holder  int64
+	service bool
+	role    string // in the workspace; "" for none
+	revoked bool   // the key is
+}
+
+// proposerColumns are those of a proposer, of proposals p with proposerTables.
+const (
+	proposerColumns = "p.holder_id, h.service, coalesce(m.role, ''), k.revoked_at IS NOT NULL"
+	proposerTables  = `JOIN holders h ON h.id = p.holder_id LEFT JOIN keys k ON k.id = p.key_id
+		LEFT JOIN memberships m ON m.holder_id = p.holder_id AND m.workspace_id = p.workspace_id`
+)
+
+func (p *proposer) columns() []any { return []any{&p.holder, &p.service, &p.role, &p.revoked} }
+
+// stands reports whether a proposal still counts as that of its proposer. A member who
+// confirms has permissions of their own; a service account's reach ends with its key and
+// its membership, and what others would do for it ends too.
+func (p *proposer) stands(needs permission) bool {
+	return !p.service || !p.revoked && may(p.role, needs)
 }
 
 // open is a proposal that a call names.
 type open struct {
-	holder      int64
-	service     bool
+	proposer
+
 	fingerprint []byte
 	target      string
 	summary     string
@@ -129,6 +153,9 @@ func confirm[R any, P proposed[R]](c *call, id string, asked []byte, prepare fun
 	}
 	if p.expires <= c.now.UnixMilli() {
 		return nil, entry{}, refusePropose(toolapi.CodeConfirmationExpired, "The proposal has expired; nothing was done.")
+	}
+	if !p.stands(c.needs()) {
+		return nil, entry{}, refusePropose(toolapi.CodeConfirmationStale, "The service account that proposed it may not propose it any more; nothing was done.")
 	}
 	now, err := prepare()
 	if refused, ok := refusedWith(err); ok && gone(refused.refusal.Code) || err == nil && now.target != p.target {
@@ -160,9 +187,8 @@ func (c *call) find(id string, asked []byte) (open, error) {
 			Instruction: "Ask a member of the workspace to confirm with their own key and the same arguments.",
 		}}
 	}
-	found, err := c.one(`SELECT p.holder_id, h.service, p.fingerprint, p.target, p.summary, p.expires_at, p.answer
-		FROM proposals p JOIN holders h ON h.id = p.holder_id WHERE p.id = ? AND p.tool = ? AND p.workspace_id = ?`,
-		[]any{id, c.tool.Name, c.in.id}, &p.holder, &p.service, &p.fingerprint, &p.target, &p.summary, &p.expires, &p.answer)
+	found, err := c.one("SELECT "+proposerColumns+", p.fingerprint, p.target, p.summary, p.expires_at, p.answer FROM proposals p "+proposerTables+" WHERE p.id = ? AND p.tool = ? AND p.workspace_id = ?",
+		[]any{id, c.tool.Name, c.in.id}, append(p.columns(), &p.fingerprint, &p.target, &p.summary, &p.expires, &p.answer)...)
 	switch {
 	case err != nil:
 		return p, err
@@ -173,6 +199,9 @@ func (c *call) find(id string, asked []byte) (open, error) {
 	}
 	return p, nil
 }
+
+// needs is what the tool of the call takes.
+func (c *call) needs() permission { return c.service.tools[c.tool.Name].needs }
 
 func refusePropose(code, message string) error {
 	return refuseAt(code, message, "confirmation_id", "propose again: send the arguments without confirmation_id")

@@ -163,6 +163,42 @@ func TestServiceAccountProposes(t *testing.T) {
 	})
 }
 
+// TestServiceAccountIsGone: what a service account proposed ends with its key, its role and
+// its membership; what was confirmed before is answered again.
+func TestServiceAccountIsGone(t *testing.T) {
+	for _, change := range []string{
+		"UPDATE keys SET revoked_at = 1 WHERE holder_id = (SELECT id FROM holders WHERE service)",
+		"UPDATE memberships SET role = 'viewer' WHERE holder_id = (SELECT id FROM holders WHERE service)",
+		"DELETE FROM memberships WHERE holder_id = (SELECT id FROM holders WHERE service)",
+	} {
+		w := newWorld(t)
+		for i, c := range w.twoCalls() {
+			if i > 0 {
+				w.sql("UPDATE keys SET revoked_at = NULL")
+				w.sql("INSERT OR REPLACE INTO memberships SELECT id, 1, 'owner' FROM holders WHERE service")
+			}
+			id := w.propose("service", c)
+			w.sql(change)
+			before := w.snapshot("audit", "keys")
+			w.refused(toolapi.CodeConfirmationStale, "member", c.tool, c.body("confirmation_id", id))
+			if w.snapshot("audit", "keys") != before {
+				t.Errorf("%s: it did something", change)
+			}
+			if page := w.enter("member").send("GET", "/console/w/acme/proposals", "").text; !strings.Contains(page, "may not propose it any more") {
+				t.Errorf("%s: the console does not say so", change)
+			}
+		}
+	}
+	w := newWorld(t)
+	c := w.twoCalls()[0]
+	id := w.propose("service", c)
+	first := w.ok("member", c.tool, c.body("confirmation_id", id))
+	w.sql("UPDATE keys SET revoked_at = 1 WHERE holder_id = (SELECT id FROM holders WHERE service)")
+	if again := w.ok("member", c.tool, c.body("confirmation_id", id)); !bytes.Equal(again.body, first.body) {
+		t.Errorf("%s", again.body)
+	}
+}
+
 // TestExpiry is C-008 and C-009.
 func TestExpiry(t *testing.T) {
 	testmachine.Unraced(t)

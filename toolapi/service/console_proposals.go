@@ -26,19 +26,19 @@ func (t tx) waiting(workspace int64, now time.Time) (n int, err error) {
 
 // proposalRow is a proposal as it is kept.
 type proposalRow struct {
+	proposer
+
 	id, tool, arguments, target, summary string
-	holder                               int64
-	service                              bool
 	name, email                          string
 	created, expires                     int64
 	answer                               sql.NullString
 }
 
-const proposalQuery = `SELECT p.id, p.tool, p.arguments, p.target, p.summary, p.holder_id, h.service, h.name, h.email, p.created_at, p.expires_at, p.answer
-	FROM proposals p JOIN holders h ON h.id = p.holder_id WHERE p.workspace_id = ? AND `
+const proposalQuery = "SELECT " + proposerColumns + `, p.id, p.tool, p.arguments, p.target, p.summary, h.name, h.email, p.created_at, p.expires_at, p.answer
+	FROM proposals p ` + proposerTables + " WHERE p.workspace_id = ? AND "
 
 func (p *proposalRow) columns() []any {
-	return []any{&p.id, &p.tool, &p.arguments, &p.target, &p.summary, &p.holder, &p.service, &p.name, &p.email, &p.created, &p.expires, &p.answer}
+	return append(p.proposer.columns(), &p.id, &p.tool, &p.arguments, &p.target, &p.summary, &p.name, &p.email, &p.created, &p.expires, &p.answer)
 }
 
 // proposalView is a proposal as a person sees it.
@@ -145,6 +145,9 @@ func (v *visit) show(t tx, p proposalRow) (proposalView, error) {
 		Created: v.clock(p.created), Expires: v.clock(p.expires), Left: left(time.Duration(p.expires-v.now.UnixMilli()) * time.Millisecond),
 	}
 	shown.MayApprove, shown.Because = v.mayApprove(p, h)
+	if shown.MayApprove && !p.stands(h.needs) {
+		shown.MayApprove, shown.Because = false, p.name+" may not propose it any more: its key was revoked, or it lost its role."
+	}
 	var arguments map[string]any
 	if err := json.Unmarshal([]byte(p.arguments), &arguments); err != nil {
 		return shown, err
