@@ -28,6 +28,7 @@ const (
 	devLock      = "dev.lock"    // held by who runs
 	devFile      = "dev.json"    // who runs, and the run's token
 	historyFile  = "db_history"  // of pages db shell
+	toldDir      = "told"        // what commands tell a dev server: state_lock.go
 )
 
 // state is a site's local state: .pages/state beside the manifest, or the
@@ -54,8 +55,10 @@ func (c *cli) openState(dir string) (*state, error) { return openStateIn(c.state
 // openStateIn opens the state folder itself.
 func openStateIn(folder string) (*state, error) {
 	s := &state{dir: folder}
-	if err := os.MkdirAll(filepath.Join(s.dir, storageDir), 0o700); err != nil {
-		return nil, s.unusable(err)
+	for _, name := range []string{storageDir, toldDir} {
+		if err := os.MkdirAll(filepath.Join(s.dir, name), 0o700); err != nil {
+			return nil, s.unusable(err)
+		}
 	}
 	if err := s.ignore(); err != nil {
 		return nil, s.unusable(err)

@@ -94,8 +94,11 @@ func (s *state) lockMigrations(ctx context.Context) (unlock func(), err error) {
 }
 
 // migrationsTold is the file that changes when a command migrated the database: a dev server that a
-// migration stopped tries again.
-func (s *state) migrationsTold() string { return filepath.Join(s.dir, migrateLock) }
+// migration stopped tries again. No database lies in its folder: macOS and the BSDs watch a file by
+// opening all that lies beside it, and to close a file again ends every lock that the process has on
+// it (fcntl(2)), those of its databases' connections too. Another process would then take itself for
+// the last one, and remove the log that this one goes on writing to.
+func (s *state) migrationsTold() string { return filepath.Join(s.dir, toldDir, "migrated") }
 
 // tellMigrated changes that file, which nobody holds. Where it cannot, the next save has the same effect.
 func (s *state) tellMigrated() { _ = os.WriteFile(s.migrationsTold(), []byte("migrated\n"), 0o600) }
@@ -142,7 +145,7 @@ func (s *state) settle() (err error) {
 }
 
 // keptFiles are the files of the state folder that are no state.
-func keptFiles() []string { return []string{devFile, historyFile, undoFolder} }
+func keptFiles() []string { return []string{devFile, historyFile, undoFolder, toldDir} }
 
 func (s *state) release() error {
 	if s.held == nil {

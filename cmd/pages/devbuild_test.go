@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// TestWatchedFoldersHoldNoDatabase: where a folder is watched by opening what lies in it,
+// that would end the locks of databases. Also when a migration stopped the build, which
+// goes on when a command has told that the database was mended.
+func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
+	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a (x);\n"})
+	m, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	c := &cli{env: env{now: time.Now, stderr: &bytes.Buffer{}, stdout: &bytes.Buffer{}}}
+	s, err := c.openState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	b, err := (&devRun{cli: c, flags: &devFlags{}, dir: dir, manifest: m, state: s}).newBuilder(t.Context(), newConsole(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	if err := os.WriteFile(filepath.Join(dir, "migrations", "0002_b.sql"), []byte("CREATE TABLE nonsense (;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := b.Build(t.Context(), nil)
+	if out.OK {
+		t.Fatal("the migration did not stop the build")
+	}
+	for _, path := range out.Watch {
+		folder := filepath.Dir(path)
+		if _, err := os.Stat(folder); err != nil {
+			t.Errorf("%s is watched by a folder above it: %v", path, err)
+		}
+		if databases, _ := filepath.Glob(filepath.Join(folder, "*.db")); databases != nil {
+			t.Errorf("beside %s, which is watched, lie %v", path, databases)
+		}
+	}
+	s.tellMigrated()
+	if _, err := os.Stat(s.migrationsTold()); err != nil {
+		t.Error(err)
+	}
+}
