@@ -19,9 +19,9 @@ type Exchange struct {
 	// any more, or for now. Default: nobody hears of it.
 	Waits func()
 
-	w     http.ResponseWriter
-	r     *http.Request
-	depth int // of fetches to the site itself that led here
+	w       http.ResponseWriter
+	r       *http.Request
+	lineage lineage
 
 	// Set by Serve.
 	host  *Host
@@ -65,7 +65,7 @@ type Exchange struct {
 // door has made canonical. w is written by Serve alone.
 func NewExchange(w http.ResponseWriter, r *http.Request) *Exchange {
 	return &Exchange{
-		w: w, r: r, depth: selfDepth(r.Context()),
+		w: w, r: r, lineage: lineageOf(r.Context()),
 		answered: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
 		chunks: make(chan chunk), users: 2, timers: timers{wake: make(chan struct{}, 1)},
 	}

@@ -274,6 +274,29 @@ func TestFetchSelf(t *testing.T) {
 	}
 }
 
+// TestFetchSelfWide: what a visitor's request leads to is bounded, also where each request makes few more.
+func TestFetchSelfWide(t *testing.T) {
+	var all atomic.Int64
+	var w *worker
+	w = serve(t, handler(`
+		const ask = async () => { const r = await fetch(request.url); return r.text(); };
+		const [a, b] = await Promise.all([ask(), ask()].map((p) => p.catch(String)));
+		return new Response(a.startsWith("Error: Too many") ? a : b);`), web.Options{
+		StrictlyPublic: true, IsSelf: func(string) bool { return true },
+		Self: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if all.Add(1) <= 2000 {
+				w.ServeHTTP(rw, r)
+			}
+		}),
+	})
+	const want = "Error: Too many subrequests: the site fetched itself 1000 times within one visitor's request"
+	for range 2 { // each visitor's request has its own
+		if _, body := w.get("/"); all.Swap(0) != 1000 || body != want {
+			t.Errorf("got %q", body)
+		}
+	}
+}
+
 func TestFetchIsGuarded(t *testing.T) {
 	url, hits := backend(t)
 	port := url[strings.LastIndex(url, ":"):]

@@ -8,13 +8,20 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// maxDepth is how often a site may fetch itself within one visitor's request.
-// The platform's own figure is not shown; 16 is that of Workers.
-const maxDepth = 16
+// The platform's own figures are not shown.
+const (
+	// maxDepth is how often a site may fetch itself one within the other; 16 is that
+	// of Workers.
+	maxDepth = 16
+	// maxSelf is how often it may within one visitor's request. The depth alone would
+	// let each request make as many as it may, and each of those again.
+	maxSelf = 1000
+)
 
 // isSelf reports whether u is on the site itself, a dot at the end of its host or
 // not: one that passed for another host would be fetched without end.
@@ -23,15 +30,24 @@ func (h *Host) isSelf(u *url.URL) bool {
 	return h.o.IsSelf(strings.TrimSuffix(name, ".") + port)
 }
 
-type depthKey struct{}
+// lineage is how often the site fetched itself on the way to a request, and within
+// the visitor's request that all began with.
+type lineage struct {
+	depth int
+	all   *atomic.Int64
+}
 
-func selfDepth(ctx context.Context) int {
-	depth, _ := ctx.Value(depthKey{}).(int)
-	return depth
+type lineageKey struct{}
+
+func lineageOf(ctx context.Context) lineage {
+	if l, ok := ctx.Value(lineageKey{}).(lineage); ok {
+		return l
+	}
+	return lineage{all: &atomic.Int64{}}
 }
 
 // Depth is how often the site fetched itself on the way to this request.
-func (x *Exchange) Depth() int { return x.depth }
+func (x *Exchange) Depth() int { return x.lineage.depth }
 
 // fetchSelf sends r through the site's own front door, as any visitor's request.
 func (h *Host) fetchSelf(x *Exchange, r *http.Request) (*http.Response, error) {
@@ -39,10 +55,13 @@ func (h *Host) fetchSelf(x *Exchange, r *http.Request) (*http.Response, error) {
 		return nil, engine.TypeError("fetch to %q is the site itself, which has no origin behind it; "+
 			"the compatibility flag global_fetch_strictly_public sends it through the front door", r.URL.Host)
 	}
-	if x.depth >= maxDepth {
+	if x.lineage.depth >= maxDepth {
 		return nil, &engine.Error{Name: "Error", Message: fmt.Sprintf("Subrequest depth limit exceeded: the site fetched itself %d times over", maxDepth)}
 	}
-	r = r.WithContext(context.WithValue(r.Context(), depthKey{}, x.depth+1))
+	if x.lineage.all.Add(1) > maxSelf {
+		return nil, &engine.Error{Name: "Error", Message: fmt.Sprintf("Too many subrequests: the site fetched itself %d times within one visitor's request", maxSelf)}
+	}
+	r = r.WithContext(context.WithValue(r.Context(), lineageKey{}, lineage{x.lineage.depth + 1, x.lineage.all}))
 	r.RequestURI = r.URL.RequestURI()
 	r.RemoteAddr = "127.0.0.1:0"
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
