@@ -3,6 +3,7 @@ package web_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/runtime/web"
 )
@@ -44,6 +45,26 @@ func TestConsoleArguments(t *testing.T) {
 		}
 		if e := w.console[0]; e.Args != c.want || !e.Called {
 			t.Errorf("%s: %.200s, want %s", c.call, e.Args, c.want)
+		}
+	}
+}
+
+// What is large is shown at the cost of what is shown of it: Node.js gives the same.
+func TestConsoleOfLargeArrays(t *testing.T) {
+	for code, want := range map[string]string{
+		`new Uint8Array(4e7)`: "... 39999900 more items\n]", `new Array(1e9)`: "[ <1000000000 empty items> ]",
+		`const a = new Array(1e9); a[5] = 1; a[1e8] = 2; return a`:         "[\n  <5 empty items>,\n  1,\n  <99999994 empty items>,\n  2,\n  <899999999 empty items>\n]",
+		`const a = [1, , , 2]; a.name = "a"; a[Symbol("s")] = 1; return a`: "[ 1, <2 empty items>, 2, name: 'a', [Symbol(s)]: 1 ]",
+		`"ab".match(/b/)`: "[ 'b', index: 1, input: 'ab', groups: undefined ]", `Array(1e6).fill(7)`: "... 999900 more items\n]",
+		`Object.assign(new Uint8Array(2), { name: "b" })`: "Uint8Array(2) [ 0, 0, name: 'b' ]",
+	} {
+		if !strings.Contains(code, "return") {
+			code = "return " + code
+		}
+		w := serve(t, `export default { fetch() { console.log((() => { `+code+` })()); return new Response("ok"); } };`, web.Options{})
+		w.budget = 5 * time.Second
+		if _, body := w.get("/"); body != "ok" || !strings.HasSuffix(strings.TrimSpace(w.lines()), want) {
+			t.Errorf("%s: %s, printed %.200s, want %s", code, body, w.lines(), want)
 		}
 	}
 }

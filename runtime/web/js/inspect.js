@@ -163,6 +163,16 @@ function keysOf(c, value) {
   return symbols.length === 0 ? keys : [...keys, ...symbols.filter((key) => Object.prototype.propertyIsEnumerable.call(value, key))];
 }
 
+// Elements beside which no other properties are looked for: the engine lists all together.
+const MANY = 2 ** 16;
+
+// The keys of an array that are no indexes: they come last.
+function namedKeys(c, value) {
+  if (value.length > MANY) return [];
+  const keys = keysOf(c, value);
+  return keys.slice(keys.findLastIndex(isIndex) + 1);
+}
+
 const isIndex = (key) => typeof key === "string" && /^(0|[1-9]\d*)$/.test(key) && +key < 2 ** 32 - 1;
 
 // What is shown of a value: brackets, entries before the properties, the keys.
@@ -170,7 +180,7 @@ function shape(c, value, level) {
   const name = className(value, c, level), tag = tagOf(value, name);
   const keys = () => keysOf(c, value);
   if (types.isOrdinary(value)) return ordinaryShape(value, name, tag, keys());
-  const rest = () => keysOf(c, value).filter((key) => !isIndex(key));
+  const rest = () => namedKeys(c, value);
   if (Array.isArray(value)) {
     const prefix = name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${value.length})`) : "";
     return { braces: [`${prefix}[`, "]"], keys: rest(), entries: () => arrayEntries(c, value, level), array: true, bare: value.length === 0 && prefix === "" ? "[]" : value.length === 0 ? `${prefix}[]` : undefined };
@@ -451,12 +461,20 @@ function arrayEntries(c, value, level) {
       output.push(property(c, value, level, `${i}`, true, true));
       continue;
     }
-    let end = i + 1;
-    while (end < value.length && !Object.hasOwn(value, end)) end++;
+    const end = nextElement(value, i + 1);
     output.push(c.stylize(`<${end - i} empty item${end - i > 1 ? "s" : ""}>`, "undefined"));
     i = end - 1;
   }
   return output;
+}
+
+// The index of the next element that an array has, or its length.
+function nextElement(value, from) {
+  const near = Math.min(value.length, from + MANY);
+  for (let i = from; i < near; i++) if (Object.hasOwn(value, i)) return i;
+  if (near === value.length) return near;
+  const next = Object.keys(value).find((key) => isIndex(key) && +key >= near);
+  return next === undefined ? value.length : +next;
 }
 
 function typedEntries(c, value, level) {
