@@ -50,28 +50,16 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 	return cmd
 }
 
-// writeWhole writes a file that is there as a whole or not at all; nobody else may read it.
+// writeWhole is replaceFile for what a command was asked to write, which nobody else may read.
 func (c *cli) writeWhole(ctx context.Context, path string, write func(io.Writer) error) error {
-	grown := path + ".part"
-	file, err := os.OpenFile(grown, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err == nil {
-		err = write(file)
-		if err == nil {
-			err = ctx.Err()
+	err := replaceFile(path, 0o600, func(w io.Writer) error {
+		if err := write(w); err != nil {
+			return err
 		}
-		if err == nil {
-			err = file.Sync()
-		}
-		err = errors.Join(err, file.Close())
-		if err == nil {
-			err = os.Rename(grown, path)
-		}
-		if err != nil {
-			err = errors.Join(err, os.Remove(grown))
-		}
-	}
-	if disk, ok := errors.AsType[*os.PathError](err); ok {
-		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", c.shown(path)), "name a file that you may write to, on a disk with room", disk)
+		return ctx.Err()
+	})
+	if errors.As(err, new(*os.PathError)) || errors.As(err, new(*os.LinkError)) {
+		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", c.shown(path)), "name a file that you may write to, on a disk with room", err)
 	}
 	return err
 }

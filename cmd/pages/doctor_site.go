@@ -101,7 +101,7 @@ func (d *doctor) checkTypes(context.Context) []finding {
 	want := workertypes.Declare(d.manifest)
 	wrong := finding{
 		Check: "types", Status: warned, Message: workertypes.FileName + " is not what the manifest says",
-		mend: func(context.Context) error { return os.WriteFile(path, want, 0o644) },
+		mend: d.rewrite(workertypes.FileName, want),
 	}
 	switch {
 	case missing:
@@ -110,6 +110,23 @@ func (d *doctor) checkTypes(context.Context) []finding {
 		return well("types", "%s is up to date", workertypes.FileName)
 	}
 	return []finding{wrong}
+}
+
+// rewrite gives a file of the site another text, unless a link leads it out of the site's folder.
+func (d *doctor) rewrite(name string, text []byte) func(context.Context) error {
+	return func(context.Context) (err error) {
+		p, err := openProject(d.dir)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+		f, err := p.read(name)
+		if err != nil {
+			return err
+		}
+		f.after, f.mark = text, false // a byte order mark that is to stay is in the text
+		return f.write(p)
+	}
 }
 
 // typed reports whether TypeScript checks the Worker, and whether there is something that it should know.
@@ -163,6 +180,6 @@ func (d *doctor) checkIgnore(context.Context) []finding {
 	missing := strings.Join(strings.Fields(string(after[len(before):])), " ")
 	return []finding{{
 		Check: "gitignore", Status: warned, Message: "these lines are missing in .gitignore: " + missing,
-		mend: func(context.Context) error { return os.WriteFile(path, after, 0o644) },
+		mend: d.rewrite(".gitignore", after),
 	}}
 }

@@ -66,8 +66,11 @@ func resourceError(id, msg, fix string, err error) *failure {
 	return &failure{code: exitResource, id: id, msg: msg, fix: fix, err: err}
 }
 
-// reason is an error without the operation and path, which the message names.
+// reason is an error without the operation and its paths, which the message names.
 func reason(err error) string {
+	if paths, ok := errors.AsType[*os.LinkError](err); ok {
+		return paths.Err.Error()
+	}
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err.Error()
 	}

@@ -55,24 +55,12 @@ func (r *remote) saveLink() error {
 	return nil
 }
 
-// writePrivate replaces a file whole, readable by its owner alone.
+// writePrivate is replaceText for a file that its owner alone may read, in a folder that need not be there.
 func writePrivate(path string, text []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return replaceText(path, 0o600, text)
 }
 
 // isLocal reports whether an address is this machine's.

@@ -66,10 +66,7 @@ func (s *migrations) writeSchema(file, text string, check bool) error {
 	case err == nil && !bytes.HasPrefix(there, []byte(schemaHead)):
 		return &failure{code: exitRefused, id: "schema-not-ours", msg: shown + " was not written by pages migrate schema", fix: "move it away, or write another file with --output"}
 	case err == nil || errors.Is(err, fs.ErrNotExist):
-		err = os.WriteFile(file+".part", []byte(text), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(file+".part", file)
+		err = replaceText(file, 0o644, []byte(text))
 	}
 	if err != nil {
 		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", shown), "name a file that you may write with --output", err)

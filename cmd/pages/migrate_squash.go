@@ -84,10 +84,7 @@ func dumpMigrated(ctx context.Context, db *sql.DB, w io.Writer) (err error) {
 func (s *migrations) writeSquash(made migrate.Squash) error {
 	folder := filepath.Join(s.dir, filepath.FromSlash(s.m.Bindings.Database.Migrations))
 	file := filepath.Join(folder, made.File.Name)
-	err := os.WriteFile(file+".part", made.File.SQL, 0o644)
-	if err == nil {
-		err = os.Rename(file+".part", file)
-	}
+	err := replaceText(file, 0o644, made.File.SQL)
 	for _, name := range made.Replaces {
 		if err == nil {
 			err = os.Remove(filepath.Join(folder, name))

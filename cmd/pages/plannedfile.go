@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -137,7 +136,7 @@ func (f *plannedFile) write(p *projectFolder) (err error) {
 	if err := p.root.MkdirAll(path.Dir(f.target), 0o755); err != nil {
 		return err
 	}
-	fresh := path.Join(path.Dir(f.target), ".pages-"+rand.Text()+".tmp")
+	fresh := path.Join(path.Dir(f.target), growingName())
 	out, err := p.root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
 	if err != nil {
 		return err

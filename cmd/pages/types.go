@@ -63,12 +63,7 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	case check:
 		return &failure{code: exitRefused, id: "types-differ", msg: fmt.Sprintf("%q is not what the manifest says", shown), fix: "run pages types and commit the file"}
 	}
-	grown := path + ".part"
-	err = os.WriteFile(grown, text, 0o644)
-	if err == nil {
-		err = os.Rename(grown, path)
-	}
-	if err != nil {
+	if err := replaceText(path, 0o644, text); err != nil {
 		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", shown), "name a file that you may write with --output", err)
 	}
 	return c.printTypes(shown, true)
