@@ -79,10 +79,8 @@ func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left
 			return nil, err
 		}
 	}
-	for name, text := range texts {
-		if err := writeFile(dir, name, text); err != nil {
-			return nil, err
-		}
+	if err := writeFiles(dir, texts); err != nil {
+		return nil, err
 	}
 	for _, a := range b.Assets {
 		to := filepath.Join(dir, "public", filepath.FromSlash(a.Path))
@@ -123,19 +121,29 @@ func keepRedirects(file string) (left []string, err error) {
 // keptFiles are written once, for whoever takes the project over.
 var keptFiles = []string{"package.json", ".dev.vars", ".gitignore"}
 
-func writeFile(dir, name string, text []byte) error {
-	file := filepath.Join(dir, filepath.FromSlash(name))
-	if _, err := os.Lstat(file); err == nil && slices.Contains(keptFiles, name) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+// writeFiles writes files by their names. The folder may have come with the site: no link leads out of it.
+func writeFiles(dir string, texts map[string][]byte) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o644)
-	if name == ".dev.vars" {
-		mode = 0o600
+	defer func() { err = errors.Join(err, root.Close()) }()
+	for name, text := range texts {
+		if _, err := root.Lstat(name); err == nil && slices.Contains(keptFiles, name) {
+			continue
+		}
+		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if name == ".dev.vars" {
+			mode = 0o600
+		}
+		if err := root.WriteFile(name, text, mode); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(file, text, mode)
+	return nil
 }
 
 func copyFile(from, to string) (err error) {

@@ -179,6 +179,26 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
+// TestWriteThroughLinks writes again to a folder that came with the site: no link in it leads the text elsewhere.
+func TestWriteThroughLinks(t *testing.T) {
+	b, m := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": ""})
+	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "other")
+	if _, err := Write(b, m, dir, Options{Name: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	readme := filepath.Join(dir, "README.md")
+	if err := errors.Join(os.WriteFile(other, []byte("kept"), 0o644), os.Remove(readme)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, readme); err != nil {
+		t.Skip(err)
+	}
+	_, err := Write(b, m, dir, Options{Name: "x"})
+	if text, _ := os.ReadFile(other); err == nil || string(text) != "kept" {
+		t.Errorf("%v, and the other file is %q", err, text)
+	}
+}
+
 func TestMigrationNames(t *testing.T) {
 	for given, want := range map[string]string{
 		"0001_a.sql 0002_b.sql":            "0001_a.sql 0002_b.sql",
