@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -60,16 +61,29 @@ func openStateIn(folder string) (*state, error) {
 			return nil, s.unusable(err)
 		}
 	}
-	if err := s.ignore(); err != nil {
-		return nil, s.unusable(err)
-	}
 	if err := s.use(); err != nil {
 		return nil, err
 	}
-	if err := writable(s.dir); err != nil {
+	if err := errors.Join(s.ignore(), writable(s.dir)); err != nil {
 		return nil, errors.Join(s.unusable(err), s.Close())
 	}
 	return s, nil
+}
+
+// unlinked refuses a folder in which a name is a link: it may have come with the site, and what belongs here would be
+// written to whatever file it leads to.
+func (s *state) unlinked() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return s.unusable(err)
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 {
+			return resourceError("state-linked", fmt.Sprintf("%q is a link, which what belongs into the state folder would be written through", filepath.Join(s.dir, e.Name())),
+				"remove it, or give another folder with --state-dir", nil)
+		}
+	}
+	return nil
 }
 
 // ignore keeps the state out of version control: sessions and leads are nobody

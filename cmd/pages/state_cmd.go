@@ -33,6 +33,9 @@ func (c *cli) withSnapshots(ctx context.Context, fn func(*state, *snapshot.Store
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return s.unusable(err)
 	}
+	if err := s.unlinked(); err != nil {
+		return err
+	}
 	if err := s.ignore(); err != nil {
 		return s.unusable(err)
 	}

@@ -30,7 +30,13 @@ const (
 
 // use holds the state for this process until Close. The folder must exist.
 func (s *state) use() error {
-	for s.held == nil {
+	if s.held != nil {
+		return nil
+	}
+	if err := s.unlinked(); err != nil {
+		return err
+	}
+	for {
 		lock := flock.New(filepath.Join(s.dir, stateLock))
 		if err := s.wait(lock.TryRLock); err != nil {
 			return errors.Join(err, lock.Close())
@@ -44,7 +50,6 @@ func (s *state) use() error {
 			return err
 		}
 	}
-	return nil
 }
 
 // useToRead is use for a command that must not write: where there is no lock to
