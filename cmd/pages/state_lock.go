@@ -46,7 +46,10 @@ func (s *state) use() error {
 			return nil
 		}
 		// Only one may settle; the others wait, and then see that it is done.
-		if err := errors.Join(lock.Unlock(), s.wait(lock.TryLock), s.settle(), lock.Unlock()); err != nil {
+		if err := errors.Join(lock.Unlock(), s.wait(lock.TryLock)); err != nil {
+			return errors.Join(err, lock.Close())
+		}
+		if err := errors.Join(s.settle(), lock.Unlock()); err != nil {
 			return err
 		}
 	}

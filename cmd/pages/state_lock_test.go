@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+)
+
+// TestSettleAlone leaves a load that was cut short as it is for as long as another process uses the state.
+func TestSettleAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &state{dir: t.TempDir()}
+		if err := os.Mkdir(filepath.Join(s.dir, ".load"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		other := flock.New(filepath.Join(s.dir, stateLock))
+		if err := other.RLock(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.use(); err == nil || !snapshot.Unsettled(os.DirFS(s.dir)) {
+			t.Errorf("%v; it was settled beside the other", err)
+		}
+		if err := other.Unlock(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.use(); err != nil || snapshot.Unsettled(os.DirFS(s.dir)) {
+			t.Errorf("%v; it was not settled", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
