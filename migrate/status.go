@@ -96,9 +96,13 @@ func (c *comparison) file(f File) {
 func (c *comparison) early(f File) {
 	c.OutOfOrder = append(c.OutOfOrder, f)
 	if !c.o.AllowOutOfOrder {
-		c.refusals = append(c.refusals, f.errorWhole(CodeOutOfOrder,
-			fmt.Sprintf("the new migration sorts before %q, which is already applied", c.last),
-			"rename it so that it sorts last; on this machine alone, pages migrate --allow-out-of-order applies it as it is"))
+		fix := "rename it so that it sorts last; on this machine alone, pages migrate --allow-out-of-order applies it as it is"
+		for _, gone := range c.Missing {
+			if gone.SHA256 == c.sums[f.Name] {
+				fix = fmt.Sprintf("rename it to %q again, under which it is applied", gone.Name)
+			}
+		}
+		c.refusals = append(c.refusals, f.errorWhole(CodeOutOfOrder, fmt.Sprintf("the new migration sorts before %q, which is already applied", c.last), fix))
 		return
 	}
 	c.Pending = append(c.Pending, f)
@@ -110,12 +114,27 @@ func (c *comparison) early(f File) {
 
 func (c *comparison) missing(e Entry) {
 	c.Missing = append(c.Missing, e)
-	c.refusals = append(c.refusals, &Error{
+	gone := &Error{
 		Pos: token.Position{Filename: e.Name}, Code: CodeMissing,
 		Msg: "the migration is applied but its file is gone",
 		Fix: "restore the file under its old name, or begin anew with pages migrate reset; if its effects are no longer wanted or " +
 			"another file stands for it, pages migrate repair --forget " + e.Name,
-	})
+	}
+	if now := c.renamed(e); now != "" {
+		gone.Msg = fmt.Sprintf("the migration is applied, and its file is called %q now", now)
+		gone.Fix = fmt.Sprintf("rename it to %q again: an applied migration keeps its name", e.Name)
+	}
+	c.refusals = append(c.refusals, gone)
+}
+
+// renamed is the new file that has the text of an applied one, "" for none.
+func (c *comparison) renamed(e Entry) string {
+	for _, f := range c.files {
+		if _, applied := c.known[f.Name]; !applied && c.sums[f.Name] == e.SHA256 {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 // Stands says what of the run stands: "" when nothing failed.
