@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -167,9 +168,15 @@ func (r *remote) readKey(ctx context.Context) (string, error) {
 	return checkKey(string(text), r.keyFile)
 }
 
+// inQuotes matches a value of which a file or a setting kept the quotes.
+var inQuotes = regexp.MustCompile("^(\".*\"|'.*')$")
+
 // checkKey refuses what can be no key, without telling what it is.
 func checkKey(text, from string) (string, error) {
 	key := strings.TrimSpace(text)
+	if inQuotes.MatchString(key) {
+		return "", &failure{code: exitRefused, id: "bad-key", msg: "what " + from + " holds is in quotes", fix: "leave the quotes out: they are no part of the key"}
+	}
 	if key == "" || len(key) >= maxKey || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return "", &failure{code: exitRefused, id: "bad-key", msg: "what " + from + " holds is no API key: it is empty, or has other characters than a key", fix: "it holds the key and nothing else"}
 	}

@@ -148,6 +148,8 @@ func refusedStatus(err error) *failure {
 	switch {
 	case e.Status == http.StatusUnauthorized:
 		f.code, f.fix = exitAccess, "check the key: PAGES_API_KEY, --api-key-file, or pages login"
+	case e.Status == http.StatusNotFound && e.Code == toolapi.CodeNotFound:
+		f.fix = "check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has"
 	case e.Status == http.StatusForbidden:
 		f.code, f.fix = exitAccess, "the key is good, and the API is closed to it: ask an owner of the workspace"
 	case e.Status == http.StatusTooManyRequests:
@@ -172,14 +174,15 @@ func refusedStatus(err error) *failure {
 // noAnswer is a request that got none, or one that is not the contract's.
 func noAnswer(err error) *failure {
 	if e, ok := errors.AsType[*client.TransportError](err); ok {
-		fix := "check the address (PAGES_BASE_URL) and the network, and try again"
-		if e.Untrusted() {
-			fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE"
-			if errors.Is(err, http.ErrSchemeMismatch) {
-				fix = "check the port of the address (PAGES_BASE_URL): plain http answers there"
-			}
+		f := &failure{code: exitNetwork, id: "no-answer", msg: e.Error(), fix: "check the address (PAGES_BASE_URL) and the network, and try again", err: err, said: &said{RequestID: e.RequestID}}
+		switch {
+		case errors.Is(err, http.ErrSchemeMismatch):
+			f.msg = "the service does not answer: http is spoken there, and not https"
+			f.fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
+		case e.Untrusted():
+			f.fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE"
 		}
-		return &failure{code: exitNetwork, id: "no-answer", msg: e.Error(), fix: fix, err: err, said: &said{RequestID: e.RequestID}}
+		return f
 	}
 	if e, ok := errors.AsType[*client.ContractError](err); ok {
 		return &failure{code: exitNetwork, id: "not-the-contract", msg: printable(e.Error()), fix: "check PAGES_BASE_URL", err: err, said: &said{RequestID: e.RequestID, Status: e.Status}}

@@ -25,6 +25,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -160,6 +161,19 @@ type AddressError struct{ Address, Reason, Fix string }
 
 func (e *AddressError) Error() string { return fmt.Sprintf("the address %q %s", e.Address, e.Reason) }
 
+// schemeFix is for an address that lacks http:// or https://, if that is all.
+func schemeFix(address string) string {
+	if u, err := url.Parse("https://" + address); err == nil && u.User == nil && !strings.Contains(address, "://") && bareHost.MatchString(u.Host) {
+		if Local(u.Hostname()) {
+			u.Scheme = "http"
+		}
+		return "write " + u.String()
+	}
+	return "give the service's address, such as https://workspace.example"
+}
+
+var bareHost = regexp.MustCompile(`^([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9a-fA-F:]+\])(:[0-9]+)?$`)
+
 // parseBase checks a base address.
 func parseBase(address string, keyed bool) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(address, "/"))
@@ -172,7 +186,7 @@ func parseBase(address string, keyed bool) (*url.URL, error) {
 	}
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return bad("is no http or https address", "give the service's address, such as https://workspace.example")
+		return bad("is no http or https address", schemeFix(address))
 	case u.User != nil:
 		return bad("holds a user name or password", "give the address alone; the key goes in PAGES_API_KEY")
 	case u.RawQuery != "" || u.Fragment != "":

@@ -31,7 +31,10 @@ func TestAddresses(t *testing.T) {
 		{"http://platform.localhost:8790", "http://platform.localhost:8790", ""},
 		{"http://workspace.example", "", "is not encrypted"},
 		{"http://127.0.0.1.example", "", "is not encrypted"},
-		{"workspace.example", "", "is no http or https address"},
+		{"workspace.example", "", `is no http or https address; write https://workspace.example`},
+		{"127.0.0.1:8790", "", `is no http or https address; write http://127.0.0.1:8790`},
+		{"localhost:8790/team", "", `is no http or https address; write http://localhost:8790/team`},
+		{"htp://127.0.0.1:8790", "", "is no http or https address; give the service's address"},
 		{"ftp://workspace.example", "", "is no http or https address"},
 		{"", "", "is no http or https address"},
 		{"https://me:secretword@workspace.example", "", "holds a user name"},
@@ -46,7 +49,7 @@ func TestAddresses(t *testing.T) {
 			continue
 		}
 		bad, ok := errors.AsType[*client.AddressError](err)
-		if !ok || !strings.Contains(bad.Error(), tt.problem) || strings.Contains(bad.Error(), "secretword") {
+		if !ok || !strings.Contains(bad.Error()+"; "+bad.Fix, tt.problem) || strings.Contains(bad.Error(), "secretword") {
 			t.Errorf("%q: %v", tt.address, err)
 		}
 	}
