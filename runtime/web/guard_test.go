@@ -275,3 +275,23 @@ func TestTransportHasNoProxy(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreachable: what a fetch says of a host that is not there has nothing of this machine.
+func TestUnreachable(t *testing.T) {
+	g := newGuard(nil)
+	g.resolver = nameServer(t, func(string) []string { return nil })
+	_, err := g.dial(t.Context(), "tcp", "nowhere.test:443")
+	f := &outbound{url: "https://nowhere.test/x", ctx: t.Context()}
+	if got, want := fetchError(f, err).Error(), `TypeError: fetch to "https://nowhere.test/x" failed: no name server knows "nowhere.test"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	_, err = newGuard([]string{"127.0.0.1"}).dial(t.Context(), "tcp", l.Addr().String())
+	if got := fetchError(f, err).Error(); err == nil || strings.Contains(got, "dial tcp") || strings.Contains(got, l.Addr().String()) {
+		t.Errorf("got %s", got)
+	}
+}

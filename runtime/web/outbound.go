@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -223,6 +224,12 @@ func fetchError(f *outbound, err error) error {
 	}
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return engine.TypeError("%v", refused)
+	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound {
+		return engine.TypeError("fetch to %q failed: no name server knows %q", f.url, name.Name)
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		err = op.Err // without the address and the network, which the author did not write
 	}
 	return engine.TypeError("fetch to %q failed: %v", f.url, err)
 }
