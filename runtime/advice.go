@@ -54,6 +54,8 @@ var wordings = []struct {
 	{regexp.MustCompile(`^Can't modify immutable headers`), "copy it first: new Response(response.body, response), or new Request(request)"},
 	{regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`), "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},
 	{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
+	{regexp.MustCompile(`^the default export is a function;`), "name the function, and write: export default { fetch: name }"},
+	{regexp.MustCompile(`^the default export has no fetch handler$`), "call the method that answers requests fetch"},
 	{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
 	{regexp.MustCompile(`returned a value of type string, not a Response$`), "return new Response(text)"},
 	{regexp.MustCompile(`returned a value of (?:class Object|class Array|type number|type boolean), not a Response$`), "return Response.json(value)"},

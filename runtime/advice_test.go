@@ -79,3 +79,31 @@ func fault(t *testing.T, code string, set *binding.Set) *pagesruntime.Error {
 	}
 	return f
 }
+
+func TestLoadAdvice(t *testing.T) {
+	for code, want := range map[string]string{
+		`export default async function handler(request) {}`: "name the function, and write: export default { fetch: name }",
+		`export default { Fetch() {} }`:                     "call the method that answers requests fetch",
+		`const key = process.env.KEY; export default {}`:    "read env.NAME: env is the second argument of fetch(request, env, ctx); or add \"nodejs_compat\" to runtime.compatibilityFlags in pages.deploy.json",
+	} {
+		_, err := start(t, code, pagesruntime.WorkerOptions{})
+		f, ok := errors.AsType[*pagesruntime.Error](err)
+		if !ok || f.Fix != want {
+			t.Errorf("%s: %v: got %+v, want the fix %q", code, err, f, want)
+		}
+	}
+}
+
+// TestRepeatedCause: a cause that says nothing new is left out.
+func TestRepeatedCause(t *testing.T) {
+	for code, want := range map[string]int{
+		`throw new Error("D1_ERROR: no such table", { cause: new Error("no such table") })`: 0,
+		`throw new Error("could not save", { cause: new Error("no such table") })`:          1,
+		`throw new Error("could not save: no table", { cause: new TypeError("no table") })`: 1,
+		"const c = new Error('a');\n throw new Error('save: a', { cause: c })":              1,
+	} {
+		if f := fault(t, "export default { fetch() {\n"+code+" } }", nil); len(f.Causes) != want {
+			t.Errorf("%s: %v, want %d", code, f.Causes, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,12 +156,20 @@ func (w *Worker) thrownError(kind Kind, e *engine.Error) *Error {
 	if f.Name == "" && f.Kind == KindException {
 		f.Fix = "throw an Error: only that tells where it comes from"
 	}
-	f.Causes = w.sources.causes(e)
+	f.Causes = slices.DeleteFunc(w.sources.causes(e), f.repeats)
 	f.show(w.sources)
 	if f.Fix == "" {
 		f.Fix = w.advice(f, w.codeAt(f))
 	}
 	return f
+}
+
+// repeats reports whether a cause says no more than the error that has it: D1 puts its code in
+// front of what SQLite says, and gives that as the cause.
+func (f *Error) repeats(c Cause) bool {
+	said, plain := strings.CutPrefix(c.Text, "Error: ")
+	elsewhere := len(c.Frames) > 0 && (len(f.Frames) == 0 || c.Frames[0] != f.Frames[0])
+	return plain && !c.Part && !elsewhere && strings.HasSuffix(f.Message, ": "+said)
 }
 
 // codeAt is the line that an exception comes from, and those after it that are shown: a chain of
