@@ -81,7 +81,7 @@ func (w *Worker) advice(f *Error, code string) string {
 	if m := noMethod.FindStringSubmatch(f.Message); m != nil {
 		return methodsOf(set, m[1])
 	}
-	return ""
+	return adviceOnSQL(w.ctx, set, f.Message)
 }
 
 var (

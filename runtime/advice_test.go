@@ -1,10 +1,12 @@
 package runtime_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -104,6 +106,42 @@ func TestRepeatedCause(t *testing.T) {
 	} {
 		if f := fault(t, "export default { fetch() {\n"+code+" } }", nil); len(f.Causes) != want {
 			t.Errorf("%s: %v, want %d", code, f.Causes, want)
+		}
+	}
+}
+
+// TestAdviceOnSQL: a name that is in no database is told the one that was meant.
+func TestAdviceOnSQL(t *testing.T) {
+	db := func(schema string) *binding.Set {
+		pool, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "site.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = pool.Close() })
+		if _, err := pool.Exec(schema); err != nil {
+			t.Fatal(err)
+		}
+		d := binding.NewDatabase(pool, binding.DatabaseOptions{})
+		t.Cleanup(func() { _ = d.Close() })
+		return &binding.Set{Databases: map[string]*binding.Database{"DB": d}}
+	}
+	full, empty := db("CREATE TABLE notes(id INTEGER PRIMARY KEY, title TEXT); CREATE VIEW tags AS SELECT 1 AS label; CREATE TABLE _pages_x(y)"), db("")
+	for _, c := range []struct {
+		set        *binding.Set
+		query, fix string
+	}{
+		{full, "SELECT * FROM note", "did you mean notes?"},
+		{full, "SELECT * FROM ntoes", "did you mean notes?"},
+		{full, "INSERT INTO users VALUES (1)", "what is there: notes, tags"},
+		{full, "SELECT titel FROM notes", "did you mean title?"},
+		{full, "SELECT n.labl FROM notes n", ""},
+		{full, "INSERT INTO notes(titles) VALUES (1)", "did you mean title?"},
+		{full, "SELEC 1", ""},
+		{empty, "SELECT * FROM note", `nothing made a table yet: migrations do, in the folder that "migrations" under bindings.database names`},
+	} {
+		f := fault(t, "export default { async fetch(request, env) { await env.DB.prepare(`"+c.query+"`).all() } }", c.set)
+		if f.Fix != c.fix {
+			t.Errorf("%s: %v: the fix is %q, want %q", c.query, f, f.Fix, c.fix)
 		}
 	}
 }
