@@ -17,6 +17,7 @@ import { include } from "./idl.js";
 import { FREE, foreign, mark } from "./owner.js";
 import { ReadableStream, disturbed, isStream, measured, readAll, spend, spentStream, streamOf, streamOfBytes } from "./streams.js";
 import { teeCloned } from "./tee.js";
+import { called, position } from "./trace.js";
 import { URLSearchParams } from "./url.js";
 
 /** The content type of a body made from text. */
@@ -171,12 +172,24 @@ export function mixBody(cls, stateOf) {
     get body() { return bodyStream(stateOf(this)); }
     get bodyUsed() { return bodyUsed(stateOf(this)); }
     text() { return consume(stateOf, this, readText); }
-    json() { return consume(stateOf, this, readText, parseJSON); }
+    json() { return consume(stateOf, this, readText, asked(parseJSON)); }
     bytes() { return consume(stateOf, this, readBytes); }
     arrayBuffer() { return consume(stateOf, this, readBytes, exactBuffer); }
     blob() { return consume(stateOf, this, readBytes, (bytes, b) => blobOf(bytes, host.mime_type(contentType(b)))); }
-    formData() { return consume(stateOf, this, readBytes, (bytes, b) => decodeForm(bytes, contentType(b))); }
+    formData() { return consume(stateOf, this, readBytes, asked((bytes, b) => decodeForm(bytes, contentType(b)))); }
   });
+}
+
+/** A conversion that may refuse what came: the error has the stack of the call, which is over when it is made. */
+function asked(convert) {
+  const here = position();
+  return (value, b) => {
+    try {
+      return convert(value, b);
+    } catch (error) {
+      throw called(error, here);
+    }
+  };
 }
 
 function parseJSON(text) { return JSON.parse(text); }

@@ -39,9 +39,14 @@ export function position() { return trace(FRAMES); }
 
 /** The error with the stack of a call, unless it knows a line itself. */
 export function placed(error, here) {
-  const { stack } = error, at = here.indexOf("    at ");
-  if (at === -1 || typeof stack !== "string" || stack.includes("\n    at ")) return error;
-  Object.defineProperty(error, "stack", { value: `${error}\n${here.slice(at)}`, writable: true, configurable: true });
+  const { stack } = error;
+  return typeof stack !== "string" || stack.includes("\n    at ") ? error : called(error, here);
+}
+
+/** The error with the stack of a call, whatever lines it knows itself: they are ours. */
+export function called(error, here) {
+  const at = here.indexOf("    at ");
+  if (at !== -1) Object.defineProperty(error, "stack", { value: `${error}\n${here.slice(at)}`, writable: true, configurable: true });
   return error;
 }
 
