@@ -50,7 +50,7 @@ var wordings = []struct {
 		regexp.MustCompile(`^Code generation from strings disallowed`),
 		"the platform runs no code from texts while it serves: compile templates and schemas at the top level of the module, or before the build",
 	},
-	{regexp.MustCompile(`^Invalid URL: "(/[^"]*)"$`), `write new URL("$1", request.url)`},
+	{noOrigin, `write new URL("$1", request.url)`},
 	{regexp.MustCompile(`^Can't modify immutable headers`), "copy it first: new Response(response.body, response), or new Request(request)"},
 	{regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`), "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},
 	{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
@@ -69,6 +69,9 @@ func (w *Worker) advice(f *Error, code string) string {
 		}
 		return undefinedNames[name]
 	}
+	if m := noOrigin.FindStringSubmatch(f.Message); m != nil && ofFetch.MatchString(code) {
+		return `ask for a public file as env.ASSETS.fetch(new URL("` + m[1] + `", request.url)), and call the function for what the Worker answers`
+	}
 	for _, known := range wordings {
 		if m := known.message.FindStringSubmatchIndex(f.Message); m != nil {
 			return string(known.message.ExpandString(nil, known.advice, f.Message, m))
@@ -85,6 +88,8 @@ func (w *Worker) advice(f *Error, code string) string {
 }
 
 var (
+	noOrigin    = regexp.MustCompile(`^Invalid URL: "(/[^"]*)"$`)
+	ofFetch     = regexp.MustCompile(`(^|[^.\w])fetch\(`) // the global one
 	ofUndefined = regexp.MustCompile(`^Cannot read properties of undefined \(reading '([\w$]+)'\)$`)
 	noMethod    = regexp.MustCompile(`\benv\.([\w$]+)\.[\w$]+ is not a function$`)
 )
