@@ -462,6 +462,7 @@ func TestEntrypointClass(t *testing.T) {
 func TestPlatformClasses(t *testing.T) {
 	w := serve(t, `
 		import * as platform from "cloudflare:workers";
+		import { connect } from "cloudflare:sockets";
 		export class Room extends platform.DurableObject { fetch() {} }
 		export class Flow extends platform.WorkflowEntrypoint { run() {} }
 		class Service extends platform.RpcTarget { hello() { return "hello"; } }
@@ -470,13 +471,14 @@ func TestPlatformClasses(t *testing.T) {
 			return Response.json([
 				Object.keys(platform).join(),
 				made(() => new Room({}, {})), made(() => new Flow()), made(() => new platform.ServiceStub()),
-				new Service().hello(), platform.RpcStub.name,
+				new Service().hello(), platform.RpcStub.name, made(() => connect("database:5432")),
 			]);
 		} };`, web.Options{})
 	want := `["DurableObject,RpcPromise,RpcProperty,RpcStub,RpcTarget,ServiceStub,WorkerEntrypoint,WorkflowEntrypoint,env,waitUntil",` +
 		`"TypeError: Failed to construct 'DurableObject': this platform has no Durable Objects",` +
 		`"TypeError: Failed to construct 'WorkflowEntrypoint': this platform has no Workflows",` +
-		`"TypeError: Failed to construct 'ServiceStub': this platform has no service bindings","hello","RpcStub"]`
+		`"TypeError: Failed to construct 'ServiceStub': this platform has no service bindings","hello","RpcStub",` +
+		`"TypeError: connect: this platform has no sockets; use fetch, with a client that speaks HTTP, or bindings.database"]`
 	if _, body := w.get("/"); body != want {
 		t.Errorf("got  %s\nwant %s", body, want)
 	}

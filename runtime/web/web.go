@@ -185,9 +185,14 @@ func Names() []string {
 // specifier. An unknown name in an import of one is a SyntaxError.
 func Modules() map[string]string {
 	names := "env, waitUntil, WorkerEntrypoint, DurableObject, WorkflowEntrypoint, RpcTarget, RpcStub, RpcPromise, RpcProperty, ServiceStub"
-	return map[string]string{"cloudflare:workers": `const { ` + names + ` } = globalThis[Symbol.for("pages.workers")];
+	return map[string]string{
+		"cloudflare:workers": `const { ` + names + ` } = globalThis[Symbol.for("pages.workers")];
 export { ` + names + ` };
-`}
+`,
+		"cloudflare:sockets": `const { connect } = globalThis[Symbol.for("pages.workers")];
+export { connect };
+`,
+	}
 }
 
 // errGlobalScope is the platform's own text.

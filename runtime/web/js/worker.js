@@ -201,7 +201,7 @@ export function cancel(id) {
 export function backtrace() { return lastTrace(64); } // the author's own frame may lie below many of ours
 
 export function install() {
-  // The source of the module cloudflare:workers reads this.
+  // The sources of the modules cloudflare:workers and cloudflare:sockets read this.
   Object.defineProperty(globalThis, Symbol.for("pages.workers"), {
     value: Object.freeze({
       env, ...classes,

@@ -25,3 +25,6 @@ export const RpcStub = absent("RpcStub", "remote procedure calls");
 export const RpcPromise = absent("RpcPromise", "remote procedure calls");
 export const RpcProperty = absent("RpcProperty", "remote procedure calls");
 export const ServiceStub = absent("ServiceStub", "service bindings");
+
+// That of the module cloudflare:sockets, which clients of databases import.
+export function connect() { throw new TypeError("connect: this platform has no sockets; use fetch, with a client that speaks HTTP, or bindings.database"); }
