@@ -295,7 +295,7 @@ func (c *courier) send(ctx context.Context, e Event) (wait time.Duration, err er
 	case status == http.StatusGone:
 		return 0, errGone
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-		wait = retryAfter(response.Header.Get("Retry-After"))
+		wait = retryAfter(response.Header.Get("Retry-After"), c.store.now())
 	}
 	return wait, fmt.Errorf("the webhook answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
 }
@@ -307,12 +307,15 @@ func sign(secret []byte, id, at string, body []byte) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// retryAfter reads a number of seconds, 0 for anything else. More than the
-// longest pause is not waited.
-func retryAfter(text string) time.Duration {
-	seconds, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
+// retryAfter reads a Retry-After, which is a number of seconds or a date (RFC 9110,
+// 10.2.3); 0 for anything else. More than the longest pause is not waited.
+func retryAfter(text string, now time.Time) time.Duration {
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), webhookMost)
+	}
+	seconds, err := strconv.ParseUint(text, 10, 64) // the largest there is, for a larger one
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0
 	}
-	return min(time.Duration(seconds)*time.Second, webhookMost)
+	return time.Duration(min(seconds, uint64(webhookMost/time.Second))) * time.Second
 }

@@ -440,3 +440,17 @@ func TestWebhookPauses(t *testing.T) {
 		t.Errorf("given up after %v", total)
 	}
 }
+
+// TestRetryAfter reads both forms of the header (RFC 9110, 10.2.3), and waits no longer than the longest pause.
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "soon": 0, "-1": 0, "0": 0, "3": 3 * time.Second,
+		"301": webhookMost, "4294967296": webhookMost, "9223372037": webhookMost, "99999999999999999999": webhookMost,
+		"Wed, 06 May 2026 07:08:29 GMT": 20 * time.Second, "Wed, 06 May 2026 07:08:00 GMT": 0, "Thu, 07 May 2026 07:08:09 GMT": webhookMost,
+	} {
+		if got := retryAfter(text, now); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
