@@ -30,7 +30,7 @@ type finished struct {
 func (d *deployment) finish(doc finished) error {
 	d.progress("%s", printable(d.outcome))
 	if !d.json {
-		fmt.Fprintln(d.stdout, d.url)
+		fmt.Fprintln(d.stdout, printable(d.url))
 		return nil
 	}
 	doc.OK, doc.URL, doc.SiteID, doc.Workspace = true, d.url, d.site, d.workspace

@@ -174,7 +174,7 @@ func refusedStatus(err error) *failure {
 // noAnswer is a request that got none, or one that is not the contract's.
 func noAnswer(err error) *failure {
 	if e, ok := errors.AsType[*client.TransportError](err); ok {
-		f := &failure{code: exitNetwork, id: "no-answer", msg: e.Error(), fix: "check the address (PAGES_BASE_URL) and the network, and try again", err: err, said: &said{RequestID: e.RequestID}}
+		f := &failure{code: exitNetwork, id: "no-answer", msg: printable(e.Error()), fix: "check the address (PAGES_BASE_URL) and the network, and try again", err: err, said: &said{RequestID: e.RequestID}}
 		switch {
 		case errors.Is(err, http.ErrSchemeMismatch):
 			f.msg = "the service does not answer: http is spoken there, and not https"
@@ -214,7 +214,7 @@ func refusedDeploy(err error) *failure {
 		return &failure{code: exitRefused, id: toolapi.CodeFileChanged, msg: e.Error(), fix: "let the build finish, and deploy again", err: err}
 	}
 	if e, ok := errors.AsType[*deploy.ConflictError](err); ok {
-		return &failure{code: exitRefused, id: toolapi.CodeRevisionConflict, msg: e.Error(), fix: "look at it with pages deploy --plan, and deploy again; --force leaves the check out", err: err}
+		return &failure{code: exitRefused, id: toolapi.CodeRevisionConflict, msg: printable(e.Error()), fix: "look at it with pages deploy --plan, and deploy again; --force leaves the check out", err: err}
 	}
 	e, ok := errors.AsType[*deploy.UnknownSiteError](err)
 	if !ok {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/toolapi"
 )
 
 // TestHostileService: whatever text a service answers with, a terminal obeys none of it,
@@ -25,13 +27,18 @@ func TestHostileService(t *testing.T) {
 		"ok": true, "workspace": evil, "working_in": object{"label": evil, "note": evil, "workspace": evil, "source": evil},
 		"pages": []any{page}, "domains": []any{object{"domain_id": evil, "hostname": evil, "site_name": evil}},
 		"revisions": []any{object{"revision": evil, "created_at": evil}},
+		"id":        evil, "url": evil, "revision": evil, "expires_at": evil,
 	}
+	schema := object{"content": object{"application/json": object{"schema": object{"properties": object{evil: object{"type": evil, "description": evil, "enum": []any{evil}}}}}}}
+	described := object{"paths": object{toolapi.ToolsPath + "a.b": object{"post": object{"summary": evil, "description": evil, "requestBody": schema, "responses": object{"200": schema}}}}}
 	refusal := object{"ok": false, "code": evil, "message": evil, "fix": evil, "request_id": evil, "tool": evil, "issues": []any{object{"path": evil, "message": evil}}, "workspaces": []any{evil}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		answer := lists
 		if path.Base(r.URL.Path) == "content.status" {
 			answer = refusal
+		} else if r.URL.Path == toolapi.OpenAPIPath {
+			answer = described
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
@@ -39,7 +46,7 @@ func TestHostileService(t *testing.T) {
 	}))
 	defer server.Close()
 	obeyed := regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e]|(?m:^::)")
-	for _, command := range []string{"whoami", "domains", "revisions --site " + id, "rollback r1 --propose-only --site " + id, "call content.status"} {
+	for _, command := range []string{"whoami", "domains", "revisions --site " + id, "rollback r1 --propose-only --site " + id, "call content.status", "preview r1 --site " + id, "tools", "tools describe a.b"} {
 		var out strings.Builder
 		e := env{
 			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: t.TempDir(), now: time.Now,

@@ -60,7 +60,7 @@ func (r *remote) describe(t client.ToolInfo) {
 		fmt.Fprintf(r.stdout, "\n%s\n", []string{"Arguments:", "Result:"}[i])
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			p := s.Properties[name]
-			fmt.Fprintf(r.stdout, "  %-22s %-10s %s\n", printable(name), kind(p), printable(p.note(slices.Contains(s.Required, name) && i == 0)))
+			fmt.Fprintf(r.stdout, "  %-22s %-10s %s\n", printable(name), printable(kind(p)), printable(p.note(slices.Contains(s.Required, name) && i == 0)))
 		}
 	}
 }
