@@ -108,7 +108,7 @@ func (r *remote) key(ctx context.Context, store *credentials, base string) (stri
 		r.keyFrom = envKey
 		return checkKey(fromEnv, envKey)
 	}
-	kept, ok := store.Logins[strings.TrimSuffix(base, "/")]
+	kept, ok := store.Logins[base]
 	switch {
 	case !ok:
 		return "", &failure{code: exitAccess, id: "no-key", msg: "there is no API key for " + base, fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; a key is made in the product's Settings under API & MCP"}
@@ -117,7 +117,7 @@ func (r *remote) key(ctx context.Context, store *credentials, base string) (stri
 		return checkKey(kept.Key, store.path)
 	}
 	r.keyFrom, r.loggedIn = "the system's keyring", true
-	key, err := fromKeyring(ctx, func() (string, error) { return keyring.Get(keyringService, strings.TrimSuffix(base, "/")) })
+	key, err := fromKeyring(ctx, func() (string, error) { return keyring.Get(keyringService, base) })
 	if err != nil {
 		return "", resourceError("keyring", "the system's keyring does not give the key", "unlock it, or run pages login again", err)
 	}

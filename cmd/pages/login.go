@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/zalando/go-keyring"
@@ -54,11 +53,10 @@ func (r *remote) login(ctx context.Context, where string) error {
 	if base == "" {
 		return usageError("login needs the address of a service, such as pages login https://workspace.example")
 	}
-	probe, err := client.New(client.Options{BaseURL: base, Key: "k"})
+	base, err := client.Address(base)
 	if err != nil {
 		return remoteError(err)
 	}
-	base = probe.BaseURL()
 	key, err := r.newKey(ctx, base)
 	if err != nil {
 		return err
@@ -133,7 +131,10 @@ func (c *cli) newLogout() *cobra.Command {
 			store := c.credentials()
 			base := store.Default
 			if len(args) > 0 {
-				base = strings.TrimSuffix(args[0], "/")
+				var err error
+				if base, err = client.Address(args[0]); err != nil {
+					return remoteError(err)
+				}
 			}
 			kept, ok := store.Logins[base]
 			if !ok {

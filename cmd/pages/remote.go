@@ -75,21 +75,25 @@ func (r *remote) open(ctx context.Context, dir string) error {
 	}
 	r.inherit()
 	store := r.credentials()
-	base, trusted, err := r.address(store)
+	given, trusted, err := r.address(store)
 	if err != nil {
 		return err
+	}
+	base, err := client.Address(given)
+	if err != nil {
+		return remoteError(err)
 	}
 	key, err := r.key(ctx, store, base)
 	if err != nil {
 		return err
 	}
 	if !r.loggedIn && !trusted {
-		given := "PAGES_API_KEY is set"
+		named := "PAGES_API_KEY is set"
 		if r.keyFrom != envKey {
-			given = "--api-key-file names a key"
+			named = "--api-key-file names a key"
 		}
 		return &failure{
-			code: exitUsage, id: "address-not-given", msg: fmt.Sprintf("%s, and only %s says that it goes to %s", given, r.shown(r.linkPath()), base),
+			code: exitUsage, id: "address-not-given", msg: fmt.Sprintf("%s, and only %s says that it goes to %s", named, r.shown(r.linkPath()), base),
 			fix: "give the address yourself, as a file of the site may not choose who gets the key: PAGES_BASE_URL or --base-url",
 		}
 	}

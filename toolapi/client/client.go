@@ -115,8 +115,20 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// BaseURL is the service's address without a slash at its end.
-func (c *Client) BaseURL() string { return strings.TrimSuffix(c.base.String(), "/") }
+// BaseURL is the service's address as [Address] gives it.
+func (c *Client) BaseURL() string { return written(c.base) }
+
+// Address is the one way to write the address of a service to which a key goes: without a
+// slash or /api/v1 at its end. What is none is an [*AddressError].
+func Address(text string) (string, error) {
+	base, err := parseBase(text, true)
+	if err != nil {
+		return "", err
+	}
+	return written(base), nil
+}
+
+func written(base *url.URL) string { return strings.TrimSuffix(base.String(), "/") }
 
 // Close lets go of idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
