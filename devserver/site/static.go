@@ -41,7 +41,7 @@ type file struct {
 func newStaticIndex(assets []Asset, dir string, routes *manifest.RouteTable, cache *FileCache) *staticIndex {
 	x := &staticIndex{files: make(map[string]*file, len(assets)), dir: dir, cache: cache}
 	if dir != "" {
-		x.root, x.err = os.OpenRoot(dir)
+		x.root, x.err = openFolder(dir)
 	}
 	for _, a := range assets {
 		a.Path = norm.NFC.String(a.Path)
