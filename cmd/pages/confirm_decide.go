@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -129,15 +127,4 @@ func (c *cli) printConfirm(err error) {
 	if f, ok := errors.AsType[*failure](err); ok && f.id == idOutstanding && !c.json {
 		fmt.Fprintln(c.stdout, f.said.Confirm)
 	}
-}
-
-// spell writes arguments as one word of a shell.
-func spell(arguments json.RawMessage) string { return shellWord(string(arguments)) }
-
-// shellWord writes a text as one word of a shell.
-func shellWord(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:@%+=") == "" && s != "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

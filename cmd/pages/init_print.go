@@ -99,7 +99,7 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 // next are the commands that show the site.
 func (s *newSite) next() (commands []string) {
 	if s.dir != s.env.dir {
-		commands = append(commands, "cd "+s.shown(s.dir))
+		commands = append(commands, "cd "+shellWord(s.shown(s.dir)))
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "node_modules")); err != nil && s.hasPackages() {
 		commands = append(commands, s.packager().Install)

@@ -1,0 +1,26 @@
+package main
+
+import "strings"
+
+// plainWord is what cmd.exe and PowerShell take as it is, beside letters and digits.
+const plainWord = `-_./\:+=`
+
+// quotedWord writes a word in the quotes that both know. A program reads a backslash as one unless it is before a quote.
+func quotedWord(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	slashes := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '\\':
+			slashes++
+		case '"':
+			b.WriteString(strings.Repeat(`\`, slashes+1))
+			slashes = 0
+		default:
+			slashes = 0
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String() + strings.Repeat(`\`, slashes) + `"`
+}
