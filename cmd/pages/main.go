@@ -18,6 +18,7 @@ import (
 
 func main() {
 	ctx, stop := withSignals(context.Background())
+	obeyEscapes(os.Stdout, os.Stderr)
 	cache, _ := os.UserCacheDir()   // "" is no cache
 	config, _ := os.UserConfigDir() // "" is no settings
 	dir, _ := os.Getwd()            // "" makes every relative path fail by name
