@@ -11,7 +11,7 @@ import (
 type Report struct {
 	// OK is false when any diagnostic is an error.
 	OK bool `json:"ok"`
-	// File is the manifest's name as the user gave it.
+	// File is the manifest's name as the user gave it, with forward slashes as those of the diagnostics have them.
 	File string `json:"file"`
 	// Diagnostics are the first 100 in order of position.
 	Diagnostics Diagnostics `json:"diagnostics"`
@@ -26,7 +26,8 @@ type Report struct {
 func NewReport(file string, diags Diagnostics) Report {
 	sorted := append(Diagnostics{}, diags...)
 	sorted.Sort()
-	root := path.Dir(filepath.ToSlash(file))
+	file = filepath.ToSlash(file)
+	root := path.Dir(file)
 	for i, d := range sorted {
 		if d.Line == 0 { // a whole file: its start stands for it
 			d.Line, d.Column, d.EndLine, d.EndColumn = 1, 1, 1, 1

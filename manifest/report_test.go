@@ -161,11 +161,11 @@ func TestGitHubNotice(t *testing.T) {
 
 // TestReportFiles names files of the bundle from where the report's own file is named.
 func TestReportFiles(t *testing.T) {
-	r := manifest.NewReport("site/pages.deploy.json", manifest.Diagnostics{{File: "public/a.html"}, {File: "/abs/b.html"}, {}})
+	r := manifest.NewReport(filepath.Join("site", manifest.FileName), manifest.Diagnostics{{File: "public/a.html"}, {File: "/abs/b.html"}, {}})
 	got := []string{r.Diagnostics[0].File, r.Diagnostics[1].File, r.Diagnostics[2].File}
 	slices.Sort(got)
-	if want := []string{"", "/abs/b.html", "site/public/a.html"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	if want := []string{"", "/abs/b.html", "site/public/a.html"}; !slices.Equal(got, want) || r.File != "site/pages.deploy.json" {
+		t.Errorf("got %q of %q, want %q", got, r.File, want)
 	}
 }
 
