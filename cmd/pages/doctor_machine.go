@@ -40,9 +40,9 @@ func (d *doctor) checkEngine(ctx context.Context) []finding {
 	}
 	switch unkept := opened.CacheError(); {
 	case cache == "":
-		return append(engine, warns("cache", "set HOME or XDG_CACHE_HOME", "there is no cache folder, so that each start compiles the engine")...)
+		return append(engine, warns("cache", "set "+cacheVariable, "there is no cache folder, so that each start compiles the engine")...)
 	case unwritten != nil:
-		return append(engine, warns("cache", "make it a folder that you may write to, or set XDG_CACHE_HOME", "the cache %q cannot be written, so that each start compiles the engine: %s", cache, reason(unwritten))...)
+		return append(engine, warns("cache", "make it a folder that you may write to, or set "+cacheVariable, "the cache %q cannot be written, so that each start compiles the engine: %s", cache, reason(unwritten))...)
 	case unkept != nil:
 		return append(engine, finding{
 			Check: "cache", Status: warned, Message: fmt.Sprintf("what %q holds cannot be used, so that each start compiles the engine: %s", cache, unkept),

@@ -2,6 +2,9 @@ package main
 
 import "golang.org/x/sys/windows"
 
+// cacheVariable names the folder that the user's caches are in.
+const cacheVariable = "LOCALAPPDATA"
+
 // freeDisk is how many bytes may still be written where path is.
 func freeDisk(path string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(path)

@@ -84,7 +84,7 @@ Given to the command of pages test:
 Of the system:
   NO_COLOR, TERM=dumb         no colour, unless --color always
   XDG_CACHE_HOME, HOME        where the engine's machine code is kept: pages/engine in the
-                              user's cache folder
+                              user's cache folder; on Windows LOCALAPPDATA
   CI                          no updating lines of progress
   GITHUB_WORKSPACE            annotations name files from there
   GITHUB_STEP_SUMMARY         pages validate --format github writes its table to it`
