@@ -319,12 +319,12 @@ func (s *Store) syncDir(name string) error {
 	return errors.Join(s.sync(d), d.Close())
 }
 
-// Open opens a blob for reading.
+// Open opens a blob for reading. It can be collected all the same.
 func (w *Space) Open(sum string) (*os.File, error) {
 	if !valid(sum) {
 		return nil, fs.ErrNotExist
 	}
-	return os.Open(w.Path(sum))
+	return open(w.Path(sum))
 }
 
 // Dir is the folder that holds the files of all blobs of the workspace.
