@@ -51,7 +51,7 @@ func (c *cli) newBuild() *cobra.Command {
 				folder = c.path(out)
 			}
 			if err := write.to(c, dir, m, bundle, folder); err != nil {
-				return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %q", c.shown(folder)),
+				return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", quotedPath(c.shown(folder))),
 					"give a folder that you may write to with --outdir", err)
 			}
 			c.printBundle(bundle, folder)

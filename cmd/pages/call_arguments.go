@@ -25,7 +25,7 @@ func (r *remote) arguments(body string, args []string, info client.ToolInfo) (js
 	case strings.HasPrefix(body, "@"):
 		text, err := os.ReadFile(r.path(body[1:]))
 		if err != nil {
-			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", body[1:], reason(err)), err: err}
+			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(body[1:]), reason(err)), err: err}
 		}
 		return text, nil
 	case body != "":

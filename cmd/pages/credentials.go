@@ -157,7 +157,7 @@ func (r *remote) readKey(ctx context.Context) (string, error) {
 	path := r.path(r.keyFile)
 	f, err := os.Open(path)
 	if err != nil {
-		return "", &failure{code: exitRefused, id: "no-key-file", msg: fmt.Sprintf("the key file %q cannot be read: %s", r.keyFile, reason(err)), fix: "name a file that holds the API key and nothing else", err: err}
+		return "", &failure{code: exitRefused, id: "no-key-file", msg: fmt.Sprintf("the key file %s cannot be read: %s", quotedPath(r.keyFile), reason(err)), fix: "name a file that holds the API key and nothing else", err: err}
 	}
 	defer f.Close()
 	r.warnReadable(path)

@@ -59,7 +59,7 @@ func (c *cli) writeWhole(ctx context.Context, path string, write func(io.Writer)
 		return ctx.Err()
 	})
 	if errors.As(err, new(*os.PathError)) || errors.As(err, new(*os.LinkError)) {
-		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", c.shown(path)), "name a file that you may write to, on a disk with room", err)
+		return resourceError("output-unusable", fmt.Sprintf("%s cannot be written", quotedPath(c.shown(path))), "name a file that you may write to, on a disk with room", err)
 	}
 	return err
 }

@@ -67,7 +67,7 @@ func importKind(file, format string) (string, error) {
 		}
 		return "db", nil
 	}
-	return "", usageError("what %q holds cannot be told by its name; say --format sql, csv or db", file)
+	return "", usageError("what %s holds cannot be told by its name; say --format sql, csv or db", quotedPath(file))
 }
 
 // importText reads SQL or CSV.
@@ -81,7 +81,7 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 		}
 		defer opened.Close()
 		if isDatabase(opened) {
-			return &failure{code: exitRefused, id: "not-text", msg: fmt.Sprintf("%q is a database", file), fix: "read it with --format db"}
+			return &failure{code: exitRefused, id: "not-text", msg: fmt.Sprintf("%s is a database", quotedPath(file)), fix: "read it with --format db"}
 		}
 		in, name = opened, file
 	}

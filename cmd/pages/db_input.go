@@ -37,14 +37,14 @@ func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name st
 func (c *cli) openInput(file string) (*os.File, error) {
 	f, err := os.Open(c.path(file))
 	if err != nil {
-		return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", file, reason(err)), err: err}
+		return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(file), reason(err)), err: err}
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
 		err = errNoFile
 	}
 	if err != nil {
-		return nil, errors.Join(&failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", file, reason(err)), err: err}, f.Close())
+		return nil, errors.Join(&failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(file), reason(err)), err: err}, f.Close())
 	}
 	return f, nil
 }

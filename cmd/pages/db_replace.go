@@ -23,7 +23,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string) (err 
 		return err
 	}
 	if !sound {
-		return &failure{code: exitRefused, id: "not-a-database", msg: fmt.Sprintf("%q is no SQLite database", file), fix: "SQL is read with --format sql, CSV with --format csv"}
+		return &failure{code: exitRefused, id: "not-a-database", msg: fmt.Sprintf("%s is no SQLite database", quotedPath(file)), fix: "SQL is read with --format sql, CSV with --format csv"}
 	}
 	if err := c.checkDatabase(ctx, file); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string) (err 
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	if err := dbfile.Restore(ctx, conn, dbfile.URI(c.path(file), "mode=ro")); err != nil {
-		return resourceError("database-unusable", fmt.Sprintf("%q cannot be read into the database", file), "end what writes to the database, or free some disk; "+stands, err)
+		return resourceError("database-unusable", fmt.Sprintf("%s cannot be read into the database", quotedPath(file)), "end what writes to the database, or free some disk; "+stands, err)
 	}
 	if c.json {
 		c.printJSON(ranDoc{OK: true, Database: db.path})
@@ -52,7 +52,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string) (err 
 // checkDatabase refuses a file that is damaged or that a site's database cannot hold.
 func (c *cli) checkDatabase(ctx context.Context, file string) (err error) {
 	refuse := func(why, fix string) error {
-		return &failure{code: exitRefused, id: "database-refused", msg: fmt.Sprintf("%q cannot become the database: %s", file, why), fix: fix}
+		return &failure{code: exitRefused, id: "database-refused", msg: fmt.Sprintf("%s cannot become the database: %s", quotedPath(file), why), fix: fix}
 	}
 	db, err := sql.Open("sqlite", dbfile.URI(c.path(file), "mode=ro"))
 	if err != nil {

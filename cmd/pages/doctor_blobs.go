@@ -19,7 +19,7 @@ const shownDamage = 20
 func (d *doctor) checkBlobs(ctx context.Context) (found []finding) {
 	data := &platformData{dir: d.platformDir(d.data)}
 	if !isFile(filepath.Join(data.dir, platformDB)) {
-		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %q", d.shown(data.dir))
+		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", quotedPath(d.shown(data.dir)))
 	}
 	s, err := data.open(ctx, service.Options{Now: d.now})
 	if err != nil {

@@ -42,10 +42,10 @@ func (d *doctor) checkEngine(ctx context.Context) []finding {
 	case cache == "":
 		return append(engine, warns("cache", "set "+cacheVariable, "there is no cache folder, so that each start compiles the engine")...)
 	case unwritten != nil:
-		return append(engine, warns("cache", "make it a folder that you may write to, or set "+cacheVariable, "the cache %q cannot be written, so that each start compiles the engine: %s", cache, reason(unwritten))...)
+		return append(engine, warns("cache", "make it a folder that you may write to, or set "+cacheVariable, "the cache %s cannot be written, so that each start compiles the engine: %s", quotedPath(cache), reason(unwritten))...)
 	case unkept != nil:
 		return append(engine, finding{
-			Check: "cache", Status: warned, Message: fmt.Sprintf("what %q holds cannot be used, so that each start compiles the engine: %s", cache, unkept),
+			Check: "cache", Status: warned, Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s", quotedPath(cache), unkept),
 			mend: func(context.Context) error { return os.RemoveAll(cache) },
 		})
 	}

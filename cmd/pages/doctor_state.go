@@ -29,7 +29,7 @@ func (d *doctor) checkState(context.Context) []finding {
 		return notLooked("state", "there is none yet: pages dev makes it")
 	}
 	if err := writable(folder); err != nil {
-		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%q cannot be written: %s", d.shown(folder), reason(err))
+		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%s cannot be written: %s", quotedPath(d.shown(folder)), reason(err))
 	}
 	left := filepath.Join(folder, devFile)
 	r, serves := d.whoServes()

@@ -43,7 +43,7 @@ func (c *cli) plan(p *projectFolder, e editor.Editor) ([]*plannedFile, error) {
 			fix: "replace it by a file of the project, or remove it; nothing was written",
 		}
 	}
-	return nil, resourceError("editor-unreadable", fmt.Sprintf("the settings of %s in %q cannot be read", e.Name, c.shown(p.dir)),
+	return nil, resourceError("editor-unreadable", fmt.Sprintf("the settings of %s in %s cannot be read", e.Name, quotedPath(c.shown(p.dir))),
 		"they must be files that you may read, or not be there", err)
 }
 

@@ -76,16 +76,16 @@ func (c *cli) given(path string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &failure{code: exitRefused, id: "no-such-folder", msg: fmt.Sprintf("%q does not exist", path), fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
+		return "", &failure{code: exitRefused, id: "no-such-folder", msg: fmt.Sprintf("%s does not exist", quotedPath(path)), fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
 	case err != nil:
-		return "", &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", path, reason(err)), err: err}
+		return "", &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(path), reason(err)), err: err}
 	case !info.IsDir() && filepath.Base(abs) != manifest.FileName:
-		return "", &failure{code: exitRefused, id: "not-a-manifest", msg: fmt.Sprintf("%q is no folder and not called %s", path, manifest.FileName), fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
+		return "", &failure{code: exitRefused, id: "not-a-manifest", msg: fmt.Sprintf("%s is no folder and not called %s", quotedPath(path), manifest.FileName), fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
 	case !info.IsDir():
 		return filepath.Dir(abs), nil
 	}
 	if !isFile(filepath.Join(abs, manifest.FileName)) {
-		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %q", manifest.FileName, path), fix: cmp.Or(c.insteadOfNamed(path, abs), "pages init "+path+" writes one; {} makes the folder a static site")}
+		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %s", manifest.FileName, quotedPath(path)), fix: cmp.Or(c.insteadOfNamed(path, abs), "pages init "+path+" writes one; {} makes the folder a static site")}
 	}
 	return abs, nil
 }

@@ -18,7 +18,7 @@ func (c *cli) mapSchema(chosen []editor.Editor, args []string) (err error) {
 	project, err := openProject(dir)
 	if err != nil {
 		return &failure{
-			code: exitRefused, id: "no-such-folder", err: err, msg: fmt.Sprintf("the folder %q cannot be opened: %s", c.shown(dir), reason(err)),
+			code: exitRefused, id: "no-such-folder", err: err, msg: fmt.Sprintf("the folder %s cannot be opened: %s", quotedPath(c.shown(dir)), reason(err)),
 			fix: "name the folder that the editor opens: pages init --editor NAME DIR",
 		}
 	}

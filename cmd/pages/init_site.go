@@ -49,7 +49,7 @@ func (c *cli) initSite(ctx context.Context, f *initFlags, args []string) error {
 	}
 	s := &newSite{cli: c, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return &failure{code: exitRefused, id: "not-a-folder", msg: fmt.Sprintf("%q is no folder", c.shown(dir)), fix: "name a folder for the site: pages init DIR"}
+		return &failure{code: exitRefused, id: "not-a-folder", msg: fmt.Sprintf("%s is no folder", quotedPath(c.shown(dir))), fix: "name a folder for the site: pages init DIR"}
 	}
 	if what := holdsAll(dir); what != "" && !named && !isFile(filepath.Join(dir, manifest.FileName)) {
 		return &failure{code: exitRefused, id: "not-a-site-folder", msg: fmt.Sprintf("this is %s, and a site has a folder of its own", what), fix: "name one for the site: pages init my-site; or pages init . if it shall be here"}
@@ -90,7 +90,7 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 	}
 	switch {
 	case f.template != "" && s.adopted == manifest.FileName:
-		return &failure{code: exitRefused, id: "site-exists", msg: fmt.Sprintf("there is a site in %q already", s.shown(s.dir)), fix: "leave --template out to add what is missing, or name another folder"}
+		return &failure{code: exitRefused, id: "site-exists", msg: fmt.Sprintf("there is a site in %s already", quotedPath(s.shown(s.dir))), fix: "leave --template out to add what is missing, or name another folder"}
 	case f.template != "":
 		t, ok := starter.Find(f.template)
 		if !ok {

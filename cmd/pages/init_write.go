@@ -59,5 +59,5 @@ func (s *newSite) makeFolder() (made bool, err error) {
 }
 
 func (s *newSite) unwritable(dir string, err error) error {
-	return resourceError("folder-unusable", fmt.Sprintf("the folder %q cannot be used", s.shown(dir)), "name a folder that you may write to: pages init DIR", err)
+	return resourceError("folder-unusable", fmt.Sprintf("the folder %s cannot be used", quotedPath(s.shown(dir))), "name a folder that you may write to: pages init DIR", err)
 }

@@ -25,7 +25,7 @@ func (c *cli) newMan() *cobra.Command {
 				err = writeManual(cmd.Root(), dir)
 			}
 			if err != nil {
-				return resourceError("output-unusable", fmt.Sprintf("the folder %q cannot be written", c.shown(dir)), "give one that you may write to", err)
+				return resourceError("output-unusable", fmt.Sprintf("the folder %s cannot be written", quotedPath(c.shown(dir))), "give one that you may write to", err)
 			}
 			return nil
 		},

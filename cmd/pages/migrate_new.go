@@ -78,7 +78,7 @@ func (s *migrations) create(what string) (string, error) {
 }
 
 func (s *migrations) unwritable(folder string, err error) error {
-	return resourceError("folder-unwritable", fmt.Sprintf("the folder %q cannot be written", s.shown(filepath.Join(s.dir, filepath.FromSlash(folder)))), "make it a folder that you may write to", err)
+	return resourceError("folder-unwritable", fmt.Sprintf("the folder %s cannot be written", quotedPath(s.shown(filepath.Join(s.dir, filepath.FromSlash(folder))))), "make it a folder that you may write to", err)
 }
 
 // migrationFileDoc is what `pages migrate new`, `schema` and `squash` print with --json.

@@ -69,7 +69,7 @@ func (s *migrations) writeSchema(file, text string, check bool) error {
 		err = replaceText(file, 0o644, []byte(text))
 	}
 	if err != nil {
-		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", shown), "name a file that you may write with --output", err)
+		return resourceError("output-unusable", fmt.Sprintf("%s cannot be written", quotedPath(shown)), "name a file that you may write with --output", err)
 	}
 	s.sayFile(file)
 	return nil

@@ -50,7 +50,7 @@ func (c *cli) findMigrations(args []string) (*migrations, *state, error) {
 	path := filepath.Join(dir, manifest.FileName)
 	src, err := readSource(path)
 	if err != nil {
-		return nil, nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", c.shown(path), reason(err)), err: err}
+		return nil, nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(c.shown(path)), reason(err)), err: err}
 	}
 	m, diags := manifest.Parse(c.shown(path), src)
 	if m == nil || diags.HasErrors() {

@@ -40,7 +40,7 @@ func (c *cli) openData(dir string) (*platformData, error) {
 }
 
 func (d *platformData) unusable(err error) error {
-	return resourceError("data-unusable", fmt.Sprintf("the data folder %q cannot be used", d.dir), "make it a folder that you may write to, or give another with --data", err)
+	return resourceError("data-unusable", fmt.Sprintf("the data folder %s cannot be used", quotedPath(d.dir)), "make it a folder that you may write to, or give another with --data", err)
 }
 
 // lockServer makes sure that one service runs on the data.
@@ -51,7 +51,7 @@ func (d *platformData) lockServer() (unlock func(), err error) {
 		return nil, d.unusable(err)
 	}
 	if !ok {
-		return nil, resourceError("already-running", fmt.Sprintf("another pages platform uses the data folder %q", d.dir), "use that one, stop it, or give this one its own --data", nil)
+		return nil, resourceError("already-running", fmt.Sprintf("another pages platform uses the data folder %s", quotedPath(d.dir)), "use that one, stop it, or give this one its own --data", nil)
 	}
 	return func() { _ = lock.Unlock() }, nil // ends with the process in any case
 }

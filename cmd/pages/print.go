@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode"
@@ -102,6 +103,16 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// quotedPath puts a path in the quotes of a message. A backslash that parts folders stands for itself there, so that
+// the path can be copied.
+func quotedPath(path string) string {
+	quoted := strconv.Quote(path)
+	if filepath.Separator == '\\' {
+		quoted = strings.ReplaceAll(quoted, `\\`, `\`)
+	}
+	return quoted
 }
 
 // printable shows what a terminal would obey, or not show, as an escape.

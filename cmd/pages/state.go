@@ -97,7 +97,7 @@ func (s *state) ignore() error {
 }
 
 func (s *state) unusable(err error) error {
-	return resourceError("state-unusable", fmt.Sprintf("the state folder %q cannot be written", s.dir),
+	return resourceError("state-unusable", fmt.Sprintf("the state folder %s cannot be written", quotedPath(s.dir)),
 		"make it a folder that you may write to, or give another with --state-dir", err)
 }
 
@@ -143,7 +143,7 @@ func (s *state) openToRead(ctx context.Context, name string) (*sql.DB, error) {
 }
 
 func (s *state) unopened(name string, err error) error {
-	return resourceError("database-unusable", fmt.Sprintf("the database %q cannot be opened", filepath.Join(s.dir, name)),
+	return resourceError("database-unusable", fmt.Sprintf("the database %s cannot be opened", quotedPath(filepath.Join(s.dir, name))),
 		"free some disk if it is full; if the file is damaged, move it away: a new one is made, and the migrations run again", err)
 }
 

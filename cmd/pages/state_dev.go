@@ -52,9 +52,9 @@ func (s *state) lockDev() (unlock func(), err error) {
 func (s *state) whoRuns() string {
 	r, ok := s.announced()
 	if !ok {
-		return fmt.Sprintf("another pages dev uses the state folder %q", s.dir)
+		return fmt.Sprintf("another pages dev uses the state folder %s", quotedPath(s.dir))
 	}
-	return fmt.Sprintf("another pages dev uses the state folder %q: process %d at %s", s.dir, r.PID, r.URL)
+	return fmt.Sprintf("another pages dev uses the state folder %s: process %d at %s", quotedPath(s.dir), r.PID, r.URL)
 }
 
 // announce writes who runs: for the message of the one that comes second, and for
@@ -101,7 +101,7 @@ func (s *state) guard(ctx context.Context, gone func(error)) {
 			err = errReplaced
 		}
 	}
-	gone(resourceError("state-gone", fmt.Sprintf("the state folder %q was removed while the site ran", s.dir), "start pages dev again", err))
+	gone(resourceError("state-gone", fmt.Sprintf("the state folder %s was removed while the site ran", quotedPath(s.dir)), "start pages dev again", err))
 }
 
 var errReplaced = errors.New("another one is in its place")

@@ -137,7 +137,7 @@ func (s *state) wait(try func() (bool, error)) error {
 		}
 		<-ticker.C
 	}
-	return resourceError("state-in-use", fmt.Sprintf("another command uses the state folder %q", s.dir), "run this again when it is done", nil)
+	return resourceError("state-in-use", fmt.Sprintf("another command uses the state folder %s", quotedPath(s.dir)), "run this again when it is done", nil)
 }
 
 func (s *state) settle() (err error) {
@@ -147,7 +147,7 @@ func (s *state) settle() (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if err := store.Settle(); err != nil {
-		return resourceError("state-unusable", fmt.Sprintf("the state folder %q cannot be brought to an end of what was cut short", s.dir), "free some disk, or make it writable, and run this again", err)
+		return resourceError("state-unusable", fmt.Sprintf("the state folder %s cannot be brought to an end of what was cut short", quotedPath(s.dir)), "free some disk, or make it writable, and run this again", err)
 	}
 	return nil
 }

@@ -70,12 +70,12 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 		return &failure{code: exitRefused, id: "no-seed", msg: fmt.Sprintf("there is no %s", c.shown(path)), fix: "write INSERT statements there, or name another file with --file"}
 	}
 	if err != nil {
-		return &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", c.shown(path), reason(err)), err: err}
+		return &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(c.shown(path)), reason(err)), err: err}
 	}
 	defer in.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, in); err != nil {
-		return &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%q cannot be read: %s", c.shown(path), reason(err)), err: err}
+		return &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(c.shown(path)), reason(err)), err: err}
 	}
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -53,18 +53,18 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case err != nil && !missing:
-		return &failure{code: exitResource, id: "output-unusable", msg: fmt.Sprintf("%q cannot be read: %s", shown, reason(err)), err: err}
+		return &failure{code: exitResource, id: "output-unusable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(shown), reason(err)), err: err}
 	case !missing && !workertypes.Own(there):
-		return &failure{code: exitRefused, id: "types-not-ours", msg: fmt.Sprintf("%q was not written by pages types", shown), fix: "move it away, or write another file with --output"}
+		return &failure{code: exitRefused, id: "types-not-ours", msg: fmt.Sprintf("%s was not written by pages types", quotedPath(shown)), fix: "move it away, or write another file with --output"}
 	case !missing && workertypes.Same(there, text):
 		return c.printTypes(shown, false)
 	case check && missing:
-		return &failure{code: exitRefused, id: "types-missing", msg: fmt.Sprintf("there is no %q", shown), fix: "run pages types and commit the file"}
+		return &failure{code: exitRefused, id: "types-missing", msg: fmt.Sprintf("there is no %s", quotedPath(shown)), fix: "run pages types and commit the file"}
 	case check:
-		return &failure{code: exitRefused, id: "types-differ", msg: fmt.Sprintf("%q is not what the manifest says", shown), fix: "run pages types and commit the file"}
+		return &failure{code: exitRefused, id: "types-differ", msg: fmt.Sprintf("%s is not what the manifest says", quotedPath(shown)), fix: "run pages types and commit the file"}
 	}
 	if err := replaceText(path, 0o644, text); err != nil {
-		return resourceError("output-unusable", fmt.Sprintf("%q cannot be written", shown), "name a file that you may write with --output", err)
+		return resourceError("output-unusable", fmt.Sprintf("%s cannot be written", quotedPath(shown)), "name a file that you may write with --output", err)
 	}
 	return c.printTypes(shown, true)
 }
