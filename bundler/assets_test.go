@@ -2,7 +2,6 @@ package bundler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -108,9 +108,7 @@ func TestLinks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			top := site(t, "outside.txt", "x", "site/public/index.html", "", "site/shared/logo.svg", "<svg/>", "site/.dev.vars", "A=1",
 				"site/.git/config", "", "site/pages.deploy.json", "{}", "site/db/1.sql", "", "site/node_modules/p.js", "")
-			if err := os.Symlink(filepath.FromSlash(c.target), filepath.Join(top, "site/public/link")); err != nil {
-				t.Fatal(err)
-			}
+			testmachine.Link(t, filepath.FromSlash(c.target), filepath.Join(top, "site/public/link"))
 			m := manifest.Manifest{Assets: "public", Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "db"}}}
 			bundle, found := builder(t, filepath.Join(top, "site"), Options{}).Build(t.Context(), &m)
 			if c.want == "" {
@@ -163,9 +161,7 @@ func TestSwapped(t *testing.T) {
 			top := site(t, "outside.txt", "secret", "site/.dev.vars", "secret", "site/package.json", "secret", "site/private/c.txt", "secret",
 				"site/public/a.txt", "<a>", "site/public/b.txt", "<b>", "site/public/sub/c.txt", "<c>", "site/shared/logo.svg", "<a>")
 			dir := filepath.Join(top, "site")
-			if err := os.Symlink("../shared/logo.svg", filepath.Join(dir, "public/logo.svg")); err != nil {
-				t.Fatal(err)
-			}
+			testmachine.Link(t, "../shared/logo.svg", filepath.Join(dir, "public/logo.svg"))
 			change := func() {
 				if c.swap != nil {
 					c.swap(t, dir)
@@ -260,9 +256,10 @@ func TestOpener(t *testing.T) {
 // linkInstead puts a link in the place of a file or folder.
 func linkInstead(t *testing.T, name, target string) {
 	t.Helper()
-	if err := errors.Join(os.RemoveAll(name), os.Symlink(filepath.FromSlash(target), name)); err != nil {
+	if err := os.RemoveAll(name); err != nil {
 		t.Fatal(err)
 	}
+	testmachine.Link(t, filepath.FromSlash(target), name)
 }
 
 // TestHashCache keeps a hash only as long as nothing can have changed unseen.

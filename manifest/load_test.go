@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -319,9 +320,7 @@ func TestLoadLinks(t *testing.T) {
 		"dir": "..", "loop.js": "loop.js", "gone.js": "nowhere.js", "pub": "public",
 		"public/in.txt": "a.txt", "public/out.txt": "../../x", "public/up.js": "../src/w.js", "public/folder": "../src",
 	} {
-		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(link))); err != nil {
-			t.Fatal(err)
-		}
+		testmachine.Link(t, target, filepath.Join(dir, filepath.FromSlash(link)))
 	}
 	for entry, want := range map[string]string{
 		"inside.js": "", "chain.js": "", "climb.js": "",

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -82,9 +83,7 @@ func TestRead(t *testing.T) {
 // TestReadLink is M-006 for a link.
 func TestReadLink(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "1.sql")); err != nil {
-		t.Fatal(err)
-	}
+	testmachine.Link(t, "/etc/passwd", filepath.Join(dir, "1.sql"))
 	_, _, err := migrate.Read(os.DirFS(dir), ".")
 	if got := codes(err); got != "1.sql migration_name_invalid" {
 		t.Error(got)
