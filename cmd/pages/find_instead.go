@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -112,7 +111,7 @@ func (c *cli) insteadOfNamed(path, abs string) string {
 	}
 	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
 		if isFile(filepath.Join(dir, manifest.FileName)) {
-			return fmt.Sprintf("name the site's folder, which is %q", c.shown(dir))
+			return "name the site's folder, which is " + quotedPath(c.shown(dir))
 		}
 		if dir == filepath.Dir(dir) || isRepository(dir) {
 			return ""
@@ -133,7 +132,7 @@ func nearFolder(path, abs string) string {
 		}
 	}
 	if near := nearest(filepath.Base(abs), sites); near != "" {
-		return fmt.Sprintf("did you mean %q?", filepath.Join(filepath.Dir(path), near))
+		return "did you mean " + quotedPath(filepath.Join(filepath.Dir(path), near)) + "?"
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"modernc.org/sqlite"
 )
@@ -27,11 +28,14 @@ var ErrDriver = errors.New("the database is not opened by the SQLite driver this
 // it changes nothing.
 const drive = "_pragma=fullfsync(1)"
 
-// URI is a file with a query as SQLite takes them. What its connections sync is on the
-// disk.
+// URI is a file with a query as SQLite takes them. It reads "//" at the front as the name of a host to come: before a
+// path that begins so, on a share of Windows, stands an empty one. What its connections sync is on the disk.
 func URI(file, query string) string {
 	slashed := filepath.ToSlash(file)
-	if runtime.GOOS == "windows" {
+	switch {
+	case runtime.GOOS == "windows" && strings.HasPrefix(slashed, "//"):
+		slashed = "//" + slashed
+	case runtime.GOOS == "windows":
 		slashed = "/" + slashed
 	}
 	if query != "" {
