@@ -322,7 +322,7 @@ func TestLanguage(t *testing.T) {
 		{
 			`class A extends Error { constructor(m) { super(m); this.name = this.constructor.name; } } class B extends A {}
 			const a = new A("m"), read = new Error("r"), text = new Error("t"), first = read.stack; read.name = "Late"; text.message = "u"; const none = new Error("n"), gone = new Error("g"), object = new Error("o"), bare = new Error(), frozen = Object.freeze(new B("f")); none.name = ""; gone.name = undefined; object.name = { toString: () => "Obj" }; bare.name = "Bare"; read.cause = a.stack; a.name = "Later";
-			return [a, new B("m"), read, text, none, gone, object, bare, frozen].map(e => e.stack.split("\n")[0]).concat(Object.keys(a), / at (new )?A \(/.test(a.stack), first === read.stack)`,
+			return [a, new B("m"), read, text, none, gone, object, bare, frozen].map(e => e.stack.split("\n")[0]).concat(Object.keys(a), !/ at (new )?A \(/.test(a.stack), first === read.stack)`,
 			`["A: m","B: m","Error: r","Error: t","n","Error: g","Obj: o","Bare","B: f","name",true,true]`,
 		},
 		{
