@@ -26,7 +26,9 @@ const hostedMigrationTime = 2 * time.Minute
 
 // hostedDatabaseBytes is how large the database of a published site, of a preview, and of
 // a project may grow, as D1's may. What would grow it further fails with SQLITE_FULL, as
-// there; what is there can be read and deleted.
+// there; what is there can be read and deleted. Namespaces and buckets have no bound on the
+// platform that sells them, and the document names none: here, where all sites share a disk,
+// each has the same one, and so have the files that visitors sent with a site's forms.
 const hostedDatabaseBytes = 10_000_000_000
 
 // What is sorted lies in temporary files, which have bounds of their own: one file, and all

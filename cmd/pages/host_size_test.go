@@ -106,6 +106,34 @@ func TestDatabaseSize(t *testing.T) {
 	}
 }
 
+// TestStoreSize: a site's namespace and its bucket grow no larger than its database may.
+func TestStoreSize(t *testing.T) {
+	h, of := hosting(t)
+	h.notice, h.bounds.bytes = func(error) {}, 4_000_000
+	const manifest = `{"entry":"w/worker.js","bindings":{"kv":{},"storage":{}},"routes":[{"pattern":"/*"}]}`
+	const worker = `export default { async fetch(request, env) {
+	const store = new URL(request.url).pathname === "/kv" ? env.KV : env.BUCKET, value = "x".repeat(1000000);
+	let n = 0;
+	try { for (; n < 9; n++) await store.put("k" + n, n + value); } catch (e) { return new Response(n + " " + e.message); }
+	return new Response("no bound");
+} }`
+	next, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, map[string]string{"w/worker.js": worker}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next.Show()
+	for path, want := range map[string]string{
+		"/kv":     "3 KV PUT failed: 500 Internal Server Error: database or disk is full (13): SQLITE_FULL",
+		"/bucket": "3 put: We encountered an internal error. Please try again. the bucket is full: it holds at most 4000000 bytes (10001)",
+	} {
+		w := httptest.NewRecorder()
+		h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost"+path, nil), "s", nil)
+		if got := w.Body.String(); got != want {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
 // sorting sorts 20 MB, which lie in a temporary file meanwhile.
 const sorting = "SELECT count(*) AS n FROM (WITH RECURSIVE c(x, z) AS (SELECT 1, zeroblob(1000000) UNION ALL SELECT x + 1, zeroblob(1000000) FROM c LIMIT 20) SELECT x FROM c ORDER BY z || x LIMIT -1 OFFSET 0)"
 

@@ -38,7 +38,7 @@ type state struct {
 	dir  string
 	dbs  []*sql.DB
 	held *flock.Flock // of the state lock
-	// bounds are those of the databases of Workers.
+	// bounds are those of what Workers and visitors keep, each database and bucket its own.
 	bounds databaseBounds
 }
 
@@ -104,7 +104,7 @@ func (s *state) unusable(err error) error {
 // open opens a database of the state folder and keeps it for Close.
 func (s *state) open(ctx context.Context, name string) (*sql.DB, error) {
 	var bounds databaseBounds
-	if name == siteFile || name == projectFile {
+	if name != platformFile {
 		bounds = s.bounds
 	}
 	db, err := openBounded(ctx, filepath.Join(s.dir, name), false, bounds)

@@ -153,7 +153,7 @@ func (s *stores) openStorage(ctx context.Context, name string, bucket **binding.
 	if *bucket, err = binding.NewStorage(ctx, db, root, s.run.now); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
-	(*bucket).Failed = s.failed
+	(*bucket).Failed, (*bucket).MaxBytes = s.failed, state.bounds.bytes
 	return *bucket, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,8 +32,12 @@ type Storage struct {
 	// Failed, if set before the first use, is told of every failure of this machine in a
 	// write before its caller is, and may be called from several goroutines.
 	Failed func(error)
+	// MaxBytes, if set before the first use, is how many bytes the files of the bucket may
+	// have together: what would make them more is refused.
+	MaxBytes int64
 
 	db    *sql.DB
+	taken atomic.Int64 // bytes of all files, those that grow too
 	blobs blobs
 	now   func() time.Time
 
@@ -144,7 +149,7 @@ func NewStorage(ctx context.Context, db *sql.DB, root *os.Root, now func() time.
 // ReadStorage is a bucket that is only read, beside the process that has it open with
 // [NewStorage].
 func ReadStorage(db *sql.DB, root *os.Root) *Storage {
-	return &Storage{db: db, blobs: blobs{root}, pins: pins{held: map[string]int{}, loose: map[string]bool{}}}
+	return &Storage{db: db, blobs: blobs{root: root}, pins: pins{held: map[string]int{}, loose: map[string]bool{}}}
 }
 
 // Head returns what is known of the object at key, or nil when there is none.

@@ -24,7 +24,10 @@ const (
 
 // blobs is the folder of files named by the SHA-256 of their bytes, and beside
 // it the folder in which they grow.
-type blobs struct{ root *os.Root }
+type blobs struct {
+	root   *os.Root
+	naming *sync.Mutex // held while a file gets the name of its blob
+}
 
 func openBlobs(root *os.Root) (blobs, error) {
 	for _, folder := range []string{blobFolder, incomingFolder} {
@@ -32,34 +35,57 @@ func openBlobs(root *os.Root) (blobs, error) {
 			return blobs{}, err
 		}
 	}
-	b := blobs{root}
+	b := blobs{root, &sync.Mutex{}}
 	return b, b.syncFolder(".")
 }
 
-// admit moves a complete, synced file of the incoming folder to its name, and
-// returns when that too is on disk.
-func (b blobs) admit(incoming, sum string, size int64) error {
+// admit moves a complete, synced file of the incoming folder to its name, which
+// syncFolder makes durable. had is whether the blob was there before.
+func (b blobs) admit(incoming, sum string, size int64) (had bool, err error) {
 	name := path.Join(blobFolder, sum)
+	b.naming.Lock()
+	defer b.naming.Unlock()
+	info, err := b.root.Stat(name)
+	had = err == nil && info.Size() == size
 	if err := b.root.Rename(incoming, name); err != nil {
 		// Windows refuses to replace a file that is being read; the bytes
 		// under that name are the same ones.
-		info, statErr := b.root.Stat(name)
-		if statErr != nil || info.Size() != size {
-			return err
+		if !had {
+			return false, err
 		}
-		if err := b.root.Remove(incoming); err != nil {
-			return err
-		}
+		return true, b.root.Remove(incoming)
 	}
-	return b.syncFolder(blobFolder)
+	return had, nil
 }
 
 func (b blobs) open(sum string) (*os.File, error) {
 	return b.root.Open(path.Join(blobFolder, sum))
 }
 
-func (b blobs) remove(sum string) error {
-	return b.root.Remove(path.Join(blobFolder, sum))
+// remove removes a blob, and returns how many bytes it had.
+func (b blobs) remove(sum string) (freed int64) {
+	name := path.Join(blobFolder, sum)
+	info, err := b.root.Stat(name)
+	if err != nil || b.root.Remove(name) != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// bytes is what all files take.
+func (b blobs) bytes() (n int64, err error) {
+	for _, folder := range []string{blobFolder, incomingFolder} {
+		files, err := b.names(folder)
+		if err != nil {
+			return 0, err
+		}
+		for _, file := range files {
+			if info, err := file.Info(); err == nil { // else it was removed
+				n += info.Size()
+			}
+		}
+	}
+	return n, nil
 }
 
 // names lists a folder.
@@ -149,7 +175,7 @@ func (s *Storage) collect(ctx context.Context, loose []string) {
 			continue
 		}
 		if used, err := blobUsed(ctx, tx, sum); err == nil && !used {
-			_ = s.blobs.remove(sum)
+			s.taken.Add(-s.blobs.remove(sum))
 		}
 	}
 }
@@ -189,5 +215,7 @@ func (s *Storage) sweep(ctx context.Context) error {
 		sums[i] = file.Name()
 	}
 	s.collect(ctx, sums)
-	return nil
+	taken, err := s.blobs.bytes()
+	s.taken.Store(taken)
+	return err
 }

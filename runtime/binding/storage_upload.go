@@ -36,6 +36,7 @@ type Upload struct {
 	incoming string
 	file     *os.File // nil once committed or aborted
 	size     int64
+	taken    int64     // what its file takes until it is a blob
 	md5      hash.Hash // the entity tag
 	sha256   hash.Hash // the blob's name
 	extra    hash.Hash // the checksum asked for, nil when there is none
@@ -68,6 +69,9 @@ func (u *Upload) Write(p []byte) (int, error) {
 		u.err = refuse(codeTooLarge).in(u.action)
 		return 0, u.err
 	}
+	if u.err = u.take(int64(len(p))); u.err != nil {
+		return 0, u.err
+	}
 	for _, h := range []hash.Hash{u.md5, u.sha256, u.extra} {
 		if h != nil {
 			_, _ = h.Write(p)
@@ -78,6 +82,19 @@ func (u *Upload) Write(p []byte) (int, error) {
 		u.err = u.storage.failed(u.action, err)
 	}
 	return n, u.err
+}
+
+// take takes room in the bucket.
+func (u *Upload) take(n int64) error {
+	s := u.storage
+	if taken := s.taken.Add(n); s.MaxBytes > 0 && taken > s.MaxBytes {
+		s.taken.Add(-n)
+		full := refuse(codeInternal).in(u.action)
+		full.Text += fmt.Sprintf(" the bucket is full: it holds at most %d bytes", s.MaxBytes)
+		return full
+	}
+	u.taken += n
+	return nil
 }
 
 // Abort drops what was written. After Commit it does nothing.
@@ -94,6 +111,7 @@ func (u *Upload) drop() {
 	_ = u.file.Close()
 	u.file = nil
 	_ = u.storage.blobs.root.Remove(u.incoming)
+	u.storage.taken.Add(-u.taken)
 }
 
 // Commit makes the bytes written the object at the upload's key, durably, and
@@ -181,7 +199,14 @@ func (u *Upload) admit(blob segment) error {
 	if err := u.file.Close(); err != nil {
 		return err
 	}
-	return u.storage.blobs.admit(u.incoming, blob.sum, blob.size)
+	had, err := u.storage.blobs.admit(u.incoming, blob.sum, blob.size)
+	if err != nil {
+		return err
+	}
+	if !had {
+		u.taken = 0 // it is the blob's now
+	}
+	return u.storage.blobs.syncFolder(blobFolder)
 }
 
 func (u *Upload) blob() segment {
