@@ -24,6 +24,10 @@ type sessions struct {
 
 const (
 	securePrefix = "__Host-"
+	// sessionPrefix begins the name of every site's cookie, consolePrefix that of the
+	// console of `pages platform`.
+	sessionPrefix = "pages_session_"
+	consolePrefix = "pages_console_"
 	// seenStep is how stale the time of last use may be; it saves a write per request.
 	seenStep = 5 * time.Minute
 )
@@ -42,7 +46,7 @@ func newSessions(ctx context.Context, o Options) (*sessions, error) {
 	if err := s.db.QueryRowContext(ctx, `SELECT value FROM site_meta WHERE key = 'cookie'`).Scan(&key); err != nil {
 		return nil, err
 	}
-	s.cookie = "pages_session_" + key
+	s.cookie = sessionPrefix + key
 	now := s.now()
 	_, err := s.db.ExecContext(ctx, `DELETE FROM sessions WHERE seen_at < ? OR created_at < ?`,
 		now.Add(-sessionIdle).UnixMilli(), now.Add(-sessionLife).UnixMilli())
@@ -153,15 +157,17 @@ func (s *sessions) hash(r *http.Request) ([]byte, bool) {
 	return sum[:], true
 }
 
-// withoutCookie drops our cookie from Cookie lines, so that a Worker cannot use
-// it as a credential.
-func (s *sessions) withoutCookie(lines []string) []string {
+// withoutSessions drops the cookies by which people are signed in from Cookie lines, so
+// that a Worker cannot use them as credentials. Cookies ignore ports, and stay with a
+// hostname that was moved to another site: a browser sends those of other sites too, and
+// on localhost that of the service's console.
+func withoutSessions(lines []string) []string {
 	var kept []string
 	for _, line := range lines {
 		var pairs []string
 		for pair := range strings.SplitSeq(line, ";") {
 			name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
-			if name = strings.TrimSpace(name); name != s.cookie && name != securePrefix+s.cookie && name != "" {
+			if name = strings.TrimPrefix(strings.TrimSpace(name), securePrefix); name != "" && !strings.HasPrefix(name, sessionPrefix) && !strings.HasPrefix(name, consolePrefix) {
 				pairs = append(pairs, strings.TrimSpace(pair))
 			}
 		}

@@ -86,7 +86,7 @@ func (s *Site) cleanHeader(h http.Header, always bool) http.Header {
 	clean := maps.Clone(h)
 	maps.DeleteFunc(clean, func(name string, _ []string) bool { return internalHeader(name) })
 	if lines, ok := h["Cookie"]; ok {
-		if lines = s.sessions.withoutCookie(lines); len(lines) > 0 {
+		if lines = withoutSessions(lines); len(lines) > 0 {
 			clean["Cookie"] = lines
 		} else {
 			delete(clean, "Cookie")

@@ -68,6 +68,28 @@ func TestWorkerFailures(t *testing.T) {
 	}
 }
 
+// TestCookiesOfWorkers: a Worker sees no cookie that signs anybody in, here or elsewhere on
+// its host, and every other as it came.
+func TestCookiesOfWorkers(t *testing.T) {
+	var seen string
+	f := start(t, Options{DevHints: true}, Revision{Manifest: &manifest.Manifest{Entry: "w.js", Routes: routes("public /*")}, Worker: workerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+		seen = strings.Join(r.Header["Cookie"], "|")
+		return nil
+	})})
+	for sent, want := range map[string]string{
+		"a=b; " + f.site.sessions.cookie + "=t; c":                        "a=b; c",
+		"pages_session_00000000=other; pages=1":                           "pages=1",
+		"__Host-pages_session_00000000=other; __Host-a=1":                 "__Host-a=1",
+		"pages_console_8790=secret":                                       "",
+		"pages_session=mine;  pages_consoles=2; my_pages_session_1=3; d=": "pages_session=mine; pages_consoles=2; my_pages_session_1=3; d=",
+	} {
+		seen = "nothing"
+		if f.get(t, "/", "Cookie: "+sent); seen != want {
+			t.Errorf("%s: %q", sent, seen)
+		}
+	}
+}
+
 func TestRecords(t *testing.T) {
 	var last RequestRecord
 	done := make(chan struct{}, 100)
