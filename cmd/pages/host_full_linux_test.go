@@ -4,10 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/cmd/testmachine"
 	"github.com/pages-toolchain/pages/toolapi/service"
+	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
 // TestFullDiskOfMigrations: a migration that the disk has no room for is no fault of its
@@ -49,4 +52,35 @@ func TestFullDiskOfMigrations(t *testing.T) {
 		t.Fatalf("with room: %v", err)
 	}
 	next.Show()
+}
+
+// TestBackupOfAFullDisk: a backup that finds no room beside a database is told as such.
+func TestBackupOfAFullDisk(t *testing.T) {
+	disk := testmachine.OwnDisk(t, "16m")
+	if disk == nil {
+		return
+	}
+	data := filepath.Join(disk.Dir, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := openSQLite(t.Context(), filepath.Join(data, "service.db"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE a(x)")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	disk.Fill()
+	file := filepath.Join(t.TempDir(), "backup.tar")
+	_, err = backup.Write(t.Context(), data, file, time.Now())
+	failed, ok := errors.AsType[*failure](backupError(err, ""))
+	if !ok || failed.code != exitResource || !strings.HasPrefix(failed.fix, "make room on the disk of the data folder") {
+		t.Errorf("on a full disk: %v", err)
+	}
+	disk.Empty()
+	if _, err := backup.Write(t.Context(), data, file, time.Now()); err != nil {
+		t.Errorf("with room: %v", err)
+	}
 }

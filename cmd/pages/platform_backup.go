@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -86,5 +87,19 @@ func backupError(err error, inTheWay string) error {
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
 		return resourceError("backup-failed", err.Error(), "make room, and see that you may write there", err)
 	}
+	if lacksDisk(err) {
+		return resourceError("backup-failed", "a database could not be read or written", "make room on the disk of the data folder, and see that you may write there: what reads a database keeps an index beside it", err)
+	}
 	return fmt.Errorf("backup: %w", err)
+}
+
+// lacksDisk reports whether SQLite says that it could not write beside a database: whoever
+// reads one writes an index of its log there.
+func lacksDisk(err error) bool {
+	const readOnly, ioerr, full, cantOpen = 8, 10, 13, 14
+	failed, ok := errors.AsType[interface {
+		error
+		Code() int
+	}](err)
+	return ok && slices.Contains([]int{readOnly, ioerr, full, cantOpen}, failed.Code()&0xff)
 }
