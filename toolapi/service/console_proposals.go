@@ -297,7 +297,8 @@ func (v *visit) lapse(id string) error {
 		return v.render(http.StatusForbidden, "problem", "Not yours to decide", map[string]string{"Problem": because, "Request": v.x.request, "Back": "proposals"})
 	}
 	err = v.service.db.write(v.x.r.Context(), func(t tx) error {
-		n, err := t.change("UPDATE proposals SET expires_at = ? WHERE id = ? AND answer IS NULL AND expires_at > ?", v.now.UnixMilli(), id, v.now.UnixMilli())
+		// Long ago, and not now: a clock that is set back must not make it good again.
+		n, err := t.change("UPDATE proposals SET expires_at = ? WHERE id = ? AND answer IS NULL AND expires_at > ?", v.now.Add(-answerLife/2).UnixMilli(), id, v.now.UnixMilli())
 		if err != nil || n == 0 {
 			return err
 		}

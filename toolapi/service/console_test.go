@@ -340,6 +340,8 @@ func TestConsoleLapse(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.text)
 	}
 	ana.see("/console/w/acme/audit", "Let lapse: ", "lapsed")
+	w.step(-time.Minute) // set back, the clock does not give it its time again
+	w.refused(toolapi.CodeConfirmationExpired, "member", c.tool, c.body("confirmation_id", id))
 }
 
 // TestConsoleShowsNamesAsText: what someone chose is never markup, and shows what it
