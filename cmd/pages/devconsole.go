@@ -20,7 +20,11 @@ type console struct {
 	history *devserver.RequestLog // nil until the state is open
 	warned  string                // the warnings told last; of the goroutine that builds
 	mu      sync.Mutex            // lines come from many goroutines
+	failed  map[string]bool       // failures of requests told since the last build, by their text; of mu
 }
+
+// mostFailed bounds how many failures are kept in mind, and how much is told twice.
+const mostFailed = 100
 
 func newConsole(c *cli) *console { return &console{cli: c} }
 
@@ -90,6 +94,9 @@ func (k *console) build(b devserver.Build) {
 		k.event(buildEvent{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
 		return
 	}
+	k.mu.Lock()
+	k.failed = nil
+	k.mu.Unlock()
 	k.problems(b)
 	switch {
 	case b.Stale:
@@ -171,8 +178,23 @@ func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if k.cli.json {
 		k.event(errorEvent{"error", p})
-	} else {
-		k.line("%s", k.cli.paint("31", strings.TrimSpace(p.Text())))
+	} else if text := strings.TrimSpace(p.Text()); k.isNew(text) {
+		k.line("%s", k.cli.paint("31", text))
 	}
 	devserver.WriteProblemPage(w, r, p)
+}
+
+// isNew reports whether a failure was not told since the last build: the line of each request
+// says in short what it failed of.
+func (k *console) isNew(text string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.failed[text] {
+		return false
+	}
+	if k.failed == nil || len(k.failed) >= mostFailed {
+		k.failed = map[string]bool{}
+	}
+	k.failed[text] = true
+	return true
 }
