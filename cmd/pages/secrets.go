@@ -86,6 +86,8 @@ func parseSecrets(name string, text []byte) (map[string]string, error) {
 	msg := name + " is not a file of secrets"
 	if line := unreadLine(text, err); line > 0 {
 		msg += fmt.Sprintf(": line %d is no NAME=value", line)
+	} else if line := openLine(text, err); line > 0 {
+		msg += fmt.Sprintf(": the quote of line %d never ends", line)
 	}
 	return nil, &failure{code: exitRefused, id: "secrets-file", msg: msg, fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes"}
 }
@@ -98,6 +100,21 @@ func unreadLine(text []byte, err error) int {
 		return 0
 	}
 	return 1 + bytes.Count(text[:len(text)-len(rest)], []byte("\n"))
+}
+
+// openLine is the line that ends in the rest of a line that a parser's error names, or 0.
+func openLine(text []byte, err error) int {
+	_, rest, found := strings.Cut(err.Error(), "unterminated quoted value ")
+	if !found {
+		return 0
+	}
+	at := 0
+	for line := range strings.Lines(string(text)) {
+		if at++; strings.HasSuffix(strings.TrimSuffix(line, "\n"), rest) {
+			return at
+		}
+	}
+	return 0
 }
 
 // secretPaths are the files that may hold secrets, there or not.

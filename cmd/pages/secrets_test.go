@@ -14,7 +14,7 @@ func TestReadSecrets(t *testing.T) {
 		"\ufeffA=s3cret\r\nB=\"2\"\r\n": "",
 		"A=s3cret\n\nB C\nB=2\n":        ".dev.vars is not a file of secrets: line 3 is no NAME=value",
 		"\ufeffA!=s3cret\r\nB=2\r\n":    ".dev.vars is not a file of secrets: line 1 is no NAME=value",
-		"B=2\nA=\"s3cret\n":             ".dev.vars is not a file of secrets",
+		"B=2\nA=\"s3cret\nC=1\n":        ".dev.vars is not a file of secrets: the quote of line 2 never ends",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, ".dev.vars"), []byte(text), 0o600); err != nil {
