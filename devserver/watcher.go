@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -293,13 +294,24 @@ func (w *watcher) onError(err error) {
 	w.batch.addAll(w.now())
 }
 
+// moreWatches is what has a system watch more: each counts something else.
+func moreWatches(system string) string {
+	switch system {
+	case "linux":
+		return "raise the system's limit of watches (fs.inotify.max_user_watches)"
+	case "windows":
+		return "keep the site on a disk of this machine: not every network share tells of changes"
+	}
+	return "raise the limit of open files (ulimit -n): each file in a watched folder is one"
+}
+
 // fallBack gives up on the system and polls from now on.
 func (w *watcher) fallBack(err error) {
 	w.stopSystem()
 	w.fs = nil
 	w.dirs = map[string]bool{}
 	w.logger.Warn("cannot watch folders: looking for changes every "+w.poll.String(),
-		"error", err, "fix", "raise the system's limit of watches (fs.inotify.max_user_watches)")
+		"error", err, "fix", moreWatches(runtime.GOOS))
 	w.stamps = w.list.scan()
 	if w.named != nil {
 		w.batch.addAll(w.now())

@@ -1,13 +1,16 @@
 package devserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -307,6 +310,20 @@ func TestWatcherOverflowLooksAtEverything(t *testing.T) {
 }
 
 // What was written while the build that reported the list was running is not lost.
+// TestMoreWatches: nobody is sent to a setting that their system does not have.
+func TestMoreWatches(t *testing.T) {
+	for system, want := range map[string]string{"linux": "inotify", "darwin": "ulimit", "freebsd": "ulimit", "windows": "disk"} {
+		if got := moreWatches(system); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", system, got)
+		}
+	}
+	var said bytes.Buffer
+	newWatcher(time.Now, slog.New(slog.NewTextHandler(&said, nil))).fallBack(errors.New("no watches left"))
+	if !strings.Contains(said.String(), moreWatches(runtime.GOOS)) {
+		t.Errorf("got %s", said.String())
+	}
+}
+
 func TestWatcherSeesChangesBeforeItWatched(t *testing.T) {
 	for _, polled := range []bool{false, true} {
 		dir := siteDir(t)
