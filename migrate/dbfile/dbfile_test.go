@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
@@ -66,6 +68,9 @@ func TestSyncsReachTheDrive(t *testing.T) {
 // alone, whatever the files are called, and goes back in one piece.
 func TestCopy(t *testing.T) {
 	for _, name := range names {
+		if runtime.GOOS == "windows" && strings.Contains(name, "?") {
+			continue // no name there
+		}
 		dir := t.TempDir()
 		conn := open(t, filepath.Join(dir, name), "_pragma=journal_mode(WAL)")
 		exec(t, conn, filled)
