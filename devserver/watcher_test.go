@@ -309,7 +309,6 @@ func TestWatcherOverflowLooksAtEverything(t *testing.T) {
 	w.onTick()
 }
 
-// What was written while the build that reported the list was running is not lost.
 // TestMoreWatches: nobody is sent to a setting that their system does not have.
 func TestMoreWatches(t *testing.T) {
 	for system, want := range map[string]string{"linux": "inotify", "darwin": "ulimit", "freebsd": "ulimit", "windows": "disk"} {
@@ -324,6 +323,7 @@ func TestMoreWatches(t *testing.T) {
 	}
 }
 
+// What was written while the build that reported the list was running is not lost.
 func TestWatcherSeesChangesBeforeItWatched(t *testing.T) {
 	for _, polled := range []bool{false, true} {
 		dir := siteDir(t)

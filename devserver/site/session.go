@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -24,10 +25,8 @@ type sessions struct {
 
 const (
 	securePrefix = "__Host-"
-	// sessionPrefix begins the name of every site's cookie, consolePrefix that of the
-	// console of `pages platform`.
+	// sessionPrefix begins the name of every site's cookie; eight digits are its own.
 	sessionPrefix = "pages_session_"
-	consolePrefix = "pages_console_"
 	// seenStep is how stale the time of last use may be; it saves a write per request.
 	seenStep = 5 * time.Minute
 )
@@ -157,6 +156,10 @@ func (s *sessions) hash(r *http.Request) ([]byte, bool) {
 	return sum[:], true
 }
 
+// signsIn matches the cookies by which people are signed in: to a site, and to the console of
+// `pages platform` on a port.
+var signsIn = regexp.MustCompile(`^(__Host-)?(pages_session_[0-9a-f]{8}|pages_console_[0-9]+)$`)
+
 // withoutSessions drops the cookies by which people are signed in from Cookie lines, so
 // that a Worker cannot use them as credentials. Cookies ignore ports, and stay with a
 // hostname that was moved to another site: a browser sends those of other sites too, and
@@ -167,7 +170,7 @@ func withoutSessions(lines []string) []string {
 		var pairs []string
 		for pair := range strings.SplitSeq(line, ";") {
 			name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
-			if name = strings.TrimPrefix(strings.TrimSpace(name), securePrefix); name != "" && !strings.HasPrefix(name, sessionPrefix) && !strings.HasPrefix(name, consolePrefix) {
+			if name = strings.TrimSpace(name); name != "" && !signsIn.MatchString(name) {
 				pairs = append(pairs, strings.TrimSpace(pair))
 			}
 		}

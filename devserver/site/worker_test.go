@@ -77,11 +77,11 @@ func TestCookiesOfWorkers(t *testing.T) {
 		return nil
 	})})
 	for sent, want := range map[string]string{
-		"a=b; " + f.site.sessions.cookie + "=t; c":                        "a=b; c",
-		"pages_session_00000000=other; pages=1":                           "pages=1",
-		"__Host-pages_session_00000000=other; __Host-a=1":                 "__Host-a=1",
-		"pages_console_8790=secret":                                       "",
-		"pages_session=mine;  pages_consoles=2; my_pages_session_1=3; d=": "pages_session=mine; pages_consoles=2; my_pages_session_1=3; d=",
+		"a=b; " + f.site.sessions.cookie + "=t; c":                                            "a=b; c",
+		"pages_session_00000000=other; pages=1":                                               "pages=1",
+		"__Host-pages_session_00000000=other; __Host-a=1":                                     "__Host-a=1",
+		"pages_console_8790=secret":                                                           "",
+		"pages_session=mine;  pages_consoles=2; my_pages_session_1=3; pages_session_id=4; d=": "pages_session=mine; pages_consoles=2; my_pages_session_1=3; pages_session_id=4; d=",
 	} {
 		seen = "nothing"
 		if f.get(t, "/", "Cookie: "+sent); seen != want {
