@@ -225,11 +225,11 @@ func fetchError(f *outbound, err error) error {
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return engine.TypeError("%v", refused)
 	}
-	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound {
-		return engine.TypeError("fetch to %q failed: no name server knows %q", f.url, name.Name)
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		err = op.Err // without the address and the network, which the author did not write
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		if name.IsNotFound {
+			return engine.TypeError("fetch to %q failed: no name server knows %q", f.url, name.Name)
+		}
+		return engine.TypeError("fetch to %q failed: %q cannot be looked up: %s", f.url, name.Name, name.Err) // and not by which server
 	}
 	return engine.TypeError("fetch to %q failed: %v", f.url, err)
 }

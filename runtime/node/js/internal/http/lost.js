@@ -4,7 +4,7 @@ import systemErrors from "node:internal/systemerrors";
 
 const causes = [
   [/connection refused|actively refused/, "ECONNREFUSED", "connect"],
-  [/no such host/, "ENOTFOUND", "getaddrinfo"],
+  [/no name server knows/, "ENOTFOUND", "getaddrinfo"],
   [/server misbehaving|temporary failure/i, "EAI_AGAIN", "getaddrinfo"],
   [/network is unreachable/, "ENETUNREACH", "connect"],
   [/no route to host/, "EHOSTUNREACH", "connect"],
