@@ -183,12 +183,12 @@ func TestRenamed(t *testing.T) {
 	const a, b = "CREATE TABLE a(x);", "CREATE TABLE b(x);"
 	db := open(t)
 	apply(t, db, list("1.sql", a, "3.sql", b))
-	for now, want := range map[string]string{
+	for renamed, want := range map[string]string{
 		"2.sql": `the migration is applied, and its file is called "2.sql" now; rename it to "1.sql" again: an applied migration keeps its name
 the new migration sorts before "3.sql", which is already applied; rename it to "1.sql" again, under which it is applied`,
 		"4.sql": `the migration is applied, and its file is called "4.sql" now; rename it to "1.sql" again: an applied migration keeps its name`,
 	} {
-		_, err := migrator(db, list(now, a, "3.sql", b), options).Apply(t.Context())
+		_, err := migrator(db, list(renamed, a, "3.sql", b), options).Apply(t.Context())
 		all, ok := errors.AsType[migrate.Errors](err)
 		if one, alone := errors.AsType[*migrate.Error](err); !ok && alone {
 			all = migrate.Errors{one}
@@ -198,7 +198,7 @@ the new migration sorts before "3.sql", which is already applied; rename it to "
 			got = append(got, e.Msg+"; "+e.Fix)
 		}
 		if strings.Join(got, "\n") != want {
-			t.Errorf("%s: got\n%s\nwant\n%s", now, strings.Join(got, "\n"), want)
+			t.Errorf("%s: got\n%s\nwant\n%s", renamed, strings.Join(got, "\n"), want)
 		}
 	}
 }

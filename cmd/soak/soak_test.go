@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 // shaky is a module with a test of each kind.
@@ -167,7 +169,7 @@ func TestRead(t *testing.T) {
 // TestRaceOnce: there is a round under the race detector, however short the time, and without the variable.
 func TestRaceOnce(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("the race detector needs a C compiler")
+		testmachine.Lacks(t, "a C compiler, for the race detector", err)
 	}
 	t.Chdir(module(t))
 	t.Setenv("GOFLAGS", "-mod=mod")

@@ -158,7 +158,7 @@ func (s *sessions) hash(r *http.Request) ([]byte, bool) {
 
 // signsIn matches the cookies by which people are signed in: to a site, and to the console of
 // `pages platform` on a port.
-var signsIn = regexp.MustCompile(`^(__Host-)?(pages_session_[0-9a-f]{8}|pages_console_[0-9]+)$`)
+var signsIn = regexp.MustCompile("^(" + securePrefix + ")?(" + sessionPrefix + "[0-9a-f]{8}|pages_console_[0-9]+)$")
 
 // withoutSessions drops the cookies by which people are signed in from Cookie lines, so
 // that a Worker cannot use them as credentials. Cookies ignore ports, and stay with a
