@@ -65,6 +65,7 @@ func (b *siteBuilder) close() {
 
 // Build implements devserver.Builder.
 func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
+	defer b.console.forget()
 	m, checked := b.loadUnread(b.dir)
 	// Never the site's folder as such: what a site does not consist of (a log,
 	// an editor's files) must not rebuild it.

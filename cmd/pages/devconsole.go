@@ -94,9 +94,6 @@ func (k *console) build(b devserver.Build) {
 		k.event(buildEvent{"build", b.Number, b.OK, float64(b.Took) / float64(time.Millisecond), append([]devserver.Problem{}, b.Problems...)})
 		return
 	}
-	k.mu.Lock()
-	k.failed = nil
-	k.mu.Unlock()
 	k.problems(b)
 	switch {
 	case b.Stale:
@@ -182,6 +179,14 @@ func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 		k.line("%s", k.cli.paint("31", text))
 	}
 	devserver.WriteProblemPage(w, r, p)
+}
+
+// forget has failures told anew. It is called when a build has ended and is not served yet: the
+// first requests may fail before the build is told of.
+func (k *console) forget() {
+	k.mu.Lock()
+	k.failed = nil
+	k.mu.Unlock()
 }
 
 // isNew reports whether a failure was not told since the last build: the line of each request
