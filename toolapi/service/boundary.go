@@ -234,7 +234,11 @@ func (s *Service) call(x *exchange, name string) (answer, error) {
 // admit finds out who calls and counts the call.
 func (s *Service) admit(x *exchange, c *call) error {
 	ctx := x.r.Context()
-	who, err := remember(ctx, s.db.lately, "key "+string(c.hash), func() (who identity, err error) {
+	var err error
+	if c.version, err = s.db.lately.look(ctx); err != nil {
+		return err
+	}
+	who, err := remember(s.db.lately, c.version, "key "+string(c.hash), func() (who identity, err error) {
 		err = s.db.read(ctx, func(t tx) error {
 			who, err = identify(t, c.hash, c.now)
 			return err

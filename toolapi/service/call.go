@@ -23,6 +23,7 @@ type call struct {
 	body     toolapi.Object
 	headerID string // idempotency key of the header
 	now      time.Time
+	version  int64 // of the database, when the call was admitted
 
 	who identity
 	in  reachable

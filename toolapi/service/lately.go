@@ -37,14 +37,10 @@ func newLately(dsn string) (*lately, error) {
 	return &lately{db: db, known: map[string]any{}}, nil
 }
 
-// remember returns what read returns: as it was, if nothing was committed since. Errors
-// are not kept.
-func remember[T any](ctx context.Context, l *lately, key string, read func() (T, error)) (T, error) {
-	version, was, err := l.look(ctx, key)
-	if err != nil {
-		return *new(T), err
-	}
-	if fact, ok := was.(T); ok {
+// remember returns what read returns: as it was, if nothing was committed since. version is
+// what look returned: what is returned is as old as that at most. Errors are not kept.
+func remember[T any](l *lately, version int64, key string, read func() (T, error)) (T, error) {
+	if fact, ok := l.fact(key).(T); ok {
 		return fact, nil
 	}
 	fact, err := read() // sees what was committed before look, or more
@@ -54,25 +50,31 @@ func remember[T any](ctx context.Context, l *lately, key string, read func() (T,
 	return fact, err
 }
 
-// look returns the version of the database, and what is known under a key; nil for
-// nothing.
-func (l *lately) look(ctx context.Context, key string) (version int64, fact any, err error) {
+// look returns the version of the database, and forgets what is older.
+func (l *lately) look(ctx context.Context) (version int64, err error) {
 	ctx = context.WithoutCancel(ctx) // it takes microseconds, watching for the end would double them
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ask == nil {
 		if err := l.open(ctx); err != nil {
-			return 0, nil, err
+			return 0, err
 		}
 	}
 	if err := l.ask.QueryRowContext(ctx).Scan(&version); err != nil {
-		return 0, nil, errors.Join(err, l.drop())
+		return 0, errors.Join(err, l.drop())
 	}
 	if version != l.version {
 		clear(l.known)
 		l.version = version
 	}
-	return version, l.known[key], nil
+	return version, nil
+}
+
+// fact is what is known under a key; nil for nothing.
+func (l *lately) fact(key string) any {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.known[key]
 }
 
 // open opens the connection. Versions of another one say nothing.

@@ -25,10 +25,18 @@ func TestRemember(t *testing.T) {
 		return d
 	}
 	d, other := open(), open()
+	look := func() int64 {
+		t.Helper()
+		version, err := d.lately.look(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return version
+	}
 	reads := 0
 	value := func(key string) string {
 		t.Helper()
-		got, err := remember(ctx, d.lately, key, func() (v sql.NullString, err error) {
+		got, err := remember(d.lately, look(), key, func() (v sql.NullString, err error) {
 			reads++
 			err = d.read(ctx, func(x tx) error {
 				_, err := x.one("SELECT value FROM settings WHERE name = ?", []any{key}, &v)
@@ -70,15 +78,15 @@ func TestRemember(t *testing.T) {
 	}
 	failed := errors.New("it cannot be read")
 	for range 2 {
-		if _, err := remember(ctx, d.lately, "b", func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
+		if _, err := remember(d.lately, look(), "b", func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
 			t.Error(err)
 		}
 	}
-	if _, err := remember(ctx, d.lately, "b", func() (int, error) { return 1, nil }); err != nil {
+	if _, err := remember(d.lately, look(), "b", func() (int, error) { return 1, nil }); err != nil {
 		t.Errorf("a failure was kept: %v", err)
 	}
 	for i := range 3 * knownMost {
-		_, err := remember(ctx, d.lately, string(rune(i)), func() (int, error) { return i, nil })
+		_, err := remember(d.lately, look(), string(rune(i)), func() (int, error) { return i, nil })
 		if err != nil || len(d.lately.known) > knownMost {
 			t.Fatalf("%d things are known, %v", len(d.lately.known), err)
 		}

@@ -24,7 +24,7 @@ func (p *pagesCall) listed(ctx context.Context) (u uploadRow, size int64, err er
 	if err != nil || len(p.sum) != 64 || strings.ToLower(p.sum) != p.sum {
 		return u, 0, toolapi.NewPagesError(toolapi.CodeDigestMalformed, "The blob's address must end in its SHA-256: 64 lower-case hexadecimal digits.")
 	}
-	if u, err = p.sending(ctx); err != nil {
+	if u, err = p.sending(ctx, p.version); err != nil {
 		return u, 0, err
 	}
 	if err := p.usable(&u); err != nil || !u.bundle.Valid {
@@ -41,10 +41,10 @@ func (p *pagesCall) listed(ctx context.Context) (u uploadRow, size int64, err er
 	return u, size, nil
 }
 
-// sending finds the upload that a blob is of. Its digest and its counts lie behind the
-// bundle's long list, and are not read.
-func (p *pagesCall) sending(ctx context.Context) (uploadRow, error) {
-	return remember(ctx, p.service.db.lately, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (u uploadRow, err error) {
+// sending finds the upload that a blob is of, as it is since a version of the database. Its
+// digest and its counts lie behind the bundle's long list, and are not read.
+func (p *pagesCall) sending(ctx context.Context, version int64) (uploadRow, error) {
+	return remember(p.service.db.lately, version, fmt.Sprint("upload ", p.who.holder, " ", p.id), func() (u uploadRow, err error) {
 		err = p.service.db.read(ctx, func(t tx) error {
 			found, err := t.one("SELECT id, site_id, workspace_id, bundle_id, base_given, base_revision, revision, touched_at FROM uploads WHERE id = ? AND holder_id = ?",
 				[]any{p.id, p.who.holder}, &u.id, &u.site, &u.workspace, &u.bundle, &u.baseGiven, &u.base, &u.revision, &u.touched)
@@ -81,7 +81,11 @@ func (p *pagesCall) hasBlob() error {
 
 // stillOpen reports as an error that the upload was cancelled or collected.
 func (p *pagesCall) stillOpen(ctx context.Context) error {
-	u, err := p.sending(ctx)
+	version, err := p.service.db.lately.look(ctx)
+	if err != nil {
+		return err
+	}
+	u, err := p.sending(ctx, version)
 	if err == nil && !u.bundle.Valid {
 		err = noUpload()
 	}
