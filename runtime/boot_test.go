@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -29,5 +30,24 @@ func TestBoot(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestBootImageIsReproducible: it is part of the binary, which two builds make alike.
+func TestBootImageIsReproducible(t *testing.T) {
+	first, err := BootImage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := BootImage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first, second) {
+		at := 0
+		for at < len(first) && at < len(second) && first[at] == second[at] {
+			at++
+		}
+		t.Errorf("two images of %d and %d bytes differ from byte %d on", len(first), len(second), at)
 	}
 }

@@ -51,8 +51,9 @@ func (im *Image) Size() int {
 }
 
 // Boot evaluates prelude as a script in a fresh virtual machine and returns the
-// image. While it runs, the global __host is an object with one host function
-// for each name in funcs; calling one is an error until an isolate provides it.
+// image, which is the same each time. While it runs, Date tells 1970, and the global
+// __host is an object with one host function for each name in funcs; calling one is
+// an error until an isolate provides it.
 // The prelude's value must be an object: its functions are the entry points of
 // VM.Call.
 func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Image, error) {
@@ -66,7 +67,9 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 	}
 	defer vm.close()
 	var image *Image
-	err = vm.turn(nobodys(ctx), func() error {
+	timeless := nobodys(ctx)
+	timeless.StopClock()
+	err = vm.turn(timeless, func() error {
 		if err := vm.initialize(); err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // imageFile is an Image as it is stored.
@@ -17,7 +19,8 @@ type imageFile struct {
 	RT, JS   uint32
 	Scratch  uint32
 	Entries  Value
-	EntryFns map[string]Value
+	Names    []string // of the entry points, sorted: a map is stored in any order
+	Fns      []Value
 }
 
 // Fingerprint tells engines apart whose images do not fit each other: it is the
@@ -39,7 +42,10 @@ func (im *Image) MarshalBinary() ([]byte, error) {
 	}
 	f := imageFile{
 		Size: im.size, StackPtr: im.stackPtr, RT: im.rt, JS: im.js, Scratch: im.scratch,
-		Entries: im.entries, EntryFns: im.entryFns,
+		Entries: im.entries, Names: slices.Sorted(maps.Keys(im.entryFns)),
+	}
+	for _, name := range f.Names {
+		f.Fns = append(f.Fns, im.entryFns[name])
 	}
 	for _, r := range im.runs {
 		f.At, f.Bytes = append(f.At, r.at), append(f.Bytes, r.b)
@@ -59,12 +65,15 @@ func (im *Image) UnmarshalBinary(data []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&f); err != nil {
 		return fmt.Errorf("read an image: %w", err)
 	}
-	if len(f.At) != len(f.Bytes) {
-		return fmt.Errorf("read an image: %d places for %d runs", len(f.At), len(f.Bytes))
+	if len(f.At) != len(f.Bytes) || len(f.Names) != len(f.Fns) {
+		return fmt.Errorf("read an image: %d places for %d runs, %d names for %d functions", len(f.At), len(f.Bytes), len(f.Names), len(f.Fns))
 	}
 	*im = Image{
 		size: f.Size, stackPtr: f.StackPtr, rt: f.RT, js: f.JS, scratch: f.Scratch,
-		entries: f.Entries, entryFns: f.EntryFns,
+		entries: f.Entries, entryFns: make(map[string]Value, len(f.Names)),
+	}
+	for i, name := range f.Names {
+		im.entryFns[name] = f.Fns[i]
 	}
 	for i, at := range f.At {
 		if uint64(at)+uint64(len(f.Bytes[i])) > uint64(f.Size) {
