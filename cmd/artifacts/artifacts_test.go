@@ -162,3 +162,25 @@ func TestOneFailureIsNotAll(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
+
+// TestNodeEntries: what is embedded is packed in one order, so that two builds are the same bytes.
+func TestNodeEntries(t *testing.T) {
+	root := t.TempDir()
+	for _, path := range []string{nodePublic + "/fs.js", nodePublic + "/fs/promises.js", nodePublic + "/notes.txt", nodeInternal + "/absent.js", nodePlatform + "/node.js"} {
+		write(t, root, path, "export default 1;\n")
+	}
+	const want = "fs/promises fs internal/absent cloudflare/node"
+	for range 50 {
+		entries, err := nodeEntries(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := make([]string, len(entries))
+		for i, e := range entries {
+			names[i] = e.OutputPath
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -70,14 +70,14 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 	return packed, append(inputs, "runtime/node/package-lock.json"), err
 }
 
-// nodeEntries lists the source files and the names they get.
+// nodeEntries lists the source files and the names they get, in the order in which they are packed.
 func nodeEntries(dir string) (entries []api.EntryPoint, err error) {
-	for folder, prefix := range map[string]string{nodePublic: "", nodeInternal: "internal/", nodePlatform: "cloudflare/"} {
-		at := filepath.Join(dir, filepath.FromSlash(folder))
+	for _, from := range []struct{ folder, prefix string }{{nodePublic, ""}, {nodeInternal, "internal/"}, {nodePlatform, "cloudflare/"}} {
+		at := filepath.Join(dir, filepath.FromSlash(from.folder))
 		err := fs.WalkDir(os.DirFS(at), ".", func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && path.Ext(name) == ".js" {
 				entries = append(entries, api.EntryPoint{
-					InputPath: filepath.Join(at, filepath.FromSlash(name)), OutputPath: prefix + strings.TrimSuffix(name, ".js"),
+					InputPath: filepath.Join(at, filepath.FromSlash(name)), OutputPath: from.prefix + strings.TrimSuffix(name, ".js"),
 				})
 			}
 			return err
