@@ -140,3 +140,33 @@ func TestBrowserDashboard(t *testing.T) {
 	run(ctx, t, "a failed build", has("status", "build failed"), has("problems", "mend it"))
 	run(ctx, t, "fits a phone", chromedp.EmulateViewport(360, 800), until(`document.documentElement.scrollWidth <= 360`))
 }
+
+// What the dashboard shows stays where it is, with the focus in it, while more comes; and
+// of many leads it reads no more than it shows.
+func TestBrowserDashboardKeepsItsPlace(t *testing.T) {
+	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
+	ctx := tab(t)
+	post := func(n int, message string) step {
+		return script(fmt.Sprintf(`(async () => { for (let i = 0; i < %d; i++) await fetch("/__pages/forms/contact", {method: "POST", headers: {Accept: "application/json"},
+			body: new URLSearchParams({message: %q + i})}) })()`, n, message))
+	}
+	run(ctx, t, "load", chromedp.Navigate(r.url+"/__pages/"), until(`document.getElementById("status").textContent === "serving"`))
+	run(ctx, t, "many leads", post(120, "early"), until(`document.getElementById("leads-count").textContent === "120"`))
+	run(ctx, t, "no more than is shown", until(`document.querySelectorAll("#leads-list details").length === 100`),
+		until(`!performance.getEntriesByType("resource").some((e) => /api\/(leads|events)$/.test(e.name))`))
+
+	const focused = `document.activeElement?.textContent.includes("early119")`
+	run(ctx, t, "open one", script(`document.querySelector("#leads-list summary").focus()`), chromedp.KeyEvent("\r"),
+		until(focused+` && document.activeElement.parentElement.open`))
+	run(ctx, t, "one more lead", post(1, "later"), until(`document.getElementById("leads-count").textContent === "121"`),
+		until(`document.querySelector("#leads-list summary").textContent.includes("later0")`), until(focused+` && document.activeElement.parentElement.open`))
+
+	r.ask(t, "GET", "/css/site.css")
+	const look = `[...document.querySelectorAll("#requests-rows button")].find((b) => b.textContent.includes("/css/site.css"))`
+	run(ctx, t, "look at a request", until(look), script(look+`.focus()`), chromedp.KeyEvent("\r"), until(`document.querySelector("tr.more")`))
+	run(ctx, t, "read everything again", script(`window.drawn = false; refresh().then(() => { window.drawn = true })`), until(`window.drawn`),
+		until(`document.querySelector("tr.more") && document.activeElement === `+look))
+
+	run(ctx, t, "fits the narrowest screen", post(1, strings.Repeat("unbroken", 12)), until(`document.getElementById("leads-count").textContent === "122"`),
+		script(`for (const tool of document.querySelectorAll("details")) tool.open = true`), chromedp.EmulateViewport(320, 800), until(`document.documentElement.scrollWidth <= 320`))
+}

@@ -3,6 +3,7 @@
 "use strict";
 
 const MOST_ROWS = 300;
+const MOST_ITEMS = 100; // leads, and events
 const $ = (id) => document.getElementById(id);
 let records = [];
 let paused = false;
@@ -25,6 +26,26 @@ async function read(path) {
   const answer = await fetch(path, { headers: { Accept: "application/json" }, cache: "no-store" });
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
   return answer.json();
+}
+
+// arrange puts nodes into a parent, in order. What is there stays where it is, and so does
+// the focus in it, and what is open.
+function arrange(parent, nodes) {
+  const kept = new Set(nodes);
+  for (const node of [...parent.children]) if (!kept.has(node)) node.remove();
+  nodes.forEach((node, i) => { if (parent.children[i] !== node) parent.insertBefore(node, parent.children[i] ?? null); });
+}
+
+const byID = (parent) => new Map([...parent.children].map((node) => [node.dataset.id, node]));
+
+// oneAtATime has work done once more after the present time, however often that is asked
+// for meanwhile: no older answer comes after a newer one. What fails is left for the next time.
+function oneAtATime(work) {
+  let running, next;
+  return function again() {
+    if (!running) return (running = work().catch(() => {}).finally(() => { running = undefined; }));
+    return (next ??= running.then(() => { next = undefined; return again(); }));
+  };
 }
 
 const clock = (at) => new Date(at).toLocaleTimeString([], { hour12: false });
@@ -52,9 +73,11 @@ function requestRow(r) {
   const by = el("td", "", r.source || "");
   if (r.member) by.title = r.member;
   if (r.route) path.title = `route ${r.route}`;
-  return el("tr", "", el("td", "time", clock(r.at)), path, el("td", `s${String(r.status)[0]}`, String(r.status)), el("td", "num", digits(r.ms)),
+  const row = el("tr", "", el("td", "time", clock(r.at)), path, el("td", `s${String(r.status)[0]}`, String(r.status)), el("td", "num", digits(r.ms)),
     m ? meter(m.cpu_ms, m.cpu_limit_ms, digits(m.cpu_ms)) : el("td", "num"),
     m ? meter(m.subrequests, m.subrequest_limit, m.subrequest_limit > 0 ? `${m.subrequests}/${m.subrequest_limit}` : String(m.subrequests)) : el("td", "num"), by);
+  row.dataset.id = r.id;
+  return row;
 }
 
 function matches(r) {
@@ -64,8 +87,13 @@ function matches(r) {
 }
 
 function drawRequests() {
-  const shown = records.filter(matches);
-  $("requests-rows").replaceChildren(...shown.slice(0, MOST_ROWS).map(requestRow));
+  const rows = $("requests-rows");
+  const had = byID(rows);
+  arrange(rows, records.filter(matches).slice(0, MOST_ROWS).flatMap((r) => {
+    const row = had.get(r.id) || requestRow(r);
+    const more = row.nextElementSibling; // what was logged, when that is looked at
+    return more?.classList.contains("more") ? [row, more] : [row];
+  }));
   countRequests();
 }
 
@@ -114,19 +142,30 @@ function fieldList(fields, lead) {
   return list;
 }
 
-function drawList(kind, items, row) {
-  const open = new Set([...$(`${kind}-list`).querySelectorAll("details[open]")].map((d) => d.dataset.id));
-  $(`${kind}-list`).replaceChildren(...items.slice(0, 100).map((item) => {
-    const details = row(item);
+function drawList(kind, items, total, contents) {
+  const list = $(`${kind}-list`);
+  const had = byID(list);
+  arrange(list, items.map((item) => {
+    const details = had.get(item.id) || el("details", "");
+    const text = JSON.stringify(item);
+    if (details.shows !== text) redraw(details, contents(item));
+    details.shows = text;
     details.dataset.id = item.id;
-    details.open = open.has(item.id);
     return details;
   }));
-  $(`${kind}-count`).textContent = items.length ? String(items.length) : "";
-  $(`${kind}-empty`).hidden = items.length > 0;
+  $(`${kind}-count`).textContent = total ? String(total) : "";
+  $(`${kind}-empty`).hidden = total > 0;
 }
 
-function leadRow(lead) {
+// redraw shows other contents, and gives the focus to what stands where it was.
+function redraw(details, contents) {
+  const reached = () => [...details.querySelectorAll("summary, a, button")];
+  const at = reached().indexOf(document.activeElement);
+  details.replaceChildren(...contents);
+  reached()[at]?.focus({ preventScroll: true });
+}
+
+function leadContents(lead) {
   const s = lead.submission || {};
   const summary = el("summary", "", el("strong", "", lead.form || "(no form)"), el("span", "", Object.values(lead.fields || {}).map(valueText).join(" · ").slice(0, 90)));
   if (s.status && s.status !== "none") summary.append(el("span", `tag ${s.status}`, `${s.table}: ${s.status}`));
@@ -135,23 +174,23 @@ function leadRow(lead) {
   const list = fieldList(lead.fields, lead.id);
   list.append(el("dt", "", "id"), el("dd", "", lead.id), el("dt", "", "events"), el("dd", "", (lead.events || []).join(", ")));
   if (s.error) list.append(el("dt", "", "row"), el("dd", "error", s.error));
-  return el("details", "", summary, list, replayButton({ lead: lead.id }));
+  return [summary, list, replayButton({ lead: lead.id })];
 }
 
-function eventRow(e) {
+function eventContents(e) {
   const d = e.delivery;
   const summary = el("summary", "", el("strong", "mono", e.name), el("span", "", e.form || ""), d ? el("span", `tag ${d.status}`, d.status) : null, el("span", "time", clock(e.created_at)));
   const list = fieldList(e.fields, e.lead_id);
   list.append(el("dt", "", "id"), el("dd", "", e.id), el("dt", "", "lead"), el("dd", "", e.lead_id || ""));
   if (d) list.append(el("dt", "", "webhook"), el("dd", d.error ? "error" : "", `${d.status}, ${d.attempts} attempts${d.error ? `: ${d.error}` : ""}${d.next_at ? `; next at ${clock(d.next_at)}` : ""}`));
-  return el("details", "", summary, list, replayButton({ event: e.id }));
+  return [summary, list, replayButton({ event: e.id })];
 }
 
-async function refreshInbox() {
-  const [leads, events] = await Promise.allSettled([read("/__pages/api/leads"), read("/__pages/api/events")]);
-  if (leads.status === "fulfilled") drawList("leads", leads.value.leads || [], leadRow);
-  if (events.status === "fulfilled") drawList("events", events.value.events || [], eventRow);
-}
+const refreshInbox = oneAtATime(async () => {
+  const [leads, events, state] = await Promise.all([read(`/__pages/api/leads?limit=${MOST_ITEMS}`), read(`/__pages/api/events?limit=${MOST_ITEMS}`), read("/__pages/api/state")]);
+  drawList("leads", leads.leads, state.leads, leadContents);
+  drawList("events", events.events, state.events, eventContents);
+});
 
 // --- the site and its build ---
 
