@@ -151,6 +151,19 @@ func TestBrowser(t *testing.T) {
 	testLivePage(d, p)
 }
 
+// TestBrowserSignedOut: who signed out sees no members page by going back, not even the one
+// that signed out.
+func TestBrowserSignedOut(t *testing.T) {
+	d := startDev(t, copyExample(t, "riverside"))
+	p := page{t, testmachine.Browser(t)}
+	p.do("a members page", chromedp.Navigate(d.URL+"/__pages/sign-in?persona=member&next=%2Fminutes%2F"))
+	p.holds(`location.pathname === "/minutes/" && document.readyState === "complete"`)
+	p.do("sign out", p.evaluate(`const form = document.createElement("form"); form.method = "post"; form.action = "/__pages/sign-out"; document.body.append(form); form.submit(); ""`))
+	p.holds(`location.pathname === "/" && document.readyState === "complete"`)
+	p.do("back", p.evaluate(`history.back(); ""`))
+	p.holds(`location.pathname === "/__pages/sign-in"`)
+}
+
 // testLivePage: an open page follows edits.
 func testLivePage(d *devServer, p page) {
 	p.do("about", chromedp.Navigate(d.URL+"/about"), p.evaluate(`window.mark = "still here"`))

@@ -316,8 +316,8 @@ func TestMembersAnswersAreKeptApart(t *testing.T) {
 		status        int
 		control, vary string
 	}{
-		{member, "GET", "/private/a", 200, "private, no-cache", "Cookie"},
-		{member, "HEAD", "/private/a", 200, "private, no-cache", "Cookie"},
+		{member, "GET", "/private/a", 200, "no-store", "Cookie"},
+		{member, "HEAD", "/private/a", 200, "no-store", "Cookie"},
 		{member, "GET", "/private/a.html", 307, "private, no-cache", "Cookie"},
 		{member, "GET", "/private/api", 200, "no-store", "Cookie"},
 		{member, "DELETE", "/private/api", 200, "no-store", "Cookie"},

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -197,6 +198,11 @@ func (x *exchange) fileHeaders(f *file) {
 	h["Content-Type"] = f.kind
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = x.cacheControl()
+	if x.gated && strings.HasPrefix(f.kind[0], "text/html") {
+		// A page that is left is kept by browsers, to go back to, and shown without being asked for:
+		// also that from which its visitor signed out, unless nothing may keep it.
+		h["Cache-Control"] = cacheNever
+	}
 }
 
 // cacheControl keeps members pages out of shared caches.

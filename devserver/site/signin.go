@@ -98,8 +98,9 @@ func (x *exchange) signOut() {
 		x.site.sessions.leave(&x.out, x.r)
 	}
 	// Browsers keep pages that were left, to go back to, and do not ask for them again. The page
-	// that signs out they put away after this answer, so that one they keep. Who takes another
-	// persona does not wait for that: in a browser with much in its cache it takes a while.
+	// that signs out they put away after this answer, so that one they keep, unless it says that
+	// nothing may (fileHeaders). Who takes another persona does not wait for that: in a browser
+	// with much in its cache it takes a while.
 	x.out.Header().Set("Clear-Site-Data", `"cache"`)
 	if wantsJSON(x.r) {
 		x.writeJSON(http.StatusOK, signedIn{OK: true})
