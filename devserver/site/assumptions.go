@@ -64,6 +64,7 @@ const (
 	maxPathBytes  = 8 << 10  // of the request target
 	maxHeaderRows = 100      // header lines, of a request and of a part of a form
 	maxFileName   = 255      // bytes kept of the name of an uploaded file
+	capturedBytes = 8 << 20  // of leads that are read at once, for a workspace
 
 	// Sessions end after so long without use, and after so long altogether.
 	sessionIdle = 12 * time.Hour

@@ -65,11 +65,11 @@ type Captured struct {
 }
 
 // CapturedAfter returns the leads of a platform database behind the one with a number,
-// the oldest first, at most so many. The database is only read; one that no site has
-// opened yet has none.
-func CapturedAfter(ctx context.Context, db *sql.DB, after int64, most int) ([]Captured, error) {
+// the oldest first, at most so many, and no more once they hold capturedBytes. The database
+// is only read; one that no site has opened yet has none.
+func CapturedAfter(ctx context.Context, db *sql.DB, after int64, most int) (all []Captured, err error) {
 	var prepared bool
-	err := db.QueryRowContext(ctx, `SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('leads', 'events')`).Scan(&prepared)
+	err = db.QueryRowContext(ctx, `SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('leads', 'events')`).Scan(&prepared)
 	if err != nil || !prepared {
 		return nil, err
 	}
@@ -79,15 +79,26 @@ FROM leads l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`, after, most)
 	if err != nil {
 		return nil, err
 	}
-	return collect(rows, func(row scanner) (c Captured, err error) {
-		var fields, raised string
-		var created int64
-		if err := row.Scan(&c.Number, &c.ID, &c.Form, &fields, &created, &c.Preview, &raised); err != nil {
-			return c, err
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for held := 0; held < capturedBytes && rows.Next(); {
+		c, size, err := scanCaptured(rows)
+		if err != nil {
+			return nil, err
 		}
-		c.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
-		return c, errors.Join(json.Unmarshal([]byte(fields), &c.Fields), json.Unmarshal([]byte(raised), &c.Raised))
-	})
+		all, held = append(all, c), held+size
+	}
+	return all, rows.Err()
+}
+
+// scanCaptured also returns how many bytes the fields are.
+func scanCaptured(row scanner) (c Captured, size int, err error) {
+	var fields, raised string
+	var created int64
+	if err := row.Scan(&c.Number, &c.ID, &c.Form, &fields, &created, &c.Preview, &raised); err != nil {
+		return c, 0, err
+	}
+	c.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
+	return c, len(fields), errors.Join(json.Unmarshal([]byte(fields), &c.Fields), json.Unmarshal([]byte(raised), &c.Raised))
 }
 
 // counts returns how many leads and events there are.

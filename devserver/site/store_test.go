@@ -323,3 +323,29 @@ func postOnce(t *testing.T, address string) (id string, err error) {
 	}
 	return decode[captured](t, reply{body: string(body)}).Lead.ID, nil
 }
+
+// Visitors decide how long leads are, and not how much of them is in memory at once.
+func TestLongLeadsAreReadInPieces(t *testing.T) {
+	store, db := openStore(t, filepath.Join(t.TempDir(), "platform.db"))
+	const each, number = capturedBytes/3 + 1, 7
+	for range number {
+		if _, _, _, err := store.capture(t.Context(), contact(strings.Repeat("x", each))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pieces []int
+	var last int64
+	for {
+		leads, err := CapturedAfter(t.Context(), db, last, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(leads) == 0 {
+			break
+		}
+		pieces, last = append(pieces, len(leads)), leads[len(leads)-1].Number
+	}
+	if want := []int{3, 3, 1}; !slices.Equal(pieces, want) {
+		t.Errorf("pieces of %v leads, want %v", pieces, want)
+	}
+}
