@@ -58,7 +58,8 @@ import "time"
 // the first visit, and an empty bucket; they last until the link expires or the service ends.
 //
 // Leads. A visitor is answered when the page has the lead; the service takes it into the
-// workspace right after, once. Every member may read them (page.leads).
+// workspace right after, once. Every member may read them (page.leads). A page of them ends
+// where it holds leadBytes, since JSON may write a byte as six.
 //
 // Disk. After an fsync that failed nothing is acknowledged any more, and the process ends.
 //
@@ -122,6 +123,7 @@ const (
 	maxSignInLinks = 5 // of one person on one page that are not used yet
 
 	defaultPageSize = 25
+	leadBytes       = 1 << 20
 
 	planSize = 7 // shorts of a week before any shape is tried
 

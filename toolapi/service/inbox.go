@@ -193,18 +193,31 @@ func (c *call) leads(args toolapi.LeadListArgs) (toolapi.LeadList, error) {
 		}
 		where, filters = where+" AND (created_at, id) < (?, ?)", append(filters, at.Updated, at.ID)
 	}
-	found, err := list(c.tx, scanLead, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+" ORDER BY created_at DESC, id DESC LIMIT ?", append(filters, limit+1)...)
+	const newest = " ORDER BY created_at DESC, id DESC LIMIT ?"
+	sizes, err := list(c.tx, func(rows *sql.Rows, n *int) error { return rows.Scan(n) }, "SELECT octet_length(fields) FROM leads WHERE "+where+newest, append(filters, limit+1)...)
 	if err != nil {
 		return page, err
 	}
-	if len(found) > limit {
-		found = found[:limit]
-		page.NextCursor, err = c.seal(found[limit-1].created, found[limit-1].ID, chosen)
+	found, err := list(c.tx, scanLead, "SELECT id, site_id, form, fields, events, created_at, preview FROM leads WHERE "+where+newest, append(filters, fitting(sizes, limit))...)
+	if err != nil {
+		return page, err
+	}
+	if last := len(found) - 1; len(sizes) > len(found) {
+		page.NextCursor, err = c.seal(found[last].created, found[last].ID, chosen)
 	}
 	for _, l := range found {
 		page.Leads = append(page.Leads, l.Lead)
 	}
 	return page, err
+}
+
+// fitting is how many leads of such sizes are on a page: at most so many, and no more once
+// they hold leadBytes. A visitor may send a megabyte, and decides not how long an answer is.
+func fitting(sizes []int, most int) (n int) {
+	for held := 0; n < min(most, len(sizes)) && held < leadBytes; n++ {
+		held += sizes[n]
+	}
+	return n
 }
 
 // storedLead is a lead with what its place in a list is found by.

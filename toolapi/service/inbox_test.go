@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,43 @@ func TestLeadsAfterTheEnd(t *testing.T) {
 	}
 	stop()
 	<-ended
+}
+
+// TestLongLeads: visitors decide what is in a lead, and not how long an answer is. Pages of
+// long ones are shorter, and together they are whole.
+func TestLongLeads(t *testing.T) {
+	w, host := hosting(t)
+	leads := captured("ours", 1, 7)
+	for i := range leads {
+		leads[i].Fields = json.RawMessage(`{"message":"` + strings.Repeat("<", 600<<10) + `"}`)
+	}
+	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: append(leads, captured("ours", 8, 30)...)}
+	w.take(w.demo.IDs["site_id"])
+	var pages []int
+	for cursor := ""; ; {
+		args := map[string]any{"limit": 100}
+		if cursor != "" {
+			args["cursor"] = cursor
+		}
+		body, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := w.ok("member", "page.leads", string(body))
+		var page toolapi.LeadList
+		if err := json.Unmarshal(a.body, &page); err != nil {
+			t.Fatal(err)
+		}
+		if pages = append(pages, len(page.Leads)); page.Total != 30 || len(a.body) > 16<<20 {
+			t.Errorf("%d leads in all, %d bytes", page.Total, len(a.body))
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if want := []int{25, 2, 2, 1}; !slices.Equal(pages, want) { // 23 short ones and two long ones first
+		t.Errorf("pages of %v leads, want %v", pages, want)
+	}
 }
 
 // TestLeadsPage is the console's page of leads.
