@@ -22,7 +22,9 @@ import (
 // hash is kept; visiting it sets a cookie for the preview's own host.
 
 const (
-	previewCookie = "pages_preview"
+	// previewCookie begins the name of a preview's cookie, and its label ends it: code of one
+	// preview may set cookies for the hosts of all, but knows the label of no other.
+	previewCookie = "pages_preview_"
 	previewPath   = "/__preview/"
 )
 
@@ -188,9 +190,10 @@ func (p *pagesCall) revokePreview() error {
 
 // servePreview answers on the host of a preview.
 func (s *Service) servePreview(x *exchange, label string) {
+	cookie := previewCookie + label
 	token, first := strings.CutPrefix(x.r.URL.EscapedPath(), previewPath)
 	if !first {
-		if cookies := x.r.CookiesNamed(previewCookie); len(cookies) == 1 {
+		if cookies := x.r.CookiesNamed(cookie); len(cookies) == 1 {
 			token = cookies[0].Value
 		}
 	}
@@ -217,14 +220,14 @@ func (s *Service) servePreview(x *exchange, label string) {
 	if first {
 		privately(private)
 		http.SetCookie(w, &http.Cookie{
-			Name: previewCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: x.r.TLS != nil,
+			Name: cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: x.r.TLS != nil,
 			MaxAge: int(time.UnixMilli(expires).Sub(s.now()) / time.Second),
 		})
 		private.Set("Location", "/")
 		x.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	s.host.Preview(w, withoutCookie(x.r, previewCookie), id, func(ctx context.Context) (r Release, err error) {
+	s.host.Preview(w, withoutCookie(x.r, cookie), id, func(ctx context.Context) (r Release, err error) {
 		err = s.db.read(ctx, func(t tx) (err error) {
 			r, err = s.releaseOf(t, site, revision)
 			return err

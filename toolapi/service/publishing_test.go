@@ -463,6 +463,38 @@ func TestCollectEndsPreviews(t *testing.T) {
 	}
 }
 
+// TestPreviewsLeaveEachOtherOpen: code of a preview may set cookies for the hosts of all, and
+// knows those of its own link. No other preview takes one for its own.
+func TestPreviewsLeaveEachOtherOpen(t *testing.T) {
+	w, host := hosting(t)
+	w.revisionOf("one")
+	host.serve = func(w http.ResponseWriter) { _, _ = io.WriteString(w, "a preview") }
+	visit := func(address string, cookies ...*http.Cookie) *http.Response {
+		r := httptest.NewRequest(http.MethodGet, address, nil)
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		got := httptest.NewRecorder()
+		w.service.ServeHTTP(got, r)
+		return got.Result()
+	}
+	open := func() (address string, cookie *http.Cookie) {
+		link := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"])).text("url")
+		address, _, _ = strings.Cut(link, "/__preview/")
+		return address, visit(link).Cookies()[0]
+	}
+	address, own := open()
+	_, foreign := open()
+	for _, cookies := range [][]*http.Cookie{{own}, {own, foreign}, {foreign, own}} {
+		if got := visit(address+"/", cookies...); got.StatusCode != http.StatusOK {
+			t.Errorf("%v: %d", cookies, got.StatusCode)
+		}
+	}
+	if got := visit(address+"/", foreign); got.StatusCode != http.StatusNotFound {
+		t.Errorf("another preview's cookie: %d", got.StatusCode)
+	}
+}
+
 // sending counts the files that a server would send without reading them.
 type sending struct {
 	*httptest.ResponseRecorder
