@@ -67,7 +67,9 @@ func (d *platformData) open(ctx context.Context, o service.Options) (s *service.
 		return nil, d.unusable(err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	if s, err = service.Open(ctx, filepath.Join(d.dir, platformDB), o); err != nil {
+	name := filepath.Join(d.dir, platformDB)
+	_ = ownFile(name) // where it cannot be made, SQLite says why
+	if s, err = service.Open(ctx, name, o); err != nil {
 		return nil, d.unusable(err)
 	}
 	return s, nil

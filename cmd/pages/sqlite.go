@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -39,6 +40,7 @@ func openBounded(ctx context.Context, path string, readOnly bool, b databaseBoun
 	if readOnly {
 		q.Set("mode", "ro")
 	} else {
+		_ = ownFile(path) // where it cannot be made, SQLite says why
 		q.Add("_pragma", "journal_mode(WAL)")
 	}
 	db, err := sql.Open("sqlite", dbfile.URI(path, q.Encode()))
@@ -49,6 +51,18 @@ func openBounded(ctx context.Context, path string, readOnly bool, b databaseBoun
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// ownFile makes the file of a database that is not there yet, for its owner alone to read:
+// SQLite would have everyone of the machine read it, and its folder may be one that somebody
+// made before. Its log has the mode of the file. One that is there is not even opened, since
+// to close it would end the locks that the process has on it.
+func ownFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // openUnsynced opens a database for what may be lost when power fails: on its one
