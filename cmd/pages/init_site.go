@@ -205,8 +205,11 @@ func (s *newSite) look() error {
 		if app := translated.SinglePage; app != nil {
 			s.serveApp(&m, starter.App{Page: "/", WorkerFirst: app.WorkerFirst})
 		}
-		if m.Entry == "" && m.Assets == "" && isBuilt {
+		switch nothing := m.Entry == "" && m.Assets == ""; {
+		case nothing && isBuilt:
 			m.Entry, m.Assets = built.Entry, built.Dir
+		case nothing:
+			s.notes = append(s.notes, wrangler.Note{Key: "main", Effect: wrangler.Changed, Text: "neither a Worker nor a folder of static files is named: name the one in \"entry\", with its \"routes\", or the other in \"assets\""})
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return &failure{code: exitRefused, id: "wrangler-unreadable", msg: err.Error(), fix: "correct it, or say --template to begin without it; nothing was written", err: err}

@@ -74,6 +74,9 @@ func (r *reader) takeText(key string) string {
 func (r *reader) code() {
 	if main := r.takeText("main"); main != "" {
 		r.Manifest.Entry = r.file(main)
+	} else if file, key := scriptedEntry(r.fsys); file != "" && r.keys["pages_build_output_dir"] == nil {
+		r.Manifest.Entry = file
+		r.note("package.json: "+key, Unneeded, "the Worker that it names is the \"entry\"")
 	}
 	if info, err := fs.Stat(r.fsys, "functions"); err == nil && info.IsDir() && r.keys["pages_build_output_dir"] != nil {
 		r.note("functions/", Lost, "functions that are named by their files are not run here: write one Worker module and name it in \"entry\"")

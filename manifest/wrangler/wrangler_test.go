@@ -97,6 +97,21 @@ var cases = map[string]struct {
 		manifest: `{"entry":".output/server/index.mjs","assets":".output/public","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 		notes:    "lost compatibility_flags[1]",
 	},
+	"a Worker that a script names": {
+		files: []string{"wrangler.toml=name = 'x'\n[assets]\ndirectory = './assets/'", "src/index.tsx", "test/w.ts", "old.js",
+			`package.json={"scripts": {"a": "wrangler dev test/w.ts", "dev": 3, "ship": "tsc && npx wrangler deploy --minify --env old ./src/index.tsx", "test": "vitest old.js"}}`},
+		manifest: `{"entry":"src/index.tsx","assets":"assets","routes":[{"pattern":"/*","access":"public"}]}`,
+		notes:    "unneeded name, unneeded package.json: scripts.ship",
+	},
+	"a Worker that only a script to run it here names": {
+		files:    []string{"wrangler.toml=name = 'x'", "src/w.js", `package.json={"scripts": {"dev": "wrangler dev 'src/w.js' --port 80", "deploy": "wrangler deploy src/none.js"}}`},
+		manifest: `{"entry":"src/w.js","routes":[{"pattern":"/*","access":"public"}]}`,
+		notes:    "unneeded name, unneeded package.json: scripts.dev",
+	},
+	"a Pages project, whose scripts name no Worker": {
+		files:    []string{"wrangler.toml=pages_build_output_dir = 'dist'", "dist/index.html", "mock.js", `package.json={"scripts": {"dev": "wrangler dev mock.js"}}`},
+		manifest: `{"assets":"dist"}`,
+	},
 	"flags that the platform has under another name": {
 		files:    []string{`wrangler.json={"compatibility_flags": ["nodejs_als"]}`},
 		manifest: `{}`,
