@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -27,22 +28,41 @@ const pointerFile = ".wrangler/deploy/config.json"
 // Files returns the names of configurations, in the order in which wrangler looks for them.
 func Files() []string { return []string{"wrangler.json", "wrangler.jsonc", "wrangler.toml"} }
 
+// otherNames matches what a repository calls the configuration that each of its users writes anew: it has everything but
+// the numbers of their accounts, which mean nothing here.
+var otherNames = regexp.MustCompile(`^wrangler(?:[.-](?:example|sample|template))?\.(jsonc?|toml)(?:[.-](?:example|sample|template))?$`)
+
 // config is a configuration as it was read.
 type config struct {
-	file string // relative to the project
-	keys map[string]any
+	file    string // relative to the project
+	keys    map[string]any
+	example bool // of the configuration that wrangler would read
 }
 
 // flags are the compatibility flags that it lists.
 func (c *config) flags() []string { return texts(c.keys["compatibility_flags"]) }
 
-// readOwn reads the project's own configuration; nil when it has none.
+// readOwn reads the project's own configuration, or else its example of one; nil when it has none.
 func readOwn(fsys fs.FS) (*config, error) {
 	for _, name := range Files() {
 		c, err := read(fsys, name)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}
+	}
+	names, err := fs.Glob(fsys, "wrangler*")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() || !otherNames.MatchString(name) {
+			continue
+		}
+		c, err := read(fsys, name)
+		if c != nil {
+			c.example = true
+		}
+		return c, err
 	}
 	return nil, nil
 }
@@ -110,7 +130,7 @@ func read(fsys fs.FS, name string) (*config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &config{name, keys}, nil
+	return &config{file: name, keys: keys}, nil
 }
 
 func readBounded(fsys fs.FS, name string) ([]byte, error) {
@@ -129,7 +149,7 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 // decode reads a configuration by the format that its name says.
 func decode(name string, text []byte) (map[string]any, error) {
 	keys := map[string]any{}
-	if path.Ext(name) == ".toml" {
+	if format := otherNames.FindStringSubmatch(path.Base(name)); format != nil && format[1] == "toml" {
 		if _, err := toml.Decode(string(text), &keys); err != nil {
 			return nil, fmt.Errorf("this is no TOML: %w", err)
 		}

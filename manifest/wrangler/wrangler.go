@@ -1,9 +1,9 @@
 // Package wrangler reads the configuration of a Cloudflare Workers or Pages project, and says what manifest it
 // comes to on this platform.
 //
-// In goes the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, or what a build made of
-// that; out comes a [Translation]: the manifest, and a [Note] for every key that the manifest cannot say or says
-// otherwise. Nothing is left out without a note. An error means that the file cannot be read as what its name says.
+// In goes the project's folder with its wrangler.json, wrangler.jsonc or wrangler.toml, an example of one, or what a
+// build made of it; out comes a [Translation]: the manifest, and a [Note] for every key that the manifest cannot say or
+// says otherwise. Nothing is left out without a note. An error means that the file cannot be read as what its name says.
 //
 // The package writes nothing and is safe for concurrent use.
 package wrangler
@@ -82,7 +82,12 @@ func Translate(fsys fs.FS, devVars ...string) (*Translation, error) {
 	}
 	t := &Translation{File: read.file, Unbuilt: made == nil && (awaitsBuild(fsys, own) || awaitsPages(fsys, own)), Vars: map[string]string{}}
 	r := &reader{Translation: t, fsys: fsys, keys: read.keys, dir: path.Dir(read.file)}
-	if own != nil && path.Ext(own.file) != ".toml" {
+	switch {
+	case own == nil:
+	case own.example && made == nil:
+		r.note(own.file, Changed, "this is an example: look over what was taken from it")
+	case own.example: // the platform does not read it, as it is not the one
+	case path.Ext(own.file) != ".toml":
 		r.declares = own.file
 		r.declared = own.flags()
 	}

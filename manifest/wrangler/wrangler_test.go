@@ -98,8 +98,10 @@ var cases = map[string]struct {
 		notes:    "lost compatibility_flags[1]",
 	},
 	"a Worker that a script names": {
-		files: []string{"wrangler.toml=name = 'x'\n[assets]\ndirectory = './assets/'", "src/index.tsx", "test/w.ts", "old.js",
-			`package.json={"scripts": {"a": "wrangler dev test/w.ts", "dev": 3, "ship": "tsc && npx wrangler deploy --minify --env old ./src/index.tsx", "test": "vitest old.js"}}`},
+		files: []string{
+			"wrangler.toml=name = 'x'\n[assets]\ndirectory = './assets/'", "src/index.tsx", "test/w.ts", "old.js",
+			`package.json={"scripts": {"a": "wrangler dev test/w.ts", "dev": 3, "ship": "tsc && npx wrangler deploy --minify --env old ./src/index.tsx", "test": "vitest old.js"}}`,
+		},
 		manifest: `{"entry":"src/index.tsx","assets":"assets","routes":[{"pattern":"/*","access":"public"}]}`,
 		notes:    "unneeded name, unneeded package.json: scripts.ship",
 	},
@@ -111,6 +113,20 @@ var cases = map[string]struct {
 	"a Pages project, whose scripts name no Worker": {
 		files:    []string{"wrangler.toml=pages_build_output_dir = 'dist'", "dist/index.html", "mock.js", `package.json={"scripts": {"dev": "wrangler dev mock.js"}}`},
 		manifest: `{"assets":"dist"}`,
+	},
+	"an example of a configuration, whose flags the platform does not read there": {
+		files:    []string{"wrangler.jsonc.template=" + `{"main": "w.js", "compatibility_flags": ["nodejs_compat"],}`, "wrangler.d.ts", "wrangler-old.toml"},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+		notes:    "changed wrangler.jsonc.template",
+	},
+	"an example in TOML": {
+		files:    []string{"wrangler.example.toml=main = 'w.js'"},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
+		notes:    "changed wrangler.example.toml",
+	},
+	"an example beside the configuration": {
+		files:    []string{"wrangler.example.toml=main = 'old.js'", "wrangler.toml=main = 'w.js'"},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
 	},
 	"flags that the platform has under another name": {
 		files:    []string{`wrangler.json={"compatibility_flags": ["nodejs_als"]}`},
@@ -159,10 +175,11 @@ func TestTranslate(t *testing.T) {
 
 func TestTranslateFails(t *testing.T) {
 	for files, want := range map[string]string{
-		"wrangler.json={":    "wrangler.json: this is no JSON with comments",
-		"wrangler.json=[]":   "wrangler.json: this is no JSON object",
-		"wrangler.json=null": "wrangler.json: this is no JSON object",
-		"wrangler.toml=a = ": "wrangler.toml: this is no TOML",
+		"wrangler.json={":                                "wrangler.json: this is no JSON with comments",
+		"wrangler.json=[]":                               "wrangler.json: this is no JSON object",
+		"wrangler.json=null":                             "wrangler.json: this is no JSON object",
+		"wrangler.toml=a = ":                             "wrangler.toml: this is no TOML",
+		"wrangler.toml.sample=a = ":                      "wrangler.toml.sample: this is no TOML",
 		"wrangler.jsonc=" + strings.Repeat(" ", 1<<20+1): "it is longer than",
 		".wrangler/deploy/config.json=[]":                "config.json: this is no JSON object",
 	} {
