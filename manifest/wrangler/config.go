@@ -92,7 +92,7 @@ func readMade(fsys fs.FS) (*config, error) {
 }
 
 // awaitsBuild reports whether what a configuration calls the Worker is the source of a build, which has not run: by
-// Cloudflare's plugin for Vite, or a module of a package.
+// Cloudflare's plugin for Vite, which some list without building by it, or a module of a package.
 func awaitsBuild(fsys fs.FS, own *config) bool {
 	text, err := readBounded(fsys, "package.json")
 	var list struct{ Dependencies, DevDependencies map[string]any }
@@ -100,9 +100,11 @@ func awaitsBuild(fsys fs.FS, own *config) bool {
 		return false
 	}
 	entry, _ := own.keys["main"].(string)
+	configs, err := fs.Glob(fsys, "vite.config.*")
+	byVite := err == nil && len(configs) > 0
 	for _, packages := range []map[string]any{list.Dependencies, list.DevDependencies} {
 		for name := range packages {
-			if name == "@cloudflare/vite-plugin" || strings.HasPrefix(entry, name+"/") {
+			if name == "@cloudflare/vite-plugin" && byVite || strings.HasPrefix(entry, name+"/") {
 				return true
 			}
 		}

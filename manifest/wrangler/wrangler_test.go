@@ -196,14 +196,15 @@ func TestTranslateFails(t *testing.T) {
 func TestUnbuilt(t *testing.T) {
 	const pointer, made = `.wrangler/deploy/config.json={"configPath":"../../dist/wrangler.json"}`, `dist/wrangler.json={"main":"w.js"}`
 	for files, want := range map[string]bool{
-		`wrangler.json={"main":"@a/b/server"}|package.json={"dependencies":{"@a/b":"1"}}`:                                            true,
-		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}`:                         true,
-		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|` + pointer:              true,
-		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|` + pointer + "|" + made: false,
-		`wrangler.json={"main":"dist/w.js"}|package.json={"dependencies":{"hono":"4"}}`:                                              false,
-		`wrangler.json={"pages_build_output_dir":"./dist"}`:                                                                          true,
-		`wrangler.json={"pages_build_output_dir":"./dist"}|dist/a.html`:                                                              false,
-		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                                                          false,
+		`wrangler.json={"main":"@a/b/server"}|package.json={"dependencies":{"@a/b":"1"}}`:                                                            true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.ts`:                          true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.mjs|` + pointer:              true,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}|vite.config.mjs|` + pointer + "|" + made: false,
+		`wrangler.json={"main":"src/w.ts"}|package.json={"devDependencies":{"@cloudflare/vite-plugin":"1"}}`:                                         false,
+		`wrangler.json={"main":"dist/w.js"}|package.json={"dependencies":{"hono":"4"}}`:                                                              false,
+		`wrangler.json={"pages_build_output_dir":"./dist"}`:                                                                                          true,
+		`wrangler.json={"pages_build_output_dir":"./dist"}|dist/a.html`:                                                                              false,
+		`wrangler.json={"main":"dist/w.js"}|package.json={`:                                                                                          false,
 	} {
 		got, err := wrangler.Translate(project(strings.Split(files, "|")...))
 		if err != nil || got.Unbuilt != want {
