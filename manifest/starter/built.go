@@ -38,7 +38,7 @@ func FindBuilt(project fs.FS) (Built, bool) {
 			if info, err := fs.Lstat(project, dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
 				continue // what a link leads to is found under its own name: Nuxt's dist is one
 			}
-			if b, ok := builtIn(project, dir); ok {
+			if b, ok := builtIn(project, dir); ok && (dir != "public" || !isTemplate(project)) {
 				return b, true
 			}
 		}
@@ -47,6 +47,12 @@ func FindBuilt(project fs.FS) (Built, bool) {
 		return Built{Dir: "."}, true
 	}
 	return Built{}, false
+}
+
+// isTemplate reports whether the page in public is what a build fills in, as Create React App and Vue's command line do.
+func isTemplate(project fs.FS) bool {
+	page := textOf(project, "public/index.html")
+	return strings.Contains(page, "%PUBLIC_URL%") || strings.Contains(page, "<%=")
 }
 
 // builtIn looks at one folder.

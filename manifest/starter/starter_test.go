@@ -65,6 +65,9 @@ func TestFindBuilt(t *testing.T) {
 		"build/client/index.html,build/server/index.js,package.json":                       "build/client ",
 		"build/200.html,package.json":                                                      "build ",
 		"mkdocs.yml,site/index.html,public/index.html":                                     "site ",
+		"public/index.html=%PUBLIC_URL%/logo.png,package.json":                             "none",
+		"public/index.html=<%= BASE_URL %>,package.json":                                   "none",
+		"public/index.html=%PUBLIC_URL%/logo.png,build/index.html,package.json":            "build ",
 		"README.md":         "none",
 		"dist/index.html/x": "none",
 	} {
