@@ -115,11 +115,15 @@ func TestLeftBehind(t *testing.T) {
 		`vercel.json={"headers":[]} api/hello.ts`:                                  "vercel.json api/*",
 		`vercel.json={"cleanUrls":true}`:                                           "",
 		`firebase.json={"rewrites":[]} functions/api/[id].ts`:                      "firebase.json functions/*",
+		"functions/hello.js":                                                       "functions/*+",
 	} {
 		var got []string
 		for _, left := range starter.LeftBehind(tree(files)) {
 			if left.Code {
 				left.File += "*"
+			}
+			if strings.Contains(left.Text, "npx wrangler pages functions build") {
+				left.File += "+" // those of Cloudflare Pages have a tool that makes them a Worker
 			}
 			got = append(got, left.File)
 		}

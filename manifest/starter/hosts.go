@@ -31,7 +31,11 @@ func LeftBehind(project fs.FS) (list []Left) {
 	}
 	for _, dir := range []string{"functions", "netlify/functions", "netlify/edge-functions", "api"} {
 		if holdsCode(project, dir) {
-			list = append(list, Left{dir + "/", true, `functions that are named by their files are not run here: write one Worker module and name it in "entry"`})
+			remedy := `write one Worker module and name it in "entry"`
+			if dir == "functions" && !anyOf(project, "firebase.json", "functions/package.json") {
+				remedy = "`npx wrangler pages functions build --outdir worker` makes one module of them; name it, worker/index.js, in \"entry\", with its \"routes\""
+			}
+			list = append(list, Left{dir + "/", true, "functions that are named by their files are not run here: " + remedy})
 		}
 	}
 	return list

@@ -5,14 +5,13 @@ func about(key string) (Effect, string) {
 	switch key {
 	case "$schema", "name", "account_id", "zone_id", "workers_dev", "preview_urls", "send_metrics", "keep_vars", "dev",
 		"upload_source_maps", "minify", "observability", "logpush", "placement", "legacy_env", "topLevelName", "tsconfig",
-		"base_dir", "preserve_file_names", "first_party_worker", "keep_names", "python_modules":
+		"base_dir", "preserve_file_names", "first_party_worker", "keep_names", "python_modules", "previews", "compliance_region",
+		"dependencies_instrumentation", "cache":
 		return Unneeded, "the platform, or the command line, sees to this"
 	case "route", "routes":
 		return Unneeded, "the address belongs to the site; a domain is connected there"
 	case "no_bundle", "find_additional_modules":
 		return Changed, "the Worker is always bundled"
-	case "build":
-		return Changed, "run this command yourself before pages build"
 	case "rules":
 		return Changed, "imports are known by their ending: .txt, .html and .sql are texts, .bin is bytes, .wasm a module"
 	case "define", "alias", "jsx_factory", "jsx_fragment":
@@ -21,16 +20,19 @@ func about(key string) (Effect, string) {
 		return Lost, "only the settings at the top were read: a site is one environment"
 	case "durable_objects", "migrations":
 		return Lost, "there are no Durable Objects: keep the state in the database"
-	case "queues", "workflows", "triggers", "pipelines":
+	case "access":
+		return Lost, "there is no Cloudflare Access: routes for members ask who it is, and ctx.member says it"
+	case "queues", "workflows", "triggers", "pipelines", "addresses", "connect":
 		return Lost, "nothing but a request starts a Worker"
-	case "ai", "ai_search", "ai_search_namespaces", "vectorize", "browser", "hyperdrive", "analytics_engine_datasets", "send_email", "media":
+	case "ai", "ai_search", "ai_search_namespaces", "vectorize", "browser", "hyperdrive", "analytics_engine_datasets", "send_email", "media",
+		"agent_memory", "analytics", "artifacts", "flagship", "k2", "stream":
 		return Lost, "there is no such service: call one with fetch"
-	case "services", "dispatch_namespaces", "tail_consumers", "streaming_tail_consumers", "worker_loaders", "vpc_services":
+	case "services", "dispatch_namespaces", "tail_consumers", "streaming_tail_consumers", "worker_loaders", "vpc_services", "vpc_networks":
 		return Lost, "a Worker cannot be bound to another: call it with fetch"
 	case "site":
 		return Lost, `name the folder of static files in "assets" instead`
 	case "containers", "cloudchamber", "mtls_certificates", "secrets_store_secrets", "ratelimits", "version_metadata", "wasm_modules",
-		"text_blobs", "data_blobs", "unsafe", "unsafe_hello_world", "exports":
+		"text_blobs", "data_blobs", "unsafe", "unsafe_hello_world", "exports", "logfwdr":
 		return Lost, "the platform has no such binding"
 	}
 	return Lost, "this key is not known"

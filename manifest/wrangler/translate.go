@@ -40,8 +40,10 @@ func (r *reader) read(devVars []string) {
 	}
 	r.limits()
 	r.compatibility()
-	if build, ok := r.keys["build"].(map[string]any); ok && isEmpty(build["command"]) {
-		delete(r.keys, "build") // what is left of it says which folder to watch
+	if build, ok := r.take("build").(map[string]any); ok { // what else it has says which folder to watch
+		if command, _ := build["command"].(string); command != "" {
+			r.note("build", Changed, "run `"+command+"` yourself before pages build")
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.keys)) {
 		if !isEmpty(r.keys[key]) {
@@ -79,7 +81,7 @@ func (r *reader) code() {
 		r.note("package.json: "+key, Unneeded, "the Worker that it names is the \"entry\"")
 	}
 	if info, err := fs.Stat(r.fsys, "functions"); err == nil && info.IsDir() && r.keys["pages_build_output_dir"] != nil {
-		r.note("functions/", Lost, "functions that are named by their files are not run here: write one Worker module and name it in \"entry\"")
+		r.note("functions/", Lost, "functions that are named by their files are not run here: `npx wrangler pages functions build --outdir worker` makes one module of them; name it, worker/index.js, in \"entry\", with its \"routes\"")
 	}
 }
 
