@@ -56,6 +56,7 @@ var wordings = []struct {
 	{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},
 	{regexp.MustCompile(`^the default export is a function;`), "name the function, and write: export default { fetch: name }"},
 	{regexp.MustCompile(`^the default export has no fetch handler$`), "call the method that answers requests fetch"},
+	{regexp.MustCompile(`^the default export has no fetch handler, only `), "add one, which does the work when it is asked to: nothing but a request starts a Worker"},
 	{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
 	{regexp.MustCompile(`returned a value of type string, not a Response$`), "return new Response(text)"},
 	{regexp.MustCompile(`returned a value of (?:class Object|class Array|type number|type boolean), not a Response$`), "return Response.json(value)"},
@@ -113,6 +114,9 @@ func adviceOnEnv(set *binding.Set, member, code string) string {
 // adviceOnUnbound is for a name in env that is not bound, of which a member was read: that tells
 // what it was to be.
 func adviceOnUnbound(set *binding.Set, name, member string) string {
+	if absent := ofAbsent[member]; absent != "" {
+		return absent
+	}
 	var bound []string
 	how := fmt.Sprintf(`name %q in bindings.secrets of pages.deploy.json, and give it a value in .dev.vars`, name)
 	switch member {
@@ -143,6 +147,26 @@ func adviceOnUnbound(set *binding.Set, name, member string) string {
 	}
 	return how
 }
+
+// ofAbsent are members of the bindings of services that the platform does not have, with what to do instead.
+var ofAbsent = map[string]string{
+	"idFromName":       noObjects,
+	"idFromString":     noObjects,
+	"newUniqueId":      noObjects,
+	"getByName":        noObjects,
+	"run":              "there is no Workers AI here: call a service with fetch",
+	"send":             noQueues,
+	"sendBatch":        noQueues,
+	"writeDataPoint":   "there is no Analytics Engine here: count in the database, or call a service with fetch",
+	"connectionString": "there is no Hyperdrive here: use bindings.database, or a database that is reached with fetch",
+	"upsert":           "there is no Vectorize here: call a service with fetch",
+	"limit":            "there is no rate limiter here: count in the database",
+}
+
+const (
+	noObjects = "there are no Durable Objects here: keep the state in the database"
+	noQueues  = "there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch"
+)
 
 // methodsOf says what can be called of a binding.
 func methodsOf(set *binding.Set, name string) string {

@@ -45,6 +45,10 @@ var advised = []struct{ code, want string }{
 	{`env.IMAGES.input("a")`, `declare "images": true under "bindings" in pages.deploy.json: it is then env.IMAGES`},
 	{`env.ASSETS.fetch("a")`, `name the folder of the public files under "assets" in pages.deploy.json: it is then env.ASSETS`},
 	{`env.API_KEY.trim()`, `name "API_KEY" in bindings.secrets of pages.deploy.json, and give it a value in .dev.vars`},
+	{`await env.AI.run("model")`, "there is no Workers AI here: call a service with fetch"},
+	{`env.ROOM.idFromName("a")`, "there are no Durable Objects here: keep the state in the database"},
+	{`await env.JOBS.send({})`, "there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch"},
+	{`env.HYPERDRIVE.connectionString`, "there is no Hyperdrive here: use bindings.database, or a database that is reached with fetch"},
 	{`import.meta.env.KEY`, "read env.KEY: env is the second argument of fetch(request, env, ctx)"},
 	{`{ const env = undefined; env.KEY }`, "env is the second argument of fetch(request, env, ctx)"},
 	{`const o = {}; o.a.b`, ""},
@@ -86,6 +90,7 @@ func fault(t *testing.T, code string, set *binding.Set) *pagesruntime.Error {
 func TestLoadAdvice(t *testing.T) {
 	for code, want := range map[string]string{
 		`export default async function handler(request) {}`: "name the function, and write: export default { fetch: name }",
+		`export default { scheduled() {}, queue() {} }`:     "add one, which does the work when it is asked to: nothing but a request starts a Worker",
 		`export default { Fetch() {} }`:                     "call the method that answers requests fetch",
 		`const key = process.env.KEY; export default {}`:    "read env.NAME: env is the second argument of fetch(request, env, ctx); or add \"nodejs_compat\" to runtime.compatibilityFlags in pages.deploy.json",
 	} {

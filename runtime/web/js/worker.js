@@ -60,12 +60,16 @@ let subject = "the fetch handler of the default export"; // what is to return a 
 // What Workers may also export, and no manifest can ask for.
 const UNCALLED = ["scheduled", "queue", "email", "tail", "trace", "alarm"];
 
-function warnOfOthers(worker) {
+/** The handlers that nothing calls, as "scheduled and queue"; "" for none. */
+function uncalledOf(worker) {
   const members = typeof worker === "function" ? worker.prototype : worker;
-  const others = UNCALLED.filter((name) => typeof members[name] === "function");
-  if (others.length === 0) return;
-  const [handlers, are] = others.length === 1 ? ["a handler", "is"] : ["the handlers", "are"];
-  const list = others.join(", ").replace(/, (\w+)$/, " and $1");
+  return UNCALLED.filter((name) => typeof members[name] === "function").join(", ").replace(/, (\w+)$/, " and $1");
+}
+
+function warnOfOthers(worker) {
+  const list = uncalledOf(worker);
+  if (list === "") return;
+  const [handlers, are] = list.includes(" ") ? ["the handlers", "are"] : ["a handler", "is"];
   host.console_log("warn", `the default export has ${handlers} ${list}, which ${are} never called on this platform: it has no triggers`, "");
 }
 
@@ -85,7 +89,10 @@ function handlerOf(namespace) {
   if (typeof worker !== "object" || worker === null) {
     throw new TypeError(`the default export is ${worker === null ? "null" : `of type ${typeof worker}`}; it must be an object with a fetch handler`);
   }
-  if (typeof worker.fetch !== "function") throw new TypeError("the default export has no fetch handler");
+  if (typeof worker.fetch !== "function") {
+    const list = uncalledOf(worker);
+    throw new TypeError(`the default export has no fetch handler${list === "" ? "" : `, only ${list}: the platform has no triggers`}`);
+  }
   return (request, ctx) => worker.fetch(request, env, ctx);
 }
 
