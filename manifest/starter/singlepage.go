@@ -24,8 +24,9 @@ type App struct {
 	Page string
 	// Worker is the module that answers what is no view of the app; empty for none.
 	Worker string
-	// WorkerFirst are patterns of paths that are no views: "/api/*", and "!/api/docs/*" for an exception. With "/*"
-	// among them, a view is what the Worker has nothing for.
+	// WorkerFirst are the patterns of the Worker's own paths: "/api/*", and "!/api/docs/*" for an exception. All other
+	// ones are views, or navigations to them are where there is no pattern. With "/*" among them, a view is what the
+	// Worker has nothing for.
 	WorkerFirst []string
 }
 
@@ -103,25 +104,25 @@ export default {
 			first = append(first, expression(pattern)+".test(pathname)")
 		}
 	}
-	isView, pathname := `request.headers.get("sec-fetch-mode") === "navigate"`, ""
+	what, isView, pathname := "A navigation to what no file answers", `request.headers.get("sec-fetch-mode") === "navigate"`, ""
 	if len(first) > 0 {
 		covered := "(" + strings.Join(first, " || ") + ")"
 		if len(except) > 0 {
 			covered = "(" + covered + " && !(" + strings.Join(except, " || ") + "))"
 		}
-		isView += " && !" + covered
+		what, isView = "What neither a file nor the Worker's own paths answer", "!"+covered
 		pathname = "    const { pathname } = new URL(request.url);\n"
 	}
 	return File{SinglePageWorker, fmt.Appendf(nil, `import worker from %q;
 
-// A navigation to what no file answers is a view of the app, whose own router shows it.
+// %s is a view of the app, whose own router shows it.
 export default {
   fetch(request, env, context) {
 %s    const isView = %s;
     return isView ? env.ASSETS.fetch(new Request(new URL(%q, request.url), request)) : worker.fetch(request, env, context);
   },
 };
-`, "../"+a.Worker, pathname, isView, a.Page)}
+`, "../"+a.Worker, what, pathname, isView, a.Page)}
 }
 
 // expression is a pattern as a regular expression of JavaScript's.
