@@ -195,13 +195,20 @@ func (s *newSite) look() error {
 		return err
 	}
 	s.secretFile = cmp.Or(s.secretFile, secretFiles[0][0])
-	translated, err := wrangler.Translate(fsys, slices.Sorted(maps.Keys(s.stored))...)
+	example, asked := exampleSecrets(s.dir)
+	names := slices.Sorted(maps.Keys(s.stored))
+	wanted := slices.Concat(names, asked)
+	slices.Sort(wanted)
+	translated, err := wrangler.Translate(fsys, wanted...)
 	built, isBuilt := starter.FindBuilt(fsys)
 	var m manifest.Manifest
 	switch {
 	case err == nil:
 		s.adopted, s.notes, s.secrets, m = translated.File, translated.Notes, translated.Vars, translated.Manifest
 		s.unbuilt = translated.Unbuilt
+		if left := slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(names, name) }); len(left) > 0 {
+			s.notes = append(s.notes, wrangler.Note{Key: example, Effect: wrangler.Changed, Text: "the secrets that it names are declared; " + s.secretFile + " is where they get their values: " + strings.Join(left, ", ")})
+		}
 		if app := translated.SinglePage; app != nil {
 			s.serveApp(&m, starter.App{Page: "/", WorkerFirst: app.WorkerFirst})
 		}

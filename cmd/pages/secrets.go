@@ -76,6 +76,21 @@ func readSecrets(dir string) (values map[string]string, found string, err error)
 	return values, "", nil
 }
 
+// exampleSecrets are the names in the file that says which secrets a project of wrangler's needs, which only its users
+// give values to, and the file's name. One that cannot be read has none.
+func exampleSecrets(dir string) (file string, names []string) {
+	for _, file := range []string{".dev.vars.example", ".dev.vars.sample", ".dev.vars.template", "example.dev.vars"} {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			continue
+		}
+		if read, err := parseSecrets(file, text); err == nil {
+			return file, slices.Sorted(maps.Keys(read))
+		}
+	}
+	return "", nil
+}
+
 // parseSecrets reads a file of secrets, which may begin with a byte order mark. No error shows what is in it.
 func parseSecrets(name string, text []byte) (map[string]string, error) {
 	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\r\n"), []byte("\n"))

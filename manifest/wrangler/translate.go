@@ -110,7 +110,7 @@ func (r *reader) assets() {
 		if first == true {
 			r.SinglePage.WorkerFirst = []string{"/*"}
 		}
-		r.note("assets.not_found_handling", Changed, "an unknown path is a 404, but for a Worker that answers navigations with the start page")
+		r.note("assets.not_found_handling", Changed, "an unknown path is a 404, but for a Worker that answers it with the start page")
 	default:
 		r.note("assets.not_found_handling", Lost, fmt.Sprintf("%q is not known", handling))
 	}
@@ -206,7 +206,7 @@ func (r *reader) stores() {
 // named notes a binding that has another name here.
 func (r *reader) named(key string, name any, here string) {
 	if text, ok := name.(string); ok && text != here && text != "" {
-		r.note(key, Changed, fmt.Sprintf("env.%s is called env.%s here: rename it in the code", text, here))
+		r.note(key, Changed, fmt.Sprintf("env.%[1]s is called env.%[2]s here: rename it in the code, or hand on { ...env, %[1]s: env.%[2]s }", text, here))
 	}
 }
 
