@@ -62,6 +62,9 @@ var wordings = []struct {
 	{regexp.MustCompile(`returned a value of (?:class Object|class Array|type number|type boolean), not a Response$`), "return Response.json(value)"},
 }
 
+// hashing matches the files of packages that hash passwords in JavaScript alone.
+var hashing = regexp.MustCompile(`\bnode_modules/.*(scrypt|bcrypt|argon2|pbkdf2)`)
+
 // advice is what to do about an exception, "" where nothing is known. The source text is code.
 func (w *Worker) advice(f *Error, code string) string {
 	if name, ok := strings.CutSuffix(f.Message, " is not defined"); ok && f.Name == "ReferenceError" {

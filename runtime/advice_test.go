@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -63,6 +64,25 @@ func TestAdvice(t *testing.T) {
 	for _, c := range advised {
 		if got := fault(t, "export default {\n  async fetch(request, env) {\n    "+c.code+"\n  }\n}", set); got.Fix != c.want {
 			t.Errorf("%s: %v: the fix is %q, want %q", c.code, got, got.Fix, c.want)
+		}
+	}
+}
+
+// TestHashingAdvice: a hash of a password takes JavaScript longer than a budget allows; what is native does not.
+func TestHashingAdvice(t *testing.T) {
+	for source, want := range map[string]string{
+		"node_modules/@noble/hashes/src/scrypt.ts": "hash passwords with scrypt of node:crypto or PBKDF2 of crypto.subtle, which are native: JavaScript is much slower here than in production (--cpu-scale of pages dev allows for it)",
+		"src/scrypt.js": "do less per request, or raise limits.cpuMs (at most 30000) in pages.deploy.json",
+	} {
+		code := "export default { fetch() { for (;;) {} } }"
+		text, err := json.Marshal(map[string]any{"version": 3, "sources": []string{source}, "sourcesContent": []string{code}, "names": []string{}, "mappings": "AAAA"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := mustStart(t, code, pagesruntime.WorkerOptions{Map: text, Limits: pagesruntime.Limits{CPU: 50 * time.Millisecond}})
+		_, err = w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+		if f, ok := errors.AsType[*pagesruntime.Error](err); !ok || f.Fix != want {
+			t.Errorf("%s: %+v (%v)", source, f, err)
 		}
 	}
 }
