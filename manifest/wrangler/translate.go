@@ -146,12 +146,16 @@ func (r *reader) routes() {
 
 // databases reads the bindings to D1.
 func (r *reader) databases() {
-	for i, db := range tables(r.take("d1_databases")) {
+	list := tables(r.take("d1_databases"))
+	for i, db := range list {
 		key := fmt.Sprintf("d1_databases[%d]", i)
 		name, _ := db["binding"].(string)
 		switch {
 		case name == manifest.ProjectDatabaseName && r.Manifest.Bindings.ProjectDatabase == "":
 			r.Manifest.Bindings.ProjectDatabase = manifest.ProjectReadWrite
+			if len(list) == 1 {
+				r.note(key, Changed, fmt.Sprintf("env.%[1]s is the database that all sites of a project share, and has no migrations: for one of the site's own, declare \"database\" under \"bindings\" in its place, and hand on { ...env, %[1]s: env.%[2]s }", name, manifest.DatabaseName))
+			}
 		case r.Manifest.Bindings.Database == nil:
 			r.database(key, name, db)
 		default:
@@ -300,6 +304,10 @@ func (r *reader) compatibility() {
 			}
 			r.note(key, Changed, text)
 		default:
+			if slices.Contains(implied, flag) {
+				r.impliedFlag(key, flag)
+				continue
+			}
 			text := fmt.Sprintf("the platform does not accept %q", flag)
 			if slices.Contains(r.declared, flag) {
 				text += ", and reads this file: remove it there"
@@ -307,6 +315,25 @@ func (r *reader) compatibility() {
 			r.note(key, Lost, text)
 		}
 	}
+}
+
+// implied are flags in wide use that are on by themselves at the platform's date (workerd, compatibility-date.capnp).
+var implied = []string{
+	"assets_navigation_prefers_asset_serving", "brotli_content_encoding", "cache_option_enabled", "capture_async_api_throws",
+	"enable_nodejs_http_modules", "enable_nodejs_http_server_modules", "export_commonjs_default", "fetch_refuses_unknown_protocols",
+	"formdata_parser_supports_files", "global_navigator", "http_headers_getsetcookie", "nodejs_compat_populate_process_env",
+	"r2_list_honor_include", "response_redirect_url_standard", "rpc", "streams_byob_reader_detaches_buffer",
+	"streams_enable_constructors", "transformstream_enable_standard_constructor", "url_standard",
+	"urlsearchparams_delete_has_value_arg", "web_socket_compression",
+}
+
+// impliedFlag notes a flag that nobody needs to set any more, and no file that the platform reads may.
+func (r *reader) impliedFlag(key, flag string) {
+	if slices.Contains(r.declared, flag) {
+		r.note(key, Changed, fmt.Sprintf("%q is on at the platform's own date, which accepts no such flag, and reads this file: remove it there", flag))
+		return
+	}
+	r.note(key, Unneeded, fmt.Sprintf("%q is on at the platform's own date", flag))
 }
 
 // flag sees to it that a flag which the platform accepts is declared, once.

@@ -102,6 +102,21 @@ var cases = map[string]struct {
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
 		notes:    "lost access, lost addresses, lost stream, changed build, unneeded previews",
 	},
+	"flags that are on by themselves, and a database with the name of the project's": {
+		files: []string{"wrangler.toml=" + `
+			main = "w.js"
+			compatibility_flags = ["streams_enable_constructors", "nodejs_compat"]
+			[[d1_databases]]
+			binding = "PROJECT_DB"
+			migrations_dir = "drizzle"`},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"bindings":{"projectDatabase":"readwrite"},"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+		notes:    "changed d1_databases[0], unneeded compatibility_flags[0]",
+	},
+	"flags that are on by themselves, where the platform reads them": {
+		files:    []string{`wrangler.json={"main": "w.js", "compatibility_flags": ["nodejs_compat_populate_process_env"]}`},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
+		notes:    "changed compatibility_flags[0]",
+	},
 	"a Worker that a script names": {
 		files: []string{
 			"wrangler.toml=name = 'x'\n[assets]\ndirectory = './assets/'", "src/index.tsx", "test/w.ts", "old.js",
