@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -18,7 +19,9 @@ import (
 
 // This file is the WebSocket connections of a Worker: with its visitors, and
 // those it opens itself. JavaScript has each by its handle; what it sends is
-// queued within a bound, so that a peer that does not read holds no memory. The
+// queued within a bound, so that a peer that does not read holds no memory. Nothing is
+// read before the Worker accepts the connection, and then one message after the
+// other: the next is read when JavaScript has had the last. The
 // platform's own bounds are not shown, nor what CPU time a message has: each has that
 // of a request.
 
@@ -28,6 +31,14 @@ const (
 	// maxUnsent is the most bytes that wait to be sent; a peer that reads more
 	// slowly is cut off.
 	maxUnsent = 64 << 20
+	// maxAllUnsent is the same for all connections of a Worker; the peer for whom
+	// most waits is cut off.
+	maxAllUnsent = 128 << 20
+	// maxAhead is how many bytes may wait for a peer when more is read for it from a
+	// connection that the Worker passed on.
+	maxAhead = 1 << 20
+	// frameCost is about what a message takes beside its bytes.
+	frameCost = 64
 	// socketWrite is how long the sending of one message may take.
 	socketWrite = 30 * time.Second
 	// socketPing is how often a peer is asked whether it is there, and how long it
@@ -55,11 +66,18 @@ type socket struct {
 	x  *Exchange
 	id int64
 
+	ready     chan struct{} // closed when JavaScript takes messages
+	readyOnce sync.Once
+	shut      chan struct{} // closed when the end was sent, and answered or not
+	drained   chan struct{} // told when less than maxAhead waits
+	reads     atomic.Int64  // begun and ended: odd while a message is waited for
+
 	mu     sync.Mutex
 	queue  []frame
-	unsent int
-	over   bool  // nothing more is sent
-	end    frame // that was sent
+	unsent int     // bytes of the messages in the queue
+	over   bool    // nothing more is sent
+	end    frame   // that was sent
+	to     *socket // that messages are passed on to, or nil
 	wake   chan struct{}
 
 	cancel context.CancelCauseFunc
@@ -67,7 +85,9 @@ type socket struct {
 }
 
 func newSocket(x *Exchange) (*socket, error) {
-	s := &socket{x: x, wake: make(chan struct{}, 1)}
+	s := &socket{
+		x: x, ready: make(chan struct{}), shut: make(chan struct{}), drained: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+	}
 	s.ctx, s.cancel = context.WithCancelCause(x.scope.Context())
 	id, err := x.keep(s)
 	s.id = id
@@ -91,17 +111,78 @@ func (s *socket) send(f frame) {
 	if s.over {
 		return
 	}
-	if s.unsent += len(f.data); s.unsent > maxUnsent {
-		s.over, s.queue = true, nil
-		s.cancel(errSlowPeer)
-		return
-	}
 	if f.kind == socketClosed {
 		s.over, s.end = true, f
 	}
 	s.queue = append(s.queue, f)
+	s.unsent += len(f.data)
+	s.x.host.unsent.Add(f.cost())
+	if s.waiting() > maxUnsent {
+		s.cutLocked()
+		return
+	}
+	signal(s.wake)
+}
+
+// cost is what the frame takes while it waits.
+func (f frame) cost() int64 { return int64(len(f.data)) + frameCost }
+
+// waiting is what the queue takes. The caller holds s.mu.
+func (s *socket) waiting() int { return s.unsent + len(s.queue)*frameCost }
+
+// cutLocked ends the connection of a peer that does not read. The caller holds s.mu.
+func (s *socket) cutLocked() {
+	s.dropLocked()
+	s.cancel(errSlowPeer)
+}
+
+// dropLocked forgets what waits, and takes nothing more. The caller holds s.mu.
+func (s *socket) dropLocked() {
+	s.x.host.unsent.Add(-int64(s.waiting()))
+	s.over, s.queue, s.unsent = true, nil, 0
+}
+
+// shed cuts peers off, those first for whom most waits, until what waits for all of
+// them is within its bound.
+func (h *Host) shed() {
+	for h.unsent.Load() > maxAllUnsent {
+		var slowest *socket
+		most := 0
+		for _, s := range h.allSockets() {
+			s.mu.Lock()
+			if n := s.waiting(); n > most {
+				slowest, most = s, n
+			}
+			s.mu.Unlock()
+		}
+		if slowest == nil {
+			return
+		}
+		slowest.mu.Lock()
+		slowest.cutLocked()
+		slowest.mu.Unlock()
+	}
+}
+
+func (h *Host) allSockets() (all []*socket) {
+	h.mu.Lock()
+	exchanges := slices.Collect(maps.Values(h.exchanges))
+	h.mu.Unlock()
+	for _, x := range exchanges {
+		x.mu.Lock()
+		for _, value := range x.handles {
+			if s, ok := value.(*socket); ok {
+				all = append(all, s)
+			}
+		}
+		x.mu.Unlock()
+	}
+	return all
+}
+
+func signal(c chan struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -116,11 +197,54 @@ func (s *socket) next() (f frame, ok bool) {
 	s.queue[0] = frame{}
 	s.queue = s.queue[1:]
 	s.unsent -= len(f.data)
+	s.x.host.unsent.Add(-f.cost())
+	if s.waiting() < maxAhead {
+		signal(s.drained)
+	}
 	return f, true
+}
+
+// accept has messages read.
+func (s *socket) accept() { s.readyOnce.Do(func() { close(s.ready) }) }
+
+// join has messages read, for another connection.
+func (s *socket) join(to *socket) {
+	s.mu.Lock()
+	s.to = to
+	s.mu.Unlock()
+	s.accept()
+}
+
+// passOn waits until the peer that messages are passed on to has read most of them.
+func (s *socket) passOn() {
+	s.mu.Lock()
+	to := s.to
+	s.mu.Unlock()
+	if to == nil {
+		return
+	}
+	for {
+		to.mu.Lock()
+		full := to.waiting() >= maxAhead
+		to.mu.Unlock()
+		if !full {
+			return
+		}
+		select {
+		case <-to.drained:
+		case <-to.ctx.Done():
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
 }
 
 // Close ends the connection without a word; for the end of its request.
 func (s *socket) Close() error {
+	s.mu.Lock()
+	s.dropLocked()
+	s.mu.Unlock()
 	s.cancel(errRequestOver)
 	return nil
 }
@@ -159,8 +283,17 @@ var disconnected = frame{
 
 // read delivers messages until the connection ends, and returns how it did.
 func (s *socket) read(conn *websocket.Conn) frame {
+	select {
+	case <-s.ready:
+	case <-s.shut:
+		return disconnected
+	case <-s.ctx.Done():
+		return disconnected
+	}
 	for {
+		s.reads.Add(1)
 		kind, data, err := conn.Read(s.ctx)
+		s.reads.Add(1)
 		if err != nil {
 			if end, ok := errors.AsType[websocket.CloseError](err); ok {
 				return frame{kind: socketClosed, code: end.Code, reason: end.Reason}
@@ -179,6 +312,7 @@ func (s *socket) read(conn *websocket.Conn) frame {
 		if err != nil {
 			s.x.host.o.Logger.Debug("deliver a message", "error", err)
 		}
+		s.passOn()
 	}
 }
 
@@ -207,6 +341,7 @@ func (s *socket) write(ctx context.Context, conn *websocket.Conn, closed chan<- 
 		}
 		if f.kind == socketClosed {
 			closed <- conn.Close(f.code, f.reason) // waits for the peer's, within bounds
+			close(s.shut)
 			return
 		}
 		kind := websocket.MessageText
@@ -232,9 +367,13 @@ func (s *socket) ping(ctx context.Context, conn *websocket.Conn) {
 		case <-ctx.Done():
 			return
 		}
+		reads := s.reads.Load()
 		limited, done := context.WithTimeout(ctx, socketPing)
 		err := conn.Ping(limited)
 		done()
+		if errors.Is(err, context.DeadlineExceeded) && (reads&1 == 0 || reads != s.reads.Load()) {
+			continue // nobody read the answer; that the question can be sent is all there is to know
+		}
 		if err != nil && ctx.Err() == nil {
 			s.cancel(err)
 			return
@@ -245,6 +384,9 @@ func (s *socket) ping(ctx context.Context, conn *websocket.Conn) {
 // ended is the last that JavaScript hears of the connection.
 func (s *socket) ended(last frame) {
 	s.x.sockets.Add(-1)
+	s.mu.Lock()
+	s.dropLocked()
+	s.mu.Unlock()
 	clean := last.code != websocket.StatusAbnormalClosure
 	if err := s.deliver(socketClosed, int(last.code), last.reason, clean); err != nil {
 		s.x.host.o.Logger.Debug("deliver the end of a connection", "error", err)
@@ -288,11 +430,8 @@ func (h *Host) upgrade(x *Exchange, a *answer) error {
 // Restart ends the connections because the Worker is replaced; new ones end at once.
 func (h *Host) Restart() {
 	h.restarting.Store(true)
-	h.mu.Lock()
-	all := slices.Collect(maps.Values(h.exchanges))
-	h.mu.Unlock()
-	for _, x := range all {
-		x.endSockets(websocket.StatusServiceRestart, restarted)
+	for _, s := range h.allSockets() {
+		s.send(frame{kind: socketClosed, code: websocket.StatusServiceRestart, reason: restarted})
 	}
 }
 

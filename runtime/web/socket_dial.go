@@ -23,7 +23,21 @@ func (h *Host) socketFuncs() map[string]engine.Func {
 				f = frame{kind: socketText, data: []byte(c.String(1))}
 			}
 			s.send(f)
+			s.x.host.shed()
 			return len(f.data)
+		}),
+		// socket_accept(handle): messages are taken
+		"socket_accept": withSocket(func(_ *engine.Call, s *socket) int {
+			s.accept()
+			return 0
+		}),
+		// socket_join(handle, handle): the messages of each go to the other
+		"socket_join": withSocket(func(c *engine.Call, s *socket) int {
+			if other, ok := s.x.kept(c.Int(1)).(*socket); ok {
+				s.join(other)
+				other.join(s)
+			}
+			return 0
 		}),
 		// socket_unsent(handle) -> how many bytes wait to be sent
 		"socket_unsent": withSocket(func(_ *engine.Call, s *socket) int {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -233,18 +234,135 @@ func TestWebSocketKilled(t *testing.T) {
 	hear(t, again, "welcome")
 }
 
+// flood is a Worker that sends as many megabytes as it is told.
+const flood = `export default { async fetch() {
+  const [client, server] = Object.values(new WebSocketPair());
+  server.accept();
+  server.addEventListener("message", ({ data }) => { for (let i = 0; i < Number(data); i++) server.send(new Uint8Array(1 << 20)); });
+  server.addEventListener("close", (e) => console.log("closed", e.code));
+  return new Response(null, { status: 101, webSocket: client });
+} };`
+
 // A peer that does not read is cut off; it does not fill the memory.
 func TestWebSocketSlowPeer(t *testing.T) {
-	w := serve(t, `export default { async fetch() {
+	w := serve(t, flood, web.Options{})
+	conn, _ := dialWorker(t, w)
+	say(t, conn, "100")
+	w.waitFor("closed 1006")
+}
+
+// Many that read too slowly, each of them within its bound, do not fill the memory
+// either; who reads goes on.
+func TestWebSocketSlowPeers(t *testing.T) {
+	w := serve(t, flood, web.Options{})
+	reads, _ := dialWorker(t, w)
+	for range 3 {
+		conn, _ := dialWorker(t, w)
+		say(t, conn, "50")
+	}
+	w.waitFor("closed 1006")
+	reads.SetReadLimit(-1)
+	say(t, reads, "1")
+	hear(t, reads, string(make([]byte, 1<<20)))
+}
+
+// gate is a server that answers once it is opened.
+func gate(t *testing.T) (host string, open func()) {
+	t.Helper()
+	opened := make(chan struct{})
+	open = sync.OnceFunc(func() { close(opened) })
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-opened:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(func() { open(); server.Close() })
+	return strings.TrimPrefix(server.URL, "http://"), open
+}
+
+// pushed is closed when a connection has taken so many messages of a megabyte.
+func pushed(t *testing.T, conn *websocket.Conn, times int) <-chan struct{} {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		for range times {
+			if conn.Write(t.Context(), websocket.MessageBinary, make([]byte, 1<<20)) != nil {
+				return
+			}
+		}
+		close(done)
+	}()
+	return done
+}
+
+// What comes before the Worker accepts stays in the network, and arrives then.
+func TestWebSocketNotAccepted(t *testing.T) {
+	host, open := gate(t)
+	w := serve(t, `export default { async fetch(request, env, ctx) {
 	  const [client, server] = Object.values(new WebSocketPair());
-	  server.accept();
-	  server.addEventListener("message", () => { for (let i = 0; i < 100; i++) server.send(new Uint8Array(1 << 20)); });
+	  let n = 0;
+	  server.addEventListener("message", ({ data }) => { if ((n += data.size) === 60 << 20) server.send("all " + n); });
+	  ctx.waitUntil(fetch("http://`+host+`/").then(() => server.accept()));
+	  return new Response(null, { status: 101, webSocket: client });
+	} };`, web.Options{AllowFetch: []string{host}})
+	conn, _ := dialWorker(t, w)
+	taken := pushed(t, conn, 60)
+	select {
+	case <-taken:
+		t.Error("60 MB were read for a Worker that has not accepted the connection")
+	case <-time.After(time.Second):
+	}
+	open()
+	hear(t, conn, "all 62914560")
+}
+
+// Who connects to a Worker that does not accept, and leaves or is sent away, is gone.
+func TestWebSocketNeverAccepted(t *testing.T) {
+	w := serve(t, `export default { async fetch(request, env, ctx) {
+	  const [client, server] = Object.values(new WebSocketPair());
 	  server.addEventListener("close", (e) => console.log("closed", e.code));
+	  ctx.waitUntil(new Promise(() => {}));
 	  return new Response(null, { status: 101, webSocket: client });
 	} };`, web.Options{})
 	conn, _ := dialWorker(t, w)
-	say(t, conn, "flood")
-	w.waitFor("closed 1006")
+	say(t, conn, "unheard")
+	w.host.Restart()
+	hearEnd(t, conn, websocket.StatusServiceRestart)
+}
+
+// A connection that the Worker passes on is read no faster than its other end reads.
+func TestWebSocketPassedOn(t *testing.T) {
+	const times = 100
+	sent := make(chan (<-chan struct{}), 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		sent <- pushed(t, conn, times)
+		_, _, _ = conn.Read(r.Context())
+		_ = conn.CloseNow()
+	}))
+	t.Cleanup(server.Close)
+	host := strings.TrimPrefix(server.URL, "http://")
+	w := serve(t, `export default { async fetch(request) {
+	  const { webSocket } = await fetch("http://`+host+`/", { headers: { Upgrade: "websocket" } });
+	  return new Response(null, { status: 101, webSocket });
+	} };`, web.Options{AllowFetch: []string{host}})
+	conn, _ := dialWorker(t, w)
+	conn.SetReadLimit(-1)
+	all := <-sent
+	select {
+	case <-all:
+		t.Errorf("%d MB were read for a visitor that reads nothing", times)
+	case <-time.After(time.Second):
+	}
+	for i := range times {
+		if _, data, err := conn.Read(t.Context()); err != nil || len(data) != 1<<20 {
+			t.Fatalf("message %d has %d bytes, %v", i, len(data), err)
+		}
+	}
 }
 
 // RFC 6455, 8.1: a text that is not UTF-8 ends the connection, and no listener hears of it.

@@ -119,7 +119,8 @@ type Host struct {
 	keys     keyCache // of crypto.subtle
 	wordings wordings
 
-	restarting atomic.Bool // the Worker is replaced
+	unsent     atomic.Int64 // what waits to be sent by the Worker's WebSockets, in bytes
+	restarting atomic.Bool  // the Worker is replaced
 
 	work sync.WaitGroup // what was started beside the requests
 }

@@ -79,6 +79,7 @@ export class WebSocket extends EventTarget {
     if (state.accepted) return;
     state.accepted = true;
     state.half = Boolean(options?.allowHalfOpen);
+    state.peer?.accept?.();
     for (const event of state.queue.splice(0)) task(() => { take(state, event); });
   }
   send(message) {
@@ -231,6 +232,7 @@ function hostPeer(handle) {
   return {
     send(kind, data) { return host.socket_send(handle, data); },
     unsent() { return host.socket_unsent(handle); },
+    accept() { host.socket_accept(handle); },
     close(code, reason) { host.socket_close(handle, code, reason); },
     fail() { host.socket_close(handle, ABNORMAL, ""); },
   };
@@ -257,6 +259,7 @@ export function couple(given, handle, release) {
   const forward = ([kind, data, reason]) => { if (kind !== CLOSE) visitor.send(kind, data); else if (data === ABNORMAL) visitor.fail(); else visitor.close(data, reason); };
   if (state.link !== undefined) { // a connection that the Worker opened: through and through
     for (const event of queue.splice(0)) forward(event);
+    host.socket_join(state.link, handle);
     ends.set(state.link, { receive: forward, release: null });
     ends.set(handle, { receive: ([kind, data, reason]) => { if (kind !== CLOSE) peer.send(kind, data); else if (data === ABNORMAL) peer.fail(); else peer.close(data, reason); }, release });
     return;
@@ -265,6 +268,7 @@ export function couple(given, handle, release) {
   other.peer = visitor;
   for (const event of queue.splice(0)) forward(event);
   ends.set(handle, { receive: (event) => receive(other, event), release });
+  if (other.accepted) visitor.accept();
 }
 
 /** Why an end cannot be given away in a Response; undefined if it can. */
@@ -313,8 +317,8 @@ async function connect(state, href, protocols) {
   attach(state, handle, headers);
   state.ready = OPEN;
   state.accepted = true;
+  state.peer.accept();
   fire(state.socket, new Event("open"));
-  for (const event of state.queue.splice(0)) take(state, event);
 }
 
 function target(url) {
