@@ -39,11 +39,6 @@ const (
 	// the regions: the C stack, static data, allocator slack.
 	memoryHeadroom = 16 << 20
 	pageSize       = 64 << 10
-
-	// stackLimit is the most C stack JavaScript may use. The module has 1 MiB; recursion
-	// must meet the engine's own check, not a trap. The rest is what a call may take that
-	// was found to fit: the largest frame of the module has 2.7 kB.
-	stackLimit = 896 << 10
 )
 
 // Options says how to open an engine. The zero value works.

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine/fuel"
 )
 
 // Source is a script or module.
@@ -120,7 +122,7 @@ func (vm *VM) initialize() error {
 	vm.rt, vm.js = vm.call32(fnRuntime), vm.call32(fnContext)
 	vm.scratch = vm.malloc(scratchSize + argumentsSize)
 	vm.call(fnSetMemoryLimit, DefaultMemoryLimit)
-	vm.call(fnSetStackLimit, stackLimit)
+	vm.call(fnSetStackLimit, fuel.StackLimit)
 	vm.call(fnSetInterrupt, 1)
 	vm.call(fnSetRejection, 1)
 	vm.call(fnSetLoader, 1)

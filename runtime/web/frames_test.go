@@ -38,7 +38,14 @@ func TestStackFrames(t *testing.T) {
 			`["outer","framesOf"]`,
 		},
 		{frames + `const [f] = framesOf(() => new Error("x")); return Object.keys(Object.getPrototypeOf(f))`, `[]`},
-		{`const f = () => f() + 1; try { f(); } catch (e) { return e.stack }`, `"RangeError: Maximum call stack size exceeded"`},
+		{
+			"const f = () => {\n f() + 1; };\ntry { f(); } catch (e) { const [head, first, second] = e.stack.split('\\n'); return [head, /^ +at f \\(.+:\\d+:\\d+\\)$/.test(first), first === second, Object.hasOwn(e, 'stack')] }",
+			`["RangeError: Maximum call stack size exceeded",true,true,true]`,
+		},
+		{
+			`const prepare = Error.prepareStackTrace; Error.prepareStackTrace = (e, frames) => frames.length; const f = () => f() + 1; try { f(); } catch (e) { return e.stack > 5 } finally { Error.prepareStackTrace = prepare }`,
+			`true`,
+		},
 		{`return [typeof Error.prepareStackTrace, new Error("x").stack.split("\n")[0]]`, `["undefined","Error: x"]`},
 	})
 }

@@ -56,6 +56,7 @@ type follower struct {
 	searcher          searcher
 	mover             mover
 	texter            texter
+	tracer            tracer
 }
 
 // follow finds the two functions; nil when the module exports neither: it is
@@ -97,7 +98,12 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	tracer, err := l.tracer()
+	if err != nil {
+		return nil, err
+	}
 	return &follower{
+		tracer:   tracer,
 		owners:   owners,
 		searcher: searcher,
 		mover:    mover,
@@ -138,6 +144,8 @@ func (f *follower) target(callee uint32) uint32 {
 		return f.unitFunction()
 	case callee == f.texter.part:
 		return f.partFunction()
+	case callee == f.tracer.build:
+		return f.traceFunction()
 	}
 	return callee
 }
@@ -148,6 +156,7 @@ func (f *follower) types() []uint32 {
 		f.thenType, f.jobType, f.moveType, f.moveType, f.owners.allocType, f.owners.settleType,
 		f.searcher.searchType, f.searcher.startType, f.mover.copyType, f.mover.valuesType, f.mover.deleteType,
 		f.texter.skipType, f.texter.unitType, f.texter.partType,
+		f.tracer.buildType,
 	}
 }
 
@@ -178,6 +187,7 @@ func (f *follower) functions(p probe) [][]byte {
 		f.skipBody(),
 		f.unitBody(p),
 		f.partBody(p),
+		f.tracer.traceBody(),
 	}
 }
 

@@ -23,7 +23,8 @@
 // Faults are corrected: of regular expressions
 // (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go), dates
 // (date.go), copied properties (assign.go) and constructors that are made (construct.go);
-// built-in functions read as elsewhere (native.go).
+// built-in functions read as elsewhere (native.go), and calls that are too deep say where
+// (overflow.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32, whose result does not matter here, and that has
