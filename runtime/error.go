@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/expression"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -222,7 +224,7 @@ func (w *Worker) cpuError(k *engine.KilledError) *Error {
 	f := &Error{
 		Kind: KindCPU, Limit: fmt.Sprintf("cpuMs %d", w.o.Limits.CPU.Milliseconds()),
 		Message: fmt.Sprintf("the Worker used more than %d ms of CPU time (limits.cpuMs)", w.o.Limits.CPU.Milliseconds()),
-		Frames:  w.sources.trace(k.Stack),
+		Frames:  w.sources.trace(w.inLoop(k.Stack)),
 		Fix:     "do less per request, or raise limits.cpuMs (at most 30000) in pages.deploy.json",
 		err:     k,
 	}
@@ -234,6 +236,23 @@ func (w *Worker) cpuError(k *engine.KilledError) *Error {
 	}
 	f.show(w.sources)
 	return f
+}
+
+// inLoop is the trace of a Worker that was ended, with its innermost line where the loop is
+// that it stands for: one without a call has no position that the engine knows.
+func (w *Worker) inLoop(stack string) string {
+	innermost, callers, _ := strings.Cut(stack, "\n")
+	m := traceLine.FindStringSubmatchIndex(innermost)
+	if m == nil || m[6] < 0 || m[8] < 0 || innermost[m[4]:m[5]] != w.o.Name {
+		return stack
+	}
+	line, _ := strconv.Atoi(innermost[m[6]:m[7]])   // a number that is too great is no line
+	column, _ := strconv.Atoi(innermost[m[8]:m[9]]) // likewise
+	line, column, ok := expression.Loop(w.o.Code, line, column)
+	if !ok {
+		return stack
+	}
+	return fmt.Sprintf("%s%d:%d%s\n%s", innermost[:m[6]], line, column, innermost[m[9]:], callers)
 }
 
 // show adds the source text around the innermost frame.

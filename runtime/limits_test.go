@@ -96,6 +96,12 @@ export default {
 		"in a library":   "new URLSearchParams({ get a(): string { for (;;) Math.abs(1); /*HERE*/ } });",
 		"below our code": "let deep: any = [];\n\t\tfor (let i = 0; i < 12; i++) deep = [deep];\n\t\tfor (;;) structuredClone(deep); /*HERE*/",
 		"in our stream":  "await new Response(new ReadableStream({ pull() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} })).text();",
+		"empty for":      "const n = Math.sin(1);\n\n\t\tfor (;;); /*HERE*/\n\t\tMath.cos(n);",
+		"empty while":    "let flag = Math.sin(1) < 2;\n\n\t\twhile (flag) { /*HERE*/\n\t\t\t// waits\n\t\t}\n\t\tMath.cos(1);",
+		"empty do":       "if (Math.sin(1) < 2) {\n\n\t\t\tdo {} while (true); /*HERE*/\n\t\t}\n\t\tMath.cos(1);",
+		"counting":       "const n = Math.sin(1);\n\t\tfor (let i = 0; i >= 0; i += 0) { /*HERE*/\n\t\t}\n\t\tMath.cos(n);",
+		"nothing else":   "const spin = () => {\n\n\t\t\twhile (true) {} /*HERE*/\n\t\t};\n\t\tspin();",
+		"a method":       "class A {\n\t\t\tstatic spin(n: number) {\n\n\t\t\t\twhile (n > 0) {} /*HERE*/\n\t\t\t}\n\t\t}\n\t\tA.spin(1);",
 		"toJSON":         "Response.json({ toJSON() {\n\t\t\tfor (;;) Math.abs(1); /*HERE*/\n\t\t} });",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"runtime/node":            {"runtime/engine"},
 	"runtime/wasm":            {"runtime/engine", "runtime/wasm/rewrite"},
 	"runtime/wasm/rewrite":    nil,
-	"runtime":                 {"runtime/engine", "runtime/web", "runtime/binding", "runtime/node", "runtime/wasm"},
+	"runtime":                 {"runtime/engine", "runtime/expression", "runtime/web", "runtime/binding", "runtime/node", "runtime/wasm"},
 	"migrate":                 {"migrate/dbfile"},
 	"migrate/dbfile":          nil,
 	"migrate/snapshot":        {"migrate/dbfile"},

@@ -1,5 +1,6 @@
 // Package expression finds what an error is about in the code that threw it: QuickJS says
-// "not a function" and where, and not of what.
+// "not a function" and where, and not of what. It finds the loop that a position stands for
+// too.
 //
 // The code is what the bundler wrote; it is read in tokens around the position, and not
 // parsed.

@@ -134,8 +134,58 @@ func FuzzCalled(f *testing.F) {
 		before, after, _ := strings.Cut(c.code, "¦")
 		f.Add(before+after, 1, len(before)+1)
 	}
-	f.Fuzz(func(_ *testing.T, code string, line, column int) {
+	for _, c := range loops {
+		before, after, _ := strings.Cut(strings.ReplaceAll(c, "§", ""), "¦")
+		f.Add(before+after, strings.Count(before, "\n")+1, len(before)-strings.LastIndex(before, "\n"))
+	}
+	f.Fuzz(func(t *testing.T, code string, line, column int) {
 		expression.Called([]byte(code), line, column)
 		expression.Iterated([]byte(code), line, column)
+		if at, from, ok := expression.Loop([]byte(code), line, column); ok && (at < 1 || at > strings.Count(code, "\n")+1 || from < 1) {
+			t.Errorf("%q at %d:%d is the loop at %d:%d", code, line, column, at, from)
+		}
 	})
+}
+
+// loops are positions as QuickJS gives them, and the loop that they stand for, in whose place
+// a second mark is.
+var loops = []string{
+	"function f() {\n  ¦g();\n  §for (; ; ) ;\n  h();\n}",
+	"function f() {\n  let y = Math.¦sin(x);\n  let z = true;\n  §while (z) {\n    n += 1;\n  }\n}",
+	"function f() {\n  let y = x + ¦1;\n  §do {\n  } while (true);\n}",
+	"¦function f() {\n  §while (true) {\n  }\n}",
+	"var g = () => {\n¦  const f = () => {\n    §while (true) {\n    }\n  };\n};",
+	"¦var f = () => {\n  §while (true) {\n  }\n};",
+	"var f = ¦() => {\n  §for (; ; ) {\n  }\n};",
+	"var f = ¦x => {\n  §for (; ; ) {\n  }\n};",
+	"for (const x of y) {\n  g(¦function() {\n    §for (; ; ) ;\n  });\n}",
+	"¦async function f(a, b) {\n  §for (; ; ) {\n  }\n}",
+	"var o = {\n  get ¦spin() {\n    §for (; ; ) {\n    }\n  }\n};",
+	"class A {\n  ¦m(a) {\n    §while (a) ;\n  }\n}",
+	"function f() {\n  if (¦g()) {\n    h();\n  } else {\n    §for (; ; ) {\n    }\n  }\n}",
+	"function f() {\n  if (a) {\n    ¦g();\n  }\n  §for (let i = 0; i < a.length; i += 0) {\n  }\n}",
+	"function f() {\n  const g = ¦h(() => {\n    for (; ; ) {\n    }\n  });\n  §while (true) ;\n}",
+	"function f() {\n  while (a) {\n    b();\n  }\n  ¦c();\n  §while (true) ;\n}",
+	"function f() {\n  do {\n    b();\n  } while (a());\n  ¦c();\n  §while (true) ;\n}",
+	// none
+	"function f() {\n  while (true) {\n    ¦g();\n    for (; ; ) ;\n  }\n}",
+	"function f() {\n  while (true) ¦g();\n  for (; ; ) ;\n}",
+	"function f() {\n  for (const x of ¦g()) ;\n  for (; ; ) ;\n}",
+	"function f() {\n  ¦g();\n}\nfunction h() {\n  for (; ; ) ;\n}",
+	"var f = () => {\n  ¦g();\n};\nfor (; ; ) ;",
+	"function f(l) {\n  const a = ¦f(l.slice(1));\n  while (a.length) a.push(g(a));\n}",
+	"function f() {\n  return o.for(¦x) + { while: 1 };\n}",
+	"¦",
+}
+
+func TestLoop(t *testing.T) {
+	for _, marked := range loops {
+		plain := strings.ReplaceAll(marked, "§", "")
+		code, line, column := at(t, plain)
+		before, _, want := strings.Cut(strings.ReplaceAll(marked, "¦", ""), "§")
+		gotLine, gotColumn, ok := expression.Loop(code, line, column)
+		if ok != want || ok && (gotLine != strings.Count(before, "\n")+1 || gotColumn != len(before)-strings.LastIndex(before, "\n")) {
+			t.Errorf("%s\ngives %d:%d, %v", marked, gotLine, gotColumn, ok)
+		}
+	}
 }
