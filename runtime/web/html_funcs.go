@@ -43,6 +43,15 @@ func (h *Host) htmlFuncs() map[string]engine.Func {
 			}
 			return c.Apart(func() (any, error) { return r.encodedAs(r.step(edit)) })
 		}),
+		// html_flush(handle) -> bytes to pass on of what is in front of the last event,
+		// or null
+		"html_flush": withRewriter(func(_ *engine.Call, r *rewriter) (any, error) {
+			piece := r.piece(true)
+			if piece == nil {
+				return nil, nil
+			}
+			return r.encodedAs(piece, nil)
+		}),
 		// html_encode(handle, bytes of UTF-8) -> bytes to pass on
 		"html_encode": withRewriter(func(c *engine.Call, r *rewriter) (any, error) { return r.encodedAs(c.Bytes(1), nil) }),
 		// html_close(handle)

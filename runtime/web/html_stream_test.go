@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/runtime/web"
 )
@@ -46,6 +47,39 @@ func TestHTMLRewriterStreams(t *testing.T) {
 	}
 }
 
+// What is in front of a token goes out while its handler waits.
+func TestHTMLRewriterWaits(t *testing.T) {
+	for name, c := range map[string]struct{ handlers, before, after string }{
+		"an element": {`.on("i", { async element(e) { await wait; e.append("!"); } })`, "<p>first</p>", "<i>second!</i><!--third-->"},
+		"its end":    {`.on("i", { element(e) { e.onEndTag(async (end) => { await wait; end.before("!"); }); } })`, "<p>first</p><i>second", "!</i><!--third-->"},
+		"a comment":  {`.on("p", { async element() {} }).onDocument({ async comments(c) { await wait; c.text += "!"; } })`, "<p>first</p><i>second</i>", "<!--third!-->"},
+		"the end":    {`.onDocument({ async end(e) { await wait; e.append("!"); } })`, "<p>first</p><i>second</i><!--third-->", "!"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host, open := gate(t)
+			w := serve(t, `export default { fetch(request) {
+			  const wait = fetch("http://`+host+`/");
+			  return new HTMLRewriter()`+c.handlers+`.transform(new Response("<p>first</p><i>second</i><!--third-->"));
+			} };`, web.Options{AllowFetch: []string{host}})
+			resp, err := http.Get(w.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			stalled := time.AfterFunc(10*time.Second, open)
+			defer stalled.Stop()
+			before := make([]byte, len(c.before))
+			if _, err := io.ReadFull(resp.Body, before); err != nil || string(before) != c.before || !stalled.Stop() {
+				t.Errorf("%q, %v goes out; want %q before the handler has what it waits for", before, err, c.before)
+			}
+			open()
+			if after, err := io.ReadAll(resp.Body); err != nil || string(after) != c.after {
+				t.Errorf("then %q, %v; want %q", after, err, c.after)
+			}
+		})
+	}
+}
+
 // An error of a handler ends the answer, and the source is told.
 func TestHTMLRewriterFails(t *testing.T) {
 	try(t, web.Options{}, []snippet{
@@ -58,6 +92,8 @@ func TestHTMLRewriterFails(t *testing.T) {
 		return await r.text().catch((e) => e.message);`, `"inner"`},
 		{`const r = new HTMLRewriter().transform(new Response(new ReadableStream({ start(c) { c.enqueue("text"); c.close(); } })));
 		return await r.text().catch((e) => e.message);`, `"This ReadableStream did not return bytes."`},
+		{`const r = new HTMLRewriter().on("p", { async element() { await scheduler.wait(1); throw new RangeError("late"); } }).transform(new Response("a<p>b"));
+		const reader = r.body.getReader(), { value } = await reader.read(); return [new TextDecoder().decode(value), await reader.read().catch((e) => e.message)];`, `["a","late"]`},
 		{`const s = new Response("x").body; s.getReader();
 		return await new HTMLRewriter().on("p", { element(e) { e.before(s); } }).transform(new Response("<p>")).text().catch((e) => e.message);`, `/locked/`},
 		{`return await new HTMLRewriter().on("p", { element(e) { e.append(request.body); e.prepend("1"); } }).transform(new Response("<p></p>")).text();`, `"<p>1{\"sent\":true}</p>"`},

@@ -73,6 +73,8 @@ class Run {
   #source;         // what is left to read, as takeBody gives it
   #reader = null;  // of the source, when it is a stream
   #insert = null;  // [reader, whether it is HTML] of a stream that is put in
+  #waits = false;  // whether a handler is waited for
+  #edit = null;    // a promise of what it wants, while what is in front of its token goes out
   #parts = { streams: new Map(), callbacks: new Map(), last: 0 }; // by number
   constructor(id, handlers, source) {
     this.#id = id;
@@ -90,6 +92,10 @@ class Run {
   }
   async #next() {
     let edit = null;
+    if (this.#edit !== null) {
+      edit = await this.#edit;
+      this.#edit = null;
+    }
     for (;;) {
       if (this.#insert !== null) {
         const piece = await this.#inserted();
@@ -110,7 +116,15 @@ class Run {
         this.#parts.streams.delete(step[2]);
       } else {
         const token = tokenOf(step, this.#parts);
-        edit = step[0] === ENDTAG ? await this.#endTag(step[1], token) : await this.#token(NAMES[step[0]], step[1], token);
+        const wanted = step[0] === ENDTAG ? this.#endTag(step[1], token) : this.#token(NAMES[step[0]], step[1], token);
+        if (this.#waits) await undefined; // most have what they wait for
+        const piece = this.#waits ? host.html_flush(this.#id) : null;
+        if (piece !== null) {
+          this.#edit = wanted;
+          wanted.catch(() => {}); // the next piece tells of it
+          return piece;
+        }
+        edit = await wanted;
       }
     }
   }
@@ -118,11 +132,19 @@ class Run {
     try {
       for (const at of which) {
         const result = this.#handlers[at][name](token);
-        if (result !== undefined) await result;
+        if (result !== undefined) await this.#wait(result);
       }
       return editOf(token);
     } finally {
       expire(token);
+    }
+  }
+  async #wait(result) {
+    this.#waits = true;
+    try {
+      await result;
+    } finally {
+      this.#waits = false;
     }
   }
   async #endTag(which, token) {
@@ -131,7 +153,7 @@ class Run {
         const callback = this.#parts.callbacks.get(id);
         this.#parts.callbacks.delete(id);
         const result = callback(token);
-        if (result !== undefined) await result;
+        if (result !== undefined) await this.#wait(result);
       }
       return editOf(token);
     } finally {
