@@ -160,6 +160,7 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 				"the Worker imports CSS, which nothing serves"))
 		}
 	}
+	out.diagnostics = append(out.diagnostics, c.decorators(explain, out.worker.Code)...)
 	out.diagnostics = append(out.diagnostics, explain.module(out.worker, meta)...)
 	return out
 }
