@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,6 +63,7 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 	inputs = slices.DeleteFunc(inputs, func(name string) bool { return strings.HasPrefix(name, requiredNamespace+":") })
 	for i := range result.OutputFiles {
 		file := &result.OutputFiles[i]
+		file.Contents = namespaces.ReplaceAll(file.Contents, []byte("${1}of Object.keys($2))"))
 		if file.Contents, err = shortened(file.Contents, api.ES2024); err != nil {
 			return nil, nil, err
 		}
@@ -69,6 +71,10 @@ func buildNodeModules(_ context.Context, root string) ([]byte, []string, error) 
 	packed, err := pack(filepath.Join(dir, "modules"), result.OutputFiles)
 	return packed, append(inputs, "runtime/node/package-lock.json"), err
 }
+
+// namespaces is how esbuild gives the object of "import * as" its names: those too that a library
+// gave to all objects before the module is evaluated.
+var namespaces = regexp.MustCompile(`(var __export = \(target, \w+\) => \{\s*for \(var name )in (\w+)\)`)
 
 // nodeEntries lists the source files and the names they get, in the order in which they are packed.
 func nodeEntries(dir string) (entries []api.EntryPoint, err error) {

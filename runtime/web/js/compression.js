@@ -5,7 +5,7 @@ import { source } from "./cryptokey.js";
 import { encode } from "./encoding.js";
 import { define, guarded, need } from "./idl.js";
 import { inRequest } from "./owner.js";
-import { TransformStream, wanted } from "./streams.js";
+import { PLAIN, TransformStream, wanted } from "./streams.js";
 
 const FORMATS = ["deflate", "deflate-raw", "gzip", "brotli"];
 
@@ -14,7 +14,7 @@ const PIECE = 65536;
 
 // How much waits for a reader before a write does. As on the platform, code may
 // await its writes first and read after that.
-const WAITING = { highWaterMark: 16 << 20, size: (chunk) => (typeof chunk === "string" ? chunk.length : chunk.byteLength) };
+const WAITING = { __proto__: null, highWaterMark: 16 << 20, size: (chunk) => (typeof chunk === "string" ? chunk.length : chunk.byteLength) };
 
 // What a short input becomes may be a thousand times longer, so the pieces wait
 // for a reader within one chunk as well as between two.
@@ -42,7 +42,7 @@ function coder(format, decompress) {
     },
     flush(controller) { return drain(controller, step(null, true), true); },
     cancel: close,
-  }, undefined, WAITING);
+  }, PLAIN, WAITING);
   return stream;
 }
 

@@ -26,6 +26,12 @@ export function isBytes(stream) { return stream[CONTROLLER] instanceof ReadableB
 
 const lengths = new WeakMap();
 
+// The strategies of our own streams. They inherit nothing: libraries give all objects a size().
+const UNBUFFERED = { __proto__: null, highWaterMark: 0 };
+
+/** The strategy of a stream that has the standard's. */
+export const PLAIN = { __proto__: null };
+
 /** Notes how many bytes a stream will give; null when nobody knows. */
 export function measured(stream, length) {
   if (length !== null) lengths.set(stream, length);
@@ -34,7 +40,7 @@ export function measured(stream, length) {
 
 /** A stream that gives what another one gives, which is locked from now on. */
 export function through(stream) {
-  return measured(stream.pipeThrough(new TransformStream()), lengthOf(stream));
+  return measured(stream.pipeThrough(new TransformStream(undefined, PLAIN, PLAIN)), lengthOf(stream));
 }
 
 /** How many bytes a stream will give; null when nobody knows. */
@@ -86,7 +92,7 @@ function lend(stream) {
 function lazy(source) {
   return defineProperty(Object.create(ReadableStream.prototype), CONTROLLER, {
     get() {
-      const controller = new ReadableStream(source, { highWaterMark: 0 })[CONTROLLER];
+      const controller = new ReadableStream(source, UNBUFFERED)[CONTROLLER];
       own.add(controller);
       controller._controlledReadableByteStream = this;
       defineProperty(this, CONTROLLER, { value: controller, writable: true, enumerable: false, configurable: true });
@@ -98,7 +104,7 @@ function lazy(source) {
 
 /** A stream that is read to its end by somebody who keeps it locked: that of a body used without one. */
 export function spentStream() {
-  const stream = new ReadableStream({ start(controller) { controller.close(); } });
+  const stream = new ReadableStream({ start(controller) { controller.close(); } }, PLAIN);
   spend(stream);
   return stream;
 }
@@ -185,7 +191,7 @@ class TextEncoderStream {
         if (text !== "") controller.enqueue(encode(text));
       },
       flush(controller) { if (high !== "") controller.enqueue(encode(high)); },
-    });
+    }, PLAIN, PLAIN);
   }
   get encoding() { return this.#transform && "utf-8"; }
   get readable() { return this.#transform.readable; }
@@ -208,7 +214,7 @@ class TextDecoderStream {
         const text = decoder.decode();
         if (text !== "") controller.enqueue(text);
       },
-    });
+    }, PLAIN, PLAIN);
   }
   get encoding() { return this.#decoder.encoding; }
   get fatal() { return this.#decoder.fatal; }
@@ -258,7 +264,7 @@ class IdentityTransformStream extends TransformStream {
   constructor() {
     inRequest();
     const [key, transform, flush] = arguments;
-    super(key === fixedLength ? { transform, flush } : { transform(chunk, controller) { controller.enqueue(passed(chunk)); } });
+    super(key === fixedLength ? { transform, flush } : { transform(chunk, controller) { controller.enqueue(passed(chunk)); } }, PLAIN, PLAIN);
     this.#readable = bytesFrom(super.readable.getReader());
   }
   get readable() { return this.#readable; }
@@ -301,7 +307,7 @@ function bytesFrom(reader) {
       }
     },
     cancel(reason) { return reader.cancel(reason); },
-  }, { highWaterMark: 0 });
+  }, UNBUFFERED);
 }
 
 // As the platform: text is taken, as UTF-8.

@@ -2,7 +2,7 @@
 // branches the same chunks; a body's clone has copies, so that who changes or
 // transfers a chunk of one does not change the other's.
 import { cloneWith } from "./clone.js";
-import { ReadableStream, isBytes } from "./streams.js";
+import { PLAIN, ReadableStream, isBytes } from "./streams.js";
 
 /** Splits a stream in two; the chunks of the second branch are clones. */
 export function teeCloned(stream) {
@@ -47,6 +47,6 @@ export function teeCloned(stream) {
       if (cancelled[1 - at]) finish(reader.cancel(reasons));
       return finished;
     },
-  });
+  }, PLAIN);
   return [branch(0), branch(1)];
 }

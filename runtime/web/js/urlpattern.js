@@ -56,12 +56,12 @@ export class URLPattern {
     if (values === null) return null;
     const result = { inputs: [shown(input)] };
     if (base !== null) result.inputs.push(base);
-    for (const [at, name] of PARTS.entries()) {
-      const match = exec.call(parts[FIELDS * at + 1], values[at]);
+    for (let at = 0; at < PARTS.length; at++) {
+      const match = exec.call(parts[FIELDS * at + 1], values[at]), names = parts[FIELDS * at + 2];
       if (match === null) return null;
       const groups = {};
-      for (const [i, group] of parts[FIELDS * at + 2].entries()) groups[group] = match[i + 1];
-      result[name] = { input: values[at], groups };
+      for (let i = 0; i < names.length; i++) groups[names[i]] = match[i + 1];
+      result[PARTS[at]] = { input: values[at], groups };
     }
     return result;
   }
@@ -104,7 +104,7 @@ function valuesOf(input, base) { return host.pattern_input(input, base); }
 function shown(input) {
   if (typeof input === "string") return input;
   const init = {};
-  for (const [at, value] of input.entries()) if (value !== undefined) init[MEMBERS[at]] = value;
+  for (let at = 0; at < input.length; at++) if (input[at] !== undefined) init[MEMBERS[at]] = input[at];
   return init;
 }
 
