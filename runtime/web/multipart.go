@@ -41,7 +41,7 @@ func (h *Host) formFuncs() map[string]engine.Func {
 				if p.isFile {
 					flat = append(flat, p.name, p.body, p.filename, p.contentType)
 				} else {
-					flat = append(flat, p.name, decodeUTF8(p.body), nil, "")
+					flat = append(flat, p.name, decodeUTF8Exactly(p.body), nil, "")
 				}
 			}
 			return flat, nil

@@ -293,6 +293,8 @@ func TestFormDataAndBlob(t *testing.T) {
 	try(t, web.Options{}, []snippet{
 		{`const f = new FormData(); f.append("a", "1"); f.append("a", 2); f.set("b", new Blob(["x"]), "x.txt"); f.append("c", new File(["y"], "y.bin", { type: "t/y" })); return [f.getAll("a"), f.get("b").name, f.get("c").type, [...f.keys()], f.has("z")]`, `[["1","2"],"x.txt","t/y",["a","a","b","c"],false]`},
 		{`const f = new FormData(); f.append('q"\n', "l1\nl2"); f.append("f", new File(["dat\r\n--a"], 'n".txt', { type: "t/x" })); const r = new Response(f); const g = await r.formData(); return [[...g.keys()], g.get('q"\r\n'), g.get("f").name, g.get("f").type, await g.get("f").text()]`, `[["q\"\r\n","f"],"l1\r\nl2","n\".txt","t/x","dat\r\n--a"]`},
+		// UTF-8 without BOM: a mark at the beginning of a value is a character of it (Fetch standard, 5.3, formData).
+		{`const f = new FormData(); f.append("\ufeffa", "\ufeffb\ufeff"); return [...await new Response(f).formData()].flat().map((s) => s.length)`, `[2,3]`},
 		{`return new Response(new FormData()).headers.get("content-type").startsWith("multipart/form-data; boundary=----")`, `true`},
 		{`const g = await new Response("a=1&b=%20+&a=2", { headers: { "content-type": "application/x-www-form-urlencoded" } }).formData(); return [...g]`, `[["a","1"],["b","  "],["a","2"]]`},
 		{`await request.formData()`, `TypeError: The body is not a form: its content type is "application/json"`},
