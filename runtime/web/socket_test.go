@@ -60,6 +60,9 @@ const tries = (f) => { try { f(); return "ok"; } catch (e) { return e.name + ": 
 		{`new WebSocket("ws://a.test/", ["a", "A"]);`, `SyntaxError: WebSocket Constructor: The protocols header cannot have repeating values.`},
 		{`new WebSocket("ws://a.test/", "b c");`, `SyntaxError: WebSocket Constructor: The protocol header token is invalid.`},
 		{`const ws = new WebSocket("ws://127.0.0.1:9/"); const state = ws.readyState; hear(ws, "w"); await new Promise((r) => ws.addEventListener("close", r)); return [state, ws.url, L.map((l) => l[1]), L[1][2]];`, `[0,"ws://127.0.0.1:9/",["error","close"],[1006,"Failed to establish websocket connection",false]]`},
+		// A client is closed by one call and more, also before it is open and after it failed to be.
+		{`const ws = new WebSocket("ws://127.0.0.1:9/"); hear(ws, "w"); const closed = new Promise((r) => ws.addEventListener("close", r)); const states = [1, 2, 3].map(() => (ws.close(), ws.readyState)); ws.send("four"); await closed; return [states, ws.readyState, ws.bufferedAmount, L.map((l) => l[1])];`, `[[2,2,2],3,4,["error","close"]]`},
+		{`const ws = new WebSocket("ws://127.0.0.1:9/"), states = []; ws.onerror = () => { ws.close(); states.push(ws.readyState); }; await new Promise((r) => { ws.onclose = r; }); ws.close(1000, "x"); ws.send("four"); return [states, ws.readyState, ws.bufferedAmount];`, `[[3],3,4]`},
 		{`await fetch("http://127.0.0.1:9/", { headers: { Upgrade: "websocket" } });`, `/^TypeError: fetch to .* is refused/`},
 	}
 	for i := range cases {

@@ -57,6 +57,7 @@ export class WebSocket extends EventTarget {
     const href = target(`${url}`.toWellFormed()), list = protocolsOf(protocols);
     super();
     const state = (this.#state = endOf(this, CONNECTING, href));
+    state.accepted = true; // a client waits for no accept()
     connect(state, href, list);
   }
   get readyState() { return stateOf(this).ready; }
@@ -309,6 +310,7 @@ async function connect(state, href, protocols) {
   }
   if (handle < 0 || state.closed) {
     if (handle >= 0) host.socket_close(handle, 1001, "");
+    state.closed = true;
     state.ready = CLOSED;
     fire(state.socket, new ErrorEvent("error", { message: `Uncaught Error: ${state.failure?.message ?? "Network connection lost."}`, error: state.failure }));
     fire(state.socket, new CloseEvent("close", { code: 1006, reason: "Failed to establish websocket connection", wasClean: false }));
@@ -316,7 +318,6 @@ async function connect(state, href, protocols) {
   }
   attach(state, handle, headers);
   state.ready = OPEN;
-  state.accepted = true;
   state.peer.accept();
   fire(state.socket, new Event("open"));
 }
