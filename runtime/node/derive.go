@@ -86,6 +86,9 @@ func deriveScrypt(c *engine.Call) (any, error) {
 		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Scrypt failed: N*r*p of %d is over the %d that is computed here", n*r*p, maxRounds)
 	}
 	return later(c, c.Bool(8), func() (any, error) {
+		if length == 0 { // scrypt.Key would panic
+			return []byte{}, nil
+		}
 		return scrypt.Key(password, salt, int(n), int(r), int(p), int(length))
 	})
 }
