@@ -42,6 +42,8 @@ setDefaultHighWaterMark(false, 65536);
 all._uint8ArrayToBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 all._isArrayBufferView = ArrayBuffer.isView;
 all._isUint8Array = (value) => value instanceof Uint8Array;
+// Writable's own tells those who wait to write; a Duplex has Readable's in the package.
+all.Duplex.prototype.destroy = all.Writable.prototype.destroy;
 Object.assign(all, { duplexPair, getDefaultHighWaterMark, setDefaultHighWaterMark });
 addWeb(all);
 
