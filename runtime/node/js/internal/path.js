@@ -118,8 +118,7 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     needString(path, "path");
     if (path.length === 0) return ".";
     const { root, start } = last(path);
-    let end = start;
-    while (end > root.length && isSeparator(path[end - 1])) end--;
+    const end = start > root.length ? start - 1 : start; // one separator: Node.js keeps the others
     if (end > root.length) return path.slice(0, end);
     if (root.length === 0) return ".";
     // "//a" is a root of its own for no system but Windows; Node.js keeps it.
