@@ -27,10 +27,20 @@ function sameKind(c, a, b) {
   if (types.isAnyArrayBuffer(a) || types.isAnyArrayBuffer(b)) return types.isAnyArrayBuffer(a) && types.isAnyArrayBuffer(b) && sameBytes(c, new Uint8Array(a), new Uint8Array(b));
   if (types.isSet(a) || types.isSet(b)) return types.isSet(a) && types.isSet(b) && (c.partial ? a.size >= b.size : a.size === b.size);
   if (types.isMap(a) || types.isMap(b)) return types.isMap(a) && types.isMap(b) && (c.partial ? a.size >= b.size : a.size === b.size);
-  if (types.isBoxedPrimitive(a) || types.isBoxedPrimitive(b)) return types.isBoxedPrimitive(a) && types.isBoxedPrimitive(b) && Object.is(a.valueOf(), b.valueOf());
+  if (types.isBoxedPrimitive(a) || types.isBoxedPrimitive(b)) return sameBox(a, b);
   if (types.isWeakMap(a) || types.isWeakSet(a) || types.isPromise(a)) return false;
   if (a instanceof URL && b instanceof URL) return a.href === b.href;
   return true;
+}
+
+const boxes = [
+  [types.isNumberObject, Number], [types.isStringObject, String], [types.isBooleanObject, Boolean], [types.isBigIntObject, BigInt], [types.isSymbolObject, Symbol],
+].map(([is, { prototype }]) => [is, prototype.valueOf]);
+
+// A primitive in an object, whatever prototype that has.
+function sameBox(a, b) {
+  const [is, valueOf] = boxes.find(([is]) => is(a)) ?? [() => false];
+  return is(b) && Object.is(valueOf.call(a), valueOf.call(b));
 }
 
 function sameBytes(c, a, b) {
