@@ -23,9 +23,11 @@ function known(encoding) {
 
 function encodingOf(encoding) {
   const name = known(encoding);
-  if (name === undefined) throw NodeError(TypeError, "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${encoding}`);
+  if (name === undefined) throw unknownEncoding(encoding);
   return name;
 }
+
+function unknownEncoding(encoding) { return NodeError(TypeError, "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${encoding}`); }
 
 class FastBuffer extends Uint8Array {}
 
@@ -252,6 +254,7 @@ const prototype = {
     start = clamp(start, 0, length);
     end = clamp(end, length, length);
     if (end <= start) return "";
+    if (encoding === null || encoding === "") throw unknownEncoding(encoding); // which other methods take for UTF-8
     const name = encodingOf(encoding);
     return decode(start === 0 && end === length ? this : this.subarray(start, end), name);
   },
