@@ -1,7 +1,41 @@
-// As the package unenv has it, and what the platform has beside.
+// As the package unenv has it, and what it lacks of Node.js and the platform.
 import all from "unenv/node/url";
+import { NodeError, needObject } from "node:internal/errors";
+import { toUnicode } from "node:punycode";
 
 export * from "unenv/node/url";
+const { format: formatParts } = all;
+
+/** The text of a URL or of an object of its parts. Of a URL, options leave parts out, and write its host as people read it. */
+export function format(url, options) {
+  if (!(url instanceof URL)) return formatParts(url);
+  if (options !== undefined && options !== null) needObject(options, "options");
+  const shown = new URL(url.href);
+  if (!(options?.fragment ?? true)) shown.hash = "";
+  if (!(options?.search ?? true)) shown.search = "";
+  if (!(options?.auth ?? true)) shown.username = shown.password = "";
+  const { href, protocol, username, password, hostname } = shown;
+  if (!options?.unicode || hostname === "") return href;
+  const who = password === "" ? username : `${username}:${password}`;
+  const start = protocol.length + 2 + (who === "" ? 0 : who.length + 1);
+  return `${href.slice(0, start)}${toUnicode(hostname)}${href.slice(start + hostname.length)}`;
+}
+
+/** A host as it stands in a URL; "" for what is none. */
+export function domainToASCII(domain) {
+  if (arguments.length === 0) throw NodeError(TypeError, "ERR_MISSING_ARGS", 'The "domain" argument must be specified');
+  const [one, other] = ["ws://a", "ws://b"].map((base) => {
+    const url = new URL(base); // keeps its host when it is given none
+    url.hostname = domain;
+    return url.hostname;
+  });
+  return one === other ? one : "";
+}
+
+/** A host as people read it; "" for what is none. */
+export function domainToUnicode(domain) { return toUnicode(domainToASCII(...arguments)); }
+
 /** The path of a file URL; anything else as it is. */
 export function toPathIfFileURL(value) { return value instanceof URL ? all.fileURLToPath(value) : value; }
-export default all;
+
+export default Object.assign(all, { format, domainToASCII, domainToUnicode });
