@@ -76,7 +76,9 @@ Object.assign(Hash.prototype, {
     callback();
   },
   _flush(callback) {
+    const again = this.gathered?.copy();
     this.push(this.digest());
+    this.gathered = again; // what was piped here can still be asked for by digest()
     callback();
   },
 });
@@ -100,7 +102,10 @@ Object.assign(Hmac.prototype, {
     return output(gathered === null ? empty : call("hmac_final", gathered.name, this.key, gathered.state, gathered.take()), encoding);
   },
   _transform: Hash.prototype._transform,
-  _flush: Hash.prototype._flush,
+  _flush(callback) {
+    this.push(this.digest());
+    callback();
+  },
 });
 makeLazyStream(Hmac, (hmac) => hmac.options);
 
