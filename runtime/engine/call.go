@@ -127,6 +127,11 @@ func (c *Call) IsOrdinary(i int) bool {
 // IsProxy reports whether argument i is a Proxy.
 func (c *Call) IsProxy(i int) bool { return c.vm.call32(fnIsProxy, uint64(c.arg(i))) != 0 }
 
+// ProxyTarget is what argument i, a Proxy, stands for, and a TypeError of one that was revoked.
+func (c *Call) ProxyTarget(i int) (Value, error) {
+	return c.vm.made(c.vm.call(fnProxyTarget, uint64(c.vm.js), uint64(c.arg(i))))
+}
+
 // Strings is argument i as an array of strings; nil when it is no array.
 func (c *Call) Strings(i int) []string {
 	v := c.arg(i)

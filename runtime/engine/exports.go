@@ -46,6 +46,7 @@ const (
 	fnIsArray
 	fnClassID
 	fnIsProxy
+	fnProxyTarget
 	fnIsFunction
 	fnGetException
 	fnThrow
@@ -117,6 +118,7 @@ var fnNames = [fnCount]string{
 	fnIsArray:             "JS_IsArray",
 	fnClassID:             "JS_GetClassID",
 	fnIsProxy:             "JS_IsProxy",
+	fnProxyTarget:         "JS_GetProxyTarget",
 	fnIsFunction:          "JS_IsFunction",
 	fnGetException:        "JS_GetException",
 	fnThrow:               "JS_Throw",

@@ -637,7 +637,7 @@ func TestConsole(t *testing.T) {
 			console.count(); console.count(); console.assert(1 > 2, "math %s", "x"); console.time("t");
 			console.table([{ a: 1 }, { a: 2, b: "x" }]);
 			console.log(new Headers({ a: "1" }), new URL("https://a.test?q=1").searchParams, new Response("x").headers);
-			console.log(new Uint8Array(3), new ArrayBuffer(2), [[[[1]]]], "x".repeat(3), new Proxy({}, { get() { throw 1 }, ownKeys() { throw new Error("trap") } }));
+			console.log(new Uint8Array(3), new ArrayBuffer(2), [[[[1]]]], "x".repeat(3), new Proxy({}, { get() { throw 1 }, ownKeys() { throw new Error("trap") } }), { [Symbol.for("nodejs.util.inspect.custom")]() { throw 1 } });
 			console.log("%c styled", "color: red"); console.log();
 			return new Response("");
 		} };`, web.Options{})
@@ -659,7 +659,7 @@ log: ┌─────────┬───┬─────┐
 │ 1       │ 2 │ 'x' │
 └─────────┴───┴─────┘
 log: Headers { a: '1' } URLSearchParams { 'q' => '1' } Headers { 'content-type': 'text/plain;charset=UTF-8' }
-log: Uint8Array(3) [ 0, 0, 0 ] ArrayBuffer { [Uint8Contents]: <00 00>, [byteLength]: 2 } [ [ [ [Array] ] ] ] xxx [object that cannot be shown: its own code threw]
+log: Uint8Array(3) [ 0, 0, 0 ] ArrayBuffer { [Uint8Contents]: <00 00>, [byteLength]: 2 } [ [ [ [Array] ] ] ] xxx {} [object that cannot be shown: its own code threw]
 log:  styled
 log: 
 `

@@ -91,12 +91,15 @@ function primitive(c, value) {
 function show(c, value, level, typed) {
   if (value === null) return c.stylize("null", "null");
   if (typeof value !== "object" && typeof value !== "function") return primitive(c, value);
+  const whole = value;
+  value = behind(value);
+  if (value === undefined) return c.stylize("<Revoked Proxy>", "special");
   if (c.customInspect) {
     const own = value[custom];
     if (typeof own === "function" && own !== inspect && !(value.constructor && value.constructor.prototype === value)) {
       const depth = c.depth === null ? null : c.depth - level;
-      const result = own.call(value, depth, { ...publicOptions(c), depth: depth === null ? null : depth }, inspect);
-      if (result !== value) return typeof result !== "object" ? `${result}` : show(c, result, level).replaceAll("\n", `\n${" ".repeat(c.indent)}`);
+      const result = own.call(whole, depth, { ...publicOptions(c), depth: depth === null ? null : depth }, inspect);
+      if (result !== whole) return typeof result !== "object" ? `${result}` : show(c, result, level).replaceAll("\n", `\n${" ".repeat(c.indent)}`);
     }
   }
   if (c.seen.includes(value)) {
@@ -105,6 +108,15 @@ function show(c, value, level, typed) {
     return c.stylize(`[Circular *${c.circular.get(value)}]`, "special");
   }
   return raw(c, value, level, typed);
+}
+
+// What proxies stand for: showing one calls none of its traps. undefined if it was revoked.
+function behind(value) {
+  for (;;) {
+    const target = host.proxy_target(value);
+    if (target === null) return value;
+    value = target;
+  }
 }
 
 function publicOptions(c) {
@@ -607,6 +619,8 @@ function filled(spec, value, options) {
 
 // Whether a class of the author's says how its objects are text.
 function hasOwnText(value) {
+  value = behind(value);
+  if (value === undefined) return false;
   if (types.isNativeError(value)) return Object.hasOwn(value, "toString") || userClass(value, "toString");
   return Object.hasOwn(value, "toString") || Object.hasOwn(value, Symbol.toPrimitive) || userClass(value, "toString") || userClass(value, Symbol.toPrimitive);
 }
