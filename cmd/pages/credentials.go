@@ -48,27 +48,39 @@ type login struct {
 	Keyring bool   `json:"keyring,omitempty"`
 }
 
-// credentials reads the file; one that cannot be read counts as none.
-func (c *cli) credentials() *credentials {
+// loadCredentials reads the file. Only what it gives without an error may be saved: keys in
+// a file that cannot be read are still somebody's.
+func (c *cli) loadCredentials() (*credentials, error) {
 	store := &credentials{Logins: map[string]login{}}
 	if c.configDir == "" {
-		return store
+		return store, nil
 	}
 	store.path = filepath.Join(c.configDir, "pages", "credentials.json")
 	text, err := os.ReadFile(store.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return store
+		return store, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(text, store)
 	}
 	if err != nil {
-		c.progress("%s %s cannot be read, so that nobody is logged in: %s", c.paint("33", "note:"), store.path, reason(err))
+		return nil, resourceError("settings-unreadable", store.path+", which keeps the API keys, cannot be read", "mend it, or make it one that you may read; or move it away, and log in to each service again", err)
 	}
 	if store.Logins == nil {
 		store.Logins = map[string]login{}
 	}
 	c.warnReadable(store.path)
+	return store, nil
+}
+
+// credentials is loadCredentials for who only reads: a file that cannot be read counts as
+// none.
+func (c *cli) credentials() *credentials {
+	store, err := c.loadCredentials()
+	if failed, ok := errors.AsType[*failure](err); ok {
+		c.progress("%s nobody is logged in: %s; %s", c.paint("33", "note:"), failed.msg, failed.fix)
+		return &credentials{}
+	}
 	return store
 }
 

@@ -45,7 +45,10 @@ type loginDoc struct {
 }
 
 func (r *remote) login(ctx context.Context, where string) error {
-	store := r.credentials()
+	store, err := r.loadCredentials()
+	if err != nil {
+		return err
+	}
 	base := r.baseURL
 	if base == "" {
 		base = store.Default
@@ -53,7 +56,7 @@ func (r *remote) login(ctx context.Context, where string) error {
 	if base == "" {
 		return usageError("login needs the address of a service, such as pages login https://workspace.example")
 	}
-	base, err := client.Address(base)
+	base, err = client.Address(base)
 	if err != nil {
 		return remoteError(err)
 	}
@@ -127,38 +130,42 @@ func (c *cli) newLogout() *cobra.Command {
 			"Exit codes: 0 forgotten, 1 there was none, 2 wrong usage, 9 the keyring or the\nsettings cannot be used.",
 		Example: "  pages logout\n  pages logout https://workspace.example",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			store := c.credentials()
-			base := store.Default
-			if len(args) > 0 {
-				var err error
-				if base, err = client.Address(args[0]); err != nil {
-					return remoteError(err)
-				}
-			}
-			kept, ok := store.Logins[base]
-			if !ok {
-				return &failure{code: exitRefused, id: "not-logged-in", msg: fmt.Sprintf("there is no login for %q", base), fix: "pages whoami says which key is used"}
-			}
-			if kept.Keyring {
-				_, err := fromKeyring(cmd.Context(), func() (string, error) { return "", keyring.Delete(keyringService, base) })
-				if err != nil && !errors.Is(err, keyring.ErrNotFound) {
-					return resourceError("keyring", "the system's keyring does not forget the key", "unlock it, and try again", err)
-				}
-			}
-			delete(store.Logins, base)
-			if store.Default == base {
-				store.Default = ""
-			}
-			if err := store.save(); err != nil {
-				return err
-			}
-			if c.json {
-				c.printJSON(loginDoc{OK: true, BaseURL: base})
-				return nil
-			}
-			c.progress("the key for %s is forgotten here", base)
-			return nil
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.logout(cmd.Context(), args) },
 	}
+}
+
+func (c *cli) logout(ctx context.Context, args []string) error {
+	store, err := c.loadCredentials()
+	if err != nil {
+		return err
+	}
+	base := store.Default
+	if len(args) > 0 {
+		if base, err = client.Address(args[0]); err != nil {
+			return remoteError(err)
+		}
+	}
+	kept, ok := store.Logins[base]
+	if !ok {
+		return &failure{code: exitRefused, id: "not-logged-in", msg: fmt.Sprintf("there is no login for %q", base), fix: "pages whoami says which key is used"}
+	}
+	if kept.Keyring {
+		_, err := fromKeyring(ctx, func() (string, error) { return "", keyring.Delete(keyringService, base) })
+		if err != nil && !errors.Is(err, keyring.ErrNotFound) {
+			return resourceError("keyring", "the system's keyring does not forget the key", "unlock it, and try again", err)
+		}
+	}
+	delete(store.Logins, base)
+	if store.Default == base {
+		store.Default = ""
+	}
+	if err := store.save(); err != nil {
+		return err
+	}
+	if c.json {
+		c.printJSON(loginDoc{OK: true, BaseURL: base})
+		return nil
+	}
+	c.progress("the key for %s is forgotten here", base)
+	return nil
 }
