@@ -111,7 +111,7 @@ func typeFix(p pointer, n *node, want string) string {
 	case n.kind == stringNode && isLiteral(n.text, want):
 		return "remove the quotes"
 	case want == "object" && p.kind() == "/routes/*" && n.kind == stringNode && !looksLikeSecret(n.text):
-		return `write {"pattern": ` + literal(n.text) + "}"
+		return "write " + routeOf(n.text)
 	case want == "object" && n.kind == boolNode && strings.HasPrefix(string(p), "/bindings/"):
 		return switchFix(n.text)
 	case want == "object" && n.kind != numberNode && named(n) != "" && (p == "/bindings/kv" || p == "/bindings/storage"):
@@ -119,13 +119,15 @@ func typeFix(p pointer, n *node, want string) string {
 	case p.kind() == "/forms/*" && n.kind == stringNode:
 		return formFix(n.text)
 	case p == "/routes" && n.kind == stringNode && !looksLikeSecret(n.text):
-		return `write a list of objects: [{"pattern": ` + literal(n.text) + "}]"
+		return "write a list of objects: [" + routeOf(n.text) + "]"
 	case want == "array" && items != nil && items.Properties != nil:
 		return "write a list of objects: [{ … }]"
 	case p == "/bindings/secrets":
 		return secretsFix(n)
-	case (p == "/entry" || p == "/assets") && named(n) != "":
+	case (p == "/entry" || p == "/assets") && named(n) != "" && isPath(named(n)):
 		return "write " + literal(named(n))
+	case want == "array" && n.kind == stringNode && items != nil && items.Enum != nil && !slices.Contains(items.Enum, n.text):
+		return "write a list of " + oneOf(items.Enum)
 	case want == "array" && n.kind == stringNode:
 		return "put it in brackets: [" + literal(n.text) + "]"
 	case n.kind == numberNode && want == "string":

@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // This file holds the rules of "routes".
@@ -104,6 +105,15 @@ func writePattern(verb, s string) string {
 	default:
 		return `write a path such as "/api/*"`
 	}
+}
+
+// routeOf is a pattern alone as the route that it should have been, in the form that is right.
+func routeOf(s string) string {
+	pattern := `"/api/*"`
+	if fix := writePattern("write ", s); strings.Contains(fix, `"`) && utf8.RuneCountInString(s) <= described().at("/routes/*/pattern").MaxLength {
+		pattern = fix[strings.IndexByte(fix, '"'):]
+	}
+	return `{"pattern": ` + pattern + "}"
 }
 
 func hasDotSegment(s string) bool {

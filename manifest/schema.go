@@ -56,6 +56,7 @@ type schemaNode struct {
 	Items      *schemaNode            `json:"items"`
 	Enum       []string               `json:"enum"`
 	Required   []string               `json:"required"`
+	MaxLength  int                    `json:"maxLength"`
 }
 
 // described holds the schema's own tree after the first refusal.
