@@ -80,8 +80,17 @@ type sender struct {
 	d        *Deployer
 	files    map[string]*File // by hash
 	progress *Progress
-	stored   atomic.Int64 // when a blob was last stored, in Unix nanoseconds
+	// stored is when a blob was last stored. It keeps the reading of the monotonic clock: a wall
+	// clock that is set meanwhile says nothing of patience.
+	stored atomic.Pointer[time.Time]
 }
+
+func (s *sender) markStored() {
+	now := s.d.Now()
+	s.stored.Store(&now)
+}
+
+func (s *sender) storedLast() time.Time { return *s.stored.Load() }
 
 // finish sends what an upload requires, and finalizes it.
 func (s *sender) finish(ctx context.Context, up toolapi.Upload) (toolapi.Finalized, error) {
@@ -126,7 +135,7 @@ func (s *sender) blobs(ctx context.Context, up toolapi.Upload) error {
 	p.Blobs.Store(p.BlobsStored.Load() + int64(len(queue)))
 	p.Bytes.Store(p.BytesSent.Load() + bytes)
 	p.Had.Store(int64(len(s.files) - int(p.Blobs.Load())))
-	s.stored.Store(s.d.Now().UnixNano())
+	s.markStored()
 	return s.parallel(ctx, queue, up)
 }
 
@@ -210,7 +219,7 @@ func (s *sender) blob(ctx context.Context, upload string, f *next, g *gate) erro
 			counted = 0
 			return f.open(func(n int) { counted += int64(n); s.progress.BytesSent.Add(int64(n)) })
 		},
-		Since: func() time.Time { return time.Unix(0, s.stored.Load()) },
+		Since: s.storedLast,
 		Busy:  g.halve,
 	}
 	err := s.d.Client.PutBlob(ctx, b)
@@ -226,7 +235,7 @@ func (s *sender) blob(ctx context.Context, upload string, f *next, g *gate) erro
 	if err == nil {
 		s.progress.BytesSent.Add(f.Size - counted)
 		s.progress.BlobsStored.Add(1)
-		s.stored.Store(s.d.Now().UnixNano())
+		s.markStored()
 	}
 	return err
 }
