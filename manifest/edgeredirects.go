@@ -17,6 +17,7 @@ type redirectRule struct {
 	to     string // in canonical form, placeholders as they were written
 	status int
 	line   int
+	at     span // of the destination
 }
 
 // Redirect is where a path leads.
@@ -47,6 +48,17 @@ func (r Redirect) Location(query string) string {
 		to += "#" + fragment
 	}
 	return to
+}
+
+// next is the escaped path of this site that a browser asks for then, "" for none.
+func (r Redirect) next() string {
+	if r.Status == 200 || !strings.HasPrefix(r.to, "/") {
+		return ""
+	}
+	path, _, _ := strings.Cut(r.to, "#")
+	path, _, _ = strings.Cut(path, "?")
+	decoded, _ := unescapeLiteral(path)
+	return EscapePath(decoded)
 }
 
 // Redirect finds the first rule that covers an escaped path.
@@ -170,7 +182,7 @@ func (f *edgeFile) redirectLine(line edgeLine) (rule redirectRule, from span, ok
 		f.refuse(codeEdgeLine, line.whole(), "the line is no redirect", fix)
 		return rule, from, false
 	}
-	rule.line, rule.status = line.number, 302
+	rule.line, rule.status, rule.at = line.number, 302, at[1]
 	if len(words) == 3 {
 		status, err := strconv.Atoi(words[2])
 		if err != nil || !slices.Contains([]int{200, 301, 302, 303, 307, 308}, status) {
@@ -284,13 +296,35 @@ func (f *edgeFile) leadsOn(words []string, at span, rule redirectRule) bool {
 	if rule.status == 200 || placeholder.MatchString(to) {
 		return true
 	}
-	d := rule.lead(to)
-	path, _, _ := strings.Cut(d.Location(""), "#")
-	path, _, _ = strings.Cut(path, "?")
-	decoded, _ := unescapeLiteral(path)
-	if _, back := rule.from.match("", EscapePath(decoded)); back {
+	if _, back := rule.from.match("", rule.lead(to).next()); back {
 		f.refuse(codeEdgeLoop, at, "the rule leads back to itself", "give it another destination")
 		return false
 	}
 	return true
+}
+
+// maxHops is how many redirects in a row browsers follow.
+const maxHops = 20
+
+// checkLoops refuses rules that lead to each other, each loop at its last rule. What a rule leads to that keeps a part of
+// the path depends on the path: it is only looked at where another one leads to it.
+func (r *EdgeRules) checkLoops(f *edgeFile) {
+	told := map[int]bool{} // by line
+	for _, rule := range slices.Backward(r.redirects) {
+		if told[rule.line] || placeholder.MatchString(rule.to) {
+			continue
+		}
+		lines := []int{rule.line}
+		for d := rule.lead(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
+			if d = r.Redirect(d.next()); d.Line == 0 || told[d.Line] || d.Line == rule.line {
+				if d.Line == rule.line {
+					f.refuse(codeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]), "give one of them another destination")
+					for _, line := range lines {
+						told[line] = true
+					}
+				}
+				break
+			}
+		}
+	}
 }

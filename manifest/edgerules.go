@@ -98,6 +98,7 @@ func parseEdgeRules(headers, redirects *edgeFile) *EdgeRules {
 		}
 		rules.dynamic = append(rules.dynamic, i)
 	}
+	rules.checkLoops(redirects)
 	return rules
 }
 
