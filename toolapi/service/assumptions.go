@@ -52,7 +52,9 @@ import "time"
 // Publishing makes the revision ready first (files that nobody has read since they were
 // stored, migrations, Worker) and moves the pointer then. A revision that does not know
 // a migration of the database is schema_ahead unless force is set. A schedule that
-// cannot be fulfilled is called off.
+// cannot be fulfilled is called off. What was confirmed is done: a schedule is the page's,
+// as what is live is, and goes on when the key that confirmed it is revoked or its holder
+// leaves the workspace; page.list shows it, and any member who may publish calls it off.
 //
 // Previews have databases and a namespace of their own, copied from the live ones at
 // the first visit, and an empty bucket; they last until the link expires or the service ends.

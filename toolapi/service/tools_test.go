@@ -269,6 +269,34 @@ func TestScheduledPublish(t *testing.T) {
 	}
 }
 
+// TestScheduleOutlivesItsConfirmer: what was confirmed is done. The schedule is the page's, and others see it and
+// may call it off.
+func TestScheduleOutlivesItsConfirmer(t *testing.T) {
+	w := newWorld(t)
+	site := w.demo.IDs["site_id"]
+	body := []any{"site_id", site, "at", w.now().Add(time.Hour).Format(time.RFC3339)}
+	id := w.ok("member", "page.schedule_publish", js(body...)).text("confirmation_id")
+	w.ok("member", "page.schedule_publish", js(append(body, "confirmation_id", id)...))
+	w.sql("UPDATE keys SET revoked_at = 1 WHERE holder_id = 1")
+	w.sql("DELETE FROM memberships WHERE holder_id = 1")
+	page := func() toolapi.Page {
+		t.Helper()
+		pages := into[toolapi.PageList](t, w.ok("both", "page.list", js("workspace", "acme"))).Pages
+		return pages[slices.IndexFunc(pages, func(p toolapi.Page) bool { return p.SiteID == site })]
+	}
+	before := page()
+	if before.Schedule == nil {
+		t.Fatalf("%+v", before)
+	}
+	w.pass(time.Hour)
+	if err := w.service.PublishDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after := page(); after.Schedule != nil || *after.LiveRevision != before.Schedule.Revision {
+		t.Errorf("%+v", after)
+	}
+}
+
 // TestScheduleTimes is C-014 and C-015.
 func TestScheduleTimes(t *testing.T) {
 	w := newWorld(t)
