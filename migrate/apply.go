@@ -391,6 +391,9 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 			v := verdict(sqlite.AuthFunction, "", name, "") // SQLite asks about functions that it knows
 			e.Code, e.Msg, e.Fix = v.code, v.msg, v.fix
 		}
+		if e.Fix == "" {
+			e.Fix = foreignFix(f.SQL[s.start:s.end], e.Msg)
+		}
 		e.Pos = position(f.path(), f.SQL, f.blame(s, e.Msg))
 		if isForeignKey(err) {
 			e.Code, e.Fix = CodeForeignKeys, "insert the parent row first, or begin the file with PRAGMA defer_foreign_keys = ON"

@@ -142,6 +142,9 @@ func scan(f File) ([]span, *Error) {
 func (f File) refuseToken(t sqlToken) *Error {
 	text := f.SQL[t.start:t.end]
 	switch {
+	case t.kind == tokenVariable && text[0] == ':' && t.start > 0 && f.SQL[t.start-1] == ':':
+		return f.errorAt(t.start-1, CodeFailed, `":`+string(text)+`" is a cast of PostgreSQL's`,
+			isSQLite+"write CAST(… AS "+string(text[1:])+"), or nothing where the value has the type already")
 	case t.kind == tokenVariable:
 		return f.errorAt(t.start, CodeParameter, `the parameter "`+string(text)+`" has no value in a migration`,
 			"write the value itself, or put the text in quotes")

@@ -1,0 +1,40 @@
+package migrate_test
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/pages-toolchain/pages/migrate"
+)
+
+// TestOtherDatabases says what to write in SQLite for what was written for another database.
+func TestOtherDatabases(t *testing.T) {
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "site.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	const is = "the database is SQLite: "
+	for text, fix := range map[string]string{
+		"CREATE TABLE a (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, at DATETIME DEFAULT NOW()) ENGINE=InnoDB;": is + "write INTEGER PRIMARY KEY, which numbers rows by itself",
+		"CREATE TABLE a (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now());":                                 is + "write CURRENT_TIMESTAMP for NOW()",
+		"CREATE TABLE a (at TEXT); INSERT INTO a VALUES (NOW());":                                               is + "write CURRENT_TIMESTAMP for NOW()",
+		"CREATE TABLE a (id UUID PRIMARY KEY DEFAULT gen_random_uuid());":                                       is + "write (lower(hex(randomblob(16)))) for a random id",
+		"CREATE TABLE a (id INT) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;":                                        is + "leave out the options behind the columns",
+		"CREATE TABLE a (x); DROP TABLE IF EXISTS a CASCADE;":                                                   is + "leave out the last word",
+		"CREATE TYPE mood AS ENUM ('sad', 'ok');":                                                               is + "leave the statement out, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type",
+		`CREATE EXTENSION IF NOT EXISTS "pgcrypto";`:                                                            is + "leave the statement out: there are no extensions",
+		"CREATE TABLE a (x JSONB DEFAULT '{}'::jsonb);":                                                         is + "write CAST(… AS jsonb), or nothing where the value has the type already",
+		"CREATE TABLE a (x, -- NOW()\n y 'AUTO_INCREMENT' z z,);":                                               "",
+		"CREATE TABLE a (x); INSERT INTO a VALUES (:id);":                                                       "write the value itself, or put the text in quotes",
+	} {
+		_, err := migrate.New(db, fstest.MapFS{"m/1.sql": {Data: []byte(text)}}, migrate.Options{Dir: "m"}).Apply(t.Context())
+		failed, ok := errors.AsType[*migrate.Error](err)
+		if !ok || failed.Fix != fix {
+			t.Errorf("%s\ngives %v, fix: %q\n want %q", text, err, failed.Fix, fix)
+		}
+	}
+}
