@@ -65,6 +65,7 @@ const (
 	codeMigrationIgnored  = "migration-ignored"
 	codeMigrationOrder    = "migration-order"
 	codeMigrationNumber   = "migration-duplicate-number"
+	codeMigrationDown     = "migration-down-file"
 	codeTableMissing      = "table-not-created"
 	codeAssetCount        = "asset-count"
 	codeAssetLeak         = "asset-members-text"
@@ -137,6 +138,7 @@ var rules = [...]Rule{
 	{codeNotPositive, "a limit is not greater than zero"},
 	{codeOverCeiling, "a limit is over the platform's ceiling"},
 	{codeMigrationNumber, "two migrations have the same number"},
+	{codeMigrationDown, "a file that undoes a migration is applied as one"},
 	{codeMigrationIgnored, "a file that looks like a migration is none"},
 	{codeMigrationOrder, "migrations sort by name in another order than by number"},
 	{codeMigrationCut, "the migrations are too long to look for tables in all of them"},

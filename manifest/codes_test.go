@@ -38,6 +38,7 @@ func siteCases() map[string]fstest.MapFS {
 
 		"migration-too-large":        site(migrations, "m/1.sql", strings.Repeat("-", 64<<20+1)),
 		"migration-ignored":          site(migrations, "m/1.SQL", ""),
+		"migration-down-file":        site(migrations, "m/1.down.sql", ""),
 		"migration-order":            site(migrations, "m/10_b.sql", "", "m/9_a.sql", ""),
 		"migration-duplicate-number": site(migrations, "m/1_a.sql", "", "m/1_b.sql", ""),
 		"table-not-created":          site(`{"bindings":{"database":{"tables":["boats"]}}}`),

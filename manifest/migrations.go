@@ -30,6 +30,9 @@ func (b *bundle) checkMigrations(p pointer, dir string) {
 			b.refuseFile(fault)
 			continue
 		}
+		if strings.HasSuffix(e.Name(), ".down.sql") {
+			b.warn(codeMigrationDown, p, quote(e.Name())+" is applied as any other migration, in the order of its name", "move it out of "+quote(dir)+"; pages migrate undo is the way back")
+		}
 		b.checkOrder(p, previous, e.Name())
 		previous = e.Name()
 		size, err := b.migration(created, p, dir, e.Name(), work)

@@ -55,6 +55,7 @@ const (
 	CodeEmpty           = "migration_directory_empty"
 	CodeOrderAmbiguous  = "migration_order_ambiguous"
 	CodeNumberDuplicate = "migration_number_duplicate"
+	CodeDown            = "migration_down_file"
 )
 
 // Error is one refusal or failure.

@@ -94,6 +94,9 @@ func Read(fsys fs.FS, dir string) ([]File, []Notice, error) {
 			errs = append(errs, err)
 			continue
 		}
+		if down(name) {
+			notices = append(notices, notice(f, CodeDown, "the file is applied as any other, in the order of its name: move it out of the folder, and go back with pages migrate undo"))
+		}
 		files = append(files, f)
 	}
 	errs = append(errs, collisions(files)...)
@@ -130,6 +133,9 @@ func reason(err error) string {
 	}
 	return err.Error()
 }
+
+// down reports whether other tools keep in a file so called what undoes another one.
+func down(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".down.sql") }
 
 func ignored(entry fs.DirEntry) string {
 	switch name := entry.Name(); {

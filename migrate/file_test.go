@@ -147,3 +147,20 @@ func TestManyStatements(t *testing.T) {
 		t.Errorf("%d rows, %v", n, err)
 	}
 }
+
+// TestDownFiles warns of the files that undo others: they are applied as any other.
+func TestDownFiles(t *testing.T) {
+	files, notices, err := migrate.Read(fstest.MapFS{"m/1_a.up.sql": {}, "m/1_a.down.sql": {}, "m/2_markdown.sql": {}}, "m")
+	if err != nil || len(files) != 3 {
+		t.Fatal(files, err)
+	}
+	var down []string
+	for _, n := range notices {
+		if n.Code == migrate.CodeDown {
+			down = append(down, n.Name)
+		}
+	}
+	if len(down) != 1 || down[0] != "1_a.down.sql" {
+		t.Errorf("warned of %q in %v", down, notices)
+	}
+}
