@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"mime"
+	"net/mail"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,8 +23,10 @@ func (c *cli) mail(data *platformData) func(context.Context, service.Mail) error
 		}
 		now := c.now().UTC()
 		name := filepath.Join(dir, now.Format("20060102T150405.000000000Z")+".eml")
-		text := fmt.Sprintf("Date: %s\r\nTo: %s\r\nSubject: %s\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n%s",
-			now.Format(time.RFC1123Z), m.To, m.Subject, strings.ReplaceAll(m.Text, "\n", "\r\n"))
+		// Each encoded word gets a line of its own: lines that hold one have a bound.
+		subject := strings.ReplaceAll("Subject: "+mime.QEncoding.Encode("utf-8", m.Subject), " =?", "\r\n =?")
+		text := fmt.Sprintf("Date: %s\r\nTo: %s\r\n%s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n%s",
+			now.Format(time.RFC1123Z), (&mail.Address{Address: m.To}).String(), subject, strings.ReplaceAll(m.Text, "\n", "\r\n"))
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return err
 		}
