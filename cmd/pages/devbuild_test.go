@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -53,5 +54,18 @@ func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 	s.tellMigrated()
 	if _, err := os.Stat(s.migrationsTold()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOwnHosts: a fetch to any name that the dev server answers to is one to the site itself.
+func TestOwnHosts(t *testing.T) {
+	b := &siteBuilder{devRun: &devRun{flags: &devFlags{allowHosts: []string{"club.example"}}, sockets: &devserver.Listeners{Port: 8788}}}
+	for host, own := range map[string]bool{
+		"localhost:8788": true, "127.0.0.1:8788": true, "[::1]:8788": true, "club.localhost:8788": true, "club.example:8788": true, "club.example": true,
+		"localhost": false, "localhost:8789": false, "club.example:3000": false, "other.example:8788": false, "www.club.example": false,
+	} {
+		if b.isSelf(host) != own {
+			t.Errorf("%s is the site itself: %v", host, !own)
+		}
 	}
 }

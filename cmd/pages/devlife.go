@@ -94,7 +94,7 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 	}
 	b.front, err = site.New(ctx, site.Options{
 		DB: platform, SubmissionsDB: b.site, Files: formFiles{b.stores.openUploads}, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
-		AllowHost: func(host string) bool { return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host) },
+		AllowHost: r.answersTo,
 		ErrorPage: console.errorPage, OnRequest: console.request,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.flags.as,
 	})
@@ -102,6 +102,11 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 		return nil, r.state.unopened(platformFile, err)
 	}
 	return &life{front: b.front, builder: b}, nil
+}
+
+// answersTo reports whether the site is served under a name.
+func (r *devRun) answersTo(host string) bool {
+	return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host)
 }
 
 // close ends the site; the state's databases stay open.

@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/manifest"
@@ -68,8 +68,12 @@ func workerKey(m *manifest.Manifest, w *bundler.Worker, secrets map[string]strin
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// isSelf reports whether host:port is this dev server.
+// isSelf reports whether the host of a URL, with its port if it has one, is this dev server: what it answers to, on its
+// own port, or without one what a tunnel to it is called.
 func (b *siteBuilder) isSelf(host string) bool {
-	name, ok := strings.CutSuffix(host, ":"+strconv.Itoa(b.sockets.Port))
-	return ok && slices.Contains([]string{"127.0.0.1", "localhost", "[::1]"}, name)
+	u := url.URL{Host: host}
+	if u.Port() == "" {
+		return slices.Contains(b.flags.allowHosts, u.Hostname())
+	}
+	return u.Port() == strconv.Itoa(b.sockets.Port) && b.answersTo(u.Hostname())
 }
