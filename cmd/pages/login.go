@@ -65,9 +65,8 @@ func (r *remote) login(ctx context.Context, where string) error {
 		return err
 	}
 	tried := &remote{cli: r.cli, workspace: r.workspace}
-	tried.client, err = client.New(client.Options{BaseURL: base, Key: key, UserAgent: "pages/" + version})
-	if err != nil {
-		return remoteError(err)
+	if err := tried.dial(base, key); err != nil {
+		return err
 	}
 	if _, err := tried.who(ctx); err != nil {
 		return err

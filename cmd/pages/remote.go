@@ -98,8 +98,13 @@ func (r *remote) open(ctx context.Context, dir string) error {
 		}
 	}
 	r.hint = client.Hint(key)
-	r.client, err = client.New(client.Options{BaseURL: base, Key: key, UserAgent: "pages/" + version, Warn: func(s string) { r.progress("%s %s", r.paint("33", "note:"), s) }})
 	r.contract = toolapi.NewContract()
+	return r.dial(base, key)
+}
+
+// dial makes the client. What it warns of, what is deprecated say, goes to the person.
+func (r *remote) dial(base, key string) (err error) {
+	r.client, err = client.New(client.Options{BaseURL: base, Key: key, UserAgent: "pages/" + version, Warn: func(s string) { r.progress("%s %s", r.paint("33", "note:"), s) }})
 	return remoteError(err)
 }
 

@@ -75,9 +75,8 @@ func (r *remote) tools(ctx context.Context) ([]client.ToolInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.client, err = client.New(client.Options{BaseURL: base, UserAgent: "pages/" + version})
-	if err != nil {
-		return nil, remoteError(err)
+	if err := r.dial(base, ""); err != nil {
+		return nil, err
 	}
 	tools, err := r.client.Tools(ctx)
 	return tools, remoteError(err)
