@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,6 +145,24 @@ func TestDevMigrates(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.eventually("the missing file is refused", func() bool { return strings.Contains(d.stderr.String(), "its file is gone") })
+	if code := d.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestDevHearsOfSeed: pages dev that a migration stopped goes on when pages state seed has applied it.
+func TestDevHearsOfSeed(t *testing.T) {
+	dir := migrationSite(t, map[string]string{"1_a.sql": "CREATE TABLE a(x);\nINSERT INTO a VALUES (1), (1);", "2_b.sql": "CREATE UNIQUE INDEX b ON a(x);"})
+	put(t, filepath.Join(dir, seedFile), "INSERT INTO a VALUES (2);\n")
+	d := startDev(t, dir)
+	d.eventually("the failure is shown", func() bool { return d.get("/").StatusCode == http.StatusInternalServerError })
+	if _, stderr, code := pages(t, "db", "exec", "-C", dir, "DELETE FROM a"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if _, stderr, code := pages(t, "state", "seed", dir); code != 0 {
+		t.Fatal(stderr)
+	}
+	d.eventually("the site is served", func() bool { return d.get("/").StatusCode != http.StatusInternalServerError })
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

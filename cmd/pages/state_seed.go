@@ -104,7 +104,7 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 }
 
 // migrateFirst brings the tables about that a seed fills.
-func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) error {
+func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) (err error) {
 	m, _ := c.load(db.dir)
 	if m == nil || m.Bindings.Database == nil {
 		return nil // openDatabase has refused it
@@ -113,7 +113,12 @@ func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) erro
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer func() {
+		unlock()
+		if err == nil {
+			db.state.tellMigrated()
+		}
+	}()
 	result, err := c.migrator(db.state, db.pool, db.dir, m, migrate.Options{}).Apply(ctx)
 	for _, a := range result.Applied {
 		doc.Applied = append(doc.Applied, a.Name)
