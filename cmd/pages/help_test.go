@@ -43,6 +43,9 @@ func TestHelp(t *testing.T) {
 		if !strings.HasPrefix(cmd.Example, "  ") {
 			t.Errorf("%s: no examples, or not indented: %q", path, cmd.Example)
 		}
+		if strings.Contains(cmd.Example, "&&") {
+			t.Errorf("%s: an example joins commands as PowerShell 5.1 does not: %q", path, cmd.Example)
+		}
 		for line := range strings.Lines(cmd.Long) {
 			if len([]rune(line)) > 100 {
 				t.Errorf("%s: a line of %d characters: %s", path, len([]rune(line)), line)

@@ -82,7 +82,7 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 	}
 	if m == nil {
 		if command != "" {
-			s.progress("next: %s", strings.Join(s.next(), " && "))
+			s.progress("next: %s", strings.Join(s.next(), andThen))
 		}
 		return &refused{report: found.report, src: found.src}
 	}
@@ -92,7 +92,7 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 	if command != "" {
 		s.progress("pages dev shows what `%s` makes, and again after each build", command)
 	}
-	s.progress("next: %s", strings.Join(s.next(), " && "))
+	s.progress("next: %s", strings.Join(s.next(), andThen))
 	return nil
 }
 

@@ -15,7 +15,7 @@ func (c *cli) newMigrateReset() *cobra.Command {
 		Short: "Make the site's database anew: empty, with all migrations applied",
 		Long: "Make the site's database anew: empty, with all migrations applied, also while\npages dev runs. The new one takes the old one's place in one transaction, once\nall files ran; the old one is kept for pages migrate undo.\n\n" +
 			"Exit codes: 0 made anew, 1 a file failed, and the database is as it was, or not\nconfirmed, 2 wrong usage, 4 there is no terminal to ask on and no --yes, 9 the\ndatabase or the state folder cannot be used.",
-		Example: "  pages migrate reset\n  pages migrate reset --yes && pages state seed",
+		Example: "  pages migrate reset\n  pages migrate reset --yes\n  pages state seed",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			site, _, err := c.findMigrations(args)

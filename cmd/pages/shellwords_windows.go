@@ -5,6 +5,9 @@ import "strings"
 // plainWord is what cmd.exe and PowerShell take as it is, beside letters and digits.
 const plainWord = `-_./\:+=`
 
+// andThen parts commands, each of which is for when the one before went well: PowerShell 5.1 knows no &&, and cmd.exe no ;.
+const andThen = "\n      "
+
 // quotedWord writes a word in the quotes that both know. A program reads a backslash as one unless it is before a quote.
 func quotedWord(s string) string {
 	var b strings.Builder

@@ -18,7 +18,7 @@ func (c *cli) newStateReset() *cobra.Command {
 		Short: "Empty the state; snapshots stay",
 		Long: "Empty the state; snapshots stay. The next pages dev or migrate begins with new\ndatabases and applies all migrations. It does not run while pages dev does.\n\n" +
 			"Exit codes: 0 emptied, 1 not confirmed, 2 wrong usage, 4 there is no terminal to\nask on and no --yes, 9 the state is in use or cannot be written.",
-		Example: "  pages state reset\n  pages state reset --yes && pages state seed",
+		Example: "  pages state reset\n  pages state reset --yes\n  pages state seed",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.siteArgument(args); err != nil {
