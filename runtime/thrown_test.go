@@ -22,15 +22,16 @@ func TestWhatIsThrown(t *testing.T) {
 		`{ toString() { throw 1 } }`: "{ toString: [Function: toString] }",
 		`Object.defineProperty(new Error("m"), "stack", { get() { throw 1 } })`:                                        "Error: m",
 		`Object.defineProperty(new Error("m"), "name", { get() { throw 1 } })`:                                         "Error: m",
-		`new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`:                    "a value that cannot be shown",
-		`new Proxy(new Error("m"), { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`:        "a value that cannot be shown",
+		`new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`:                    "{}",
+		`new Proxy(new Error("m"), { get() { throw 1 }, getPrototypeOf() { throw 2 }, ownKeys() { throw 3 } })`:        "Error: m",
+		`(() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy })()`:                      "<Revoked Proxy>",
 		`Object.assign(new Error("m"), { cause: new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } }) })`: "Error: m",
 	} {
 		for _, how := range []string{"throw", "return Promise.reject"} {
 			w := mustStart(t, `export default { fetch() { `+how+` (`+thrown+`) } }`, pagesruntime.WorkerOptions{})
 			_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 			f, ok := errors.AsType[*pagesruntime.Error](err)
-			if !ok || f.Kind != pagesruntime.KindException || !strings.HasPrefix(f.Error(), want) {
+			if !ok || f.Kind != pagesruntime.KindException || !strings.HasPrefix(f.Error(), want) || strings.Contains(f.Error(), "pages:") {
 				t.Errorf("%s %s: got %v, want %q", how, thrown, err, want)
 			}
 		}

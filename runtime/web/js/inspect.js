@@ -110,8 +110,8 @@ function show(c, value, level, typed) {
   return raw(c, value, level, typed);
 }
 
-// What proxies stand for: showing one calls none of its traps. undefined if it was revoked.
-function behind(value) {
+/** What proxies stand for: showing one calls none of its traps. undefined if it was revoked. */
+export function behind(value) {
   for (;;) {
     const target = host.proxy_target(value);
     if (target === null) return value;

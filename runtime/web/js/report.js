@@ -1,5 +1,5 @@
 import { host } from "./host.js";
-import { inspect } from "./inspect.js";
+import { behind, inspect } from "./inspect.js";
 import { isNativeError } from "./kinds.js";
 
 const NativeError = Error; // the author may put another in its place
@@ -39,7 +39,8 @@ const CAUSE = "cause", PART = "errors";
  * its role, name, message and stack, first the errors of an AggregateError, then
  * the chain of causes. Anything can be thrown.
  */
-export function describe(error) {
+export function describe(thrown) {
+  const error = behind(thrown) ?? thrown; // of a proxy that was revoked there is nothing else
   if (!isError(error)) return { name: "", message: safely(error), stack: "", causes: [] };
   const causes = [], parts = read(error, "errors");
   if (Array.isArray(parts)) for (const part of parts.slice(0, MAX_PARTS)) causes.push(PART, ...fieldsOf(part));
@@ -51,7 +52,8 @@ export function describe(error) {
   return { name, message, stack, causes };
 }
 
-function fieldsOf(error) {
+function fieldsOf(thrown) {
+  const error = behind(thrown) ?? thrown;
   return isError(error) ? [text(error, "name") || "Error", text(error, "message"), text(error, "stack")] : ["", safely(error), ""];
 }
 
