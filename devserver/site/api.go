@@ -1,6 +1,7 @@
 package site
 
 import (
+	"iter"
 	"net/http"
 	"strconv"
 	"time"
@@ -53,12 +54,7 @@ func (x *exchange) apiLeads() {
 		return
 	}
 	query := x.r.URL.Query()
-	leads, err := x.site.store.Leads(x.r.Context(), LeadFilter{Form: query.Get("form"), Limit: number(query.Get("limit"))})
-	if err != nil {
-		x.databaseFailed("leads not read", err)
-		return
-	}
-	x.writeJSON(http.StatusOK, LeadList{Leads: leads})
+	writeList(x, "leads", x.site.store.EachLead(x.r.Context(), LeadFilter{Form: query.Get("form"), Limit: number(query.Get("limit"))}))
 }
 
 func (x *exchange) apiEvents() {
@@ -67,12 +63,47 @@ func (x *exchange) apiEvents() {
 	}
 	query := x.r.URL.Query()
 	filter := EventFilter{Name: query.Get("name"), Form: query.Get("form"), Limit: number(query.Get("limit"))}
-	events, err := x.site.store.Events(x.r.Context(), filter)
-	if err != nil {
-		x.databaseFailed("events not read", err)
-		return
+	writeList(x, "events", x.site.store.EachEvent(x.r.Context(), filter))
+}
+
+// writeList writes an object with one list while that is read: visitors decide how long it is.
+func writeList[T any](x *exchange, name string, all iter.Seq2[T, error]) {
+	lead := `{"` + name + `":[`
+	begin := func() {
+		x.out.Header().Set("Content-Type", "application/json; charset=utf-8")
+		x.out.write([]byte(lead))
+		lead = ""
 	}
-	x.writeJSON(http.StatusOK, EventList{Events: events})
+	for each, err := range all {
+		var text []byte
+		if err == nil {
+			text, err = marshal(each)
+		}
+		switch {
+		case err != nil && lead != "":
+			x.databaseFailed(name+" not read", err)
+			return
+		case err != nil:
+			x.failure = err.Error()
+			x.site.options.Logger.Error(name+" not read to their end", "error", err)
+			panic(http.ErrAbortHandler) // what is out is no whole list
+		case lead != "":
+			begin()
+		default:
+			x.out.write([]byte{','})
+		}
+		if x.r.Method == http.MethodHead {
+			return
+		}
+		x.out.write(text)
+		if x.r.Context().Err() != nil {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	if lead != "" {
+		begin()
+	}
+	x.out.write([]byte("]}\n"))
 }
 
 // number reads a limit; what is none means no limit.
@@ -184,17 +215,22 @@ func (x *exchange) apiStream() {
 
 // missedEvents sends what a stream missed and returns the last sequence it sent.
 func (x *exchange) missedEvents() (last int64, err error) {
-	events := []Event{}
-	if last = sequence(x.r.Header.Get("Last-Event-ID")); last > 0 {
-		if events, err = x.site.store.Events(x.r.Context(), EventFilter{After: last}); err != nil {
-			return 0, err
+	last = sequence(x.r.Header.Get("Last-Event-ID"))
+	hello := []byte(": hello\n\n")
+	if last > 0 {
+		for e, err := range x.site.store.EachEvent(x.r.Context(), EventFilter{After: last}) {
+			switch {
+			case err != nil && hello != nil:
+				return 0, err
+			case err != nil:
+				x.failure = err.Error()
+				panic(http.ErrAbortHandler) // the browser asks again, for what comes after the last it has
+			}
+			x.out.write(append(hello, eventMessage(e).text...))
+			hello, last = nil, e.Sequence
 		}
 	}
-	x.out.write([]byte(": hello\n\n"))
-	for _, e := range events {
-		x.out.write(eventMessage(e).text)
-		last = e.Sequence
-	}
+	x.out.write(hello)
 	return last, nil
 }
 

@@ -2,9 +2,15 @@ package site
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -207,4 +213,91 @@ func TestHosting(t *testing.T) {
 	if got, _ := send(t, f.server.Listener.Addr().String(), long); got != 414 {
 		t.Errorf("a long target: %d", got)
 	}
+}
+
+// TestListsHoldLittle: visitors decide how long the lists are, and hold neither the memory of who
+// answers with it nor, when it is read slowly, the database.
+func TestListsHoldLittle(t *testing.T) {
+	f := start(t, Options{DevHints: true}, Revision{})
+	const number, each = 40, 1 << 20
+	for i := range number {
+		if _, _, _, err := f.site.store.capture(t.Context(), contact(fmt.Sprint(i, strings.Repeat("x", each)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for path, last := range map[string]string{"/__pages/api/leads": "", "/__pages/api/events": "", "/__pages/api/events/stream": "1"} {
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		w := &weighing{header: http.Header{}, db: f.platform}
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1"+path, nil)
+		if last != "" {
+			r.Header.Set("Last-Event-ID", last)
+			w.written = func(p []byte) {
+				if bytes.HasPrefix(p, fmt.Appendf(nil, "id: %d\n", number)) {
+					leave()
+				}
+			}
+		}
+		func() {
+			defer func() {
+				if cause := recover(); cause != nil && last == "" {
+					t.Errorf("%s: %v", path, cause)
+				}
+			}()
+			f.site.ServeHTTP(w, r)
+		}()
+		if grown := int64(w.most) - int64(before.HeapAlloc); w.bytes < (number-1)*each || grown > number*each/3 {
+			t.Errorf("%s: %d bytes are written, and %d held", path, w.bytes, grown)
+		}
+		if w.open > 0 {
+			t.Errorf("%s: the database is held %d times while a piece is written", path, w.open)
+		}
+	}
+	var list LeadList
+	read := func(path string) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(f.get(t, path).body), &list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read("/__pages/api/leads")
+	if len(list.Leads) != number || !strings.HasPrefix(list.Leads[0].Fields.Text("name"), fmt.Sprint(number-1, "x")) || !strings.HasPrefix(list.Leads[number-1].Fields.Text("name"), "0x") {
+		t.Errorf("%d leads", len(list.Leads))
+	}
+	read("/__pages/api/leads?limit=7")
+	if len(list.Leads) != 7 {
+		t.Errorf("%d leads of 7", len(list.Leads))
+	}
+}
+
+// weighing is a response that looks at the heap and at the database with each piece.
+type weighing struct {
+	header  http.Header
+	db      *sql.DB
+	bytes   int
+	most    uint64
+	open    int
+	written func([]byte)
+}
+
+func (w *weighing) Header() http.Header { return w.header }
+func (w *weighing) WriteHeader(int)     {}
+func (w *weighing) Flush()              {}
+
+func (w *weighing) Write(p []byte) (int, error) {
+	w.bytes += len(p)
+	if len(p) > 1000 {
+		runtime.GC()
+		var now runtime.MemStats
+		runtime.ReadMemStats(&now)
+		w.most = max(w.most, now.HeapAlloc)
+		w.open = max(w.open, w.db.Stats().InUse)
+	}
+	if w.written != nil {
+		w.written(p)
+	}
+	return len(p), nil
 }

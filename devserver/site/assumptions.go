@@ -65,6 +65,8 @@ const (
 	maxHeaderRows = 100      // header lines, of a request and of a part of a form
 	maxFileName   = 255      // bytes kept of the name of an uploaded file
 	capturedBytes = 8 << 20  // of leads that are read at once, for a workspace
+	pieceBytes    = 1 << 20  // of leads or events that are read at once, for a list
+	rowBytes      = 500      // of a row in a list beside what was sent
 
 	// Sessions end after so long without use, and after so long altogether.
 	sessionIdle = 12 * time.Hour

@@ -5,29 +5,41 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"iter"
+	"math"
 	"strings"
 	"time"
 )
 
-const selectLeads = `SELECT l.id, l.form, l.fields, l.created_at, l.preview, l.submission_table, l.submission_status, l.submission_error,
+const selectLeads = `SELECT l.seq, l.id, l.form, l.fields, l.created_at, l.preview, l.submission_table, l.submission_status, l.submission_error,
   (SELECT json_group_array(e.name ORDER BY e.seq) FROM events e WHERE e.lead_id = l.id)
 FROM leads l`
 
 // Leads returns leads, newest first.
 func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
-	var where conditions
-	where.equal("l.id", f.ID)
-	where.equal("l.form", f.Form)
-	rows, err := s.db.QueryContext(ctx, selectLeads+where.sql()+" ORDER BY l.seq DESC LIMIT ?", where.with(limit(f.Limit))...)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, scanLead)
+	return gather(s.EachLead(ctx, f))
+}
+
+// EachLead goes through leads, newest first, and holds few of them at a time. An error is
+// the last it gives.
+func (s *Store) EachLead(ctx context.Context, f LeadFilter) iter.Seq2[Lead, error] {
+	return inPieces(f.Limit, math.MaxInt64, func(before int64, most int) ([]placed[Lead], error) {
+		var where conditions
+		where.equal("l.id", f.ID)
+		where.equal("l.form", f.Form)
+		where.add("l.seq < ?", before)
+		rows, err := s.db.QueryContext(ctx, selectLeads+where.sql()+" ORDER BY l.seq DESC LIMIT ?", where.with(most)...)
+		if err != nil {
+			return nil, err
+		}
+		return piece(rows, scanLead)
+	})
 }
 
 // lead returns one lead.
 func (s *Store) lead(ctx context.Context, id string) (Lead, error) {
-	return scanLead(s.db.QueryRowContext(ctx, selectLeads+" WHERE l.id = ?", id))
+	l, err := scanLead(s.db.QueryRowContext(ctx, selectLeads+" WHERE l.id = ?", id))
+	return l.row, err
 }
 
 const selectEvents = `SELECT e.seq, e.id, e.name, e.lead_id, e.created_at, l.form, l.fields,
@@ -36,24 +48,76 @@ FROM events e JOIN leads l ON l.id = e.lead_id LEFT JOIN deliveries d ON d.seq =
 
 // Events returns events, newest first unless the filter says otherwise.
 func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
-	var where conditions
-	where.equal("e.id", f.ID)
-	where.equal("e.lead_id", f.Lead)
-	where.equal("e.name", f.Name)
-	where.equal("d.status", string(f.Delivery))
-	where.equal("l.form", f.Form)
-	order := " ORDER BY e.seq DESC LIMIT ?"
-	if f.After > 0 {
-		where.add("e.seq > ?", f.After)
-	}
+	return gather(s.EachEvent(ctx, f))
+}
+
+// EachEvent goes through events as EachLead does through leads.
+func (s *Store) EachEvent(ctx context.Context, f EventFilter) iter.Seq2[Event, error] {
+	first, beyond, order := int64(math.MaxInt64), "e.seq < ?", " ORDER BY e.seq DESC LIMIT ?"
 	if f.After > 0 || f.Oldest {
-		order = " ORDER BY e.seq LIMIT ?"
+		first, beyond, order = f.After, "e.seq > ?", " ORDER BY e.seq LIMIT ?"
 	}
-	rows, err := s.db.QueryContext(ctx, selectEvents+where.sql()+order, where.with(limit(f.Limit))...)
-	if err != nil {
-		return nil, err
+	return inPieces(f.Limit, first, func(last int64, most int) ([]placed[Event], error) {
+		var where conditions
+		where.equal("e.id", f.ID)
+		where.equal("e.lead_id", f.Lead)
+		where.equal("e.name", f.Name)
+		where.equal("d.status", string(f.Delivery))
+		where.equal("l.form", f.Form)
+		where.add(beyond, last)
+		rows, err := s.db.QueryContext(ctx, selectEvents+where.sql()+order, where.with(most)...)
+		if err != nil {
+			return nil, err
+		}
+		return piece(rows, scanEvent)
+	})
+}
+
+// placed is a row with its number, and with how many bytes a visitor sent for it.
+type placed[T any] struct {
+	row  T
+	seq  int64
+	size int
+}
+
+// inPieces goes through rows, at most so many, and all for 0 or less. read gives the first of
+// those behind a number, at most so many, and none at the end. What was sent may be long, and
+// who takes it may be slow: no transaction waits for that.
+func inPieces[T any](most int, behind int64, read func(behind int64, most int) ([]placed[T], error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for left := limit(most); left != 0; {
+			rows, err := read(behind, left)
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			if len(rows) == 0 {
+				return
+			}
+			for _, r := range rows {
+				if !yield(r.row, nil) {
+					return
+				}
+			}
+			behind = rows[len(rows)-1].seq
+			if left > 0 {
+				left -= len(rows)
+			}
+		}
 	}
-	return collect(rows, scanEvent)
+}
+
+// piece reads rows until they hold pieceBytes.
+func piece[T any](rows *sql.Rows, scan func(scanner) (placed[T], error)) (all []placed[T], err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for held := 0; held < pieceBytes && rows.Next(); {
+		r, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all, held = append(all, r), held+r.size+rowBytes
+	}
+	return all, rows.Err()
 }
 
 // Captured is a lead with its number and its events.
@@ -110,26 +174,27 @@ func (s *Store) counts(ctx context.Context) (leads, events int, err error) {
 
 type scanner interface{ Scan(into ...any) error }
 
-func scanLead(row scanner) (Lead, error) {
+func scanLead(row scanner) (placed[Lead], error) {
 	var l Lead
+	var seq, created int64
 	var fields, events string
-	var created int64
-	err := row.Scan(&l.ID, &l.Form, &fields, &created, &l.Preview, &l.Submission.Table, &l.Submission.Status, &l.Submission.Error, &events)
+	err := row.Scan(&seq, &l.ID, &l.Form, &fields, &created, &l.Preview, &l.Submission.Table, &l.Submission.Status, &l.Submission.Error, &events)
 	if err != nil {
-		return Lead{}, err
+		return placed[Lead]{}, err
 	}
 	l.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
-	return l, errors.Join(json.Unmarshal([]byte(fields), &l.Fields), json.Unmarshal([]byte(events), &l.Events))
+	err = errors.Join(json.Unmarshal([]byte(fields), &l.Fields), json.Unmarshal([]byte(events), &l.Events))
+	return placed[Lead]{l, seq, len(fields)}, err
 }
 
-func scanEvent(row scanner) (Event, error) {
+func scanEvent(row scanner) (placed[Event], error) {
 	var e Event
 	var d Delivery
 	var fields string
 	var created, at, next int64
 	err := row.Scan(&e.Sequence, &e.ID, &e.Name, &e.LeadID, &created, &e.Form, &fields, &d.Status, &d.Attempts, &at, &next, &d.Error)
 	if err != nil {
-		return Event{}, err
+		return placed[Event]{}, err
 	}
 	e.CreatedAt = Stamp{time.UnixMilli(created).UTC()}
 	if d.Status != "" {
@@ -139,7 +204,7 @@ func scanEvent(row scanner) (Event, error) {
 		}
 		e.Delivery = &d
 	}
-	return e, json.Unmarshal([]byte(fields), &e.Fields)
+	return placed[Event]{e, e.Sequence, len(fields)}, json.Unmarshal([]byte(fields), &e.Fields)
 }
 
 // momentOf is a time of the database, nil for 0.
@@ -162,6 +227,18 @@ func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) (all []T, err
 		all = append(all, each)
 	}
 	return all, rows.Err()
+}
+
+// gather takes all; the result is never nil either.
+func gather[T any](each iter.Seq2[T, error]) ([]T, error) {
+	all := []T{}
+	for row, err := range each {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, nil
 }
 
 // conditions builds a WHERE clause.

@@ -53,16 +53,18 @@ func transient(ctx context.Context, err error) bool {
 // as long as it refuses them. It gives up, with some left, when the database is
 // still busy.
 func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (left bool, err error) {
-	const query = selectLeads + ` WHERE l.submission_status = 'pending' OR ? AND l.submission_status = 'failed' ORDER BY l.seq`
-	rows, err := s.db.QueryContext(ctx, query, failed)
-	if err != nil {
-		return true, err
-	}
-	leads, err := collect(rows, scanLead)
-	if err != nil {
-		return true, err
-	}
-	for _, l := range leads {
+	const query = selectLeads + ` WHERE (l.submission_status = 'pending' OR ? AND l.submission_status = 'failed') AND l.seq > ? ORDER BY l.seq`
+	each := inPieces(0, 0, func(after int64, _ int) ([]placed[Lead], error) {
+		rows, err := s.db.QueryContext(ctx, query, failed, after)
+		if err != nil {
+			return nil, err
+		}
+		return piece(rows, scanLead)
+	})
+	for l, err := range each {
+		if err != nil {
+			return true, err
+		}
 		result, err := s.submit(ctx, db, l)
 		if err != nil || result.Status == SubmissionPending {
 			return true, err

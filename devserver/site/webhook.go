@@ -193,7 +193,8 @@ func (c *courier) start(ctx context.Context, busy map[string]bool, done chan<- o
 		return err
 	}
 	events, err := collect(rows, scanEvent)
-	for _, e := range events {
+	for _, found := range events {
+		e := found.row
 		if !busy[e.Form] && len(busy) < webhookAtOnce {
 			busy[e.Form] = true
 			go func() { done <- outcome{e.Form, c.deliver(ctx, e)} }()
