@@ -26,7 +26,9 @@
 package node
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"maps"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -42,8 +44,15 @@ func Names() []string { return []string{hostName} }
 // operation answers one operation; argument 0 is its name.
 type operation = engine.Func
 
+// Coders keeps the open coders of each request, whose work JavaScript asks it
+// for by their ids.
+type Coders interface {
+	OpenCompressor(c *engine.Call, open func(io.Writer) (compressor, error)) (id int64, err error)
+	OpenDecompressor(c *engine.Call, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (id int64, err error)
+}
+
 // Funcs returns the host functions by name.
-func Funcs() map[string]engine.Func {
+func Funcs(coders Coders) map[string]engine.Func {
 	all := map[string]operation{
 		// load(specifier) -> the namespace of a module
 		"load": func(c *engine.Call) (any, error) { return engine.Loaded(c.String(1)), nil },
@@ -55,7 +64,7 @@ func Funcs() map[string]engine.Func {
 	}
 	for _, part := range []map[string]operation{
 		textOperations(), hashOperations(), deriveOperations(), cipherOperations(), keyOperations(), signOperations(),
-		curveOperations(), groupOperations(), zlibOperations(),
+		curveOperations(), groupOperations(), zlibOperations(coders),
 	} {
 		maps.Copy(all, part)
 	}

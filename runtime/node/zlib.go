@@ -3,22 +3,23 @@ package node
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"errors"
 	"hash/crc32"
 	"io"
+	"time"
 
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file compresses. A stream of node:zlib gathers its input and gives it
-// here whole: nothing is kept between calls, and what comes out is bounded.
+// This file compresses: for the functions of node:zlib, whose input is whole and
+// whose output is bounded, and for its streams, which Coders keeps.
 
-func zlibOperations() map[string]operation {
+func zlibOperations(coders Coders) map[string]operation {
 	return map[string]operation{
 		// zlib_compress(format, view, level, window bits, dictionary or null, async) -> bytes
 		"zlib_compress": func(c *engine.Call) (any, error) {
@@ -29,6 +30,16 @@ func zlibOperations() map[string]operation {
 		"zlib_expand": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), input: c.Bytes(2), most: c.Int(3), dictionary: c.Bytes(4), whole: c.Bool(5)}
 			return later(c, c.Bool(6), func() (any, error) { return z.expand() })
+		},
+		// zlib_compressor(format, level, window bits, dictionary or null) -> id of a coder
+		"zlib_compressor": func(c *engine.Call) (any, error) {
+			z := packer{format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4)}
+			return coders.OpenCompressor(c, z.writer)
+		},
+		// zlib_expander(format, dictionary or null, whole) -> id of a coder
+		"zlib_expander": func(c *engine.Call) (any, error) {
+			z := packer{format: c.String(1), dictionary: c.Bytes(2), whole: c.Bool(3)}
+			return coders.OpenDecompressor(c, z.reader, z.failure)
 		},
 		// crc32(view, value) -> number
 		"crc32": func(c *engine.Call) (any, error) {
@@ -53,7 +64,7 @@ func (z packer) compress() (any, error) {
 	var out bytes.Buffer
 	w, err := z.writer(&out)
 	if err != nil {
-		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "the compression cannot be set up: %v", err)
+		return nil, err
 	}
 	if _, err := w.Write(z.input); err != nil {
 		return nil, err
@@ -64,34 +75,38 @@ func (z packer) compress() (any, error) {
 	return out.Bytes(), nil
 }
 
-func (z packer) writer(out io.Writer) (io.WriteCloser, error) {
+// compressor is what the writers of all formats can.
+type compressor = interface {
+	io.WriteCloser
+	Flush() error
+}
+
+func (z packer) writer(out io.Writer) (w compressor, err error) {
 	switch z.format {
 	case "gzip":
-		w, err := gzip.NewWriterLevel(out, z.level)
-		if err == nil {
+		var gz *gzip.Writer
+		if gz, err = gzip.NewWriterLevel(out, z.level); err == nil {
 			const unix = 3
-			w.OS = unix // as Node.js writes it
+			gz.ModTime, gz.OS = time.Unix(0, 0), unix // no time, and as Node.js writes it
+			w = gz
 		}
-		return w, err
 	case "deflate":
-		return zlib.NewWriterLevelDict(out, z.level, z.dictionary)
+		w, err = zlib.NewWriterLevelDict(out, z.level, z.dictionary)
 	case "raw":
-		return flate.NewWriterDict(out, z.level, z.dictionary)
+		w, err = flate.NewWriterDict(out, z.level, z.dictionary)
 	case "brotli":
-		return brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.window}), nil
+		w = brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.window})
+	default:
+		err = errors.New("there is no format " + z.format)
 	}
-	return nil, errors.New("there is no format " + z.format)
+	if err != nil {
+		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "the compression cannot be set up: %v", err)
+	}
+	return w, nil
 }
 
 func (z packer) expand() (any, error) {
-	in := bufio.NewReader(bytes.NewReader(z.input))
-	if z.format == "unzip" {
-		z.format = "deflate"
-		if head, _ := in.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
-			z.format = "gzip"
-		}
-	}
-	r, err := z.reader(in)
+	r, err := z.reader(bufio.NewReader(bytes.NewReader(z.input)))
 	if err != nil {
 		return nil, z.failure(err)
 	}
@@ -100,27 +115,65 @@ func (z packer) expand() (any, error) {
 	if n > z.most {
 		return nil, failure("RangeError", "ERR_BUFFER_TOO_LARGE", "Cannot create a Buffer larger than %d bytes", z.most)
 	}
-	if err != nil && (z.whole || !isEarlyEnd(err)) {
-		return nil, z.failure(err)
+	if err != nil {
+		err = z.failure(err)
 	}
-	return out.Bytes(), nil
+	return out.Bytes(), err
 }
 
 func isEarlyEnd(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
 // reader does not read past the end of the data, but for further members of gzip.
-func (z packer) reader(in *bufio.Reader) (io.Reader, error) {
+func (z packer) reader(in *bufio.Reader) (r io.Reader, err error) {
+	if z.format == "unzip" {
+		z.format = "deflate"
+		if isGzip(in) {
+			z.format = "gzip"
+		}
+	}
 	switch z.format {
 	case "gzip":
 		return &members{in: in}, nil
 	case "deflate":
-		return zlib.NewReaderDict(in, z.dictionary)
+		r, err = zlib.NewReaderDict(in, z.dictionary)
 	case "raw":
-		return flate.NewReaderDict(in, z.dictionary), nil
+		r = flate.NewReaderDict(in, z.dictionary)
 	case "brotli":
-		return brotli.NewReader(in), nil
+		r = unbrotli{brotli.NewReader(in)}
+	default:
+		err = errors.New("there is no format " + z.format)
 	}
-	return nil, errors.New("there is no format " + z.format)
+	return r, early(err)
+}
+
+// early is err of data that ended before its head.
+func early(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// isGzip looks at the head, at no more of it than there has to be.
+func isGzip(in *bufio.Reader) bool {
+	const first, second = 0x1f, 0x8b
+	if head, _ := in.Peek(1); len(head) < 1 || head[0] != first {
+		return false
+	}
+	head, _ := in.Peek(2)
+	return len(head) == 2 && head[1] == second
+}
+
+// unbrotli ends where its data does, whatever follows.
+type unbrotli struct{ *brotli.Reader }
+
+// Read implements io.Reader.
+func (u unbrotli) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil && err.Error() == "brotli: excessive input" { // which has no name
+		err = io.EOF
+	}
+	return n, err
 }
 
 // members reads gzip members one after the other. Zeros may follow the last.
@@ -129,7 +182,8 @@ type members struct {
 	z  *gzip.Reader
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. It gives what it has before it looks for another
+// member, which may be long in coming.
 func (m *members) Read(p []byte) (int, error) {
 	for {
 		if m.z == nil {
@@ -138,33 +192,40 @@ func (m *members) Read(p []byte) (int, error) {
 			}
 		}
 		n, err := m.z.Read(p)
+		if n > 0 && errors.Is(err, io.EOF) {
+			return n, nil
+		}
 		if !errors.Is(err, io.EOF) {
 			return n, err
 		}
 		if head, _ := m.in.Peek(1); len(head) == 0 || head[0] == 0 {
-			return n, io.EOF
+			return 0, io.EOF
 		}
-		if m.z = nil; n > 0 {
-			return n, nil
-		}
+		m.z = nil
 	}
 }
 
 // next begins a member.
 func (m *members) next() (err error) {
-	const first, second = 0x1f, 0x8b
-	if head, _ := m.in.Peek(2); len(head) == 2 && (head[0] != first || head[1] != second) {
+	if _, err := m.in.Peek(1); err != nil {
+		return early(err)
+	}
+	if _, err := m.in.Peek(2); err == nil && !isGzip(m.in) {
 		return gzip.ErrHeader
 	}
 	if m.z, err = gzip.NewReader(m.in); err != nil {
-		return err
+		return early(err)
 	}
 	m.z.Multistream(false)
 	return nil
 }
 
-// failure is the error that zlib's or brotli's own library would give.
+// failure is the error that zlib's or brotli's own library would give; nil where
+// the data may end early.
 func (z packer) failure(err error) error {
+	if isEarlyEnd(err) && !z.whole {
+		return nil
+	}
 	code, number, text := "Z_DATA_ERROR", -3, "incorrect header check"
 	var corrupt flate.CorruptInputError
 	switch {
@@ -177,7 +238,7 @@ func (z packer) failure(err error) error {
 	case errors.Is(err, zlib.ErrDictionary) && z.dictionary == nil:
 		code, number, text = "Z_NEED_DICT", 2, "Missing dictionary"
 	case errors.Is(err, zlib.ErrDictionary):
-		text = "Bad dictionary"
+		code, number, text = "Z_NEED_DICT", 2, "Bad dictionary"
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrChecksum):
 		text = "incorrect data check"
 	case errors.As(err, &corrupt):

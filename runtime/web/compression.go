@@ -16,7 +16,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// This file is the Go half of CompressionStream and DecompressionStream.
+// This file is the Go half of CompressionStream and DecompressionStream, and of
+// the streams of node:zlib, whose formats are that package's.
 // JavaScript gives a piece and asks for what comes of it, piece by piece, so that
 // no more is there at a time than one of each; all of it is done within the
 // isolate's turn and counts as its CPU time.
@@ -31,23 +32,40 @@ const (
 
 // codec is an open stream.
 type codec interface {
-	// step takes a piece, or nil, and says whether it was the last. The result is
+	// step takes a piece, or nil, and says what is to come of it. The result is
 	// valid until the next step; nil when there is nothing more without more input.
-	step(in []byte, last bool) ([]byte, error)
+	step(in []byte, how kind) ([]byte, error)
 	close()
 }
 
+// kind is what a step is besides its piece.
+type kind int
+
+const (
+	stepMore  kind = iota // other pieces follow
+	stepLast              // none does
+	stepFlush             // others do, and what there is can be decompressed before
+)
+
 func newCodec(format string, decompress bool) codec {
 	if decompress {
-		return newDecompressor(format)
+		open := func(source *bufio.Reader) (io.Reader, error) { return openReader(format, source) }
+		return newDecompressor(decoding{open: open, failure: refuse, alone: true})
 	}
-	return newCompressor(format)
+	c := &compressor{}
+	c.w, c.done = openWriter(format, &c.out)
+	return c
 }
 
-// compressWriter is what the writers of all formats can.
-type compressWriter interface {
+// Compressor is what the writers of all formats can.
+type Compressor = interface {
 	io.WriteCloser
 	Flush() error
+}
+
+// compressWriter is one that is used again.
+type compressWriter interface {
+	Compressor
 	Reset(w io.Writer)
 }
 
@@ -91,19 +109,13 @@ func openWriter(format string, w io.Writer) (cw compressWriter, done func()) {
 }
 
 type compressor struct {
-	w    compressWriter
+	w    Compressor
 	done func()
 	out  bytes.Buffer
 	held bool // whether out is to be given together with what follows
 }
 
-func newCompressor(format string) *compressor {
-	c := &compressor{}
-	c.w, c.done = openWriter(format, &c.out)
-	return c
-}
-
-func (c *compressor) step(in []byte, last bool) ([]byte, error) {
+func (c *compressor) step(in []byte, how kind) ([]byte, error) {
 	if !c.held {
 		c.out.Reset()
 	}
@@ -113,13 +125,19 @@ func (c *compressor) step(in []byte, last bool) ([]byte, error) {
 	if _, err := c.w.Write(in); err != nil {
 		return nil, err
 	}
-	if last {
+	switch how {
+	case stepLast:
 		if err := c.w.Close(); err != nil {
 			return nil, err
 		}
 		c.close()
+	case stepFlush:
+		if err := c.w.Flush(); err != nil {
+			return nil, err
+		}
+	case stepMore:
 	}
-	if c.held = !last && c.out.Len() <= longestHead; c.held || c.out.Len() == 0 {
+	if c.held = how == stepMore && c.out.Len() <= longestHead; c.held || c.out.Len() == 0 {
 		return nil, nil
 	}
 	return c.out.Bytes(), nil
@@ -136,11 +154,25 @@ func (c *compressor) close() {
 	}
 }
 
+// decoding is how a stream is decompressed.
+type decoding struct {
+	// open opens the decoder, which ends with io.EOF where its data does.
+	open func(*bufio.Reader) (io.Reader, error)
+	// failure is the error for one of the decoder's; nil when that is no failure.
+	failure func(error) error
+	// alone refuses bytes after the end of the data, which are else left out.
+	alone bool
+}
+
 // decompressor turns a decoder, which asks for input, into one that is given it:
 // the decoder runs beside, and stops where it needs more.
 type decompressor struct {
+	decoding
+
 	in   []byte
 	last bool
+	// rest is how many bytes came after the end of the data; negative before it.
+	rest int
 	next func() ([]byte, error, bool)
 	stop func()
 	// spent is the CPU time of the last step, which was another thread's.
@@ -153,17 +185,17 @@ var (
 	errStopped  = errors.New("the stream was closed")
 )
 
-func newDecompressor(format string) *decompressor {
-	d := &decompressor{}
-	d.next, d.stop = pull(func(yield func([]byte, error) bool) { d.run(format, yield) }, func(t time.Duration) { d.spent = t })
+func newDecompressor(how decoding) *decompressor {
+	d := &decompressor{decoding: how, rest: -1}
+	d.next, d.stop = pull(d.run, func(t time.Duration) { d.spent = t })
 	return d
 }
 
-func (d *decompressor) step(in []byte, last bool) ([]byte, error) {
+func (d *decompressor) step(in []byte, how kind) ([]byte, error) {
 	if in != nil {
 		d.in = in
 	}
-	d.last, d.spent = d.last || last, 0
+	d.last, d.spent = d.last || how == stepLast, 0
 	out, err, more := d.next()
 	if !more {
 		return nil, nil
@@ -175,9 +207,12 @@ func (d *decompressor) close() { d.stop() }
 
 // run yields pieces of output, nil where it needs input, and an error at most
 // once.
-func (d *decompressor) run(format string, yield func([]byte, error) bool) {
+func (d *decompressor) run(yield func([]byte, error) bool) {
 	source := bufio.NewReaderSize(&fedReader{d, func() bool { return yield(nil, nil) }}, 4<<10)
-	r, err := openReader(format, source)
+	r, err := d.open(source)
+	if c, ok := r.(io.Closer); ok {
+		defer c.Close()
+	}
 	buf := make([]byte, codecPiece)
 	for err == nil {
 		var n int
@@ -187,21 +222,34 @@ func (d *decompressor) run(format string, yield func([]byte, error) bool) {
 		}
 	}
 	for errors.Is(err, io.EOF) {
-		if source.Buffered() > 0 || len(d.in) > 0 {
+		d.rest = max(d.rest, 0) + source.Buffered() + len(d.in)
+		if d.alone && d.rest > 0 {
 			err = errTrailing
-		} else if d.last || !yield(nil, nil) {
+			break
+		}
+		_, _ = source.Discard(source.Buffered())
+		d.in = nil
+		if d.last || !yield(nil, nil) {
 			return
 		}
 	}
-	switch {
-	case errors.Is(err, errStopped):
+	if errors.Is(err, errStopped) {
 		return
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = errCutShort
-	case !errors.Is(err, errTrailing):
-		err = engine.TypeError("Decompression failed: %v", err)
 	}
-	yield(nil, err)
+	if err = d.failure(err); err != nil {
+		yield(nil, err)
+	}
+}
+
+// refuse is the error of a DecompressionStream.
+func refuse(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errCutShort
+	case errors.Is(err, errTrailing):
+		return err
+	}
+	return engine.TypeError("Decompression failed: %v", err)
 }
 
 // openReader opens a decoder. The end of the input before its head is the end
@@ -256,39 +304,40 @@ type codecs struct {
 	closed bool
 }
 
-func (cs *codecs) add(id int64, format string, decompress bool) error {
-	if compressWriters[format] == nil {
-		return engine.TypeError("Unsupported compression format: %q", format)
-	}
+// add makes a stream and keeps it under id.
+func (cs *codecs) add(id int64, open func() (codec, error)) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.closed {
 		return errRequestOver
 	}
 	if len(cs.open) >= maxCodecs {
-		return &engine.Error{Name: "RangeError", Message: "this request has 100 CompressionStreams and DecompressionStreams open; read them to their end, or cancel them"}
+		return &engine.Error{Name: "RangeError", Message: "this request has 100 CompressionStreams, DecompressionStreams and streams of node:zlib open; read them to their end, or cancel them"}
 	}
 	if cs.open == nil {
 		cs.open = map[int64]codec{}
 	}
-	cs.open[id] = newCodec(format, decompress)
-	return nil
+	c, err := open()
+	if err == nil {
+		cs.open[id] = c
+	}
+	return err
 }
 
 // step is a step of one of them. The last one, and an error, closes it. spent
 // hears of the CPU time of another thread.
-func (cs *codecs) step(id int64, in []byte, last bool, spent func(time.Duration)) (any, error) {
+func (cs *codecs) step(id int64, in []byte, how kind, spent func(time.Duration)) (any, error) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	c := cs.open[id]
 	if c == nil {
 		return nil, errForeignBody
 	}
-	out, err := c.step(in, last)
+	out, err := c.step(in, how)
 	if d, ok := c.(*decompressor); ok {
 		spent(d.spent)
 	}
-	if err != nil || last && out == nil {
+	if err != nil || how == stepLast && out == nil {
 		c.close()
 		delete(cs.open, id)
 	}
@@ -296,6 +345,17 @@ func (cs *codecs) step(id int64, in []byte, last bool, spent func(time.Duration)
 		return nil, err
 	}
 	return out, nil
+}
+
+// rest is how many bytes came after the end of the data that one of them
+// decompresses; negative before it.
+func (cs *codecs) rest(id int64) int {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if d, ok := cs.open[id].(*decompressor); ok {
+		return d.rest
+	}
+	return -1
 }
 
 func (cs *codecs) remove(id int64) {
@@ -317,6 +377,32 @@ func (cs *codecs) close() {
 	cs.open, cs.closed = nil, true
 }
 
+// OpenCompressor keeps a stream of the request on whose behalf c was called, and
+// returns the id by which JavaScript goes on with it.
+func (h *Host) OpenCompressor(c *engine.Call, open func(io.Writer) (Compressor, error)) (int64, error) {
+	x, err := current(c)
+	if err != nil {
+		return 0, err
+	}
+	id := h.nextID()
+	return id, x.codecs.add(id, func() (codec, error) {
+		z := &compressor{done: func() {}}
+		var err error
+		z.w, err = open(&z.out)
+		return z, err
+	})
+}
+
+// OpenDecompressor is the same for one that decompresses.
+func (h *Host) OpenDecompressor(c *engine.Call, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (int64, error) {
+	x, err := current(c)
+	if err != nil {
+		return 0, err
+	}
+	id := h.nextID()
+	return id, x.codecs.add(id, func() (codec, error) { return newDecompressor(decoding{open: open, failure: failure}), nil })
+}
+
 func (h *Host) codecFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
 		// codec_open(format, decompress) -> id
@@ -325,18 +411,31 @@ func (h *Host) codecFuncs() map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
+			format, decompress := c.String(0), c.Bool(1)
+			if compressWriters[format] == nil {
+				return nil, engine.TypeError("Unsupported compression format: %q", format)
+			}
 			id := h.nextID()
-			return id, x.codecs.add(id, c.String(0), c.Bool(1))
+			return id, x.codecs.add(id, func() (codec, error) { return newCodec(format, decompress), nil })
 		},
-		// codec_step(id, view or null, whether it is the last) -> bytes, or null when
-		// there is nothing more; the last one is to be repeated until then
+		// codec_step(id, view or null, kind) -> bytes, or null when there is nothing
+		// more; the last one is to be repeated until then
 		"codec_step": func(c *engine.Call) (any, error) {
 			x, err := current(c)
 			if err != nil {
 				return nil, err
 			}
-			id, last := c.Int(0), c.Bool(2)
-			return x.codecs.step(id, c.Bytes(1), last, c.Spent)
+			id, how := c.Int(0), kind(c.Int(2))
+			return x.codecs.step(id, c.Bytes(1), how, c.Spent)
+		},
+		// codec_rest(id) -> how many bytes came after the end of what is decompressed;
+		// negative before it
+		"codec_rest": func(c *engine.Call) (any, error) {
+			x, err := current(c)
+			if err != nil {
+				return nil, err
+			}
+			return int64(x.codecs.rest(c.Int(0))), nil
 		},
 		// codec_close(id)
 		"codec_close": func(c *engine.Call) (any, error) {

@@ -6,7 +6,7 @@ import * as kinds from "../../web/js/kinds.js";
 
 // What the modules share with the prelude. node:async_hooks sets follow and
 // leave.
-const internals = { call: host.node, inspection, kinds, decode: host.text_decode, log: host.console_log, clock: host.clock_now, follow: undefined, leave: undefined };
+const internals = { call: host.node, inspection, kinds, decode: host.text_decode, log: host.console_log, clock: host.clock_now, coder: { step: host.codec_step, rest: host.codec_rest, close: host.codec_close }, follow: undefined, leave: undefined };
 
 /** Lets the modules of Node.js in. */
 export function node() { Object.defineProperty(globalThis, Symbol.for("pages.node"), { value: internals }); }

@@ -12,6 +12,9 @@ const FORMATS = ["deflate", "deflate-raw", "gzip", "brotli"];
 // The most that Go is given at a time: it can be stopped between two pieces.
 const PIECE = 65536;
 
+// Kinds of steps.
+const MORE = 0, LAST = 1;
+
 // How much waits for a reader before a write does. As on the platform, code may
 // await its writes first and read after that.
 const WAITING = { __proto__: null, highWaterMark: 16 << 20, size: (chunk) => (typeof chunk === "string" ? chunk.length : chunk.byteLength) };
@@ -20,7 +23,7 @@ const WAITING = { __proto__: null, highWaterMark: 16 << 20, size: (chunk) => (ty
 // for a reader within one chunk as well as between two.
 function coder(format, decompress) {
   let id = 0; // opened for the first chunk, on behalf of the request that writes it
-  const step = (bytes, last) => host.codec_step(id ||= host.codec_open(format, decompress), bytes, last);
+  const step = (bytes, last) => host.codec_step(id ||= host.codec_open(format, decompress), bytes, last ? LAST : MORE);
   const drain = async (controller, first, last) => {
     let out = first;
     while (out !== null) {

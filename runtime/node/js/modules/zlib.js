@@ -1,12 +1,11 @@
-// https://nodejs.org/api/zlib.html; Go compresses. A stream gives all of its
-// output at its end or at flush().
+// https://nodejs.org/api/zlib.html; Go compresses.
 import * as numbers from "unenv/node/internal/zlib/constants";
 import * as zstd from "node:internal/zstd";
 import codes from "node:internal/zlibcodes";
 import { Buffer } from "node:buffer";
 import { notImplemented } from "node:internal/absent";
-import { call } from "node:internal/host";
-import { invalidType, needFunction, needInteger, outOfRange } from "node:internal/errors";
+import { call, internals, load } from "node:internal/host";
+import { NodeError, invalidType, needFunction, needInteger, outOfRange } from "node:internal/errors";
 import { bytesFrom, isBytes, output } from "node:internal/cryptobytes";
 import { makeLazyStream } from "node:internal/lazystream";
 
@@ -16,18 +15,21 @@ export { codes };
 
 const MOST = 64 * 2 ** 20; // bytes that a stream gives at most
 const CHUNK = 16 * 1024;
+const PIECE = 64 * 1024; // bytes that Go is given at a time: it can be stopped between two
+const { coder } = internals, MORE = 0, LAST = 1, FLUSH = 2; // kinds of steps
 const packing = { Gzip: "gzip", Deflate: "deflate", DeflateRaw: "raw", BrotliCompress: "brotli" };
 const unpacking = { Gunzip: "gzip", Inflate: "deflate", InflateRaw: "raw", Unzip: "unzip", BrotliDecompress: "brotli" };
+
+function check(value, label, min, max) {
+  if (value === undefined || Number.isNaN(value)) return;
+  if (typeof value !== "number") throw invalidType(label, "number", value);
+  if (value < min || value > max) throw outOfRange(label, `>= ${min} and <= ${max}`, value);
+}
 
 // What the options of a class come down to.
 function settings(name, options = {}) {
   if (options === null || typeof options !== "object") throw invalidType("options", "object", options);
   const { level, maxOutputLength, dictionary, windowBits, memLevel, strategy, chunkSize, params } = options;
-  const check = (value, label, min, max) => {
-    if (value === undefined || Number.isNaN(value)) return;
-    if (typeof value !== "number") throw invalidType(label, "number", value);
-    if (value < min || value > max) throw outOfRange(label, `>= ${min} and <= ${max}`, value);
-  };
   check(level, "options.level", -1, 9);
   check(windowBits, "options.windowBits", packing[name] || windowBits ? 8 : 0, 15);
   check(memLevel, "options.memLevel", 1, 9);
@@ -41,6 +43,9 @@ function settings(name, options = {}) {
     window: brotli ? params?.[numbers.BROTLI_PARAM_LGWIN] ?? 22 : 0,
     dictionary: dictionary === undefined ? null : bytesFrom(dictionary),
     most: maxOutputLength ?? 2 * MOST,
+    chunk: chunkSize ?? CHUNK,
+    flush: options.flush ?? 0,
+    finish: options.finishFlush ?? (brotli ? numbers.BROTLI_OPERATION_FINISH : numbers.Z_FINISH),
     whole: (options.finishFlush ?? numbers.Z_FINISH) === numbers.Z_FINISH || (brotli && options.finishFlush === undefined),
   };
 }
@@ -66,45 +71,120 @@ function functions(name) {
   return [sync, async];
 }
 
-// The stream that does the same.
+// The error of writing after the end was asked for.
+const tooLate = () => Object.assign(NodeError(Error, "Z_BUF_ERROR", "buffer error"), { errno: -5 });
+
+// Empty chunks that ask for a flush where they stand among the others.
+const flushes = new WeakMap();
+
+// The stream that does the same, as its input comes and its output is read.
 function streamClass(name) {
+  const packs = packing[name] !== undefined, brotli = name.startsWith("Brotli");
+  const ends = brotli ? numbers.BROTLI_OPERATION_FINISH : numbers.Z_FINISH;
   const cls = { [name]: function (options) {
     if (!new.target) return new cls(options);
     Object.defineProperty(this, "settings", { value: settings(name, options) });
     Object.defineProperty(this, "options", { value: options });
-    Object.defineProperty(this, "pieces", { value: [], writable: true });
+    Object.defineProperty(this, "coder", { value: 0, writable: true }); // its id, from the first piece on
+    Object.defineProperty(this, "over", { value: false, writable: true }); // whether the data has ended
     this.bytesWritten = 0;
   } }[name];
+  const open = ({ level, window, dictionary, whole }) =>
+    packs ? call("zlib_compressor", packing[name], level, window, dictionary) : call("zlib_expander", unpacking[name], dictionary, whole);
+  const kind = (flush) => (!packs || flush === 0 ? MORE : flush === ends ? LAST : FLUSH);
+
+  // What comes of bytes, piece by piece.
+  function* made(stream, bytes, how) {
+    for (let at = 0; at === 0 || at < bytes.byteLength; at += PIECE) {
+      const step = at + PIECE < bytes.byteLength ? MORE : how, piece = bytes.subarray(at, at + PIECE);
+      const id = stream.coder ||= open(stream.settings);
+      let out = coder.step(id, piece, step);
+      stream.bytesWritten += piece.byteLength;
+      while (out !== null) {
+        yield output(out);
+        if (stream.coder !== id) return; // it was reset
+        out = coder.step(id, null, step === LAST ? LAST : MORE);
+      }
+    }
+  }
+
+  // Pushes it, no faster than it is read.
+  function run(stream, bytes, how, callback) {
+    const pieces = made(stream, bytes, how), { chunk } = stream.settings;
+    const go = () => {
+      for (let wanted = true; wanted;) {
+        if (stream.destroyed) return callback();
+        let next;
+        try {
+          next = pieces.next();
+        } catch (error) {
+          return callback(error);
+        }
+        if (next.done) return done();
+        for (let at = 0; at < next.value.length; at += chunk) wanted = stream.push(next.value.subarray(at, at + chunk));
+      }
+      const { _read } = stream;
+      stream._read = (size) => {
+        stream._read = _read;
+        go();
+        stream._read(size);
+      };
+    };
+    const done = () => {
+      const rest = packs || how === LAST || stream.coder === 0 ? 0 : coder.rest(stream.coder);
+      stream.over = how === LAST || rest > 0;
+      if (rest > 0) {
+        stream.bytesWritten -= rest;
+        stream.push(null); // what follows the data is left out
+      }
+      callback();
+    };
+    process.nextTick(go);
+  }
+
   Object.assign(cls.prototype, {
     _transform(chunk, encoding, callback) {
-      const bytes = Buffer.from(bytesFrom(chunk, encoding));
-      this.pieces.push(bytes);
-      this.bytesWritten += bytes.length;
-      callback();
+      if (this.over) return callback(packs && chunk.length > 0 ? tooLate() : null);
+      run(this, bytesFrom(chunk, encoding), kind(flushes.get(chunk) ?? this.settings.flush), callback);
     },
     _flush(callback) {
-      if (this.pieces.length === 0 && unpacking[name]) return callback();
-      let result;
-      try {
-        result = output(work(name, Buffer.concat(this.pieces), this.settings, false));
-      } catch (error) {
-        return callback(error);
-      }
-      this.pieces = [];
-      for (let at = 0; at < result.length; at += CHUNK) this.push(result.subarray(at, at + CHUNK));
-      callback();
+      if (this.over) return callback();
+      run(this, Buffer.alloc(0), packs ? kind(this.settings.finish) : LAST, callback);
     },
-    flush(kind, callback = kind) { if (typeof callback === "function") process.nextTick(callback); },
+    _final(callback) { callback(); },
+    _destroy(error, callback) {
+      if (this.coder !== 0) coder.close(this.coder);
+      callback(error);
+    },
+    flush(kind, callback) {
+      if (typeof kind === "function" || (kind === undefined && !callback)) [kind, callback] = [undefined, kind];
+      kind ??= brotli ? numbers.BROTLI_OPERATION_FLUSH : numbers.Z_FULL_FLUSH;
+      if (this.writableFinished) {
+        if (callback) process.nextTick(callback);
+      } else if (this.writableEnded) {
+        if (callback) this.once("end", callback);
+      } else {
+        const mark = Buffer.alloc(0);
+        flushes.set(mark, kind);
+        this.write(mark, "", callback);
+      }
+    },
     close(callback) {
-      if (callback) process.nextTick(callback);
+      if (callback) load("node:stream").finished(this, callback);
       this.destroy();
     },
-    params(level, strategy, callback) {
-      needInteger(level, "level", -1, 9);
-      this.settings.level = level;
-      process.nextTick(callback);
+    reset() {
+      if (this.coder !== 0) coder.close(this.coder);
+      this.coder = 0;
+      this.over = false;
     },
-    reset() { this.pieces = []; },
+    // Go's coders keep the level that they began with.
+    params(level, strategy, callback) {
+      check(level, "level", -1, 9);
+      check(strategy, "strategy", 0, 4);
+      if (this.coder === 0) this.settings.level = level;
+      this.flush(numbers.Z_SYNC_FLUSH, callback);
+    },
   });
   makeLazyStream(cls, (object) => object.options);
   return cls;
