@@ -21,9 +21,9 @@ import (
 
 func zlibOperations(coders Coders) map[string]operation {
 	return map[string]operation{
-		// zlib_compress(format, view, level, window bits, dictionary or null, async) -> bytes
+		// zlib_compress(format, view, level, window bits, dictionary or null, async, checksum) -> bytes
 		"zlib_compress": func(c *engine.Call) (any, error) {
-			z := packer{format: c.String(1), input: c.Bytes(2), level: int(c.Int(3)), window: int(c.Int(4)), dictionary: c.Bytes(5)}
+			z := packer{format: c.String(1), input: c.Bytes(2), level: int(c.Int(3)), window: int(c.Int(4)), dictionary: c.Bytes(5), checksum: c.Bool(7)}
 			return later(c, c.Bool(6), func() (any, error) { return z.compress() })
 		},
 		// zlib_expand(format, view, most bytes out, dictionary or null, whole, async) -> bytes
@@ -31,9 +31,9 @@ func zlibOperations(coders Coders) map[string]operation {
 			z := packer{format: c.String(1), input: c.Bytes(2), most: c.Int(3), dictionary: c.Bytes(4), whole: c.Bool(5)}
 			return later(c, c.Bool(6), func() (any, error) { return z.expand() })
 		},
-		// zlib_compressor(format, level, window bits, dictionary or null) -> id of a coder
+		// zlib_compressor(format, level, window bits, dictionary or null, checksum) -> id of a coder
 		"zlib_compressor": func(c *engine.Call) (any, error) {
-			z := packer{format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4)}
+			z := packer{format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4), checksum: c.Bool(5)}
 			return coders.OpenCompressor(c, z.writer)
 		},
 		// zlib_expander(format, dictionary or null, whole) -> id of a coder
@@ -51,11 +51,12 @@ func zlibOperations(coders Coders) map[string]operation {
 
 // packer is one piece of work.
 type packer struct {
-	format     string // gzip, deflate, raw, unzip, brotli
+	format     string // gzip, deflate, raw, unzip, brotli, zstd
 	input      []byte
 	dictionary []byte
 	level      int
 	window     int   // brotli's
+	checksum   bool  // zstd's
 	most       int64 // bytes out
 	whole      bool  // an input that ends early is an error
 }
@@ -96,6 +97,8 @@ func (z packer) writer(out io.Writer) (w compressor, err error) {
 		w, err = flate.NewWriterDict(out, z.level, z.dictionary)
 	case "brotli":
 		w = brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.window})
+	case "zstd":
+		w, err = z.zstdWriter(out)
 	default:
 		err = errors.New("there is no format " + z.format)
 	}
@@ -140,6 +143,8 @@ func (z packer) reader(in *bufio.Reader) (r io.Reader, err error) {
 		r = flate.NewReaderDict(in, z.dictionary)
 	case "brotli":
 		r = unbrotli{brotli.NewReader(in)}
+	case "zstd":
+		r, err = z.zstdReader(in)
 	default:
 		err = errors.New("there is no format " + z.format)
 	}
@@ -229,6 +234,8 @@ func (z packer) failure(err error) error {
 	code, number, text := "Z_DATA_ERROR", -3, "incorrect header check"
 	var corrupt flate.CorruptInputError
 	switch {
+	case z.format == "zstd":
+		code, number, text = zstdFailure(err)
 	case z.format == "brotli" && isEarlyEnd(err):
 		code, number, text = "Z_BUF_ERROR", -5, "unexpected end of file"
 	case z.format == "brotli":

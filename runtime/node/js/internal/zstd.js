@@ -1,4 +1,4 @@
-// The constants of Zstandard, which node:zlib names though a Worker has no codec.
+// The constants of Zstandard.
 export const ZSTD_DECOMPRESS = 11, ZSTD_COMPRESS = 10, ZSTD_e_continue = 0, ZSTD_e_flush = 1, ZSTD_e_end = 2, ZSTD_fast = 1, ZSTD_dfast = 2;
 export const ZSTD_greedy = 3, ZSTD_lazy = 4, ZSTD_lazy2 = 5, ZSTD_btlazy2 = 6, ZSTD_btopt = 7, ZSTD_btultra = 8, ZSTD_btultra2 = 9;
 export const ZSTD_c_compressionLevel = 100, ZSTD_c_windowLog = 101, ZSTD_c_hashLog = 102, ZSTD_c_chainLog = 103, ZSTD_c_searchLog = 104;

@@ -3,7 +3,6 @@ import * as numbers from "unenv/node/internal/zlib/constants";
 import * as zstd from "node:internal/zstd";
 import codes from "node:internal/zlibcodes";
 import { Buffer } from "node:buffer";
-import { notImplemented } from "node:internal/absent";
 import { call, internals, load } from "node:internal/host";
 import { NodeError, invalidType, needFunction, needInteger, outOfRange } from "node:internal/errors";
 import { bytesFrom, isBytes, output } from "node:internal/cryptobytes";
@@ -17,8 +16,8 @@ const MOST = 64 * 2 ** 20; // bytes that a stream gives at most
 const CHUNK = 16 * 1024;
 const PIECE = 64 * 1024; // bytes that Go is given at a time: it can be stopped between two
 const { coder } = internals, MORE = 0, LAST = 1, FLUSH = 2; // kinds of steps
-const packing = { Gzip: "gzip", Deflate: "deflate", DeflateRaw: "raw", BrotliCompress: "brotli" };
-const unpacking = { Gunzip: "gzip", Inflate: "deflate", InflateRaw: "raw", Unzip: "unzip", BrotliDecompress: "brotli" };
+const packing = { Gzip: "gzip", Deflate: "deflate", DeflateRaw: "raw", BrotliCompress: "brotli", ZstdCompress: "zstd" };
+const unpacking = { Gunzip: "gzip", Inflate: "deflate", InflateRaw: "raw", Unzip: "unzip", BrotliDecompress: "brotli", ZstdDecompress: "zstd" };
 
 function check(value, label, min, max) {
   if (value === undefined || Number.isNaN(value)) return;
@@ -37,21 +36,38 @@ function settings(name, options = {}) {
   if (chunkSize !== undefined && !(chunkSize >= 64)) throw outOfRange("options.chunkSize", ">= 64", chunkSize);
   check(maxOutputLength, "options.maxOutputLength", 1, 2 ** 31);
   if (dictionary !== undefined && !isBytes(dictionary)) throw invalidType("options.dictionary", ["Buffer", "TypedArray", "DataView", "ArrayBuffer"], dictionary);
-  const brotli = name.startsWith("Brotli");
+  const brotli = name.startsWith("Brotli"), zstandard = name.startsWith("Zstd");
+  if (zstandard) checkParameters(name, params);
   return {
-    level: brotli ? params?.[numbers.BROTLI_PARAM_QUALITY] ?? 11 : level ?? -1,
+    level: brotli ? params?.[numbers.BROTLI_PARAM_QUALITY] ?? 11 : zstandard ? params?.[zstd.ZSTD_c_compressionLevel] ?? 3 : level ?? -1,
     window: brotli ? params?.[numbers.BROTLI_PARAM_LGWIN] ?? 22 : 0,
     dictionary: dictionary === undefined ? null : bytesFrom(dictionary),
     most: maxOutputLength ?? 2 * MOST,
     chunk: chunkSize ?? CHUNK,
     flush: options.flush ?? 0,
-    finish: options.finishFlush ?? (brotli ? numbers.BROTLI_OPERATION_FINISH : numbers.Z_FINISH),
-    whole: (options.finishFlush ?? numbers.Z_FINISH) === numbers.Z_FINISH || (brotli && options.finishFlush === undefined),
+    finish: options.finishFlush ?? (operations(name)?.finish ?? numbers.Z_FINISH),
+    checksum: zstandard && Boolean(params?.[zstd.ZSTD_c_checksumFlag]),
+    whole: !zstandard && ((options.finishFlush ?? numbers.Z_FINISH) === numbers.Z_FINISH || (brotli && options.finishFlush === undefined)),
   };
 }
 
+// What flushes and what ends, of those that have numbers of their own.
+function operations(name) {
+  if (name.startsWith("Brotli")) return { flush: numbers.BROTLI_OPERATION_FLUSH, finish: numbers.BROTLI_OPERATION_FINISH };
+  return name.startsWith("Zstd") ? { flush: zstd.ZSTD_e_flush, finish: zstd.ZSTD_e_end } : undefined;
+}
+
+// Level and checksum are what the coder here can be told; the others are hints.
+function checkParameters(name, params = {}) {
+  const known = Object.entries(zstdNumbers).filter(([key]) => key.startsWith(packing[name] ? "ZSTD_c_" : "ZSTD_d_")).map(([, value]) => value);
+  for (const key of Object.keys(params)) {
+    if (!known.includes(Number(key))) throw NodeError(RangeError, "ERR_ZSTD_INVALID_PARAM", `${key} is not a valid zstd parameter`);
+    if (typeof params[key] !== "number" && typeof params[key] !== "boolean") throw invalidType("options.params[key]", "number", params[key]);
+  }
+}
+
 function work(name, bytes, s, async) {
-  if (packing[name]) return call("zlib_compress", packing[name], bytes, s.level, s.window, s.dictionary, async);
+  if (packing[name]) return call("zlib_compress", packing[name], bytes, s.level, s.window, s.dictionary, async, s.checksum);
   return call("zlib_expand", unpacking[name], bytes, s.most, s.dictionary, s.whole, async);
 }
 
@@ -75,12 +91,11 @@ function functions(name) {
 const tooLate = () => Object.assign(NodeError(Error, "Z_BUF_ERROR", "buffer error"), { errno: -5 });
 
 // Empty chunks that ask for a flush where they stand among the others.
-const flushes = new WeakMap();
+const marks = new WeakMap();
 
 // The stream that does the same, as its input comes and its output is read.
 function streamClass(name) {
-  const packs = packing[name] !== undefined, brotli = name.startsWith("Brotli");
-  const ends = brotli ? numbers.BROTLI_OPERATION_FINISH : numbers.Z_FINISH;
+  const packs = packing[name] !== undefined, { flush: flushes, finish: ends } = operations(name) ?? { flush: numbers.Z_FULL_FLUSH, finish: numbers.Z_FINISH };
   const cls = { [name]: function (options) {
     if (!new.target) return new cls(options);
     Object.defineProperty(this, "settings", { value: settings(name, options) });
@@ -89,8 +104,8 @@ function streamClass(name) {
     Object.defineProperty(this, "over", { value: false, writable: true }); // whether the data has ended
     this.bytesWritten = 0;
   } }[name];
-  const open = ({ level, window, dictionary, whole }) =>
-    packs ? call("zlib_compressor", packing[name], level, window, dictionary) : call("zlib_expander", unpacking[name], dictionary, whole);
+  const open = ({ level, window, dictionary, whole, checksum }) =>
+    packs ? call("zlib_compressor", packing[name], level, window, dictionary, checksum) : call("zlib_expander", unpacking[name], dictionary, whole);
   const kind = (flush) => (!packs || flush === 0 ? MORE : flush === ends ? LAST : FLUSH);
 
   // What comes of bytes, piece by piece.
@@ -145,7 +160,7 @@ function streamClass(name) {
   Object.assign(cls.prototype, {
     _transform(chunk, encoding, callback) {
       if (this.over) return callback(packs && chunk.length > 0 ? tooLate() : null);
-      run(this, bytesFrom(chunk, encoding), kind(flushes.get(chunk) ?? this.settings.flush), callback);
+      run(this, bytesFrom(chunk, encoding), kind(marks.get(chunk) ?? this.settings.flush), callback);
     },
     _flush(callback) {
       if (this.over) return callback();
@@ -158,14 +173,14 @@ function streamClass(name) {
     },
     flush(kind, callback) {
       if (typeof kind === "function" || (kind === undefined && !callback)) [kind, callback] = [undefined, kind];
-      kind ??= brotli ? numbers.BROTLI_OPERATION_FLUSH : numbers.Z_FULL_FLUSH;
+      kind ??= flushes;
       if (this.writableFinished) {
         if (callback) process.nextTick(callback);
       } else if (this.writableEnded) {
         if (callback) this.once("end", callback);
       } else {
         const mark = Buffer.alloc(0);
-        flushes.set(mark, kind);
+        marks.set(mark, kind);
         this.write(mark, "", callback);
       }
     },
@@ -205,10 +220,9 @@ export function crc32(data, value = 0) {
   return call("crc32", bytes, value);
 }
 
-export const [createZstdCompress, createZstdDecompress, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync] =
-  ["createZstdCompress", "createZstdDecompress", "zstdCompress", "zstdCompressSync", "zstdDecompress", "zstdDecompressSync"].map((name) => notImplemented(`zlib.${name}`));
-export function ZstdCompress() { createZstdCompress(); }
-export function ZstdDecompress() { createZstdDecompress(); }
+export const ZstdCompress = streamClass("ZstdCompress"), ZstdDecompress = streamClass("ZstdDecompress");
+export const createZstdCompress = (options) => new ZstdCompress(options), createZstdDecompress = (options) => new ZstdDecompress(options);
+export const [zstdCompressSync, zstdCompress] = functions("ZstdCompress"), [zstdDecompressSync, zstdDecompress] = functions("ZstdDecompress");
 
 const all = {
   BrotliCompress, BrotliDecompress, Deflate, DeflateRaw, Gunzip, Gzip, Inflate, InflateRaw, Unzip, ZstdCompress, ZstdDecompress, brotliCompress, brotliCompressSync,
