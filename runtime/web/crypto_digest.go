@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"hash/crc32"
+	"hash/crc64"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -26,6 +28,28 @@ func hashOf(name string) (crypto.Hash, error) {
 		return h, nil
 	}
 	return 0, domError("NotSupportedError", "there is no hash %q", name)
+}
+
+// checksums are what a DigestStream computes besides: no hashes for cryptography.
+var checksums = map[string]func() hash.Hash{ //nolint:gochecknoglobals // a table
+	"crc32":     func() hash.Hash { return crc32.NewIEEE() },
+	"crc32c":    func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) },
+	"crc64nvme": func() hash.Hash { return crc64.New(crc64.MakeTable(nvme)) },
+}
+
+// nvme is the polynomial of the NVM Express specification, in Go's order of bits.
+const nvme = 0x9a6c9329ac4bc9b5
+
+// newDigest begins a hash or a checksum.
+func newDigest(name string) (hash.Hash, error) {
+	if begin, ok := checksums[name]; ok {
+		return begin(), nil
+	}
+	h, err := hashOf(name)
+	if err != nil {
+		return nil, err
+	}
+	return h.New(), nil
 }
 
 // domError is an exception of the DOMException that name names.
@@ -47,11 +71,11 @@ func digestFuncs() map[string]engine.Func {
 		},
 		// crypto_hash(hash) -> the state of a hash of nothing yet, as bytes
 		"crypto_hash": func(c *engine.Call) (any, error) {
-			h, err := hashOf(c.String(0))
+			d, err := newDigest(c.String(0))
 			if err != nil {
 				return nil, err
 			}
-			return frozen(h.New())
+			return frozen(d)
 		},
 		// crypto_hash_write(hash, state, view) -> the state after these bytes
 		"crypto_hash_write": func(c *engine.Call) (any, error) {
@@ -86,11 +110,10 @@ func frozen(d hash.Hash) ([]byte, error) {
 
 // thawed is the hash of a state that frozen returned.
 func thawed(name string, state []byte) (hash.Hash, error) {
-	h, err := hashOf(name)
+	d, err := newDigest(name)
 	if err != nil {
 		return nil, err
 	}
-	d := h.New()
 	u, ok := d.(encoding.BinaryUnmarshaler)
 	if !ok {
 		return nil, fmt.Errorf("the state of a %T cannot be kept", d)

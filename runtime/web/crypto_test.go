@@ -246,6 +246,8 @@ func TestCryptoKey(t *testing.T) {
 		{`const stream = new crypto.DigestStream("SHA-256"), writer = stream.getWriter();
 		writer.write(of("00")); writer.write("text"); writer.write(new DataView(new ArrayBuffer(3))); await writer.close();
 		return [hex(await stream.digest) === hex(await subtle.digest("SHA-256", text("\0text\0\0\0"))), String(stream.bytesWritten), typeof stream.bytesWritten, stream instanceof WritableStream, String(stream)]`, `[true,"8","bigint",true,"[object DigestStream]"]`},
+		{`const sum = async (name) => { const stream = new crypto.DigestStream(name), writer = stream.getWriter(); writer.write("1234"); writer.write("56789"); writer.close(); return hex(await stream.digest); };
+		return [await sum("crc32"), await sum("CRC32C"), await sum({ name: "crc64nvme" }), await thrown(subtle.digest("crc32", text("1")))]`, `["cbf43926","e3069283","ae8b14860a799888","NotSupportedError"]`},
 		{`const stream = new crypto.DigestStream("MD5"); await request.clone().body.pipeTo(stream); return hex(await stream.digest) === hex(await subtle.digest("MD5", await request.bytes()))`, `true`},
 		{`const stream = new crypto.DigestStream("SHA-1"), writer = stream.getWriter(); await writer.write(1).catch(() => {}); const first = await thrown(stream.digest);
 		const other = new crypto.DigestStream("SHA-1"); await other.abort(new RangeError("stop")); return [first, await thrown(other.digest), await thrown((async () => new crypto.DigestStream("none"))())]`, `["TypeError!","RangeError!","NotSupportedError"]`},

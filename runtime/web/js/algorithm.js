@@ -18,8 +18,11 @@ const curves = { ...each(["ECDSA", "ECDH", "NODE-ED25519"], "s!namedCurve"), ...
 const hmac = { HMAC: "h!hash l:length" }, anyHMAC = { HMAC: "m!hash l:length" };
 const wrap = none("AES-KW");
 
+const digest = none("SHA-1", "SHA-256", "SHA-384", "SHA-512", "MD5");
+
 const OPERATIONS = {
-  digest: none("SHA-1", "SHA-256", "SHA-384", "SHA-512", "MD5"),
+  digest,
+  digestStream: { ...digest, ...none("crc32", "crc32c", "crc64nvme") },
   encrypt: cipher,
   decrypt: cipher,
   sign: signature,
@@ -62,7 +65,7 @@ function nameOf({ name }) {
 }
 
 function refuse(operation, name) {
-  throw new DOMException(`Unrecognized or unimplemented ${operation === "digest" ? "digest " : ""}algorithm requested ("${name}").`, "NotSupportedError");
+  throw new DOMException(`Unrecognized or unimplemented ${operation.startsWith("digest") ? "digest " : ""}algorithm requested ("${name}").`, "NotSupportedError");
 }
 
 function lookUp(operation, algorithm, given) {

@@ -10,7 +10,7 @@ export class DigestStream extends WritableStream {
   #written = 0;
   #dispose;
   constructor(algorithm) {
-    const { name } = normalize("digest", identifier(algorithm));
+    const { name } = normalize("digestStream", identifier(algorithm));
     const { promise, resolve, reject } = Promise.withResolvers();
     promise.catch(() => {}); // nobody has to ask for it
     let state = host.crypto_hash(name); // the hash at rest: bytes, so that no snapshot loses it
