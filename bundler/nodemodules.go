@@ -7,8 +7,11 @@ import (
 
 // nodeModules are the modules of Node.js 24 that can be imported without
 // "node:", https://nodejs.org/api/modules.html#built-in-modules, and, last,
-// those that cannot.
+// those that cannot; and, first, parts of others that have names of their own.
 var nodeModules = strings.Fields(`
+_http_agent _http_client _http_common _http_incoming _http_outgoing _http_server
+_stream_duplex _stream_passthrough _stream_readable _stream_transform
+_stream_wrap _stream_writable _tls_common _tls_wrap
 assert assert/strict async_hooks buffer child_process cluster console constants
 crypto dgram diagnostics_channel dns dns/promises domain events fs fs/promises
 http http2 https inspector inspector/promises module net os path path/posix
