@@ -2,11 +2,18 @@
 // nodejs_compat gets, and the entry points that follow asynchronous code.
 import { host } from "../../web/js/host.js";
 import * as inspection from "../../web/js/inspect.js";
+import { slotsOf } from "../../web/js/cryptokey.js";
 import * as kinds from "../../web/js/kinds.js";
 
 // What the modules share with the prelude. node:async_hooks sets follow and
 // leave.
-const internals = { call: host.node, inspection, kinds, decode: host.text_decode, log: host.console_log, clock: host.clock_now, coder: { step: host.codec_step, rest: host.codec_rest, close: host.codec_close }, follow: undefined, leave: undefined };
+const internals = { material, call: host.node, inspection, kinds, decode: host.text_decode, log: host.console_log, clock: host.clock_now, coder: { step: host.codec_step, rest: host.codec_rest, close: host.codec_close }, follow: undefined, leave: undefined };
+
+// The type of a CryptoKey and its bytes, which no Worker is to see.
+function material(key) {
+  const { handle } = slotsOf(key), type = handle[1];
+  return [type, host.crypto_export({ secret: "raw", public: "spki", private: "pkcs8" }[type], handle)];
+}
 
 /** Lets the modules of Node.js in. */
 export function node() { Object.defineProperty(globalThis, Symbol.for("pages.node"), { value: internals }); }

@@ -1,6 +1,6 @@
 // KeyObject and the ways keys are given, https://nodejs.org/api/crypto.html#class-keyobject.
 import { Buffer } from "node:buffer";
-import { call } from "node:internal/host";
+import { call, internals } from "node:internal/host";
 import { invalidType, invalidValue, needObject, needString, NodeError } from "node:internal/errors";
 import { bytesFrom, isBytes } from "node:internal/cryptobytes";
 
@@ -106,8 +106,17 @@ function derOf(key, options, name) {
   return [bytesFrom(key, options.encoding), { pkcs1: "", pkcs8: "PRIVATE KEY", spki: "PUBLIC KEY", sec1: "EC PRIVATE KEY" }[type] ?? ""];
 }
 
+// What a CryptoKey is as a KeyObject, which is to be kept from the Worker: it could be exported.
+function known(key) {
+  if (!(key instanceof CryptoKey)) return key;
+  const [type, bytes] = internals.material(key);
+  if (type === "secret") return secret(bytes);
+  return type === "public" ? publicObject(call("key_public", bytes, false)) : privateObject(call("key_private", bytes));
+}
+
 /** A private key of any form. */
-export function privateFrom(input, name = "key") {
+export function privateFrom(given, name = "key") {
+  const input = known(given);
   if (input instanceof KeyObject) {
     if (input.type !== "private") throw NodeError(TypeError, "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", `Invalid key object type ${input.type}, expected private.`);
     return input;
@@ -119,7 +128,8 @@ export function privateFrom(input, name = "key") {
 }
 
 /** A public key of any form; of a private one its public half. */
-export function publicFrom(input, name = "key") {
+export function publicFrom(given, name = "key") {
+  const input = known(given);
   if (input instanceof KeyObject) {
     if (input.type === "secret") throw NodeError(TypeError, "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", "Invalid key object type secret, expected private or public.");
     return input.type === "public" ? input : publicObject(call("key_public", bytesOf(input), true));
@@ -135,11 +145,12 @@ export function publicFrom(input, name = "key") {
 function split(input, name) {
   if (typeof input === "string" || isBytes(input)) return { key: input, options: {} };
   if (input === null || typeof input !== "object") throw invalidType(name, ["ArrayBuffer", "Buffer", "TypedArray", "DataView", "string", "KeyObject", "CryptoKey"], input);
-  return { key: input.key, options: input };
+  return { key: known(input.key), options: input };
 }
 
-/** The bytes of a secret given as a string, bytes or a KeyObject. */
-export function secretFrom(input, name = "key", encoding) {
+/** The bytes of a secret given as a string, bytes, a KeyObject or a CryptoKey. */
+export function secretFrom(given, name = "key", encoding) {
+  const input = known(given);
   if (input instanceof KeyObject) {
     if (input.type !== "secret") throw NodeError(TypeError, "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", `Invalid key object type ${input.type}, expected secret.`);
     return bytesOf(input);
