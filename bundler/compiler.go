@@ -127,13 +127,10 @@ func newCompiler(dir string, t target, o Options) (*compiler, error) {
 
 // run compiles once. The end of ctx cuts it short.
 func (c *compiler) run(ctx context.Context, explain explainer) compiled {
-	c.imports.start(explain.reads)
-	stop := context.AfterFunc(ctx, c.context.Cancel)
-	result := c.context.Rebuild()
-	stop()
+	result, late := c.rebuild(ctx, explain)
 	c.settings = explain.reads.addConfigs(c.imports.sources())
 
-	out := compiled{diagnostics: explain.all(result)}
+	out := compiled{diagnostics: append(explain.all(result), late...)}
 	if len(result.Errors) > 0 || ctx.Err() != nil {
 		return out
 	}
@@ -163,6 +160,29 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 	out.diagnostics = append(out.diagnostics, c.decorators(explain, out.worker.Code)...)
 	out.diagnostics = append(out.diagnostics, explain.module(out.worker, meta)...)
 	return out
+}
+
+// rebuild asks esbuild, and once more where only imports that may never be reached
+// are in the way: what they would fail with is a warning then.
+func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.BuildResult, late manifest.Diagnostics) {
+	defer context.AfterFunc(ctx, c.context.Cancel)()
+	c.imports.start(explain.reads, nil)
+	first := c.context.Rebuild()
+	granted := c.imports.late(explain.dir, first.Errors)
+	if len(granted) == 0 || ctx.Err() != nil {
+		return first, nil
+	}
+	c.imports.start(explain.reads, granted)
+	result = c.context.Rebuild()
+	for _, m := range first.Errors {
+		still := func(other api.Message) bool { return other.Location != nil && *other.Location == *m.Location }
+		if call, ok := refused(explain.dir, m); ok && granted[call] && !slices.ContainsFunc(result.Errors, still) {
+			d := explain.message(m, "error")
+			d.Severity, d.Message = "warning", d.Message+": the import is rejected when it is reached"
+			late = append(late, d)
+		}
+	}
+	return result, late
 }
 
 // metafile is the part of esbuild's that is of use here.

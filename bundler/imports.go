@@ -26,13 +26,20 @@ type imports struct {
 	reads  *reads
 	loaded []string // absolute
 	wasm   map[string]Module
+
+	asked   map[called]bool // by import(), of modules that nobody provides
+	granted map[called]bool // those of them that are left to fail when they are reached
 }
 
+// called is a specifier and the absolute path of the file that imports it.
+type called struct{ importer, specifier string }
+
 // start forgets the last build.
-func (i *imports) start(r *reads) {
+func (i *imports) start(r *reads, granted map[called]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.reads, i.loaded, i.wasm = r, nil, map[string]Module{}
+	i.asked, i.granted = map[called]bool{}, granted
 }
 
 func (i *imports) sources() []string {
@@ -58,6 +65,7 @@ func (i *imports) plugin() api.Plugin {
 			build.OnResolve(api.OnResolveOptions{Filter: anyOf(maps.Keys(i.provided))}, i.resolveProvided)
 			build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: required}, loadRequired)
 		}
+		build.OnResolve(api.OnResolveOptions{Filter: `^(cloudflare|node):`}, i.resolveAbsent)
 		build.OnResolve(api.OnResolveOptions{Filter: `^(https?:)?//`}, refuseURL)
 		build.OnResolve(api.OnResolveOptions{Filter: `\.wasm(\?module)?$`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 			return i.resolveWasm(build, args)
@@ -110,6 +118,42 @@ func (i *imports) resolveProvided(args api.OnResolveArgs) (api.OnResolveResult, 
 		return api.OnResolveResult{Path: i.provided[args.Path], Namespace: required}, nil
 	}
 	return api.OnResolveResult{Path: i.provided[args.Path], External: true}, nil
+}
+
+// resolveAbsent notes what import() asks for and nobody provides. esbuild leaves
+// that alone where the code is ready for a rejection, and refuses it elsewhere.
+func (i *imports) resolveAbsent(args api.OnResolveArgs) (api.OnResolveResult, error) {
+	if args.Kind != api.ResolveJSDynamicImport {
+		return api.OnResolveResult{}, nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c := called{args.Importer, args.Path}
+	i.asked[c] = true
+	return api.OnResolveResult{External: i.granted[c]}, nil
+}
+
+// late are the imports that were refused and that only code which is reached
+// asks for.
+func (i *imports) late(dir string, errors []api.Message) map[called]bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	found := map[called]bool{}
+	for _, m := range errors {
+		if c, ok := refused(dir, m); ok && i.asked[c] {
+			found[c] = true
+		}
+	}
+	return found
+}
+
+// refused is the import that an error of esbuild is about.
+func refused(dir string, m api.Message) (called, bool) {
+	hit := unresolved.FindStringSubmatch(m.Text)
+	if hit == nil || m.Location == nil {
+		return called{}, false
+	}
+	return called{filepath.Join(dir, m.Location.File), hit[1]}, true
 }
 
 // loadRequired makes the default export of a provided module what require

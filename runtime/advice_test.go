@@ -55,6 +55,9 @@ var advised = []struct{ code, want string }{
 	{`const o = {}; o.a.b`, ""},
 	{`await env.KV.set("a", "b")`, "a key-value namespace has get, getWithMetadata, put, list and delete"},
 	{`await env.GREETING.get("b")`, ""},
+	{`await import("cloudflare:email")`, "there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch"},
+	{`await import("cloudflare:workflows")`, "there are neither Workflows nor Pipelines here: do the work in ctx.waitUntil, and keep its state in the database"},
+	{`await import("node:repl")`, "use a web API instead, or a package that does without; where it is an option, catch the rejection of import()"},
 	{`throw "text"`, "throw an Error: only that tells where it comes from"},
 	{`throw new TypeError("mine")`, ""},
 }
