@@ -28,6 +28,13 @@ function split(text, isSeparator) {
   return out;
 }
 
+// Devices that Windows finds in every folder.
+const reserved = /^(?:CON|PRN|AUX|NUL|(?:COM|LPT)[1-9\u00b9\u00b2\u00b3]):/i;
+
+// Whether Windows could take a relative path, or what became of it, for one of a
+// drive or a device (CVE-2024-36139).
+function isDangerous(path, tail) { return /:(?:[\\/]|$)/.test(path) || (path.includes(":") && /^[A-Za-z]:/.test(tail)); }
+
 /** Makes the module of one system. */
 export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
   const windows = sep === "\\";
@@ -35,6 +42,11 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
   function normalize(path) {
     needString(path, "path");
     if (path.length === 0) return ".";
+    const device = windows ? reserved.exec(path)?.[0] : undefined;
+    if (device !== undefined) {
+      const after = path.slice(device.length), tail = reduce(after, isSeparator, false).join(sep) || ".";
+      return `.${sep}${device}${tail}${after !== "" && isSeparator(after.at(-1)) ? sep : ""}`;
+    }
     const root = rootOf(path);
     const rest = path.slice(root.length);
     const trailing = rest.length > 0 && isSeparator(rest.at(-1));
@@ -42,7 +54,7 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     if (tail === "" && !root.absolute && !root.device) return trailing ? `.${sep}` : ".";
     if (tail !== "" && trailing) tail += sep;
     if (root.device === "") {
-      if (windows && !root.absolute && /^[A-Za-z]:/.test(tail)) tail = `.${sep}${tail}`; // must not become a drive
+      if (windows && !root.absolute && isDangerous(path, tail)) return `.${sep}${tail}`;
       return (root.absolute ? sep : "") + tail;
     }
     if (tail === "" && !root.absolute) return `${root.device}.${trailing ? sep : ""}`;
@@ -61,6 +73,7 @@ export function makePath({ sep, delimiter, isSeparator, rootOf, cwd, same }) {
     let joined = filled.join(sep);
     // Two separators at the start name a share only if the first part says so.
     if (windows && !/^[\\/]{2}[^\\/]/.test(filled[0])) joined = joined.replace(/^[\\/]{2,}/, sep);
+    if (windows && split(joined, isSeparator).some((segment) => reserved.test(segment))) return joined.replaceAll("/", sep);
     return normalize(joined);
   }
 
