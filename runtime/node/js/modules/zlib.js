@@ -93,15 +93,49 @@ const tooLate = () => Object.assign(NodeError(Error, "Z_BUF_ERROR", "buffer erro
 // Empty chunks that ask for a flush where they stand among the others.
 const marks = new WeakMap();
 
+// What packages such as pngjs and minizlib know as the binding of a stream.
+class Handle {
+  #stream;
+  #made;
+  #held = []; // output that had no room
+  constructor(stream, made) {
+    this.#stream = stream;
+    this.#made = made;
+  }
+  writeSync(flush, input, from, size, out, at, room) {
+    if (size > 0) this.#held.push(...this.#made(this.#stream, bytesFrom(input).subarray(from, from + size), MORE));
+    let free = room;
+    while (free > 0 && this.#held.length > 0) {
+      const piece = this.#held[0], n = Math.min(free, piece.length);
+      out.set(piece.subarray(0, n), at + room - free);
+      free -= n;
+      if (n < piece.length) this.#held[0] = piece.subarray(n);
+      else this.#held.shift();
+    }
+    this.#stream._writeState = [free, 0];
+  }
+  close() {
+    const stream = this.#stream;
+    if (stream.coder !== 0) coder.close(stream.coder);
+    stream.coder = 0;
+  }
+  reset() {
+    this.close();
+    this.#held = [];
+    this.#stream.over = false;
+  }
+}
+
 // The stream that does the same, as its input comes and its output is read.
 function streamClass(name) {
   const packs = packing[name] !== undefined, { flush: flushes, finish: ends } = operations(name) ?? { flush: numbers.Z_FULL_FLUSH, finish: numbers.Z_FINISH };
   const cls = { [name]: function (options) {
-    if (!new.target) return new cls(options);
+    if (!(this instanceof cls)) return new cls(options);
     Object.defineProperty(this, "settings", { value: settings(name, options) });
     Object.defineProperty(this, "options", { value: options });
     Object.defineProperty(this, "coder", { value: 0, writable: true }); // its id, from the first piece on
     Object.defineProperty(this, "over", { value: false, writable: true }); // whether the data has ended
+    Object.defineProperty(this, "_handle", { value: new Handle(this, made), writable: true });
     this.bytesWritten = 0;
   } }[name];
   const open = ({ level, window, dictionary, whole, checksum }) =>
@@ -157,7 +191,7 @@ function streamClass(name) {
     process.nextTick(go);
   }
 
-  Object.assign(cls.prototype, {
+  Object.defineProperties(cls.prototype, Object.getOwnPropertyDescriptors({
     _transform(chunk, encoding, callback) {
       if (this.over) return callback(packs && chunk.length > 0 ? tooLate() : null);
       run(this, bytesFrom(chunk, encoding), kind(marks.get(chunk) ?? this.settings.flush), callback);
@@ -168,7 +202,8 @@ function streamClass(name) {
     },
     _final(callback) { callback(); },
     _destroy(error, callback) {
-      if (this.coder !== 0) coder.close(this.coder);
+      this._handle?.close();
+      this._handle = null;
       callback(error);
     },
     flush(kind, callback) {
@@ -188,11 +223,17 @@ function streamClass(name) {
       if (callback) load("node:stream").finished(this, callback);
       this.destroy();
     },
-    reset() {
-      if (this.coder !== 0) coder.close(this.coder);
-      this.coder = 0;
-      this.over = false;
+    // Without a callback, what comes of a chunk at once; packages ask for it.
+    _processChunk(chunk, flush, callback) {
+      if (callback !== undefined) return run(this, bytesFrom(chunk), kind(flush), callback);
+      const pieces = [...made(this, bytesFrom(chunk), packs ? kind(flush) : flush === ends ? LAST : MORE)];
+      this.close();
+      return Buffer.concat(pieces);
     },
+    get _chunkSize() { return this.settings.chunk; },
+    get _outOffset() { return 0; },
+    get _outBuffer() { return Buffer.allocUnsafe(this.settings.chunk); },
+    reset() { this._handle?.reset(); },
     // Go's coders keep the level that they began with.
     params(level, strategy, callback) {
       check(level, "level", -1, 9);
@@ -200,7 +241,7 @@ function streamClass(name) {
       if (this.coder === 0) this.settings.level = level;
       this.flush(numbers.Z_SYNC_FLUSH, callback);
     },
-  });
+  }));
   makeLazyStream(cls, (object) => object.options);
   return cls;
 }
