@@ -129,7 +129,6 @@ const methods = {
     return true;
   },
   addListener(type, listener) { return add(this, type, listener, false); },
-  on(type, listener) { return add(this, type, listener, false); },
   prependListener(type, listener) { return add(this, type, listener, true); },
   once(type, listener) { return this.on(type, onceOf(this, type, listener)); },
   prependOnceListener(type, listener) { return this.prependListener(type, onceOf(this, type, listener)); },
@@ -151,7 +150,6 @@ const methods = {
     if (events.removeListener !== undefined) this.emit("removeListener", type, removed.listener ?? listener);
     return this;
   },
-  off(type, listener) { return this.removeListener(type, listener); },
   removeAllListeners(type) {
     const events = this._events;
     if (events === undefined) return this;
@@ -195,6 +193,9 @@ function listOf(emitter, type) {
   return list === undefined ? [] : typeof list === "function" ? [list] : list.slice();
 }
 
+// The same function under two names: a heir whose removeListener calls its own off, and that super.off, must come to an end.
+methods.on = methods.addListener;
+methods.off = methods.removeListener;
 Object.assign(EventEmitter.prototype, methods);
 
 function isTarget(emitter) { return typeof emitter?.addEventListener === "function"; }
