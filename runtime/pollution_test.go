@@ -23,3 +23,19 @@ export default { async fetch() {
 		t.Errorf("got %q, %v", answer.Body, err)
 	}
 }
+
+// What the runtime lends to the modules of Node.js, which reaches the bytes of keys that may not be
+// exported, is lent to no code of the Worker's.
+func TestModulesKeepWhatIsLent(t *testing.T) {
+	const source = `
+const before = Symbol.for("pages.node") in globalThis;
+export default { async fetch() {
+	const { createSign } = await import("node:crypto");
+	return Response.json([before, Symbol.for("pages.node") in globalThis, typeof createSign]);
+} };`
+	w := mustStart(t, source, pagesruntime.WorkerOptions{NodeJS: true})
+	answer := httptest.NewRecorder()
+	if _, err := w.Serve(answer, httptest.NewRequest(http.MethodGet, "/", nil)); err != nil || answer.Body.String() != `[false,false,"function"]` {
+		t.Errorf("got %q, %v", answer.Body, err)
+	}
+}

@@ -15,8 +15,8 @@ function material(key) {
   return [type, host.crypto_export({ secret: "raw", public: "spki", private: "pkcs8" }[type], handle)];
 }
 
-/** Lets the modules of Node.js in. */
-export function node() { Object.defineProperty(globalThis, Symbol.for("pages.node"), { value: internals }); }
+/** Lets the modules of Node.js in, which close the door behind them. */
+export function node() { Object.defineProperty(globalThis, Symbol.for("pages.node"), { value: internals, configurable: true }); }
 
 /** What runs in place of f in a later job. */
 export function follow(f) { return internals.follow(f); }

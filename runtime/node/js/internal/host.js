@@ -1,5 +1,8 @@
-// What the runtime lends to the modules of Node.js.
-export const internals = globalThis[Symbol.for("pages.node")];
+// What the runtime lends to the modules of Node.js, and to nobody else: the bytes of keys are in
+// its reach. It is taken when the globals are, before the Worker's own code runs.
+const door = Symbol.for("pages.node");
+export const internals = globalThis[door];
+delete globalThis[door];
 
 /** Asks Go for an operation, by name. */
 export const call = internals.call;
