@@ -184,3 +184,21 @@ func TestNodeEntries(t *testing.T) {
 		}
 	}
 }
+
+// TestNewEntry: a file that nothing imports is part of an artifact that begins with all in a folder.
+func TestNewEntry(t *testing.T) {
+	root := repository(t)
+	write(t, root, "out", "made")
+	write(t, root, nodePublic+"/fs.js", "")
+	if err := writeStamp(root, "stamp", "out", []string{nodePublic + "/fs.js"}); err != nil {
+		t.Fatal(err)
+	}
+	entries := []string{nodePublic + "/*.js", nodePublic + "/*/*.js"}
+	if !fresh(root, "stamp", "out", entries) {
+		t.Error("it is stale at once")
+	}
+	write(t, root, nodePublic+"/fs/promises.js", "")
+	if fresh(root, "stamp", "out", entries) {
+		t.Error("a new file makes nothing stale")
+	}
+}

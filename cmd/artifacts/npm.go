@@ -20,7 +20,7 @@ func install(ctx context.Context, dir string, progress io.Writer) error {
 			return fmt.Errorf("the npm packages cannot be installed: %w", err)
 		}
 	}
-	if fresh(dir, stamp, "package-lock.json") {
+	if fresh(dir, stamp, "package-lock.json", nil) {
 		return nil
 	}
 	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")

@@ -23,6 +23,9 @@ type artifact struct {
 	stamp string
 	// packages is the folder whose npm packages build reads.
 	packages string
+	// entries match the files that build begins with, where it looks for them: another one makes
+	// the artifact stale.
+	entries []string
 	// build returns the artifact's bytes and the files they were made from.
 	build func(ctx context.Context, root string) (code []byte, inputs []string, err error)
 }
@@ -47,6 +50,7 @@ var artifacts = []artifact{
 		out:      "runtime/node/artifact/modules.zip",
 		stamp:    "runtime/node/modules.zip.stamp",
 		packages: "runtime/node",
+		entries:  []string{nodePublic + "/*.js", nodePublic + "/*/*.js", nodeInternal + "/*.js", nodePlatform + "/*.js"},
 		build:    buildNodeModules,
 	},
 }
@@ -116,7 +120,7 @@ func makeAll(ctx context.Context, root string, wanted []artifact, force bool, pr
 }
 
 func (a artifact) make(ctx context.Context, root string, force bool, progress io.Writer) error {
-	if !force && fresh(root, a.stamp, a.out) {
+	if !force && fresh(root, a.stamp, a.out, a.entries) {
 		fmt.Fprintf(progress, "%s is up to date\n", a.out)
 		return nil
 	}

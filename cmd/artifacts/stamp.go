@@ -19,8 +19,8 @@ import (
 // follow, sorted.
 
 // fresh reports whether every file of the stamp, first of all out, still has
-// the bytes it was stamped with, and no recipe file is new.
-func fresh(root, stamp, out string) bool {
+// the bytes it was stamped with, and no recipe file is new, nor a file of entries.
+func fresh(root, stamp, out string, entries []string) bool {
 	text, err := os.ReadFile(filepath.Join(root, stamp))
 	if err != nil {
 		return false
@@ -36,16 +36,16 @@ func fresh(root, stamp, out string) bool {
 		}
 		stamped[path] = true
 	}
-	recipes, err := recipeFiles(root)
+	needed, err := matching(root, slices.Concat(recipe, entries))
 	if err != nil {
 		return false
 	}
-	return stamped[out] && !slices.ContainsFunc(recipes, func(path string) bool { return !stamped[path] })
+	return stamped[out] && !slices.ContainsFunc(needed, func(path string) bool { return !stamped[path] })
 }
 
 // writeStamp stamps out and what it was made from.
 func writeStamp(root, stamp, out string, inputs []string) error {
-	paths, err := recipeFiles(root)
+	paths, err := matching(root, recipe)
 	if err != nil {
 		return err
 	}
@@ -62,10 +62,10 @@ func writeStamp(root, stamp, out string, inputs []string) error {
 	return writeFile(filepath.Join(root, stamp), b.Bytes())
 }
 
-// recipeFiles expands recipe, without tests.
-func recipeFiles(root string) ([]string, error) {
+// matching are the files that patterns match, without tests.
+func matching(root string, patterns []string) ([]string, error) {
 	var files []string
-	for _, pattern := range recipe {
+	for _, pattern := range patterns {
 		found, err := fs.Glob(os.DirFS(root), pattern)
 		if err != nil {
 			return nil, err
