@@ -94,4 +94,9 @@ const (
 	cachedFileBytes = 1 << 20
 	memoryFileBytes = 128 << 10
 	cacheBytes      = 64 << 20
+
+	// maxStoredBytes is how large the database of leads may grow with forms, which anybody may
+	// send, as large as a site's own database. What comes then is refused and what is there
+	// stays; sessions are stored all the same, so that members can read it.
+	maxStoredBytes = 10_000_000_000
 )

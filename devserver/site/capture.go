@@ -26,6 +26,9 @@ type post struct {
 // errTokenReused says that an idempotency key came back with another post.
 var errTokenReused = errors.New("idempotency key reused")
 
+// errLeadsFull says that the database of leads is as large as it may be.
+var errLeadsFull = errors.New("the database of leads is as large as it may be: no form is taken any more")
+
 // capture stores a lead, which files are its, and its events in one transaction. When it
 // returns, all are durable. A post with the key of an earlier one gives the earlier lead
 // and no events: nothing happens twice.
@@ -53,6 +56,9 @@ func (s *Store) capture(ctx context.Context, p post) (lead Lead, events []Event,
 			lead.ID = earlier
 			return nil
 		}
+		if err := s.hasRoom(ctx, tx); err != nil {
+			return err
+		}
 		if err := insertLead(ctx, tx, lead, fields, p.token, digest[:]); err != nil {
 			return err
 		}
@@ -66,6 +72,19 @@ func (s *Store) capture(ctx context.Context, p post) (lead Lead, events []Event,
 		lead, err = s.lead(ctx, lead.ID)
 	}
 	return lead, events, again, err
+}
+
+// hasRoom refuses what would be stored beyond the bound, by the pages that are in use.
+func (s *Store) hasRoom(ctx context.Context, tx *sql.Tx) error {
+	const used = `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
+	var bytes int64
+	if err := tx.QueryRowContext(ctx, used).Scan(&bytes); err != nil {
+		return err
+	}
+	if bytes >= s.most {
+		return errLeadsFull
+	}
+	return nil
 }
 
 // repeated returns the id of the lead that the same post made before, "" for none.

@@ -44,6 +44,10 @@ func (x *exchange) takePost(name string) {
 	case errors.Is(err, errTokenReused):
 		x.refuse(refuse(http.StatusConflict, "form_token_reused", "this form was already sent, with other answers").
 			fix("reload the page and send it again"))
+	case errors.Is(err, errLeadsFull):
+		x.failure = err.Error()
+		x.site.options.Logger.Error("lead not stored", "error", err)
+		x.refuse(refuse(http.StatusInsufficientStorage, "leads_full", "this site has no room for more forms: what you sent was not stored"))
 	case err != nil:
 		x.databaseFailed("lead not stored", err)
 	case wantsJSON(x.r):

@@ -19,8 +19,9 @@ type StoreOptions struct {
 // Store keeps the leads and events of one site. It works without a [Site], also
 // beside one in another process.
 type Store struct {
-	db  *sql.DB
-	now func() time.Time
+	db   *sql.DB
+	now  func() time.Time
+	most int64 // bytes of the database, from which on no lead is stored
 
 	// writing puts the writers of this process in a queue: SQLite takes one at
 	// a time, and lets the others ask again and again until some give up.
@@ -108,7 +109,7 @@ func OpenStore(ctx context.Context, db *sql.DB, options StoreOptions) (*Store, e
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	s := &Store{db: db, now: options.Now}
+	s := &Store{db: db, now: options.Now, most: maxStoredBytes}
 	if err := transact(ctx, db, prepare); err != nil {
 		return nil, fmt.Errorf("open the store of leads: %w", err)
 	}
