@@ -50,6 +50,9 @@ func NotShown() VisitError {
 	return VisitError{http.StatusServiceUnavailable, "unavailable", "This page cannot be shown at the moment", "try again in a while"}
 }
 
+// ErrPreviewEnded says that the link of a preview is no more: there is nothing to load.
+var ErrPreviewEnded = errors.New("the preview has ended")
+
 // NoPreview is for whoever has no preview link, or one that is no more.
 func NoPreview() VisitError {
 	return VisitError{http.StatusNotFound, "no_preview", "There is no preview here", "the link is not known, or is no longer good"}

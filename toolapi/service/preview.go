@@ -229,6 +229,14 @@ func (s *Service) servePreview(x *exchange, label string) {
 	}
 	s.host.Preview(w, withoutCookie(x.r, cookie), id, func(ctx context.Context) (r Release, err error) {
 		err = s.db.read(ctx, func(t tx) (err error) {
+			// It may have been revoked since the look above, and ended since: it is not opened anew.
+			good, err := t.one("SELECT id FROM previews WHERE id = ? AND expires_at > ?", []any{id, s.now().UnixMilli()}, &id)
+			switch {
+			case err != nil:
+				return err
+			case !good:
+				return ErrPreviewEnded
+			}
 			r, err = s.releaseOf(t, site, revision)
 			return err
 		})

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,10 +30,11 @@ type fakeHost struct {
 	shown   []string
 	dropped int
 	refuse  error
-	leads   map[string][]service.Captured // by site
-	ended   []string                      // previews
-	wait    func(revision string)         // before a revision is ready, unless it is nil
-	serve   func(w http.ResponseWriter)   // answers visitors, unless it is nil
+	leads   map[string][]service.Captured                        // by site
+	ended   []string                                             // previews
+	load    func(func(context.Context) (service.Release, error)) // of a preview
+	wait    func(revision string)                                // before a revision is ready, unless it is nil
+	serve   func(w http.ResponseWriter)                          // answers visitors, unless it is nil
 }
 
 type fakeRelease struct {
@@ -72,7 +74,11 @@ func (f *fakeHost) Serve(w http.ResponseWriter, _ *http.Request, site string, _ 
 	fmt.Fprint(w, site)
 }
 
-func (f *fakeHost) Preview(w http.ResponseWriter, _ *http.Request, _ string, _ func(context.Context) (service.Release, error)) {
+func (f *fakeHost) Preview(w http.ResponseWriter, _ *http.Request, _ string, load func(context.Context) (service.Release, error)) {
+	if f.load != nil {
+		f.load(load)
+		return
+	}
 	f.serve(w)
 }
 
@@ -581,5 +587,39 @@ func TestRefusedImportLeavesNothing(t *testing.T) {
 	}
 	if err := w.service.Collect(t.Context()); err != nil || blobs() != before {
 		t.Errorf("%d blobs were there and %d are, %v", before, blobs(), err)
+	}
+}
+
+// TestPreviewIsRevokedDuringAVisit: what a visit loads that began before is no preview any more.
+func TestPreviewIsRevokedDuringAVisit(t *testing.T) {
+	w, host := hosting(t)
+	w.revisionOf("one")
+	a := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"]))
+	address, _, _ := strings.Cut(a.text("url"), "/__preview/")
+	visit := func(url string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, url, nil)
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		got := httptest.NewRecorder()
+		w.service.ServeHTTP(got, r)
+		return got
+	}
+	loaded := 0
+	host.load = func(load func(context.Context) (service.Release, error)) {
+		loaded++
+		if _, err := load(t.Context()); err != nil {
+			t.Errorf("before: %v", err)
+		}
+		if got := w.request(http.MethodDelete, toolapi.PreviewLinksPath+"/"+a.text("id"), w.demo.Keys["member"], ""); got.status != http.StatusNoContent {
+			t.Errorf("revoke: %d %s", got.status, got.body)
+		}
+		if _, err := load(t.Context()); !errors.Is(err, service.ErrPreviewEnded) {
+			t.Errorf("after: %v", err)
+		}
+	}
+	visit(address+"/", visit(a.text("url")).Result().Cookies()...)
+	if loaded != 1 {
+		t.Errorf("%d visits", loaded)
 	}
 }
