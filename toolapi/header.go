@@ -2,8 +2,10 @@ package toolapi
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -58,6 +60,31 @@ func Deprecate(h http.Header, feature string) {
 	h.Set(HeaderDeprecation, "@"+strconv.FormatInt(deprecated.Unix(), 10))
 	h.Set(HeaderSunset, sunset.Format(http.TimeFormat))
 	h.Set(HeaderLink, "<"+DeprecationsPath+"#"+feature+`>; rel="deprecation"; type="text/html"`)
+}
+
+// Deprecated is what Deprecate added to an answer: what is deprecated, which is its page
+// at the service of address base, or "" when the answer names none, and a sentence about
+// it for a person; false when nothing is.
+func Deprecated(h http.Header, base *url.URL) (what, sentence string, ok bool) {
+	since, until := h.Get(HeaderDeprecation), h.Get(HeaderSunset)
+	if since == "" && until == "" {
+		return "", "", false
+	}
+	sentence = "the service's answer uses something deprecated"
+	if n, err := strconv.ParseInt(strings.TrimPrefix(since, "@"), 10, 64); err == nil && strings.HasPrefix(since, "@") {
+		sentence += " since " + time.Unix(n, 0).UTC().Format(time.DateOnly)
+	}
+	if t, err := http.ParseTime(until); err == nil {
+		sentence += ", kept until " + t.UTC().Format(time.DateOnly)
+	}
+	what, _, _ = strings.Cut(strings.TrimPrefix(h.Get(HeaderLink), "<"), ">")
+	if what != "" {
+		if u, err := base.Parse(what); err == nil {
+			what = u.String()
+		}
+		sentence += ": see " + what
+	}
+	return what, sentence, true
 }
 
 // Features that are deprecated, as fragments of DeprecationsPath.

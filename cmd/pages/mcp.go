@@ -34,7 +34,7 @@ func (c *cli) newMCP() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = bridge.Run(ctx, c.stdin, c.stdout, bridge.Options{Endpoint: base + toolapi.MCPPath, Key: key, UserAgent: "pages/" + version})
+			err = bridge.Run(ctx, c.stdin, c.stdout, bridge.Options{Endpoint: base + toolapi.MCPPath, Key: key, UserAgent: "pages/" + version, Warn: r.note})
 			if errors.Is(err, io.ErrClosedPipe) {
 				return nil // the agent is gone
 			}

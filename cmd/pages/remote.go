@@ -104,9 +104,12 @@ func (r *remote) open(ctx context.Context, dir string) error {
 
 // dial makes the client. What it warns of, what is deprecated say, goes to the person.
 func (r *remote) dial(base, key string) (err error) {
-	r.client, err = client.New(client.Options{BaseURL: base, Key: key, UserAgent: "pages/" + version, Warn: func(s string) { r.progress("%s %s", r.paint("33", "note:"), s) }})
+	r.client, err = client.New(client.Options{BaseURL: base, Key: key, UserAgent: "pages/" + version, Warn: r.note})
 	return remoteError(err)
 }
+
+// note tells a person what a client of the service warns of.
+func (r *remote) note(sentence string) { r.progress("%s %s", r.paint("33", "note:"), sentence) }
 
 // inherit takes from the link what was not given.
 func (r *remote) inherit() {

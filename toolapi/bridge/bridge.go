@@ -5,8 +5,8 @@
 // posted to the endpoint, and what comes back is written as a line. What the service
 // refuses at its boundary, and what never reaches it, is answered as a JSON-RPC error
 // for each request, so that the agent always gets an answer. Nothing of a message is
-// changed, and nothing but the protocol's revision and session is remembered. The key
-// is sent to the endpoint and nowhere else.
+// changed, and nothing but the protocol's revision and session, and what was warned
+// of, is remembered. The key is sent to the endpoint and nowhere else.
 //
 // Run returns ordinary errors, only of the reader and the writer.
 package bridge
@@ -36,6 +36,9 @@ type Options struct {
 	UserAgent string
 	// Transport defaults to http.DefaultTransport.
 	Transport http.RoundTripper
+	// Warn is told, in a sentence, of what the answers say is deprecated, once each.
+	// Default nobody.
+	Warn func(sentence string)
 }
 
 const (
@@ -61,6 +64,7 @@ type bridge struct {
 	mu       sync.Mutex
 	protocol string // what initialize agreed on
 	session  string
+	warned   sync.Map // what of
 
 	writing sync.Mutex
 	out     io.Writer
@@ -135,6 +139,7 @@ func (b *bridge) carry(ctx context.Context, line []byte, messages []json.RawMess
 		return
 	}
 	defer resp.Body.Close()
+	b.deprecated(resp)
 	if session := resp.Header.Get(headerSession); session != "" {
 		b.mu.Lock()
 		b.session = session
@@ -157,6 +162,17 @@ func (b *bridge) carry(ctx context.Context, line []byte, messages []json.RawMess
 		b.write(text)
 	default:
 		b.refuse(parsed, boundary(resp.StatusCode, text), json.RawMessage(onlyJSON(text)))
+	}
+}
+
+// deprecated warns once of each thing that an answer says is deprecated.
+func (b *bridge) deprecated(resp *http.Response) {
+	what, sentence, ok := toolapi.Deprecated(resp.Header, resp.Request.URL)
+	if !ok || b.Warn == nil {
+		return
+	}
+	if _, told := b.warned.LoadOrStore(what, true); !told {
+		b.Warn(sentence)
 	}
 }
 

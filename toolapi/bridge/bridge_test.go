@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -143,6 +144,28 @@ func TestFailures(t *testing.T) {
 	}
 	if got := carry(t, bridge.Options{Endpoint: "http://127.0.0.1:1/"}, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "", "  "); len(got) != 0 {
 		t.Errorf("a notification was answered: %v", got)
+	}
+}
+
+// TestDeprecated: a person is told once of each thing that answers say is deprecated.
+func TestDeprecated(t *testing.T) {
+	endpoint, demo := serve(t)
+	var mu sync.Mutex
+	var told []string
+	warn := func(sentence string) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, sentence)
+	}
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	carry(t, bridge.Options{Endpoint: endpoint, Key: demo.Keys["member"], Warn: warn}, ping)
+	if len(told) != 0 {
+		t.Errorf("nothing is deprecated: %q", told)
+	}
+	carry(t, bridge.Options{Endpoint: endpoint, Warn: warn}, ping, ping, ping)
+	want := "deprecated since 2026-01-01, kept until 2026-12-31: see " + strings.TrimSuffix(endpoint, toolapi.MCPPath) + "/api/v1/deprecations#nested-error"
+	if len(told) != 1 || !strings.Contains(told[0], want) {
+		t.Errorf("%q, want %q once", told, want)
 	}
 }
 

@@ -354,31 +354,15 @@ func (c *Client) judge(a answer) error {
 
 // deprecated warns once of each thing that an answer says is deprecated.
 func (c *Client) deprecated(r request, h http.Header) {
-	since, until := h.Get(toolapi.HeaderDeprecation), h.Get(toolapi.HeaderSunset)
-	if since == "" && until == "" {
+	what, sentence, ok := toolapi.Deprecated(h, c.base)
+	if !ok {
 		return
 	}
-	link := h.Get(toolapi.HeaderLink)
-	where, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
-	key := where
-	if key == "" {
-		key = r.path
+	if what == "" {
+		what = r.path
 	}
-	if _, told := c.warned.LoadOrStore(key, true); told {
+	if _, told := c.warned.LoadOrStore(what, true); told {
 		return
-	}
-	sentence := "the service's answer uses something deprecated"
-	if n, err := strconv.ParseInt(strings.TrimPrefix(since, "@"), 10, 64); err == nil && strings.HasPrefix(since, "@") {
-		sentence += " since " + time.Unix(n, 0).UTC().Format(time.DateOnly)
-	}
-	if t, err := http.ParseTime(until); err == nil {
-		sentence += ", kept until " + t.UTC().Format(time.DateOnly)
-	}
-	if where != "" {
-		if u, err := c.base.Parse(where); err == nil {
-			where = u.String()
-		}
-		sentence += ": see " + where
 	}
 	c.warn("%s", sentence)
 }
