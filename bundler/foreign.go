@@ -12,6 +12,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
 // This file knows sources that were written for other tools: handlers that another platform calls,
@@ -23,7 +24,7 @@ var (
 )
 
 // otherTools explains an import that other tools resolve.
-func otherTools(d *manifest.Diagnostic, specifier string) (known bool) {
+func (e explainer) otherTools(d *manifest.Diagnostic, specifier string) (known bool) {
 	if madeByBuild.MatchString(specifier) {
 		d.Message = `"` + specifier + `" is made by a framework's own build`
 		d.Fix = `run that build, and name the Worker that it writes in "entry"`
@@ -34,11 +35,11 @@ func otherTools(d *manifest.Diagnostic, specifier string) (known bool) {
 		return false
 	}
 	d.Message = `"` + specifier + `" cannot be imported: a Worker has the packages of node_modules`
-	install := "npm install "
+	install := packager.Of(e.dir).Add(m[2])
 	if m[1] == "jsr" {
-		install = "npx jsr add "
+		install = "npx jsr add " + m[2]
 	}
-	d.Fix = `run "` + install + m[2] + `" and import "` + m[2] + m[3] + `"`
+	d.Fix = `run "` + install + `" and import "` + m[2] + m[3] + `"`
 	return true
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
 // This file finds what the author of an import that leads nowhere may have
@@ -73,7 +74,7 @@ const noPackage = "there is no package"
 // missingPackage explains an import of an npm package.
 func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer string) {
 	d.Code = "import-unresolved"
-	if otherTools(d, specifier) {
+	if e.otherTools(d, specifier) {
 		return
 	}
 	beside := strings.Contains(d.Fix, "relative path") // esbuild found a file of that name
@@ -95,13 +96,13 @@ func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer st
 	case beside:
 		d.Fix = didYouMean("./" + specifier)
 	case slices.Contains(listed, name):
-		d.Fix = `run "npm install": package.json lists it`
+		d.Fix = `run "` + packager.Of(e.dir).Install() + `": package.json lists it`
 	case near != "":
 		d.Fix = didYouMean(near + strings.TrimPrefix(specifier, name))
 	case !npmName.MatchString(name):
 		d.Fix = `start the path of a file with "./", or map "` + specifier + `" under "paths" in tsconfig.json`
 	default:
-		d.Fix = `run "npm install ` + name + `"`
+		d.Fix = `run "` + packager.Of(e.dir).Add(name) + `"`
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/starter"
 	"github.com/pages-toolchain/pages/manifest/workertypes"
 )
@@ -58,7 +59,7 @@ func (d *doctor) checkPackages(ctx context.Context) []finding {
 	slices.Sort(missing)
 	found := well("packages", "%s installed", count(len(list.Dependencies), "package"))
 	if len(missing) > 0 {
-		found = breaks("packages", "npm install", "not installed: %s", strings.Join(missing, ", "))
+		found = breaks("packages", packager.Of(d.dir).Install(), "not installed: %s", strings.Join(missing, ", "))
 	}
 	return append(found, d.checkNode(ctx)...)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/joho/godotenv"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/starter"
 	"github.com/pages-toolchain/pages/manifest/workertypes"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
@@ -119,7 +120,7 @@ func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, erro
 
 // planAround is what becomes of the files at the root of the checkout.
 func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
-	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(), Packager: s.packager()}
+	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(), Packager: packager.Of(s.dir)}
 	w.Modules = isFile(filepath.Join(top.real, ".gitmodules"))
 	if s.isBuilt() {
 		project := os.DirFS(s.dir)

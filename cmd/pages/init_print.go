@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
@@ -102,7 +103,7 @@ func (s *newSite) next() (commands []string) {
 		commands = append(commands, "cd "+shellWord(s.shown(s.dir)))
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "node_modules")); err != nil && s.hasPackages() {
-		commands = append(commands, s.packager().Install)
+		commands = append(commands, packager.Of(s.dir).Install())
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(s.parsed.Assets))); err != nil && s.isBuilt() {
 		commands = append(commands, s.buildCommand())

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/editor"
+	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/starter"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
@@ -121,19 +122,10 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 func (s *newSite) buildCommand() string {
 	project := os.DirFS(s.dir)
 	if script := starter.BuildScript(project); script != "" {
-		return s.packager().Run + " " + script
+		return packager.Of(s.dir).Run(script)
 	}
 	generator, _ := starter.FindGenerator(project)
 	return generator.Command
-}
-
-// packager is the package manager of the site, or of the checkout that it is a part of.
-func (s *newSite) packager() starter.Packager {
-	folders := []fs.FS{os.DirFS(s.dir)}
-	if root := checkoutOf(s.dir); root != "" {
-		folders = append(folders, os.DirFS(root))
-	}
-	return starter.FindPackager(folders...)
 }
 
 // awaitsBuild says that there is something to build before there is something to adopt.

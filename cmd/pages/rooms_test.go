@@ -17,10 +17,11 @@ const module = "github.com/pages-toolchain/pages/"
 var mayImport = map[string][]string{
 	"manifest":                nil,
 	"manifest/editor":         {"manifest"},
-	"manifest/starter":        nil,
+	"manifest/packager":       nil,
+	"manifest/starter":        {"manifest/packager"},
 	"manifest/workertypes":    {"manifest"},
 	"manifest/wrangler":       {"manifest"},
-	"bundler":                 {"manifest", "bundler/names"},
+	"bundler":                 {"manifest", "manifest/packager", "bundler/names"},
 	"bundler/cloudflare":      {"bundler", "manifest"},
 	"bundler/names":           nil,
 	"runtime/engine":          {"runtime/engine/fuel"},
@@ -59,7 +60,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/editor", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
+		"manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
 	},
 }
 

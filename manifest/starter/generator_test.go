@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
@@ -54,22 +55,21 @@ func TestFindGenerator(t *testing.T) {
 	}
 }
 
-func TestFindPackager(t *testing.T) {
-	for files, want := range map[string]string{
-		"":                                 "npm install --no-audit --no-fund|npm run build",
-		"pnpm-lock.yaml package-lock.json": "corepack enable|pnpm install|pnpm run build",
-		"yarn.lock":                        "corepack enable|yarn install|yarn run build",
-		"bun.lock":                         "oven-sh/setup-bun@v2|bun install|bun run build",
+// TestPackagers: the steps of a workflow are those of the project's package manager.
+func TestPackagers(t *testing.T) {
+	for tool, want := range map[packager.Tool]string{
+		"":            "npm install --no-audit --no-fund|npm run build",
+		packager.PNPM: "corepack enable|pnpm install|pnpm run build",
+		packager.Yarn: "corepack enable|yarn install|yarn run build",
+		packager.Bun:  "oven-sh/setup-bun@v2|bun install|bun run build",
 	} {
-		checkout := tree(files)
-		site := tree("package.json")
-		text := string(starter.Workflow{Packages: true, Packager: starter.FindPackager(site, checkout), Build: "build"}.Text())
+		text := string(starter.Workflow{Packages: true, Packager: tool, Build: "build"}.Text())
 		_, text, _ = strings.Cut(text, "GITHUB_PATH\"\n")
 		text, _, _ = strings.Cut(text, "      - run: pages validate")
 		got := strings.NewReplacer("      - run: ", "", "      - uses: ", "").Replace(strings.ReplaceAll(strings.TrimSpace(text), "\n", "|"))
 		got = strings.TrimPrefix(strings.TrimPrefix(got, "- run: "), "- uses: ")
 		if got != want {
-			t.Errorf("%q: %s, want %s", files, got, want)
+			t.Errorf("%q: %s, want %s", tool, got, want)
 		}
 	}
 }

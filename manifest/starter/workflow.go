@@ -1,23 +1,26 @@
 package starter
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
 // Workflow says what a GitHub workflow is to do. Its zero value checks and builds a static site at the top of the
 // checkout.
 type Workflow struct {
-	Name      string    // for people; "site" when empty
-	Commit    string    // of pages that the site is checked with; empty for the newest
-	Folder    string    // of the site in the checkout, with slashes; empty for the top
-	Modules   bool      // git submodules are fetched too
-	Packages  bool      // packages are installed first
-	Packager  Packager  // that installs them; npm unless given
-	Generator Generator // that makes what is published; none unless given
-	Build     string    // the script of package.json that makes it, by the generator or without
-	Types     bool      // the declarations are compared
-	Tests     bool      // node --test is run
+	Name      string        // for people; "site" when empty
+	Commit    string        // of pages that the site is checked with; empty for the newest
+	Folder    string        // of the site in the checkout, with slashes; empty for the top
+	Modules   bool          // git submodules are fetched too
+	Packages  bool          // packages are installed first
+	Packager  packager.Tool // that installs them; npm unless given
+	Generator Generator     // that makes what is published; none unless given
+	Build     string        // the script of package.json that makes it, by the generator or without
+	Types     bool          // the declarations are compared
+	Tests     bool          // node --test is run
 }
 
 // Text is the workflow as a file of .github/workflows.
@@ -72,16 +75,19 @@ func (w Workflow) Text() []byte {
 
 // prepare writes the steps that make what is checked.
 func (w Workflow) prepare(b *strings.Builder) {
-	with := w.Packager
-	if with == (Packager{}) {
-		with = FindPackager()
-	}
+	with := cmp.Or(w.Packager, packager.NPM)
 	if w.Packages || w.Build != "" {
-		b.WriteString(with.setUp)
+		switch with {
+		case packager.PNPM, packager.Yarn:
+			b.WriteString(step("corepack enable"))
+		case packager.Bun:
+			b.WriteString("      - uses: oven-sh/setup-bun@v2\n")
+		case packager.NPM: // comes with Node.js
+		}
 	}
 	if w.Packages {
-		install := with.Install
-		if install == "npm install" {
+		install := with.Install()
+		if with == packager.NPM {
 			install += " --no-audit --no-fund"
 		}
 		b.WriteString(step(install))
@@ -89,7 +95,7 @@ func (w Workflow) prepare(b *strings.Builder) {
 	b.WriteString(w.Generator.Install)
 	switch {
 	case w.Build != "":
-		b.WriteString(step(with.Run + " " + w.Build))
+		b.WriteString(step(with.Run(w.Build)))
 	case w.Generator.Command != "":
 		b.WriteString(step(w.Generator.Command))
 	}

@@ -1,0 +1,74 @@
+// Package packager knows by which package manager for JavaScript a project is installed, and what its commands are.
+//
+// In goes a folder, of which names alone are looked at; without a lock file the answer is npm. It runs nothing, and is
+// safe for concurrent use.
+package packager
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Tool is a package manager, by the name of its program.
+type Tool string
+
+// The package managers.
+const (
+	NPM  Tool = "npm"
+	PNPM Tool = "pnpm"
+	Yarn Tool = "yarn"
+	Bun  Tool = "bun"
+)
+
+// Of tells a project's package manager by its lock file: the one in dir, or else the nearest above it in the same
+// checkout.
+func Of(dir string) Tool {
+	for _, folder := range within(dir) {
+		switch {
+		case has(folder, "pnpm-lock.yaml"):
+			return PNPM
+		case has(folder, "yarn.lock"):
+			return Yarn
+		case has(folder, "bun.lock", "bun.lockb"):
+			return Bun
+		case has(folder, "package-lock.json"):
+			return NPM
+		}
+	}
+	return NPM
+}
+
+// within are a folder and those above it, to the root of its checkout; the folder alone when there is none.
+func within(dir string) []string {
+	folders := []string{dir}
+	for at := dir; !has(at, ".git", ".hg", ".jj"); folders = append(folders, at) {
+		up := filepath.Dir(at)
+		if up == at {
+			return folders[:1]
+		}
+		at = up
+	}
+	return folders
+}
+
+func has(folder string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, err := os.Stat(filepath.Join(folder, name))
+		return err == nil
+	})
+}
+
+// Install is the command that installs what package.json lists.
+func (t Tool) Install() string { return string(t) + " install" }
+
+// Add is the command that installs a package, and lists it in package.json.
+func (t Tool) Add(name string) string {
+	if t == NPM {
+		return "npm install " + name
+	}
+	return string(t) + " add " + name
+}
+
+// Run is the command that runs a script of package.json.
+func (t Tool) Run(script string) string { return string(t) + " run " + script }
