@@ -100,6 +100,13 @@ func (c *cli) findDatabase(f *dbFlags) (d *database, name string, err error) {
 	return d, name, nil
 }
 
+// wrote tells pages dev of what a person wrote: a migration that rows stopped may go on without them.
+func (d *database) wrote() {
+	if filepath.Base(d.path) == siteFile {
+		d.state.tellWritten()
+	}
+}
+
 // Close closes the connection, the database and the state.
 func (d *database) Close() error {
 	return errors.Join(d.Console.Close(), d.pool.Close(), d.state.Close())

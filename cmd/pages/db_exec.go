@@ -56,7 +56,9 @@ type ranDoc struct {
 	transfer.Ran
 }
 
+// printRan prints what was run on a database, and tells pages dev of it.
 func (c *cli) printRan(db *database, ran transfer.Ran) {
+	db.wrote()
 	if c.json {
 		c.printJSON(ranDoc{true, db.path, ran})
 		return

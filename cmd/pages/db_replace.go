@@ -41,6 +41,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string) (err 
 	if err := dbfile.Restore(ctx, conn, dbfile.URI(c.path(file), "mode=ro")); err != nil {
 		return resourceError("database-unusable", fmt.Sprintf("%s cannot be read into the database", quotedPath(file)), "end what writes to the database, or free some disk; "+stands, err)
 	}
+	db.wrote()
 	if c.json {
 		c.printJSON(ranDoc{OK: true, Database: db.path})
 		return nil

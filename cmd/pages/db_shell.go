@@ -159,6 +159,9 @@ func (s *shell) run(ctx context.Context, statement migrate.Statement) error {
 	if err != nil {
 		return s.sqlError(errors.Join(rows.abort(), transfer.Blame(statement, err)), "the statement changed nothing")
 	}
+	if rows.columns == nil || changes > 0 {
+		s.db.wrote()
+	}
 	if rows.columns == nil {
 		s.progress("wrote %s", count(int(changes), "row"))
 		return nil

@@ -51,8 +51,8 @@ func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 			t.Errorf("beside %s, which is watched, lie %v", path, databases)
 		}
 	}
-	s.tellMigrated()
-	if _, err := os.Stat(s.migrationsTold()); err != nil {
+	s.tellWritten()
+	if _, err := os.Stat(s.writtenTold()); err != nil {
 		t.Error(err)
 	}
 }

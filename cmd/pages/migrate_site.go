@@ -80,7 +80,7 @@ func (c *cli) withMigrations(ctx context.Context, args []string, o migrate.Optio
 	defer func() {
 		unlock()
 		if err == nil {
-			s.tellMigrated()
+			s.tellWritten()
 		}
 	}()
 	db, err := s.open(ctx, siteFile)

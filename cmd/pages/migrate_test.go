@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -29,10 +30,16 @@ func migrationSite(t *testing.T, files map[string]string) string {
 // pages runs the command and gives what it wrote and its exit code.
 func pages(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return pagesReading(t, "", args...)
+}
+
+// pagesReading is pages with a text on stdin.
+func pagesReading(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	path := program(t)
 	var out, errs lockedBuffer
 	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
 	_ = cmd.Run() // the exit code says it
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
@@ -156,13 +163,53 @@ func TestDevHearsOfSeed(t *testing.T) {
 	put(t, filepath.Join(dir, seedFile), "INSERT INTO a VALUES (2);\n")
 	d := startDev(t, dir)
 	d.eventually("the failure is shown", func() bool { return d.get("/").StatusCode == http.StatusInternalServerError })
-	if _, stderr, code := pages(t, "db", "exec", "-C", dir, "DELETE FROM a"); code != 0 {
-		t.Fatal(stderr)
+	db, err := openSQLite(t.Context(), filepath.Join(dir, ".pages", "state", siteFile), false) // of which nobody is told
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "DELETE FROM a")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 	if _, stderr, code := pages(t, "state", "seed", dir); code != 0 {
 		t.Fatal(stderr)
 	}
 	d.eventually("the site is served", func() bool { return d.get("/").StatusCode != http.StatusInternalServerError })
+	if code := d.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestDevHearsOfRows: pages dev that a migration stopped goes on when somebody has written to the database what lets
+// the migration pass.
+func TestDevHearsOfRows(t *testing.T) {
+	dir := migrationSite(t, map[string]string{"1_a.sql": "CREATE TABLE a(x);"})
+	d := startDev(t, dir)
+	csv, dump := filepath.Join(t.TempDir(), "b.csv"), filepath.Join(t.TempDir(), "site.sql")
+	put(t, csv, "x\n1\n")
+	put(t, dump, "CREATE TABLE three(x);\n")
+	for i, step := range []struct {
+		next, says string // the migration, and why it cannot be applied yet
+		stdin      string
+		args       []string
+	}{
+		{"INSERT INTO a SELECT x FROM one;", "no such table: one", "", []string{"exec", "CREATE TABLE one(x)"}},
+		{"INSERT INTO a SELECT x FROM two;", "no such table: two", "CREATE TABLE two(x);\n", []string{"shell"}},
+		{"INSERT INTO a SELECT x FROM three;", "no such table: three", "", []string{"import", dump}},
+		{"CREATE TABLE b(x NOT NULL);\nINSERT INTO b VALUES ((SELECT x FROM a));", "NOT NULL constraint failed", "", []string{"import", csv, "--table", "a"}},
+	} {
+		name := fmt.Sprintf("%d_next.sql", i+2)
+		put(t, filepath.Join(dir, "migrations", name), step.next)
+		d.eventually("the failure is told of", func() bool { return strings.Contains(d.stderr.String(), step.says) })
+		if _, stderr, code := pagesReading(t, step.stdin, append([]string{"db", "-C", dir}, step.args...)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		d.eventually("db "+step.args[0]+" lets it be applied", func() bool {
+			var status statusDoc
+			runJSON(t, &status, "migrate", "status", dir, "--json")
+			return slices.ContainsFunc(status.Applied, func(a migrationItem) bool { return a.Name == name })
+		})
+	}
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

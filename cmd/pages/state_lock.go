@@ -101,15 +101,15 @@ func (s *state) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	return s.lock(ctx, migrateLock)
 }
 
-// migrationsTold is the file that changes when a command migrated the database: a dev server that a
-// migration stopped tries again. No database lies in its folder: macOS and the BSDs watch a file by
+// writtenTold is the file that changes when a command migrated the database or wrote to it: a dev
+// server that a migration stopped tries again. No database lies in its folder: macOS and the BSDs watch a file by
 // opening all that lies beside it, and to close a file again ends every lock that the process has on
 // it (fcntl(2)), those of its databases' connections too. Another process would then take itself for
 // the last one, and remove the log that this one goes on writing to.
-func (s *state) migrationsTold() string { return filepath.Join(s.dir, toldDir, "migrated") }
+func (s *state) writtenTold() string { return filepath.Join(s.dir, toldDir, "migrated") }
 
-// tellMigrated changes that file, which nobody holds. Where it cannot, the next save has the same effect.
-func (s *state) tellMigrated() { _ = os.WriteFile(s.migrationsTold(), []byte("migrated\n"), 0o600) }
+// tellWritten changes that file, which nobody holds. Where it cannot, the next save has the same effect.
+func (s *state) tellWritten() { _ = os.WriteFile(s.writtenTold(), []byte("migrated\n"), 0o600) }
 
 // lock waits until nobody else holds a lock of the folder, or ctx ends.
 func (s *state) lock(ctx context.Context, name string) (unlock func(), err error) {

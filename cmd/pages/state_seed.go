@@ -116,7 +116,7 @@ func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) (err
 	defer func() {
 		unlock()
 		if err == nil {
-			db.state.tellMigrated()
+			db.state.tellWritten()
 		}
 	}()
 	result, err := c.migrator(db.state, db.pool, db.dir, m, migrate.Options{}).Apply(ctx)
