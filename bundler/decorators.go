@@ -89,7 +89,7 @@ func asksForMetadata(path string, seen map[string]bool) bool {
 			EmitDecoratorMetadata *bool
 		}
 	}
-	if text, err = hujson.Standardize(text); err != nil || json.Unmarshal(text, &config) != nil {
+	if text, err = hujson.Standardize(bytes.TrimPrefix(text, []byte("\ufeff"))); err != nil || json.Unmarshal(text, &config) != nil {
 		return false // esbuild tells of it
 	}
 	if set := config.CompilerOptions.EmitDecoratorMetadata; set != nil {

@@ -155,7 +155,7 @@ func (h *siteHost) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, 
 
 // cannotShow answers a visitor of a site that could not be loaded.
 func (h *siteHost) cannotShow(w http.ResponseWriter, r *http.Request, s *hostedSite, err error) {
-	if errors.Is(err, errEnded) {
+	if errors.Is(err, service.ErrPreviewEnded) {
 		h.Refuse(w, r, service.NoPreview())
 		return
 	}

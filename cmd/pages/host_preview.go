@@ -13,7 +13,15 @@ import (
 
 // Preview implements service.Host.
 func (h *siteHost) Preview(w http.ResponseWriter, r *http.Request, id string, load func(context.Context) (service.Release, error)) {
-	h.visit(w, r, h.place(h.previews, id, ""), load) // openPreview gives it its folder
+	ended := false
+	h.visit(w, r, h.place(h.previews, id, ""), func(ctx context.Context) (service.Release, error) { // openPreview gives it its folder
+		release, err := load(ctx)
+		ended = errors.Is(err, service.ErrPreviewEnded)
+		return release, err
+	})
+	if ended {
+		h.EndPreview(id)
+	}
 }
 
 // EndPreview implements service.Host.
@@ -37,8 +45,6 @@ func (h *siteHost) EndPreview(id string) {
 		_ = os.RemoveAll(s.dir) // the next start tries again
 	}
 }
-
-var errEnded = errors.New("the preview has ended")
 
 // openPreview gives a preview a state of its own: what the live site's databases hold
 // now. Its leads are among the site's.

@@ -217,3 +217,35 @@ func TestRestUnderLoad(t *testing.T) {
 		t.Errorf("%d of %d open sites are needed by nobody", len(resting), open)
 	}
 }
+
+// TestVisitOfAPreviewThatEnds: a visit that began before its preview ended does not open it
+// anew, and is told what any later one is.
+func TestVisitOfAPreviewThatEnds(t *testing.T) {
+	h, release := hosting(t)
+	h.notice = func(err error) { t.Error(err) }
+	visit := func(ended bool) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.Preview(w, httptest.NewRequest(http.MethodGet, "http://p.preview.localhost/a.txt", nil), "p", func(context.Context) (service.Release, error) {
+			if ended {
+				return service.Release{}, service.ErrPreviewEnded
+			}
+			r := release("s", "next")
+			r.Preview = true
+			return r, nil
+		})
+		return w
+	}
+	if got := visit(false); got.Code != http.StatusOK {
+		t.Fatalf("%d %s", got.Code, got.Body)
+	}
+	h.EndPreview("p")
+	if got := visit(true); got.Code != http.StatusNotFound {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+	if len(h.previews) > 0 {
+		t.Error("a preview that has ended has a place")
+	}
+	if left, err := filepath.Glob(filepath.Join(h.dir, "s", "previews", "*")); err != nil || len(left) > 0 {
+		t.Errorf("%q, %v", left, err)
+	}
+}

@@ -66,7 +66,7 @@ func (s *hostedSite) load(ctx context.Context, load func(context.Context) (servi
 	now := s.host.cli.now()
 	switch failed := s.failedAt.Load(); {
 	case s.ended:
-		return errEnded
+		return service.ErrPreviewEnded
 	case s.usage.isShown():
 		s.usage.hold()
 		return nil
