@@ -107,7 +107,7 @@ func (f *frozen) copyTo(ctx context.Context, name, file string) error {
 	return dbfile.Copy(ctx, f.views[name].conn, file)
 }
 
-// refused is why a database cannot be read.
+// refused is why a database cannot be read or copied.
 func refused(name string, err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -119,6 +119,8 @@ func refused(name string, err error) error {
 		return &Error{Code: CodeBusy, Msg: quoted + " is being written by another process", Fix: "run this again when it is done", cause: err}
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return &Error{Code: CodeUnusable, Msg: quoted + " is damaged", Fix: "load a snapshot, or reset the state", cause: err}
+	case sqlite3.SQLITE_FULL:
+		return &Error{Code: CodeUnusable, Msg: "the disk is full", Fix: "make room on the disk, then run it again", cause: err}
 	}
 	return fmt.Errorf("read %s: %w", quoted, err)
 }
