@@ -83,16 +83,21 @@ async function serve(visit) {
 }
 
 /** The static file at the path, as the assets' own server answers for it. */
-async function findFile({ request, url, path, env }, method) {
+async function findFile({ request, url, path, env, member }, method) {
   if (!env.ASSETS) return undefined;
   const target = new URL(url);
   target.pathname = escapePath(path);
   const answer = await env.ASSETS.fetch(new Request(target, { method, headers: request.headers, redirect: "manual" }));
   if (answer.status === 404) return undefined;
-  if (answer.headers.has("cache-control")) return answer;
+  if ((answer.headers.get("cache-control") ?? PUBLIC) !== PUBLIC) return answer; // a rule of "_headers" says it
   const dated = new Response(answer.body, answer);
-  dated.headers.set("cache-control", PUBLIC);
+  dated.headers.set("cache-control", fileCaching(answer.headers.get("content-type") ?? "", member));
   return dated;
+}
+
+/** Browsers keep a page that was left, to go back to, also that from which its visitor signed out: none for members. */
+function fileCaching(type, member) {
+  return member && type.startsWith("text/html") ? "no-store" : PUBLIC;
 }
 
 /** The nearest 404.html upwards. That of a members folder is for members. */
@@ -102,7 +107,8 @@ async function notFound({ request, url, path, env, member }) {
     const known = config.notFound.find((one) => one.folder === folder);
     if (known && isReading(request) && (member || !known.guarded)) {
       const answer = await env.ASSETS.fetch(new URL(escapePath(`${folder}/404`), url));
-      const headers = new Headers({ "content-type": answer.headers.get("content-type") ?? "text/html; charset=utf-8", "cache-control": PUBLIC });
+      const type = answer.headers.get("content-type") ?? "text/html; charset=utf-8";
+      const headers = new Headers({ "content-type": type, "cache-control": fileCaching(type, member) });
       return new Response(request.method === "HEAD" ? null : answer.body, { status: 404, headers });
     }
     if (end === 0) break;
