@@ -115,7 +115,7 @@ func TestLeftBehind(t *testing.T) {
 		`vercel.json={"headers":[]} api/hello.ts`:                                  "vercel.json api/*",
 		`vercel.json={"cleanUrls":true}`:                                           "",
 		`firebase.json={"rewrites":[]} functions/api/[id].ts`:                      "firebase.json functions/*",
-		"functions/hello.js":                                                       "functions/*+",
+		"functions/hello.js functions/of/README.md":                                "functions/*+",
 	} {
 		var got []string
 		for _, left := range starter.LeftBehind(tree(files)) {
