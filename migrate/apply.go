@@ -367,9 +367,9 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 		return f.refused(s, g, nil)
 	}
 	err := r.statement(ctx, text)
-	begin := position(f.path(), f.SQL, s.start)
+	begin := func() token.Position { return position(f.path(), f.SQL, s.start) } // which counts lines from the file's first
 	if l, over := limitOf(text, err); over && r.o.Limited && l.id != sqlite3.SQLITE_LIMIT_VDBE_OP && g.msg == "" {
-		return &Error{Pos: begin, Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what, Fix: "do it in smaller ones", cause: err}
+		return &Error{Pos: begin(), Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what, Fix: "do it in smaller ones", cause: err}
 	}
 	if err != nil && g.msg == "" {
 		err = r.beyondLimits(ctx, f, s, err)
@@ -381,10 +381,10 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 		return f.refused(s, g, err)
 	}
 	if firstWord(text) == "VACUUM" {
-		return &Error{Pos: begin, Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction", Fix: "remove the statement; space of deleted rows is used again by itself", cause: err}
+		return &Error{Pos: begin(), Code: CodeVacuum, Msg: "a migration must not vacuum: it cannot be part of a transaction", Fix: "remove the statement; space of deleted rows is used again by itself", cause: err}
 	}
 	e := databaseError("the statement fails", err)
-	e.Pos = begin
+	e.Pos = begin()
 	if !e.blamesDatabase() {
 		e.Msg = message(err)
 		if name, ok := strings.CutPrefix(e.Msg, "no such function: "); ok && forbiddenFunctions[strings.ToLower(name)] {
