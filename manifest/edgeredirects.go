@@ -293,7 +293,7 @@ func (f *edgeFile) leadsOn(words []string, at span, rule redirectRule) bool {
 		f.refuse(codeEdgeLoop, at, fmt.Sprintf("%s leads back to a path of the rule: pages are known without index.html", quote(words[1])), once)
 		return false
 	}
-	if rule.status == 200 || placeholder.MatchString(to) {
+	if rule.status == 200 || rule.varies() {
 		return true
 	}
 	if _, back := rule.from.match("", rule.lead(to).next()); back {
@@ -306,25 +306,38 @@ func (f *edgeFile) leadsOn(words []string, at span, rule redirectRule) bool {
 // maxHops is how many redirects in a row browsers follow.
 const maxHops = 20
 
-// checkLoops refuses rules that lead to each other, each loop at its last rule. What a rule leads to that keeps a part of
-// the path depends on the path: it is only looked at where another one leads to it.
+// varies reports whether the destination has a part of the path in it.
+func (r redirectRule) varies() bool { return placeholder.MatchString(r.to) }
+
+// checkLoops refuses rules that lead to each other, each loop at its last rule. Where a rule leads that has a part of the
+// path in its destination depends on the path: it is only looked at where another one leads to it.
 func (r *EdgeRules) checkLoops(f *edgeFile) {
 	told := map[int]bool{} // by line
 	for _, rule := range slices.Backward(r.redirects) {
-		if told[rule.line] || placeholder.MatchString(rule.to) {
+		if told[rule.line] || rule.varies() {
 			continue
 		}
-		lines := []int{rule.line}
-		for d := rule.lead(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
-			if d = r.Redirect(d.next()); d.Line == 0 || told[d.Line] || d.Line == rule.line {
-				if d.Line == rule.line {
-					f.refuse(codeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]), "give one of them another destination")
-					for _, line := range lines {
-						told[line] = true
-					}
-				}
-				break
-			}
+		loop := r.loopOf(rule)
+		if loop == nil {
+			continue
+		}
+		f.refuse(codeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", loop[len(loop)-1]), "give one of them another destination")
+		for _, line := range loop {
+			told[line] = true
 		}
 	}
+}
+
+// loopOf are the lines of the rules that lead from a rule back to it, from its own on; nil where none do.
+func (r *EdgeRules) loopOf(rule redirectRule) (lines []int) {
+	lines = append(lines, rule.line)
+	for d := rule.lead(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
+		switch d = r.Redirect(d.next()); d.Line {
+		case 0:
+			return nil
+		case rule.line:
+			return lines
+		}
+	}
+	return nil
 }

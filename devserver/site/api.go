@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"iter"
 	"net/http"
 	"strconv"
@@ -54,7 +55,7 @@ func (x *exchange) apiLeads() {
 		return
 	}
 	query := x.r.URL.Query()
-	writeList(x, "leads", x.site.store.EachLead(x.r.Context(), LeadFilter{Form: query.Get("form"), Limit: number(query.Get("limit"))}))
+	writeList(x, "leads", x.site.store.eachLead(x.r.Context(), LeadFilter{Form: query.Get("form"), Limit: number(query.Get("limit"))}))
 }
 
 func (x *exchange) apiEvents() {
@@ -63,45 +64,36 @@ func (x *exchange) apiEvents() {
 	}
 	query := x.r.URL.Query()
 	filter := EventFilter{Name: query.Get("name"), Form: query.Get("form"), Limit: number(query.Get("limit"))}
-	writeList(x, "events", x.site.store.EachEvent(x.r.Context(), filter))
+	writeList(x, "events", x.site.store.eachEvent(x.r.Context(), filter))
 }
 
 // writeList writes an object with one list while that is read: visitors decide how long it is.
 func writeList[T any](x *exchange, name string, all iter.Seq2[T, error]) {
-	lead := `{"` + name + `":[`
-	begin := func() {
-		x.out.Header().Set("Content-Type", "application/json; charset=utf-8")
-		x.out.write([]byte(lead))
-		lead = ""
+	x.out.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if x.r.Method == http.MethodHead {
+		x.out.begin()
+		return
 	}
+	before := `{"` + name + `":[`
 	for each, err := range all {
 		var text []byte
 		if err == nil {
 			text, err = marshal(each)
 		}
-		switch {
-		case err != nil && lead != "":
+		err = cmp.Or(err, x.r.Context().Err())
+		if err != nil && before != "," {
 			x.databaseFailed(name+" not read", err)
 			return
-		case err != nil:
+		}
+		if err != nil {
 			x.failure = err.Error()
-			x.site.options.Logger.Error(name+" not read to their end", "error", err)
 			panic(http.ErrAbortHandler) // what is out is no whole list
-		case lead != "":
-			begin()
-		default:
-			x.out.write([]byte{','})
 		}
-		if x.r.Method == http.MethodHead {
-			return
-		}
-		x.out.write(text)
-		if x.r.Context().Err() != nil {
-			panic(http.ErrAbortHandler)
-		}
+		x.out.write(append([]byte(before), text...))
+		before = ","
 	}
-	if lead != "" {
-		begin()
+	if before != "," {
+		x.out.write([]byte(before))
 	}
 	x.out.write([]byte("]}\n"))
 }
@@ -218,7 +210,7 @@ func (x *exchange) missedEvents() (last int64, err error) {
 	last = sequence(x.r.Header.Get("Last-Event-ID"))
 	hello := []byte(": hello\n\n")
 	if last > 0 {
-		for e, err := range x.site.store.EachEvent(x.r.Context(), EventFilter{After: last}) {
+		for e, err := range x.site.store.eachEvent(x.r.Context(), EventFilter{After: last}) {
 			switch {
 			case err != nil && hello != nil:
 				return 0, err

@@ -17,12 +17,12 @@ FROM leads l`
 
 // Leads returns leads, newest first.
 func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
-	return gather(s.EachLead(ctx, f))
+	return gather(s.eachLead(ctx, f))
 }
 
-// EachLead goes through leads, newest first, and holds few of them at a time. An error is
+// eachLead goes through leads, newest first, and holds few of them at a time. An error is
 // the last it gives.
-func (s *Store) EachLead(ctx context.Context, f LeadFilter) iter.Seq2[Lead, error] {
+func (s *Store) eachLead(ctx context.Context, f LeadFilter) iter.Seq2[Lead, error] {
 	return inPieces(f.Limit, math.MaxInt64, func(before int64, most int) ([]placed[Lead], error) {
 		var where conditions
 		where.equal("l.id", f.ID)
@@ -48,11 +48,11 @@ FROM events e JOIN leads l ON l.id = e.lead_id LEFT JOIN deliveries d ON d.seq =
 
 // Events returns events, newest first unless the filter says otherwise.
 func (s *Store) Events(ctx context.Context, f EventFilter) ([]Event, error) {
-	return gather(s.EachEvent(ctx, f))
+	return gather(s.eachEvent(ctx, f))
 }
 
-// EachEvent goes through events as EachLead does through leads.
-func (s *Store) EachEvent(ctx context.Context, f EventFilter) iter.Seq2[Event, error] {
+// eachEvent goes through events as eachLead does through leads.
+func (s *Store) eachEvent(ctx context.Context, f EventFilter) iter.Seq2[Event, error] {
 	first, beyond, order := int64(math.MaxInt64), "e.seq < ?", " ORDER BY e.seq DESC LIMIT ?"
 	if f.After > 0 || f.Oldest {
 		first, beyond, order = f.After, "e.seq > ?", " ORDER BY e.seq LIMIT ?"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,20 +55,8 @@ func TestLeadsArrive(t *testing.T) {
 	}
 	host.refuse = nil
 	w.take() // it is not forgotten
-	seen, cursor := []string{}, ""
-	for {
-		args := map[string]any{"limit": 100}
-		if cursor != "" {
-			args["cursor"] = cursor
-		}
-		body, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var page toolapi.LeadList
-		if err := json.Unmarshal(w.ok("member", "page.leads", string(body)).body, &page); err != nil {
-			t.Fatal(err)
-		}
+	var seen []string
+	for page := range w.leadPages() {
 		if page.Total != 1210 {
 			t.Fatalf("%d leads", page.Total)
 		}
@@ -77,9 +66,6 @@ func TestLeadsArrive(t *testing.T) {
 			if _, err := fmt.Sscanf(l.ID, "lead_ours_%d", &n); err != nil || l.SiteID != ours || !strings.HasPrefix(string(l.Fields), fmt.Sprintf(`{"z":%d,"a":`, n)) || len(l.Events) != 1 || l.Preview != (n%10 == 0) {
 				t.Fatalf("%+v", l)
 			}
-		}
-		if cursor = page.NextCursor; cursor == "" {
-			break
 		}
 	}
 	for i, id := range seen {
@@ -120,6 +106,32 @@ func TestLeadsAfterTheEnd(t *testing.T) {
 	<-ended
 }
 
+// leadPages are the pages of a member's leads, with how many bytes each answer is.
+func (w *world) leadPages() iter.Seq2[toolapi.LeadList, int] {
+	return func(yield func(toolapi.LeadList, int) bool) {
+		w.Helper()
+		for cursor := ""; ; {
+			args := map[string]any{"limit": 100}
+			if cursor != "" {
+				args["cursor"] = cursor
+			}
+			body, err := json.Marshal(args)
+			if err != nil {
+				w.Fatal(err)
+			}
+			a := w.ok("member", "page.leads", string(body))
+			var page toolapi.LeadList
+			if err := json.Unmarshal(a.body, &page); err != nil {
+				w.Fatal(err)
+			}
+			if !yield(page, len(a.body)) || page.NextCursor == "" {
+				return
+			}
+			cursor = page.NextCursor
+		}
+	}
+}
+
 // TestLongLeads: visitors decide what is in a lead, and not how long an answer is. Pages of
 // long ones are shorter, and together they are whole.
 func TestLongLeads(t *testing.T) {
@@ -131,25 +143,9 @@ func TestLongLeads(t *testing.T) {
 	host.leads = map[string][]service.Captured{w.demo.IDs["site_id"]: append(leads, captured("ours", 8, 30)...)}
 	w.take(w.demo.IDs["site_id"])
 	var pages []int
-	for cursor := ""; ; {
-		args := map[string]any{"limit": 100}
-		if cursor != "" {
-			args["cursor"] = cursor
-		}
-		body, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := w.ok("member", "page.leads", string(body))
-		var page toolapi.LeadList
-		if err := json.Unmarshal(a.body, &page); err != nil {
-			t.Fatal(err)
-		}
-		if pages = append(pages, len(page.Leads)); page.Total != 30 || len(a.body) > 16<<20 {
-			t.Errorf("%d leads in all, %d bytes", page.Total, len(a.body))
-		}
-		if cursor = page.NextCursor; cursor == "" {
-			break
+	for page, size := range w.leadPages() {
+		if pages = append(pages, len(page.Leads)); page.Total != 30 || size > 16<<20 {
+			t.Errorf("%d leads in all, %d bytes", page.Total, size)
 		}
 	}
 	if want := []int{25, 2, 2, 1}; !slices.Equal(pages, want) { // 23 short ones and two long ones first

@@ -469,6 +469,15 @@ func TestCollectEndsPreviews(t *testing.T) {
 	}
 }
 
+// visit has the service answer a browser that has cookies.
+func (w *world) visit(to http.ResponseWriter, address string, cookies ...*http.Cookie) {
+	r := httptest.NewRequest(http.MethodGet, address, nil)
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	w.service.ServeHTTP(to, r)
+}
+
 // TestPreviewsLeaveEachOtherOpen: code of a preview may set cookies for the hosts of all, and
 // knows those of its own link. No other preview takes one for its own.
 func TestPreviewsLeaveEachOtherOpen(t *testing.T) {
@@ -476,12 +485,8 @@ func TestPreviewsLeaveEachOtherOpen(t *testing.T) {
 	w.revisionOf("one")
 	host.serve = func(w http.ResponseWriter) { _, _ = io.WriteString(w, "a preview") }
 	visit := func(address string, cookies ...*http.Cookie) *http.Response {
-		r := httptest.NewRequest(http.MethodGet, address, nil)
-		for _, c := range cookies {
-			r.AddCookie(c)
-		}
 		got := httptest.NewRecorder()
-		w.service.ServeHTTP(got, r)
+		w.visit(got, address, cookies...)
 		return got.Result()
 	}
 	open := func() (address string, cookie *http.Cookie) {
@@ -533,12 +538,8 @@ func TestPagesSendFiles(t *testing.T) {
 		}
 	}
 	visit := func(address string, cookies ...*http.Cookie) *sending {
-		r := httptest.NewRequest(http.MethodGet, address, nil)
-		for _, c := range cookies {
-			r.AddCookie(c)
-		}
 		got := &sending{ResponseRecorder: httptest.NewRecorder()}
-		w.service.ServeHTTP(got, r)
+		w.visit(got, address, cookies...)
 		return got
 	}
 	link := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"])).text("url")
@@ -597,12 +598,8 @@ func TestPreviewIsRevokedDuringAVisit(t *testing.T) {
 	a := w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"]))
 	address, _, _ := strings.Cut(a.text("url"), "/__preview/")
 	visit := func(url string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(http.MethodGet, url, nil)
-		for _, c := range cookies {
-			r.AddCookie(c)
-		}
 		got := httptest.NewRecorder()
-		w.service.ServeHTTP(got, r)
+		w.visit(got, url, cookies...)
 		return got
 	}
 	loaded := 0
