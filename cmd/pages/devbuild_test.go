@@ -11,11 +11,9 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// TestWatchedFoldersHoldNoDatabase: where a folder is watched by opening what lies in it,
-// that would end the locks of databases. Also when a migration stopped the build, which
-// goes on when a command has told that the database was mended.
-func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
-	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a (x);\n"})
+// building is the builder of a site, with its console.
+func building(t *testing.T, dir string) *siteBuilder {
+	t.Helper()
 	m, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -25,16 +23,44 @@ func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
 	b, err := (&devRun{cli: c, flags: &devFlags{}, dir: dir, manifest: m, state: s}).newBuilder(t.Context(), newConsole(c))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.close()
+	t.Cleanup(b.close)
+	return b
+}
+
+// TestFailuresAreToldOnceForEachBuild: what was told is forgotten when a build has ended, which is
+// before it is served, and not when it is told of: a request may have failed meanwhile.
+func TestFailuresAreToldOnceForEachBuild(t *testing.T) {
+	b := building(t, migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE nonsense (;\n"}))
+	isNew := func(want bool, when string) {
+		t.Helper()
+		if got := b.console.isNew("a failure"); got != want {
+			t.Errorf("%s: told %v", when, got)
+		}
+	}
+	isNew(true, "at first")
+	isNew(false, "again")
+	b.Build(t.Context(), nil)
+	isNew(true, "after a build")
+	b.console.build(devserver.Build{Number: 2, OK: true})
+	isNew(false, "when that is told of")
+}
+
+// TestWatchedFoldersHoldNoDatabase: where a folder is watched by opening what lies in it,
+// that would end the locks of databases. Also when a migration stopped the build, which
+// goes on when a command has told that the database was mended.
+func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
+	dir := migrationSite(t, map[string]string{"0001_a.sql": "CREATE TABLE a (x);\n"})
+	b := building(t, dir)
+	s := b.state
 	if err := os.WriteFile(filepath.Join(dir, "migrations", "0002_b.sql"), []byte("CREATE TABLE nonsense (;\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
