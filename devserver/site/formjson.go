@@ -10,7 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// json reads one object whose keys are the fields. Every value is kept as it is.
+// json reads one object whose keys are the fields. Every value is kept as it is, but for what no text can
+// hold: bytes that are not UTF-8 and escapes of half a character, which become U+FFFD.
 func (f *formReader) json(body io.Reader) error {
 	text, err := io.ReadAll(body)
 	if err != nil {
@@ -39,11 +40,11 @@ func (f *formReader) addJSON(each Field) error {
 		}
 		return f.add(each.Name, value)
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, each.Value); err != nil {
+	value := jsontext.Value(each.Value)
+	if err := value.Format(jsontext.AllowInvalidUTF8(true)); err != nil {
 		return errJSONObject
 	}
-	each.Value = compact.Bytes()
+	each.Value = json.RawMessage(value)
 	if err := checkField(each.Name, len(each.text())); err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ var (
 
 // checkJSON walks a document: one value and nothing after it, no key twice, not too deep.
 func checkJSON(text []byte) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true)) // which becomes U+FFFD
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
 	for values := 0; ; {
 		_, err := d.ReadToken()
 		switch {

@@ -128,6 +128,11 @@ func TestFormEncodings(t *testing.T) {
 			`{"name":"Kim","cv":{"filename":"kim.pdf","size":5,"content_type":"application/pdf","sha256":"5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"},"empty":""}`,
 		},
 		{"json", "application/json", `{"form":"contact","name":"Kim","n":1.50,"ok":true,"none":null,"list":[1,{"a":2}]}`, `{"name":"Kim","n":1.50,"ok":true,"none":null,"list":[1,{"a":2}]}`},
+		{"json not UTF-8", "application/json", "{\"form\":\"contact\",\"a\":\"q\xffz\",\"b\":[{\"c\xff\":\"\xff\"}]}", "{\"a\":\"q\ufffdz\",\"b\":[{\"c\ufffd\":\"\ufffd\"}]}"},
+		{
+			"json with half a character", "application/json", `{"form":"contact","\ud800":"a","b":"\udc00 \ud83d\ude00","c":[{"\ud800":"\ud800"}]}`,
+			"{\"\ufffd\":\"a\",\"b\":\"\ufffd 😀\",\"c\":[{\"\ufffd\":\"\ufffd\"}]}",
+		},
 		{"json names", "application/json", `{"form":"contact","_next":"/","__proto__":{"a":1},"_x":2}`, `{"__proto__":{"a":1},"_x":2}`},
 		{"a name of 10 KiB", "application/x-www-form-urlencoded", "form=contact&" + strings.Repeat("n", 10<<10) + "=1", `{"` + strings.Repeat("n", 10<<10) + `":"1"}`},
 		{"json order", "application/json; charset=utf-8", `{"z":"1","form":"contact","a":"2"}`, `{"z":"1","a":"2"}`},
