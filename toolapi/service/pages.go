@@ -94,14 +94,13 @@ func (s *Service) pagesCall(x *exchange) error {
 		x.Header().Set("Allow", strings.Join(allowed, ", "))
 		return toolapi.NewError(toolapi.CodeMethodNotAllowed, "This address takes "+strings.Join(allowed, " and ")+".")
 	}
-	x.sends = kind.Sends
+	x.tool, x.sends = kind.Name, kind.Sends
 	if err := s.admit(x, c); err != nil {
 		return err
 	}
 	if !ok {
 		return notFound()
 	}
-	x.tool = kind.Name
 	c.tool = &toolapi.Tool{Name: kind.Name}
 	var err error
 	if c.headerID, err = toolapi.HeaderKey(x.r.Header); err != nil {

@@ -93,6 +93,20 @@ func TestRateHeaders(t *testing.T) {
 	}
 }
 
+// TestRateOfPages: an import over the rate says how long to wait in the header alone (section 7.3).
+func TestRateOfPages(t *testing.T) {
+	w := newWorld(t)
+	key := w.key(1)
+	w.hits(key, 1)
+	for path, told := range map[string]bool{toolapi.ImportsPath: false, toolapi.PreviewLinksPath: true, toolapi.UploadsPath: true} {
+		a := w.request(http.MethodPost, path, key, "{}")
+		inner, _ := a.fields["error"].(map[string]any)
+		if a.status != 429 || a.header.Get("Retry-After") != "60" || inner["code"] != toolapi.CodeRateLimited || (inner["retry_after_seconds"] == 60.0) != told {
+			t.Errorf("%s: %d %v %s", path, a.status, a.header, a.body)
+		}
+	}
+}
+
 // TestParallelRate is H-026.
 func TestParallelRate(t *testing.T) {
 	w := newWorld(t)
