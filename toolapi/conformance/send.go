@@ -65,6 +65,12 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 			id := r.open(site{"a": one})
 			a := r.do(http.MethodPut, toolapi.BlobPath(id, hash(one)), r.Key, io.MultiReader(bytes.NewReader(one)))
 			r.want(a, http.StatusLengthRequired, "length_required")
+			empty := r.open(site{"a": {}})
+			conn, reader := r.raw(http.MethodPut, toolapi.BlobPath(empty, hash(nil)), r.Key, -1)
+			defer conn.Close()
+			if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 411 ") {
+				r.Errorf("without a length and a body: %q %v", line, err)
+			}
 		},
 		"U-036": func(r *run) {
 			id := r.open(site{"a": {}, "b": []byte("{}"), "c": unique("c")})
@@ -211,7 +217,7 @@ func (r *run) putAs(id string, contents, sent []byte, header ...string) answer {
 	return r.do(http.MethodPut, toolapi.BlobPath(id, hash(contents)), r.Key, bytes.NewReader(sent), header...)
 }
 
-// raw begins a request on a connection of its own, which the caller closes.
+// raw begins a request on a connection of its own, which the caller closes. A length below zero is not told.
 func (r *run) raw(method, path, key string, length int, more ...string) (net.Conn, *bufio.Reader) {
 	r.Helper()
 	u, err := url.Parse(r.URL)
@@ -222,7 +228,10 @@ func (r *run) raw(method, path, key string, length int, more ...string) (net.Con
 	if err != nil {
 		r.Fatal(err)
 	}
-	head := append([]string{method + " " + path + " HTTP/1.1", "Host: " + u.Host, "Authorization: Bearer " + key, fmt.Sprint("Content-Length: ", length)}, more...)
+	head := append([]string{method + " " + path + " HTTP/1.1", "Host: " + u.Host, "Authorization: Bearer " + key}, more...)
+	if length >= 0 {
+		head = append(head, fmt.Sprint("Content-Length: ", length))
+	}
 	if _, err := io.WriteString(conn, strings.Join(head, "\r\n")+"\r\n\r\n"); err != nil {
 		r.Fatal(err)
 	}

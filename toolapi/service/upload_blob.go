@@ -102,7 +102,7 @@ func (p *pagesCall) sendBlob() error {
 	if u.revision.Valid {
 		return closed()
 	}
-	if r.ContentLength < 0 {
+	if r.ContentLength < 0 || r.ContentLength == 0 && r.Header.Get("Content-Length") == "" {
 		return toolapi.NewPagesError(toolapi.CodeLengthRequired, "Send the blob with its Content-Length.")
 	}
 	body := p.paced()
