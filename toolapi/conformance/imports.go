@@ -93,6 +93,8 @@ func importCases() map[string]func(*run) {
 			}
 			a := r.importAs(zipType, make([]byte, toolapi.MaxArchiveBytes+1))
 			r.want(a, http.StatusRequestEntityTooLarge, "body_too_large")
+			a = r.do(http.MethodPost, toolapi.ImportsPath+"?site_id="+r.Site+"&workspace=", r.Key, bytes.NewReader(archive), "Content-Type", zipType)
+			r.want(a, http.StatusBadRequest, "invalid_arguments") // a slug has a character at least
 		},
 		"Z-017": func(r *run) {
 			archive := zipOf(whole(site{"a": unique("a")}))

@@ -91,6 +91,9 @@ func (p *pagesCall) siteOfQuery(t tx) (siteRow, error) {
 	if q["site_id"] == "" {
 		return siteRow{}, badArguments([]toolapi.Issue{{Path: "site_id", Message: "is required in the query"}})
 	}
+	if slug, given := q["workspace"]; given && slug == "" {
+		return siteRow{}, badArguments([]toolapi.Issue{{Path: "workspace", Message: "must not be empty"}})
+	}
 	if err := p.work(t, q["workspace"]); err != nil {
 		return siteRow{}, err
 	}
