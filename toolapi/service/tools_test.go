@@ -121,6 +121,7 @@ func TestCursors(t *testing.T) {
 		"workspace": {"both", js("workspace", "globex", "cursor", cursor)},
 		"key":       {"member", js("cursor", cursor)},
 		"tampered":  {"both", js("workspace", "acme", "cursor", cursor[:30]+"A"+cursor[31:])},
+		"folded":    {"both", js("workspace", "acme", "cursor", cursor[:30]+"\n"+cursor[30:])},
 		"cut":       {"both", js("workspace", "acme", "cursor", cursor[:len(cursor)-1])},
 		"nonsense":  {"both", js("workspace", "acme", "cursor", "x")},
 	} {
