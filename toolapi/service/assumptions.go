@@ -43,7 +43,8 @@ import "time"
 // site, then the bundle. Who may edit may upload; who may publish may publish. A blob
 // that is there already is checked all the same. An idempotency key that was used for
 // another request is answered with 422, a body that comes too slowly with 408.
-// What a revision holds is read at RevisionsPath.
+// What a revision holds is read at RevisionsPath. The modes in an archive are passed over, setuid too:
+// nothing of it becomes a file that could be run.
 //
 // What is served. The entry of an upload is one module, as pages build makes it, with
 // its WebAssembly modules beside it: the service bundles nothing, since a bundler would
