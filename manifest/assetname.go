@@ -22,6 +22,7 @@ const (
 //nolint:gochecknoglobals // constants
 var (
 	percentEncoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	secretFile     = regexp.MustCompile(`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
 	windowsName    = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$)(\.|$)`)
 )
 
@@ -34,7 +35,11 @@ type AssetNames struct {
 // Check takes the next public file: its name relative to the bundle root, and the path it is served under, in
 // form C and without a leading slash. It returns the error, and true, when the file cannot be served.
 func (n *AssetNames) Check(file, path string) (Diagnostic, bool) {
-	if code, reason := nameFault(path); code != "" {
+	code, reason := nameFault(path)
+	if code == "" && long(file) { // with the folder it is in
+		code, reason = codeNameLong, reasonLong
+	}
+	if code != "" {
 		return refusal(code, file, "rename it", "%q cannot be served: its path %s", file, reason), true
 	}
 	folded := FoldName(path)
@@ -54,10 +59,31 @@ func (n *AssetNames) Check(file, path string) (Diagnostic, bool) {
 // bundle can carry. file is the whole name, relative to the bundle root.
 func CheckMigrationName(file string) (Diagnostic, bool) {
 	code, reason := nameFault(file[strings.LastIndexByte(file, '/')+1:])
+	if code == "" && long(file) {
+		code, reason = codeNameLong, reasonLong
+	}
 	if code == "" {
 		return Diagnostic{}, false
 	}
 	return refusal(code, file, "rename it", "%q cannot be a migration: its name %s", file, reason), true
+}
+
+// folderFault is why no file of a folder can be uploaded, whatever it is called: the path of each begins with that of
+// the folder. It is "" when nothing keeps them from it.
+func folderFault(dir string) string {
+	first, _, _ := strings.Cut(dir, "/")
+	switch {
+	case dir == ".":
+		return ""
+	case !norm.NFC.IsNormalString(dir):
+		return "is not in Unicode form C"
+	case strings.EqualFold(first, ".pages"):
+		return "is where the local state lies"
+	case anySegment(dir, SecretName):
+		return "has a name in it of files that hold secrets"
+	}
+	_, reason := nameFault(dir)
+	return reason
 }
 
 // refusal is an error about a whole file of the bundle.
@@ -95,13 +121,23 @@ func slowNameFault(p string) (code, reason string) {
 		return codeNameEncoded, "looks percent-encoded"
 	case strings.Contains(p, "#"):
 		return codeNameURL, `has "#" in it, which ends a path in a URL`
-	case len(p) > maxPathBytes || strings.Count(p, "/") >= maxSegments:
-		return codeNameLong, "is longer than 1024 bytes or 32 segments"
+	case long(p):
+		return codeNameLong, reasonLong
 	case anySegment(p, func(s string) bool { return len(s) > maxSegmentBytes }):
 		return codeNameLong, "has a segment longer than 255 bytes"
 	}
 	return "", ""
 }
+
+const reasonLong = "is longer than 1024 bytes or 32 segments"
+
+// long reports whether a path is over the limits of a whole one in form C.
+func long(p string) bool {
+	return (len(p) > maxPathBytes && len(norm.NFC.String(p)) > maxPathBytes) || strings.Count(p, "/") >= maxSegments
+}
+
+// SecretName reports whether a segment of a path is a name of files that hold secrets, which no upload takes.
+func SecretName(segment string) bool { return secretFile.MatchString(segment) }
 
 // plainName reports whether a path is of the usual kind, which breaks no rule: letters, digits and "-_." of ASCII, no
 // dot at the end of a segment, and nothing of the platform's or of Windows'.

@@ -147,7 +147,7 @@ var rules = [...]Rule{
 	{codePageCut, "the public pages have more in them than is looked through for forms"},
 	{codePathAbsolute, "a path is absolute instead of relative to the bundle root"},
 	{codePathEscape, "a path has a .. segment"},
-	{codePathInvalid, "a path has a backslash or a control character"},
+	{codePathInvalid, "a path has a backslash or a control character, or is a folder whose files cannot be uploaded"},
 	{codePathMissing, "a path names a file or directory that does not exist"},
 	{codePathSymlink, "a symbolic link leads out of the bundle or nowhere"},
 	{codePathUnreadable, "a file or directory cannot be read"},

@@ -106,6 +106,9 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	case !wantDir && isData(name):
 		b.refuse(codePathKind, p, fmt.Sprintf("%s names %s, which is no JavaScript or TypeScript", label, quote(declared)), codeFix(name))
 	default:
+		if why := folderFault(name); wantDir && why != "" {
+			b.refuse(codePathInvalid, p, fmt.Sprintf("%s names %s, whose files cannot be uploaded: its path %s", label, quote(declared), why), "rename the folder")
+		}
 		return name, true
 	}
 	return "", false

@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -28,6 +29,41 @@ func (l lenient) Open(name string) (fs.File, error)          { return l.MapFS.Op
 func (l lenient) Stat(name string) (fs.FileInfo, error)      { return l.MapFS.Stat(l.meant(name)) }
 func (l lenient) Lstat(name string) (fs.FileInfo, error)     { return l.MapFS.Lstat(l.meant(name)) }
 func (l lenient) ReadDir(name string) ([]fs.DirEntry, error) { return l.MapFS.ReadDir(l.meant(name)) }
+
+// TestFoldersThatAreNotUploaded: every file of them would be refused by the upload, for a path that begins with theirs.
+func TestFoldersThatAreNotUploaded(t *testing.T) {
+	for dir, why := range map[string]string{
+		"a b/(old)": "", "dist.d": "", "é": "", "x/.pages": "", "keys.db": "",
+		"pub#x":     `has "#" in it, which ends a path in a URL`,
+		"pub%20x":   "looks percent-encoded",
+		"x/con":     "has a name in it that Windows keeps for devices",
+		"a*b":       "has a character in it that Windows refuses in names",
+		"dist.":     "has a segment that starts or ends in a space, or ends in a dot",
+		"__Pages/x": `lies under "__pages", which the platform keeps for itself`,
+		".Pages/x":  "is where the local state lies",
+		"x/.git":    "has a name in it of files that hold secrets",
+		"e\u0301":   "is not in Unicode form C",
+	} {
+		for label, text := range map[string]string{"assets": `{"assets":"%s"}`, "migrations": `{"bindings":{"database":{"migrations":"%s"}}}`} {
+			files := tree(map[string]string{dir + "/1.sql": "select 1"})
+			files[manifest.FileName] = &fstest.MapFile{Data: fmt.Appendf(nil, text, dir)}
+			_, diags := manifest.Load(files, manifest.FileName)
+			var got string
+			for _, d := range diags {
+				if d.Severity == manifest.Error {
+					got += d.Message
+				}
+			}
+			want := ""
+			if why != "" {
+				want = fmt.Sprintf("%s names %q, whose files cannot be uploaded: its path %s", label, dir, why)
+			}
+			if got != want {
+				t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
+			}
+		}
+	}
+}
 
 // TestLoadSpelling takes no path that only such a disk finds: the file would be served as one that the manifest does
 // not name.

@@ -176,6 +176,8 @@ func TestWalkedPaths(t *testing.T) {
 			want = bundle.CodeCollision
 		case want == bundle.CodeNotNFC:
 			want = ""
+		case want == "" && bundle.CheckPath("public/"+c.paths[0]) != nil:
+			want = bundle.CodeTooLong // with the folder
 		}
 		_, diags := manifest.Load(os.DirFS(dir), manifest.FileName)
 		got := ""

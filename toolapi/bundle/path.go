@@ -46,8 +46,7 @@ const (
 )
 
 var (
-	encoded    = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	secretName = regexp.MustCompile(`^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
+	encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 )
 
 // rule is a rule that looks at one path alone.
@@ -69,7 +68,7 @@ var rules = []rule{
 	{CodeTraversal, anySegment(func(s string) bool { return s == "." || s == ".." }), `has a segment "." or ".."`},
 	{CodeNotNFC, func(p string) bool { return !norm.NFC.IsNormalString(p) }, "is not in Unicode normalization form C"},
 	{CodeReserved, reserved, "is the platform's own"},
-	{CodeSecret, anySegment(func(s string) bool { return secretName.MatchString(strings.ToLower(s)) }), "is the name of a file that holds secrets"},
+	{CodeSecret, anySegment(manifest.SecretName), "is the name of a file that holds secrets"},
 	{CodeWindowsName, anySegment(manifest.WindowsDevice), "has a name in it that Windows keeps for devices"},
 	{CodeWindowsChar, func(p string) bool { return strings.ContainsAny(p, `<>:"|?*`) }, "has a character in it that Windows refuses in names"},
 	{CodeTrailing, anySegment(func(s string) bool {
@@ -146,7 +145,7 @@ func plain(p string) bool {
 // suspect reports whether the rules about names must look at a path.
 func suspect(p string) bool {
 	for s := range strings.SplitSeq(p, "/") {
-		if lower := strings.ToLower(s); manifest.WindowsDevice(lower) || lower == manifest.FileName || noted(lower) && secretName.MatchString(lower) {
+		if lower := strings.ToLower(s); manifest.WindowsDevice(lower) || lower == manifest.FileName || noted(lower) && manifest.SecretName(lower) {
 			return true
 		}
 	}
