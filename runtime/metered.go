@@ -14,6 +14,7 @@ import (
 type metered struct {
 	http.ResponseWriter
 	limits   Limits
+	hidden   bool // see [WorkerOptions.HideMeter]
 	scope    *engine.Scope
 	exchange *web.Exchange
 	wrote    bool
@@ -34,6 +35,9 @@ func (m *metered) WriteHeader(status int) {
 
 // tell adds the header. It is also for answers that others write, because the Worker failed.
 func (m *metered) tell() {
+	if m.hidden {
+		return
+	}
 	cpu := float64(m.scope.CPU()) / float64(time.Millisecond)
 	m.Header().Add("Server-Timing", fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms", sub;desc="%d of %d"`,
 		cpu, m.limits.CPU.Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))

@@ -55,6 +55,8 @@ type WorkerOptions struct {
 	// Pristine gives every request an isolate of its own that no request was in
 	// before, which finds state that leaks from one request into another.
 	Pristine bool
+	// HideMeter leaves the Server-Timing header out of answers: the meter is for authors, and not for visitors.
+	HideMeter bool
 	// Console is told what the Worker logs, and of promises rejected without a
 	// handler, with positions in the author's files.
 	Console func(Line)
@@ -232,7 +234,7 @@ func (w *Worker) addNode(vm *engine.VM) error {
 // written. The Request that the Worker sees is r's method, URL, headers and
 // body as they are.
 func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
-	m := &metered{ResponseWriter: rw, limits: w.o.Limits}
+	m := &metered{ResponseWriter: rw, limits: w.o.Limits, hidden: w.o.HideMeter}
 	x := web.NewExchange(m, r)
 	defer w.takeTurn(r.Context(), x)()
 	s, err := w.acquire(r.Context(), x.Depth() > 0)

@@ -206,8 +206,8 @@ func TestPublishedSite(t *testing.T) {
 		"/": {status: 200, body: "<h1>first</h1>"}, "/club/secret.txt": {status: 401}, "/club/x": {status: 401}, "/migrations/0001.sql": {status: 404}, "/w/worker.js": {status: 404}, "/pages.deploy.json": {status: 404},
 		"/api/self": {status: 200, body: "307"}, "/../x": {status: 400}, "/club%2fsecret.txt": {status: 400},
 	} {
-		if v := p.visit(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body || v.header.Get("X-Service-Api") != "" {
-			t.Errorf("%s: %d %.100s", path, v.status, v.body)
+		if v := p.visit(t, "GET", demoNew, path, ""); v.status != want.status || want.body != "" && v.body != want.body || v.header.Get("X-Service-Api") != "" || v.header.Get("Server-Timing") != "" {
+			t.Errorf("%s: %d %.100s %v", path, v.status, v.body, v.header)
 		}
 	}
 	for n := 1; n <= 2; n++ {

@@ -16,6 +16,7 @@ import (
 func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorker, error) {
 	m := r.Bundle.Manifest
 	o := workerOptions(m)
+	o.HideMeter = true
 	if err := readWorker(r, &o); err != nil {
 		return nil, err
 	}
