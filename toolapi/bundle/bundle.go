@@ -129,10 +129,15 @@ func manifestFault(diagnostics manifest.Diagnostics) error {
 			if d.Fix != "" {
 				f.Message += "; " + d.Fix
 			}
-			f.Message += "."
+			if !strings.HasSuffix(f.Message, "?") {
+				f.Message += "."
+			}
 		}
 	}
-	if n > 1 {
+	switch {
+	case n == 2:
+		f.Message += " One more thing is wrong with it."
+	case n > 2:
 		f.Message += fmt.Sprintf(" %d more things are wrong with it.", n-1)
 	}
 	return f

@@ -233,6 +233,21 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// TestManifestSentences are what a person reads.
+func TestManifestSentences(t *testing.T) {
+	const one = `The manifest is invalid: the manifest has no key "Entry"; did you mean "entry"?`
+	for manifest, want := range map[string]string{
+		`{"Entry": "index.html"}`:                 one,
+		`{"Entry": "index.html", "x": 1}`:         one + " One more thing is wrong with it.",
+		`{"Entry": "index.html", "x": 1, "y": 1}`: one + " 2 more things are wrong with it.",
+	} {
+		_, err := bundle.New([]byte(manifest), files("index.html"))
+		if fault, ok := errors.AsType[*bundle.FaultError](err); !ok || fault.Message != want {
+			t.Errorf("%s: %v, want %s", manifest, err, want)
+		}
+	}
+}
+
 // TestLimits is U-008 to U-010, U-012 and U-013.
 func TestLimits(t *testing.T) {
 	many := func(n int, size int64) (all []bundle.File) {
