@@ -146,7 +146,11 @@ func (c *cli) logout(ctx context.Context, args []string) error {
 	}
 	kept, ok := store.Logins[base]
 	if !ok {
-		return &failure{code: exitRefused, id: "not-logged-in", msg: fmt.Sprintf("there is no login for %q", base), fix: "pages whoami says which key is used"}
+		msg := "there is no login on this machine"
+		if base != "" {
+			msg = fmt.Sprintf("there is no login for %q", base)
+		}
+		return &failure{code: exitRefused, id: "not-logged-in", msg: msg, fix: "pages whoami says which key is used"}
 	}
 	if kept.Keyring {
 		_, err := fromKeyring(ctx, func() (string, error) { return "", keyring.Delete(keyringService, base) })
