@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -51,12 +50,7 @@ func (c *cli) newDev() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			err := c.dev(cmd.Context(), args, f)
-			var stop signalError
-			if err == nil && errors.As(context.Cause(cmd.Context()), &stop) && stop.signal != os.Interrupt {
-				return stop
-			}
-			return err
+			return untilInterrupt(cmd.Context(), c.dev(cmd.Context(), args, f))
 		},
 	}
 	flags := cmd.Flags()

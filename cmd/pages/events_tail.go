@@ -30,7 +30,7 @@ func (c *cli) newEventsTail() *cobra.Command {
 			if err := c.tailEvents(cmd.Context(), args, f.EventFilter); cmd.Context().Err() == nil {
 				return err
 			}
-			return nil // it was Ctrl-C that ended it
+			return untilInterrupt(cmd.Context(), nil)
 		},
 	}
 	f.add(cmd, 10)

@@ -77,6 +77,14 @@ func reason(err error) string {
 	return err.Error()
 }
 
+// untilInterrupt is how a command ended that goes on until Ctrl-C: well, if that was it; any other signal is an error.
+func untilInterrupt(ctx context.Context, err error) error {
+	if stop, ok := errors.AsType[signalError](context.Cause(ctx)); ok && err == nil && stop.signal != os.Interrupt {
+		return stop
+	}
+	return err
+}
+
 // exit prints what ended a command and returns the exit code. A command that a
 // signal cut short ends with the signal's code, whatever it then failed with.
 func (c *cli) exit(ctx context.Context, err error) int {

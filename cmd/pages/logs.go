@@ -33,7 +33,10 @@ func (c *cli) newLogs() *cobra.Command {
 			if err := f.check(c.now()); err != nil {
 				return err
 			}
-			return c.logs(cmd.Context(), args, f)
+			if err := c.logs(cmd.Context(), args, f); err != nil || !f.follow {
+				return err
+			}
+			return untilInterrupt(cmd.Context(), nil)
 		},
 	}
 	flags := cmd.Flags()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -41,12 +40,7 @@ func (c *cli) newPlatform() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			err := c.platform(cmd.Context(), f)
-			var stop signalError
-			if err == nil && errors.As(context.Cause(cmd.Context()), &stop) && stop.signal != os.Interrupt {
-				return stop
-			}
-			return err
+			return untilInterrupt(cmd.Context(), c.platform(cmd.Context(), f))
 		},
 	}
 	cmd.PersistentFlags().StringVar(&f.data, "data", "", "`folder` of the service's data (default: .pages/platform)")

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// cancelling ends a context at the first thing that is written.
+type cancelling struct {
+	io.Writer
+	cancel func()
+}
+
+func (c cancelling) Write(b []byte) (int, error) {
+	c.cancel()
+	return c.Writer.Write(b)
+}
+
+// TestSignalsThatEndWhatFollows: Ctrl-C is how one ends a command that goes on until then; any other signal cuts it short.
+func TestSignalsThatEndWhatFollows(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
+	for _, command := range []string{"logs --follow", "events tail", "events tail --json"} {
+		for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: exitTerm} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			said := cancelling{io.Discard, func() { cancel(signalError{sign}) }} // that it waits
+			e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: said, dir: dir, now: time.Now}
+			if code := run(ctx, strings.Fields(command), e); code != want {
+				t.Errorf("%s, %v: exit %d, want %d", command, sign, code, want)
+			}
+		}
+	}
+}
