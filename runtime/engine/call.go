@@ -232,7 +232,7 @@ func (vm *VM) goArray(v Value, depth int) []any {
 
 // hostCall is env.host_call(name, name length, this, argc, argv) -> box. The
 // arguments stay the caller's; the returned box and what is in it become its.
-// In place of the name's length may stand a mark of follow.go or owner.go.
+// In place of the name's length may stand a mark of follow.go, owner.go or date.go.
 func hostCall(vm *VM, _ api.Module, stack []uint64) {
 	switch uint32(stack[1]) {
 	case fuel.MarkThen:
@@ -243,6 +243,9 @@ func hostCall(vm *VM, _ api.Module, stack []uint64) {
 		return
 	case fuel.MarkSettle:
 		vm.nested(func() { settleOwned(vm, stack) })
+		return
+	case fuel.MarkDate:
+		vm.nested(func() { readDate(vm, stack) })
 		return
 	}
 	name := vm.read(uint32(stack[0]), uint32(stack[1]))

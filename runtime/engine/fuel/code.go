@@ -122,7 +122,7 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 // corrected returns the code of function i of the module's own with what the other
 // files of this package change in it.
 func (f *follower) corrected(l layout, i int, code []byte) []byte {
-	code = l.readingDates(i, l.releasing(i, l.interpreting(spreadKeys(code))))
+	code = l.releasing(i, l.interpreting(spreadKeys(code)))
 	if l.isComparer(i) {
 		code = withSign(code)
 	}
@@ -138,6 +138,8 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 	switch {
 	case l.imports.funcs+uint32(i) == f.then:
 		return f.allocOwned(code)
+	case i == f.date:
+		return f.dateBody()
 	case i == f.searcher.exec:
 		return f.searching(code)
 	case i == f.mover.copying:

@@ -57,6 +57,7 @@ type follower struct {
 	mover             mover
 	texter            texter
 	tracer            tracer
+	date              int // date.go: js_Date_parse, of the module's own
 }
 
 // follow finds the two functions; nil when the module exports neither: it is
@@ -102,8 +103,13 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	date, err := l.only(dateParserType, dateYear, 1)
+	if err != nil {
+		return nil, err
+	}
 	return &follower{
 		tracer:   tracer,
+		date:     date,
 		owners:   owners,
 		searcher: searcher,
 		mover:    mover,

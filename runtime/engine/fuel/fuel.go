@@ -21,10 +21,10 @@
 // keeps little alive and asks the counter where it may lead back alone (interpreter.go), and
 // values that are not counted are let go of without a look at the runtime (release.go).
 // Faults are corrected: of regular expressions
-// (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go), dates
-// (date.go), copied properties (assign.go) and constructors that are made (construct.go);
-// built-in functions read as elsewhere (native.go), and calls that are too deep say where
-// (overflow.go).
+// (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go), copied
+// properties (assign.go) and constructors that are made (construct.go); dates are read by
+// the host (date.go), built-in functions read as elsewhere (native.go), and calls that are
+// too deep say where (overflow.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32, whose result does not matter here, and that has

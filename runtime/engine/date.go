@@ -1,0 +1,543 @@
+package engine
+
+import "math"
+
+// This file reads dates as V8 does. Of Date.parse the standard gives one format
+// (ECMA-262, 21.4.1.32), and leaves all others to the engine; what people type into
+// forms, and what toLocaleString writes, packages hand to it nevertheless, and so they
+// are to mean here what they mean in production. A text is read in the standard's format
+// as far as that goes, with any number of digits for a fraction of a second, four for an
+// offset and small letters besides; where a T was read it has to go on like that. Else
+// the rest is read by these rules:
+//
+//   - parentheses, whitespace and what is neither a number, a letter nor one of : - + . )
+//     separate; before the first number, so do all words and signs;
+//   - a number with a colon behind it belongs to the time of day, as does the one that
+//     follows; it is over where neither a colon nor a full stop follows;
+//   - a sign behind a time or behind GMT begins an offset: h, hh, hmm, hhmm or h:mm;
+//   - words are months, of which three letters count, AM and PM, and zones;
+//   - other numbers, three at most, are the date: month, day and year, or the year
+//     first where the first number is no day; with the month as a word, the first that is
+//     no day is the year. Years below 100 are those from 1950 to 2049, 2001 where there
+//     is none, and what is not said is 1.
+
+// dateToken is a piece of a text.
+type dateToken struct {
+	kind   dateKind
+	value  int // of a number or a word; the character of a mark
+	length int // characters of a number or a word
+}
+
+type dateKind byte
+
+const (
+	dateEnd dateKind = iota
+	dateNumber
+	dateMark  // one of : - + . )
+	dateSpace // one character of it
+	dateOther
+	dateMonth // value from 1
+	dateHalf  // AM or PM, value is 0 or 12
+	dateZone  // value is its offset in hours
+	dateT
+	dateWord // that is none of these
+)
+
+func (t dateToken) isMark(c int) bool   { return t.kind == dateMark && t.value == c }
+func (t dateToken) isSign() bool        { return t.isMark('+') || t.isMark('-') }
+func (t dateToken) isDigits(n int) bool { return t.kind == dateNumber && t.length == n }
+func (t dateToken) isZ() bool           { return t.kind == dateZone && t.length == 1 }
+
+// within reports whether the token is two digits from low to high.
+func (t dateToken) within(low, high int) bool {
+	return t.isDigits(2) && t.value >= low && t.value <= high
+}
+
+// thousandths is a number as digits behind a decimal point.
+func (t dateToken) thousandths() int {
+	n := t.value
+	for length := min(t.length, dateDigits); length != 3; {
+		if length < 3 {
+			n, length = n*10, length+1
+		} else {
+			n, length = n/10, length-1
+		}
+	}
+	return n
+}
+
+// dateDigits are the digits of a number that count, from the first that is not 0.
+const dateDigits = 9
+
+// dateWords are the words that mean something, of three letters or fewer.
+var dateWords = func() map[string]dateToken {
+	words := map[string]dateToken{"am": {kind: dateHalf}, "pm": {kind: dateHalf, value: 12}, "t": {kind: dateT}}
+	for i, name := range []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"} {
+		words[name] = dateToken{kind: dateMonth, value: i + 1}
+	}
+	for name, hours := range map[string]int{
+		"ut": 0, "utc": 0, "z": 0, "gmt": 0, "edt": -4, "est": -5, "cdt": -5, "cst": -6, "mdt": -6, "mst": -7, "pdt": -7, "pst": -8,
+	} {
+		words[name] = dateToken{kind: dateZone, value: hours}
+	}
+	return words
+}()
+
+// dateReader takes a text apart.
+type dateReader struct {
+	units []byte
+	wide  bool
+	at    int // the next character
+	peek  dateToken
+	pause func() // called now and then
+}
+
+// unit is the next character; 0 behind the last.
+func (r *dateReader) unit() int {
+	switch {
+	case r.wide && r.at*2 < len(r.units):
+		return int(r.units[r.at*2]) | int(r.units[r.at*2+1])<<8
+	case !r.wide && r.at < len(r.units):
+		return int(r.units[r.at])
+	}
+	return 0
+}
+
+// isDateSpace is whitespace, line ends included.
+func isDateSpace(c int) bool {
+	switch c {
+	case ' ', '\t', '\n', '\v', '\f', '\r', 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff:
+		return true
+	}
+	return c >= 0x2000 && c <= 0x200a
+}
+
+func isDateLetter(c int) bool { return c >= 'A' && (c < 0x80 || !isDateSpace(c)) }
+
+// next returns peek and reads the token behind it.
+func (r *dateReader) next() dateToken {
+	t := r.peek
+	r.peek = r.read()
+	return t
+}
+
+// skip steps over the mark c, and reports whether it was there.
+func (r *dateReader) skip(c int) bool {
+	if !r.peek.isMark(c) {
+		return false
+	}
+	r.next()
+	return true
+}
+
+func (r *dateReader) read() dateToken {
+	start, c := r.at, r.unit()
+	switch {
+	case c == 0:
+		return dateToken{}
+	case c >= '0' && c <= '9':
+		n, counted := 0, 0
+		for ; c >= '0' && c <= '9'; c = r.step() {
+			if counted < dateDigits {
+				n = n*10 + c - '0'
+			}
+			if n > 0 {
+				counted++
+			}
+		}
+		return dateToken{dateNumber, n, r.at - start}
+	case isDateLetter(c):
+		return r.word()
+	}
+	switch r.step(); {
+	case c == ':' || c == '-' || c == '+' || c == '.' || c == ')':
+		return dateToken{kind: dateMark, value: c}
+	case isDateSpace(c):
+		return dateToken{kind: dateSpace}
+	case c == '(':
+		for depth := 1; depth > 0 && r.unit() != 0; r.step() {
+			switch r.unit() {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+		}
+	}
+	return dateToken{kind: dateOther}
+}
+
+// step goes on by one character and returns the one that is next then.
+func (r *dateReader) step() int {
+	if r.at++; r.at%pace == 0 {
+		r.pause()
+	}
+	return r.unit()
+}
+
+// word reads letters. A word longer than one that means something means nothing, unless
+// it is a month.
+func (r *dateReader) word() dateToken {
+	var first [3]byte
+	n := 0
+	for c := r.unit(); isDateLetter(c); c = r.step() {
+		switch {
+		case n >= len(first):
+		case c >= 'A' && c <= 'Z':
+			first[n] = byte(c + 'a' - 'A')
+		case c < 0x80:
+			first[n] = byte(c)
+		}
+		n++
+	}
+	known, ok := dateWords[string(first[:min(n, len(first))])]
+	if !ok || n > len(first) && known.kind != dateMonth {
+		return dateToken{dateWord, 0, n}
+	}
+	known.length = n
+	return known
+}
+
+// date is what was read of one.
+type date struct {
+	days     []int // numbers of the date, three at most
+	dayRoom  [3]int
+	month    int // by its name; 0 for none
+	standard bool
+	clock    []int // hours, minutes, seconds, milliseconds
+	room     [4]int
+	half     int // 0 for AM, 12 for PM, -1 for neither
+	zone     offset
+}
+
+// offset is what a zone is ahead of UTC; -1 for hours and minutes not said yet.
+type offset struct{ sign, hours, minutes int }
+
+func (o *offset) set(hours int) {
+	*o = offset{sign: 1, hours: hours}
+	if hours < 0 {
+		*o = offset{sign: -1, hours: -hours}
+	}
+}
+
+// parseDate returns the time that a text means, in milliseconds; NaN for none.
+func parseDate(units []byte, wide bool, pause func()) float64 {
+	r := &dateReader{units: units, wide: wide, pause: pause}
+	r.next()
+	d := &date{half: -1, zone: offset{hours: -1, minutes: -1}}
+	d.days, d.clock = d.dayRoom[:0], d.room[:0]
+	if rest, ok := r.standard(d); ok && r.loose(d, rest) {
+		if ms, ok := d.time(); ok {
+			return float64(ms)
+		}
+	}
+	return math.NaN()
+}
+
+// standard reads as far as the text is in the standard's format, and returns the token
+// to go on with; not ok where nothing else may follow.
+func (r *dateReader) standard(d *date) (rest dateToken, ok bool) {
+	switch {
+	case r.peek.isSign():
+		sign := r.next()
+		if !r.peek.isDigits(6) {
+			return sign, true
+		}
+		year := (',' - sign.value) * r.next().value
+		if year == 0 && sign.isMark('-') {
+			return sign, true // to V8, it is as if it were not there
+		}
+		d.days = append(d.days, year)
+	case r.peek.isDigits(4):
+		d.days = append(d.days, r.next().value)
+	default:
+		return r.next(), true
+	}
+	for _, most := range []int{12, 31} {
+		if !r.skip('-') {
+			break
+		}
+		if !r.peek.within(1, most) {
+			return r.next(), true
+		}
+		d.days = append(d.days, r.next().value)
+	}
+	if r.peek.kind != dateT {
+		if r.peek.kind != dateEnd {
+			return r.next(), true
+		}
+	} else if r.next(); !r.standardClock(d) || !r.standardZone(d) || r.peek.kind != dateEnd {
+		return dateToken{}, false
+	}
+	if d.zone.hours < 0 && len(d.clock) == 0 {
+		d.zone.set(0)
+	}
+	d.standard = true
+	return dateToken{}, true
+}
+
+// standardClock reads HH:mm[:ss[.sss]], where 24 is the end of the day.
+func (r *dateReader) standardClock(d *date) bool {
+	if !r.peek.within(0, 24) {
+		return false
+	}
+	hours, most := r.next().value, 59
+	if hours == 24 {
+		most = 0
+	}
+	if !r.skip(':') || !r.peek.within(0, most) {
+		return false
+	}
+	d.clock = append(d.clock, hours, r.next().value)
+	if !r.skip(':') {
+		return true
+	}
+	if !r.peek.within(0, most) {
+		return false
+	}
+	d.clock = append(d.clock, r.next().value)
+	if !r.skip('.') {
+		return true
+	}
+	if r.peek.kind != dateNumber || most == 0 && r.peek.value > 0 {
+		return false
+	}
+	d.clock = append(d.clock, r.next().thousandths())
+	return true
+}
+
+// standardZone reads nothing, Z, or an offset of hh:mm or hhmm.
+func (r *dateReader) standardZone(d *date) bool {
+	switch {
+	case r.peek.isZ():
+		r.next()
+		d.zone.set(0)
+	case r.peek.isSign():
+		d.zone.sign = ',' - r.next().value
+		switch {
+		case r.peek.isDigits(4):
+			n := r.next().value
+			d.zone.hours, d.zone.minutes = n/100, n%100
+		case r.peek.isDigits(2):
+			d.zone.hours = r.next().value
+			if !r.skip(':') || !r.peek.isDigits(2) {
+				return false
+			}
+			d.zone.minutes = r.next().value
+		default:
+			return false
+		}
+		return d.zone.hours < 24 && d.zone.minutes < 60
+	}
+	return true
+}
+
+// loose reads what is in no format, from t on.
+func (r *dateReader) loose(d *date, t dateToken) bool {
+	for numbered := len(d.days) > 0; t.kind != dateEnd; t = r.next() {
+		switch {
+		case t.kind == dateNumber:
+			numbered = true
+			if !r.number(d, t) {
+				return false
+			}
+		case t.kind == dateHalf && len(d.clock) > 0:
+			d.half = t.value
+		case t.kind == dateMonth:
+			d.month = t.value
+			r.skip('-')
+		case t.kind == dateZone && numbered:
+			d.zone.set(t.value)
+		case t.kind >= dateMonth:
+			if numbered || r.peek.kind == dateNumber {
+				return false
+			}
+		case t.isSign() && (d.zone.hours == 0 && d.zone.minutes == 0 || len(d.clock) > 0):
+			numbered = true
+			if !r.offset(d, t) {
+				return false
+			}
+		case (t.isSign() || t.isMark(')')) && numbered:
+			return false
+		}
+	}
+	return true
+}
+
+// number takes a number as what it can be.
+func (r *dateReader) number(d *date, t dateToken) bool {
+	if r.skip(':') {
+		return r.colon(d, t)
+	}
+	if r.skip('.') && d.expects(t.value) {
+		d.tick(t.value)
+		if r.peek.kind != dateNumber {
+			return false
+		}
+		d.lastTick(r.next().thousandths())
+		return true
+	}
+	switch {
+	case d.zone.hours >= 0 && d.zone.minutes < 0 && t.value < 60:
+		d.zone.minutes = t.value
+		return true
+	case d.expects(t.value):
+		d.lastTick(t.value)
+		return r.peek.kind == dateEnd || r.peek.kind == dateSpace || r.peek.isZ() || r.peek.isSign()
+	case len(d.days) == cap(d.days):
+		return false
+	}
+	d.days = append(d.days, t.value)
+	r.skip('-')
+	return true
+}
+
+// colon takes a number with a colon behind it, or two.
+func (r *dateReader) colon(d *date, t dateToken) bool {
+	if r.skip(':') {
+		return len(d.clock) == 0 && d.tick(t.value) && d.tick(0)
+	}
+	if !d.tick(t.value) {
+		return false
+	}
+	r.skip('.')
+	return true
+}
+
+// offset reads the offset behind sign. It may be empty.
+func (r *dateReader) offset(d *date, sign dateToken) bool {
+	d.zone.sign = ',' - sign.value
+	var n dateToken
+	if r.peek.kind == dateNumber {
+		n = r.next()
+	}
+	switch {
+	case r.peek.isMark(':'):
+		d.zone.hours, d.zone.minutes = n.value, -1
+	case n.length == 1 || n.length == 2:
+		d.zone.hours, d.zone.minutes = n.value, 0
+	case n.length == 3 || n.length == 4:
+		d.zone.hours, d.zone.minutes = n.value/100, n.value%100
+	default:
+		return false
+	}
+	return true
+}
+
+// tick adds n to the time of day; false when that is full.
+func (d *date) tick(n int) bool {
+	if len(d.clock) == cap(d.clock) {
+		return false
+	}
+	d.clock = append(d.clock, n)
+	return true
+}
+
+// lastTick adds n, and nothing more comes.
+func (d *date) lastTick(n int) {
+	d.tick(n)
+	for d.tick(0) {
+	}
+}
+
+// expects reports whether n may go on with the time of day.
+func (d *date) expects(n int) bool {
+	switch len(d.clock) {
+	case 1, 2:
+		return n < 60
+	case 3:
+		return n < 1000
+	}
+	return false
+}
+
+func isDay(n int) bool { return n >= 1 && n <= 31 }
+
+// ymd is the date that the numbers are.
+func (d *date) ymd() (year, month, day int, ok bool) {
+	n := [3]int{1, 1, 1}
+	copy(n[:], d.days)
+	switch first := n[0]; {
+	case d.month > 0 && isDay(first):
+		year, month, day = n[1], d.month, first
+	case d.month > 0:
+		year, month, day = first, d.month, n[1]
+	case d.standard || !isDay(first):
+		year, month, day = first, n[1], n[2]
+	default:
+		year, month, day = n[2], first, n[1]
+	}
+	if !d.standard && year >= 0 && year < 100 {
+		year += 1900
+		if year < 1950 {
+			year += 100
+		}
+	}
+	return year, month, day, len(d.days) > 0 && month >= 1 && month <= 12 && isDay(day) && year <= latestYear
+}
+
+// time is the time that the date is.
+func (d *date) time() (ms int64, ok bool) {
+	year, month, day, ok := d.ymd()
+	for d.tick(0) {
+	}
+	hours, rest := d.clock[0], d.clock[1]|d.clock[2]|d.clock[3]
+	if d.half >= 0 {
+		if hours > 12 {
+			return 0, false
+		}
+		hours = hours%12 + d.half
+	}
+	inRange := hours < 24 && d.clock[1] < 60 && d.clock[2] < 60 && d.clock[3] < 1000
+	if !ok || !inRange && (hours != 24 || rest != 0) {
+		return 0, false
+	}
+	ms = (((daysTo(year, month, day)*24+int64(hours))*60+int64(d.clock[1]))*60+int64(d.clock[2]))*1000 + int64(d.clock[3])
+	if d.zone.sign != 0 {
+		ahead := int64(max(d.zone.hours, 0))*3600 + int64(max(d.zone.minutes, 0))*60
+		ms -= int64(d.zone.sign) * ahead * 1000
+	}
+	return ms, ms >= -latestDate && ms <= latestDate
+}
+
+const (
+	// latestDate is the most that a Date is before or after 1970 (ECMA-262, 21.4.1.1).
+	latestDate = 8.64e15
+	// latestYear is above that of any Date.
+	latestYear = 300_000
+)
+
+// daysTo is the days from the first of January 1970.
+func daysTo(year, month, day int) int64 {
+	y, m := int64(year), int64(month)
+	if m <= 2 { // a year that ends with February
+		y, m = y-1, m+12
+	}
+	era := y / 400
+	if y < 0 {
+		era = (y - 399) / 400
+	}
+	y -= era * 400
+	return era*146097 + y*365 + y/4 - y/100 + (153*(m-3)+2)/5 + int64(day) - 1 - 719468
+}
+
+// readDate is what Date.parse does in the engine: into the scratch block it writes the
+// time that the argument at stack[0] means, or that its ToString threw.
+func readDate(vm *VM, stack []uint64) {
+	v := Value(vm.readU64(uint32(stack[0])))
+	units, wide, ok := vm.flat(v)
+	if !ok {
+		wide = true
+		if ptr := vm.call32(fnToWideString, uint64(vm.js), uint64(vm.scratch), uint64(v)); ptr != 0 {
+			ok = true
+			units = vm.read(ptr, 2*vm.readU32(vm.scratch))
+			defer vm.call(fnFreeWideString, uint64(vm.js), uint64(ptr))
+		}
+	}
+	result := tagged(tagException, 0)
+	if ok {
+		result = floatValue(parseDate(units, wide, vm.Interrupt))
+	}
+	vm.mem.WriteUint64Le(vm.scratch, uint64(result))
+	stack[0] = uint64(vm.scratch)
+}
