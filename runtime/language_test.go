@@ -17,6 +17,8 @@ func TestLanguage(t *testing.T) {
 		{`const d = new Date(NaN); out = [d.setMonth(1), d.setFullYear(2000, 1, 29), d.setTime(5)]`, `[null,951782400000,5]`},
 		{`out = [Date.prototype.setHours.name, Date.prototype.setHours.length, Date.prototype.setDate.length, Object.keys(Date.prototype).length, "prototype" in Date.prototype.setDate]`, `["setHours",4,1,0,false]`},
 		{`const d = new Date(0); out = [String(d), d.toTimeString(), d.toDateString(), Date.parse(d), String(new Date(NaN)), new Date(NaN).toTimeString(), Date.prototype.toString.name]`, `["Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)","00:00:00 GMT+0000 (Coordinated Universal Time)","Thu Jan 01 1970",0,"Invalid Date","Invalid Date","toString"]`},
+		{`const at = (name) => { const d = new Date(NaN); return [d[name]({ valueOf() { d.setTime(5); return 1 } }), d.getTime()] }; out = [at("setHours"), at("setUTCDate"), new Date(NaN).setFullYear(NaN)]`, `[[null,5],[null,5],null]`},
+		{`const own = (f) => Object.getOwnPropertyDescriptor(Object.getPrototypeOf(f), "constructor").writable; out = [own(() => 1), own(async () => 1), own(function* () {}), own(async function* () {})]`, `[true,false,false,false]`},
 		{`try { Date.prototype.setDate.call({}, 1) } catch (e) { out = e.name }`, `"TypeError"`},
 		{`const e = new Error("x"); e.stack = "mine"; out = [Object.keys(e), e.stack, { ...e }, JSON.stringify(e)]`, `[[],"mine",{},"{}"]`},
 		{`const e = new TypeError("x"); e.stack = undefined; out = [Object.keys(e), typeof e.stack, "stack" in e]`, `[[],"undefined",true]`},

@@ -32,7 +32,7 @@ function refuseStrings() {
     } }[original.name];
     Object.defineProperty(guarding, "length", { value: 1, configurable: true });
     Object.defineProperty(guarding, "prototype", { value: proto, writable: false });
-    Object.defineProperty(proto, "constructor", { value: guarding, writable: true, configurable: true });
+    Object.defineProperty(proto, "constructor", { value: guarding }); // as writable as it is: that of Function alone is
     if (original === globalThis.Function) expose("Function", guarding);
     else Object.setPrototypeOf(guarding, globalThis.Function);
   }
@@ -228,16 +228,18 @@ function nameCaptures() {
 }
 
 // The engine's setters answer NaN to what makes no date and leave the date as it
-// was: it becomes an invalid one (ECMA-262, 21.4.4.20 and on).
+// was: it becomes an invalid one (ECMA-262, 21.4.4.20 and on), unless it was that
+// before: then what the conversion of a field sets stays.
 function invalidateDates() {
-  const { apply } = Reflect, { setTime } = Date.prototype;
+  const { apply } = Reflect, { getTime, setTime } = Date.prototype;
   for (const name of Object.getOwnPropertyNames(Date.prototype)) {
     const original = Date.prototype[name];
     if (!name.startsWith("set") || name === "setTime") continue;
+    const ofNone = name.endsWith("Year"); // begins anew with what was no date
     const { [name]: value } = {
       [name](...fields) {
-        const time = apply(original, this, fields);
-        return time === time ? time : apply(setTime, this, [NaN]);
+        const before = apply(getTime, this, []), time = apply(original, this, fields);
+        return time === time || before !== before && !ofNone ? time : apply(setTime, this, [NaN]);
       },
     };
     Object.defineProperty(value, "length", { value: original.length, configurable: true });
