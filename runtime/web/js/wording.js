@@ -8,6 +8,8 @@ const { apply } = Reflect;
 const { charCodeAt, endsWith, startsWith, slice, indexOf, split } = String.prototype;
 const { exec } = RegExp.prototype;
 
+const outside = "Offset is outside the bounds of the DataView";
+
 const native = (frame) => (frame !== undefined && frame.isNative() ? frame.getFunctionName() : undefined);
 
 // What the engine says, with what V8 says of it: a text, or what makes one of the
@@ -17,6 +19,8 @@ const known = new Map(Object.entries({
   "not a constructor": (frame) => (native(frame) === undefined ? notCallable(frame) : `${native(frame)} is not a constructor`),
   "value is not iterable": (frame) => notIterable(frame, "value is not iterable"),
   "cannot read property 'Symbol.iterator' of undefined": (frame) => notIterable(frame, "undefined is not iterable (cannot read property Symbol(Symbol.iterator))"),
+  "cannot read property 'Symbol.asyncIterator' of undefined": (frame) => notIterable(frame, "undefined is not async iterable", "async iterable"),
+  "cannot read property 'Symbol.asyncIterator' of null": (frame) => notIterable(frame, "null is not async iterable", "async iterable"),
   "cannot read property 'Symbol.iterator' of null": (frame) => notIterable(frame, "null is not iterable (cannot read property Symbol(Symbol.iterator))"),
   "Cannot convert undefined or null to object": (frame) => (native(frame) === undefined ? "Cannot destructure a value that is undefined or null" : undefined),
   "not an object": (frame) => objectExpected[native(frame)],
@@ -26,7 +30,12 @@ const known = new Map(Object.entries({
   "could not delete property": "Cannot delete property",
   "property is not configurable": "Cannot redefine property",
   "circular prototype chain": "Cyclic __proto__ value",
-  "class constructors must be invoked with 'new'": "Class constructor cannot be invoked without 'new'",
+  "class constructors must be invoked with 'new'": (frame) => `Class constructor ${named(frame)}cannot be invoked without 'new'`,
+  "derived class constructor must return an object or undefined": "Derived constructors may only return object or undefined",
+  "parent prototype must be an object or null": "Class extends value does not have valid prototype property",
+  "object prototype may only be an Object or null": "Object prototype may only be an Object or null",
+  "promise self resolution": "Chaining cycle detected for promise #<Promise>",
+  "invalid property access": "'caller', 'callee', and 'arguments' properties may not be accessed on strict mode functions or the arguments objects for calls to them",
   "must be called with new": (frame) => newExpected(native(frame)),
   "parent class must be constructor": "Class extends value is not a constructor or null",
   "this is not initialized": "Must call super constructor in derived class before accessing 'this' or returning from derived constructor",
@@ -40,6 +49,10 @@ const known = new Map(Object.entries({
   "bigint argument with unary +": "Cannot convert a BigInt value to a number",
   "BigInt division by zero": "Division by zero",
   "BigInt negative exponent": "Exponent must be positive",
+  "BigInt operands are forbidden for >>>": "BigInts have no unsigned right shift, use >> instead",
+  "cannot convert to BigInt": "Cannot convert the value to a BigInt",
+  "cannot convert to bigint": "Cannot convert the value to a BigInt",
+  "cannot convert NaN or Infinity to BigInt": "The number cannot be converted to a BigInt because it is not an integer",
   "invalid BigInt literal": "Cannot convert the text to a BigInt",
   "cannot convert to BigInt: not an integer": "The number cannot be converted to a BigInt because it is not an integer",
   "cannot convert symbol to string": "Cannot convert a Symbol value to a string",
@@ -47,11 +60,16 @@ const known = new Map(Object.entries({
   toPrimitive: "Cannot convert object to primitive value",
   "cannot invoke a running generator": "Generator is already running",
   "invalid brand on object": "Receiver must be an instance of the class",
+  "proxy: cannot set property": "'set' on proxy: trap returned falsish",
+  "proxy: defineProperty exception": "'defineProperty' on proxy: trap returned falsish",
+  "ArrayBuffer is detached": (frame) => detached(frame),
+  "ArrayBuffer is detached or resized": (frame) => detached(frame),
   "revoked proxy": "Cannot perform an operation on a proxy that has been revoked",
   "iterator must return an object": "Iterator result is not an object",
   "empty array": "Reduce of empty array with no initial value",
-  "invalid array length": "Invalid array length",
-  "invalid array index": (frame) => (native(frame) === "ArrayBuffer" ? "Invalid array buffer length" : "Invalid typed array length"),
+  "invalid array length": (frame) => (native(frame) === "set" ? "offset is out of bounds" : "Invalid array length"),
+  "invalid array index": (frame) => indices[native(frame)] ?? (ofView(native(frame)) ? outside : "Invalid typed array length"),
+  "invalid array buffer length": "Array buffer allocation failed",
   "invalid repeat count": "Invalid count value",
   "invalid string length": "Invalid string length",
   "BigInt is too large": "Maximum BigInt size exceeded",
@@ -60,9 +78,15 @@ const known = new Map(Object.entries({
   "bad normalization form": "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
   "invalid code point": "Invalid code point",
   "Date value is NaN": "Invalid time value",
-  "out of bound": "Offset is outside the bounds of the DataView",
+  "out of bound": outside,
   "invalid value used as WeakMap key": "Invalid value used as weak map key",
-  "invalid target": "WeakRef: invalid target",
+  "invalid value used as WeakSet key": "Invalid value used in weak set",
+  "invalid target": (frame) => (native(frame) === "register" ? "FinalizationRegistry.prototype.register: invalid target" : "WeakRef: invalid target"),
+  "not a number": (frame) => receiverExpected(frame, "Number"),
+  "not a string": (frame) => receiverExpected(frame, "String"),
+  "not a boolean": (frame) => receiverExpected(frame, "Boolean"),
+  "not a symbol": (frame) => receiverExpected(frame, "Symbol"),
+  "not a BigInt": (frame) => receiverExpected(frame, "BigInt"),
   "expecting hex digit": "URI malformed",
   "expecting surrogate pair": "URI malformed",
   "malformed UTF-8": "URI malformed",
@@ -108,10 +132,14 @@ const objectExpected = {
   fromEntries: "Iterator value is not an entry object",
   Proxy: "Cannot create proxy with a non-object as target or handler",
   getPrototypeOf: "Cannot convert undefined or null to object",
+  setPrototypeOf: "Object prototype may only be an Object or null",
+  ...Object.fromEntries(["all", "allSettled", "any", "race"].map((name) => [name, `Promise.${name} called on non-object`])),
 };
+const indices = { __proto__: null, ArrayBuffer: "Invalid array buffer length", asIntN: "Invalid value: not (convertible to) a safe integer", asUintN: "Invalid value: not (convertible to) a safe integer" };
 const extended = { __proto__: null, setPrototypeOf: "Object is not extensible", defineProperty: "Cannot define property, object is not extensible" };
 const callbacks = {
   __proto__: null,
+  FinalizationRegistry: "FinalizationRegistry: cleanup must be callable",
   Promise: "Promise resolver is not a function",
   apply: "Function.prototype.apply was called on a value that is not a function",
   bind: "Bind must be called on a function",
@@ -124,13 +152,44 @@ const reasons = {
   "expecting ')'": "Unterminated group",
   "nothing to repeat": "Nothing to repeat",
   "invalid class range": "Range out of order in character class",
+  "extraneous characters at the end": "Unmatched ')'",
+  "invalid group": "Invalid group",
+  "invalid group name": "Invalid capture group name",
+  "duplicate group name": "Duplicate capture group name",
+  "group name not defined": "Invalid named capture referenced",
+  "unknown unicode property name": "Invalid property name",
+  "invalid escape sequence in regular expression": "Invalid escape",
+  "back reference out of range in regular expression": "Invalid escape",
+  "invalid character in class in regular expression": "Invalid character in character class",
+  "invalid class set operation in regular expression": "Invalid character in character class",
 };
 
 // The engine writes a symbol without what says that it is one.
 function described(name) { return apply(startsWith, name, ["Symbol."]) ? `Symbol(${name})` : name; }
 
+// The name of a frame's function, with a space behind it; "" where it has none.
+function named(frame) {
+  const name = frame?.getFunctionName();
+  return name && name !== "<anonymous>" && name !== "<null>" ? `${name} ` : "";
+}
+
+function detached(frame) {
+  const name = native(frame);
+  return `Cannot perform ${name === undefined ? "an operation" : name} on a detached ArrayBuffer`;
+}
+
+// Whether a method is one that reads or writes a DataView.
+function ofView(name) { return name !== undefined && name in DataView.prototype; }
+
+// What a method of a primitive's prototype says of another this; other functions say the same of arguments.
+function receiverExpected(frame, type) {
+  const name = native(frame);
+  return name !== undefined && Object.hasOwn(globalThis[type].prototype, name) ? `${type}.prototype.${name} requires that 'this' be a ${type}` : undefined;
+}
+
 function digits(name) {
-  return name === "toPrecision" ? "toPrecision() argument must be between 1 and 100" : `${name}() digits argument must be between 0 and 100`;
+  if (name === "toPrecision") return "toPrecision() argument must be between 1 and 100";
+  return `${name}() ${name === "toFixed" ? "digits " : ""}argument must be between 0 and 100`;
 }
 
 function newExpected(name) {
@@ -144,7 +203,8 @@ function notCallable(frame) {
   if (frame === undefined) return undefined;
   const found = host.called_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
   const meant = found.filter((text) => !isBuiltIn(text));
-  if (meant.length === 0 || meant.length > 2) return undefined; // the code is not the author's, or says too much
+  if (meant.length === 0) return notIterable(frame, undefined); // the engine calls what a loop that awaits, or one whose iterator has no next, does not find
+  if (meant.length > 2) return undefined; // the code says too much
   const [first, second] = meant, isNew = apply(startsWith, first, ["new "]);
   const texts = meant.map((text) => (apply(startsWith, text, ["new "]) ? apply(slice, text, [4]) : text));
   return `${texts.join(" or ")} is not a ${isNew && second === undefined ? "constructor" : "function"}`;
@@ -162,12 +222,12 @@ function isBuiltIn(text) {
   return typeof value === "function";
 }
 
-function notIterable(frame, otherwise) {
+function notIterable(frame, otherwise, kind = "iterable") {
   const name = native(frame);
   if (frame === undefined || name !== undefined) return otherwise;
   const text = host.iterated_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
   if (text === "") return otherwise;
-  return text.endsWith(")") ? `${apply(slice, text, [0, apply(indexOf, text, ["(...)"])])} is not a function or its return value is not iterable` : `${text} is not iterable`;
+  return text.endsWith(")") ? `${apply(slice, text, [0, apply(indexOf, text, ["(...)"])])} is not a function or its return value is not ${kind}` : `${text} is not ${kind}`;
 }
 
 // The text that JSON.parse reads.
