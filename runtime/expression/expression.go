@@ -24,8 +24,8 @@ func Called(code []byte, line, column int) []string {
 	return nil
 }
 
-// Iterated returns what is gone through at a position, behind "of" or "...", and "" when
-// that cannot be told in a few words.
+// Iterated returns what is gone through at a position, behind "of" or "...", or what a
+// declaration takes apart in whose brackets it is, and "" when that cannot be told in a few words.
 func Iterated(code []byte, line, column int) string {
 	if s := read(code, line, column); s != nil {
 		return s.iterated()
@@ -308,18 +308,17 @@ func (s *excerpt) text(start, end int) string {
 
 // iterated is what Iterated returns.
 func (s *excerpt) iterated() string {
+	if s.is(s.at-1, js.OpenBracketToken) {
+		if text := s.declared(s.at - 1); text != "" {
+			return text
+		}
+	}
 	start := s.chainStart(s.at)
 	if start < 0 || !s.is(start-1, js.OfToken, js.EllipsisToken) {
 		return ""
 	}
-	end := s.chainEnd(s.at)
-	for s.is(end+1, js.OpenParenToken) {
-		if end = s.partner(end+1, 1); end < 0 {
-			return ""
-		}
-		end = s.chainEnd(end)
-	}
-	if !s.is(end+1, js.CloseParenToken, js.CloseBracketToken, js.CommaToken, js.CloseBraceToken) {
+	end := s.callsEnd(s.at)
+	if end < 0 || !s.is(end+1, js.CloseParenToken, js.CloseBracketToken, js.CommaToken, js.CloseBraceToken) {
 		return "" // part of a longer expression
 	}
 	return s.text(start, end)

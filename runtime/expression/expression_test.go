@@ -103,11 +103,54 @@ func TestIterated(t *testing.T) {
 		{"f(...¦o.all, 1);", "o.all"},
 		{"f(...¦a || b);", ""},
 		{"const [x] = ¦o;", ""},
+		{"const [¦x, y] = o.all;", "o.all"},
+		{"let [¦x] = o.all(1), y = 2;", "o.all(...)"},
+		{"var [¦[x]] = a || b;", "(intermediate value)"},
+		{"const a = [¦x.y] = o;", ""},
+		{"f(([¦x] = o) => x);", ""},
+		{"const [¦x", ""},
 		{"¦function f() {\n}", ""},
 	} {
 		code, line, column := at(t, c.code)
 		if got := expression.Iterated(code, line, column); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.code, got, c.want)
+		}
+	}
+}
+
+func TestDestructured(t *testing.T) {
+	for _, c := range []struct {
+		code, property, source string
+		ok                     bool
+	}{
+		{"const { ¦a, b } = o;", "a", "o", true},
+		{"let {\n  ¦a: { b } = 1\n} = o.c, d = 2;", "a", "o.c", true},
+		{"var { ¦\"a b\": c } = this.#x.y[1];", "a b", "this.#x.y[1]", true},
+		{"const { ¦default: a } = f(1, 2).b(3);", "default", "f(...).b(...)", true},
+		{"const { ¦a } = await f();", "a", "(intermediate value)", true},
+		{"const { ¦a } = b ?? c;", "a", "(intermediate value)", true},
+		{"const { ¦a } = o." + strings.Repeat("long", 30) + ";", "a", "(intermediate value)", true},
+		{"const { ¦...a } = o;", "", "o", true},
+		{"const { ¦[a]: b } = o;", "", "o", true},
+		{"const { ¦\"a\\n\": b } = o;", "", "o", true},
+		{"const {¦} = o;", "", "o", true},
+		// what is taken apart is not in the code
+		{"const { a: { ¦b }, c } = o;", "b", "", true},
+		{"const { a: { ¦b } = x } = o;", "b", "", true},
+		{"(({ ¦a } = b, c) => a)();", "a", "", true},
+		{"function f(x, { ¦a }) {\n}", "a", "", true},
+		{"({ ¦a } = o);", "a", "", true},
+		{"for (const { ¦a } of list) ;", "a", "", true},
+		{"const { ¦a", "a", "", true},
+		{"const { ¦a } = f(", "a", "(intermediate value)", true},
+		// no pattern
+		{"delete ¦o.a;", "", "", false},
+		{"¦", "", "", false},
+	} {
+		code, line, column := at(t, c.code)
+		property, source, ok := expression.Destructured(code, line, column)
+		if property != c.property || source != c.source || ok != c.ok {
+			t.Errorf("%s: got %q of %q, %v", c.code, property, source, ok)
 		}
 	}
 }
@@ -141,6 +184,7 @@ func FuzzCalled(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code string, line, column int) {
 		expression.Called([]byte(code), line, column)
 		expression.Iterated([]byte(code), line, column)
+		expression.Destructured([]byte(code), line, column)
 		if at, from, ok := expression.Loop([]byte(code), line, column); ok && (at < 1 || at > strings.Count(code, "\n")+1 || from < 1) {
 			t.Errorf("%q at %d:%d is the loop at %d:%d", code, line, column, at, from)
 		}

@@ -18,6 +18,14 @@ func (h *Host) wordingFuncs() map[string]engine.Func {
 		"iterated_at": func(c *engine.Call) (any, error) {
 			return h.wordingAt(placeOf(c)).iterated, nil
 		},
+		// destructured_at(file, line, column) -> the property of the pattern there, and what it takes
+		// apart; null for no pattern
+		"destructured_at": func(c *engine.Call) (any, error) {
+			if d := h.wordingAt(placeOf(c)).destructured; d != nil {
+				return d, nil
+			}
+			return nil, nil
+		},
 		// json_problem(text) -> what V8 says of a text that is no JSON, "" of one that is
 		"json_problem": func(c *engine.Call) (any, error) {
 			text := c.String(0)
@@ -36,8 +44,9 @@ func placeOf(c *engine.Call) place { return place{c.String(0), int(c.Int(1)), in
 
 // wording is what an error at a place may be about.
 type wording struct {
-	called   []string
-	iterated string
+	called       []string
+	iterated     string
+	destructured []string // nil where no pattern is
 }
 
 // mostWordings are kept: a loop that goes wrong goes wrong in the same place.
@@ -61,7 +70,10 @@ func (h *Host) wordingAt(p place) wording {
 		w.kept = map[place]wording{}
 	}
 	code := h.o.Source(p.file)
-	found = wording{expression.Called(code, p.line, p.column), expression.Iterated(code, p.line, p.column)}
+	found = wording{called: expression.Called(code, p.line, p.column), iterated: expression.Iterated(code, p.line, p.column)}
+	if property, source, ok := expression.Destructured(code, p.line, p.column); ok {
+		found.destructured = []string{property, source}
+	}
 	w.kept[p] = found
 	return found
 }

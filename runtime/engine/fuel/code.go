@@ -132,6 +132,9 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 	if l.isCopier(i) {
 		code = askingEach(code)
 	}
+	if l.isPattern(i) {
+		code = l.placing(code)
+	}
 	if l.isPostfix(i) {
 		code = withOwnArguments(code)
 	}

@@ -22,7 +22,7 @@ const known = new Map(Object.entries({
   "cannot read property 'Symbol.asyncIterator' of undefined": (frame) => notIterable(frame, "undefined is not async iterable", "async iterable"),
   "cannot read property 'Symbol.asyncIterator' of null": (frame) => notIterable(frame, "null is not async iterable", "async iterable"),
   "cannot read property 'Symbol.iterator' of null": (frame) => notIterable(frame, "null is not iterable (cannot read property Symbol(Symbol.iterator))"),
-  "Cannot convert undefined or null to object": (frame) => (native(frame) === undefined ? "Cannot destructure a value that is undefined or null" : undefined),
+  "Cannot convert undefined or null to object": (frame) => (native(frame) === undefined ? notDestructured(frame) : undefined),
   "not an object": (frame) => objectExpected[native(frame)],
   "not a object": "CreateListFromArrayLike called on non-object",
   "object is not extensible": (frame) => (extended[native(frame)] ?? "Cannot add property, object is not extensible"),
@@ -222,12 +222,21 @@ function isBuiltIn(text) {
   return typeof value === "function";
 }
 
+function notDestructured(frame) {
+  if (frame === undefined) return undefined;
+  const found = host.destructured_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
+  if (found === null) return undefined; // delete of a member, say
+  const { 0: property, 1: source } = found;
+  const subject = property === "" ? "" : `property '${property}' of `;
+  return `Cannot destructure ${subject}${source === "" ? "a value that is undefined or null" : `'${source}' as it is undefined or null.`}`;
+}
+
 function notIterable(frame, otherwise, kind = "iterable") {
   const name = native(frame);
   if (frame === undefined || name !== undefined) return otherwise;
   const text = host.iterated_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
   if (text === "") return otherwise;
-  return text.endsWith(")") ? `${apply(slice, text, [0, apply(indexOf, text, ["(...)"])])} is not a function or its return value is not ${kind}` : `${text} is not ${kind}`;
+  return apply(endsWith, text, ["(...)"]) ? `${apply(slice, text, [0, apply(indexOf, text, ["(...)"])])} is not a function or its return value is not ${kind}` : `${text} is not ${kind}`;
 }
 
 // The text that JSON.parse reads.
