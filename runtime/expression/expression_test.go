@@ -155,6 +155,28 @@ func TestDestructured(t *testing.T) {
 	}
 }
 
+func TestAssigned(t *testing.T) {
+	for _, c := range []struct{ code, want string }{
+		{"¦e.status = 500;", "status"},
+		{"a.¦b.c.d += 1;", "d"},
+		{"f(¦e.class ??= 1);", "class"},
+		{"¦e.count++;", "count"},
+		{"¦e[0].x = 1;", "x"},
+		{"¦e[0] = 1;", ""},
+		{"¦e.#p = 1;", ""},
+		{"¦e.a == 1;", ""},
+		{"¦e.a.b();", ""},
+		{"¦e = 1;", ""},
+		{"¦e.a", ""},
+		{"¦", ""},
+	} {
+		code, line, column := at(t, c.code)
+		if got := expression.Assigned(code, line, column); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.code, got, c.want)
+		}
+	}
+}
+
 // TestDeep: brackets within brackets cost no more than a few passes over the excerpt.
 func TestDeep(t *testing.T) {
 	for _, code := range []string{"f(" + strings.Repeat("(", 8000) + "x" + strings.Repeat(")", 8000), strings.Repeat("f(", 8000) + "x" + strings.Repeat(")", 8000), strings.Repeat("`${", 8000) + "x" + strings.Repeat("}`", 8000)} {
@@ -185,6 +207,7 @@ func FuzzCalled(f *testing.F) {
 		expression.Called([]byte(code), line, column)
 		expression.Iterated([]byte(code), line, column)
 		expression.Destructured([]byte(code), line, column)
+		expression.Assigned([]byte(code), line, column)
 		if at, from, ok := expression.Loop([]byte(code), line, column); ok && (at < 1 || at > strings.Count(code, "\n")+1 || from < 1) {
 			t.Errorf("%q at %d:%d is the loop at %d:%d", code, line, column, at, from)
 		}

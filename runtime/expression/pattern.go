@@ -8,7 +8,7 @@ import (
 )
 
 // This file reads patterns, such as { a, b } in const { a, b } = c.d, at whose first token
-// the engine was.
+// the engine was, and members that are assigned to.
 
 // Destructured returns the first property of a pattern in braces, "" when that is no name, and
 // what a declaration takes apart with it, "" when there is none: a parameter, or a part of
@@ -60,4 +60,23 @@ func (s *excerpt) callsEnd(i int) int {
 		}
 	}
 	return end
+}
+
+// Assigned returns the member that is assigned to at a position, "" when none is that has a
+// name. Line and column count from 1.
+func Assigned(code []byte, line, column int) string {
+	s := read(code, line, column)
+	if s == nil {
+		return ""
+	}
+	end := s.chainEnd(s.at)
+	if !s.is(end+1, assignments...) || !s.isMember(end-1) || s.is(end, js.PrivateIdentifierToken) {
+		return ""
+	}
+	return s.text(end, end)
+}
+
+var assignments = []js.TokenType{
+	js.EqToken, js.AddEqToken, js.SubEqToken, js.MulEqToken, js.DivEqToken, js.ModEqToken, js.ExpEqToken, js.LtLtEqToken, js.GtGtEqToken,
+	js.GtGtGtEqToken, js.BitAndEqToken, js.BitOrEqToken, js.BitXorEqToken, js.AndEqToken, js.OrEqToken, js.NullishEqToken, js.IncrToken, js.DecrToken,
 }

@@ -26,6 +26,10 @@ func (h *Host) wordingFuncs() map[string]engine.Func {
 			}
 			return nil, nil
 		},
+		// assigned_at(file, line, column) -> the member that is assigned to there, "" for unknown
+		"assigned_at": func(c *engine.Call) (any, error) {
+			return h.wordingAt(placeOf(c)).assigned, nil
+		},
 		// json_problem(text) -> what V8 says of a text that is no JSON, "" of one that is
 		"json_problem": func(c *engine.Call) (any, error) {
 			text := c.String(0)
@@ -46,6 +50,7 @@ func placeOf(c *engine.Call) place { return place{c.String(0), int(c.Int(1)), in
 type wording struct {
 	called       []string
 	iterated     string
+	assigned     string
 	destructured []string // nil where no pattern is
 }
 
@@ -70,7 +75,11 @@ func (h *Host) wordingAt(p place) wording {
 		w.kept = map[place]wording{}
 	}
 	code := h.o.Source(p.file)
-	found = wording{called: expression.Called(code, p.line, p.column), iterated: expression.Iterated(code, p.line, p.column)}
+	found = wording{
+		called:   expression.Called(code, p.line, p.column),
+		iterated: expression.Iterated(code, p.line, p.column),
+		assigned: expression.Assigned(code, p.line, p.column),
+	}
 	if property, source, ok := expression.Destructured(code, p.line, p.column); ok {
 		found.destructured = []string{property, source}
 	}

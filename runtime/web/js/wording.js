@@ -23,7 +23,7 @@ const known = new Map(Object.entries({
   "cannot read property 'Symbol.asyncIterator' of null": (frame) => notIterable(frame, "null is not async iterable", "async iterable"),
   "cannot read property 'Symbol.iterator' of null": (frame) => notIterable(frame, "null is not iterable (cannot read property Symbol(Symbol.iterator))"),
   "Cannot convert undefined or null to object": (frame) => (native(frame) === undefined ? notDestructured(frame) : undefined),
-  "not an object": (frame) => objectExpected[native(frame)],
+  "not an object": (frame) => (native(frame) === undefined ? notAssigned(frame) : objectExpected[native(frame)]),
   "not a object": "CreateListFromArrayLike called on non-object",
   "object is not extensible": (frame) => (extended[native(frame)] ?? "Cannot add property, object is not extensible"),
   "no setter for property": "Cannot set property which has only a getter",
@@ -229,6 +229,12 @@ function notDestructured(frame) {
   const { 0: property, 1: source } = found;
   const subject = property === "" ? "" : `property '${property}' of `;
   return `Cannot destructure ${subject}${source === "" ? "a value that is undefined or null" : `'${source}' as it is undefined or null.`}`;
+}
+
+function notAssigned(frame) {
+  if (frame === undefined) return undefined;
+  const name = host.assigned_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
+  return name === "" ? undefined : `Cannot create property '${name}' on a value that is not an object`;
 }
 
 function notIterable(frame, otherwise, kind = "iterable") {
