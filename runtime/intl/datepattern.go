@@ -56,9 +56,12 @@ func patternsOf(data *cldr.Locale) *datePatterns {
 }
 
 // add adds a pattern. Of two with the same skeleton CLDR's own counts, else the
-// first.
+// first; of the styles also of two that differ in how many digits a number has.
 func (p *datePatterns) add(one datePattern) {
 	for i, have := range p.list {
+		if !one.specified && one.skeleton.base() == have.skeleton.base() {
+			return
+		}
 		if d, _, _ := one.skeleton.distance(have.skeleton, everyMask); d == 0 {
 			if one.specified {
 				p.list[i] = one

@@ -177,6 +177,19 @@ func (s skeleton) mask() fieldMask {
 	return m
 }
 
+// base is the skeleton without how many digits its numbers have.
+func (s skeleton) base() skeleton {
+	for id, f := range s {
+		switch {
+		case f.isNumeric():
+			s[id].length = 1
+		case f.length > 0 && f.length < 3:
+			s[id].length = 3
+		}
+	}
+	return s
+}
+
 // only is the skeleton with the fields of a mask.
 func (s skeleton) only(mask fieldMask) skeleton {
 	for id := range s {

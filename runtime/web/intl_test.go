@@ -41,8 +41,8 @@ func wrapped(expressions []string) []string {
 }
 
 // TestIntl compares with answers that Node 20 (ICU 78, CLDR 48) gave, with the common
-// spaces that workerd has in dates for the narrow ones of CLDR, and of durations with
-// workerd's own, where those are the standard's: one line "expression<TAB>text" each.
+// spaces that workerd has in dates for the narrow ones of CLDR and its halves of the day in
+// Korean, and of durations with workerd's own, where those are the standard's: one line "expression<TAB>text" each.
 func TestIntl(t *testing.T) {
 	var text []byte
 	for _, name := range []string{"testdata/intl.txt", "testdata/intl-duration.txt"} {

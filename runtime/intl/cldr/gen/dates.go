@@ -39,7 +39,7 @@ func gregorian(s source, locale string, t table) error {
 			t.put("day/"+use+"/"+width, joined(n.at("days", use, width), []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}))
 			for key, value := range n.at("dayPeriods", use, width) {
 				if text, _ := value.(string); !strings.Contains(key, "-alt-") && use == "format" {
-					t.put("period/"+width+"/"+key, text)
+					t.put("period/"+width+"/"+key, half(locale+" "+width, n.at("dayPeriods", use, "wide").text(key), key, text))
 				}
 			}
 		}
@@ -55,6 +55,15 @@ func gregorian(s source, locale string, t table) error {
 	}
 	skeletons(t, n.at("dateTimeFormats"))
 	return nil
+}
+
+// half is the text of a part of the day. For the halves of it, V8's ICU writes the long words
+// in Korean, where CLDR has those of English.
+func half(use, wide, key, text string) string {
+	if use == "ko abbreviated" && (key == "am" || key == "pm") {
+		return wide
+	}
+	return text
 }
 
 // spaced puts back the space that traditional Chinese has in CLDR 48 and the JSON
