@@ -77,7 +77,11 @@ func resolveCollator(requested []string, o collatorOptions) (*collatorSpec, erro
 	}
 	truth := func(v string) bool { return v == "true" || v == "false" }
 	s.Numeric = r.keyword("kn", numericOption, "false", truth) == "true"
-	s.CaseFirst = r.keyword("kf", o.CaseFirst, "false", func(v string) bool { return v == "upper" || v == "lower" || v == "false" })
+	caseFirst := "false"
+	if r.tag.language == "da" { // CLDR's collation for Danish says so
+		caseFirst = "upper"
+	}
+	s.CaseFirst = r.keyword("kf", o.CaseFirst, caseFirst, func(v string) bool { return v == "upper" || v == "lower" || v == "false" })
 	if s.Sensitivity == "" {
 		s.Sensitivity = "variant"
 	}
@@ -105,9 +109,6 @@ func newCollator(s collatorSpec) (*collator, error) {
 	extension := "-u"
 	if s.Collation != "default" {
 		extension += "-co-" + s.Collation
-	}
-	if s.IgnorePunctuation {
-		extension += "-ka-shifted"
 	}
 	at := func(level string) func() any {
 		l, _ := language.Parse(collationTag(t) + extension + "-ks-" + level) // well-formed: made of known parts
@@ -162,6 +163,9 @@ func compareWith(pool *sync.Pool, a, b string) int {
 
 // compare returns a negative number, 0 or a positive number.
 func (c *collator) compare(a, b string) int {
+	if c.s.IgnorePunctuation {
+		a, b = withoutPunctuation(a), withoutPunctuation(b)
+	}
 	if a == b {
 		return 0
 	}
@@ -180,6 +184,17 @@ func (c *collator) compare(a, b string) int {
 		return compareCase(a, b, c.s.CaseFirst == "upper")
 	}
 	return 0
+}
+
+// withoutPunctuation is text without what a collation that shifts leaves out (UTS 10, 4, with
+// CLDR's bound): spaces and punctuation. x/text takes all texts for equal where it is told to.
+func withoutPunctuation(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsPunct(r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // compareScripts decides by the order of scripts, at the first letters that

@@ -16,17 +16,21 @@ import (
 // cases of strings.
 func wordFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// intl_resolve(tags, keys of -u- to keep) -> [locale, numbering system]
+		// intl_resolve(tags, whether numbers matter, numbering system) -> [locale, numbering system, what a clock has between its numbers]
 		"intl_resolve": func(c *engine.Call) (any, error) {
 			r, err := resolve(c.Strings(0))
 			if err != nil {
 				return nil, err
 			}
-			system := ""
-			if c.Bool(1) {
-				system = r.numberingSystem(c.String(2))
+			if !c.Bool(1) {
+				return []string{r.tag.String(), "", ""}, nil
 			}
-			return []string{r.tag.String(), system}, nil
+			system := r.numberingSystem(c.String(2))
+			separator, ok := r.data.Find("number/" + system + "/timeSeparator")
+			if !ok {
+				separator = r.data.Text("number/latn/timeSeparator")
+			}
+			return []string{r.tag.String(), system, separator}, nil
 		},
 		// intl_relative(locale, numbering system, style, numeric, number, unit) ->
 		// [kind, text, …]

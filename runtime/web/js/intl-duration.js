@@ -54,13 +54,13 @@ class DurationFormat {
     matcher(options);
     const system = type(options, "numberingSystem") ?? "";
     const style = text(options, "style", [...WORDS, "digital"], "short");
-    const [locale, numberingSystem] = host.intl_resolve(tags, true, system);
+    const [locale, numberingSystem, separator] = host.intl_resolve(tags, true, system);
     const units = [];
     for (let i = 0, before = ""; i < UNITS.length; i++) {
       units.push(unitOptions(options, i, style, before));
       if (i >= HOURS) before = units[i].style;
     }
-    this.#o = { locale, numberingSystem, style, units, fractionalDigits: number(options, "fractionalDigits", 0, 9) };
+    this.#o = { locale, numberingSystem, separator, style, units, fractionalDigits: number(options, "fractionalDigits", 0, 9) };
   }
   format(duration) {
     const o = formatOf(this);
@@ -188,7 +188,7 @@ function clockParts(state, first) {
   const withHours = has(HOURS, values[HOURS]), withSeconds = has(SECONDS, seconds);
   const withMinutes = first <= HOURS + 1 && (withHours && withSeconds || has(HOURS + 1, values[HOURS + 1]));
   const add = (i, value, behind, options) => {
-    if (behind) out.push({ type: "literal", value: ":" });
+    if (behind) out.push({ type: "literal", value: o.separator });
     const two = o.units[i].style === "2-digit" ? { minimumIntegerDigits: 2 } : {};
     out.push(...unitParts(state, i, value, { useGrouping: false, ...two, ...options }));
   };
