@@ -69,7 +69,7 @@ func Assigned(code []byte, line, column int) string {
 	if s == nil {
 		return ""
 	}
-	end := s.chainEnd(s.at)
+	end := s.callsEnd(s.at)
 	if !s.is(end+1, assignments...) || !s.isMember(end-1) || s.is(end, js.PrivateIdentifierToken) {
 		return ""
 	}

@@ -25,8 +25,8 @@ const known = new Map(Object.entries({
   "Cannot convert undefined or null to object": (frame) => (native(frame) === undefined ? notDestructured(frame) : undefined),
   "not an object": (frame) => (native(frame) === undefined ? notAssigned(frame) : objectExpected[native(frame)]),
   "not a object": "CreateListFromArrayLike called on non-object",
-  "object is not extensible": (frame) => (extended[native(frame)] ?? "Cannot add property, object is not extensible"),
-  "no setter for property": "Cannot set property which has only a getter",
+  "object is not extensible": (frame) => (extended[native(frame)] ?? `Cannot add property${assigned(frame)}, object is not extensible`),
+  "no setter for property": (frame) => `Cannot set property${assigned(frame) && `${assigned(frame)} of an object`} which has only a getter`,
   "could not delete property": "Cannot delete property",
   "property is not configurable": "Cannot redefine property",
   "circular prototype chain": "Cyclic __proto__ value",
@@ -231,10 +231,16 @@ function notDestructured(frame) {
   return `Cannot destructure ${subject}${source === "" ? "a value that is undefined or null" : `'${source}' as it is undefined or null.`}`;
 }
 
-function notAssigned(frame) {
-  if (frame === undefined) return undefined;
+// What is assigned to in the code, with a space before it; "" where that is not known.
+function assigned(frame) {
+  if (frame === undefined || native(frame) !== undefined) return "";
   const name = host.assigned_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
-  return name === "" ? undefined : `Cannot create property '${name}' on a value that is not an object`;
+  return name === "" ? "" : ` ${name}`;
+}
+
+function notAssigned(frame) {
+  const name = assigned(frame);
+  return name === "" ? undefined : `Cannot create property '${apply(slice, name, [1])}' on a value that is not an object`;
 }
 
 function notIterable(frame, otherwise, kind = "iterable") {
