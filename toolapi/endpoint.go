@@ -147,7 +147,7 @@ func finishedEndpoints() []Endpoint {
 			Name: "pages.preview", Method: http.MethodPost, Path: PreviewLinksPath, Title: "Make a preview link", Keyed: true,
 			Description: "Makes an address that shows a revision to whoever has it, for a while.",
 			body:        []content{inJSON(bodies().preview)}, required: true,
-			results: []outcome{{http.StatusCreated, "The link, which is shown this once.", inJSON(schemaOf[PreviewLink]())}}, refuses: []int{missing, tooLarge, unfit, away, full}, of: pagesFamily,
+			results: []outcome{{http.StatusCreated, "The link, which is shown this once.", inJSON(schemaOf[PreviewLink]())}}, refuses: []int{missing, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.revoke_preview", Method: http.MethodDelete, Path: PreviewLinkPath("{preview_id}"), Title: "Revoke a preview link",

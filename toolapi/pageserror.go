@@ -48,6 +48,7 @@ const (
 	CodeRevisionConflict   = "revision_conflict"
 	CodeUploadClosed       = "upload_closed"
 	CodeTooManyUploads     = "too_many_uploads"
+	CodeTooManyPreviews    = "too_many_previews"
 	CodeUploadExpired      = "upload_expired"
 	CodeLengthRequired     = "length_required"
 	CodeFileTooLarge       = "file_too_large"
@@ -88,7 +89,7 @@ func PagesStatus(code string) int {
 		return http.StatusNotFound
 	case CodeBodyTimeout:
 		return http.StatusRequestTimeout
-	case CodeBlobsMissing, CodeRevisionConflict, CodeUploadClosed, CodeTooManyUploads:
+	case CodeBlobsMissing, CodeRevisionConflict, CodeUploadClosed, CodeTooManyUploads, CodeTooManyPreviews:
 		return http.StatusConflict
 	case CodeUploadExpired:
 		return http.StatusGone

@@ -158,6 +158,8 @@ func refusedStatus(err error) *failure {
 		f.fix = "run the same command again: it declares the files anew, and sends what is missing"
 	case e.Code == toolapi.CodeTooManyUploads:
 		f.fix = "let the other deploys end; what nobody goes on with expires after a day"
+	case e.Code == toolapi.CodeTooManyPreviews:
+		f.fix = "end one with pages preview revoke ID; --expires makes links that end sooner"
 	case e.Code == toolapi.CodeFileCount, e.Code == toolapi.CodeFileTooLarge, e.Code == toolapi.CodeBundleTooLarge:
 		f.fix = "leave out what visitors do not need (.assetsignore), or serve it from storage"
 	case e.Code == toolapi.CodeStorageFull:

@@ -59,6 +59,8 @@ import "time"
 //
 // Previews have databases and a namespace of their own, copied from the live ones at
 // the first visit, and an empty bucket; they last until the link expires or the service ends.
+// So that these copies are bounded too, a site has at most maxPreviews links that are good: the
+// next one is too_many_previews, and none that someone was given ends for it.
 //
 // Leads. A visitor is answered when the page has the lead; the service takes it into the
 // workspace right after, once. Every member may read them (page.leads). A page of them ends
@@ -98,6 +100,7 @@ const (
 	maxLists       = 8
 	maxSites       = 1000 // of a workspace
 	maxKeys        = 50   // of one person, that are good, made in the console
+	maxPreviews    = 50   // links of a site that are good
 
 	scheduleSoonest = 5 * time.Minute
 	scheduleYears   = 1

@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -85,6 +86,9 @@ func (p *pagesCall) storePreview(t tx, args toolapi.PreviewLinkArgs, asked []byt
 		result.URL = p.previewURL(label, token)
 		return result, k, nil
 	}
+	if err := p.previewRoom(s.id); err != nil {
+		return nil, k, err
+	}
 	life := args.ExpiresInSeconds
 	if life == 0 {
 		life = toolapi.DefaultPreviewSeconds
@@ -107,6 +111,19 @@ func (p *pagesCall) storePreview(t tx, args toolapi.PreviewLinkArgs, asked []byt
 	k, err = p.keep(asked, http.StatusCreated, result, entry{outcome: "done", summary: "Made a preview link to revision " + result.Revision + "."})
 	result.URL = p.previewURL(label, token)
 	return result, k, err
+}
+
+// previewRoom refuses a link for a site that has as many as it may.
+func (p *pagesCall) previewRoom(site string) error {
+	var good int
+	var oldest sql.NullString
+	var ends sql.NullInt64
+	_, err := p.one("SELECT count(*), min(expires_at), (SELECT id FROM previews WHERE site_id = ?1 AND expires_at > ?2 ORDER BY created_at, id LIMIT 1) FROM previews WHERE site_id = ?1 AND expires_at > ?2",
+		[]any{site, p.now.UnixMilli()}, &good, &ends, &oldest)
+	if err == nil && good >= maxPreviews {
+		err = toolapi.NewPagesError(toolapi.CodeTooManyPreviews, fmt.Sprintf("The site has %d preview links: revoke one, the oldest is %s, or wait until one ends, at %s.", good, oldest.String, instant(ends.Int64)))
+	}
+	return err
 }
 
 // previewToken is random, or follows from an idempotency key.

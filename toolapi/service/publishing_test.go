@@ -469,6 +469,51 @@ func TestCollectEndsPreviews(t *testing.T) {
 	}
 }
 
+// TestPreviewsAreBounded: a site has room for so many links that are good; a retry of one
+// that was made is no other one, and what is revoked or has ended makes room.
+func TestPreviewsAreBounded(t *testing.T) {
+	w, _ := hosting(t)
+	w.revisionOf("one")
+	const bound = 50
+	link := func(name string, life int) answer {
+		w.pass(2 * time.Second) // within the rate of calls
+		return w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", life), "Idempotency-Key", name)
+	}
+	made := map[string]answer{}
+	for i := range bound {
+		name := fmt.Sprint("link-", i)
+		if made[name] = link(name, 3600+i); made[name].status != http.StatusCreated {
+			t.Fatalf("link %d: %d %s", i, made[name].status, made[name].body)
+		}
+	}
+	full := func() {
+		t.Helper()
+		a := link("another", 3600)
+		var refused toolapi.PagesError
+		if err := json.Unmarshal(a.body, &refused); err != nil || a.status != http.StatusConflict || refused.Inner.Code != toolapi.CodeTooManyPreviews || !strings.Contains(refused.Inner.Message, made["link-0"].text("id")) {
+			t.Fatalf("one more: %d %s", a.status, a.body)
+		}
+	}
+	full()
+	if a := link("link-7", 3607); a.status != http.StatusCreated || a.text("url") != made["link-7"].text("url") {
+		t.Errorf("a retry: %d %s", a.status, a.body)
+	}
+	revoke := func(id string) {
+		if a := w.request(http.MethodDelete, toolapi.PreviewLinkPath(id), w.demo.Keys["member"], ""); a.status != http.StatusNoContent {
+			t.Fatalf("revoke: %d %s", a.status, a.body)
+		}
+	}
+	revoke(made["link-9"].text("id"))
+	if a := link("in-its-place", 60); a.status != http.StatusCreated {
+		t.Errorf("after one was revoked: %d %s", a.status, a.body)
+	}
+	full()
+	w.pass(time.Minute)
+	if a := link("and-after-that", 3600); a.status != http.StatusCreated {
+		t.Errorf("after one has ended: %d %s", a.status, a.body)
+	}
+}
+
 // visit has the service answer a browser that has cookies.
 func (w *world) visit(to http.ResponseWriter, address string, cookies ...*http.Cookie) {
 	r := httptest.NewRequest(http.MethodGet, address, nil)
