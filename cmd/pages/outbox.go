@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"mime"
 	"net/mail"
 	"os"
@@ -13,6 +15,13 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
+// mailLife is how long a message stays in the outbox, which is cleared when the next one comes.
+// The link in it is good for minutes; a mail program that looks once a day finds it all the same.
+const mailLife = 24 * time.Hour
+
+// mailName is when a message was written, as the name of its file.
+const mailName = "20060102T150405.000000000Z"
+
 // mail puts a message into the outbox: a file for a mail program, and a line for who
 // looks on.
 func (c *cli) mail(data *platformData) func(context.Context, service.Mail) error {
@@ -22,7 +31,7 @@ func (c *cli) mail(data *platformData) func(context.Context, service.Mail) error
 			return err
 		}
 		now := c.now().UTC()
-		name := filepath.Join(dir, now.Format("20060102T150405.000000000Z")+".eml")
+		name := filepath.Join(dir, now.Format(mailName)+".eml")
 		// Each encoded word gets a line of its own: lines that hold one have a bound.
 		subject := strings.ReplaceAll("Subject: "+mime.QEncoding.Encode("utf-8", m.Subject), " =?", "\r\n =?")
 		text := fmt.Sprintf("Date: %s\r\nTo: %s\r\n%s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n%s",
@@ -30,9 +39,26 @@ func (c *cli) mail(data *platformData) func(context.Context, service.Mail) error
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return err
 		}
+		if err := clearOutbox(dir, now.Add(-mailLife)); err != nil {
+			c.warn("the outbox could not be cleared: %v", err)
+		}
 		c.progress("mail to %s: %s", m.To, linkOf(m.Text))
 		return nil
 	}
+}
+
+// clearOutbox removes the messages of before a time. What else lies there is not ours.
+func clearOutbox(dir string, before time.Time) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		name, ours := strings.CutSuffix(e.Name(), ".eml")
+		if at, parsed := time.Parse(mailName, name); ours && parsed == nil && at.Before(before) {
+			if gone := os.Remove(filepath.Join(dir, e.Name())); !errors.Is(gone, fs.ErrNotExist) { // a mail program's, meanwhile
+				err = errors.Join(err, gone)
+			}
+		}
+	}
+	return err
 }
 
 // linkOf is the address in a message, or its first line.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"net/mail"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +57,48 @@ func TestOutbox(t *testing.T) {
 		}
 		if read.Header.Get("Mime-Version") != "1.0" {
 			t.Errorf("without MIME-Version, the character set does not count")
+		}
+	}
+}
+
+// TestOutboxIsCleared: a message that comes takes those of more than a day before away, and
+// nothing else that lies there.
+func TestOutboxIsCleared(t *testing.T) {
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	c := &cli{env: env{now: func() time.Time { return now }, stdout: io.Discard, stderr: io.Discard}}
+	dir := t.TempDir()
+	outbox := filepath.Join(dir, "outbox")
+	others := []string{"20200101T000000.000000000Z.eml.sent", "draft.eml", "sent"}
+	for _, name := range others {
+		if err := errors.Join(os.MkdirAll(outbox, 0o700), os.WriteFile(filepath.Join(outbox, name), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		pass time.Duration
+		left string
+	}{
+		{0, "20261120T090000.000000000Z.eml"},
+		{time.Hour, "20261120T090000.000000000Z.eml 20261120T100000.000000000Z.eml"},
+		{23*time.Hour + time.Nanosecond, "20261120T100000.000000000Z.eml 20261121T090000.000000001Z.eml"},
+		{48 * time.Hour, "20261123T090000.000000001Z.eml"},
+	} {
+		now = now.Add(step.pass)
+		if err := c.mail(&platformData{dir: dir})(t.Context(), service.Mail{To: "ada@acme.example", Subject: "Sign in", Text: "http://shop.localhost/"}); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(outbox)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := []string{}
+		for _, e := range entries {
+			if !slices.Contains(others, e.Name()) {
+				left = append(left, e.Name())
+			}
+		}
+		if got := strings.Join(left, " "); got != step.left || len(entries) != len(left)+len(others) {
+			t.Errorf("after %v more there are %q, want %q beside %q", step.pass, got, step.left, others)
 		}
 	}
 }

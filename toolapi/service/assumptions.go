@@ -66,6 +66,9 @@ import "time"
 // workspace right after, once. Every member may read them (page.leads). A page of them ends
 // where it holds leadBytes, since JSON may write a byte as six.
 //
+// The audit trail keeps a call for auditLife. It has no bound by number: whoever floods it would
+// then choose what it forgets, and the rates of the keys bound what comes in that time.
+//
 // Disk. After an fsync that failed nothing is acknowledged any more, and the process ends.
 //
 // Sign-in on pages. A link that is mailed, good once and for signInLife. Looking at it
@@ -91,6 +94,7 @@ const (
 	proposalLife = 15 * time.Minute
 	answerLife   = 48 * time.Hour
 	cursorLife   = 24 * time.Hour
+	auditLife    = 365 * 24 * time.Hour
 	maxProposals = 50 // open ones of one holder in one workspace
 	maxSummary   = 300
 	// Of a kind of paths a proposal shows maxNames. maxComparisons are kept in memory, and
@@ -140,6 +144,7 @@ const (
 	// Every pollInterval the service looks for what is due.
 	pollInterval  = time.Second
 	cleanInterval = time.Minute
+	cleanedRows   = 10_000 // of the audit trail, at most, at a time: others wait to write meanwhile
 	// Every collectInterval it removes files that nothing refers to.
 	collectInterval = 10 * time.Minute
 

@@ -51,6 +51,15 @@ func TestClockRules(t *testing.T) {
 			w.ok("member", undo, body, "Idempotency-Key", "k")
 			return func() bool { return w.ok("member", undo, body, "Idempotency-Key", "k").fields["replayed"] == true }
 		}},
+		"audit row": {365 * 24 * time.Hour, func(w *world) func() bool {
+			w.ok("member", undo, js("board_id", w.demo.IDs["board_id"]), "Idempotency-Key", "k")
+			return func() bool { // it is there
+				if err := w.service.Clean(w.Context()); err != nil {
+					w.Error(err)
+				}
+				return w.value("SELECT count(*) FROM audit WHERE tool = ?", undo) == "1"
+			}
+		}},
 		"cursor": {24 * time.Hour, func(w *world) func() bool {
 			body := js("limit", 1, "cursor", w.ok("member", "content.status", `{"limit":1}`).text("next_cursor"))
 			return func() bool { return w.call("member", "content.status", body).fields["ok"] == true }

@@ -94,20 +94,20 @@ func (s *Service) beginDue(ctx context.Context, work *sync.WaitGroup, failed fun
 	}
 }
 
-// Clean forgets what has expired: proposals, answers kept for retries, and rate
-// windows of keys that rest.
+// Clean forgets what has expired: proposals, answers kept for retries, the oldest of the
+// audit trail, and rate windows of keys that rest.
 func (s *Service) Clean(ctx context.Context) error {
 	s.limits.clean()
 	s.sends.clean()
-	old := s.now().Add(-answerLife).UnixMilli()
+	now := s.now()
+	old := now.Add(-answerLife).UnixMilli()
 	return errors.Join(s.noteUse(ctx), s.db.write(ctx, func(t tx) error {
-		if err := t.exec("DELETE FROM proposals WHERE expires_at < ?", old); err != nil {
-			return err
-		}
-		if err := t.exec("DELETE FROM console_sessions WHERE expires_at <= ?", s.now().UnixMilli()); err != nil {
-			return err
-		}
-		return t.exec("DELETE FROM answers WHERE created_at <= ?", old)
+		return errors.Join(
+			t.exec("DELETE FROM proposals WHERE expires_at < ?", old),
+			t.exec("DELETE FROM console_sessions WHERE expires_at <= ?", now.UnixMilli()),
+			t.exec("DELETE FROM answers WHERE created_at <= ?", old),
+			t.exec("DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY id LIMIT ?) AND at <= ?", cleanedRows, now.Add(-auditLife).UnixMilli()),
+		)
 	}))
 }
 
