@@ -93,7 +93,7 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 		return nil, err
 	}
 	b.front, err = site.New(ctx, site.Options{
-		DB: platform, SubmissionsDB: b.site, Files: formFiles{b.stores.openUploads}, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
+		DB: platform, SubmissionsDB: b.site, Files: formFiles{b.stores.openUploads}, StillThere: r.state.opened.there, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
 		AllowHost: r.answersTo,
 		ErrorPage: console.errorPage, OnRequest: console.request,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.flags.as,

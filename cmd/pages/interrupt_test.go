@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,17 +143,36 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestStateRemoved: what is written to removed files would be lost.
+// TestStateRemoved: what is written to removed files would be lost. No form is acknowledged from
+// that moment on, and the server ends.
 func TestStateRemoved(t *testing.T) {
-	d := startDev(t, copyExample(t, "static"))
-	if err := os.RemoveAll(filepath.Join(d.dir, ".pages")); err != nil {
-		t.Fatal(err)
-	}
-	d.eventually("the server notices", func() bool { return strings.Contains(d.stderr.String(), "was removed while the site ran") })
-	timer := time.AfterFunc(patience, func() { _ = d.cmd.Process.Kill() })
-	defer timer.Stop()
-	_ = d.cmd.Wait() // the exit code says it
-	if code := d.cmd.ProcessState.ExitCode(); code != exitResource {
-		t.Errorf("exit code %d", code)
+	for name, c := range map[string]struct {
+		remove, told string
+	}{
+		"the folder":           {".pages", "the state folder"},
+		"one of its databases": {".pages/state/" + platformFile, platformFile},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := startDev(t, copyExample(t, "static"))
+			if err := os.RemoveAll(filepath.Join(d.dir, filepath.FromSlash(c.remove))); err != nil {
+				t.Fatal(err)
+			}
+			// It may have ended already.
+			if resp, err := http.PostForm(d.URL+"/__pages/forms/contact", url.Values{"email": {"ada@rowing.example"}}); err == nil {
+				resp.Body.Close()
+				if resp.StatusCode != http.StatusServiceUnavailable {
+					t.Errorf("a form is answered %d", resp.StatusCode)
+				}
+			}
+			d.eventually("the server notices", func() bool {
+				return regexp.MustCompile(c.told + `.* was removed while the site ran, and with it what was written since`).MatchString(d.stderr.String())
+			})
+			timer := time.AfterFunc(patience, func() { _ = d.cmd.Process.Kill() })
+			defer timer.Stop()
+			_ = d.cmd.Wait() // the exit code says it
+			if code := d.cmd.ProcessState.ExitCode(); code != exitResource {
+				t.Errorf("exit code %d", code)
+			}
+		})
 	}
 }

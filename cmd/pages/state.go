@@ -40,6 +40,7 @@ type state struct {
 	held *flock.Flock // of the state lock
 	// bounds are those of what Workers and visitors keep, each database and bucket its own.
 	bounds databaseBounds
+	opened *openedFiles
 }
 
 // statePath is the state folder of the site in dir.
@@ -55,7 +56,7 @@ func (c *cli) openState(dir string) (*state, error) { return openStateIn(c.state
 
 // openStateIn opens the state folder itself.
 func openStateIn(folder string) (*state, error) {
-	s := &state{dir: folder}
+	s := &state{dir: folder, opened: &openedFiles{}}
 	for _, name := range []string{storageDir, toldDir} {
 		if err := os.MkdirAll(filepath.Join(s.dir, name), 0o700); err != nil {
 			return nil, s.unusable(err)
@@ -112,6 +113,9 @@ func (s *state) open(ctx context.Context, name string) (*sql.DB, error) {
 		return nil, s.unopened(name, err)
 	}
 	s.dbs = append(s.dbs, db)
+	if err := s.opened.note(filepath.Join(s.dir, name)); err != nil {
+		return nil, s.unopened(name, err)
+	}
 	return db, nil
 }
 

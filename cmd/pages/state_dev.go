@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -82,12 +84,10 @@ func (s *state) announced() (r running, ok bool) {
 // guardPoll is how often it is looked whether the state is still there.
 const guardPoll = 500 * time.Millisecond
 
-// guard looks whether the state folder is still the one that was opened, and
-// calls gone when it is not: what is written to removed files nobody finds
-// again, so nothing more may be acknowledged.
+// guard looks whether what was opened of the state is still there, and calls gone when it is
+// not: what is written to removed files nobody finds again, so nothing more may be acknowledged.
 func (s *state) guard(ctx context.Context, gone func(error)) {
-	lock := filepath.Join(s.dir, devLock)
-	opened, err := os.Stat(lock)
+	err := s.opened.note(filepath.Join(s.dir, devLock))
 	ticker := time.NewTicker(guardPoll)
 	defer ticker.Stop()
 	for err == nil {
@@ -96,15 +96,56 @@ func (s *state) guard(ctx context.Context, gone func(error)) {
 			return
 		case <-ticker.C:
 		}
-		var now os.FileInfo
-		if now, err = os.Stat(lock); err == nil && !os.SameFile(opened, now) {
-			err = errReplaced
-		}
+		err = s.opened.there()
 	}
-	gone(resourceError("state-gone", fmt.Sprintf("the state folder %s was removed while the site ran", quotedPath(s.dir)), "start pages dev again", err))
+	what := "what was opened of the state"
+	if lost, ok := errors.AsType[*fs.PathError](err); ok {
+		what = quotedPath(lost.Path)
+	}
+	if _, missing := os.Stat(s.dir); missing != nil {
+		what = "the state folder " + quotedPath(s.dir)
+	}
+	gone(resourceError("state-gone", what+" was removed while the site ran, and with it what was written since", "start pages dev again", err))
 }
 
 var errReplaced = errors.New("another one is in its place")
+
+// openedFiles are files as they were when they were opened.
+type openedFiles struct {
+	mu    sync.Mutex
+	files map[string]fs.FileInfo
+}
+
+// note keeps what a file is that was just opened.
+func (o *openedFiles) note(path string) error {
+	opened, err := os.Stat(path)
+	if err != nil || o == nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.files == nil {
+		o.files = map[string]fs.FileInfo{}
+	}
+	o.files[path] = opened
+	return nil
+}
+
+// there returns an error that names a file which is no longer the one that was opened.
+func (o *openedFiles) there() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for path, opened := range o.files {
+		now, err := os.Stat(path)
+		if err == nil && !os.SameFile(opened, now) {
+			err = &fs.PathError{Op: "stat", Path: path, Err: errReplaced}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // flushPatience is how long a dev server may take to write what it has answered.
 const flushPatience = 2 * time.Second

@@ -127,6 +127,9 @@ func (s *Site) take(ctx context.Context, p post) (Lead, error) {
 	if again || errors.Is(err, errTokenReused) {
 		s.drop(ctx, p.uploads)
 	}
+	if err == nil && s.options.StillThere != nil {
+		err = s.options.StillThere()
+	}
 	if err != nil {
 		return Lead{}, err
 	}

@@ -44,6 +44,9 @@ type Options struct {
 	// Files keeps the files that visitors send with forms. Nil keeps none: of a file
 	// the lead has what [File] says.
 	Files Files
+	// StillThere is asked once a lead is stored, before its visitor is told so: an error says
+	// that nobody finds it again, since the file of DB was removed. Nil means that it was not.
+	StillThere func() error
 	// Cache is for the files that are served. Nil is one of the site's own, of 64 MiB.
 	Cache *FileCache
 	// AllowHost decides which names the site answers to. It gets the host in
