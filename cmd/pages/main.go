@@ -23,7 +23,7 @@ func main() {
 	config, _ := os.UserConfigDir() // "" is no settings
 	dir, _ := os.Getwd()            // "" makes every relative path fail by name
 	code := run(ctx, os.Args[1:], env{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		stdin: os.Stdin, stdout: steady{os.Stdout}, stderr: steady{os.Stderr},
 		environ: os.Environ(), dir: dir, cacheDir: cache, configDir: config, now: time.Now,
 	})
 	stop()

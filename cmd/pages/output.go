@@ -45,7 +45,10 @@ func (o *output) lost() error {
 // file is what w writes to, for those who want more of it than writing.
 func file(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
-		return o.Writer
+		w = o.Writer
+	}
+	if s, ok := w.(steady); ok {
+		return s.file
 	}
 	return w
 }
