@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -34,6 +35,10 @@ const (
 	// maxAllUnsent is the same for all connections of a Worker; the peer for whom
 	// most waits is cut off.
 	maxAllUnsent = 128 << 20
+	// maxAllArriving is the most memory of the messages of all connections of a Worker that are
+	// not whole yet, or that JavaScript has not had; the peer of whose message most is there is
+	// cut off.
+	maxAllArriving = 128 << 20
 	// maxAhead is how many bytes may wait for a peer when more is read for it from a
 	// connection that the Worker passed on.
 	maxAhead = 1 << 20
@@ -72,13 +77,15 @@ type socket struct {
 	drained   chan struct{} // told when less than maxAhead waits
 	reads     atomic.Int64  // begun and ended: odd while a message is waited for
 
-	mu     sync.Mutex
-	queue  []frame
-	unsent int     // bytes of the messages in the queue
-	over   bool    // nothing more is sent
-	end    frame   // that was sent
-	to     *socket // that messages are passed on to, or nil
-	wake   chan struct{}
+	mu       sync.Mutex
+	queue    []frame
+	unsent   int     // bytes of the messages in the queue
+	arriving int     // memory of the message that is read
+	refused  bool    // no more of it is taken
+	over     bool    // nothing more is sent
+	end      frame   // that was sent
+	to       *socket // that messages are passed on to, or nil
+	wake     chan struct{}
 
 	cancel context.CancelCauseFunc
 	ctx    context.Context //nolint:containedctx // owned: Close ends it
@@ -101,6 +108,7 @@ func newSocket(x *Exchange) (*socket, error) {
 
 var (
 	errSlowPeer     = errors.New("the peer does not read what is sent to it")
+	errTooMuch      = errors.New("too much has arrived of messages that are not whole")
 	errWorkerFailed = errors.New("the Worker's listener threw")
 )
 
@@ -145,23 +153,47 @@ func (s *socket) dropLocked() {
 // shed cuts peers off, those first for whom most waits, until what waits for all of
 // them is within its bound.
 func (h *Host) shed() {
-	for h.unsent.Load() > maxAllUnsent {
-		var slowest *socket
+	h.cutMost(&h.unsent, maxAllUnsent, (*socket).waiting, (*socket).cutLocked)
+}
+
+// cutMost cuts peers off, those first that hold most of what is bounded, until all of them
+// are within the bound.
+func (h *Host) cutMost(all *atomic.Int64, bound int64, holds func(*socket) int, cutLocked func(*socket)) {
+	for all.Load() > bound {
+		var largest *socket
 		most := 0
 		for _, s := range h.allSockets() {
 			s.mu.Lock()
-			if n := s.waiting(); n > most {
-				slowest, most = s, n
+			if n := holds(s); n > most {
+				largest, most = s, n
 			}
 			s.mu.Unlock()
 		}
-		if slowest == nil {
+		if largest == nil {
 			return
 		}
-		slowest.mu.Lock()
-		slowest.cutLocked()
-		slowest.mu.Unlock()
+		largest.mu.Lock()
+		cutLocked(largest)
+		largest.mu.Unlock()
 	}
+}
+
+// hold counts the memory of the message that is read, 0 once JavaScript has it.
+func (s *socket) hold(bytes int) {
+	s.mu.Lock()
+	if !s.refused {
+		s.x.host.arriving.Add(int64(bytes - s.arriving))
+		s.arriving = bytes
+	}
+	s.mu.Unlock()
+	s.x.host.cutMost(&s.x.host.arriving, maxAllArriving, func(s *socket) int { return s.arriving }, (*socket).refuseLocked)
+}
+
+// refuseLocked ends the connection of a peer whose message takes too much. The caller holds s.mu.
+func (s *socket) refuseLocked() {
+	s.x.host.arriving.Add(-int64(s.arriving))
+	s.arriving, s.refused = 0, true
+	s.cancel(errTooMuch)
 }
 
 func (h *Host) allSockets() (all []*socket) {
@@ -290,9 +322,10 @@ func (s *socket) read(conn *websocket.Conn) frame {
 	case <-s.ctx.Done():
 		return disconnected
 	}
+	defer s.hold(0)
 	for {
 		s.reads.Add(1)
-		kind, data, err := conn.Read(s.ctx)
+		kind, data, err := s.message(conn)
 		s.reads.Add(1)
 		if err != nil {
 			if end, ok := errors.AsType[websocket.CloseError](err); ok {
@@ -312,7 +345,32 @@ func (s *socket) read(conn *websocket.Conn) frame {
 		if err != nil {
 			s.x.host.o.Logger.Debug("deliver a message", "error", err)
 		}
+		s.hold(0)
 		s.passOn()
+	}
+}
+
+// message reads the next message, whose memory counts from its first byte on.
+func (s *socket) message(conn *websocket.Conn) (websocket.MessageType, []byte, error) {
+	kind, r, err := conn.Reader(s.ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	data := make([]byte, 0, 512)
+	s.hold(cap(data))
+	for {
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) {
+			return kind, data, nil
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+			s.hold(cap(data))
+		}
 	}
 }
 

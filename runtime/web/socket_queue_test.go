@@ -3,7 +3,12 @@ package web
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
+
+	"github.com/coder/websocket"
 )
 
 // Messages without a byte take memory too.
@@ -15,5 +20,68 @@ func TestSocketQueueOfEmptyMessages(t *testing.T) {
 	}
 	if err := context.Cause(ctx); !errors.Is(err, errSlowPeer) || len(s.queue) > 0 || s.x.host.unsent.Load() != 0 {
 		t.Errorf("%d messages wait, %d bytes for all; cause %v", len(s.queue), s.x.host.unsent.Load(), err)
+	}
+}
+
+// Messages of which the end does not come are bounded over all connections: the peer that
+// sent most is cut off, and the others go on.
+func TestSocketsOfHalfMessages(t *testing.T) {
+	host := &Host{exchanges: map[int64]*Exchange{}}
+	x := &Exchange{host: host, handles: map[int64]any{}}
+	host.exchanges[1] = x
+	const spare = 1 << 20
+	host.arriving.Store(maxAllArriving - spare) // of others
+	ended := make(chan error, 2)
+	// half opens a connection that sends so much of a message.
+	half := func(id int64, bytes int) *socket {
+		s := &socket{x: x, ready: make(chan struct{}), shut: make(chan struct{})}
+		s.ctx, s.cancel = context.WithCancelCause(t.Context())
+		s.accept()
+		x.mu.Lock()
+		x.handles[id] = s
+		x.mu.Unlock()
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			conn, err := websocket.Accept(w, r, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conn.SetReadLimit(maxMessage)
+			s.read(conn)
+			_ = conn.CloseNow()
+			ended <- context.Cause(s.ctx)
+		}))
+		t.Cleanup(server.Close)
+		conn, _, err := websocket.Dial(t.Context(), server.URL, nil) //nolint:bodyclose // the package closes it
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.CloseNow() })
+		w, err := conn.Writer(t.Context(), websocket.MessageBinary)
+		if err == nil {
+			_, err = w.Write(make([]byte, bytes))
+		}
+		if err != nil && bytes < spare { // the other one may be cut off meanwhile
+			t.Fatal(err)
+		}
+		return s
+	}
+	small := half(2, spare/16)
+	half(3, 2*spare)
+	select {
+	case err := <-ended:
+		if !errors.Is(err, errTooMuch) {
+			t.Errorf("the large message ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatalf("the large message is waited for; %d bytes are there", host.arriving.Load())
+	}
+	if err := small.ctx.Err(); err != nil {
+		t.Errorf("the small one too: %v", err)
+	}
+	small.cancel(nil)
+	<-ended
+	if left := host.arriving.Load(); left != maxAllArriving-spare {
+		t.Errorf("%d bytes are counted that are not there", left-(maxAllArriving-spare))
 	}
 }

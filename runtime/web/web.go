@@ -120,6 +120,7 @@ type Host struct {
 	wordings wordings
 
 	unsent     atomic.Int64 // what waits to be sent by the Worker's WebSockets, in bytes
+	arriving   atomic.Int64 // of the messages that they read, in bytes
 	restarting atomic.Bool  // the Worker is replaced
 
 	work sync.WaitGroup // what was started beside the requests
