@@ -76,6 +76,7 @@ const (
 	codeEdgeHeader        = "edge-rule-header"
 	codeEdgeReserved      = "edge-rule-reserved"
 	codeEdgeLoop          = "edge-rule-loop"
+	codeEdgeChain         = "edge-rule-chain"
 	codeEdgeOpen          = "edge-rule-open"
 	codeEdgeDuplicate     = "edge-rule-duplicate"
 	codeEdgeTooMany       = "edge-rules-too-many"
@@ -114,6 +115,7 @@ var rules = [...]Rule{
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
 	{codeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
 	{codeDuplicateKey, "a key stands twice in one object"},
+	{codeEdgeChain, "a redirect begins more of them in a row than browsers follow"},
 	{codeEdgeDuplicate, "two redirects are for the same paths"},
 	{codeEdgeHeader, "_headers sets a header that is the server's, or to what no header holds"},
 	{codeEdgeLine, "a line of _headers or _redirects cannot be read"},

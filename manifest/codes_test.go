@@ -48,6 +48,7 @@ func siteCases() map[string]fstest.MapFS {
 		"edge-rule-header":    site(assets, "p/_headers", "/a\n  X-A: 1\n  Content-Length: 5\n"),
 		"edge-rule-reserved":  site(assets, "p/_redirects", "/a /__pages/x\n"),
 		"edge-rule-loop":      site(assets, "p/_redirects", "/a /a\n"),
+		"edge-rule-chain":     site(assets, "p/_redirects", "/a /b/c\n/b/* /b/d/:splat\n"),
 		"edge-rule-open":      site(assets, "p/_redirects", "/x/* https://:splat/\n"),
 		"edge-rule-duplicate": site(assets, "p/_redirects", "/a /b\n/a /c\n"),
 		"edge-rules-too-many": site(assets, "p/_redirects", numbered("/s%d /t\n", 2001)),

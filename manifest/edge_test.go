@@ -45,6 +45,14 @@ var edgeCases = []struct{ file, text, found string }{
 	{"_redirects", "/a /b\n/b /a 301\n", "2:4 error edge-rule-loop"},
 	{"_redirects", "/caf\u00e9 /b#x\n/b /c?d\n/c /caf%c3%a9\n/c/:x /d\n/d /c/1\n/e /c\n", "3:4 error edge-rule-loop|5:4 error edge-rule-loop"},
 	{"_redirects", "/old/x /new/x\n/new/* /old/:splat\n", "1:8 error edge-rule-loop"},
+	{"_redirects", chain(20, false), ""},
+	{"_redirects", chain(21, false), "1:5 warning edge-rule-chain"},
+	{"_redirects", chain(60, false), "1:5 warning edge-rule-chain"},
+	{"_redirects", chain(60, true), "60:5 warning edge-rule-chain"},
+	{"_redirects", "/a /s0\n/b /s0\n" + chain(20, false), "1:4 warning edge-rule-chain|2:4 warning edge-rule-chain"},
+	{"_redirects", "/a /s0\n" + chain(19, false) + "/s19 /s20 200\n/s20 /s21\n", ""},
+	{"_redirects", chain(30, false) + "/s30 /s0\n", "1:5 warning edge-rule-chain"},
+	{"_redirects", "/a /b/c\n/b/* /b/d/:splat\n", "1:4 warning edge-rule-chain"},
 	{"_redirects", "/a /b 200\n/b /a\n/c /a\n/d/* /d2/:splat\n/d2/* /e\n", ""},
 	{"_redirects", "/a /b\n/a /c\n/%61 /d\n/x/:y /e\n/x/:y /f\n", "2:1 warning edge-rule-duplicate|3:1 warning edge-rule-duplicate|5:1 warning edge-rule-duplicate"},
 	{"_redirects", "/x/* https://:splat/\n/y/:h https://:h.example.com\n/z/:a /n/:b\n", "1:6 warning edge-rule-open|2:7 warning edge-rule-open|3:7 warning edge-rule-path"},
@@ -52,6 +60,18 @@ var edgeCases = []struct{ file, text, found string }{
 	{"_redirects", lots("/s%d /t%d\n", 2001), "2001:1 error edge-rules-too-many"},
 	{"_redirects", lots("/s%d/* /t%d\n", 101), "101:1 error edge-rules-too-many"},
 	{"_redirects", "/first/* /x\n" + lots("/s%d /t%d\n", 100), "101:1 error edge-rules-too-many"},
+}
+
+// chain are n rules that lead to each other in a row, from /s0 on, the last one first if backward.
+func chain(n int, backward bool) string {
+	rules := make([]string, n)
+	for i := range rules {
+		rules[i] = fmt.Sprintf("/s%d /s%d\n", i, i+1)
+	}
+	if backward {
+		slices.Reverse(rules)
+	}
+	return strings.Join(rules, "")
 }
 
 func lots(format string, n int) string {

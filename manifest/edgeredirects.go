@@ -309,35 +309,66 @@ const maxHops = 20
 // varies reports whether the destination has a part of the path in it.
 func (r redirectRule) varies() bool { return placeholder.MatchString(r.to) }
 
-// checkLoops refuses rules that lead to each other, each loop at its last rule. Where a rule leads that has a part of the
-// path in its destination depends on the path: it is only looked at where another one leads to it.
-func (r *EdgeRules) checkLoops(f *edgeFile) {
-	told := map[int]bool{} // by line
+// checkChains refuses rules that lead to each other, each loop at its last rule, and warns of a rule that begins more
+// redirects than browsers follow. Where a rule leads that has a part of the path in its destination depends on the
+// path: it is only looked at where another one leads to it.
+func (r *EdgeRules) checkChains(f *edgeFile) {
+	looped, told, long := map[int]bool{}, map[int]bool{}, map[int][]int{} // by line
 	for _, rule := range slices.Backward(r.redirects) {
-		if told[rule.line] || rule.varies() {
+		if looped[rule.line] || rule.varies() {
 			continue
 		}
-		loop := r.loopOf(rule)
-		if loop == nil {
+		lines, loop := r.follow(rule)
+		if !loop {
+			if len(lines) > maxHops {
+				long[rule.line] = lines
+			}
 			continue
 		}
-		f.refuse(codeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", loop[len(loop)-1]), "give one of them another destination")
-		for _, line := range loop {
-			told[line] = true
+		f.refuse(codeEdgeLoop, rule.at, fmt.Sprintf("the rule leads back to itself, by way of line %d", lines[len(lines)-1]), "give one of them another destination")
+		for _, line := range lines {
+			looped[line] = true
+		}
+	}
+	later := map[int]bool{} // rules of a chain that another one begins
+	for _, lines := range long {
+		for _, line := range lines[1:] {
+			later[line] = true
+		}
+	}
+	for _, begun := range []bool{false, true} { // a long loop is begun by none
+		for _, rule := range r.redirects {
+			lines := long[rule.line]
+			if later[rule.line] == begun && len(lines) > 0 && !told[rule.line] && !slices.ContainsFunc(lines, func(line int) bool { return looped[line] }) {
+				f.warn(codeEdgeChain, rule.at, fmt.Sprintf("browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d", maxHops, lines[maxHops]), "lead it straight to where the last of them leads")
+				tellAll(rule.line, long, told)
+			}
 		}
 	}
 }
 
-// loopOf are the lines of the rules that lead from a rule back to it, from its own on; nil where none do.
-func (r *EdgeRules) loopOf(rule redirectRule) (lines []int) {
-	lines = append(lines, rule.line)
-	for d := rule.lead(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
-		switch d = r.Redirect(d.next()); d.Line {
-		case 0:
-			return nil
-		case rule.line:
-			return lines
+// tellAll marks the rules of a long chain, and of those that go on with it.
+func tellAll(line int, long map[int][]int, told map[int]bool) {
+	for rest := []int{line}; len(rest) > 0; {
+		line, rest = rest[0], rest[1:]
+		if !told[line] {
+			told[line] = true
+			rest = append(rest, long[line]...)
 		}
 	}
-	return nil
+}
+
+// follow are the lines of the rules that a browser is led by from a rule on, its own first: one more than it follows at
+// most, or those until it comes back to the first one, which is a loop.
+func (r *EdgeRules) follow(rule redirectRule) (lines []int, loop bool) {
+	lines = append(lines, rule.line)
+	for d := rule.lead(rule.to); len(lines) <= maxHops; lines = append(lines, d.Line) {
+		switch d = r.Redirect(d.next()); {
+		case d.Line == 0, d.Status == 200:
+			return lines, false
+		case d.Line == rule.line:
+			return lines, true
+		}
+	}
+	return lines, false
 }

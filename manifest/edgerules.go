@@ -98,7 +98,7 @@ func parseEdgeRules(headers, redirects *edgeFile) *EdgeRules {
 		}
 		rules.dynamic = append(rules.dynamic, i)
 	}
-	rules.checkLoops(redirects)
+	rules.checkChains(redirects)
 	return rules
 }
 
