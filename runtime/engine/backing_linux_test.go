@@ -2,14 +2,27 @@ package engine
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
+
+// needsImagePages ends a test where no memory is laid over an image: the pages of some ARM machines have 16 or 64 kB.
+func needsImagePages(t *testing.T) {
+	t.Helper()
+	if size := os.Getpagesize(); size != imagePage {
+		testmachine.Lacks(t, fmt.Sprintf("pages of %d bytes", imagePage), fmt.Errorf("they have %d", size))
+	}
+}
 
 // TestBacking: memory laid over an image is private to its isolate, and what was
 // written to it is put back, page by page or all at once.
 func TestBacking(t *testing.T) {
+	needsImagePages(t)
 	const size = (3*maxDirty + 64) * imagePage
 	runs := []run{
 		{2 * imagePage, bytes.Repeat([]byte("a"), 3*imagePage)},
@@ -61,6 +74,7 @@ func TestBacking(t *testing.T) {
 // TestBackingWithoutPagemap: where the system does not tell what was written, all
 // is put back.
 func TestBackingWithoutPagemap(t *testing.T) {
+	needsImagePages(t)
 	b, err := newBacking(16*imagePage, []run{{4 * imagePage, bytes.Repeat([]byte("a"), imagePage)}})
 	if err != nil {
 		t.Fatal(err)
