@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -32,6 +33,9 @@ func FindBuilt(project fs.FS) (Built, bool) {
 	if g, ok := FindGenerator(project); ok {
 		candidates = slices.Concat([]string{g.Output}, candidates)
 	}
+	if dir := viteOutput(project); dir != "" {
+		candidates = slices.Concat([]string{dir}, candidates)
+	}
 	for _, pattern := range candidates {
 		dirs, _ := fs.Glob(project, pattern) // the patterns are in order
 		for _, dir := range dirs {
@@ -47,6 +51,35 @@ func FindBuilt(project fs.FS) (Built, bool) {
 		return Built{Dir: "."}, true
 	}
 	return Built{}, false
+}
+
+// What of Vite's configuration says where it writes to: build.outDir, from root on. Whatever is no literal there is
+// known to who runs it alone.
+var (
+	viteComment = regexp.MustCompile(`(?s:/\*.*?\*/)|(?m:(?:^|\s)//.*$)`)
+	viteOutDir  = regexp.MustCompile(`\bbuild\s*:\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*?\boutDir\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`)
+	viteRoot    = regexp.MustCompile(`\broot\s*:\s*["'` + "`" + `]([^"'` + "`" + `$\n]+)["'` + "`" + `]`)
+)
+
+// viteOutput is the folder of the project that the configuration of Vite names; empty when it names none.
+func viteOutput(project fs.FS) string {
+	var names []string
+	for _, ending := range []string{"js", "mjs", "ts", "cjs", "mts", "cts"} { // the order that Vite has
+		names = append(names, "vite.config."+ending)
+	}
+	text := viteComment.ReplaceAllString(textOf(project, names...), "")
+	found := viteOutDir.FindStringSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	dir := found[1]
+	if root := viteRoot.FindStringSubmatch(text); root != nil {
+		dir = path.Join(root[1], dir)
+	}
+	if dir = path.Clean(dir); !fs.ValidPath(dir) || strings.ContainsAny(dir, `*?[\`) {
+		return ""
+	}
+	return dir
 }
 
 // isTemplate reports whether the page in public is what a build fills in, as Create React App and Vue's command line do.

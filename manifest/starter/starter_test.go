@@ -86,6 +86,29 @@ func TestFindBuilt(t *testing.T) {
 	}
 }
 
+// TestFindBuiltByVite: build.outDir is read where it is a literal, and Vite is not run.
+func TestFindBuiltByVite(t *testing.T) {
+	for config, want := range map[string]string{
+		`export default defineConfig({ plugins: [react()], build: { outDir: "web" } })`:                                           "web",
+		"export default {\n  build: {\n    rollupOptions: { output: { format: 'es' } },\n    outDir: 'web/', // as ever\n  },\n}": "web",
+		"export default { root: './src', build: { emptyOutDir: true, outDir: `../web` } }":                                        "web",
+		`export default { root: "src", build: { outDir: "web" } }`:                                                                "src/web",
+		"// build: { outDir: 'web' }\n/* build: { outDir: 'web' } */ export default {}":                                           "dist",
+		`export default { plugins: [dts({ outDir: "web" })], build: { target: "es2022" } }`:                                       "dist",
+		`export default { build: { outDir: process.env.OUT ?? "web" } }`:                                                          "dist",
+		"export default { build: { outDir: `${name}/web` } }":                                                                     "dist",
+		`export default { build: { outDir: "../web" } }`:                                                                          "dist",
+		`export default { build: { outDir: "/web" } }`:                                                                            "dist",
+		`export default { build: { outDir: "w*" } }`:                                                                              "dist",
+		`export default { build: { outDir: "nowhere" } }`:                                                                         "dist",
+	} {
+		project := fstest.MapFS{"package.json": {}, "index.html": {}, "vite.config.ts": {Data: []byte(config)}, "dist/index.html": {}, "web/index.html": {}, "src/web/index.html": {}}
+		if b, ok := starter.FindBuilt(project); !ok || b.Dir != want {
+			t.Errorf("%s: %+v, want %s", config, b, want)
+		}
+	}
+}
+
 // TestFindBuiltBehindLink: a link is left alone, since no manifest may name it.
 func TestFindBuiltBehindLink(t *testing.T) {
 	dir := t.TempDir()
