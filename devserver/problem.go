@@ -3,6 +3,7 @@ package devserver
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -43,30 +44,38 @@ type SnippetLine struct {
 	Cut int `json:"cut,omitempty"`
 }
 
-// What is shown of a long line: so many characters, and so many before the column
-// when that would otherwise come after three quarters of them.
+// What is shown of a long line: so many characters, and a quarter of them before the
+// column when that would otherwise come after three quarters.
 const (
-	snippetWidth = 160
-	snippetLead  = snippetWidth / 4
+	snippetWidth    = 160
+	minSnippetWidth = 20
+	snippetEdge     = len(">    1 | ") + 2 // and what marks that a line is cut
 )
 
 // FitSnippet cuts lines down to what is around a column (1-based; 0 for unknown): a
 // minified file may be one line of a megabyte.
 func FitSnippet(lines []SnippetLine, column int) []SnippetLine {
+	return fitSnippet(lines, column, snippetWidth)
+}
+
+func fitSnippet(lines []SnippetLine, column, width int) []SnippetLine {
 	from := 0
-	if column > snippetWidth*3/4 {
-		from = column - snippetLead
+	if column > width*3/4 {
+		from = column - width/4
 	}
 	for i, l := range lines {
-		if from == 0 && len(l.Text) <= snippetWidth {
+		if from == 0 && len(l.Text) <= width {
 			continue
 		}
-		runes := []rune(l.Text)
-		left := min(from, len(runes))
-		right := min(left+snippetWidth, len(runes))
-		l.Text = string(runes[left:right])
-		if left > 0 {
-			l.Cut, l.Text = left, "…"+l.Text
+		runes, cut := []rune(l.Text), l.Cut
+		if cut > 0 {
+			runes = runes[1:] // without its ellipsis
+		}
+		left := min(max(from-cut, 0), len(runes))
+		right := min(left+width, len(runes))
+		l.Text, l.Cut = string(runes[left:right]), cut+left
+		if l.Cut > 0 {
+			l.Text = "…" + l.Text
 		}
 		if right < len(runes) {
 			l.Text += "…"
@@ -74,6 +83,20 @@ func FitSnippet(lines []SnippetLine, column int) []SnippetLine {
 		lines[i] = l
 	}
 	return lines
+}
+
+// Within returns problems whose lines of source are no wider than a terminal, as far as
+// that is wide enough to show some; 0 columns are a terminal of which that is not known.
+func Within(columns int, problems []Problem) []Problem {
+	width := max(columns-snippetEdge, minSnippetWidth)
+	if columns <= 0 || width >= snippetWidth {
+		return problems
+	}
+	problems = slices.Clone(problems)
+	for i, p := range problems {
+		problems[i].Snippet = fitSnippet(slices.Clone(p.Snippet), p.Column, width)
+	}
+	return problems
 }
 
 // Frame is one call on the stack.

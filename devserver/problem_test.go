@@ -159,6 +159,27 @@ func TestFitSnippet(t *testing.T) {
 	}
 }
 
+// TestWithin: the source of a problem fits a narrow terminal, also when it was cut before, and
+// the problem stays as it was.
+func TestWithin(t *testing.T) {
+	line := strings.Repeat("a", 100) + "FAULT" + strings.Repeat("b", 200_000)
+	cut := FitSnippet([]SnippetLine{{Number: 1, Text: strings.Repeat("x", 130)}, {Number: 2, Text: line, Hit: true}, {Number: 3, Text: "short"}}, 125)
+	for _, p := range []Problem{
+		{Message: "m", Column: 101, EndColumn: 106, Snippet: []SnippetLine{{Number: 1, Text: strings.Repeat("x", 130)}, {Number: 2, Text: line, Hit: true}, {Number: 3, Text: "short"}}},
+		{Message: "m", Column: 101, EndColumn: 106, Snippet: cut},
+	} {
+		was := p.Text()
+		got := ProblemsText(Within(51, []Problem{p}))
+		if want := "Something went wrong\n\nm\n\n     1 | …" + strings.Repeat("x", 39) + "\n>    2 | …" + strings.Repeat("a", 9) + "FAULT" + strings.Repeat("b", 26) + "…\n" +
+			"       | " + strings.Repeat(" ", 10) + "^^^^^\n     3 | …\n"; got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+		if p.Text() != was || ProblemsText(Within(0, []Problem{p})) != was || ProblemsText(Within(300, []Problem{p})) != was {
+			t.Error("the problem itself was cut, or for a wide terminal")
+		}
+	}
+}
+
 func FuzzProblem(f *testing.F) {
 	f.Add("unexpected token", "src/a.js", "let a = <b>;", 1, 9, 12)
 	f.Add("", "", "", 0, 0, 0)

@@ -20,7 +20,7 @@ func TestConcurrentUse(t *testing.T) {
 		_, diags := manifest.Load(site, manifest.FileName)
 		diags = append(diags, manifest.Validate(&manifest.Manifest{Entry: "/w.js"})...)
 		r := manifest.NewReport(manifest.FileName, diags)
-		return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
+		return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{Color: true}) }) +
 			format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r, r) }) +
 			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }) +
 			format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +

@@ -36,7 +36,7 @@ func ExampleLoad() {
 func ExampleWriteText() {
 	src := []byte("{\n  \"limits\": {\"cpuMs\": 40000}\n}\n")
 	_, diags := manifest.Parse("pages.deploy.json", src)
-	if err := manifest.WriteText(os.Stdout, manifest.NewReport("pages.deploy.json", diags), src, false); err != nil {
+	if err := manifest.WriteText(os.Stdout, manifest.NewReport("pages.deploy.json", diags), src, manifest.Terminal{}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -11,13 +11,21 @@ import (
 
 // This file writes code frames: the line a diagnostic is on, and carets under its span.
 
-// What a frame shows of a long line, in terminal cells: so many in all, and so many before the span when the
-// span would otherwise come after three quarters of them.
+// What a frame shows of a long line, in terminal cells, as far as the terminal is that wide. Beside that it has a
+// number in front, and a mark of what is cut at either end.
 const (
 	maxFrame  = 100
-	maxBefore = maxFrame * 3 / 4
-	lead      = maxFrame / 4
+	minFrame  = 20
+	frameEdge = len("    1 | ") + 2
 )
+
+// frameWidth is what a frame shows on a terminal that is so wide; 0 is for one of which that is not known.
+func frameWidth(columns int) int {
+	if columns <= 0 {
+		return maxFrame
+	}
+	return min(max(columns-frameEdge, minFrame), maxFrame)
+}
 
 // frame shows the line of a diagnostic, cut to a width that fits a terminal, and marks the span. The carets
 // start under the span's first character and end with the text shown, or one cell after it.
@@ -32,7 +40,7 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 	if d.File == "" {
 		t.masks.hide(d.Line, runes)
 	}
-	w := newWindow(runes, from, to)
+	w := newWindow(runes, from, to, t.width)
 	const margin = 2 * maxFrame // a key may start before what is shown
 	starKeys(runes[max(w.left-margin, 0):min(w.right+margin, len(runes))])
 	head, tail := "", ""
@@ -56,9 +64,10 @@ func (t *textWriter) frame(d Diagnostic, line string) {
 // those from from to to.
 type window struct{ left, from, to, right int }
 
-// newWindow cuts a line around a span. A span that starts with a combining mark is marked from the character
-// that the mark is drawn on.
-func newWindow(line []rune, from, to int) window {
+// newWindow cuts a line to a width around a span, which has a quarter of it in front where it would otherwise come
+// after three. A span that starts with a combining mark is marked from the character that the mark is drawn on.
+func newWindow(line []rune, from, to, width int) window {
+	maxBefore, lead := width*3/4, width/4
 	for from > 0 && from < len(line) && runeCells(line[from]) == 0 {
 		from--
 	}
@@ -74,7 +83,7 @@ func newWindow(line []rune, from, to int) window {
 			w.left++
 		}
 	}
-	for w.right = from; w.right < len(line) && used+cost(line[w.right]) <= maxFrame; w.right++ {
+	for w.right = from; w.right < len(line) && used+cost(line[w.right]) <= width; w.right++ {
 		used += cost(line[w.right])
 	}
 	w.to = min(to, w.right)

@@ -31,7 +31,7 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 		var text bytes.Buffer
-		if err := manifest.WriteText(&text, manifest.NewReport(manifest.FileName, diags), src, false); err != nil {
+		if err := manifest.WriteText(&text, manifest.NewReport(manifest.FileName, diags), src, manifest.Terminal{}); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(text.String(), "\x1b\x07\x00\r") {

@@ -62,7 +62,7 @@ func FuzzBundle(f *testing.F) {
 		}
 		r := manifest.NewReport(manifest.FileName, diags)
 		for name, write := range map[string]func(*bytes.Buffer) error{
-			"text":    func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, false) },
+			"text":    func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{}) },
 			"github":  func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) },
 			"summary": func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) },
 			"sarif":   func(b *bytes.Buffer) error { return manifest.WriteSARIF(b, r) },

@@ -32,8 +32,8 @@ func TestReports(t *testing.T) {
 		r := manifest.NewReport("site/pages.deploy.json", diags)
 		stem := strings.TrimSuffix(base, ".json")
 		for ext, text := range map[string]string{
-			"text":     format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, false) }),
-			"color":    format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }),
+			"text":     format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{}) }),
+			"color":    format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{Color: true}) }),
 			"document": format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }),
 			"github":   format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }),
 			"summary":  format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }),
@@ -102,7 +102,7 @@ func everyFormat(t *testing.T, source string) string {
 		t.Errorf("%s is accepted", source)
 	}
 	r := manifest.NewReport(manifest.FileName, diags)
-	return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, true) }) +
+	return format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{Color: true}) }) +
 		format(t, func(b *bytes.Buffer) error { return manifest.WriteJSON(b, r) }) +
 		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHub(b, true, r) }) +
 		format(t, func(b *bytes.Buffer) error { return manifest.WriteGitHubSummary(b, r) }) +
@@ -120,7 +120,7 @@ func TestReportCap(t *testing.T) {
 	if r.OK || len(r.Diagnostics) != 100 || r.Omitted != 50 || r.Diagnostics[0].Line != 1 || diags[0].Line != 150 {
 		t.Errorf("ok %v, %d diagnostics, %d omitted, first on line %d", r.OK, len(r.Diagnostics), r.Omitted, r.Diagnostics[0].Line)
 	}
-	text := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, nil, false) })
+	text := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, nil, manifest.Terminal{}) })
 	if !strings.HasSuffix(text, "and 50 problems more\n1 error, 149 warnings\n") {
 		t.Errorf("the text ends in %q", text[len(text)-60:])
 	}
@@ -178,7 +178,7 @@ func TestCaretUnderSpan(t *testing.T) {
 	} {
 		_, diags := manifest.Parse(manifest.FileName, []byte(source))
 		r := manifest.NewReport("f", diags)
-		if got := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, []byte(source), false) }); !strings.Contains(got, want) {
+		if got := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, []byte(source), manifest.Terminal{}) }); !strings.Contains(got, want) {
 			t.Errorf("%q: got\n%swant\n%s", source, got, want)
 		}
 	}

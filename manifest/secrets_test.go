@@ -97,7 +97,7 @@ func TestSecretsOfOtherConfigs(t *testing.T) {
 			"wrangler.jsonc":  {Data: []byte(text)},
 		}, manifest.FileName)
 		r := manifest.NewReport(manifest.FileName, diags)
-		out := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, false) })
+		out := format(t, func(b *bytes.Buffer) error { return manifest.WriteText(b, r, src, manifest.Terminal{}) })
 		if len(diags) == 0 || strings.Contains(out, "hunter2") || !strings.Contains(out, `"API_KEY":"*******"`) {
 			t.Errorf("%s:\n%s", text, out)
 		}

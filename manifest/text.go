@@ -6,14 +6,22 @@ import (
 	"strings"
 )
 
+// Terminal is what a report is written on. The zero value is a file.
+type Terminal struct {
+	// Color has the report in colours.
+	Color bool
+	// Columns is how wide the terminal is. Default as wide as a frame may be.
+	Columns int
+}
+
 // WriteText writes the report for people: for each diagnostic its position and message, the line it is on
 // with a caret under the exact span, and the fix; then a count. src is the manifest's own text and may be
 // nil, which leaves the frames out; so does a text that is too long to be a manifest.
-func WriteText(w io.Writer, r Report, src []byte, color bool) error {
+func WriteText(w io.Writer, r Report, src []byte, to Terminal) error {
 	if len(src) > maxManifestBytes {
 		src = nil // it was not read for what it says
 	}
-	t := &textWriter{paint: palette(color), lines: newLines(string(src))}
+	t := &textWriter{paint: palette(to.Color), width: frameWidth(to.Columns), lines: newLines(string(src))}
 	if len(r.Diagnostics) > 0 {
 		t.masks = newMasks(t.lines)
 	}
@@ -41,6 +49,7 @@ func palette(color bool) func(style string) string {
 type textWriter struct {
 	b     strings.Builder
 	paint func(style string) string
+	width int // of a frame
 	lines *lines
 	masks masks
 }

@@ -116,12 +116,17 @@ func (k *console) problems(b devserver.Build) {
 		k.warned = said
 	}
 	if !b.OK {
-		k.line("%s %s", k.cli.paint("31;1", "error:"), strings.TrimSpace(devserver.ProblemsText(b.Problems)))
+		k.line("%s %s", k.cli.paint("31;1", "error:"), k.text(b.Problems...))
 		return
 	}
 	for _, p := range b.Problems {
 		k.line("%s %s: %s", k.cli.paint("33", "warning:"), p.Place(), p.Message)
 	}
+}
+
+// text is problems as the terminal has room for them.
+func (k *console) text(problems ...devserver.Problem) string {
+	return strings.TrimSpace(devserver.ProblemsText(devserver.Within(columns(k.cli.stderr), problems)))
 }
 
 // request tells of one request, and keeps it. The dashboard asks often: what it
@@ -175,7 +180,7 @@ func (k *console) errorPage(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if k.cli.json {
 		k.event(errorEvent{"error", p})
-	} else if text := strings.TrimSpace(p.Text()); k.isNew(text) {
+	} else if text := k.text(p); k.isNew(text) {
 		k.line("%s", k.cli.paint("31", text))
 	}
 	devserver.WriteProblemPage(w, r, p)

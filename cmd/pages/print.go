@@ -9,9 +9,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // This file is how commands speak: to people on stderr, to programs in JSON on stdout.
+
+// terminal is what a report that goes to w is written on.
+func (c *cli) terminal(w io.Writer) manifest.Terminal {
+	return manifest.Terminal{Color: c.colored(w), Columns: columns(w)}
+}
 
 // colored reports whether what goes to w is coloured.
 func (c *cli) colored(w io.Writer) bool {

@@ -115,12 +115,12 @@ func (c *cli) writeReports(format string, results []checked) error {
 
 // writeText writes the reports one below the other, and a count below several.
 func (c *cli) writeText(to io.Writer, results []checked) error {
-	w, color, bad := bufio.NewWriter(to), c.colored(c.stdout), 0
+	w, terminal, bad := bufio.NewWriter(to), c.terminal(c.stdout), 0
 	for i, r := range results {
 		if i > 0 && len(r.report.Diagnostics) > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := manifest.WriteText(w, r.report, r.src, color); err != nil {
+		if err := manifest.WriteText(w, r.report, r.src, terminal); err != nil {
 			return err
 		}
 		if !r.report.OK {
@@ -144,5 +144,5 @@ func reports(results []checked) []manifest.Report {
 // printDiagnostics prints a report for people beside another command's result.
 func (c *cli) printDiagnostics(r manifest.Report, src []byte) {
 	// Writing to stderr fails only when nobody reads it.
-	_ = manifest.WriteText(c.stderr, r, src, c.colored(c.stderr))
+	_ = manifest.WriteText(c.stderr, r, src, c.terminal(c.stderr))
 }
