@@ -110,13 +110,13 @@ func (m *Migrator) Schema(ctx context.Context) (string, error) {
 		if i > 0 && o.Kind != "index" {
 			out.WriteByte('\n')
 		}
-		out.WriteString(ended(o.SQL))
+		out.WriteString(Ended(o.SQL))
 	}
 	return out.String(), nil
 }
 
-// ended is a statement of the schema with its semicolon, which a comment must not swallow.
-func ended(sql string) string {
+// Ended is a statement of the schema with its semicolon, which a comment must not swallow.
+func Ended(sql string) string {
 	if last := sql[strings.LastIndexByte(sql, '\n')+1:]; strings.Contains(last, "--") {
 		return sql + "\n;\n"
 	}

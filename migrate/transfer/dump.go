@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate"
 )
 
 // DumpOptions say what of a database is written.
@@ -64,7 +66,7 @@ func (d *dump) write(ctx context.Context) error {
 	// Indexes and triggers last: rows go in faster without the first, and must not set off the second.
 	for _, o := range objects {
 		if o.kind != "table" {
-			d.say(ended(o.sql))
+			d.say(migrate.Ended(o.sql))
 		}
 	}
 	d.say("COMMIT;\n")
@@ -73,14 +75,6 @@ func (d *dump) write(ctx context.Context) error {
 
 // say writes; the writer keeps its first error until Flush.
 func (d *dump) say(text string) { _, _ = d.w.WriteString(text) }
-
-// ended is a statement of the schema with its semicolon, which a comment must not swallow.
-func ended(sql string) string {
-	if last := sql[strings.LastIndexByte(sql, '\n')+1:]; strings.Contains(last, "--") {
-		return sql + "\n;\n"
-	}
-	return sql + ";\n"
-}
 
 // schema reads what there is to write, in the order in which it was made.
 func (d *dump) schema(ctx context.Context) ([]object, error) {
@@ -158,7 +152,7 @@ func noTable(name string, there []string) error {
 
 // table writes one table with its rows. The tables behind a virtual one exist as soon as it does.
 func (d *dump) table(ctx context.Context, o object) error {
-	d.say(ended(o.sql))
+	d.say(migrate.Ended(o.sql))
 	if d.o.NoData {
 		return nil
 	}
