@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
 // find returns the site's folder: the argument if there is one, else -C, else
@@ -55,7 +56,7 @@ func (c *cli) nearest() (string, error) {
 			return dir, nil
 		}
 		parent := filepath.Dir(dir)
-		if parent == dir || isRepository(dir) {
+		if parent == dir || packager.IsCheckout(dir) {
 			return "", &failure{
 				code: exitRefused, id: "no-manifest",
 				msg: fmt.Sprintf("no %s in %s or above it", manifest.FileName, c.dir),
@@ -95,16 +96,6 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// isRepository reports whether dir is the root of a checkout.
-func isRepository(dir string) bool {
-	for _, name := range []string{".git", ".hg", ".jj"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // namedFolder is the folder that an argument or -C names, itself or by its
 // manifest.
 func (c *cli) namedFolder(args []string) (dir string, ok bool) {
@@ -125,7 +116,7 @@ func (c *cli) namedFolder(args []string) (dir string, ok bool) {
 // checkoutOf is the root of the checkout that dir is in, "" for none.
 func checkoutOf(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
-		if isRepository(dir) {
+		if packager.IsCheckout(dir) {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
 
@@ -113,7 +114,7 @@ func (c *cli) insteadOfNamed(path, abs string) string {
 		if isFile(filepath.Join(dir, manifest.FileName)) {
 			return "name the site's folder, which is " + quotedPath(c.shown(dir))
 		}
-		if dir == filepath.Dir(dir) || isRepository(dir) {
+		if dir == filepath.Dir(dir) || packager.IsCheckout(dir) {
 			return ""
 		}
 	}

@@ -42,7 +42,7 @@ func Of(dir string) Tool {
 // within are a folder and those above it, to the root of its checkout; the folder alone when there is none.
 func within(dir string) []string {
 	folders := []string{dir}
-	for at := dir; !has(at, ".git", ".hg", ".jj"); folders = append(folders, at) {
+	for at := dir; !IsCheckout(at); folders = append(folders, at) {
 		up := filepath.Dir(at)
 		if up == at {
 			return folders[:1]
@@ -51,6 +51,9 @@ func within(dir string) []string {
 	}
 	return folders
 }
+
+// IsCheckout reports whether a folder is the root of a checkout.
+func IsCheckout(folder string) bool { return has(folder, ".git", ".hg", ".jj") }
 
 func has(folder string, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
