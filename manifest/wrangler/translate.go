@@ -285,12 +285,16 @@ func (r *reader) limits() {
 // compatibility reads date and flags. The platform reads flags in the project's JSON configuration itself, and then
 // none in the manifest.
 func (r *reader) compatibility() {
-	if date := r.takeText("compatibility_date"); date > manifest.PinDate {
+	date, flags := r.takeText("compatibility_date"), texts(r.take("compatibility_flags"))
+	if date > manifest.PinDate {
 		r.Manifest.Runtime.CompatibilityDate = date
-	} else if date != "" {
+	} else if date != "" && date < manifest.PinDate {
 		r.note("compatibility_date", Changed, "the platform's own date, "+manifest.PinDate+", is newer and counts")
 	}
-	for i, flag := range texts(r.take("compatibility_flags")) {
+	if date >= nodeByItself && !slices.Contains(flags, "no_"+manifest.FlagNodeJS) {
+		r.flag("compatibility_date", manifest.FlagNodeJS)
+	}
+	for i, flag := range flags {
 		key := fmt.Sprintf("compatibility_flags[%d]", i)
 		switch flag {
 		case manifest.FlagNodeJS, manifest.FlagStrictlyPublic:
@@ -316,6 +320,10 @@ func (r *reader) compatibility() {
 		}
 	}
 }
+
+// nodeByItself is the first compatibility date at which workerd has nodejs_compat on without the flag. Of the platform a
+// Worker gets the modules of Node.js by the flag alone, and what frameworks build for newer dates imports them.
+const nodeByItself = "2026-08-04"
 
 // implied are flags in wide use that are on by themselves at the platform's date (workerd, compatibility-date.capnp).
 var implied = []string{

@@ -97,6 +97,25 @@ var cases = map[string]struct {
 		manifest: `{"entry":".output/server/index.mjs","assets":".output/public","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 		notes:    "lost compatibility_flags[1]",
 	},
+	"modules of Node.js that a date brings at Cloudflare": {
+		files:    []string{"wrangler.jsonc=" + `{"main": "w.js", "compatibility_date": "2026-10-01", "compatibility_flags": []}`},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
+	},
+	"the same, of a Worker that wants none": {
+		files:    []string{"wrangler.toml=main = 'w.js'\ncompatibility_date = '2026-11-01'\ncompatibility_flags = ['no_nodejs_compat']"},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityDate":"2026-11-01"}}`,
+		notes:    "lost compatibility_flags[0]",
+	},
+	"the same, where the platform reads flags": {
+		files:    []string{"wrangler.json=" + `{"main": "w.js", "compatibility_date": "2026-10-02", "compatibility_flags": ["global_fetch_strictly_public"]}`},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityDate":"2026-10-02"}}`,
+		notes:    "changed compatibility_date",
+	},
+	"modules of Node.js before that date": {
+		files:    []string{"wrangler.json=" + `{"main": "w.js", "compatibility_date": "2026-08-03"}`},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
+		notes:    "changed compatibility_date",
+	},
 	"keys of products that are new": {
 		files:    []string{"wrangler.json=" + `{"main": "w.js", "access": {"dev": {"aud": "x"}}, "addresses": ["*@example.com"], "stream": {"binding": "S"}, "previews": {"vars": {"A": "b"}}, "build": {"command": "npm run lint"}}`},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
