@@ -375,6 +375,11 @@ func TestAssetsIgnore(t *testing.T) {
 	if got := assetPaths(bundle); !slices.Equal(got, []string{"/index.html"}) || !strings.Contains(string(bundle.Worker.Code), `"a"`) {
 		t.Errorf("served: %q", got)
 	}
+	put(t, dir, "dist/_headers", "/*\n  X-A: b\n")
+	put(t, dir, "dist/.assetsignore", "_worker.js\n_routes.json\n_headers\n_redirects\n")
+	if got := assetPaths(build(t, b, m)); !slices.Equal(got, []string{"/_headers", "/index.html"}) {
+		t.Errorf("rules that SvelteKit lists too do not come along: %q", got)
+	}
 }
 
 // TestCheckout: a folder whose files are removed before they are read is listed again, and

@@ -106,7 +106,7 @@ func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignore
 	rel := a.rel(file)
 	e := AssetEntry{File: file, Entry: d, Path: norm.NFC.String(rel)}
 	switch {
-	case file != a.Dir && rules.ignores(e.Path, d.IsDir()):
+	case file != a.Dir && rules.ignores(e.Path, d.IsDir()) && !a.carriesRules(file, d):
 		e.Kind = AssetIgnored
 	case a.misplaced(&e):
 	case file == a.Dir:
@@ -125,6 +125,13 @@ func (a AssetsFolder) entry(fsys fs.FS, file string, d fs.DirEntry, rules ignore
 		e.refuseAs(codeNotRegular, "move it out of the assets folder", "%q is no regular file")
 	}
 	return e
+}
+
+// carriesRules reports whether a file is one of the two with rules for the others, which count and are never served whatever
+// ".assetsignore" says: SvelteKit lists both there.
+func (a AssetsFolder) carriesRules(file string, d fs.DirEntry) bool {
+	rel := a.rel(file)
+	return !d.IsDir() && (rel == HeadersFile || rel == RedirectsFile)
 }
 
 // misplaced refuses what the upload would refuse among public files: a manifest, the Worker's module, and the
