@@ -138,6 +138,9 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 	if l.isPostfix(i) {
 		code = withOwnArguments(code)
 	}
+	if l.isSkipper(i) {
+		code = dividingTemplates(code)
+	}
 	switch {
 	case l.imports.funcs+uint32(i) == f.then:
 		return f.allocOwned(code)
