@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -85,7 +86,7 @@ func (f *devFlags) check() error {
 		{"edge-rules", f.edgeRules, []string{edgeRulesOn, edgeRulesOff}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
-			return usageError("--%s is %q; it is one of %v", choice.flag, choice.value, choice.of)
+			return usageError("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
 		}
 	}
 	if f.port < 0 || f.port > 65535 {
@@ -96,10 +97,11 @@ func (f *devFlags) check() error {
 			return usageError("--event-webhook is %q: %s", f.webhook, err)
 		}
 	}
-	if f.cpuScale <= 0 {
-		return usageError("--cpu-scale is %v; it must be more than 0", f.cpuScale)
+	const maxCPUScale = 1_000_000 // times the platform's ceiling, it is still a time
+	if f.cpuScale > 0 && f.cpuScale <= maxCPUScale {
+		return nil
 	}
-	return nil
+	return usageError("--cpu-scale is %v; it is more than 0, and at most %d", f.cpuScale, maxCPUScale)
 }
 
 // dev runs the dev server until ctx ends.

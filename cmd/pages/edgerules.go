@@ -17,7 +17,7 @@ const (
 
 func checkEdgeRules(choice string) error {
 	if choice != edgeRulesOn && choice != edgeRulesOff {
-		return usageError("--edge-rules is %q; it is one of [on off]", choice)
+		return usageError("--edge-rules is %q; it is on or off", choice)
 	}
 	return nil
 }

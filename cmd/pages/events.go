@@ -36,7 +36,7 @@ func (f *eventFlags) addStatus(cmd *cobra.Command) {
 func (f *eventFlags) check() error {
 	f.Delivery = site.DeliveryStatus(f.status)
 	if f.status != "" && !slices.Contains(site.DeliveryStatuses(), f.Delivery) {
-		return usageError("--status is %q; it is one of %v", f.status, site.DeliveryStatuses())
+		return usageError("--status is %q; it is pending, delivered or dead", f.status)
 	}
 	return checkLimit(f.Limit)
 }
@@ -120,7 +120,7 @@ func (c *cli) newEventsReplay() *cobra.Command {
 			case f.ID != "" && chosen:
 				return usageError("an ID and flags choose two things")
 			case f.ID == "" && !chosen:
-				return usageError("which events? Give an ID, or choose with --status, --name, --form or --limit")
+				return usageError("which events? Give an ID, which begins with evt_, or choose with --status, --name, --form or --limit")
 			case len(rest) > 1:
 				return usageError("%q is no event's id, and one folder is enough", rest[0])
 			}

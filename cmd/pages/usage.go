@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // This file says what is wrong with a command line that reached no command, and
@@ -107,15 +110,15 @@ func nearFlag(cmd *cobra.Command, name string) string {
 	return nearest(name, names)
 }
 
-// nearest is the name that a mistyped one was most likely meant to be, "" for
-// none. It asks the library that suggests commands for mistyped ones.
+// nearest is the name that a mistyped or unfinished one was most likely meant to be,
+// "" for none.
 func nearest(name string, names []string) string {
-	list := &cobra.Command{SuggestionsMinimumDistance: max(1, min(2, len(name)/2))}
-	for _, n := range names {
-		list.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	if near := manifest.Nearest(name, names); near != "" {
+		return near
 	}
-	if near := list.SuggestionsFor(name); name != "" && len(near) > 0 {
-		return near[0]
+	unfinished := func(whole string) bool { return name != "" && strings.HasPrefix(whole, strings.ToLower(name)) }
+	if i := slices.IndexFunc(names, unfinished); i >= 0 {
+		return names[i]
 	}
 	return ""
 }
