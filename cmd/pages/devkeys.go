@@ -48,13 +48,13 @@ func (k *devKeys) listen(ctx context.Context) (stop func()) {
 	if !ok || c.json || c.quiet || !term.IsTerminal(int(in.Fd())) || !isTerminal(c.stderr) {
 		return func() {}
 	}
-	restore, err := singleKeys(in)
+	keys, err := holdKeys(in)
 	if err != nil {
 		return func() {} // keys are a courtesy
 	}
 	k.console.line("  keys         ? lists them")
-	go k.read(ctx, in)
-	return restore
+	go k.read(ctx, keys)
+	return keys.release
 }
 
 // read ends with the terminal. A read that nobody answers ends with the process.

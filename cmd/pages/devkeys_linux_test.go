@@ -90,3 +90,30 @@ func TestDevKeys(t *testing.T) {
 		t.Errorf("the terminal is left with %x, was %x (%v)", after.Lflag, before.Lflag, err)
 	}
 }
+
+// Keys go on after Ctrl-Z and fg, and after a time in the background, of whose end a shell
+// says nothing.
+func TestDevKeysOfJob(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "public"), 0o700),
+		os.WriteFile(filepath.Join(dir, "pages.deploy.json"), []byte(`{"assets": "public"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", "--norc", "-i")
+	cmd.Env = append(os.Environ(), "PS1=$ ", "HISTFILE=")
+	shell := startAtTerminal(t, cmd)
+	shell.answer("$ ", "'"+program(t)+"' dev '"+dir+"' --port 0 --color never\n")
+	shell.answer("keys         ? lists them", "?")
+	shell.answer("this list", "\x1a")
+	shell.answer("Stopped", "fg\n")
+	shell.answer(" dev ", "l")
+	shell.answer("no leads yet", "\x1a")
+	shell.answer("Stopped", "bg\n")
+	shell.answer(" &", "fg\n")
+	shell.answer(" dev ", "l")
+	shell.answer("no leads yet", "q")
+	shell.answer("$ ", "exit 3\n")
+	if code, shown := shell.end(); code != 3 {
+		t.Errorf("exit code %d: %s", code, shown)
+	}
+}

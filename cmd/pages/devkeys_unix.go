@@ -4,33 +4,105 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 var errBackground = errors.New("the terminal is another process's")
 
-// singleKeys has a terminal give each key at once and show none, until restore.
-// Everything else stays as it is, so that Ctrl-C works and lines end well.
-func singleKeys(in *os.File) (restore func(), err error) {
-	fd := int(in.Fd())
-	if owner, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || owner != unix.Getpgrp() {
-		return nil, errors.Join(errBackground, err)
+// heldKeys is a terminal that gives each key at once and shows none, for as long as
+// the process is in its foreground. Ctrl-Z gives it back as it was, and fg takes it again.
+type heldKeys struct {
+	in             *os.File
+	before, single unix.Termios
+	jobs           chan os.Signal
+	released       chan struct{}
+	following      sync.WaitGroup
+}
+
+// holdKeys leaves everything but single keys as it is, so that Ctrl-C works and lines
+// end well.
+func holdKeys(in *os.File) (*heldKeys, error) {
+	k := &heldKeys{in: in, jobs: make(chan os.Signal, 4), released: make(chan struct{})}
+	if k.background() {
+		return nil, errBackground
 	}
-	before, err := unix.IoctlGetTermios(fd, getTermios)
+	before, err := unix.IoctlGetTermios(int(in.Fd()), getTermios)
 	if err != nil {
 		return nil, err
 	}
-	single := *before
-	single.Lflag &^= unix.ICANON | unix.ECHO
-	single.Cc[unix.VMIN], single.Cc[unix.VTIME] = 1, 0
+	k.before, k.single = *before, *before
+	k.single.Lflag &^= unix.ICANON | unix.ECHO
+	k.single.Cc[unix.VMIN], k.single.Cc[unix.VTIME] = 1, 0
 	// In the background a read fails, where it would stop the whole server.
 	signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU)
-	if err := unix.IoctlSetTermios(fd, setTermios, &single); err != nil {
+	if err := k.set(&k.single); err != nil {
 		return nil, err
 	}
-	return func() { _ = unix.IoctlSetTermios(fd, setTermios, before) }, nil // the terminal may be gone
+	signal.Notify(k.jobs, syscall.SIGTSTP, syscall.SIGCONT)
+	k.following.Go(k.follow)
+	return k, nil
+}
+
+// background reports whether the terminal is there, and another job's.
+func (k *heldKeys) background() bool {
+	owner, err := unix.IoctlGetInt(int(k.in.Fd()), unix.TIOCGPGRP)
+	return err == nil && owner != unix.Getpgrp()
+}
+
+// set changes the terminal while it is ours: else the shell has it, as it likes it.
+func (k *heldKeys) set(mode *unix.Termios) error {
+	if k.background() {
+		return errBackground
+	}
+	return unix.IoctlSetTermios(int(k.in.Fd()), setTermios, mode)
+}
+
+// follow stops the process as Ctrl-Z asks, and takes the terminal again afterwards.
+func (k *heldKeys) follow() {
+	for {
+		select {
+		case <-k.released:
+			return
+		case s := <-k.jobs:
+			if s == syscall.SIGTSTP {
+				_ = k.set(&k.before) // the terminal may be gone
+				_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
+			}
+			_ = k.set(&k.single) // unless it goes on in the background
+		}
+	}
+}
+
+// Read gives the next keys. In the background it waits for the foreground: a shell
+// says nothing to a job that runs when it brings it there.
+func (k *heldKeys) Read(b []byte) (int, error) {
+	for {
+		n, err := k.in.Read(b)
+		if err == nil || !k.background() {
+			return n, err
+		}
+		for k.background() {
+			select {
+			case <-k.released:
+				return 0, io.EOF
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+		_ = k.set(&k.single)
+	}
+}
+
+// release gives the terminal back as it was.
+func (k *heldKeys) release() {
+	signal.Stop(k.jobs)
+	close(k.released)
+	k.following.Wait()
+	_ = k.set(&k.before) // the terminal may be gone
 }
