@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,10 +34,22 @@ func run(ctx context.Context, args []string, e env) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	c.lines = c.lines || cmd.Annotations[printsLines] != ""
+	c.json = c.json || err != nil && !c.entered && c.asksJSON(args)
 	if err != nil && !c.entered && !errors.As(err, new(*failure)) {
 		err = misuse(cmd, err)
 	}
 	return c.exit(ctx, pointed(cmd, err))
+}
+
+// asksJSON reports whether a command line that was not read to its end asks for JSON:
+// also behind the flag or the command that there is not, or by its variable.
+func (c *cli) asksJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	value, _ := c.lookup("PAGES_JSON")
+	asked, err := strconv.ParseBool(value)
+	return err == nil && asked || slices.Contains(args, "--json")
 }
 
 func firstLine(s string) string {
