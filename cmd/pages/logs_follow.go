@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"path/filepath"
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver"
@@ -34,7 +33,10 @@ func (c *cli) followLogs(ctx context.Context, s *state, f *logsFlags) error {
 func (c *cli) awaitLog(ctx context.Context, s *state) (*sql.DB, error) {
 	tick := time.NewTicker(guardPoll)
 	defer tick.Stop()
-	for told := false; !isFile(filepath.Join(s.dir, platformFile)); told = true {
+	for told := false; ; told = true {
+		if there, err := s.has(platformFile); there || err != nil {
+			break
+		}
 		if !told {
 			c.progress("waiting for pages dev to write a log")
 		}

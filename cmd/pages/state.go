@@ -129,17 +129,31 @@ func (s *state) openUnsynced(ctx context.Context, name string) (*sql.DB, error) 
 	return db, nil
 }
 
+// has reports whether a file is in the state folder. Of a folder that cannot be looked
+// into it is not known: nothing may be said to be empty that is not.
+func (s *state) has(name string) (bool, error) {
+	_, err := os.Stat(filepath.Join(s.dir, name))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err == nil, nil
+	}
+	return false, resourceError("state-unreadable", fmt.Sprintf("the state folder %s cannot be read", quotedPath(s.dir)),
+		"make it a folder that you may read, or give another with --state-dir", err)
+}
+
 // openToRead opens a database that is only read, which the caller closes; one
 // that is not there is empty.
 func (s *state) openToRead(ctx context.Context, name string) (*sql.DB, error) {
 	if err := s.useToRead(); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(s.dir, name)
-	if !isFile(path) {
+	there, err := s.has(name)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
 		return sql.Open("sqlite", ":memory:")
 	}
-	db, err := openSQLite(ctx, path, true)
+	db, err := openSQLite(ctx, filepath.Join(s.dir, name), true)
 	if err != nil {
 		return nil, s.unopened(name, err)
 	}
