@@ -65,7 +65,7 @@ func walkAssets(
 	if info, err := root.Stat(m.Assets); err != nil || !info.IsDir() {
 		d := problem("assets-missing", "", "make the folder, or leave assets out", "the assets folder %q does not exist", m.Assets)
 		d.Path = "/assets"
-		reads.addFolderOf(filepath.Join(dir, m.Assets))
+		reads.add(filepath.FromSlash(m.Assets))
 		w.diagnostics = append(w.diagnostics, d)
 		return w
 	}

@@ -237,8 +237,13 @@ func TestRecovers(t *testing.T) {
 	if bundle, found := b.Build(t.Context(), &m); bundle != nil || len(found) != 2 {
 		t.Fatalf("a bundle, or not both errors:\n%s", render(found))
 	}
-	if !slices.Contains(b.Inputs(), b.dir) {
-		t.Errorf("inputs %q lack the folder that misses the files", b.Inputs())
+	for _, absent := range []string{"later.js", "later.ts", "public"} {
+		if !slices.Contains(b.Inputs(), filepath.Join(b.dir, absent)) {
+			t.Errorf("inputs %q lack %q, which is missing", b.Inputs(), absent)
+		}
+	}
+	if slices.Contains(b.Inputs(), b.dir) {
+		t.Errorf("inputs %q have the site's folder, in which a log may be written", b.Inputs())
 	}
 	put(t, dir, "later.js", "syntax error")
 	put(t, dir, "public/index.html", "")
@@ -252,6 +257,39 @@ func TestRecovers(t *testing.T) {
 	build(t, b, m)
 	if !slices.Contains(b.Inputs(), filepath.Join(b.dir, "tsconfig.json")) {
 		t.Errorf("inputs %q lack the options that may come", b.Inputs())
+	}
+}
+
+// TestAwaits: what would end a failure is watched, and never the site's folder as such.
+func TestAwaits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		files []string
+		await []string
+	}{
+		"package": {[]string{"src/index.ts", "import 'hono'"}, []string{"node_modules/hono", "src/node_modules/hono"}},
+		"half":    {[]string{"src/index.ts", "import 'hono'", "node_modules/hono/package.json", "{}"}, []string{"node_modules/hono"}}, // npm goes on
+		"scoped":  {[]string{"src/index.ts", "import '@hono/zod/x'"}, []string{"node_modules/@hono/zod"}},
+		"alias":   {[]string{"src/index.ts", "import '@/lib/x'", "shared/y.ts", "", ".cache/z", ""}, []string{"src", "shared"}},
+		"paths":   {[]string{"src/index.ts", "import 'lib/x'", "tsconfig.json", `{"compilerOptions": {"paths": {"lib/*": ["./src/*"]}}}`}, []string{"src"}},
+		"file":    {[]string{"src/index.ts", "import './x.js'"}, []string{"src/x.js", "src/x.ts", "src/x.js.ts"}},
+		"entry":   {nil, []string{"src/index.ts"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := builder(t, site(t, tt.files...), Options{})
+			if bundle, _ := b.Build(t.Context(), &manifest.Manifest{Entry: "src/index.ts"}); bundle != nil {
+				t.Fatal("it builds")
+			}
+			for _, path := range tt.await {
+				if !slices.Contains(b.Inputs(), filepath.Join(b.dir, filepath.FromSlash(path))) {
+					t.Errorf("inputs %q lack %q", b.Inputs(), path)
+				}
+			}
+			for _, path := range []string{".", ".cache"} {
+				if slices.Contains(b.Inputs(), filepath.Join(b.dir, path)) {
+					t.Errorf("inputs %q have %q", b.Inputs(), path)
+				}
+			}
+		})
 	}
 }
 

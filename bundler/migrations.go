@@ -18,14 +18,13 @@ func readMigrations(root *os.Root, db *manifest.Database, reads *reads) (list []
 		return nil, nil
 	}
 	fsys := root.FS()
+	reads.add(filepath.FromSlash(db.Migrations))
 	entries, err := fs.ReadDir(fsys, db.Migrations) // sorted
 	if err != nil {
-		reads.addFolderOf(filepath.Join(reads.dir, db.Migrations))
 		d := failed("migrations-missing", "the migrations folder cannot be read", err)
 		d.Path = "/bindings/database/migrations"
 		return nil, manifest.Diagnostics{d}
 	}
-	reads.add(filepath.FromSlash(db.Migrations))
 	for _, entry := range entries {
 		name := entry.Name()
 		if entry.IsDir() || !strings.HasSuffix(name, ".sql") || strings.HasPrefix(name, ".") {

@@ -31,17 +31,17 @@ func (r *reads) add(paths ...string) {
 	}
 }
 
-// addFolderOf adds the nearest folder that exists at or above path, which does
-// not exist itself: it is where the missing file would show up.
-func (r *reads) addFolderOf(path string) {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			r.add(dir)
-			return
-		}
-		if dir == filepath.Dir(dir) {
-			return
-		}
+// extensions are those that esbuild tries, or takes for one another, where an import names a file without.
+var extensions = []string{".ts", ".tsx", ".js", ".jsx", ".mts", ".mjs", ".cts", ".cjs", ".json"}
+
+// addAbsent adds what would be found where an import found nothing: a file or a folder of
+// that name, with any extension. Never the folder around it: what else is written there, a
+// log of pages dev maybe, is no reason to build again.
+func (r *reads) addAbsent(path string) {
+	r.add(path)
+	stem := strings.TrimSuffix(path, filepath.Ext(path))
+	for _, extension := range extensions {
+		r.add(path+extension, stem+extension)
 	}
 }
 

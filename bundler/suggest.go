@@ -21,16 +21,15 @@ import (
 func (e explainer) missingFile(d *manifest.Diagnostic, specifier, importer string) {
 	if d.Line == 0 && specifier == "./"+e.entry {
 		d.Code, d.Message, d.Path = "entry-missing", `the entry "`+e.entry+`" does not exist`, "/entry"
-		e.reads.addFolderOf(filepath.Join(e.dir, e.entry))
+		e.reads.add(filepath.FromSlash(e.entry))
 		return
 	}
 	target := filepath.Join(e.dir, filepath.Dir(importer), filepath.FromSlash(specifier))
-	e.reads.addFolderOf(target)
+	e.reads.addAbsent(target)
 	d.Code = "import-unresolved"
 	d.Message = `"` + specifier + `" leads to no file`
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		d.Message = `"` + specifier + `" is a folder without an index file`
-		e.reads.add(target)
 		return
 	}
 	folder, err := os.ReadDir(filepath.Dir(target))
@@ -80,6 +79,7 @@ func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer st
 	beside := strings.Contains(d.Fix, "relative path") // esbuild found a file of that name
 	name := packageName(specifier)
 	from := filepath.Join(e.dir, filepath.Dir(importer))
+	e.awaitPackage(from, name)
 	if installed(from, name) {
 		d.Message = `the package "` + name + `" has no "` + strings.TrimPrefix(specifier, name+"/") + `" for a Worker`
 		if specifier == name {
@@ -88,8 +88,6 @@ func (e explainer) missingPackage(d *manifest.Diagnostic, specifier, importer st
 		return
 	}
 	d.Message = noPackage + ` "` + name + `" in node_modules`
-	e.reads.add(e.dir)
-	e.reads.addFolderOf(filepath.Join(e.dir, "node_modules", name))
 	listed := e.dependencies()
 	near := manifest.Nearest(name, listed)
 	switch {
@@ -125,6 +123,28 @@ func installed(dir, name string) bool {
 			return false
 		}
 		dir = filepath.Dir(dir)
+	}
+}
+
+// awaitPackage has the build be run again when a package is installed where node_modules
+// is looked for, or when there is a file that an alias may mean: in a folder of the site's,
+// and not beside them, where a log of pages dev may be written.
+func (e explainer) awaitPackage(from, name string) {
+	for dir := from; ; dir = filepath.Dir(dir) {
+		e.reads.add(filepath.Join(dir, "node_modules", filepath.FromSlash(name)))
+		if dir == e.dir || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	settings := textOf(filepath.Join(e.dir, "tsconfig.json"))
+	if npmName.MatchString(name) && !strings.Contains(settings, `"paths"`) && !strings.Contains(settings, `"baseUrl"`) {
+		return
+	}
+	entries, _ := os.ReadDir(e.dir) // one that cannot be read has nothing to wait for
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && entry.Name() != "node_modules" {
+			e.reads.add(entry.Name())
+		}
 	}
 }
 
