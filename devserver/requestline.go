@@ -16,8 +16,8 @@ const limitWarning = 0.8
 //
 //	GET /api/x 200 3 ms · cpu 2/10000 ms · sub 0/20 · worker
 //
-// The meter is there when a Worker told what the request cost. Colour is for
-// terminals. Control characters in what the client sent are left out.
+// The meter is there when a Worker told what the request cost, and at the end what is
+// near a limit. Colour is for terminals. Control characters in what the client sent are left out.
 func FormatRequest(rec site.RequestRecord, colour bool) string {
 	paint := painter(colour)
 	var b strings.Builder
@@ -35,8 +35,20 @@ func FormatRequest(rec site.RequestRecord, colour bool) string {
 	}
 	if rec.Error != "" {
 		fmt.Fprintf(&b, " · %s", paint(red, rec.Error))
+	} else if m := rec.Meter; m != nil {
+		b.WriteString(nearLimit(paint, "limits.cpuMs", m.CPUMs, m.CPULimitMs))
+		b.WriteString(nearLimit(paint, "limits.subRequests", float64(m.SubRequests), m.SubRequestsMax))
 	}
 	return b.String()
+}
+
+// nearLimit warns, also without colours, of a request that a little more would have failed.
+func nearLimit(paint func(code, text string) string, name string, used float64, limit int) string {
+	colour := meterColour(used, limit)
+	if colour == plain {
+		return ""
+	}
+	return " · " + paint(colour, fmt.Sprintf("%.0f%% of %s", 100*used/float64(limit), name))
 }
 
 func target(rec site.RequestRecord) string {

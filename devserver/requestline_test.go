@@ -29,6 +29,10 @@ func TestFormatRequest(t *testing.T) {
 			site.RequestRecord{Method: "GET\x1b", Path: "/\x1b[2J\n", Status: 400, Millis: 1.5, Source: site.FromRefusal, Error: "a\nb"},
 			"GET /[2J  400 1.5 ms · refused · a b",
 		},
+		{
+			site.RequestRecord{Method: "GET", Path: "/x", Status: 200, Millis: 3, Source: site.FromWorker, Meter: &site.Meter{CPUMs: 82, CPULimitMs: 100, SubRequests: 3, SubRequestsMax: 3}},
+			"GET /x 200 3 ms · cpu 82/100 ms · sub 3/3 · worker · 82% of limits.cpuMs · 100% of limits.subRequests",
+		},
 	}
 	for _, test := range tests {
 		if got := FormatRequest(test.rec, false); got != test.want {
