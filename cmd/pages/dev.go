@@ -51,7 +51,11 @@ func (c *cli) newDev() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			return untilInterrupt(cmd.Context(), c.dev(cmd.Context(), args, f))
+			err := c.dev(cmd.Context(), args, f)
+			if peak := peakMemory(); c.verbose && peak > 0 {
+				c.progress("memory: %s at most", size(peak))
+			}
+			return untilInterrupt(cmd.Context(), err)
 		},
 	}
 	flags := cmd.Flags()

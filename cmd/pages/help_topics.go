@@ -122,7 +122,8 @@ otherwise one day; ARCHITECTURE.md says where each is in the code.
   names in env       %s, %s, %s, %s; %s and %s unless named
   reserved paths     /%s/* and /%s/*: a route under them is an error
   compatibility      the platform's own date is %s; a manifest can only move it forward
-  limits             cpuMs %d (at most %d), subRequests %d (at most %d)
+  limits             cpuMs %d (at most %d), subRequests %d (at most %d): fetches and
+                     redirects count, calls of DB, KV and other bindings do not
   forms              a declared form needs both name and event
   routes             a GET or HEAD gets the file at its path before the Worker is asked,
                      behind the same gate
