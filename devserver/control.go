@@ -80,9 +80,12 @@ func (h *Hub) isTool(p string) bool {
 
 // serveTool lets through who may use the tools. A page of another site can
 // neither read an answer nor learn the token, nor send the header that carries
-// it; and a form can neither send the header nor JSON.
+// it; and a form can neither send the header nor JSON. What sends nothing
+// need not say of which type it is.
 func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	said := r.Header.Get("Content-Type")
+	kind, _, _ := mime.ParseMediaType(said)
+	empty := said == "" && r.ContentLength == 0
 	switch {
 	case foreign(r):
 		refuseForeign(w, r, "only the site's own pages may ask for this")
@@ -91,7 +94,7 @@ func (h *Hub) serveTool(w http.ResponseWriter, r *http.Request) {
 			Status: http.StatusForbidden, Code: "token_needed", Message: "this changes something, and needs the token of this run",
 			Fix: `send "Authorization: Bearer TOKEN"; the token is in .pages/state/dev.json, and in PAGES_TEST_TOKEN under pages test`,
 		})
-	case r.Method == http.MethodPost && kind != "application/json":
+	case r.Method == http.MethodPost && !empty && kind != "application/json":
 		site.Refuse(w, r, &site.RefusalError{Status: http.StatusUnsupportedMediaType, Code: "json_needed", Message: "this takes JSON", Fix: `send "Content-Type: application/json"`})
 	default:
 		h.tools.ServeHTTP(w, r)

@@ -42,7 +42,7 @@ func TestToolsAreGuarded(t *testing.T) {
 		{"POST", []string{right, "Content-Type: text/plain"}, 415},
 		{"POST", []string{right, "Content-Type: application/x-www-form-urlencoded"}, 415},
 		{"POST", []string{right, "Content-Type: application/jsonx"}, 415},
-		{"POST", []string{right}, 415},
+		{"POST", []string{right}, 200}, // nothing is sent
 		{"PUT", []string{right}, 200},
 		{"PUT", nil, 403},
 		{"DELETE", []string{right}, 200},
@@ -60,6 +60,12 @@ func TestToolsAreGuarded(t *testing.T) {
 		if w.Code != test.want || (len(got) == 1) != (test.want == 200) {
 			t.Errorf("%s %v: %d %s, want %d", test.method, test.header, w.Code, w.Body, test.want)
 		}
+	}
+	r := httptest.NewRequest("POST", "http://localhost/__pages/api/kv", strings.NewReader("{}"))
+	r.Header.Set("Authorization", "Bearer "+hub.Token())
+	w := httptest.NewRecorder()
+	if hub.ServeHTTP(w, r); w.Code != 415 {
+		t.Errorf("POST of no type: %d %s", w.Code, w.Body)
 	}
 	for path, want := range map[string]int{"/__pages/api/dev": 405, "/__pages/ui/dashboard.css": 405, "/__pages/nothing": 405} {
 		r := httptest.NewRequest("POST", "http://localhost"+path, nil)
