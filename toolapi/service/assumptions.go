@@ -104,7 +104,7 @@ const (
 	maxLists       = 8
 	maxSites       = 1000 // of a workspace
 	maxKeys        = 50   // of one person, that are good, made in the console
-	maxPreviews    = 50   // links of a site that are good
+	maxPreviews    = 200  // links of a site that are good: of a day, one for every push
 
 	scheduleSoonest = 5 * time.Minute
 	scheduleYears   = 1

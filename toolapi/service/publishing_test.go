@@ -474,7 +474,7 @@ func TestCollectEndsPreviews(t *testing.T) {
 func TestPreviewsAreBounded(t *testing.T) {
 	w, _ := hosting(t)
 	w.revisionOf("one")
-	const bound = 50
+	const bound = 200
 	link := func(name string, life int) answer {
 		w.pass(2 * time.Second) // within the rate of calls
 		return w.request(http.MethodPost, toolapi.PreviewLinksPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "expires_in_seconds", life), "Idempotency-Key", name)
