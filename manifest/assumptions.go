@@ -79,8 +79,8 @@ const formsPath = "/__pages/forms"
 // defaultForm is the form of a post that carries no name.
 const defaultForm = "default"
 
-// runtimeConfigs returns the JSON runtime configs a bundle may ship at its root, the one that wins first.
-func runtimeConfigs() []string { return []string{"wrangler.json", "wrangler.jsonc"} }
+// RuntimeConfigs returns the JSON runtime configs a bundle may ship at its root, the one that wins first.
+func RuntimeConfigs() []string { return []string{"wrangler.json", "wrangler.jsonc"} }
 
 // Both fields of a form are required, although the document marks neither: a declaration without a name
 // matches no lead, and one without an event raises none.

@@ -11,7 +11,7 @@ import (
 // checkRuntimeConfig reads the JSON runtime config of the bundle, if it ships one. It returns the
 // compatibility flags declared there: the manifest may not declare any then.
 func (b *bundle) checkRuntimeConfig() []string {
-	for _, name := range runtimeConfigs() {
+	for _, name := range RuntimeConfigs() {
 		target, _, err := follow(b.fsys, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -32,6 +32,19 @@ func (b *bundle) checkRuntimeConfig() []string {
 		return c.flags()
 	}
 	return nil
+}
+
+// RuntimeFlags returns the compatibility flags that a JSON runtime config of an uploaded site declares, beside the
+// site's own manifest. The diagnostics' errors are why the two cannot be taken.
+func RuntimeFlags(manifest []byte, file string, config []byte) ([]string, Diagnostics) {
+	if len(config) > maxManifestBytes {
+		return nil, nil // as when it is too long to be read where the site is built
+	}
+	d := parse(FileName, manifest)
+	d.diagnostics = nil // they were told when it was taken
+	c := &runtimeConfig{bundle: &bundle{document: d}, file: file, where: newLines(string(config))}
+	flags := c.flags()
+	return flags, d.diagnostics
 }
 
 // runtimeConfig is a JSON runtime config of the bundle.

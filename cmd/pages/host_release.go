@@ -79,6 +79,10 @@ func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedR
 	if err := s.open(ctx, r); err != nil {
 		return nil, err
 	}
+	r, err := configured(r)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.migrate(ctx, r); err != nil {
 		return nil, err
 	}

@@ -260,6 +260,42 @@ func TestPublishedSite(t *testing.T) {
 
 var mailed = regexp.MustCompile(`mail to \S+: http://\S+[?&]token=([\w-]+)`)
 
+// TestPublishedFlags: the compatibility flags of a JSON runtime config among the files count as where a site
+// is built, whoever uploaded it.
+func TestPublishedFlags(t *testing.T) {
+	p := startPlatform(t, t.TempDir())
+	site := p.Demo["unpublished_site_id"]
+	const plain, flagged = `{"entry":"w/worker.js","routes":[{"pattern":"/*"}]}`, `{"entry":"w/worker.js","routes":[{"pattern":"/*"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`
+	files := func(config string) map[string]string {
+		return map[string]string{
+			"w/worker.js":    `import { createHash } from "node:crypto"; export default { fetch: () => new Response(createHash("md5").update("a").digest("hex")) };`,
+			"wrangler.jsonc": config,
+		}
+	}
+	for _, c := range []struct{ manifest, config, refused string }{
+		{plain, `{}`, "node:crypto"},
+		{plain, `{"compatibility_flags": ["nodejs_compat", "streams"]}`, `in wrangler.jsonc, the platform does not accept the compatibility flag "streams"; `},
+		{plain, `{"compatibility_flags": "nodejs_compat"}`, "in wrangler.jsonc, compatibility_flags must be an array, not a string; "},
+		{flagged, `{"compatibility_flags": ["nodejs_compat"]}`, "in pages.deploy.json, compatibility flags are declared in \"wrangler.jsonc\" already; "},
+		{flagged, `{"compatibility_flags": []}`, ""},
+		{plain, "{\n  // a comment\n  \"compatibility_flags\": [\"nodejs_compat\"],\n}", ""},
+	} {
+		revision, err := p.upload(site, c.manifest, files(c.config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := p.goLive("page.publish", site, revision, false)
+		if err != nil || (o.Code == "worker_failed") != (c.refused != "") || !strings.Contains(o.Message, c.refused) {
+			t.Errorf("%s, %s: %+v %v", c.manifest, c.config, o, err)
+		}
+		if c.refused == "" {
+			if v := p.visit(t, "GET", demoNew, "/", ""); v.body != "0cc175b9c0f1b6a831c399e269772661" {
+				t.Errorf("%s, %s: %d %s", c.manifest, c.config, v.status, v.body)
+			}
+		}
+	}
+}
+
 // signIn asks for a link, finds it in the outbox and follows it.
 func (p *platformRun) signIn(t *testing.T, host, email string) (cookie string) {
 	t.Helper()

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path"
 
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
@@ -43,6 +46,33 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorke
 		return nil, err
 	}
 	return s.live.add(s.host.until, worker, set, m.Limits, mask), nil
+}
+
+// configured returns a release whose manifest has the compatibility flags that a JSON runtime config among its files
+// declares, as where the site was built.
+func configured(r service.Release) (service.Release, error) {
+	for _, name := range manifest.RuntimeConfigs() {
+		file, ok := r.Bundle.File(name)
+		if !ok {
+			continue
+		}
+		text, err := contents(r, file)
+		if err != nil {
+			return r, err
+		}
+		flags, diagnostics := manifest.RuntimeFlags(r.Bundle.Text, name, text)
+		for _, d := range diagnostics {
+			if d.Severity == manifest.Error {
+				return r, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: fmt.Sprintf("The Worker could not be started: in %s, %s; %s.", cmp.Or(d.File, manifest.FileName), d.Message, d.Fix)}
+			}
+		}
+		if len(flags) > 0 {
+			b, m := *r.Bundle, *r.Bundle.Manifest
+			m.Runtime.CompatibilityFlags, b.Manifest, r.Bundle = flags, &m, &b
+		}
+		break
+	}
+	return r, nil
 }
 
 // readWorker reads the code of a release: its entry as one module, with the WebAssembly
