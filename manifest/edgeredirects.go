@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -313,7 +314,7 @@ func (r redirectRule) varies() bool { return placeholder.MatchString(r.to) }
 // redirects than browsers follow. Where a rule leads that has a part of the path in its destination depends on the
 // path: it is only looked at where another one leads to it.
 func (r *EdgeRules) checkChains(f *edgeFile) {
-	looped, told, long := map[int]bool{}, map[int]bool{}, map[int][]int{} // by line
+	looped, long := map[int]bool{}, map[int][]int{} // by line
 	for _, rule := range slices.Backward(r.redirects) {
 		if looped[rule.line] || rule.varies() {
 			continue
@@ -330,7 +331,15 @@ func (r *EdgeRules) checkChains(f *edgeFile) {
 			looped[line] = true
 		}
 	}
-	later := map[int]bool{} // rules of a chain that another one begins
+	maps.DeleteFunc(long, func(_ int, lines []int) bool {
+		return slices.ContainsFunc(lines, func(line int) bool { return looped[line] })
+	})
+	r.warnChains(f, long)
+}
+
+// warnChains warns of each long chain where it begins; long are the lines of those that each rule begins.
+func (r *EdgeRules) warnChains(f *edgeFile, long map[int][]int) {
+	later, told := map[int]bool{}, map[int]bool{} // later are rules of a chain that another one begins
 	for _, lines := range long {
 		for _, line := range lines[1:] {
 			later[line] = true
@@ -338,8 +347,7 @@ func (r *EdgeRules) checkChains(f *edgeFile) {
 	}
 	for _, begun := range []bool{false, true} { // a long loop is begun by none
 		for _, rule := range r.redirects {
-			lines := long[rule.line]
-			if later[rule.line] == begun && len(lines) > 0 && !told[rule.line] && !slices.ContainsFunc(lines, func(line int) bool { return looped[line] }) {
+			if lines := long[rule.line]; len(lines) > 0 && later[rule.line] == begun && !told[rule.line] {
 				f.warn(codeEdgeChain, rule.at, fmt.Sprintf("browsers follow %d redirects in a row and then give up: the rule begins more, by way of line %d", maxHops, lines[maxHops]), "lead it straight to where the last of them leads")
 				tellAll(rule.line, long, told)
 			}

@@ -52,7 +52,7 @@ func TestSocketsOfHalfMessages(t *testing.T) {
 			ended <- context.Cause(s.ctx)
 		}))
 		t.Cleanup(server.Close)
-		conn, _, err := websocket.Dial(t.Context(), server.URL, nil) //nolint:bodyclose // the package closes it
+		conn, _, err := websocket.Dial(t.Context(), server.URL, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,9 @@ func TestSocketsOfHalfMessages(t *testing.T) {
 		t.Errorf("the small one too: %v", err)
 	}
 	small.cancel(nil)
-	<-ended
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the small message ended with %v", err)
+	}
 	if left := host.arriving.Load(); left != maxAllArriving-spare {
 		t.Errorf("%d bytes are counted that are not there", left-(maxAllArriving-spare))
 	}
