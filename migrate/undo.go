@@ -95,7 +95,7 @@ func (m *Migrator) copyForUndo(ctx context.Context, conn *sql.Conn) (keep, drop 
 		if len(older) > 0 {
 			name = fmt.Sprintf("%06d%s", older[0].Number+1, name[6:])
 		}
-		if err := errors.Join(os.Rename(file, filepath.Join(m.o.UndoDir, name)), syncFolder(m.o.UndoDir)); err != nil {
+		if err := errors.Join(os.Rename(file, filepath.Join(m.o.UndoDir, name)), dbfile.SyncFolder(os.Open, m.o.UndoDir)); err != nil {
 			return undoError("the copy of the database cannot be kept", err)
 		}
 		for i, c := range older {
@@ -168,7 +168,7 @@ func (m *Migrator) Undo(ctx context.Context) (Copy, error) {
 	if err := restoreFile(ctx, conn, list[0].Path); err != nil {
 		return Copy{}, errors.Join(databaseError("the copy cannot be put back", err), os.Remove(undone))
 	}
-	err = errors.Join(os.Rename(undone, filepath.Join(m.o.UndoDir, undoneFile)), os.Remove(list[0].Path), syncFolder(m.o.UndoDir))
+	err = errors.Join(os.Rename(undone, filepath.Join(m.o.UndoDir, undoneFile)), os.Remove(list[0].Path), dbfile.SyncFolder(os.Open, m.o.UndoDir))
 	if err != nil {
 		return list[0], undoError("the database is put back, but its copies cannot be put in order", err)
 	}

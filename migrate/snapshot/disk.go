@@ -9,22 +9,14 @@ import (
 	"io"
 	"os"
 	"path"
-	"runtime"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file holds the steps on the disk. All go through the state folder's root, so that no link leads out.
 
-// sync makes the names in a folder durable. Windows cannot sync a folder; its file system journals them.
-func (s *Store) sync(folder string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := s.root.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+// sync makes the names in a folder durable.
+func (s *Store) sync(folder string) error { return dbfile.SyncFolder(s.root.Open, folder) }
 
 // syncFile makes what another handle has written durable. Windows syncs only what is open for writing.
 func (s *Store) syncFile(name string) error {

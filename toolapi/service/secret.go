@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -60,10 +59,10 @@ func newMasterKey(name string) (key []byte, err error) {
 		return nil, err
 	}
 	_, err = f.Write(key)
-	if err = errors.Join(err, syncFile(f), f.Close()); err != nil {
+	if err = errors.Join(err, blob.Sync(f), f.Close()); err != nil {
 		return nil, err
 	}
-	return key, errors.Join(os.Rename(name+".new", name), syncFolder(filepath.Dir(name)))
+	return key, errors.Join(os.Rename(name+".new", name), blob.SyncFolder(filepath.Dir(name), blob.Sync))
 }
 
 func (s *Service) sealer() (cipher.AEAD, error) {
@@ -200,26 +199,4 @@ func (c *call) refresh(s siteRow) {
 	if s.live.Valid && c.service.host != nil {
 		c.after = append(c.after, func() { c.service.restart(c.ctx, s.id) })
 	}
-}
-
-// syncFolder makes the names in a folder durable. Windows cannot sync a folder; its
-// file system journals them.
-func syncFolder(name string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncFile(d), d.Close())
-}
-
-// syncFile is fsync, with a name for its failure.
-func syncFile(f *os.File) error {
-	err := f.Sync()
-	if err != nil {
-		err = errors.Join(blob.ErrBroken, err)
-	}
-	return err
 }

@@ -25,10 +25,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // ExistsError says that there is something where the result is to be.
@@ -96,12 +97,12 @@ func Write(ctx context.Context, dir, file string, now time.Time) (sum Summary, e
 		return sum, &ExistsError{file}
 	} else if err == nil {
 		err = os.Remove(out.Name())
-		return w.summary(), errors.Join(err, syncDir(filepath.Dir(file)))
+		return w.summary(), errors.Join(err, dbfile.SyncFolder(os.Open, filepath.Dir(file)))
 	}
 	if err := os.Rename(out.Name(), file); err != nil { // a file system without links
 		return sum, err
 	}
-	return w.summary(), syncDir(filepath.Dir(file))
+	return w.summary(), dbfile.SyncFolder(os.Open, filepath.Dir(file))
 }
 
 // closed closes a file that may be closed already.
@@ -258,19 +259,6 @@ func (p *patient) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// syncDir makes the names in a folder durable. Windows cannot; its file system
-// journals them.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
 // Restore makes a data folder of an archive. There must be none of the name, or an
 // empty one.
 func Restore(ctx context.Context, file, dir string) (sum Summary, err error) {
@@ -312,7 +300,7 @@ func Restore(ctx context.Context, file, dir string) (sum Summary, err error) {
 	if err := os.Rename(made, dir); err != nil {
 		return sum, err
 	}
-	return list.summary(), syncDir(parent)
+	return list.summary(), dbfile.SyncFolder(os.Open, parent)
 }
 
 // free reports what is in the way of a folder.
@@ -345,7 +333,7 @@ func extract(ctx context.Context, in io.Reader, dir string) (list listing, err e
 		return list, &DamagedError{"its files are not those of its listing"}
 	}
 	for folder := range folders {
-		if err := syncDir(filepath.Join(dir, folder)); err != nil {
+		if err := dbfile.SyncFolder(os.Open, filepath.Join(dir, folder)); err != nil {
 			return list, err
 		}
 	}

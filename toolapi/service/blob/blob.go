@@ -198,18 +198,38 @@ func check(to io.Writer, sum string, size int64, r io.Reader) error {
 	return nil
 }
 
-// sync is fsync. One that failed is not tried again: the kernel may have dropped the
-// pages and say yes the next time.
-func (s *Store) sync(f *os.File) error {
+// Sync is fsync. One that failed, but for want of room, is ErrBroken and not tried again: the
+// kernel may have dropped the pages and say yes the next time.
+func Sync(f *os.File) error {
 	err := f.Sync()
 	if err != nil && !errors.Is(err, syscall.ENOSPC) {
 		err = errors.Join(ErrBroken, err)
+	}
+	return err
+}
+
+// sync is Sync. After one that failed the store takes nothing more.
+func (s *Store) sync(f *os.File) error {
+	err := Sync(f)
+	if errors.Is(err, ErrBroken) {
 		if s.broken.Store(true); s.failed != nil {
 			s.failed(err)
 		}
-		return err
 	}
 	return err
+}
+
+// SyncFolder makes the names in a folder durable, by what syncs an open one. Windows cannot sync a
+// folder; its file system journals them.
+func SyncFolder(name string, sync func(*os.File) error) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(sync(d), d.Close())
 }
 
 // plainly gives the errors of a full disk one name.
@@ -306,18 +326,8 @@ func (w *Space) syncFolders(numbers []int) error {
 	return errors.Join(errs...)
 }
 
-// syncDir makes the names in a folder durable. Windows cannot sync a folder; its file
-// system journals them.
-func (s *Store) syncDir(name string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.sync(d), d.Close())
-}
+// syncDir makes the names in a folder durable.
+func (s *Store) syncDir(name string) error { return SyncFolder(name, s.sync) }
 
 // Open opens a blob for reading. It can be collected all the same.
 func (w *Space) Open(sum string) (*os.File, error) {
