@@ -111,7 +111,7 @@ func wordSet(words string) map[string]bool {
 var workerModules = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": true, "rtree_i32": true}
 
 // reservedPrefixes begin the names of tables that are not the Worker's: the
-// platform's own, and those that production keeps for itself.
+// platform's own, and those that production keeps for itself. They can be read, as D1's own ledger can.
 var reservedPrefixes = [...]string{"_pages_", "_cf_"}
 
 // begin prepares for the statements of text.

@@ -57,6 +57,9 @@ import "time"
 // as what is live is, and goes on when the key that confirmed it is revoked or its holder
 // leaves the workspace; page.list shows it, and any member who may publish calls it off.
 //
+// The arguments of a preview link are refused with 422, as test U-101 of the protocol has it, and those of uploads
+// and imports with 400.
+//
 // Previews have databases and a namespace of their own, copied from the live ones at
 // the first visit, and an empty bucket; they last until the link expires or the service ends.
 // So that these copies are bounded too, a site has at most maxPreviews links that are good: the
