@@ -86,7 +86,7 @@ import { connect as session } from "node:http2";
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 export default { fetch() {
-  return Response.json([() => readFileSync("/x"), () => fs.readFileSync("/x"), () => session(), () => spawn("ls"), () => process.exit(1)].map((f) => {
+  return Response.json([() => readFileSync("/x"), () => fs.readFileSync("/x"), () => session(), () => spawn("ls"), () => connect(5432), () => process.exit(1)].map((f) => {
     try { return f(); } catch (e) { return [e.code, e.message]; }
   }));
 } };`, pagesruntime.WorkerOptions{})
@@ -95,6 +95,7 @@ export default { fetch() {
 		`["ERR_METHOD_NOT_IMPLEMENTED","fs.readFileSync of Node.js is not available in a Worker: a Worker has no file system; import the file, read it with env.ASSETS.fetch, or keep it in env.BUCKET"]`,
 		`http2.connect of Node.js is not available in a Worker: use fetch`,
 		`child_process.spawn of Node.js is not available in a Worker: a Worker cannot start processes`,
+		`net.connect of Node.js is not available in a Worker: a Worker has no sockets; use fetch, with a client that speaks HTTP, or the database binding env.DB`,
 		`"ERR_WORKER_UNSUPPORTED_OPERATION","process.exit(1) was called`,
 	} {
 		if !strings.Contains(got, want) {
