@@ -285,15 +285,8 @@ func (r *reader) limits() {
 // compatibility reads date and flags. The platform reads flags in the project's JSON configuration itself, and then
 // none in the manifest.
 func (r *reader) compatibility() {
-	date, flags := r.takeText("compatibility_date"), texts(r.take("compatibility_flags"))
-	if date > manifest.PinDate {
-		r.Manifest.Runtime.CompatibilityDate = date
-	} else if date != "" && date < manifest.PinDate {
-		r.note("compatibility_date", Changed, "the platform's own date, "+manifest.PinDate+", is newer and counts")
-	}
-	if date >= nodeByItself && !slices.Contains(flags, "no_"+manifest.FlagNodeJS) {
-		r.flag("compatibility_date", manifest.FlagNodeJS)
-	}
+	flags := texts(r.take("compatibility_flags"))
+	r.date(flags)
 	for i, flag := range flags {
 		key := fmt.Sprintf("compatibility_flags[%d]", i)
 		switch flag {
@@ -307,6 +300,8 @@ func (r *reader) compatibility() {
 				r.flag(key, manifest.FlagNodeJS)
 			}
 			r.note(key, Changed, text)
+		case "no_" + manifest.FlagNodeJS, "no_nodejs_compat_v2": // which Nitro adds for Nuxt, SolidStart and others
+			r.withoutNode(key, flag)
 		default:
 			if slices.Contains(implied, flag) {
 				r.impliedFlag(key, flag)
@@ -318,6 +313,20 @@ func (r *reader) compatibility() {
 			}
 			r.note(key, Lost, text)
 		}
+	}
+}
+
+// date reads the date, and what it has that a flag brings here.
+func (r *reader) date(flags []string) {
+	const key = "compatibility_date"
+	date := r.takeText(key)
+	if date > manifest.PinDate {
+		r.Manifest.Runtime.CompatibilityDate = date
+	} else if date != "" && date < manifest.PinDate {
+		r.note(key, Changed, "the platform's own date, "+manifest.PinDate+", is newer and counts")
+	}
+	if date >= nodeByItself && !slices.Contains(flags, "no_"+manifest.FlagNodeJS) {
+		r.flag(key, manifest.FlagNodeJS)
 	}
 }
 
@@ -342,6 +351,15 @@ func (r *reader) impliedFlag(key, flag string) {
 		return
 	}
 	r.note(key, Unneeded, fmt.Sprintf("%q is on at the platform's own date", flag))
+}
+
+// withoutNode notes a flag that keeps away what is of Node.js.
+func (r *reader) withoutNode(key, flag string) {
+	effect, text := Unneeded, fmt.Sprintf("what is of Node.js comes with %q alone", manifest.FlagNodeJS)
+	if slices.Contains(r.declared, flag) {
+		effect, text = Changed, text+", and the platform reads this file: remove it there"
+	}
+	r.note(key, effect, text)
 }
 
 // flag sees to it that a flag which the platform accepts is declared, once.

@@ -95,7 +95,7 @@ var cases = map[string]struct {
 			".output/server/wrangler.json=" + `{"main": "index.mjs", "assets": {"directory": "../public"}, "compatibility_flags": ["nodejs_compat", "no_nodejs_compat_v2"]}`,
 		},
 		manifest: `{"entry":".output/server/index.mjs","assets":".output/public","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
-		notes:    "lost compatibility_flags[1]",
+		notes:    "unneeded compatibility_flags[1]",
 	},
 	"modules of Node.js that a date brings at Cloudflare": {
 		files:    []string{"wrangler.jsonc=" + `{"main": "w.js", "compatibility_date": "2026-10-01", "compatibility_flags": []}`},
@@ -104,7 +104,12 @@ var cases = map[string]struct {
 	"the same, of a Worker that wants none": {
 		files:    []string{"wrangler.toml=main = 'w.js'\ncompatibility_date = '2026-11-01'\ncompatibility_flags = ['no_nodejs_compat']"},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityDate":"2026-11-01"}}`,
-		notes:    "lost compatibility_flags[0]",
+		notes:    "unneeded compatibility_flags[0]",
+	},
+	"the same, where the platform reads that": {
+		files:    []string{"wrangler.json=" + `{"main": "w.js", "compatibility_date": "2026-10-01", "compatibility_flags": ["no_nodejs_compat"]}`},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
+		notes:    "changed compatibility_flags[0]",
 	},
 	"the same, where the platform reads flags": {
 		files:    []string{"wrangler.json=" + `{"main": "w.js", "compatibility_date": "2026-10-02", "compatibility_flags": ["global_fetch_strictly_public"]}`},
