@@ -47,7 +47,7 @@ func (c *cli) asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
-	value, _ := c.lookup("PAGES_JSON")
+	value, _ := c.lookup(variableOf("json"))
 	asked, err := strconv.ParseBool(value)
 	return err == nil && asked || slices.Contains(args, "--json")
 }
@@ -100,7 +100,7 @@ func (c *cli) newRoot() *cobra.Command {
 // empty one counts as not there.
 func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		name := "PAGES_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		name := variableOf(f.Name)
 		value, ok := c.lookup(name)
 		if !ok || value == "" || f.Changed || err != nil || f.Name == "help" {
 			return
@@ -110,6 +110,11 @@ func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 		}
 	})
 	return err
+}
+
+// variableOf is the variable that stands for a flag.
+func variableOf(flag string) string {
+	return "PAGES_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // help is what a command does that has commands of its own, and nothing else.

@@ -131,9 +131,9 @@ type testDoc struct {
 func (c *cli) runCommand(ctx context.Context, t *testSite, path string, args []string) error {
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Args[0] = args[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, file(c.stdout), c.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, file(c.stdout), file(c.stderr)
 	if c.json {
-		cmd.Stdout = c.stderr
+		cmd.Stdout = cmd.Stderr
 	}
 	cmd.Env = append(cmd.Environ(), "PAGES_URL="+t.run.sockets.URL, "PAGES_TEST_TOKEN="+t.hub.Token())
 	cmd.Cancel = func() error {

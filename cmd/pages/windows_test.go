@@ -55,7 +55,7 @@ func syncsWhatItReads(fn *ast.FuncDecl) (syncs bool) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			call, ok := n.Rhs[0].(*ast.CallExpr)
-			if name, is := n.Lhs[0].(*ast.Ident); ok && is && len(call.Args) == 1 && called(call) == "Open" {
+			if name, is := n.Lhs[0].(*ast.Ident); ok && is && len(call.Args) == 1 && strings.EqualFold(called(call), "Open") {
 				opened[name.Name] = true
 			}
 		case *ast.CallExpr:

@@ -115,7 +115,7 @@ func TestLinkErrors(t *testing.T) {
 		`TypeError: WebAssembly.Instance(): Imports argument must be present and must be an object\n` +
 		`TypeError: WebAssembly.Instance(): Import #0 \"js\": module is not an object or function\n` +
 		`TypeError: WebAssembly.Instance(): Argument 0 must be a WebAssembly.Module\n` +
-		`TypeError: Class constructor cannot be invoked without 'new'"`
+		`TypeError: Class constructor Instance cannot be invoked without 'new'"`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -160,7 +160,7 @@ func TestGlobal(t *testing.T) {
 	fixed := `"TypeError: set WebAssembly.Global.value: Can't set the value of an immutable global."`
 	want := `[-2147483648,0,` + fixed + `,-2147483648,"-9223372036854775808n","0n",` + fixed + `,"-9223372036854775808n",0.10000000149011612,0,` + fixed + `,0.10000000149011612,0.1,0,` + fixed + `,0.1,` +
 		`"x","undefined",` + fixed + `,"x","function 8",null,` + fixed + `,"function 8",` +
-		`"TypeError: cannot convert to bigint","6n","TypeError: cannot convert to bigint","TypeError: WebAssembly.Global(): Descriptor property 'value' must be a WebAssembly type","TypeError: WebAssembly.Global(): Argument 0 must be a global descriptor",` +
+		`"TypeError: Cannot convert the value to a BigInt","6n","TypeError: Cannot convert the value to a BigInt","TypeError: WebAssembly.Global(): Descriptor property 'value' must be a WebAssembly type","TypeError: WebAssembly.Global(): Argument 0 must be a global descriptor",` +
 		`"TypeError: WebAssembly.Global(): Argument 1 is invalid: function-typed object expected","TypeError: WebAssembly.Global(): a v128 has no value in JavaScript",0,"[object WebAssembly.Global]",1]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -112,7 +112,7 @@ func TestImports(t *testing.T) {
 		for (list of [[1, 2.5], [1], 5, new Set([3, 4]), [1, 2, 3]]) out.push(attempt(() => e.many()) );
 		out.push(e.again(20), attempt(() => e.again(1e6)), e.again(20), typeof e.import, e.import === imports.b.self, e.import(3), String(e.import.name));
 		return out`)
-	want := `["7n",[[-1,"1099511627776n",0.5,"ref"],true],"TypeError: cannot convert to bigint","8n","1n","TypeError: cannot convert to bigint","SyntaxError: Cannot convert the text to a BigInt",true,` +
+	want := `["7n",[[-1,"1099511627776n",0.5,"ref"],true],"TypeError: Cannot convert the value to a BigInt","8n","1n","TypeError: Cannot convert the value to a BigInt","SyntaxError: Cannot convert the text to a BigInt",true,` +
 		`[1,2.5],"TypeError: multi-return length mismatch","TypeError: multi-return value must be iterable",[3,4],"TypeError: multi-return length mismatch",` +
 		`20,"RangeError: Maximum call stack size exceeded",20,"function",false,3,"2"]`
 	if got != want {
