@@ -139,7 +139,7 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 		code = withOwnArguments(code)
 	}
 	if l.isSkipper(i) {
-		code = dividingTemplates(code)
+		code = dividing(code)
 	}
 	switch {
 	case l.imports.funcs+uint32(i) == f.then:

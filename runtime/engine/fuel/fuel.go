@@ -22,10 +22,10 @@
 // values that are not counted are let go of without a look at the runtime (release.go).
 // Faults are corrected: of regular expressions
 // (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go), copied
-// properties (assign.go), constructors that are made (construct.go) and divided templates
-// (template.go); dates are read by the host (date.go), built-in functions read as elsewhere
-// (native.go), and calls that are too deep say where (overflow.go), as patterns do that have
-// nothing to take apart (pattern.go).
+// properties (assign.go), constructors that are made (construct.go) and divisions that were
+// taken for expressions (division.go); dates are read by the host (date.go), built-in
+// functions read as elsewhere (native.go), and calls that are too deep say where
+// (overflow.go), as patterns do that have nothing to take apart (pattern.go).
 //
 // In: the bytes of a core WebAssembly module that imports the function
 // env.host_interrupt () -> i32, whose result does not matter here, and that has
