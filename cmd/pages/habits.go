@@ -97,9 +97,14 @@ var otherFlags = map[string]map[string]string{
 		"key":     noKeyFlag,
 		"token":   noKeyFlag,
 	},
+	"logs": {
+		"tail": "did you mean --follow?",
+	},
 	"migrate": {
-		"local":  isLocalOnly,
-		"remote": "leave it out: pages deploy has the platform apply what is pending there",
+		"check":   planned,
+		"dry-run": planned,
+		"local":   isLocalOnly,
+		"remote":  "leave it out: pages deploy has the platform apply what is pending there",
 	},
 }
 
@@ -110,6 +115,7 @@ const (
 	isProduction   = "leave it out: pages deploy publishes; --preview gives a link instead"
 	neverAsk       = "nothing is published unasked: --propose-only prints the line that confirms, pages confirm ID"
 	onSave         = "pages dev builds at every save, and pages validate --watch checks at every save"
+	planned        = "pages migrate plan runs what is pending on a copy, and says what it would change"
 	ownMachine     = "the server listens on this machine only; --allow-host has it answer to another name, through a tunnel say"
 )
 

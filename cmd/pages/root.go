@@ -58,6 +58,7 @@ func firstLine(s string) string {
 }
 
 func (c *cli) newRoot() *cobra.Command {
+	var wantsVersion bool
 	root := &cobra.Command{
 		Use:           "pages",
 		Short:         "Build, run and publish sites of the Workspace platform",
@@ -76,8 +77,15 @@ func (c *cli) newRoot() *cobra.Command {
 			c.entered = true
 			return nil
 		},
-		RunE: help,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if wantsVersion {
+				c.printVersion()
+				return nil
+			}
+			return help(cmd, args)
+		},
 	}
+	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version, as pages version does")
 	root.SetFlagErrorFunc(flagMisuse)
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
@@ -96,13 +104,13 @@ func (c *cli) newRoot() *cobra.Command {
 	return root
 }
 
-// fromEnvironment gives each flag that was not set the value of PAGES_<FLAG>. An
-// empty one counts as not there.
+// fromEnvironment gives each flag that was not set the value of PAGES_<FLAG>, but for those
+// that ask for another command's output. An empty one counts as not there.
 func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := variableOf(f.Name)
 		value, ok := c.lookup(name)
-		if !ok || value == "" || f.Changed || err != nil || f.Name == "help" {
+		if !ok || value == "" || f.Changed || err != nil || f.Name == "help" || f.Name == "version" {
 			return
 		}
 		if invalid, ok := errors.AsType[*pflag.InvalidValueError](flags.Set(f.Name, value)); ok {

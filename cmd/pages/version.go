@@ -19,15 +19,19 @@ func (c *cli) newVersion() *cobra.Command {
 		Example: "  pages version\n  pages version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := versionDoc{version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
-			if c.json {
-				c.printJSON(v)
-				return nil
-			}
-			fmt.Fprintf(c.stdout, "pages %s %s/%s\n", v.Version, v.OS, v.Arch)
+			c.printVersion()
 			return nil
 		},
 	}
+}
+
+func (c *cli) printVersion() {
+	v := versionDoc{version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+	if c.json {
+		c.printJSON(v)
+		return
+	}
+	fmt.Fprintf(c.stdout, "pages %s %s/%s\n", v.Version, v.OS, v.Arch)
 }
 
 // versionDoc is what `pages version --json` prints.
