@@ -71,6 +71,7 @@ func (b *bundle) check() []string {
 	if dir, ok := b.checkPath(migrations, true); ok {
 		b.checkMigrations(migrations, dir)
 	} else if b.has("/bindings/database") && !b.has(migrations) {
+		b.checkUnnamed()
 		b.checkTables("the site has no migrations to create", `name their folder in "bindings.database.migrations"`, nil)
 	}
 	return b.checkRuntimeConfig()

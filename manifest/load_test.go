@@ -236,6 +236,13 @@ error path_secret :1:11 /assets: the public file "p/prod.env" is refused by its 
 			want: `warning migration-ignored :1:39 /bindings/database/migrations: "0006.SQL" is no migration: its name does not end in ".sql", in lower case; rename it to "0006.sql"
 warning migration-ignored :1:39 /bindings/database/migrations: "old/0001.sql" is no migration: those in folders below "m" are not applied; move it up to "m"`,
 		},
+		"a folder of migrations that is not named": {
+			files: map[string]string{"pages.deploy.json": `{"bindings":{"database":{}}}`, "migrations/0001_init.sql": "CREATE TABLE a(b);"},
+			want:  `warning migration-ignored :1:25 /bindings/database: "migrations/0001_init.sql" is no migration: the database names no folder of them; add "migrations": "migrations" to "bindings.database"`,
+		},
+		"a folder that only is called so": {
+			files: map[string]string{"pages.deploy.json": `{"assets":"p","bindings":{"kv":{}}}`, "p/a.html": "", "migrations/0001_init.sql": "", "migrations/a.md": ""},
+		},
 		"dates and stamps": {
 			files: map[string]string{"pages.deploy.json": `{"bindings":{"database":{"migrations":"m"}}}`, "m/20230101120000_b.sql": "", "m/20240101_a.sql": ""},
 			want:  `warning migration-order :1:39 /bindings/database/migrations: "20230101120000_b.sql" is applied before "20240101_a.sql": migrations run in the order of their names; number them in one way, and with one width; only a migration that is not applied anywhere yet may be renamed`,

@@ -65,6 +65,15 @@ func (b *bundle) checkIgnored(p pointer, dir string, e fs.DirEntry) {
 	}
 }
 
+// checkUnnamed warns of a folder that is called as one of migrations is, and that the database does not name.
+func (b *bundle) checkUnnamed() {
+	const usual = "migrations"
+	if script := b.scriptBelow(usual); script != "" {
+		b.warn(codeMigrationIgnored, "/bindings/database", quote(script)+" is no migration: the database names no folder of them",
+			fmt.Sprintf("add \"migrations\": %q to \"bindings.database\"", usual))
+	}
+}
+
 // scriptBelow returns the first SQL script directly in a folder, "" when there is none, or it cannot be read.
 func (b *bundle) scriptBelow(folder string) string {
 	entries, err := fs.ReadDir(b.fsys, folder)

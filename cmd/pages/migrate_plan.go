@@ -133,7 +133,7 @@ func (s *migrations) printPlan(plan migrate.Plan, withSQL bool, err error) error
 	case err != nil:
 		return err
 	case len(doc.Pending) == 0:
-		s.progress("nothing to apply")
+		s.nothingToApply()
 	default:
 		fmt.Fprintln(s.stdout, "foreign keys hold")
 	}

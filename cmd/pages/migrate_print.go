@@ -61,9 +61,18 @@ func (s *migrations) printApplied(result migrate.Result, err error) error {
 		return err
 	}
 	if len(result.Applied)+len(result.Squashed) == 0 {
-		s.progress("nothing to apply")
+		s.nothingToApply()
 	}
 	return nil
+}
+
+// nothingToApply says so, and why where there can be nothing.
+func (s *migrations) nothingToApply() {
+	if s.m.Bindings.Database.Migrations == "" {
+		s.progress("nothing to apply: the manifest names no folder of migrations")
+		return
+	}
+	s.progress("nothing to apply")
 }
 
 // warnings are notices as lines, with the files as the user would name them.
