@@ -75,6 +75,7 @@ type run struct {
 	began    bool // the ledger is there in its present form
 	spans    map[string][]span
 	files    []ranFile
+	losses   []loss // of the file that runs
 	result   Result
 	patience *time.Duration // the connection's busy timeout, once it was asked
 }
@@ -312,6 +313,7 @@ func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
 }
 
 func (r *run) execute(ctx context.Context, c connection, f File) error {
+	r.losses, r.keyed = nil, r.keyed || bytes.Contains(bytes.ToUpper(f.SQL), []byte("REFERENCES"))
 	err := guarded(ctx, r.conn, c, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
 	if err != nil {
 		return err
@@ -319,7 +321,13 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 	if !c.inTransaction() {
 		return databaseError("the file's transaction ended before the file", errTransactionEnded)
 	}
-	return r.checkForeignKeys(ctx, f)
+	if !r.keyed {
+		return nil // SQLite would look at every table to find the same
+	}
+	if err := r.checkForeignKeys(ctx, f); err != nil {
+		return err
+	}
+	return r.noticeLosses(ctx, f)
 }
 
 // errTransactionEnded is what no file can do as long as every statement is asked about: its row in the ledger would
@@ -366,7 +374,12 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 		*g = guard(ownVerdict())
 		return f.refused(s, g, nil)
 	}
-	err := r.statement(ctx, text)
+	var err error
+	if table := dropped(text); table != "" && r.keyed {
+		err = r.dropping(ctx, f, s, table)
+	} else {
+		err = r.statement(ctx, text)
+	}
 	begin := func() token.Position { return position(f.path(), f.SQL, s.start) } // which counts lines from the file's first
 	if l, over := limitOf(text, err); over && r.o.Limited && l.id != sqlite3.SQLITE_LIMIT_VDBE_OP && g.msg == "" {
 		return &Error{Pos: begin(), Code: CodeOverLimit, Msg: "the platform refuses this statement: " + l.what, Fix: "do it in smaller ones", cause: err}
@@ -392,7 +405,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 			e.Code, e.Msg, e.Fix = v.code, v.msg, v.fix
 		}
 		if e.Fix == "" {
-			e.Fix = foreignFix(f.SQL[s.start:s.end], e.Msg)
+			e.Fix = cmp.Or(foreignFix(f.SQL[s.start:s.end], e.Msg), renameFix(e.Msg))
 		}
 		e.Pos = position(f.path(), f.SQL, f.blame(s, e.Msg))
 		if isForeignKey(err) {
@@ -420,8 +433,21 @@ func renamed(text string) string {
 	if !strings.EqualFold(last[0], "RENAME") || !strings.EqualFold(last[1], "TO") {
 		return ""
 	}
-	return strings.Trim(last[2], "\"'`[]")
+	return unquoted(last[2])
 }
+
+// renameFix is what to do about a trigger or a view that names a table which is dropped and not there again when another
+// is given its name; "" for another message.
+func renameFix(msg string) string {
+	if named, ok := strings.CutPrefix(msg, "error in "); ok && strings.Contains(msg, ": no such table: ") {
+		if what, _, _ := strings.Cut(named, ":"); strings.HasPrefix(what, "trigger ") || strings.HasPrefix(what, "view ") {
+			return "drop the " + what + " before the table is dropped, and create it again at the end of the file"
+		}
+	}
+	return ""
+}
+
+func unquoted(name string) string { return strings.Trim(name, "\"'`[]") }
 
 func firstWord(text string) string {
 	return strings.ToUpper(text[:wordLength([]byte(text))])
@@ -430,9 +456,6 @@ func firstWord(text string) string {
 // checkForeignKeys refuses a file that leaves a row without its parent, which SQLite would only notice at COMMIT, and
 // without a name. It runs inside [interruptible].
 func (r *run) checkForeignKeys(ctx context.Context, f File) error {
-	if r.keyed = r.keyed || bytes.Contains(bytes.ToUpper(f.SQL), []byte("REFERENCES")); !r.keyed {
-		return nil // SQLite would look at every table to find the same
-	}
 	rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), "PRAGMA foreign_key_check")
 	if err != nil {
 		return f.keysUnchecked(err)

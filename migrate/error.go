@@ -56,6 +56,7 @@ const (
 	CodeOrderAmbiguous  = "migration_order_ambiguous"
 	CodeNumberDuplicate = "migration_number_duplicate"
 	CodeDown            = "migration_down_file"
+	CodeCascade         = "migration_cascade"
 )
 
 // Error is one refusal or failure.

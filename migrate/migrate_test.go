@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -416,6 +417,74 @@ func TestForeignKeys(t *testing.T) {
 		}
 	}
 	apply(t, open(t), list("1.sql", schema+"PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1); INSERT INTO p VALUES (1);"))
+}
+
+// TestCascade: what goes with a table that is dropped is told, unless it is put back, or was to go.
+func TestCascade(t *testing.T) {
+	const tables = "CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);\n" +
+		"CREATE TABLE \"a child\"(id INTEGER PRIMARY KEY, p REFERENCES Parent ON DELETE CASCADE);\n" +
+		"CREATE TABLE grandchild(id INTEGER PRIMARY KEY, c REFERENCES \"a child\" ON DELETE CASCADE);\n" +
+		"CREATE TABLE loose(id INTEGER PRIMARY KEY, p REFERENCES parent ON DELETE SET NULL);\n" +
+		"CREATE TABLE node(id INTEGER PRIMARY KEY, up REFERENCES node ON DELETE CASCADE);\n"
+	const rows = "INSERT INTO parent VALUES (1, 'a'), (2, 'b');\nINSERT INTO \"a child\" VALUES (10, 1), (11, 2), (12, NULL);\n" +
+		"INSERT INTO grandchild VALUES (20, 10);\nINSERT INTO loose VALUES (30, 2);\nINSERT INTO node VALUES (1, NULL), (2, 1);\n"
+	const again = "PRAGMA defer_foreign_keys = ON;\nCREATE TABLE p2(id INTEGER PRIMARY KEY, name TEXT NOT NULL);\nINSERT INTO p2 SELECT * FROM parent;\n" +
+		"DROP TABLE IF EXISTS main.\"PARENT\";\nALTER TABLE p2 RENAME TO parent;\n"
+	const (
+		child      = `2.sql:4:1: dropping "PARENT" deleted 2 rows of "a child" (ON DELETE CASCADE); keep them in another table before, and put them back behind it`
+		grandchild = `2.sql:4:1: dropping "PARENT" deleted 1 row of "grandchild" (ON DELETE CASCADE); keep it in another table before, and put it back behind it`
+		loose      = `2.sql:4:1: dropping "PARENT" set "p" to null in 1 row of "loose" (ON DELETE SET NULL); keep it in another table before, and put it back behind it`
+	)
+	for name, c := range map[string]struct {
+		data, second string
+		want         []string
+	}{
+		"all go":        {rows, again, []string{child, loose, grandchild}},
+		"no rows":       {"", again, nil},
+		"were to go":    {rows, "DELETE FROM \"a child\"; UPDATE loose SET p = NULL;\n\n\n" + again, nil},
+		"dropped, too":  {rows, "DROP TABLE grandchild; DROP TABLE loose; DROP TABLE \"a child\";\n" + again, nil},
+		"itself":        {rows, "DROP TABLE node;", nil},
+		"one put back":  {rows, again + "INSERT INTO \"a child\" VALUES (10, 1), (11, 2); UPDATE loose SET p = 2;\n", []string{grandchild}},
+		"all put back":  {rows, again + "INSERT INTO \"a child\" VALUES (10, 1), (11, 2); INSERT INTO grandchild VALUES (20, 10); UPDATE loose SET p = 2;\n", nil},
+		"deleted later": {"INSERT INTO parent VALUES (1, 'a'); INSERT INTO \"a child\" VALUES (12, NULL);", again + "DELETE FROM \"a child\";", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := open(t)
+			apply := func(files []migrate.File) migrate.Result {
+				t.Helper()
+				result, err := migrator(db, files, options).Apply(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return result
+			}
+			apply(list("1.sql", tables+c.data))
+			var got []string
+			for _, n := range apply(list("1.sql", tables+c.data, "2.sql", c.second)).Warnings {
+				if n.Code == migrate.CodeCascade {
+					got = append(got, n.Pos.String()+": "+n.Msg)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+	// in the file that makes the tables
+	result, err := migrator(open(t), list("1.sql", tables+rows+"DROP TABLE parent;"), options).Apply(t.Context())
+	if err != nil || len(result.Warnings) != 3 {
+		t.Errorf("in one file: %v, error %v", result.Warnings, err)
+	}
+}
+
+// TestRenameFix: a trigger that names a table which is made anew has to be dropped before.
+func TestRenameFix(t *testing.T) {
+	const made = "CREATE TABLE a(b); CREATE TABLE l(n); CREATE TRIGGER t AFTER INSERT ON l BEGIN UPDATE a SET b = 1; END; CREATE TABLE a2(b); DROP TABLE a; ALTER TABLE a2 RENAME TO a;"
+	_, err := migrator(open(t), list("1.sql", made), options).Apply(t.Context())
+	var e *migrate.Error
+	if !errors.As(err, &e) || e.Fix != "drop the trigger t before the table is dropped, and create it again at the end of the file" {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestForeignKeysFromBefore: the file that breaks a key need not be the one that has the word.

@@ -131,7 +131,7 @@ func rowCounts(ctx context.Context, db *sql.DB, objects []Object) (map[string]in
 			continue
 		}
 		var n int64
-		if err := db.QueryRowContext(ctx, `SELECT count(*) FROM "`+strings.ReplaceAll(o.Name, `"`, `""`)+`"`).Scan(&n); err != nil {
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+quotedName(o.Name)).Scan(&n); err != nil {
 			return nil, databaseError("the rows cannot be counted", err)
 		}
 		counts[o.Name] = n

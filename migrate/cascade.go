@@ -1,0 +1,156 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"go/token"
+	"strings"
+)
+
+// This file tells of rows that went with a table. DROP TABLE first deletes what the table holds, and rows that refer
+// to it with ON DELETE CASCADE or SET NULL follow, whatever PRAGMA defer_foreign_keys says: who makes a table anew by
+// the usual steps loses them, and no foreign key is violated.
+
+// loss is what a DROP TABLE did to the references of another table.
+type loss struct {
+	pos    token.Position
+	parent string // the table that was dropped
+	reference
+	before, after int64 // rows with a reference, around the statement
+}
+
+// reference is a foreign key: the table that has it, its first column, and what it says of a deleted parent.
+type reference struct{ table, column, action string }
+
+// dropped is the table that DROP TABLE drops; "" for another statement.
+func dropped(text string) string {
+	src := []byte(text)
+	words := []string{"DROP", "TABLE"}
+	name := ""
+	for pos := 0; pos < len(src); {
+		t := nextToken(src, pos)
+		pos = t.end
+		word := string(src[t.start:t.end])
+		switch {
+		case t.kind == tokenSpace || t.kind == tokenSemicolon:
+		case len(words) > 0:
+			if !strings.EqualFold(word, words[0]) {
+				return ""
+			}
+			words = words[1:]
+		default:
+			name = word // the last: IF EXISTS and the schema come before
+		}
+	}
+	return unquoted(name)
+}
+
+// dropping runs a statement that drops a table, and notes what it took along. It runs inside [guarded].
+func (r *run) dropping(ctx context.Context, f File, s span, table string) error {
+	references, err := r.referring(ctx, table)
+	if err != nil {
+		return err
+	}
+	var found []loss
+	for _, ref := range references {
+		n, err := r.holding(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			found = append(found, loss{parent: table, reference: ref, before: n})
+		}
+	}
+	if err := r.statement(ctx, string(f.SQL[s.start:s.end])); err != nil {
+		return err
+	}
+	for _, l := range found {
+		if l.after, err = r.holding(ctx, l.reference); err != nil {
+			return err
+		}
+		if l.after < l.before {
+			l.pos = position(f.path(), f.SQL, s.start)
+			r.losses = append(r.losses, l)
+		}
+	}
+	return nil
+}
+
+// referring are the foreign keys by which the deletion of a table's rows goes on to others, and from those to others again.
+func (r *run) referring(ctx context.Context, table string) (all []reference, err error) {
+	seen := map[string]bool{strings.ToLower(table): true}
+	for queue := []string{table}; len(queue) > 0; queue = queue[1:] {
+		found, err := r.referringTo(ctx, queue[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range found {
+			if name := strings.ToLower(ref.table); !seen[name] {
+				all = append(all, ref)
+				if ref.action == "CASCADE" {
+					seen[name] = true
+					queue = append(queue, ref.table)
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+func (r *run) referringTo(ctx context.Context, table string) (found []reference, err error) {
+	rows, err := r.conn.QueryContext(context.WithoutCancel(ctx), `SELECT m.name, k."from", k.on_delete
+FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS k
+WHERE m.type = 'table' AND k.seq = 0 AND k."table" = ? COLLATE NOCASE AND k.on_delete IN ('CASCADE', 'SET NULL')`, table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var ref reference
+		if err := rows.Scan(&ref.table, &ref.column, &ref.action); err != nil {
+			return nil, err
+		}
+		found = append(found, ref)
+	}
+	return found, rows.Err()
+}
+
+// holding is how many rows have the reference.
+func (r *run) holding(ctx context.Context, ref reference) (n int64, err error) {
+	err = r.conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT count("+quotedName(ref.column)+") FROM "+quotedName(ref.table)).Scan(&n)
+	return n, err
+}
+
+// noticeLosses warns of what the file that ran did not put back. It runs inside [interruptible].
+func (r *run) noticeLosses(ctx context.Context, f File) error {
+	defer func() { r.losses = nil }()
+	for _, l := range r.losses {
+		there, err := hasTable(ctx, r.conn, l.table)
+		if err == nil && there {
+			var now int64
+			if now, err = r.holding(ctx, l.reference); err == nil && now < l.before {
+				r.result.Warnings = append(r.result.Warnings, Notice{Name: f.Name, Pos: l.pos, Code: CodeCascade, Msg: l.String()})
+			}
+		}
+		if err != nil {
+			return databaseError("the rows cannot be counted", err)
+		}
+	}
+	return nil
+}
+
+func (l loss) String() string {
+	n := l.before - l.after
+	rows, it := "rows", "them"
+	if n == 1 {
+		rows, it = "row", "it"
+	}
+	if l.action == "SET NULL" {
+		return fmt.Sprintf("dropping %q set %q to null in %d %s of %q (ON DELETE SET NULL); keep %s in another table before, and put %s back behind it",
+			l.parent, l.column, n, rows, l.table, it, it)
+	}
+	return fmt.Sprintf("dropping %q deleted %d %s of %q (ON DELETE CASCADE); keep %s in another table before, and put %s back behind it",
+		l.parent, n, rows, l.table, it, it)
+}
+
+func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
