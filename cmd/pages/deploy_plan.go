@@ -157,7 +157,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 	}
 	t.files("+", "32", "added", p.Added)
 	t.files("~", "33", "changed", p.Changed)
-	t.files("-", "31", "removed: visitors lose them", p.Removed)
+	t.files("-", "31", "removed: lost to visitors", p.Removed)
 	t.access(p.Access)
 	t.sourceMaps(p.SourceMaps)
 	t.list("31", "routes that the Worker answers no more", p.LostRoutes)
