@@ -405,7 +405,7 @@ func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 			e.Code, e.Msg, e.Fix = v.code, v.msg, v.fix
 		}
 		if e.Fix == "" {
-			e.Fix = cmp.Or(foreignFix(f.SQL[s.start:s.end], e.Msg), renameFix(e.Msg))
+			e.Fix = cmp.Or(ForeignFix(f.SQL[s.start:s.end], e.Msg), renameFix(e.Msg))
 		}
 		e.Pos = position(f.path(), f.SQL, f.blame(s, e.Msg))
 		if isForeignKey(err) {

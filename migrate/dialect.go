@@ -21,11 +21,16 @@ var foreignForms = []struct {
 	{regexp.MustCompile(`(?i)^DROP .* (CASCADE|RESTRICT)$`), "leave out the last word"},
 	{regexp.MustCompile(`(?i)^CREATE TYPE\b`), "leave the statement out, and write TEXT CHECK (column IN ('a', 'b')) for a column of that type"},
 	{regexp.MustCompile(`(?i)^CREATE EXTENSION\b`), "leave the statement out: there are no extensions"},
+	{regexp.MustCompile(`(?i)^(CREATE|ALTER) SEQUENCE\b`), "leave the statement out: INTEGER PRIMARY KEY numbers rows by itself"},
+	{regexp.MustCompile(`(?i)^((UN)?LOCK TABLES|SET)\b`), "leave the statement out: it is about a session"},
+	{regexp.MustCompile(`(?i)^COPY .* FROM stdin$`), "have the dump write INSERT statements: pg_dump --inserts"},
+	{regexp.MustCompile(`(?i)\bpublic \. `), "leave out the schema before the name: public"},
 }
 
-// foreignFix is what to write for the first form of another database in a statement that SQLite does not read; "" for none.
-func foreignFix(statement []byte, msg string) string {
-	if !strings.HasSuffix(msg, "syntax error") && !strings.HasPrefix(msg, "no such function") {
+// ForeignFix is what to write for the first form of another database in a statement that SQLite does not read, by
+// SQLite's message; "" for none.
+func ForeignFix(statement []byte, msg string) string {
+	if !strings.HasSuffix(msg, "syntax error") && !strings.HasPrefix(msg, "no such function") && msg != "unknown database public" {
 		return ""
 	}
 	text, first, fix := skeleton(statement), -1, ""

@@ -38,7 +38,7 @@ func (c *cli) newDBExec(f *dbFlags) *cobra.Command {
 			defer func() { err = errors.Join(err, db.Close()) }()
 			ran, err := transfer.Script(ctx, db, name, in, transfer.ScriptOptions{Args: values})
 			if err != nil {
-				return c.sqlError(err, stands)
+				return c.sqlError(err, db.named(ctx, err, stands))
 			}
 			c.printRan(db, ran)
 			return nil

@@ -16,14 +16,15 @@ import (
 
 func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 	var table, format string
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "import FILE | - [DIR]",
 		Short: "Read a .sql, .csv or .db file into the database, all or nothing",
 		Long: "Read a .sql, .csv or .db file into the database, all or nothing.\n\n" +
 			"  .sql  runs it, a dump for example, as one transaction; its own BEGIN, COMMIT\n        and PRAGMA foreign_keys are passed over\n" +
 			"  .csv  adds its records to a table (--table, default: the file's name); the\n        first line names the columns, an empty field is NULL, \"\" an empty text\n" +
-			"  .db   becomes the database: whatever it held is gone\n\n" +
-			"Exit codes: 0 read, 1 the file was refused, 2 wrong usage, 9 the database is\nlocked or the disk full.",
+			"  .db   becomes the database: whatever that held is gone, so that it is asked for\n        where it held something\n\n" +
+			"Exit codes: 0 read, 1 the file was refused, or not confirmed, 2 wrong usage, 4\nthere is no terminal to ask on and no --yes, 9 the database is locked or the disk\nfull.",
 		Example: "  pages db import site.sql\n  pages db import people.csv --table crews\n  pages db import backup.db --yes\n  pages db dump --project | pages db import --format sql -",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +39,7 @@ func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 				return usageError("--table is for CSV")
 			}
 			if kind == "db" {
-				return c.importDatabase(cmd.Context(), f, args[0])
+				return c.importDatabase(cmd.Context(), f, args[0], yes)
 			}
 			if kind == "csv" && table == "" {
 				if args[0] == "-" {
@@ -51,6 +52,7 @@ func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&table, "table", "", "the table a CSV file goes to, by `name`")
 	cmd.Flags().StringVar(&format, "format", "", "sql, csv or db (default: what the file's name ends in)")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
@@ -97,7 +99,7 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 		ran, err = transfer.Script(ctx, db, name, in, transfer.ScriptOptions{Dump: true, CheckKeys: true})
 	}
 	if err != nil {
-		return c.sqlError(err, stands)
+		return c.sqlError(err, db.named(ctx, err, stands))
 	}
 	c.printRan(db, ran)
 	return nil

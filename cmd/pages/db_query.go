@@ -53,7 +53,7 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 				if e, ok := errors.AsType[*binding.SQLError](err); ok && e.OnlyReading() {
 					left = "pages db exec runs statements that write; " + left
 				}
-				return c.sqlError(errors.Join(out.abort(), transfer.Blame(statement, err)), left)
+				return c.sqlError(errors.Join(out.abort(), transfer.Blame(statement, err)), db.named(ctx, err, left))
 			}
 			return out.end()
 		},

@@ -13,7 +13,7 @@ import (
 
 // importDatabase makes a file the database. SQLite writes it as one transaction: a server that runs sees the old
 // content or the new.
-func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string) (err error) {
+func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes bool) (err error) {
 	from, err := c.openInput(file)
 	if err != nil {
 		return err
@@ -33,6 +33,11 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if tables, _ := db.names(ctx); len(tables) > 0 && !yes {
+		if err := c.confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.shown(db.path), quotedPath(file))); err != nil {
+			return err
+		}
+	}
 	conn, err := db.pool.Conn(ctx)
 	if err != nil {
 		return db.state.unopened(filepath.Base(db.path), err)

@@ -157,7 +157,7 @@ func (s *shell) run(ctx context.Context, statement migrate.Statement) error {
 	}
 	changes, err := s.db.Run(ctx, statement.Text, nil, rows.begin, rows.row)
 	if err != nil {
-		return s.sqlError(errors.Join(rows.abort(), transfer.Blame(statement, err)), "the statement changed nothing")
+		return s.sqlError(errors.Join(rows.abort(), transfer.Blame(statement, err)), s.db.named(ctx, err, "the statement changed nothing"))
 	}
 	if rows.columns == nil || changes > 0 {
 		s.db.wrote()

@@ -1,24 +1,60 @@
 package main
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 )
 
+// allCommands are a command and all that are below it.
+func allCommands(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, sub := range cmd.Commands() {
+		all = append(all, allCommands(sub)...)
+	}
+	return all
+}
+
+var (
+	quotedText = regexp.MustCompile(`'[^'\n]*'|"[^"\n]*"`)
+	// pagesCall is a call of pages: on a line of its own, in a pipe, behind another or within $(…).
+	pagesCall = regexp.MustCompile(`(?m)(?:^ *|[|(;&] *)pages ([^|();&<>\n]*)`)
+)
+
+// TestExamples: the command lines that help shows are ones that can be typed.
+func TestExamples(t *testing.T) {
+	checked := 0
+	for _, of := range allCommands((&cli{}).newRoot()) {
+		for _, call := range pagesCall.FindAllStringSubmatch(quotedText.ReplaceAllString(of.Example, "text"), -1) {
+			args := strings.Fields(call[1])
+			if i := slices.Index(args, "--"); i >= 0 {
+				args = args[:i]
+			}
+			cmd, rest, err := (&cli{}).newRoot().Find(args)
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err == nil && !strings.Contains(call[1], "--") {
+				err = cmd.ValidateArgs(cmd.Flags().Args())
+			}
+			if err != nil {
+				t.Errorf("%s shows %q: %v", of.CommandPath(), call[0], err)
+			}
+			checked++
+		}
+	}
+	if checked < 100 {
+		t.Errorf("%d examples were found", checked)
+	}
+}
+
 // TestHabits: what the tables of habits name is here, and what they take it for is not.
 func TestHabits(t *testing.T) {
 	root := (&cli{}).newRoot()
-	var all []*cobra.Command
-	var below func(cmd *cobra.Command)
-	below = func(cmd *cobra.Command) {
-		all = append(all, cmd)
-		for _, sub := range cmd.Commands() {
-			below(sub)
-		}
-	}
-	below(root)
+	all := allCommands(root)
 	for word, names := range otherCommands {
 		for _, name := range names {
 			if !slices.ContainsFunc(all, func(cmd *cobra.Command) bool { return cmd.Name() == name && cmd.Runnable() }) {

@@ -61,6 +61,9 @@ func (r *Ran) all(ctx context.Context, db DB, in *migrate.Statements, o ScriptOp
 			continue
 		}
 		if err := r.statement(ctx, db, s, o.Args); err != nil {
+			if e, ok := errors.AsType[*Error](err); ok && o.Dump && strings.Contains(e.Msg, `"writable_schema"`) {
+				e.Fix = "sqlite3 dumps virtual tables so, and they cannot be made that way: read the database file itself, pages db import FILE.db"
+			}
 			return err
 		}
 	}

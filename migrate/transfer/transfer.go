@@ -76,7 +76,7 @@ func Blame(s migrate.Statement, err error) error {
 	if !ok {
 		return err // the end of the context, or the writer's own
 	}
-	e := &Error{Code: CodeStatement, Msg: at.Error(), cause: err}
+	e := &Error{Code: CodeStatement, Msg: at.Error(), Fix: migrate.ForeignFix([]byte(s.Text), at.Error()), cause: err}
 	offset := at.At()
 	if offset < 0 {
 		offset = s.Culprit(at.Error())
