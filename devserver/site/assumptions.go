@@ -1,6 +1,10 @@
 package site
 
-import "time"
+import (
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
 
 // This file holds the choices that the platform document leaves open. Each may
 // change without a change of the API.
@@ -45,7 +49,7 @@ import "time"
 // not wait for each other.
 const (
 	// reservedPrefix is the part of the site that belongs to the platform.
-	reservedPrefix = "/__pages"
+	reservedPrefix = "/" + manifest.ReservedPages
 
 	// defaultForm names a lead whose post carried no form name.
 	defaultForm = "default"

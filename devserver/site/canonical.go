@@ -19,12 +19,6 @@ type Path struct {
 // String returns the decoded path, in Unicode NFC: "/café.html".
 func (p Path) String() string { return p.decoded }
 
-// Escaped returns the path percent-encoded in the one canonical way: "/caf%C3%A9.html".
-func (p Path) Escaped() string { return p.escaped }
-
-// RawQuery returns what follows the "?", as it was sent.
-func (p Path) RawQuery() string { return p.query }
-
 // Target returns the canonical request target: path and query.
 func (p Path) Target() string {
 	if !p.hasQuery {

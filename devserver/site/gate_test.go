@@ -469,7 +469,7 @@ func FuzzGate(f *testing.F) {
 		}
 		if path, err := Canonical(target); err == nil {
 			again, err := Canonical(path.Target())
-			if err != nil || again.String() != path.String() || again.Escaped() != path.Escaped() {
+			if err != nil || again.String() != path.String() || again.escaped != path.escaped {
 				t.Fatalf("%q is canonically %q, and that is %q (%v)", target, path.Target(), again.Target(), err)
 			}
 		}

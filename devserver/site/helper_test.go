@@ -183,7 +183,10 @@ func decode[T any](t testing.TB, r reply) T {
 type echo struct{}
 
 func (echo) Serve(w http.ResponseWriter, r *http.Request) error {
-	member, _ := MemberFrom(r.Context())
+	var member Member
+	if x := exchangeFrom(r.Context()); x.gated {
+		member = x.member
+	}
 	w.Header().Set("Content-Type", "application/json")
 	return json.NewEncoder(w).Encode(map[string]any{
 		"worker": true, "method": r.Method, "path": r.URL.Path, "uri": r.RequestURI, "url": r.URL.String(),

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"context"
 	"net/http"
 	"slices"
 )
@@ -71,13 +70,4 @@ func (s *Site) who(r *http.Request) (*Member, error) {
 		return nil, nil //nolint:nilerr,nilnil // a persona that is gone
 	}
 	return &standing, nil
-}
-
-// MemberFrom returns the member whose request a [Worker] is answering. It is
-// false on routes without a members gate.
-func MemberFrom(ctx context.Context) (Member, bool) {
-	if x := exchangeFrom(ctx); x != nil && x.gated {
-		return x.member, true
-	}
-	return Member{}, false
 }

@@ -9,15 +9,12 @@ import (
 
 // cutReserved splits the path of the platform's own part of the site: "sign-in"
 // for "/__pages/sign-in". A path that only looks like one is "?", which nothing answers.
+// Of any other path ok is false.
 func cutReserved(path string) (name string, ok bool) {
 	if rest, ok := strings.CutPrefix(path, reservedPrefix); ok && (rest == "" || rest[0] == '/') {
 		return strings.TrimPrefix(rest, "/"), true
 	}
-	folded := manifest.FoldPath(path)
-	if rest, ok := strings.CutPrefix(folded, reservedPrefix); ok && (rest == "" || rest[0] == '/') {
-		return "?", true
-	}
-	return "", false
+	return "?", manifest.ReservedPath(path) == manifest.ReservedPages
 }
 
 // serveReserved answers under "/__pages/". Form posts may come from anywhere, as

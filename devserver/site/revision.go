@@ -11,7 +11,8 @@ import (
 //
 // Serve gets a request whose URL and RequestURI are canonical, without the
 // internal headers a client may have forged and without the session cookie.
-// [MemberFrom] tells who is signed in, [SetMeter] says what the request cost.
+// On members routes x-pages-member-id, -email and -name tell who is signed in.
+// [SetMeter] says what the request cost.
 // An error means that nothing was written yet: the site answers with
 // [Options.ErrorPage]. Serve is called concurrently.
 type Worker interface {

@@ -187,9 +187,6 @@ func (o Options) withDefaults() Options {
 // Store returns the leads and events of the site.
 func (s *Site) Store() *Store { return s.store }
 
-// Requests returns the records of the last 500 requests, newest first.
-func (s *Site) Requests() []RequestRecord { return s.requests.newestFirst() }
-
 // Revision returns what is served now.
 func (s *Site) Revision() Revision { return s.current.Load().revision }
 

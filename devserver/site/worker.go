@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// ErrNoWorker is what [Options.ErrorPage] gets when the manifest names an entry
+// errNoWorker is what [Options.ErrorPage] gets when the manifest names an entry
 // and the revision has no Worker.
-var ErrNoWorker = errors.New("the site has no running Worker")
+var errNoWorker = errors.New("the site has no running Worker")
 
 // Headers that tell a Worker who is signed in.
 const (
@@ -24,7 +24,7 @@ const (
 func (x *exchange) callWorker() {
 	x.source = FromWorker
 	r := x.workerRequest()
-	err := ErrNoWorker
+	err := errNoWorker
 	if worker := x.serving.revision.Worker; worker != nil {
 		w, done := x.workerWriter()
 		if err = worker.Serve(w, r); err == nil {

@@ -63,7 +63,7 @@ func TestWorkerFailures(t *testing.T) {
 		}
 	}
 	f.site.Swap(Revision{Manifest: m})
-	if got := f.get(t, "/x"); got.status != http.StatusTeapot || !errors.Is(failure, ErrNoWorker) {
+	if got := f.get(t, "/x"); got.status != http.StatusTeapot || !errors.Is(failure, errNoWorker) {
 		t.Errorf("no Worker: %d %v", got.status, failure)
 	}
 }
@@ -128,7 +128,7 @@ func TestRecords(t *testing.T) {
 		f.get(t, "/about")
 		<-done
 	}
-	if kept := f.site.Requests(); len(kept) != keptRequests || kept[0].Number != keptRequests+4 {
+	if kept := f.site.requests.newestFirst(); len(kept) != keptRequests || kept[0].Number != keptRequests+4 {
 		t.Errorf("%d records, newest %d", len(kept), kept[0].Number)
 	}
 }
