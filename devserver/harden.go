@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Harden sets the bounds of this package on a server that is not serving yet:
+// harden sets the bounds of this package on a server that is not serving yet:
 // how long heads, bodies and idle connections may take, how long they may be,
 // and which requests could be taken for two. Its Handler is wrapped; ConnContext
 // and ConnState are taken. Each listener it then serves must go through bounded,
 // which counts their connections together.
-func Harden(server *http.Server, now func() time.Time) (bounded func(net.Listener) net.Listener) {
+func harden(server *http.Server, now func() time.Time) (bounded func(net.Listener) net.Listener) {
 	server.Handler = withinLimits(now, server.Handler)
 	server.ReadHeaderTimeout = readHeaderTimeout
 	server.IdleTimeout = idleTimeout

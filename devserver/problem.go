@@ -164,12 +164,9 @@ func (p Problem) Marks(line SnippetLine) string {
 	return b.String()
 }
 
-// Text is the problem for a terminal or a plain-text client, without colour.
-// Control characters are left out, so that no file name can move the cursor.
-func (p Problem) Text() string { return ProblemsText([]Problem{p}) }
-
-// ProblemsText is several problems one below the other, as Text has each. A title
-// that goes for those that follow is said once.
+// ProblemsText is problems for a terminal or a plain-text client, one below the other,
+// without colour. A title that goes for those that follow is said once. Control
+// characters are left out, so that no file name can move the cursor.
 func ProblemsText(problems []Problem) string {
 	var b strings.Builder
 	for i, p := range problems {

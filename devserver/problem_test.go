@@ -102,7 +102,7 @@ func TestProblemIsOnlyText(t *testing.T) {
 	if tags := regexp.MustCompile(`<(script|img)`).FindAllString(page, -1); len(tags) > 0 {
 		t.Errorf("the page has %v", tags)
 	}
-	if text := p.Text(); strings.ContainsAny(text, "\x1b\u009b") {
+	if text := ProblemsText([]Problem{p}); strings.ContainsAny(text, "\x1b\u009b") {
 		t.Errorf("the text has control characters: %q", text)
 	}
 	nonce := regexp.MustCompile(`style-src 'nonce-([A-Z2-7]+)'`)
@@ -141,7 +141,7 @@ func TestFitSnippet(t *testing.T) {
 	p.Snippet = FitSnippet([]SnippetLine{{Number: 1, Text: "short"}, {Number: 2, Text: long, Hit: true}, {Number: 3, Text: ""}}, p.Column)
 	want := "Something went wrong\n\nf.js:2:5001: m\n\n     1 | …\n>    2 | …" + strings.Repeat("a", 39) + "FAULT" + strings.Repeat("b", 116) + "…\n" +
 		"       | " + strings.Repeat(" ", 40) + "^^^^^\n     3 | \n"
-	if got := p.Text(); got != want {
+	if got := ProblemsText([]Problem{p}); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
 	for _, column := range []int{0, 1, snippetWidth, 1 << 40} {
@@ -168,13 +168,13 @@ func TestWithin(t *testing.T) {
 		{Message: "m", Column: 101, EndColumn: 106, Snippet: []SnippetLine{{Number: 1, Text: strings.Repeat("x", 130)}, {Number: 2, Text: line, Hit: true}, {Number: 3, Text: "short"}}},
 		{Message: "m", Column: 101, EndColumn: 106, Snippet: cut},
 	} {
-		was := p.Text()
+		was := ProblemsText([]Problem{p})
 		got := ProblemsText(Within(51, []Problem{p}))
 		if want := "Something went wrong\n\nm\n\n     1 | …" + strings.Repeat("x", 39) + "\n>    2 | …" + strings.Repeat("a", 9) + "FAULT" + strings.Repeat("b", 26) + "…\n" +
 			"       | " + strings.Repeat(" ", 10) + "^^^^^\n     3 | …\n"; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
-		if p.Text() != was || ProblemsText(Within(0, []Problem{p})) != was || ProblemsText(Within(300, []Problem{p})) != was {
+		if ProblemsText([]Problem{p}) != was || ProblemsText(Within(0, []Problem{p})) != was || ProblemsText(Within(300, []Problem{p})) != was {
 			t.Error("the problem itself was cut, or for a wide terminal")
 		}
 	}

@@ -135,9 +135,6 @@ func (l *RequestLog) put(row logRow, wrong bool) {
 	}
 }
 
-// Lost is how many rows were never written. The log tells of them in a line of its own.
-func (l *RequestLog) Lost() int64 { return l.lost.Load() }
-
 // Flush returns once all that was handed over before it is written or lost, or ctx ends. It is for people who ask: the
 // log does not rest before it.
 func (l *RequestLog) Flush(ctx context.Context) error {

@@ -144,7 +144,7 @@ func (s *Server) server(work, requests context.Context) (*http.Server, func(net.
 		BaseContext: func(net.Listener) context.Context { return requests },
 		ErrorLog:    slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
 	}
-	return server, Harden(server, s.Now)
+	return server, harden(server, s.Now)
 }
 
 // afterFirstBuild holds requests back until there is something to serve.

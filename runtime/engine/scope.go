@@ -83,9 +83,6 @@ func (s *Scope) end(t *turn) {
 // request of its own. It counts from the next turn on.
 func (s *Scope) Refill() { s.cpu.Store(0) }
 
-// Budget is the most CPU time that the scope may take; 0 is no limit.
-func (s *Scope) Budget() time.Duration { return s.budget }
-
 // StopClock has Date tell the first of January 1970 in the scope's turns. It is
 // called before the scope is used.
 func (s *Scope) StopClock() { s.clockStopped = true }
