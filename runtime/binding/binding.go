@@ -99,7 +99,7 @@ func (s *Set) Funcs() map[string]engine.Func {
 	open := newHandles()
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
-		DatabaseFuncs(func(id string) *Database { return s.Databases[id] }),
+		databaseFuncs(func(id string) *Database { return s.Databases[id] }),
 		kvFuncs(open, func(id string) *KV { return s.KV[id] }),
 		storageFuncs(open, func(id string) *Storage { return s.Storage[id] }),
 		imagesFuncs(func(id string) *Images { return s.Images[id] }),

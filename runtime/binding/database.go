@@ -56,8 +56,8 @@ type Database struct {
 	schema, seen, rowID int64
 }
 
-// Query is one statement with its parameters: nil, float64, string or []byte.
-type Query struct {
+// query is one statement with its parameters: nil, float64, string or []byte.
+type query struct {
 	SQL    string
 	Params []any
 }
@@ -94,16 +94,12 @@ func (d *Database) drop() {
 	}
 }
 
-// All runs q and gives what a D1Result is made of, as a JSON array: duration in
-// milliseconds, changes, last_row_id, changed_db, size_after in bytes, rows_read,
-// rows_written, and an array of the rows' objects. Of several statements the last
-// one's rows are given; they are one transaction. Errors are *engine.Error with
-// D1's texts.
-func (d *Database) All(ctx context.Context, q Query) (json.RawMessage, error) {
-	return d.query(ctx, q, shapeAll, "")
-}
-
-func (d *Database) query(ctx context.Context, q Query, shape resultShape, column string) (out json.RawMessage, err error) {
+// query runs q and gives its rows in a shape, as JSON. Of shapeAll it is what a D1Result
+// is made of, an array: duration in milliseconds, changes, last_row_id, changed_db,
+// size_after in bytes, rows_read, rows_written, and an array of the rows' objects. Of
+// several statements the last one's rows are given; they are one transaction. Errors are
+// *engine.Error with D1's texts.
+func (d *Database) query(ctx context.Context, q query, shape resultShape, column string) (out json.RawMessage, err error) {
 	out, err = d.read(ctx, q, &rowWriter{shape: shape, column: column})
 	if !errors.Is(err, errNotRead) {
 		return out, databaseError(err)
@@ -115,9 +111,9 @@ func (d *Database) query(ctx context.Context, q Query, shape resultShape, column
 	return out, databaseError(err)
 }
 
-// Batch runs the queries in order in one transaction, all or none, and gives
-// a JSON array with what All gives of each.
-func (d *Database) Batch(ctx context.Context, queries []Query) (json.RawMessage, error) {
+// batch runs the queries in order in one transaction, all or none, and gives
+// a JSON array with what query gives of each in shapeAll.
+func (d *Database) batch(ctx context.Context, queries []query) (json.RawMessage, error) {
 	out := []byte{'['}
 	err := d.use(ctx, func(ctx context.Context) error {
 		if len(queries) == 0 {
@@ -142,10 +138,10 @@ func (d *Database) Batch(ctx context.Context, queries []Query) (json.RawMessage,
 	return append(out, ']'), nil
 }
 
-// Exec runs each line of text as one statement without parameters, all in
+// exec runs each line of text as one statement without parameters, all in
 // one transaction, and gives {"count","duration"} as JSON. Blank lines and
 // comments are passed over.
-func (d *Database) Exec(ctx context.Context, text string) (json.RawMessage, error) {
+func (d *Database) exec(ctx context.Context, text string) (json.RawMessage, error) {
 	count, begin := 0, d.o.Now()
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	place := execPlace(1, lines[0])
@@ -155,7 +151,7 @@ func (d *Database) Exec(ctx context.Context, text string) (json.RawMessage, erro
 				if blankSQL(line) {
 					continue
 				}
-				if _, err := d.run(ctx, Query{SQL: line}, &rowWriter{shape: shapeNone}); err != nil {
+				if _, err := d.run(ctx, query{SQL: line}, &rowWriter{shape: shapeNone}); err != nil {
 					place = execPlace(i+1, line)
 					return err
 				}
@@ -276,8 +272,8 @@ func (d *Database) transaction(fn func() error) error {
 }
 
 // run runs the statements of q and gives the last one's rows in the shape of
-// w; of shapeAll, as All gives them.
-func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMessage, error) {
+// w; of shapeAll, as query gives them.
+func (d *Database) run(ctx context.Context, q query, w *rowWriter) (json.RawMessage, error) {
 	before := d.counters()
 	begin := d.o.Now()
 	spent, err := d.statements(ctx, q, w)
@@ -296,7 +292,7 @@ func (d *Database) run(ctx context.Context, q Query, w *rowWriter) (json.RawMess
 }
 
 // statements runs the first statement of q, and more in a transaction.
-func (d *Database) statements(ctx context.Context, q Query, w *rowWriter) (spent rowCounts, err error) {
+func (d *Database) statements(ctx context.Context, q query, w *rowWriter) (spent rowCounts, err error) {
 	s, err := d.prepare(q.SQL)
 	if errors.Is(err, errNoCode) && blankSQL(q.SQL) && !strings.ContainsAny(q.SQL, ";/") {
 		err = errNoStatement

@@ -12,7 +12,7 @@ import (
 func (d *Database) Tables(ctx context.Context) (names []string, columns map[string][]string) {
 	const all = `SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
 		WHERE s.type IN ('table', 'view') AND s.name NOT LIKE '\_%' ESCAPE '\' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY s.rowid, c.cid`
-	text, err := d.query(ctx, Query{SQL: all}, shapeRaw, "")
+	text, err := d.query(ctx, query{SQL: all}, shapeRaw, "")
 	var rows [][2]string
 	if err != nil || json.Unmarshal(text, &rows) != nil {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-// DatabaseFuncs are the host functions of D1Database. open gives the database
+// databaseFuncs are the host functions of D1Database. open gives the database
 // of a binding's id, nil for an unknown one. The work is done off the
 // isolate's goroutine, unless it is a read of a moment: then the value is there
 // at once, and no promise of it.
@@ -14,7 +14,7 @@ import (
 //	db_query(id, sql, params, shape, column)
 //	db_batch(id, [sql, params, sql, params, …])
 //	db_exec(id, text)
-func DatabaseFuncs(open func(id string) *Database) map[string]engine.Func {
+func databaseFuncs(open func(id string) *Database) map[string]engine.Func {
 	var quick quickReads
 	on := func(c *engine.Call, work func(ctx context.Context, d *Database) (any, error)) (any, error) {
 		d := open(c.String(0))
@@ -27,7 +27,7 @@ func DatabaseFuncs(open func(id string) *Database) map[string]engine.Func {
 	return map[string]engine.Func{
 		"db_query": func(c *engine.Call) (any, error) {
 			params, _ := c.Value(2).([]any)
-			q, column := Query{SQL: c.String(1), Params: params}, ""
+			q, column := query{SQL: c.String(1), Params: params}, ""
 			shape := resultShape(c.Int(3))
 			if shape == shapeColumn {
 				column = c.String(4)
@@ -39,22 +39,22 @@ func DatabaseFuncs(open func(id string) *Database) map[string]engine.Func {
 		},
 		"db_batch": func(c *engine.Call) (any, error) {
 			queries := queriesOf(c.Value(1))
-			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.Batch(ctx, queries) })
+			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.batch(ctx, queries) })
 		},
 		"db_exec": func(c *engine.Call) (any, error) {
 			text := c.String(1)
-			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.Exec(ctx, text) })
+			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.exec(ctx, text) })
 		},
 	}
 }
 
-func queriesOf(flat any) []Query {
+func queriesOf(flat any) []query {
 	list, _ := flat.([]any)
-	queries := make([]Query, 0, len(list)/2)
+	queries := make([]query, 0, len(list)/2)
 	for i := 0; i+1 < len(list); i += 2 {
 		text, _ := list[i].(string)
 		params, _ := list[i+1].([]any)
-		queries = append(queries, Query{text, params})
+		queries = append(queries, query{text, params})
 	}
 	return queries
 }

@@ -33,7 +33,7 @@ type turnReader struct {
 // try runs q if that takes no more than a moment: a read whose statement is
 // compiled, on a connection that nobody uses. done is whether it ran; if not,
 // nothing came of it.
-func (k *quickReads) try(c *engine.Call, d *Database, q Query, shape resultShape, column string) (out json.RawMessage, done bool, err error) {
+func (k *quickReads) try(c *engine.Call, d *Database, q query, shape resultShape, column string) (out json.RawMessage, done bool, err error) {
 	// Not before what the request asked for earlier, and not for ever in one turn.
 	if d == nil || k.count >= maxQuick || !c.Scope().Idle() {
 		return nil, false, nil
@@ -71,7 +71,7 @@ func (d *Database) keepReader() *turnReader {
 	return &turnReader{of: d, reader: r}
 }
 
-func (t *turnReader) query(ctx context.Context, q Query, shape resultShape, column string) (out json.RawMessage, done bool, err error) {
+func (t *turnReader) query(ctx context.Context, q query, shape resultShape, column string) (out json.RawMessage, done bool, err error) {
 	r := t.reader
 	if r.handle.stale || r.schema != t.of.schemas.Load() {
 		return nil, false, nil

@@ -17,7 +17,7 @@ func TestDatabaseQuick(t *testing.T) {
 			return "later"
 		}
 		defer turn.end()
-		out, done, err := turn.query(t.Context(), Query{text, params}, shapeRaw, "")
+		out, done, err := turn.query(t.Context(), query{text, params}, shapeRaw, "")
 		switch {
 		case !done:
 			return "later"
@@ -87,7 +87,7 @@ func TestDatabaseTurn(t *testing.T) {
 	var turn *turnReader
 	read := func(params ...any) string {
 		for range 100 * slowUses { // until one was quick enough
-			out, done, err := turn.query(t.Context(), Query{sum, params}, shapeRaw, "")
+			out, done, err := turn.query(t.Context(), query{sum, params}, shapeRaw, "")
 			if err != nil {
 				return err.Error()
 			}

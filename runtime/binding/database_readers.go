@@ -79,7 +79,7 @@ func (r *readers) close() {
 var errNotRead = errors.New("this is no read")
 
 // read runs q on a connection that only reads; errNotRead if q is for the writer.
-func (d *Database) read(ctx context.Context, q Query, w *rowWriter) (out json.RawMessage, err error) {
+func (d *Database) read(ctx context.Context, q query, w *rowWriter) (out json.RawMessage, err error) {
 	if !mayRead(q.SQL) {
 		return nil, errNotRead
 	}

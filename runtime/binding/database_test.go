@@ -44,7 +44,7 @@ func newDatabase(t testing.TB, o DatabaseOptions) *Database {
 // askSQL gives the JSON of q in a shape, or the error's text.
 func askSQL(t testing.TB, d *Database, shape resultShape, text string, params ...any) string {
 	t.Helper()
-	out, err := d.query(t.Context(), Query{text, params}, shape, "")
+	out, err := d.query(t.Context(), query{text, params}, shape, "")
 	if err != nil {
 		return err.Error()
 	}
@@ -75,7 +75,7 @@ func askMeta(t testing.TB, d *Database, text string) sqlMeta {
 func setupSQL(t testing.TB, d *Database, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if _, err := d.All(t.Context(), Query{SQL: s}); err != nil {
+		if _, err := d.query(t.Context(), query{SQL: s}, shapeAll, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestDatabaseShapes(t *testing.T) {
 		t.Error(got)
 	}
 	for column, want := range map[string]string{"a": "3", "b": "2", "c": "Error: D1_COLUMN_NOTFOUND: Column not found (c)"} {
-		out, err := d.query(t.Context(), Query{SQL: two}, shapeColumn, column)
+		out, err := d.query(t.Context(), query{SQL: two}, shapeColumn, column)
 		if got := string(out); got != want && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %s, %v", column, got, err)
 		}
@@ -243,7 +243,7 @@ func TestDatabaseErrors(t *testing.T) {
 		{"SELECT length(randomblob(5000000))", nil, "string or blob too big: SQLITE_TOOBIG"},
 	}
 	for _, tt := range tests {
-		_, err := d.All(t.Context(), Query{tt.sql, tt.params})
+		_, err := d.query(t.Context(), query{tt.sql, tt.params}, shapeAll, "")
 		var e *engine.Error
 		if !errors.As(err, &e) {
 			t.Errorf("%.40s: %v", tt.sql, err)
@@ -338,7 +338,7 @@ func TestDatabaseForeignKeys(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
-	if _, err := d.Exec(t.Context(), "PRAGMA foreign_keys=OFF\nINSERT INTO b VALUES (1)"); err == nil {
+	if _, err := d.exec(t.Context(), "PRAGMA foreign_keys=OFF\nINSERT INTO b VALUES (1)"); err == nil {
 		t.Error("exec went past a foreign key")
 	}
 	if got := askSQL(t, d, shapeRaw, "SELECT a FROM b"); got != "[[2]]" {
@@ -359,7 +359,7 @@ func TestDatabaseReadOnly(t *testing.T) {
 			t.Errorf("%s: %s", statement, got)
 		}
 	}
-	out, err := reader.Batch(t.Context(), []Query{{SQL: "SELECT x FROM a"}, {SQL: "SELECT count(*) AS n FROM a"}})
+	out, err := reader.batch(t.Context(), []query{{SQL: "SELECT x FROM a"}, {SQL: "SELECT count(*) AS n FROM a"}})
 	if err != nil || !strings.HasSuffix(string(out), `,[{"n":1}]]]`) {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -368,21 +368,21 @@ func TestDatabaseReadOnly(t *testing.T) {
 func TestDatabaseBatch(t *testing.T) {
 	d := newDatabase(t, DatabaseOptions{})
 	setupSQL(t, d, "CREATE TABLE a(x UNIQUE)")
-	insert := func(x float64) Query { return Query{"INSERT INTO a VALUES (?)", []any{x}} }
-	if _, err := d.Batch(t.Context(), []Query{insert(1), insert(2), {SQL: "SELECT * FROM a"}}); err != nil {
+	insert := func(x float64) query { return query{"INSERT INTO a VALUES (?)", []any{x}} }
+	if _, err := d.batch(t.Context(), []query{insert(1), insert(2), {SQL: "SELECT * FROM a"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Batch(t.Context(), []Query{insert(3), insert(1)}); err == nil || !strings.Contains(err.Error(), "UNIQUE") {
+	if _, err := d.batch(t.Context(), []query{insert(3), insert(1)}); err == nil || !strings.Contains(err.Error(), "UNIQUE") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.Batch(t.Context(), []Query{{SQL: "INSERT OR ROLLBACK INTO a VALUES (1)"}, insert(4)}); err == nil {
+	if _, err := d.batch(t.Context(), []query{{SQL: "INSERT OR ROLLBACK INTO a VALUES (1)"}, insert(4)}); err == nil {
 		t.Error("a batch went on after its transaction was gone")
 	}
-	if _, err := d.Batch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "No SQL statements detected.") {
+	if _, err := d.batch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "No SQL statements detected.") {
 		t.Errorf("got %v", err)
 	}
-	large := slices.Repeat([]Query{{SQL: "SELECT hex(zeroblob(1900000)) FROM (VALUES (1), (2), (3), (4), (5))"}}, 5) // each is within the bound
-	if _, err := d.Batch(t.Context(), append([]Query{insert(5)}, large...)); err == nil || !strings.Contains(err.Error(), errResultSize.Error()) {
+	large := slices.Repeat([]query{{SQL: "SELECT hex(zeroblob(1900000)) FROM (VALUES (1), (2), (3), (4), (5))"}}, 5) // each is within the bound
+	if _, err := d.batch(t.Context(), append([]query{insert(5)}, large...)); err == nil || !strings.Contains(err.Error(), errResultSize.Error()) {
 		t.Errorf("results of 95 MB: got %v", err)
 	}
 	if got := askSQL(t, d, shapeRaw, "SELECT x FROM a"); got != "[[1],[2]]" {
@@ -392,15 +392,15 @@ func TestDatabaseBatch(t *testing.T) {
 
 func TestDatabaseExec(t *testing.T) {
 	d := newDatabase(t, DatabaseOptions{})
-	out, err := d.Exec(t.Context(), "\nCREATE TABLE a(x);\r\n-- none\n\nINSERT INTO a VALUES (1)\n")
+	out, err := d.exec(t.Context(), "\nCREATE TABLE a(x);\r\n-- none\n\nINSERT INTO a VALUES (1)\n")
 	if err != nil || !strings.HasPrefix(string(out), `{"count":2,"duration":`) {
 		t.Errorf("%s, %v", out, err)
 	}
-	_, err = d.Exec(t.Context(), "INSERT INTO a VALUES (2);\nINSERT INTO b VALUES (1);")
+	_, err = d.exec(t.Context(), "INSERT INTO a VALUES (2);\nINSERT INTO b VALUES (1);")
 	if want := "Error: D1_EXEC_ERROR: Error in line 2: INSERT INTO b VALUES (1);: no such table: b: SQLITE_ERROR"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	_, err = d.Exec(t.Context(), "CREATE TABLE c(\n x)")
+	_, err = d.exec(t.Context(), "CREATE TABLE c(\n x)")
 	if err == nil || !strings.Contains(err.Error(), "Error in line 1: CREATE TABLE c(: incomplete input") {
 		t.Errorf("got %v", err)
 	}
@@ -414,16 +414,16 @@ const endlessTail = "SELECT 1 UNION ALL SELECT sum(x) FROM (WITH RECURSIVE n(x) 
 
 func TestDatabaseStops(t *testing.T) {
 	d := newDatabase(t, DatabaseOptions{Timeout: 50 * time.Millisecond})
-	_, err := d.All(t.Context(), Query{SQL: endlessTail})
+	_, err := d.query(t.Context(), query{SQL: endlessTail}, shapeAll, "")
 	if err == nil || !strings.Contains(err.Error(), "limit of 50ms") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := d.All(ctx, Query{SQL: endlessTail}); err == nil || !strings.Contains(err.Error(), "context canceled") {
+	if _, err := d.query(ctx, query{SQL: endlessTail}, shapeAll, ""); err == nil || !strings.Contains(err.Error(), "context canceled") {
 		t.Errorf("got %v", err)
 	}
-	_, err = d.Batch(t.Context(), []Query{{SQL: "CREATE TABLE gone(x)"}, {SQL: endlessTail}})
+	_, err = d.batch(t.Context(), []query{{SQL: "CREATE TABLE gone(x)"}, {SQL: endlessTail}})
 	if err == nil {
 		t.Error("an endless batch ended")
 	}
@@ -440,7 +440,7 @@ func TestDatabaseConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for j := range 20 {
 				text := fmt.Sprintf("UPDATE a SET n = n + 1 /* %d %d */", i, j) // more texts than the cache holds
-				if _, err := d.All(t.Context(), Query{SQL: text}); err != nil {
+				if _, err := d.query(t.Context(), query{SQL: text}, shapeAll, ""); err != nil {
 					t.Error(err)
 				}
 			}
@@ -520,7 +520,7 @@ func TestDatabaseReaders(t *testing.T) {
 	var group sync.WaitGroup
 	for range maxReaders - 1 {
 		group.Go(func() {
-			_, err := d.All(ctx, Query{SQL: "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT max(n) FROM n"})
+			_, err := d.query(ctx, query{SQL: "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT max(n) FROM n"}, shapeAll, "")
 			if !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), context.Canceled.Error())) {
 				t.Errorf("the query without an end: %v", err)
 			}

@@ -69,30 +69,30 @@ func imageError(code int, format string, args ...any) *ImagesError {
 	return &ImagesError{Operation: "TRANSFORM", Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// ImageInfo describes an image. Of an SVG only the format is known.
-type ImageInfo struct {
+// imageInfo describes an image. Of an SVG only the format is known.
+type imageInfo struct {
 	Format   string // a media type: "image/png"
 	FileSize int
 	Width    int // in pixels, as stored: before any EXIF rotation
 	Height   int
 }
 
-// Info describes the image in data without decoding its pixels. An AVIF, which
+// info describes the image in data without decoding its pixels. An AVIF, which
 // cannot be decoded here, is described too.
-func (i *Images) Info(data []byte) (ImageInfo, error) {
+func (i *Images) info(data []byte) (imageInfo, error) {
 	if size := avifSize(data); sniff(data) == formatAVIF && size != (image.Point{}) && len(data) <= i.o.MaxBytes {
-		return ImageInfo{Format: formatAVIF, FileSize: len(data), Width: size.X, Height: size.Y}, nil
+		return imageInfo{Format: formatAVIF, FileSize: len(data), Width: size.X, Height: size.Y}, nil
 	}
 	format, config, err := i.config(data)
 	if err != nil {
 		named := *err
 		named.Operation = "INFO"
-		return ImageInfo{}, &named
+		return imageInfo{}, &named
 	}
 	if format == formatSVG {
-		return ImageInfo{Format: format}, nil
+		return imageInfo{Format: format}, nil
 	}
-	return ImageInfo{Format: format, FileSize: len(data), Width: config.Width, Height: config.Height}, nil
+	return imageInfo{Format: format, FileSize: len(data), Width: config.Width, Height: config.Height}, nil
 }
 
 const (

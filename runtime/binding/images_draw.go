@@ -7,7 +7,7 @@ import (
 )
 
 // draw puts another image on top of m.
-func (w *work) draw(m image.Image, d *ImageDraw, depth int) (image.Image, *ImagesError) {
+func (w *work) draw(m image.Image, d *imageDraw, depth int) (image.Image, *ImagesError) {
 	var o drawing
 	warnings, err := parseOptions(d.Options, "draw", &o, "opacity", "repeat", "composite", "top", "right", "bottom", "left")
 	if err != nil {

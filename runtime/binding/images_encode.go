@@ -15,15 +15,15 @@ import (
 const maxWebP = 16383
 
 // encode writes m in the form that o asks for.
-func encode(m image.Image, o ImageOutput) (ImageResult, *ImagesError) {
+func encode(m image.Image, o imageOutput) (imageResult, *ImagesError) {
 	quality, refusal := o.quality()
 	if refusal != nil {
-		return ImageResult{}, refusal
+		return imageResult{}, refusal
 	}
 	if o.Background != "" {
 		ground, ok := parseColor(o.Background)
 		if !ok {
-			return ImageResult{}, imageError(codeImageOptions, "background %q is not a color", o.Background)
+			return imageResult{}, imageError(codeImageOptions, "background %q is not a color", o.Background)
 		}
 		m = over(m, ground)
 	}
@@ -43,21 +43,21 @@ func encode(m image.Image, o ImageOutput) (ImageResult, *ImagesError) {
 		err = gif.Encode(&b, m, nil)
 	case formatWebP:
 		if size := m.Bounds().Size(); max(size.X, size.Y) > maxWebP {
-			return ImageResult{}, imageError(codeImageOptions, "a side of %d pixels is over the %d that image/webp allows", max(size.X, size.Y), maxWebP)
+			return imageResult{}, imageError(codeImageOptions, "a side of %d pixels is over the %d that image/webp allows", max(size.X, size.Y), maxWebP)
 		}
 		options := webp.DefaultOptions()
 		options.Quality = float32(quality)
 		err = webp.Encode(&b, m, options)
 	case "rgb", "rgba":
-		return ImageResult{Data: raw(m, o.Format == "rgba"), Type: "application/octet-stream"}, nil
+		return imageResult{Data: raw(m, o.Format == "rgba"), Type: "application/octet-stream"}, nil
 	default:
-		return ImageResult{}, imageError(codeImageUnsupported,
+		return imageResult{}, imageError(codeImageUnsupported,
 			"Writing %q is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif", o.Format)
 	}
 	if err != nil {
-		return ImageResult{}, imageError(codeImageInternal, "The image could not be encoded: %v", err)
+		return imageResult{}, imageError(codeImageInternal, "The image could not be encoded: %v", err)
 	}
-	return ImageResult{Data: b.Bytes(), Type: o.Format}, nil
+	return imageResult{Data: b.Bytes(), Type: o.Format}, nil
 }
 
 func opaque(m image.Image) bool {

@@ -23,7 +23,7 @@ func (ops imagesOps) info(c *engine.Call) (any, error) {
 	}
 	data := c.Bytes(1)
 	return engine.Async(func(context.Context) (any, error) {
-		info, err := images.Info(data)
+		info, err := images.info(data)
 		if err != nil {
 			return nil, jsError(err)
 		}
@@ -44,8 +44,8 @@ func (ops imagesOps) output(c *engine.Call) (any, error) {
 		return nil, notBound("images", id)
 	}
 	var (
-		plan ImagePlan
-		form ImageOutput
+		plan imagePlan
+		form imageOutput
 	)
 	if err := options(c, 1, &plan); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (ops imagesOps) output(c *engine.Call) (any, error) {
 		inputs[i], _ = one.([]byte)
 	}
 	return engine.Async(func(ctx context.Context) (any, error) {
-		result, err := images.Transform(ctx, inputs, plan, form)
+		result, err := images.transform(ctx, inputs, plan, form)
 		if err != nil {
 			return nil, jsError(err)
 		}

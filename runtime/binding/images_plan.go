@@ -9,26 +9,26 @@ import (
 	"slices"
 )
 
-// ImagePlan is what is to be done to an image: its steps in order.
-type ImagePlan struct {
+// imagePlan is what is to be done to an image: its steps in order.
+type imagePlan struct {
 	Input int         `json:"input"` // index of the encoded image among the inputs
-	Steps []ImageStep `json:"steps"`
+	Steps []imageStep `json:"steps"`
 }
 
-// ImageStep is either a transform or an image to draw on top.
-type ImageStep struct {
+// imageStep is either a transform or an image to draw on top.
+type imageStep struct {
 	Transform json.RawMessage `json:"transform"`
-	Draw      *ImageDraw      `json:"draw"`
+	Draw      *imageDraw      `json:"draw"`
 }
 
-// ImageDraw puts another image on top of the one at hand.
-type ImageDraw struct {
-	Plan    ImagePlan       `json:"plan"`
+// imageDraw puts another image on top of the one at hand.
+type imageDraw struct {
+	Plan    imagePlan       `json:"plan"`
 	Options json.RawMessage `json:"options"`
 }
 
-// ImageOutput is the form an image is wanted in.
-type ImageOutput struct {
+// imageOutput is the form an image is wanted in.
+type imageOutput struct {
 	Format     string          `json:"format"`
 	Quality    json.RawMessage `json:"quality"` // 1 to 100, or a word such as "low"
 	Background string          `json:"background"`
@@ -176,7 +176,7 @@ func parseOptions(raw json.RawMessage, where string, v any, known ...string) ([]
 }
 
 // quality is the output's quality from 1 to 100.
-func (o *ImageOutput) quality() (int, *ImagesError) {
+func (o *imageOutput) quality() (int, *ImagesError) {
 	if len(o.Quality) == 0 || bytes.Equal(o.Quality, []byte("null")) {
 		return defaultQuality, nil
 	}

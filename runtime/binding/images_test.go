@@ -78,14 +78,14 @@ func avifOf(sizes ...image.Point) []byte {
 }
 
 // step is a plan with the one transform that the JSON says.
-func step(transform string) ImagePlan {
-	return ImagePlan{Steps: []ImageStep{{Transform: json.RawMessage(transform)}}}
+func step(transform string) imagePlan {
+	return imagePlan{Steps: []imageStep{{Transform: json.RawMessage(transform)}}}
 }
 
 // made runs the plan and returns the pixels of its PNG.
-func made(t testing.TB, plan ImagePlan, inputs ...[]byte) (image.Image, []string) {
+func made(t testing.TB, plan imagePlan, inputs ...[]byte) (image.Image, []string) {
 	t.Helper()
-	result, err := NewImages(ImagesOptions{}).Transform(t.Context(), inputs, plan, ImageOutput{Format: formatPNG})
+	result, err := NewImages(ImagesOptions{}).transform(t.Context(), inputs, plan, imageOutput{Format: formatPNG})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestImagesDraw(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.options, func(t *testing.T) {
-			plan := ImagePlan{Steps: []ImageStep{{Draw: &ImageDraw{Plan: ImagePlan{Input: 1}, Options: json.RawMessage(c.options)}}}}
+			plan := imagePlan{Steps: []imageStep{{Draw: &imageDraw{Plan: imagePlan{Input: 1}, Options: json.RawMessage(c.options)}}}}
 			m, _ := made(t, plan, inputs...)
 			wantPixels(t, m, c.want)
 		})
@@ -289,7 +289,7 @@ func TestImagesOutput(t *testing.T) {
 		formatWebP: func(b []byte) (image.Image, error) { return webp.Decode(bytes.NewReader(b)) },
 	}
 	for format, decode := range decoders {
-		result, err := images.Transform(t.Context(), [][]byte{source}, step(`{"width":32}`), ImageOutput{Format: format, Quality: json.RawMessage(`90`)})
+		result, err := images.transform(t.Context(), [][]byte{source}, step(`{"width":32}`), imageOutput{Format: format, Quality: json.RawMessage(`90`)})
 		if err != nil {
 			t.Errorf("%s: %v", format, err)
 			continue
@@ -301,7 +301,7 @@ func TestImagesOutput(t *testing.T) {
 		}
 		wantPixels(t, m, map[image.Point]color.NRGBA{{4, 8}: red, {28, 8}: blue})
 	}
-	raw, err := images.Transform(t.Context(), [][]byte{source}, ImagePlan{}, ImageOutput{Format: "rgb"})
+	raw, err := images.transform(t.Context(), [][]byte{source}, imagePlan{}, imageOutput{Format: "rgb"})
 	if err != nil || len(raw.Data) != 64*32*3 {
 		t.Errorf("rgb: %d bytes, %v", len(raw.Data), err)
 	}
@@ -321,7 +321,7 @@ func TestImagesWebP(t *testing.T) {
 					m.SetNRGBA(x, y, c)
 				}
 			}
-			result, refusal := encode(m, ImageOutput{Format: formatWebP, Quality: json.RawMessage("95")})
+			result, refusal := encode(m, imageOutput{Format: formatWebP, Quality: json.RawMessage("95")})
 			if refusal != nil {
 				t.Fatal(refusal)
 			}
@@ -371,7 +371,7 @@ func TestImagesInfo(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			info, err := images.Info(c.data)
+			info, err := images.info(c.data)
 			got := fmt.Sprint(info)
 			if err != nil {
 				got = err.Error()
@@ -386,14 +386,14 @@ func TestImagesInfo(t *testing.T) {
 func TestImagesRefusals(t *testing.T) {
 	images := NewImages(ImagesOptions{MaxPixels: 1_000_000})
 	source := pngOf(t, halves(20, 10))
-	asPNG := ImageOutput{Format: formatPNG}
-	deep := ImagePlan{}
+	asPNG := imageOutput{Format: formatPNG}
+	deep := imagePlan{}
 	for range maxDepth + 1 {
-		deep = ImagePlan{Steps: []ImageStep{{Draw: &ImageDraw{Plan: deep}}}}
+		deep = imagePlan{Steps: []imageStep{{Draw: &imageDraw{Plan: deep}}}}
 	}
 	cases := []struct {
-		plan   ImagePlan
-		output ImageOutput
+		plan   imagePlan
+		output imageOutput
 		want   string
 	}{
 		{step(`{"fit":"stretch"}`), asPNG, `9401: fit "stretch" is none of`},
@@ -411,15 +411,15 @@ func TestImagesRefusals(t *testing.T) {
 		{step(`{"trim":"all"}`), asPNG, `9401: the options of transform are not valid`},
 		{step(`{"sharpen":11}`), asPNG, `9401: sharpen 11 is not from 0 to 10`},
 		{step(`{"border":{"width":"3"}}`), asPNG, `9401: the options of transform are not valid: "border.width" cannot be a string`},
-		{ImagePlan{}, ImageOutput{Format: formatPNG, Quality: json.RawMessage(`"101"`)}, `9401: quality 101 is not from 1 to 100`},
-		{ImagePlan{}, ImageOutput{Format: formatPNG, Quality: json.RawMessage(`"best"`)}, `9401: quality best is not from 1 to 100`},
+		{imagePlan{}, imageOutput{Format: formatPNG, Quality: json.RawMessage(`"101"`)}, `9401: quality 101 is not from 1 to 100`},
+		{imagePlan{}, imageOutput{Format: formatPNG, Quality: json.RawMessage(`"best"`)}, `9401: quality best is not from 1 to 100`},
 		{deep, asPNG, `9401: the images drawn into each other are nested too deep`},
-		{ImagePlan{Input: 7}, asPNG, `9401: the images drawn`},
-		{ImagePlan{}, ImageOutput{Format: formatAVIF}, `9520: Writing "image/avif" is not supported by this runtime; use image/webp`},
-		{ImagePlan{}, ImageOutput{Format: formatPNG, Quality: json.RawMessage(`101`)}, `9401: quality 101 is not from 1 to 100`},
+		{imagePlan{Input: 7}, asPNG, `9401: the images drawn`},
+		{imagePlan{}, imageOutput{Format: formatAVIF}, `9520: Writing "image/avif" is not supported by this runtime; use image/webp`},
+		{imagePlan{}, imageOutput{Format: formatPNG, Quality: json.RawMessage(`101`)}, `9401: quality 101 is not from 1 to 100`},
 	}
 	for _, c := range cases {
-		_, err := images.Transform(t.Context(), [][]byte{source}, c.plan, c.output)
+		_, err := images.transform(t.Context(), [][]byte{source}, c.plan, c.output)
 		if err == nil || !strings.HasPrefix(err.Error(), "IMAGES_TRANSFORM_ERROR "+c.want) {
 			t.Errorf("error = %v, want %s", err, c.want)
 		}
@@ -448,15 +448,15 @@ func TestImagesAnimation(t *testing.T) {
 	moving := "only the first frame of the animation is used; set anim: false to say that this is meant"
 	cases := []struct {
 		data   []byte
-		output ImageOutput
+		output imageOutput
 		want   string
 	}{
-		{encoded(1), ImageOutput{Format: formatGIF}, "[]"},
-		{encoded(3), ImageOutput{Format: formatGIF}, "[" + moving + "]"},
-		{encoded(3), ImageOutput{Format: formatGIF, Anim: &no}, "[]"},
+		{encoded(1), imageOutput{Format: formatGIF}, "[]"},
+		{encoded(3), imageOutput{Format: formatGIF}, "[" + moving + "]"},
+		{encoded(3), imageOutput{Format: formatGIF, Anim: &no}, "[]"},
 	}
 	for i, c := range cases {
-		result, err := NewImages(ImagesOptions{}).Transform(t.Context(), [][]byte{c.data}, ImagePlan{}, c.output)
+		result, err := NewImages(ImagesOptions{}).transform(t.Context(), [][]byte{c.data}, imagePlan{}, c.output)
 		if err != nil || fmt.Sprint(result.Warnings) != c.want {
 			t.Errorf("%d: %v, %v", i, result.Warnings, err)
 		}
@@ -472,24 +472,24 @@ func TestImagesConcurrency(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if _, err := images.Transform(t.Context(), [][]byte{source}, step(`{"width":16,"blur":2}`), ImageOutput{Format: formatJPEG}); err != nil {
+			if _, err := images.transform(t.Context(), [][]byte{source}, step(`{"width":16,"blur":2}`), imageOutput{Format: formatJPEG}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
 	images.large <- struct{}{} // which small ones do not wait for
-	if _, err := images.Transform(t.Context(), [][]byte{source}, ImagePlan{}, ImageOutput{Format: formatPNG}); err != nil {
+	if _, err := images.transform(t.Context(), [][]byte{source}, imagePlan{}, imageOutput{Format: formatPNG}); err != nil {
 		t.Error(err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
 	large := pngOf(t, image.NewPaletted(image.Rect(0, 0, 6000, 6000), color.Palette{red}))
-	if _, err := images.Transform(ended, [][]byte{large}, ImagePlan{}, ImageOutput{Format: formatPNG}); !errors.Is(err, context.Canceled) {
+	if _, err := images.transform(ended, [][]byte{large}, imagePlan{}, imageOutput{Format: formatPNG}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 	images.slots <- struct{}{}
-	if _, err := images.Transform(ended, [][]byte{source}, ImagePlan{}, ImageOutput{Format: formatPNG}); !errors.Is(err, context.Canceled) {
+	if _, err := images.transform(ended, [][]byte{source}, imagePlan{}, imageOutput{Format: formatPNG}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 }
@@ -519,7 +519,7 @@ func FuzzImages(f *testing.F) {
 	f.Add([]byte("RIFF....WEBPVP8 "), `{"border":{"color":"#fff","width":2}}`)
 	images := NewImages(ImagesOptions{MaxPixels: 1 << 16})
 	f.Fuzz(func(t *testing.T, data []byte, transform string) {
-		result, err := images.Transform(t.Context(), [][]byte{data}, step(transform), ImageOutput{Format: formatWebP})
+		result, err := images.transform(t.Context(), [][]byte{data}, step(transform), imageOutput{Format: formatWebP})
 		if refusal, ok := errors.AsType[*ImagesError](err); ok && refusal.Code == codeImageInternal {
 			t.Errorf("%v", err)
 		}
@@ -553,7 +553,7 @@ func BenchmarkImagesResize(b *testing.B) {
 	images := NewImages(ImagesOptions{})
 	source := jpegOf(b, halves(1600, 1200), 1)
 	for b.Loop() {
-		if _, err := images.Transform(b.Context(), [][]byte{source}, step(`{"width":480}`), ImageOutput{Format: formatJPEG}); err != nil {
+		if _, err := images.transform(b.Context(), [][]byte{source}, step(`{"width":480}`), imageOutput{Format: formatJPEG}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	xdraw "golang.org/x/image/draw"
 )
 
-// ImageResult is an encoded image.
-type ImageResult struct {
+// imageResult is an encoded image.
+type imageResult struct {
 	Data     []byte
 	Type     string   // its media type
 	Warnings []string // what was asked for and not done
@@ -21,27 +21,27 @@ type ImageResult struct {
 // maxDepth is how deep images may be drawn into images.
 const maxDepth = 8
 
-// Transform carries out plan on the encoded inputs and encodes the outcome. A
+// transform carries out plan on the encoded inputs and encodes the outcome. A
 // panic of a codec is a refusal of the image that caused it.
-func (i *Images) Transform(ctx context.Context, inputs [][]byte, plan ImagePlan, o ImageOutput) (result ImageResult, err error) {
+func (i *Images) transform(ctx context.Context, inputs [][]byte, plan imagePlan, o imageOutput) (result imageResult, err error) {
 	leave, err := i.enter(ctx, inputs)
 	if err != nil {
-		return ImageResult{}, err
+		return imageResult{}, err
 	}
 	defer leave()
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = ImageResult{}, imageError(codeImageInternal, "The image could not be processed: %v", p)
+			result, err = imageResult{}, imageError(codeImageInternal, "The image could not be processed: %v", p)
 		}
 	}()
 	w := work{images: i, ctx: ctx, inputs: inputs, still: o.Anim != nil && !*o.Anim}
 	m, refusal := w.run(plan, 0)
 	if refusal != nil {
-		return ImageResult{}, w.reason(refusal)
+		return imageResult{}, w.reason(refusal)
 	}
 	result, refusal = encode(m, o)
 	if refusal != nil {
-		return ImageResult{}, refusal
+		return imageResult{}, refusal
 	}
 	result.Warnings = append(w.warnings, result.Warnings...)
 	return result, nil
@@ -64,7 +64,7 @@ func (w *work) reason(refusal *ImagesError) error {
 	return refusal
 }
 
-func (w *work) run(plan ImagePlan, depth int) (image.Image, *ImagesError) {
+func (w *work) run(plan imagePlan, depth int) (image.Image, *ImagesError) {
 	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
 		return nil, imageError(codeImageOptions, "the images drawn into each other are nested too deep")
 	}
@@ -94,7 +94,7 @@ func (w *work) run(plan ImagePlan, depth int) (image.Image, *ImagesError) {
 // transform applies one step: cut, turn, scale, colour, blur, sharpen, ground,
 // border.
 // Width and height are those after the turn, and a flip comes before it.
-func (w *work) transform(m image.Image, step ImageStep) (image.Image, *ImagesError) {
+func (w *work) transform(m image.Image, step imageStep) (image.Image, *ImagesError) {
 	t, warnings, err := parseTransform(step.Transform)
 	if err != nil {
 		return nil, err

@@ -152,8 +152,8 @@ func ReadStorage(db *sql.DB, root *os.Root) *Storage {
 	return &Storage{db: db, blobs: blobs{root: root}, pins: pins{held: map[string]int{}, loose: map[string]bool{}}}
 }
 
-// Head returns what is known of the object at key, or nil when there is none.
-func (s *Storage) Head(ctx context.Context, key string) (*Object, error) {
+// head returns what is known of the object at key, or nil when there is none.
+func (s *Storage) head(ctx context.Context, key string) (*Object, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err.in("head")
 	}

@@ -47,18 +47,18 @@ func TestBucketBound(t *testing.T) {
 		same.Go(func() { full(s, "f", 50) })
 	}
 	same.Wait()
-	id, err := s.CreateMultipart(t.Context(), "g", PutOptions{})
+	id, err := s.createMultipart(t.Context(), "g", PutOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	part, err := s.BeginPart("g", id, 1)
+	part, err := s.beginPart("g", id, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := part.Write(make([]byte, 300)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := part.CommitPart(t.Context()); err != nil {
+	if _, err := part.commitPart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Storage{s, openStorage(t, dir)} {
@@ -74,7 +74,7 @@ func TestBucketBound(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := s.AbortMultipart(t.Context(), "g", id); err != nil || s.taken.Load() != 651 {
+	if err := s.abortMultipart(t.Context(), "g", id); err != nil || s.taken.Load() != 651 {
 		t.Errorf("%d bytes are taken, %v", s.taken.Load(), err)
 	}
 }

@@ -21,8 +21,8 @@ const (
 	uploadCompleted = "completed"
 )
 
-// Part is a part of a multipart upload, as uploading it returned it.
-type Part struct {
+// uploadedPart is a part of a multipart upload, as uploading it returned it.
+type uploadedPart struct {
 	Number int64  `json:"partNumber"`
 	ETag   string `json:"etag"`
 }
@@ -33,9 +33,9 @@ type partOf struct {
 	number int64
 }
 
-// CreateMultipart opens a multipart upload for key and returns its id. Only
+// createMultipart opens a multipart upload for key and returns its id. Only
 // the metadata and class of the options count.
-func (s *Storage) CreateMultipart(ctx context.Context, key string, o PutOptions) (string, error) {
+func (s *Storage) createMultipart(ctx context.Context, key string, o PutOptions) (string, error) {
 	const action = "createMultipartUpload"
 	if err := checkKey(key); err != nil {
 		return "", err.in(action)
@@ -60,9 +60,9 @@ func (s *Storage) CreateMultipart(ctx context.Context, key string, o PutOptions)
 	return id, nil
 }
 
-// BeginPart starts part number (from 1) of the multipart upload id of key:
-// Write its bytes, then CommitPart.
-func (s *Storage) BeginPart(key, id string, number int64) (*Upload, error) {
+// beginPart starts part number (from 1) of the multipart upload id of key:
+// Write its bytes, then commitPart.
+func (s *Storage) beginPart(key, id string, number int64) (*Upload, error) {
 	const action = "uploadPart"
 	if number < 1 || number > maxPartNumber {
 		return nil, (&StorageError{Code: codeInvalidArgument, Text: fmt.Sprintf("Part number must be between 1 and %d (inclusive).", maxPartNumber)}).in(action)
@@ -75,16 +75,16 @@ func (s *Storage) BeginPart(key, id string, number int64) (*Upload, error) {
 	return u, nil
 }
 
-// CommitPart makes the bytes written the part that BeginPart named, in place of
+// commitPart makes the bytes written the part that beginPart named, in place of
 // an earlier part of that number.
-func (u *Upload) CommitPart(ctx context.Context) (Part, error) {
+func (u *Upload) commitPart(ctx context.Context) (uploadedPart, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	defer u.drop()
 	if err := u.seal(); err != nil {
-		return Part{}, u.storage.failed(u.action, err)
+		return uploadedPart{}, u.storage.failed(u.action, err)
 	}
-	part := Part{u.part.number, hex.EncodeToString(u.md5.Sum(nil))}
+	part := uploadedPart{u.part.number, hex.EncodeToString(u.md5.Sum(nil))}
 	loose, err := u.enter(ctx, func(tx *sql.Tx, blob segment) ([]string, error) {
 		if _, err := openUpload(ctx, tx, u.key, u.part.upload); err != nil {
 			return nil, err
@@ -99,14 +99,14 @@ func (u *Upload) CommitPart(ctx context.Context) (Part, error) {
 	})
 	u.storage.collect(ctx, loose)
 	if err != nil {
-		return Part{}, u.storage.failed(u.action, err)
+		return uploadedPart{}, u.storage.failed(u.action, err)
 	}
 	return part, nil
 }
 
-// AbortMultipart ends the multipart upload id of key and drops its parts. One
+// abortMultipart ends the multipart upload id of key and drops its parts. One
 // that has ended already stays as it is.
-func (s *Storage) AbortMultipart(ctx context.Context, key, id string) error {
+func (s *Storage) abortMultipart(ctx context.Context, key, id string) error {
 	const action = "abortMultipartUpload"
 	var loose []string
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -127,9 +127,9 @@ func (s *Storage) AbortMultipart(ctx context.Context, key, id string) error {
 	return nil
 }
 
-// CompleteMultipart joins parts of the multipart upload id, in the order of
+// completeMultipart joins parts of the multipart upload id, in the order of
 // their numbers, into the object at key. Parts not named are dropped.
-func (s *Storage) CompleteMultipart(ctx context.Context, key, id string, parts []Part) (*Object, error) {
+func (s *Storage) completeMultipart(ctx context.Context, key, id string, parts []uploadedPart) (*Object, error) {
 	const action = "completeMultipartUpload"
 	var (
 		object *Object
@@ -170,14 +170,14 @@ func (s *Storage) CompleteMultipart(ctx context.Context, key, id string, parts [
 
 // storedPart is a part on disk.
 type storedPart struct {
-	Part
+	uploadedPart
 	segment
 }
 
 // join checks the parts named against those stored, and returns the object's
 // segments and entity tag: the MD5 of the parts' MD5s and their number. As with
 // R2, the part that may be small is the one named last, whatever its number.
-func (s *Storage) join(stored map[int64]storedPart, named []Part) ([]segment, string, error) {
+func (s *Storage) join(stored map[int64]storedPart, named []uploadedPart) ([]segment, string, error) {
 	parts, err := pick(stored, named)
 	if err != nil {
 		return nil, "", err
@@ -206,7 +206,7 @@ func (s *Storage) join(stored map[int64]storedPart, named []Part) ([]segment, st
 }
 
 // pick is the stored parts that are named, in that order, each once.
-func pick(stored map[int64]storedPart, named []Part) ([]storedPart, error) {
+func pick(stored map[int64]storedPart, named []uploadedPart) ([]storedPart, error) {
 	if len(named) == 0 {
 		return nil, refuse(codeInvalidPart)
 	}

@@ -79,7 +79,7 @@ func found(o *Object, err error) (any, error) {
 // r2_head(id, key)
 func (ops storageOps) head(c *engine.Call) (any, error) {
 	key := c.String(1)
-	return ops.async(c, func(ctx context.Context, s *Storage) (any, error) { return found(s.Head(ctx, key)) })
+	return ops.async(c, func(ctx context.Context, s *Storage) (any, error) { return found(s.head(ctx, key)) })
 }
 
 // r2_get(id, key, options) is null, or {object, body}: bytes, a handle or null.
@@ -116,7 +116,7 @@ type target struct {
 
 func (t *target) begin(s *Storage, key string) (*Upload, error) {
 	if t.Part != nil {
-		return s.BeginPart(key, t.Part.Upload, t.Part.Number)
+		return s.beginPart(key, t.Part.Upload, t.Part.Number)
 	}
 	return s.Begin(key, t.PutOptions)
 }
@@ -124,7 +124,7 @@ func (t *target) begin(s *Storage, key string) (*Upload, error) {
 // finish is the outcome of an upload: an object, null, or a part.
 func finish(ctx context.Context, u *Upload) (any, error) {
 	if u.part != nil {
-		part, err := u.CommitPart(ctx)
+		part, err := u.commitPart(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -240,18 +240,18 @@ func (ops storageOps) create(c *engine.Call) (any, error) {
 	if err := options(c, 2, &o); err != nil {
 		return nil, err
 	}
-	return ops.async(c, func(ctx context.Context, s *Storage) (any, error) { return s.CreateMultipart(ctx, key, o) })
+	return ops.async(c, func(ctx context.Context, s *Storage) (any, error) { return s.createMultipart(ctx, key, o) })
 }
 
 // r2_mpu_complete(id, key, upload, parts)
 func (ops storageOps) complete(c *engine.Call) (any, error) {
 	key, upload := c.String(1), c.String(2)
-	var parts []Part
+	var parts []uploadedPart
 	if err := options(c, 3, &parts); err != nil {
 		return nil, err
 	}
 	return ops.async(c, func(ctx context.Context, s *Storage) (any, error) {
-		return found(s.CompleteMultipart(ctx, key, upload, parts))
+		return found(s.completeMultipart(ctx, key, upload, parts))
 	})
 }
 
@@ -259,6 +259,6 @@ func (ops storageOps) complete(c *engine.Call) (any, error) {
 func (ops storageOps) abort(c *engine.Call) (any, error) {
 	key, upload := c.String(1), c.String(2)
 	return ops.async(c, func(ctx context.Context, s *Storage) (any, error) {
-		return engine.Undefined, s.AbortMultipart(ctx, key, upload)
+		return engine.Undefined, s.abortMultipart(ctx, key, upload)
 	})
 }

@@ -98,7 +98,7 @@ func TestStorageKeepsObjects(t *testing.T) {
 		t.Errorf("put = %+v", o)
 	}
 	again := openStorage(t, dir)
-	head, err := again.Head(t.Context(), "a/b")
+	head, err := again.head(t.Context(), "a/b")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestStorageRefusals(t *testing.T) {
 			return err
 		}, "put: Your proposed upload exceeds the maximum allowed object size. (100100)"},
 		{"delete", func() error { return s.Delete(t.Context(), make([]string, 1001)...) }, "delete: at most 1000 keys can be deleted at once, not 1001. (10029)"},
-		{"part number", func() error { _, err := s.BeginPart("k", "id", 10001); return err }, "uploadPart: Part number must be between 1 and 10000 (inclusive). (10029)"},
+		{"part number", func() error { _, err := s.beginPart("k", "id", 10001); return err }, "uploadPart: Part number must be between 1 and 10000 (inclusive). (10029)"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { wantStorage(t, c.do(), c.want) })
