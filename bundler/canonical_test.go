@@ -21,7 +21,7 @@ func TestCanonicalJSON(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", c.in, got, err, c.want)
 		}
 	}
-	for _, bad := range []any{json.RawMessage("1.5"), json.RawMessage("1e400"), json.RawMessage("9007199254740993"), func() {}} {
+	for _, bad := range []any{json.RawMessage(`{"a":1,"a":2}`), json.RawMessage(`"\ud800"`), func() {}} {
 		if got, err := canonicalJSON(bad); err == nil {
 			t.Errorf("%v: %s", bad, got)
 		}
