@@ -88,7 +88,8 @@ type Usage struct {
 	SubRequests int
 	// Isolate is the number of the isolate that ran it, from 1; 0 for none.
 	Isolate int
-	// Broke is why the answer broke off after its head; nil if it did not.
+	// Broke is why the answer broke off after its head; nil if it did not. Whoever
+	// serves it has half an answer not look like a whole one: see [web.Aborted].
 	Broke *Error
 }
 

@@ -171,9 +171,6 @@ func (x *exchange) finish() {
 		Millis: float64(elapsed.Microseconds()) / 1000, Source: x.source, Route: x.route, Member: x.member.Email,
 		Revision: x.serving.revision.ID, Meter: x.meter.Load(), Error: x.failure, Failure: x.ended.Load(),
 	}
-	if record.Failure != nil && record.Error == "" {
-		record.Error = "the answer broke off: " + record.Failure.Message
-	}
 	if x.r.Context().Err() != nil && record.Error == "" && x.source != FromControl {
 		record.Error = clientGone
 	}

@@ -83,7 +83,8 @@ type RequestRecord struct {
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// SetFailure hands in why the request whose context a [Worker] got was ended.
+// SetFailure hands in why the request whose context a [Worker] got was ended, or its
+// answer broken off.
 // What [SetMeter] says of its calls applies.
 func SetFailure(ctx context.Context, f Failure) {
 	if x := exchangeFrom(ctx); x != nil {

@@ -14,7 +14,8 @@ import (
 // On members routes x-pages-member-id, -email and -name tell who is signed in.
 // [SetMeter] says what the request cost.
 // An error means that nothing was written yet: the site answers with
-// [Options.ErrorPage]. Serve is called concurrently.
+// [Options.ErrorPage]. No error after [SetFailure] means that the answer broke off:
+// the site has it look like a part. Serve is called concurrently.
 type Worker interface {
 	Serve(w http.ResponseWriter, r *http.Request) error
 }

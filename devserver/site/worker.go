@@ -27,7 +27,12 @@ func (x *exchange) callWorker() {
 	err := errNoWorker
 	if worker := x.serving.revision.Worker; worker != nil {
 		w, done := x.workerWriter()
-		if err = worker.Serve(w, r); err == nil {
+		err = worker.Serve(w, r)
+		if broke := x.ended.Load(); broke != nil && err == nil {
+			x.failure = "the answer broke off: " + broke.Message
+			panic(http.ErrAbortHandler) // a part must not look like the whole
+		}
+		if err == nil {
 			done()
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,6 +23,10 @@ func TestWorkerFailures(t *testing.T) {
 			return context.DeadlineExceeded
 		case "/panic":
 			panic("oh")
+		case "/broke":
+			SetFailure(r.Context(), Failure{Kind: "exception", Message: "midway"})
+			_, err := w.Write([]byte("half"))
+			return err
 		}
 		w.WriteHeader(200)
 		if err := http.NewResponseController(w).Flush(); err != nil {
@@ -61,6 +66,21 @@ func TestWorkerFailures(t *testing.T) {
 		if err := response.Body.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+	if r, err = http.NewRequestWithContext(t.Context(), "GET", f.server.URL+"/broke", nil); err != nil {
+		t.Fatal(err)
+	}
+	if response, err := http.DefaultClient.Do(r); err == nil {
+		body, err := io.ReadAll(response.Body)
+		if err == nil {
+			t.Errorf("what broke off looks whole: %q", body)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if last := f.site.requests.newestFirst()[0]; last.Error != "the answer broke off: midway" {
+		t.Errorf("the record says %q", last.Error)
 	}
 	f.site.Swap(Revision{Manifest: m})
 	if got := f.get(t, "/x"); got.status != http.StatusTeapot || !errors.Is(failure, errNoWorker) {

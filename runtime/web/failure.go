@@ -42,12 +42,11 @@ func (f *Failure) Error() string {
 // Unwrap returns Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Aborted says that the answer broke off after its head was written. The
-// connection was closed if that was possible; if Closed is false the caller
-// must end it, lest the client take half an answer for a whole one.
+// Aborted says that the answer broke off after its head was written. Where there is
+// a connection it is closed; where there is none, as for a fetch of the site itself, the
+// caller has to have half an answer not look like a whole one.
 type Aborted struct { //nolint:errname // as above
-	Err    error
-	Closed bool
+	Err error
 }
 
 func (a *Aborted) Error() string { return fmt.Sprintf("the answer broke off: %v", a.Err) }

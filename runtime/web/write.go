@@ -188,12 +188,11 @@ func (h *Host) broken(x *Exchange, err error) error {
 	}
 	x.stopReading()
 	x.fail(err)
-	conn, _, hijackErr := http.NewResponseController(x.w).Hijack()
-	if hijackErr == nil {
+	if conn, _, hijackErr := http.NewResponseController(x.w).Hijack(); hijackErr == nil {
 		x.duplex = false // the visitor's body went with the connection
-		hijackErr = conn.Close()
+		_ = conn.Close() // nobody hears of it any more
 	}
-	return &Aborted{Err: err, Closed: hijackErr == nil}
+	return &Aborted{Err: err}
 }
 
 func bodyAllowed(method string, status int) bool {
