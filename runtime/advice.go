@@ -59,7 +59,7 @@ var wordings = []struct {
 	{regexp.MustCompile(`^the default export has no fetch handler, only `), "add one, which does the work when it is asked to: nothing but a request starts a Worker"},
 	{regexp.MustCompile(`^no such module "cloudflare:email"$`), noQueues},
 	{regexp.MustCompile(`^no such module "cloudflare:sockets"$`), "there are no sockets here: call a service with fetch"},
-	{regexp.MustCompile(`^no such module "cloudflare:(?:workflows|pipelines)"$`), "there are neither Workflows nor Pipelines here: do the work in ctx.waitUntil, and keep its state in the database"},
+	{regexp.MustCompile(`^no such module "cloudflare:(?:workflows|pipelines)"$`), noWorkflows},
 	{regexp.MustCompile(`^no such module "node:`), "use a web API instead, or a package that does without; where it is an option, catch the rejection of import()"},
 	{regexp.MustCompile(`returned (?:undefined|null), not a Response$`), "return a Response on every way through the handler"},
 	{regexp.MustCompile(`returned a value of type string, not a Response$`), "return new Response(text)"},
@@ -87,7 +87,7 @@ func (w *Worker) advice(f *Error, code string) string {
 	}
 	set := cmp.Or(w.o.Bindings, &binding.Set{})
 	if m := ofUndefined.FindStringSubmatch(f.Message); m != nil {
-		return adviceOnEnv(set, m[1], code)
+		return adviceOnUndefined(set, m[1], code)
 	}
 	if m := noMethod.FindStringSubmatch(f.Message); m != nil {
 		return methodsOf(set, m[1])
@@ -102,15 +102,18 @@ var (
 	noMethod    = regexp.MustCompile(`\benv\.([\w$]+)\.[\w$]+ is not a function$`)
 )
 
-// adviceOnEnv is for a member that was read of undefined, by code in which that may be a name
+// adviceOnUndefined is for a member that was read of undefined, by code in which that may be a name
 // in env that is not bound.
-func adviceOnEnv(set *binding.Set, member, code string) string {
+func adviceOnUndefined(set *binding.Set, member, code string) string {
 	quoted := regexp.QuoteMeta(member) + `\b`
 	if regexp.MustCompile(`\bimport\.meta\.env\.` + quoted).MatchString(code) {
 		return "read env." + member + ": env is the second argument of " + arguments
 	}
 	if m := regexp.MustCompile(`\benv\.([\w$]+)\s*\.\s*` + quoted).FindStringSubmatch(code); m != nil {
-		return adviceOnUnbound(set, m[1], member)
+		return adviceOnUnbound(set, m[1], member, code)
+	}
+	if m := regexp.MustCompile(`\bctx\.([\w$]+)\s*\.\s*` + quoted).FindStringSubmatch(code); m != nil {
+		return absentOfContext[m[1]]
 	}
 	if regexp.MustCompile(`\benv\.` + quoted).MatchString(code) {
 		return "env is the second argument of " + arguments
@@ -118,14 +121,25 @@ func adviceOnEnv(set *binding.Set, member, code string) string {
 	return ""
 }
 
+// absentOfContext are members of ctx that the platform does not have, with what to do instead.
+var absentOfContext = map[string]string{
+	"access":  "there is no Cloudflare Access here: ctx.member says who is signed in",
+	"cache":   "there is no ctx.cache here: caches.default.delete(request) removes an answer",
+	"exports": "there is no ctx.exports here: nothing but a request starts a Worker; call the function itself, and keep state in the database",
+	"tracing": "there is no ctx.tracing here: the log of requests says how long each took, and performance.now() tells the time",
+}
+
 // adviceOnUnbound is for a name in env that is not bound, of which a member was read: that tells
 // what it was to be.
-func adviceOnUnbound(set *binding.Set, name, member string) string {
+func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 	if absent := ofAbsent[member]; absent != "" {
 		return absent
 	}
+	if m := regexp.MustCompile(`\benv\.` + regexp.QuoteMeta(name) + `\.(idFromName|idFromString|newUniqueId)\b`).FindStringSubmatch(code); m != nil {
+		return ofAbsent[m[1]] // it makes what get is called with, and get is read before
+	}
 	var bound []string
-	how := fmt.Sprintf(`name %q in bindings.secrets of pages.deploy.json, and give it a value in .dev.vars`, name)
+	how := fmt.Sprintf(`nothing is bound as env.%s: "bindings" in pages.deploy.json says what is; %s`, name, noServices)
 	switch member {
 	case "prepare", "batch", "exec", "withSession":
 		bound = slices.Sorted(maps.Keys(set.Databases))
@@ -143,8 +157,15 @@ func adviceOnUnbound(set *binding.Set, name, member string) string {
 		bound = slices.Sorted(maps.Keys(set.Images))
 		how = `declare "images": true under "bindings" in pages.deploy.json: it is then env.IMAGES`
 	case "fetch":
-		bound = slices.Sorted(maps.Keys(set.Assets))
-		how = `name the folder of the public files under "assets" in pages.deploy.json: it is then env.ASSETS`
+		if name == "ASSETS" {
+			how = `name the folder of the public files under "assets" in pages.deploy.json: it is then env.ASSETS`
+		} else {
+			how = "env.ASSETS has the public files; " + noServices
+		}
+	default:
+		if slices.Contains(ofTexts, member) {
+			how = fmt.Sprintf(`name %q in bindings.secrets of pages.deploy.json, and give it a value in .dev.vars`, name)
+		}
 	}
 	if slices.Contains(bound, name) {
 		return ""
@@ -161,7 +182,12 @@ var ofAbsent = map[string]string{
 	"idFromString":     noObjects,
 	"newUniqueId":      noObjects,
 	"getByName":        noObjects,
-	"run":              "there is no Workers AI here: call a service with fetch",
+	"run":              noAI,
+	"autorag":          noAI,
+	"gateway":          noAI,
+	"toMarkdown":       noAI,
+	"create":           noWorkflows,
+	"createBatch":      noWorkflows,
 	"send":             noQueues,
 	"sendBatch":        noQueues,
 	"writeDataPoint":   "there is no Analytics Engine here: count in the database, or call a service with fetch",
@@ -171,9 +197,19 @@ var ofAbsent = map[string]string{
 }
 
 const (
-	noObjects = "there are no Durable Objects here: keep the state in the database"
-	noQueues  = "there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch"
+	noAI        = "there is no Workers AI here: call a service with fetch"
+	noObjects   = "there are no Durable Objects here: keep the state in the database"
+	noQueues    = "there are neither queues nor mail here: do the work in ctx.waitUntil, and call a service for mail with fetch"
+	noServices  = "a Worker cannot be bound to another: call it by its address with fetch"
+	noWorkflows = "there are neither Workflows nor Pipelines here: do the work in ctx.waitUntil, and keep its state in the database"
 )
+
+// ofTexts are members that a secret has, being a text.
+var ofTexts = []string{
+	"at", "charAt", "charCodeAt", "codePointAt", "concat", "endsWith", "includes", "indexOf", "lastIndexOf", "length", "localeCompare",
+	"match", "matchAll", "normalize", "padEnd", "padStart", "repeat", "replace", "replaceAll", "search", "slice", "split", "startsWith",
+	"substr", "substring", "toLowerCase", "toString", "toUpperCase", "trim", "trimEnd", "trimStart",
+}
 
 // methodsOf says what can be called of a binding.
 func methodsOf(set *binding.Set, name string) string {
