@@ -91,7 +91,7 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 	_, info, err := follow(b.fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fix := cmp.Or(b.globFix(name, wantDir), b.nearPath(name), "create or build it, or correct the path")
+		fix := cmp.Or(b.globFix(name, wantDir), makerFix(name), b.nearPath(name), "create or build it, or correct the path")
 		b.refuse(codePathMissing, p, fmt.Sprintf("%s names %s, which does not exist", label, quote(declared)), fix)
 	case err == nil && !b.spelled(name):
 		fix := cmp.Or(b.nearPath(name), "write the path as the disk does")
@@ -113,6 +113,17 @@ func (b *bundle) checkPath(p pointer, wantDir bool) (string, bool) {
 		return name, true
 	}
 	return "", false
+}
+
+// makerFix is for a path that says by its name what makes it.
+func makerFix(name string) string {
+	switch top, _, _ := strings.Cut(name, "/"); top {
+	case "node_modules":
+		return "install the packages, or correct the path"
+	case ".open-next":
+		return "run `npx opennextjs-cloudflare build`, or correct the path"
+	}
+	return ""
 }
 
 // globFix is for a pattern in place of a path: a directory stands for all that is in it.

@@ -21,6 +21,11 @@ error path-not-found :1:30 /assets: assets names "Public", which does not exist;
 error path-not-found :1:76 /bindings/database/migrations: migrations names "DB/migration", which does not exist; did you mean "db/migrations"?
 `,
 		},
+		"names that say what makes the files": {
+			files: map[string]string{"pages.deploy.json": `{"entry":".open-next/worker.js","assets":"node_modules/explorer/dashboard"}`},
+			want: "error path-not-found :1:10 /entry: entry names \".open-next/worker.js\", which does not exist; run `npx opennextjs-cloudflare build`, or correct the path\n" +
+				"error path-not-found :1:42 /assets: assets names \"node_modules/explorer/dashboard\", which does not exist; install the packages, or correct the path\n",
+		},
 		"short names are not near": {
 			files: map[string]string{
 				"pages.deploy.json": `{"entry":"b","assets":"ab","bindings":{"database":{"migrations":"m","tables":["b","bo"]}}}`,
