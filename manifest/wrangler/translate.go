@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -320,6 +321,10 @@ func (r *reader) compatibility() {
 func (r *reader) date(flags []string) {
 	const key = "compatibility_date"
 	date := r.takeText(key)
+	if _, err := time.Parse(time.DateOnly, date); err != nil && date != "" { // what a template of projects has in its place
+		r.note(key, Changed, fmt.Sprintf("%q is no day: the platform's own date, %s, counts", date, manifest.PinDate))
+		return
+	}
 	if date > manifest.PinDate {
 		r.Manifest.Runtime.CompatibilityDate = date
 	} else if date != "" && date < manifest.PinDate {

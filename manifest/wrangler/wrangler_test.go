@@ -116,6 +116,11 @@ var cases = map[string]struct {
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityDate":"2026-10-02"}}`,
 		notes:    "changed compatibility_date",
 	},
+	"a template of projects, whose date is still to be filled in": {
+		files:    []string{"wrangler.json=" + `{"main": "w.js", "compatibility_date": "<COMPATIBILITY_DATE>"}`},
+		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
+		notes:    "changed compatibility_date",
+	},
 	"modules of Node.js before that date": {
 		files:    []string{"wrangler.json=" + `{"main": "w.js", "compatibility_date": "2026-08-03"}`},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`,
@@ -214,6 +219,28 @@ func TestTranslate(t *testing.T) {
 				t.Errorf("notes\n got %s\nwant %s", got, c.notes)
 			}
 		})
+	}
+}
+
+// TestRemedies: the note on a product that the platform does not have says what to do without it.
+func TestRemedies(t *testing.T) {
+	for key, want := range map[string]string{
+		`"exports": {"Room": {"type": "durable-object"}}`: "keep the state in the database",
+		`"workflows": [{}]`:                    "ctx.waitUntil",
+		`"queues": {"producers": [{}]}`:        "ctx.waitUntil",
+		`"triggers": {"crons": ["* * * * *"]}`: "do the work in a route",
+		`"services": [{}]`:                     "call it by its address with fetch",
+		`"pipelines": [{}]`:                    "call one with fetch",
+		`"hyperdrive": [{}]`:                   "the site's own database",
+		`"ratelimits": [{}]`:                   "count in the database",
+		`"secrets_store_secrets": [{}]`:        `name it in "secrets"`,
+		`"wasm_modules": {"A": "a.wasm"}`:      "import the file",
+	} {
+		key = strings.ReplaceAll(key, "{}", `{"binding": "A"}`)
+		got, err := wrangler.Translate(project("wrangler.json={" + key + `, "main": "w.js"}`))
+		if err != nil || len(got.Notes) != 1 || got.Notes[0].Effect != wrangler.Lost || !strings.Contains(got.Notes[0].Text, want) {
+			t.Errorf("%s: %+v (%v), want %q", key, got.Notes, err, want)
+		}
 	}
 }
 
