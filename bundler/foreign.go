@@ -23,11 +23,19 @@ var (
 	ofRegistry  = regexp.MustCompile(`^(npm|jsr):/?(@[^/@]+/[^/@]+|[^/@]+)(?:@[^/]+)?(/.*)?$`)
 )
 
+// sitesManifest is a module that wrangler makes for a folder of "site", of the files in it.
+const sitesManifest = "__STATIC_CONTENT_MANIFEST"
+
 // otherTools explains an import that other tools resolve.
 func (e explainer) otherTools(d *manifest.Diagnostic, specifier string) (known bool) {
 	if madeByBuild.MatchString(specifier) {
 		d.Message = `"` + specifier + `" is made by a framework's own build`
 		d.Fix = `run that build, and name the Worker that it writes in "entry"`
+		return true
+	}
+	if specifier == sitesManifest {
+		d.Message = `"` + specifier + `" is of Workers Sites, which are not here`
+		d.Fix = `name the folder of the files under "assets" in pages.deploy.json: they are served before the Worker is asked, and env.ASSETS.fetch(request) gives one`
 		return true
 	}
 	m := ofRegistry.FindStringSubmatch(specifier)

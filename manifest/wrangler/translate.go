@@ -94,6 +94,7 @@ func (r *reader) assets() {
 	}
 	settings, ok := r.take("assets").(map[string]any)
 	if !ok {
+		r.sites()
 		return
 	}
 	if dir, ok := settings["directory"].(string); ok {
@@ -117,6 +118,16 @@ func (r *reader) assets() {
 	}
 	if handling, ok := settings["html_handling"].(string); ok && handling != "auto-trailing-slash" {
 		r.note("assets.html_handling", Changed, "pages are served as under \"auto-trailing-slash\"")
+	}
+}
+
+// sites reads the folder of Workers Sites, which assets came after.
+func (r *reader) sites() {
+	site, _ := r.keys["site"].(map[string]any)
+	if dir, _ := site["bucket"].(string); dir != "" && r.Manifest.Assets == "" {
+		delete(r.keys, "site")
+		r.Manifest.Assets = r.file(dir)
+		r.note("site", Changed, "its files are served before the Worker is asked: take what reads them out of the code, or call env.ASSETS.fetch(request) in its place")
 	}
 }
 

@@ -97,6 +97,11 @@ var cases = map[string]struct {
 		manifest: `{"entry":".output/server/index.mjs","assets":".output/public","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
 		notes:    "unneeded compatibility_flags[1]",
 	},
+	"Workers Sites": {
+		files:    []string{"wrangler.toml=main = 'w.js'\n[site]\nbucket = './public'"},
+		manifest: `{"entry":"w.js","assets":"public","routes":[{"pattern":"/*","access":"public"}]}`,
+		notes:    "changed site",
+	},
 	"modules of Node.js that a date brings at Cloudflare": {
 		files:    []string{"wrangler.jsonc=" + `{"main": "w.js", "compatibility_date": "2026-10-01", "compatibility_flags": []}`},
 		manifest: `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}],"runtime":{"compatibilityFlags":["nodejs_compat"]}}`,
