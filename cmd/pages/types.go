@@ -21,7 +21,7 @@ func (c *cli) newTypes() *cobra.Command {
 		Short: "Write the TypeScript types of the Worker's environment",
 		Long: "Write the TypeScript types of the Worker's environment to " + workertypes.FileName + ", which is\nmeant to be committed: Env with every binding and secret, the modules a Worker\ncan import, the signed-in member, the forms. " +
 			"The manifest alone decides what it\nsays.\n\n" +
-			"Where tsconfig.json has \"types\": [\"@cloudflare/workers-types\"] and no \"webworker\" in\n\"lib\", the types of that package count, of the bindings too; it has HTMLRewriter and\nWebSocketPair. Without it, Request and Response come from \"lib\": [\"webworker\"].\n\n" +
+			"Where tsconfig.json has \"types\": [\"@cloudflare/workers-types\"] and no \"webworker\" in\n\"lib\", the types of that package count, of the bindings too; it has ExportedHandler,\nHTMLRewriter and WebSocketPair. Without it, Request and Response come from\n\"lib\": [\"webworker\"].\n\n" +
 			"Exit codes: 0 written, or up to date; 1 the manifest was refused, or --check\nfound another text; 2 wrong usage, 9 the file cannot be written.",
 		Example: "  pages types\n  pages types --check\n  pages types -o src/env.d.ts",
 		Args:    cobra.MaximumNArgs(1),
