@@ -153,13 +153,22 @@ func (e explainer) unresolved(d *manifest.Diagnostic, specifier string, at *api.
 	case needsNodeJS(specifier) && !e.nodeJS:
 		e.nodeModule(d, specifier)
 	case hasScheme && scheme == "cloudflare":
-		d.Code, d.Message = "import-platform", `"`+specifier+`" is not provided by this version of pages`
-		d.Fix = "what is: " + e.providedBy("cloudflare:")
+		d.Code, d.Message, d.Fix = "import-platform", `"`+specifier+`" is of a product that the platform does not have`, absentProducts[specifier]
+		if d.Fix == "" {
+			d.Message, d.Fix = `"`+specifier+`" is not provided by this version of pages`, "what is: "+e.providedBy("cloudflare:")
+		}
 	case isRelative(specifier):
 		e.missingFile(d, specifier, importer)
 	default:
 		e.missingPackage(d, specifier, importer)
 	}
+}
+
+// absentProducts are the modules of products that the platform does not have, with what to do instead.
+var absentProducts = map[string]string{
+	"cloudflare:email":     "call a service for mail with fetch",
+	"cloudflare:pipelines": "keep the records in the database, or send them with fetch",
+	"cloudflare:workflows": "do the work in ctx.waitUntil, and keep its state in the database",
 }
 
 func (e explainer) nodeModule(d *manifest.Diagnostic, specifier string) {
