@@ -41,6 +41,9 @@ func (w *Worker) webOptions() web.Options {
 		}
 		return w.o.Code
 	}
+	if w.o.MapStacks {
+		o.Stack = w.sources.text
+	}
 	return o
 }
 

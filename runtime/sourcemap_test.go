@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -98,6 +99,56 @@ func TestPrintedBehindTraces(t *testing.T) {
 	} {
 		if got := log.next(t, n).Text; got != want {
 			t.Errorf("got %q\nwant %q", got, want)
+		}
+	}
+}
+
+// Stacks that the Worker reads name the author's files where that is asked for, and else its own
+// code, as in production; what the author makes of call sites is theirs.
+func TestStacksThatTheWorkerReads(t *testing.T) {
+	const source = `interface Shifts { the: "lines" }
+class Own extends Error { name = "Own" }
+const stacks: Record<string, () => unknown> = {
+	made: () => new Error("m").stack, /*MADE*/
+	named: () => new Own("m").stack, /*NAMED*/
+	captured: () => { const o: any = {}; Error.captureStackTrace(o); return o.stack }, /*CAPTURED*/
+	refused: () => fetch("http://127.0.0.1:1/").catch((e) => e.stack), /*REFUSED*/
+	digest: () => crypto.subtle.digest("none", new Uint8Array(1)).catch((e) => e.stack), /*DIGEST*/
+	native: () => { try { [1].map(() => { throw new Error("m") }) } catch (e: any) { return e.stack } }, /*NATIVE*/
+	written: () => { const e = new Error("m"); e.stack = "mine\n    at f (worker.js:2:3)"; return e.stack },
+	prepared: () => {
+		Error.prepareStackTrace = (_, frames) => "mine\n    at f (" + frames[0].getFileName() + ":2:3)";
+		try { return new Error("m").stack } finally { delete Error.prepareStackTrace }
+	},
+};
+export default {
+	async fetch(request: Request) {
+		const { stack } = new Error("unread"), made = stacks[new URL(request.url).pathname.slice(1)];
+		return new Response(String(await made()) + (stack ? "" : "none"));
+	},
+};
+`
+	code, sourceMap := compiled(t, source)
+	for _, mapped := range []bool{true, false} {
+		s := serve(t, mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, MapStacks: mapped}))
+		for name, head := range map[string]string{
+			"made": "Error: m", "named": "Own: m", "captured": "Error", "refused": "TypeError: fetch to ", "digest": "NotSupportedError: ", "native": "Error: m",
+			"written": "mine\n    at f (worker.js:2:3)", "prepared": "mine\n    at f (worker.js:2:3)",
+		} {
+			_, stack := get(t, s, "/"+name)
+			if !strings.HasPrefix(stack, head) || strings.HasSuffix(stack, "\n") {
+				t.Errorf("%s: %q", name, stack)
+			}
+			before, _, ours := strings.Cut(source, "/*"+strings.ToUpper(name)+"*/")
+			if !ours {
+				continue
+			}
+			_, frame, _ := strings.Cut(stack, "\n")
+			frame, _, _ = strings.Cut(frame, "\n")
+			line := fmt.Sprintf("src/worker.ts:%d:", strings.Count(before, "\n")+1)
+			if mapped != strings.Contains(frame, line) || mapped == strings.Contains(stack, "worker.js") || mapped && strings.Contains(stack, "prelude") {
+				t.Errorf("%s, mapped %t: want %s\n%s", name, mapped, line, stack)
+			}
 		}
 	}
 }

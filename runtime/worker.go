@@ -57,6 +57,9 @@ type WorkerOptions struct {
 	Pristine bool
 	// HideMeter leaves the Server-Timing header out of answers: the meter is for authors, and not for visitors.
 	HideMeter bool
+	// MapStacks has the stacks of errors that the Worker reads name the author's files, as
+	// Node.js does with --enable-source-maps. Default: those of Code, as in production.
+	MapStacks bool
 	// Console is told what the Worker logs, and of promises rejected without a
 	// handler, with positions in the author's files.
 	Console func(Line)

@@ -29,6 +29,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, wasmModules(w), set
 	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.flags.limits), b.flags.cpuScale
 	o.Pristine = b.flags.isolation == "request"
+	o.MapStacks = true
 	o.Logger = b.console.logger()
 	o.Console = func(l pagesruntime.Line) { b.console.log(maskedLine(mask, l)) }
 	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.flags.allowFetch, b.front, b.isSelf

@@ -97,6 +97,9 @@ type Options struct {
 	// Source returns the code of an evaluated module by its name, nil for none: for
 	// errors that name what they are about. Default: none.
 	Source func(name string) []byte
+	// Stack returns the stack of an error that the Worker reads with positions in the
+	// author's files. Default: stacks are read as they are.
+	Stack func(stack string) string
 	// Transport replaces the guarded transport; for tests.
 	Transport http.RoundTripper
 	// Now is the clock of timers and performance.now. Default: time.Now.
@@ -170,7 +173,7 @@ func (h *Host) Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
 		h.bodyFuncs(), h.cacheFuncs(), h.clockFuncs(), h.codecFuncs(), h.consoleFuncs(), h.cryptoFuncs(), h.fetchFuncs(),
-		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.socketFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), h.wordingFuncs(), intl.Funcs(), objectFuncs(),
+		h.formFuncs(), h.htmlFuncs(), h.patternFuncs(), h.respondFuncs(), h.scopeFuncs(), h.socketFuncs(), h.stackFuncs(), h.textFuncs(), h.timerFuncs(), h.urlFuncs(), h.wordingFuncs(), intl.Funcs(), objectFuncs(),
 	} {
 		maps.Copy(all, part)
 	}

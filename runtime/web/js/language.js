@@ -4,6 +4,7 @@ import { host } from "./host.js";
 import { attribute, expose } from "./idl.js";
 import { isServing } from "./owner.js";
 import { splitByMatches } from "./split.js";
+import { hasStack, keepStack, nameOf, showStack } from "./stack.js";
 import { preparing } from "./trace.js";
 import { reword } from "./wording.js";
 
@@ -68,6 +69,9 @@ function completeFrames() {
 // The object that a stack is captured for, and whether a frame is of what captures it.
 let capturing, isCapture;
 
+// The name at the head of the stack that was made last; undefined for one of the author's making.
+let heading;
+
 function headStacks() {
   const { apply } = Reflect, { toString } = Error.prototype;
   prepareBy((error, frames) => {
@@ -99,14 +103,13 @@ function prepareBy(head) {
     if (error !== capturing && (!isError(error) || hasStack(error))) return undefined; // the author took it away
     const { prepareStackTrace: prepare } = Own;
     if (error === capturing && isCapture(frames[0])) frames = []; // the function to begin above did not call
-    making = null;
-    heading = undefined;
     if (error !== capturing) frames = withoutMakers(error, frames);
+    let stack = null;
+    heading = undefined;
     try {
-      making = typeof prepare === "function" ? apply(prepare, Own, [error, frames]) : head(error, frames);
+      stack = typeof prepare === "function" ? apply(prepare, Own, [error, frames]) : head(error, frames);
     } catch {}
-    const stack = making;
-    keepStack(error);
+    keepStack(error, stack, heading);
     return stack;
   }]);
 }
@@ -124,65 +127,6 @@ function withoutMakers(error, frames) {
   return frames;
 }
 
-function nameOf({ name }) { return name === undefined ? "Error" : `${name}`; }
-
-// The stack that is being made, and the name at its head.
-let making, heading;
-
-let hasStack, keepStack, readStack, showStack, writeStack;
-
-// An error's stack in the error itself, and the name at its head until somebody reads it.
-class Stack extends function (error) { return error; } {
-  #stack = making;
-  #name = heading;
-  static {
-    const { defineProperty, getPrototypeOf } = Reflect;
-    const holder = (of) => {
-      while (of !== null && !(#stack in of)) of = getPrototypeOf(of);
-      return of;
-    };
-    const { get, set } = Object.getOwnPropertyDescriptor({
-      get stack() { return Object(this) === this ? readStack(this) : undefined; },
-      set stack(value) { if (Object(this) === this) writeStack(this, value); },
-    }, "stack");
-    // What all of them share as V8's do, which has no such property on the prototype.
-    const own = { __proto__: null, get, set, enumerable: false, configurable: true };
-    hasStack = (error) => #stack in error;
-    keepStack = (error) => {
-      if (#stack in error) writeStack(error, making, heading);
-      else new Stack(error);
-      defineProperty(error, "stack", own);
-    };
-    showStack = (error) => { defineProperty(error, "stack", own); };
-    readStack = (object) => {
-      const held = holder(object);
-      if (held === null) return undefined;
-      const name = held.#name;
-      if (name !== undefined) {
-        held.#name = undefined;
-        held.#stack = named(held, held.#stack, name);
-      }
-      return held.#stack;
-    };
-    writeStack = (object, stack, name) => {
-      const held = holder(object);
-      if (held === null) return;
-      held.#stack = stack;
-      held.#name = name;
-    };
-  }
-}
-
-// A stack as it is read for the first time: V8 heads it then, with the name that
-// most constructors give once the stack is made, and the message it was made with.
-function named(error, stack, before) {
-  try {
-    const name = nameOf(error);
-    if (name !== before && stack.startsWith(before)) return name + stack.slice(before.length + (name === "" && stack.startsWith(": ", before.length) ? 2 : 0));
-  } catch {} // the author's getter, or a stack that is no text
-  return stack;
-}
-
 // Where calls are too deep to make one of prepareStackTrace, the engine leaves no
 // stack at all; V8's is never null but by the author's doing.
 function isOverflow(error) { return error instanceof RangeError && error.message === "Maximum call stack size exceeded"; }
@@ -195,9 +139,7 @@ function freeStacks() {
     get stack() {
       const stack = apply(get, this, []);
       if (stack !== null || !isOverflow(this)) return stack;
-      making = apply(toString, this, []);
-      heading = undefined;
-      keepStack(this);
+      keepStack(this, apply(toString, this, []));
       return this.stack;
     },
     set stack(value) {

@@ -1,4 +1,5 @@
 // Where the code is.
+import { keepStack, nameOf } from "./stack.js";
 
 const Trace = Error; // the author may put another in its place
 
@@ -46,7 +47,7 @@ export function placed(error, here) {
 /** The error with the stack of a call, whatever lines it knows itself: they are ours. */
 export function called(error, here) {
   const at = here.indexOf("    at ");
-  if (at !== -1) Object.defineProperty(error, "stack", { value: `${error}\n${here.slice(at)}`, writable: true, configurable: true });
+  if (at !== -1) keepStack(error, `${error}\n${here.slice(at).trimEnd()}`, nameOf(error));
   return error;
 }
 

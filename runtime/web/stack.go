@@ -1,0 +1,17 @@
+package web
+
+import "github.com/pages-toolchain/pages/runtime/engine"
+
+// stackFuncs answer stack.js.
+func (h *Host) stackFuncs() map[string]engine.Func {
+	return map[string]engine.Func{
+		// authored_stack(stack) -> the stack with positions in the author's files; null where they are not asked for
+		"authored_stack": func(c *engine.Call) (any, error) {
+			if h.o.Stack == nil {
+				return nil, nil
+			}
+			stack := c.String(0)
+			return apartText(c, stack, func() (any, error) { return h.o.Stack(stack), nil })
+		},
+	}
+}
