@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -18,6 +19,9 @@ import (
 	"testing"
 
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // rest calls an endpoint that is no tool; an error is a connection that ended.
@@ -274,9 +278,6 @@ func TestPublishedFlags(t *testing.T) {
 	}
 	for _, c := range []struct{ manifest, config, refused string }{
 		{plain, `{}`, "node:crypto"},
-		{plain, `{"compatibility_flags": ["nodejs_compat", "streams"]}`, `in wrangler.jsonc, the platform does not accept the compatibility flag "streams"; `},
-		{plain, `{"compatibility_flags": "nodejs_compat"}`, "in wrangler.jsonc, compatibility_flags must be an array, not a string; "},
-		{flagged, `{"compatibility_flags": ["nodejs_compat"]}`, "in pages.deploy.json, compatibility flags are declared in \"wrangler.jsonc\" already; "},
 		{flagged, `{"compatibility_flags": []}`, ""},
 		{plain, "{\n  // a comment\n  \"compatibility_flags\": [\"nodejs_compat\"],\n}", ""},
 	} {
@@ -293,6 +294,29 @@ func TestPublishedFlags(t *testing.T) {
 				t.Errorf("%s, %s: %d %s", c.manifest, c.config, v.status, v.body)
 			}
 		}
+	}
+}
+
+// TestFlagsOfAnEarlierRelease: what was finalized before the service looked at these flags is refused when it is to be
+// shown, and not run without them.
+func TestFlagsOfAnEarlierRelease(t *testing.T) {
+	const config = `{"compatibility_flags": ["streams"]}`
+	store, err := blob.Open(t.TempDir(), func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := store.Space(1)
+	if _, err := files.Put(sumOf(config), int64(len(config)), strings.NewReader(config)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.New([]byte(`{}`), []bundle.File{{Path: "wrangler.json", SHA256: sumOf(config), Size: int64(len(config))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = configured(service.Release{Bundle: b, Files: files})
+	refused, ok := errors.AsType[*service.ReleaseError](err)
+	if !ok || refused.Code != toolapi.CodeWorkerFailed || !strings.HasPrefix(refused.Message, `The Worker could not be started. wrangler.json is invalid: the platform does not accept the compatibility flag "streams"`) {
+		t.Errorf("got %v", err)
 	}
 }
 

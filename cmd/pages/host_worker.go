@@ -1,17 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"io/fs"
 	"net/http"
 	"path"
 
 	"github.com/pages-toolchain/pages/devserver/site"
-	"github.com/pages-toolchain/pages/manifest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -51,28 +50,21 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorke
 // configured returns a release whose manifest has the compatibility flags that a JSON runtime config among its files
 // declares, as where the site was built.
 func configured(r service.Release) (service.Release, error) {
-	for _, name := range manifest.RuntimeConfigs() {
+	flags, err := bundle.Flags(r.Bundle.Text, func(name string) ([]byte, error) {
 		file, ok := r.Bundle.File(name)
 		if !ok {
-			continue
+			return nil, fs.ErrNotExist
 		}
-		text, err := contents(r, file)
-		if err != nil {
-			return r, err
-		}
-		flags, diagnostics := manifest.RuntimeFlags(r.Bundle.Text, name, text)
-		for _, d := range diagnostics {
-			if d.Severity == manifest.Error {
-				return r, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: fmt.Sprintf("The Worker could not be started: in %s, %s; %s.", cmp.Or(d.File, manifest.FileName), d.Message, d.Fix)}
-			}
-		}
-		if len(flags) > 0 {
-			b, m := *r.Bundle, *r.Bundle.Manifest
-			m.Runtime.CompatibilityFlags, b.Manifest, r.Bundle = flags, &m, &b
-		}
-		break
+		return contents(r, file)
+	})
+	if refused, ok := errors.AsType[*bundle.FaultError](err); ok { // finalized before the service looked at this
+		return r, &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "The Worker could not be started. " + refused.Message}
 	}
-	return r, nil
+	if err == nil && len(flags) > 0 {
+		b, m := *r.Bundle, *r.Bundle.Manifest
+		m.Runtime.CompatibilityFlags, b.Manifest, r.Bundle = flags, &m, &b
+	}
+	return r, err
 }
 
 // readWorker reads the code of a release: its entry as one module, with the WebAssembly

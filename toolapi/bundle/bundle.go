@@ -123,6 +123,9 @@ func manifestFault(diagnostics manifest.Diagnostics) error {
 		}
 		if n++; n == 1 {
 			f.Message = "The manifest is invalid: " + d.Message
+			if d.File != "" {
+				f.Path, f.Message = d.File, d.File+" is invalid: "+d.Message
+			}
 			if d.Path != "" {
 				f.Message += ", at " + d.Path
 			}

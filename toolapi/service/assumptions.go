@@ -49,8 +49,8 @@ import "time"
 // What is served. The entry of an upload is one module, as pages build makes it, with
 // its WebAssembly modules beside it: the service bundles nothing, since a bundler would
 // read what an upload names. A bundle with neither entry nor assets serves all its files.
-// The flags of a wrangler.json among them are looked at when it is to be shown: what the
-// platform does not accept is worker_failed then, and by name.
+// The flags of a wrangler.json among its files are looked at once its text is there: what the
+// platform does not accept is manifest_invalid, by name, when the upload is finalized.
 //
 // Publishing makes the revision ready first (files that nobody has read since they were
 // stored, migrations, Worker) and moves the pointer then. A revision that does not know

@@ -52,6 +52,13 @@ func (p *pagesCall) importArchive() error {
 	if err != nil {
 		return err
 	}
+	found := configs{}
+	for _, f := range b.Files {
+		found.note(f.Path, f.SHA256)
+	}
+	if err := found.check(b.Text, in.space); err != nil {
+		return err
+	}
 	if err := in.space.Sync(hashes(b.Files)); err != nil {
 		return err
 	}

@@ -453,10 +453,13 @@ func (p *pagesCall) finalize() error {
 			return err
 		}
 		var lacks []blobRow
-		if lacks, all, err = t.missing(p.service, u.workspace, u.bundle.Int64); err == nil && len(lacks) > 0 {
-			err = toolapi.NewPagesError(toolapi.CodeBlobsMissing, fmt.Sprintf("%d blobs are missing: ask for the upload's status, and send them.", len(lacks)))
+		if lacks, all, err = t.missing(p.service, u.workspace, u.bundle.Int64); err != nil {
+			return err
 		}
-		return err
+		if len(lacks) > 0 {
+			return toolapi.NewPagesError(toolapi.CodeBlobsMissing, fmt.Sprintf("%d blobs are missing: ask for the upload's status, and send them.", len(lacks)))
+		}
+		return t.checkFlags(p.service, u.workspace, u.bundle.Int64)
 	})
 	if err != nil {
 		return err

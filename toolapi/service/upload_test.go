@@ -1,11 +1,16 @@
 package service_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
 )
 
 // TestDeclareRepeated declares with a key that was used: the same request, however it is
@@ -32,6 +37,74 @@ func TestDeclareRepeated(t *testing.T) {
 	} {
 		if a := declare(`{"site_id":"` + site + `",` + other + `}`); a.status == first.status || !strings.Contains(string(a.body), toolapi.CodeIdempotencyReused) {
 			t.Errorf("another %s: %d %s", name, a.status, a.body)
+		}
+	}
+}
+
+// TestFlagsOfARuntimeConfig: what the platform does not accept in a wrangler.json among the files is refused by name
+// when its text is there: a revision that can never be shown is none.
+func TestFlagsOfARuntimeConfig(t *testing.T) {
+	w := newWorld(t)
+	key, site := w.demo.Keys["member"], w.demo.IDs["site_id"]
+	const plain, flagged = `{"runtime":{}}`, `{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`
+	finalized := func(manifest string, files map[string]string) answer {
+		var list []string
+		for path, text := range files {
+			list = append(list, fmt.Sprintf(`{"path":%q,"sha256":%q,"size":%d}`, path, digestOf(text), len(text)))
+		}
+		id := w.request(http.MethodPost, toolapi.UploadsPath, key, `{"site_id":"`+site+`","manifest":`+manifest+`,"files":[`+strings.Join(list, ",")+`]}`).text("upload_id")
+		for _, text := range files {
+			w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), key, text)
+		}
+		return w.request(http.MethodPost, toolapi.FinalizePath(id), key, "{}")
+	}
+	imported := func(manifest string, files map[string]string) answer {
+		var archive bytes.Buffer
+		z := zip.NewWriter(&archive)
+		files[bundle.ManifestFile] = manifest
+		for path, text := range files {
+			if f, err := z.Create(path); err != nil {
+				t.Fatal(err)
+			} else if _, err := f.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?site_id="+site, &archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/zip"}}
+		return w.send(r)
+	}
+	for n, c := range []struct {
+		manifest string
+		configs  map[string]string
+		refused  string
+	}{
+		{plain, map[string]string{"wrangler.jsonc": `{"compatibility_flags": ["nodejs_compat", "streams"]}`}, `wrangler.jsonc is invalid: the platform does not accept the compatibility flag "streams", at /compatibility_flags/1; use `},
+		{plain, map[string]string{"wrangler.json": `{"compatibility_flags": "nodejs_compat"}`}, `wrangler.json is invalid: compatibility_flags must be an array, not a string, at /compatibility_flags; `},
+		{flagged, map[string]string{"wrangler.json": `{"compatibility_flags": ["nodejs_compat"]}`}, `The manifest is invalid: compatibility flags are declared in "wrangler.json" already, at /runtime/compatibilityFlags; `},
+		{flagged, map[string]string{"wrangler.json": `{"compatibility_flags": []}`}, ""},
+		{plain, map[string]string{"wrangler.json": "{", "wrangler.jsonc": `{"compatibility_flags": ["streams"]}`}, ""}, // the first one counts
+		{plain, map[string]string{"sub/wrangler.json": `{"compatibility_flags": ["streams"]}`}, ""},
+		{plain, map[string]string{"wrangler.jsonc": "{\n  // a comment\n  \"compatibility_flags\": [\"nodejs_compat\"],\n}"}, ""},
+	} {
+		before := w.value("SELECT count(*) FROM revisions")
+		for name, upload := range map[string]func(string, map[string]string) answer{"finalize": finalized, "import": imported} {
+			files := maps.Clone(c.configs)
+			files["page.html"] = fmt.Sprintf("%s %d", name, n)
+			a := upload(c.manifest, files)
+			code, _ := at(a.fields, "error", "code").(string)
+			message, _ := at(a.fields, "error", "message").(string)
+			if (a.status == http.StatusUnprocessableEntity && code == toolapi.CodeManifestInvalid) != (c.refused != "") || !strings.HasPrefix(message, c.refused) {
+				t.Errorf("%s of %v: %d %s", name, c.configs, a.status, a.body)
+			}
+		}
+		if after := w.value("SELECT count(*) FROM revisions"); (after == before) != (c.refused != "") {
+			t.Errorf("%v: %s revisions, then %s", c.configs, before, after)
 		}
 	}
 }
