@@ -130,3 +130,26 @@ func TestCalendarsAtTheTop(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
+
+// Streams of node:zlib work at a module's top level, as on the platform. One that is not ended there is no
+// part of what requests start from.
+func TestZlibAtTheTopLevel(t *testing.T) {
+	w := mustStart(t, `import zlib from "node:zlib";
+		const out = [], told = (z) => z.on("data", (b) => out.push(b.toString())).on("error", (e) => out.push(e.message.slice(0, 50)));
+		const packed = zlib.createGzip().on("data", (b) => told(zlib.createGunzip()).end(b));
+		packed.end("hello");
+		const open = told(zlib.createDeflate({ level: 0 }));
+		open.write("open");
+		export default { async fetch() {
+			open.end("more");
+			await new Promise((go) => setTimeout(go));
+			const made = told(zlib.createInflate());
+			made.end(zlib.deflateSync("in a request"));
+			await new Promise((go) => made.on("end", go));
+			return Response.json(out);
+		} };`, pagesruntime.WorkerOptions{NodeJS: true})
+	_, got := get(t, serve(t, w), "/")
+	if want := `["hello","Cannot perform I/O on behalf of a different reques","in a request"]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

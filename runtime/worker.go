@@ -178,6 +178,7 @@ func (w *Worker) load(s *slot) error {
 	scope.Share()
 	scope.StopClock() // as on the platform, where no time is told at the top level
 	defer w.end(scope)
+	defer w.host.Loaded()
 	err = s.isolate.Do(scope, func(vm *engine.VM) error { return w.evaluate(vm, string(env)) })
 	if err != nil {
 		return w.loadError(err)

@@ -48,6 +48,8 @@ type operation = engine.Func
 // for by their ids.
 type Coders interface {
 	OpenCompressor(c *engine.Call, open func(io.Writer) (compressor, error)) (id int64, err error)
+	// Compressor has a compressor that is open, if it is, do something beside its steps.
+	Compressor(c *engine.Call, id int64, do func(compressor) error) error
 	OpenDecompressor(c *engine.Call, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (id int64, err error)
 }
 

@@ -36,6 +36,16 @@ func zlibOperations(coders Coders) map[string]operation {
 			z := packer{format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4), checksum: c.Bool(5)}
 			return coders.OpenCompressor(c, z.writer)
 		},
+		// zlib_level(id, level): what follows is compressed at another one
+		"zlib_level": func(c *engine.Call) (any, error) {
+			level := int(c.Int(2))
+			return engine.Undefined, coders.Compressor(c, c.Int(1), func(w compressor) error {
+				if d, ok := w.(*deflater); ok {
+					return d.change(level)
+				}
+				return nil
+			})
+		},
 		// zlib_expander(format, dictionary or null, whole) -> id of a coder
 		"zlib_expander": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), dictionary: c.Bytes(2), whole: c.Bool(3)}
@@ -91,10 +101,8 @@ func (z packer) writer(out io.Writer) (w compressor, err error) {
 			gz.ModTime, gz.OS = time.Unix(0, 0), unix // no time, and as Node.js writes it
 			w = gz
 		}
-	case "deflate":
-		w, err = zlib.NewWriterLevelDict(out, z.level, z.dictionary)
-	case "raw":
-		w, err = flate.NewWriterDict(out, z.level, z.dictionary)
+	case "deflate", "raw":
+		w, err = newDeflater(z, out)
 	case "brotli":
 		w = brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.window})
 	case "zstd":

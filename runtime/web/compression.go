@@ -358,6 +358,22 @@ func (cs *codecs) rest(id int64) int {
 	return -1
 }
 
+// beside does something to one of them that compresses, if it is open. What comes of that
+// is given with what follows.
+func (cs *codecs) beside(id int64, do func(Compressor) error) error {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c, ok := cs.open[id].(*compressor)
+	if !ok || c.w == nil {
+		return nil
+	}
+	if !c.held {
+		c.out.Reset()
+		c.held = true
+	}
+	return do(c.w)
+}
+
 func (cs *codecs) remove(id int64) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -377,15 +393,29 @@ func (cs *codecs) close() {
 	cs.open, cs.closed = nil, true
 }
 
+// codecsOf are those of the request on whose behalf c was called, or of the module while it
+// is evaluated: the streams of node:zlib work there too, on the platform as here.
+func (h *Host) codecsOf(c *engine.Call) *codecs {
+	if x, err := current(c); err == nil {
+		return &x.codecs
+	}
+	return &h.loading
+}
+
+// Loaded says that the module is evaluated: what it left open is closed, as isolates that start
+// from its image have no part in it.
+func (h *Host) Loaded() { h.loading.close() }
+
+// Compressor has one that OpenCompressor opened, if it still is, do something beside its steps.
+func (h *Host) Compressor(c *engine.Call, id int64, do func(Compressor) error) error {
+	return h.codecsOf(c).beside(id, do)
+}
+
 // OpenCompressor keeps a stream of the request on whose behalf c was called, and
 // returns the id by which JavaScript goes on with it.
 func (h *Host) OpenCompressor(c *engine.Call, open func(io.Writer) (Compressor, error)) (int64, error) {
-	x, err := current(c)
-	if err != nil {
-		return 0, err
-	}
 	id := h.nextID()
-	return id, x.codecs.add(id, func() (codec, error) {
+	return id, h.codecsOf(c).add(id, func() (codec, error) {
 		z := &compressor{done: func() {}}
 		var err error
 		z.w, err = open(&z.out)
@@ -395,12 +425,8 @@ func (h *Host) OpenCompressor(c *engine.Call, open func(io.Writer) (Compressor, 
 
 // OpenDecompressor is the same for one that decompresses.
 func (h *Host) OpenDecompressor(c *engine.Call, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (int64, error) {
-	x, err := current(c)
-	if err != nil {
-		return 0, err
-	}
 	id := h.nextID()
-	return id, x.codecs.add(id, func() (codec, error) { return newDecompressor(decoding{open: open, failure: failure}), nil })
+	return id, h.codecsOf(c).add(id, func() (codec, error) { return newDecompressor(decoding{open: open, failure: failure}), nil })
 }
 
 func (h *Host) codecFuncs() map[string]engine.Func {
@@ -421,27 +447,17 @@ func (h *Host) codecFuncs() map[string]engine.Func {
 		// codec_step(id, view or null, kind) -> bytes, or null when there is nothing
 		// more; the last one is to be repeated until then
 		"codec_step": func(c *engine.Call) (any, error) {
-			x, err := current(c)
-			if err != nil {
-				return nil, err
-			}
 			id, how := c.Int(0), kind(c.Int(2))
-			return x.codecs.step(id, c.Bytes(1), how, c.Spent)
+			return h.codecsOf(c).step(id, c.Bytes(1), how, c.Spent)
 		},
 		// codec_rest(id) -> how many bytes came after the end of what is decompressed;
 		// negative before it
 		"codec_rest": func(c *engine.Call) (any, error) {
-			x, err := current(c)
-			if err != nil {
-				return nil, err
-			}
-			return int64(x.codecs.rest(c.Int(0))), nil
+			return int64(h.codecsOf(c).rest(c.Int(0))), nil
 		},
 		// codec_close(id)
 		"codec_close": func(c *engine.Call) (any, error) {
-			if x, err := current(c); err == nil {
-				x.codecs.remove(c.Int(0))
-			}
+			h.codecsOf(c).remove(c.Int(0))
 			return engine.Undefined, nil
 		},
 	}

@@ -121,6 +121,7 @@ type Host struct {
 
 	keys     keyCache // of crypto.subtle
 	wordings wordings
+	loading  codecs // of the module, while it is evaluated
 
 	unsent     atomic.Int64 // what waits to be sent by the Worker's WebSockets, in bytes
 	arriving   atomic.Int64 // of the messages that they read, in bytes

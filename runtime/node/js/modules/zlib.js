@@ -39,6 +39,7 @@ function settings(name, options = {}) {
   const brotli = name.startsWith("Brotli"), zstandard = name.startsWith("Zstd");
   if (zstandard) checkParameters(name, params);
   return {
+    strategy: strategy ?? 0,
     level: brotli ? params?.[numbers.BROTLI_PARAM_QUALITY] ?? 11 : zstandard ? params?.[zstd.ZSTD_c_compressionLevel] ?? 3 : level ?? -1,
     window: brotli ? params?.[numbers.BROTLI_PARAM_LGWIN] ?? 22 : 0,
     dictionary: dictionary === undefined ? null : bytesFrom(dictionary),
@@ -50,6 +51,9 @@ function settings(name, options = {}) {
     whole: !zstandard && ((options.finishFlush ?? numbers.Z_FINISH) === numbers.Z_FINISH || (brotli && options.finishFlush === undefined)),
   };
 }
+
+// The level for Go's coder, which has a number of its own for Huffman's codes alone. Other strategies are hints.
+const coded = ({ level, strategy }) => (strategy === numbers.Z_HUFFMAN_ONLY && level !== 0 ? -2 : level);
 
 // What flushes and what ends, of those that have numbers of their own.
 function operations(name) {
@@ -67,7 +71,7 @@ function checkParameters(name, params = {}) {
 }
 
 function work(name, bytes, s, async) {
-  if (packing[name]) return call("zlib_compress", packing[name], bytes, s.level, s.window, s.dictionary, async, s.checksum);
+  if (packing[name]) return call("zlib_compress", packing[name], bytes, coded(s), s.window, s.dictionary, async, s.checksum);
   return call("zlib_expand", unpacking[name], bytes, s.most, s.dictionary, s.whole, async);
 }
 
@@ -138,8 +142,8 @@ function streamClass(name) {
     Object.defineProperty(this, "_handle", { value: new Handle(this, made), writable: true });
     this.bytesWritten = 0;
   } }[name];
-  const open = ({ level, window, dictionary, whole, checksum }) =>
-    packs ? call("zlib_compressor", packing[name], level, window, dictionary, checksum) : call("zlib_expander", unpacking[name], dictionary, whole);
+  const changes = packing[name] === "deflate" || packing[name] === "raw"; // gzip keeps its level, in Node.js too
+  const open = (s) => (packs ? call("zlib_compressor", packing[name], coded(s), s.window, s.dictionary, s.checksum) : call("zlib_expander", unpacking[name], s.dictionary, s.whole));
   const kind = (flush) => (!packs || flush === 0 ? MORE : flush === ends ? LAST : FLUSH);
 
   // What comes of bytes, piece by piece.
@@ -234,12 +238,19 @@ function streamClass(name) {
     get _outOffset() { return 0; },
     get _outBuffer() { return Buffer.allocUnsafe(this.settings.chunk); },
     reset() { this._handle?.reset(); },
-    // Go's coders keep the level that they began with.
     params(level, strategy, callback) {
       check(level, "level", -1, 9);
       check(strategy, "strategy", 0, 4);
-      if (this.coder === 0) this.settings.level = level;
-      this.flush(numbers.Z_SYNC_FLUSH, callback);
+      const { settings } = this;
+      if (settings.level === level && settings.strategy === strategy) return process.nextTick(callback);
+      this.flush(numbers.Z_SYNC_FLUSH, (error) => {
+        if (!error && changes) {
+          settings.level = level | 0;
+          settings.strategy = strategy | 0;
+          if (this.coder !== 0) call("zlib_level", this.coder, coded(settings));
+        }
+        callback?.(error);
+      });
     },
   }));
   makeLazyStream(cls, (object) => object.options);
