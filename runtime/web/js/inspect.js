@@ -128,14 +128,63 @@ function publicOptions(c) {
 
 // The name of the class of an object; null when it has none.
 function className(value, c, level) {
-  const first = value;
-  for (let object = value, steps = 0; object; object = Object.getPrototypeOf(object), steps++) {
-    const own = Object.getOwnPropertyDescriptor(object, "constructor");
-    if (own !== undefined && typeof own.value === "function" && own.value.name !== "" && instanceOf(first, own.value)) return own.value.name;
-    if (steps > 1000) break;
+  const holder = namesClass(value);
+  if (holder !== undefined) return constructorOf(holder).name;
+  if (Object.getPrototypeOf(value) === null) return null;
+  return `${builtin(value)} <${inspect(Object.getPrototypeOf(value), { ...publicOptions(c), customInspect: false, depth: -1 })}>`;
+}
+
+// The constructor that an object has for its own property, if it goes by a name.
+function constructorOf(object) {
+  const value = Object.getOwnPropertyDescriptor(object, "constructor")?.value;
+  return typeof value === "function" && value.name !== "" ? value : undefined;
+}
+
+// The object among a value and its prototypes that names its class.
+function namesClass(value) {
+  for (let object = value, steps = 0; object && steps <= 1000; object = Object.getPrototypeOf(object), steps++) {
+    const cls = constructorOf(object);
+    if (cls !== undefined && instanceOf(value, cls)) return object;
   }
-  if (Object.getPrototypeOf(first) === null) return null;
-  return `${builtin(first)} <${inspect(Object.getPrototypeOf(first), { ...publicOptions(c), customInspect: false, depth: -1 })}>`;
+}
+
+let builtins;
+
+// Whether a class goes by the name of one that was there before the author's.
+function isBuiltin(cls) {
+  builtins ??= new Set(Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z][A-Za-z0-9]+$/.test(name)));
+  return builtins.has(cls.name);
+}
+
+// A property of a prototype that is shown among those of an object.
+class Inherited {
+  constructor(holder, key) {
+    this.holder = holder;
+    this.key = key;
+  }
+}
+
+const LAYERS = 3; // of prototypes that are looked at
+
+// What the prototypes of an object hold of the author's and is no method, as showHidden asks for.
+function inherited(c, value, level) {
+  const found = [];
+  if (!c.showHidden || (c.depth !== null && level > c.depth)) return found;
+  const named = namesClass(value);
+  let holder = Object.getPrototypeOf(value);
+  if (named === undefined || (holder === named && isBuiltin(constructorOf(named)))) return found;
+  const above = new Set(["constructor"]);
+  for (let layer = 0; layer < LAYERS && holder !== null; layer++, holder = Object.getPrototypeOf(holder)) {
+    const cls = constructorOf(holder);
+    if ((layer > 0 || named === value) && cls !== undefined && isBuiltin(cls)) break;
+    const keys = Reflect.ownKeys(holder);
+    for (const key of keys) {
+      if (above.has(key) || Object.hasOwn(value, key)) continue;
+      if (typeof Object.getOwnPropertyDescriptor(holder, key).value !== "function") found.push(new Inherited(holder, key));
+    }
+    for (const key of keys) above.add(key);
+  }
+  return found;
 }
 
 function instanceOf(value, cls) {
@@ -156,10 +205,11 @@ function prefixOf(name, tag, fallback, size = "") {
   return tag !== "" && name !== tag ? `${name}${size} [${tag}] ` : `${name}${size} `;
 }
 
-function tagOf(value, name) {
+function tagOf(c, value, name) {
   let tag = value[Symbol.toStringTag];
   // One that is shown among the properties is not shown twice.
-  if (typeof tag !== "string" || name === tag || Object.prototype.propertyIsEnumerable.call(value, Symbol.toStringTag)) tag = "";
+  const shown = () => (c.showHidden ? Object.hasOwn(value, Symbol.toStringTag) : Object.prototype.propertyIsEnumerable.call(value, Symbol.toStringTag));
+  if (typeof tag !== "string" || name === tag || shown()) tag = "";
   return tag;
 }
 
@@ -188,11 +238,11 @@ function namedKeys(c, value) {
 const isIndex = (key) => typeof key === "string" && /^(0|[1-9]\d*)$/.test(key) && +key < 2 ** 32 - 1;
 
 // What is shown of a value: brackets, entries before the properties, the keys.
-function shape(c, value, level) {
-  const name = className(value, c, level), tag = tagOf(value, name);
-  const keys = () => keysOf(c, value);
+function shape(c, value, level, typed) {
+  const name = className(value, c, level), tag = tagOf(c, value, name);
+  const more = inherited(c, value, level), keys = () => [...keysOf(c, value), ...more];
   if (types.isOrdinary(value)) return ordinaryShape(value, name, tag, keys());
-  const rest = () => namedKeys(c, value);
+  const rest = () => [...namedKeys(c, value), ...more];
   if (Array.isArray(value)) {
     const prefix = name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${value.length})`) : "";
     return { braces: [`${prefix}[`, "]"], keys: rest(), entries: () => arrayEntries(c, value, level), array: true, bare: value.length === 0 && prefix === "" ? "[]" : value.length === 0 ? `${prefix}[]` : undefined };
@@ -201,7 +251,7 @@ function shape(c, value, level) {
   if (types.isMap(value)) return { bare: value.size === 0 ? `${prefixOf(name, tag, "Map", "(0)")}{}` : undefined, braces: [`${prefixOf(name, tag, "Map", `(${value.size})`)}{`, "}"], keys: keys(), entries: () => mapEntries(c, value, level) };
   if (types.isTypedArray(value)) {
     const kind = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get.call(value);
-    const prefix = prefixOf(name, tag === kind ? "" : tag, kind, `(${value.length})`);
+    const prefix = prefixOf(name, tag, kind, `(${value.length})`);
     return { braces: [`${prefix}[`, "]"], keys: rest(), entries: () => typedEntries(c, value, level), array: true, bare: value.length === 0 ? `${prefix}[]` : undefined };
   }
   if (types.isMapIterator(value) || types.isSetIterator(value)) {
@@ -209,10 +259,10 @@ function shape(c, value, level) {
     // Reading its entries would use them up.
     return { bare: `[${tag || `${kind} Iterator`}] {}` };
   }
-  return objectShape(c, value, level, name, tag, keys());
+  return objectShape(c, value, level, name, tag, keys(), typed);
 }
 
-function objectShape(c, value, level, name, tag, keys) {
+function objectShape(c, value, level, name, tag, keys, typed) {
   const braces = ["{", "}"];
   let base = "", entries = () => [];
   if (types.isArgumentsObject(value)) {
@@ -238,7 +288,7 @@ function objectShape(c, value, level, name, tag, keys) {
   } else if (types.isAnyArrayBuffer(value)) {
     const kind = types.isArrayBuffer(value) ? "ArrayBuffer" : "SharedArrayBuffer";
     braces[0] = `${prefixOf(name, tag, kind)}{`;
-    entries = () => bufferEntries(c, value);
+    entries = () => bufferEntries(c, value, typed);
   } else if (types.isDataView(value)) {
     braces[0] = `${prefixOf(name, tag, "DataView")}{`;
     entries = () => ["byteLength", "byteOffset", "buffer"].map((key) => `[${key}]: ${nested(c, value[key], level)}`);
@@ -351,12 +401,12 @@ function errorText(c, error, name, tag, keys) {
 }
 
 function raw(c, value, level, typed) {
-  const s = shape(c, value, level);
+  const s = shape(c, value, level, typed);
   const plainBare = s.bare !== undefined && (s.keys === undefined || s.keys.length === 0);
   if (plainBare) return s.bare;
   const { braces, base = "", keys } = s;
   if (c.depth !== null && level > c.depth) {
-    const name = prefixOf(className(value, c, level), tagOf(value, className(value, c, level)), Array.isArray(value) ? "Array" : "Object").slice(0, -1);
+    const name = prefixOf(className(value, c, level), tagOf(c, value, className(value, c, level)), Array.isArray(value) ? "Array" : "Object").slice(0, -1);
     return c.stylize(name.startsWith("[") ? `${name.slice(0, 0)}[${name}]` : `[${name}]`, "special");
   }
   c.seen.push(value);
@@ -453,9 +503,9 @@ function grouped(c, output, value) {
   return rows;
 }
 
-function nested(c, value, level, by = 2) {
+function nested(c, value, level, by = 2, typed = false) {
   c.indent += by;
-  const text = show(c, value, level + 1);
+  const text = show(c, value, level + 1, typed);
   c.indent -= by;
   return text;
 }
@@ -495,7 +545,7 @@ function typedEntries(c, value, level) {
   for (let i = 0; i < most; i++) output.push(primitive(c, value[i]));
   if (value.length > most) output.push(more(value.length - most));
   if (c.showHidden) {
-    for (const key of ["BYTES_PER_ELEMENT", "length", "byteLength", "byteOffset", "buffer"]) output.push(`[${key}]: ${nested(c, value[key], level)}`);
+    for (const key of ["BYTES_PER_ELEMENT", "length", "byteLength", "byteOffset", "buffer"]) output.push(`[${key}]: ${nested(c, value[key], level, 2, true)}`);
   }
   return output;
 }
@@ -527,16 +577,22 @@ function promiseEntries(c, value, level) {
   return [state === 2 ? `${c.stylize("<rejected>", "special")} ${text}` : text];
 }
 
-function bufferEntries(c, value) {
+// typed says that it is that of an array which shows its elements.
+function bufferEntries(c, value, typed) {
   if (value.detached) return ["(detached)", `[byteLength]: ${primitive(c, 0)}`];
+  if (typed) return [`[byteLength]: ${primitive(c, value.byteLength)}`];
   const bytes = new Uint8Array(value), most = Math.min(50, c.maxArrayLength, bytes.length);
   let text = Array.from(bytes.subarray(0, most), (b) => b.toString(16).padStart(2, "0")).join(" ");
   if (bytes.length > most) text += ` ... ${bytes.length - most} more byte${bytes.length - most > 1 ? "s" : ""}`;
   return [`${c.stylize("[Uint8Contents]", "special")}: <${text}>`, `[byteLength]: ${primitive(c, value.byteLength)}`];
 }
 
-function property(c, value, level, key, array, item = false) {
-  const own = Object.getOwnPropertyDescriptor(value, key) ?? { value: value[key], enumerable: true };
+function property(c, value, level, key, array, item = false, holder = value) {
+  if (key instanceof Inherited) {
+    const text = property(c, value, level, key.key, false, false, key.holder);
+    return c.colors ? `\u001b[2m${text}\u001b[22m` : text;
+  }
+  const own = Object.getOwnPropertyDescriptor(holder, key) ?? { value: value[key], enumerable: true };
   let text, extra = " ";
   if (own.value !== undefined || !(own.get || own.set)) {
     const by = c.compact !== true || !array ? 2 : 3;
