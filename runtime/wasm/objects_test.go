@@ -169,9 +169,9 @@ func TestGlobal(t *testing.T) {
 
 // TestModule: what a module says of itself; bytes are refused as on the platform.
 func TestModule(t *testing.T) {
-	m := join(growing, []byte{0, 6}, name("note"), []byte("x"), []byte{0, 6}, name("note"), []byte("y"))
+	m := join(growing, []byte{0, 6}, name("note"), []byte("x"), []byte{0, 6}, name("note"), []byte("y"), []byte{0, 5}, name("\ufffd"), []byte("z"))
 	got := run(t, m, `const W = WebAssembly, bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]), out = [];
-		out.push(W.Module.imports(m), W.Module.exports(m).map((x) => x.kind + " " + x.name).join(), W.Module.customSections(m, "note").map((b) => String.fromCharCode(...new Uint8Array(b))), W.Module.customSections(m, "none"), attempt(() => W.Module.exports({})),
+		out.push(W.Module.imports(m), W.Module.exports(m).map((x) => x.kind + " " + x.name).join(), W.Module.customSections(m, "note").map((b) => String.fromCharCode(...new Uint8Array(b))), ["none", "\ufffd", "\udc01"].map((s) => W.Module.customSections(m, s).length), attempt(() => W.Module.exports({})),
 			attempt(() => W.Module.customSections(m)), m instanceof W.Module, Object.prototype.toString.call(m), attempt(() => structuredClone(m)));
 		for (const f of [() => new W.Module(bytes), () => W.compile(bytes), () => W.instantiate(bytes, {}), () => W.compileStreaming(new Response(bytes)), () => W.instantiateStreaming(Promise.resolve(new Response(bytes))), () => W.compile(5), () => W.instantiate(), () => W.instantiate(m, {})])
 			try { out.push(typeof await f()) } catch (e) { out.push(show(e)) }
@@ -180,7 +180,7 @@ func TestModule(t *testing.T) {
 		out.push(Object.keys(W).join(), Object.getOwnPropertyNames(W).join(), String(W), new W.LinkError("x", { cause: 5 }).cause, W.CompileError("called") instanceof W.CompileError, W.RuntimeError.prototype.name, Object.getPrototypeOf(W.LinkError) === Error, Object.keys(globalThis).includes("WebAssembly"));
 		return out`)
 	const refused = `Wasm code generation disallowed by embedder; import the file instead: import module from \"./file.wasm\"`
-	want := `[[{"module":"js","name":"look","kind":"function"}],"memory memory,function load,function store,function grow,function touch,function size",["x","y"],[],"TypeError: WebAssembly.Module.exports(): Argument 0 must be a WebAssembly.Module",` +
+	want := `[[{"module":"js","name":"look","kind":"function"}],"memory memory,function load,function store,function grow,function touch,function size",["x","y"],[0,1,0],"TypeError: WebAssembly.Module.exports(): Argument 0 must be a WebAssembly.Module",` +
 		`"TypeError: WebAssembly.Module.customSections(): Argument 1 is required",true,"[object WebAssembly.Module]","DOMException: [object WebAssembly.Module] could not be cloned.",` +
 		`"CompileError: WebAssembly.Module(): ` + refused + `","CompileError: WebAssembly.compile(): ` + refused + `","CompileError: WebAssembly.instantiate(): ` + refused + `",` +
 		`"CompileError: WebAssembly.compileStreaming(): ` + refused + `","CompileError: WebAssembly.instantiateStreaming(): ` + refused + `",` +

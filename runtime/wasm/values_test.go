@@ -110,10 +110,13 @@ func TestImports(t *testing.T) {
 		answer = thrown;
 		try { e.one(1, 2n, 3, null) } catch (x) { out.push(x === thrown) }
 		for (list of [[1, 2.5], [1], 5, new Set([3, 4]), [1, 2, 3]]) out.push(attempt(() => e.many()) );
+		const steps = [];
+		list = { get [Symbol.iterator]() { steps.push("look"); return () => { steps.push("iterate"); return [1, 2].values() } } };
+		e.many(); out.push(steps);
 		out.push(e.again(20), attempt(() => e.again(1e6)), e.again(20), typeof e.import, e.import === imports.b.self, e.import(3), String(e.import.name));
 		return out`)
 	want := `["7n",[[-1,"1099511627776n",0.5,"ref"],true],"TypeError: Cannot convert the value to a BigInt","8n","1n","TypeError: Cannot convert the value to a BigInt","SyntaxError: Cannot convert the text to a BigInt",true,` +
-		`[1,2.5],"TypeError: multi-return length mismatch","TypeError: multi-return value must be iterable",[3,4],"TypeError: multi-return length mismatch",` +
+		`[1,2.5],"TypeError: multi-return length mismatch","TypeError: multi-return value must be iterable",[3,4],"TypeError: multi-return length mismatch",["look","iterate"],` +
 		`20,"RangeError: Maximum call stack size exceeded",20,"function",false,3,"2"]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

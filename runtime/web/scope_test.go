@@ -106,6 +106,7 @@ func TestMessageChannel(t *testing.T) {
 		{channel + `port1.postMessage();`, `/^TypeError: .*1 argument required/`},
 		{channel + `port1.postMessage(1, 2);`, `/^TypeError/`},
 		{`new MessagePort();`, `TypeError: Illegal constructor`},
+		{`return ["message", "messageerror", "close"].map((type) => Object.getOwnPropertyDescriptor(MessagePort.prototype, "on" + type)).map(({ get, set }) => [get.name, set.name])`, `[["get onmessage","set onmessage"],["get onmessageerror","set onmessageerror"],["get onclose","set onclose"]]`},
 	})
 }
 

@@ -106,13 +106,13 @@ export class MessageChannel {
 export function install() {
   for (const type of ["message", "messageerror", "close"]) handlerAttribute(MessagePort, type);
   const { get, set } = Object.getOwnPropertyDescriptor(MessagePort.prototype, "onmessage");
-  Object.defineProperty(MessagePort.prototype, "onmessage", {
-    get,
-    set(value) {
+  const { onmessage: starts } = Object.getOwnPropertyDescriptors({
+    set onmessage(value) {
       set.call(this, value);
       this.start();
     },
   });
+  Object.defineProperty(MessagePort.prototype, "onmessage", { get, set: starts.set });
   define("MessagePort", MessagePort);
   define("MessageChannel", MessageChannel);
   transferable(isPort, (port) => stateOf(port).detached, unborn, move);

@@ -3,6 +3,8 @@
 import { host } from "./host.js";
 import { codeOf, link, mark, ownerOf } from "./webassembly-anchor.js";
 
+const { apply } = Reflect;
+
 const ZERO = Symbol("-0"); // a Map takes -0 for 0
 const slots = new Map();   // of values that instances may hold
 const values = [null];     // by slot
@@ -121,10 +123,9 @@ export function callImport(anchor, f, type, args) {
   const result = f(...args);
   if (results.length === 0) return undefined;
   if (results.length === 1) return outward(anchor, results, result);
-  if (typeof result !== "object" || result === null || typeof result[Symbol.iterator] !== "function") {
-    throw new TypeError("multi-return value must be iterable");
-  }
-  const list = [...result];
+  const iterate = typeof result === "object" && result !== null ? result[Symbol.iterator] : undefined; // looked for once
+  if (typeof iterate !== "function") throw new TypeError("multi-return value must be iterable");
+  const list = [...{ [Symbol.iterator]: () => apply(iterate, result, []) }];
   if (list.length !== results.length) throw new TypeError("multi-return length mismatch");
   for (let i = 0; i < list.length; i++) list[i] = outward(anchor, results[i], list[i]);
   return list;

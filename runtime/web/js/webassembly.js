@@ -32,7 +32,8 @@ class Module {
   static customSections(module, name) {
     parts(module, "customSections");
     if (name === undefined) throw new TypeError("WebAssembly.Module.customSections(): Argument 1 is required");
-    return host.wasm_customs(idOf(module), `${name}`).map((bytes) => bytes.buffer);
+    const wanted = `${name}`;
+    return wanted.isWellFormed() ? host.wasm_customs(idOf(module), wanted).map((bytes) => bytes.buffer) : []; // names are UTF-8
   }
 }
 
