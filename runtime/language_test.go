@@ -34,6 +34,7 @@ func TestLanguage(t *testing.T) {
 		{`const e = new Error("x"), o = Object.create(e); o.stack = "set"; out = [Object.hasOwn(o, "stack"), e.stack, o.stack]`, `[false,"set","set"]`},
 		{`const e = new Error("x"); delete e.stack; try { throw e } catch {} out = [typeof e.stack, Object.hasOwn(e, "stack")]; e.stack = "again"; out.push(Object.keys(e))`, `["undefined",false,["stack"]]`},
 		{`function Old(m) { this.stack = Error.call(this, m).stack } Old.prototype = Object.create(Error.prototype); out = Object.keys(new Old("x"))`, `["stack"]`},
+		{`const deep = () => deep(); let late; try { deep() } catch (e) { late = e } out = ["stack" in Error.prototype, "stack" in TypeError.prototype, "stack" in Object.create(Error.prototype), late.stack.split("\n")[0], Object.keys(late)]`, `[false,false,false,"RangeError: Maximum call stack size exceeded",[]]`},
 		{`class Own extends Error { stack = "mine" } const d = Object.getOwnPropertyDescriptor(new Own("x"), "stack"); out = [d.value, d.enumerable]; Error.prepareStackTrace = () => { throw 1 }; const e = new Error("x"); delete Error.prepareStackTrace; out.push(e.stack)`, `["mine",true,null]`},
 	} {
 		s := serve(t, mustStart(t, `export default { async fetch() { let out; `+c.code+`; return Response.json(out) } }`, pagesruntime.WorkerOptions{}))

@@ -131,8 +131,9 @@ function withoutMakers(error, frames) {
 // stack at all; V8's is never null but by the author's doing.
 function isOverflow(error) { return error instanceof RangeError && error.message === "Maximum call stack size exceeded"; }
 
-// What has no stack of its own is an error of such a place, or made to be one by a
-// function that calls Error: what it sets is a property like any other.
+// V8 has no stack on Error.prototype, where libraries that compare errors by all
+// their properties would find one. The engine's is left to the errors of such a
+// place and to those of a budget that ends, which have none of their own.
 function freeStacks() {
   const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"), { apply } = Reflect, { toString } = Error.prototype;
   const free = {
@@ -147,7 +148,10 @@ function freeStacks() {
       else Reflect.defineProperty(this, "stack", { value, writable: true, enumerable: apply(get, this, []) !== null, configurable: true });
     },
   };
-  Object.defineProperty(Error.prototype, "stack", { ...Object.getOwnPropertyDescriptor(free, "stack"), enumerable: false });
+  delete Error.prototype.stack;
+  for (const { prototype } of [RangeError, InternalError]) {
+    Object.defineProperty(prototype, "stack", { ...Object.getOwnPropertyDescriptor(free, "stack"), enumerable: false });
+  }
 }
 
 // What is captured for an object is its own, and headed as late, as an error's is.

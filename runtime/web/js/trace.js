@@ -7,6 +7,7 @@ const Trace = Error; // the author may put another in its place
 export const preparing = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
 
 const { apply } = Reflect;
+const { get: stackOf } = Object.getOwnPropertyDescriptor(Error.prototype, "stack"); // which language.js takes away
 function preparer() { return apply(preparing.get, Trace, []); }
 function prepareBy(f) { apply(preparing.set, Trace, [f]); }
 
@@ -16,7 +17,7 @@ export function trace(frames) {
   try {
     Trace.stackTraceLimit = frames;
     if (prepare !== undefined) prepareBy(undefined);
-    return new Trace().stack;
+    return apply(stackOf, new Trace(), []);
   } catch { // the author froze Error
     return "";
   } finally {
@@ -62,7 +63,7 @@ export function lastTrace(frames) {
     Trace.stackTraceLimit = frames;
     prepareBy(undefined);
   } catch {} // the author froze Error
-  return new Trace().stack;
+  return apply(stackOf, new Trace(), []);
 }
 
 function restore(limit, prepare) {
