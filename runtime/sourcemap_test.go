@@ -133,7 +133,7 @@ export default {
 		s := serve(t, mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, MapStacks: mapped}))
 		for name, head := range map[string]string{
 			"made": "Error: m", "named": "Own: m", "captured": "Error", "refused": "TypeError: fetch to ", "digest": "NotSupportedError: ", "native": "Error: m",
-			"written": "mine\n    at f (worker.js:2:3)", "prepared": "mine\n    at f (worker.js:2:3)",
+			"written": "mine\n    at f (worker.js:2:3)", "prepared": map[bool]string{true: "mine\n    at f (bundle:worker.js:2:3)", false: "mine\n    at f (worker.js:2:3)"}[mapped],
 		} {
 			_, stack := get(t, s, "/"+name)
 			if !strings.HasPrefix(stack, head) || strings.HasSuffix(stack, "\n") {

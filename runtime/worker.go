@@ -28,6 +28,9 @@ const (
 	overWaitUntil = "waitUntil was ended 30 s after the answer: what it still waited for is not done"
 	// statusClientGone is what logs call an answer that nobody waited for.
 	statusClientGone = 499
+	// mappedScheme is before the name of code whose stacks are mapped when they are read: such a
+	// stack is printed, and so mapped, again, and the author's file may be called as the code is.
+	mappedScheme = "bundle:"
 	// defaultLoadCPU is the CPU time for evaluating the module, where no limit of
 	// the site's applies.
 	defaultLoadCPU = 10 * time.Second
@@ -122,6 +125,9 @@ type Worker struct {
 // NewWorker evaluates the bundle. A *Error of KindLoad says that its module
 // threw, has no handler, or never finished loading.
 func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, error) {
+	if o.MapStacks {
+		o.Name = mappedScheme + o.Name
+	}
 	maps, err := newSources(o.Name, o.Map)
 	if err != nil {
 		return nil, errStart(err)
