@@ -21,10 +21,6 @@ type Bundle struct {
 	Manifest []byte
 	// Digest is 64 lower-case hex digits over all that is served or run; see digest.
 	Digest string
-	// Inputs are the absolute paths of the files and folders that were read,
-	// sorted: a change of any of them may change the Bundle. A folder stands for
-	// every file directly in it: assets and migrations are not listed one by one.
-	Inputs []string
 
 	read map[string]os.FileInfo // the files of the assets, by their names relative to the site's folder
 }

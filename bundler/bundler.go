@@ -118,7 +118,7 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 	if found.HasErrors() {
 		return nil, found
 	}
-	bundle := &Bundle{Worker: code.worker, Assets: assets, LeftOut: files.leftOut(), Migrations: migrations, Inputs: b.inputs, read: files.read()}
+	bundle := &Bundle{Worker: code.worker, Assets: assets, LeftOut: files.leftOut(), Migrations: migrations, read: files.read()}
 	if bundle.Manifest, err = canonicalJSON(m); err != nil {
 		return nil, append(found, failed("manifest-unwritable", "the manifest cannot be written as JSON", err))
 	}
@@ -126,8 +126,10 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 	return bundle, found
 }
 
-// Inputs are what the last Build read, also when it failed: the files and
-// folders to watch for the next one. See [Bundle].Inputs.
+// Inputs are the absolute paths of the files and folders that the last Build read,
+// sorted, also when it failed: a change of any of them may change the next Bundle. A
+// folder stands for every file directly in it: assets and migrations are not listed
+// one by one.
 func (b *Builder) Inputs() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

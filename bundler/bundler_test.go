@@ -169,8 +169,8 @@ func TestWholeBundle(t *testing.T) {
 		t.Errorf("manifest %s, want %s", got, want)
 	}
 	for _, input := range []string{"src/index.ts", "src/greet.ts", "public", "public/css", "migrations"} {
-		if !slices.Contains(bundle.Inputs, filepath.Join(b.dir, input)) {
-			t.Errorf("inputs %q lack %s", bundle.Inputs, input)
+		if !slices.Contains(b.Inputs(), filepath.Join(b.dir, input)) {
+			t.Errorf("inputs %q lack %s", b.Inputs(), input)
 		}
 	}
 }

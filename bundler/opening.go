@@ -44,8 +44,8 @@ func openAtOnce(root *os.Root, name string) (*os.File, error) {
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// ErrMoved is that a file changes places while it is opened.
-var ErrMoved = errors.New("another file takes its place while it is opened")
+// errMoved is that a file changes places while it is opened.
+var errMoved = errors.New("another file takes its place while it is opened")
 
 // Opener opens the assets of a Bundle for reading, as often as they are wanted. It may
 // be used by several goroutines. Close it.
@@ -81,7 +81,7 @@ func (o *Opener) Open(file string) (*os.File, error) {
 		var judged os.FileInfo
 		judged, err = o.again(file)
 		if err == nil && !os.SameFile(is, judged) {
-			err = fmt.Errorf("%s: %w", file, ErrMoved)
+			err = fmt.Errorf("%s: %w", file, errMoved)
 		}
 	}
 	if err != nil {

@@ -26,15 +26,16 @@ func TestRequired(t *testing.T) {
 			)
 			o := Options{Provided: []string{"node:path", "node:events", "node:util", "node:buffer"}}
 			m := manifest.Manifest{Entry: "index.js", Runtime: manifest.Runtime{CompatibilityFlags: []string{manifest.FlagNodeJS}}}
-			bundle := build(t, builder(t, dir, o), m)
+			b := builder(t, dir, o)
+			bundle := build(t, b, m)
 			if got := value(t, bundle.Worker); got != c.want {
 				t.Errorf("the default export is %s, want %s\n%s", got, c.want, bundle.Worker.Code)
 			}
 			if strings.Contains(string(bundle.Worker.Code), "Dynamic require") {
 				t.Errorf("something is left to a require that no Worker has:\n%s", bundle.Worker.Code)
 			}
-			if slices.ContainsFunc(bundle.Inputs, func(path string) bool { return strings.Contains(path, required+":") }) {
-				t.Errorf("a module of the bundler's own is to be watched: %v", bundle.Inputs)
+			if slices.ContainsFunc(b.Inputs(), func(path string) bool { return strings.Contains(path, required+":") }) {
+				t.Errorf("a module of the bundler's own is to be watched: %v", b.Inputs())
 			}
 		})
 	}

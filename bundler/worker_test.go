@@ -147,7 +147,8 @@ func TestSourceMap(t *testing.T) {
 		"shared/lib.ts", "globalThis.shared = 1",
 		"node_modules/p/package.json", `{"main": "p.js"}`, "node_modules/p/p.js", "export const p = 1",
 	)
-	bundle := build(t, builder(t, filepath.Join(dir, "site"), Options{}), manifest.Manifest{Entry: "src/index.ts"})
+	b := builder(t, filepath.Join(dir, "site"), Options{})
+	bundle := build(t, b, manifest.Manifest{Entry: "src/index.ts"})
 	var m struct {
 		Version                 int
 		Sources, SourcesContent []string
@@ -158,7 +159,7 @@ func TestSourceMap(t *testing.T) {
 	if got := strings.Join(m.Sources, " "); got != "../shared/lib.ts ../node_modules/p/p.js src/index.ts" || len(m.SourcesContent) != 3 {
 		t.Errorf("sources %s", got)
 	}
-	if got := strings.Join(bundle.Inputs, " "); !strings.Contains(got, "/shared/lib.ts") || !strings.Contains(got, "/node_modules/p/p.js") {
+	if got := strings.Join(b.Inputs(), " "); !strings.Contains(got, "/shared/lib.ts") || !strings.Contains(got, "/node_modules/p/p.js") {
 		t.Errorf("inputs %s", got)
 	}
 }

@@ -31,8 +31,8 @@ import (
 //go:embed front project
 var sources embed.FS
 
-// ConfigFile is the configuration of the project. A folder that has one of ours may be written again.
-const ConfigFile = "wrangler.jsonc"
+// configFile is the configuration of the project. A folder that has one of ours may be written again.
+const configFile = "wrangler.jsonc"
 
 // Person is somebody to sign in as while developing.
 type Person struct {
@@ -197,7 +197,7 @@ func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (m
 	}
 	files["src/config.js"] = fmt.Appendf(nil, "// What the front door knows of the site, from %s.\nexport default %s;\n", manifest.FileName, front)
 	files[".dev.vars"] = devVars(m, o)
-	files[ConfigFile], err = newConfig(b, m, o, before).text()
+	files[configFile], err = newConfig(b, m, o, before).text()
 	return files, err
 }
 
