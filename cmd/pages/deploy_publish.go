@@ -62,7 +62,7 @@ func (d *deployment) stale(ctx context.Context, base toolapi.BaseRevision) error
 	if live.Revision == d.revision {
 		return d.alreadyLive(ctx)
 	}
-	return remoteError(&deploy.ConflictError{Base: base.Revision, Live: live.Revision})
+	return remoteError(&deploy.ConflictError{Live: live.Revision})
 }
 
 // schedule proposes the revision for later.

@@ -32,7 +32,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		"an address below the API's": {status(404, toolapi.CodeNotFound), exitRefused, toolapi.CodeNotFound, "check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has", "r2"},
 		"service away before":        {status(503, toolapi.CodeUnavailable), exitNetwork, toolapi.CodeUnavailable, "try again", "r2"},
 		"a file changed":             {&deploy.ChangedError{Path: "public/a"}, exitRefused, toolapi.CodeFileChanged, "let the build finish, and deploy again", ""},
-		"someone else was faster":    {&deploy.ConflictError{Base: "r1-a", Live: "r2-b"}, exitRefused, toolapi.CodeRevisionConflict, "look at it with pages deploy --plan, and deploy again; --force leaves the check out", ""},
+		"someone else was faster":    {&deploy.ConflictError{Live: "r2-b"}, exitRefused, toolapi.CodeRevisionConflict, "look at it with pages deploy --plan, and deploy again; --force leaves the check out", ""},
 		"key revoked meanwhile":      {status(401, toolapi.CodeUnauthorized), exitAccess, toolapi.CodeUnauthorized, "check the key: PAGES_API_KEY, --api-key-file, or pages login", "r2"},
 		"access taken meanwhile":     {status(403, toolapi.CodeAccessMissing), exitAccess, toolapi.CodeAccessMissing, "the key is good, and the API is closed to it: ask an owner of the workspace", "r2"},
 		"still over the rate":        {status(429, toolapi.CodeRateLimited), exitRate, toolapi.CodeRateLimited, "wait a minute, or use another key", "r2"},

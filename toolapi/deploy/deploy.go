@@ -75,8 +75,8 @@ func (e *ChangedError) Error() string {
 
 // ConflictError is a page that shows another revision than the deploy began with.
 type ConflictError struct {
-	// Base is what was live then, and Live is now; "" for nothing.
-	Base, Live string
+	// Live is what is live now, "" where the service did not say.
+	Live string
 }
 
 func (e *ConflictError) Error() string {

@@ -300,7 +300,7 @@ func publish(ctx context.Context, d *deploy.Deployer, b deploy.Bundle, base tool
 		if errLook != nil || live.Revision == done.Revision {
 			return done.Revision, errLook
 		}
-		return "", &deploy.ConflictError{Base: base.Revision, Live: live.Revision}
+		return "", &deploy.ConflictError{Live: live.Revision}
 	}
 	return done.Revision, err
 }

@@ -126,7 +126,7 @@ func (d *Deployer) ProposePublish(ctx context.Context, revision string, base too
 		live = *said.Previous
 	}
 	if base.Given && live != base.Revision {
-		return nil, &ConflictError{base.Revision, live}
+		return nil, &ConflictError{live}
 	}
 	return p, nil
 }
@@ -147,7 +147,7 @@ func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string) (*P
 		return nil, said, outside(a, "does not hold what page.schedule_publish answers")
 	}
 	if said.Revision != revision {
-		return nil, said, &ConflictError{Base: revision, Live: said.Revision}
+		return nil, said, &ConflictError{said.Revision}
 	}
 	return p, said, nil
 }

@@ -70,7 +70,7 @@ func codeOf(err error) string {
 
 func conflict(err error, base toolapi.BaseRevision) error {
 	if codeOf(err) == toolapi.CodeRevisionConflict {
-		return &ConflictError{Base: base.Revision}
+		return &ConflictError{}
 	}
 	return err
 }

@@ -40,8 +40,8 @@ type ExistsError struct{ What, Name string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("there is a %s %q already", e.What, e.Name) }
 
-// Roles are the roles of members, the most powerful first.
-func Roles() []string { return []string{"owner", "editor", "viewer"} }
+// roles are those of members, the most powerful first.
+func roles() []string { return []string{"owner", "editor", "viewer"} }
 
 var (
 	slugShape  = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -108,8 +108,8 @@ func (s *Service) AddMember(ctx context.Context, m Member) error {
 	if !emailShape.MatchString(m.Email) {
 		return &InvalidError{"email", m.Email, "an email address"}
 	}
-	if !slices.Contains(Roles(), m.Role) {
-		return &InvalidError{"role", m.Role, "one of " + strings.Join(Roles(), ", ")}
+	if !slices.Contains(roles(), m.Role) {
+		return &InvalidError{"role", m.Role, "one of " + strings.Join(roles(), ", ")}
 	}
 	if m.Name == "" {
 		m.Name = m.Email

@@ -188,9 +188,9 @@ func (s *Service) pagesRefusal(x *exchange, err error) *toolapi.PagesError {
 	return toolapi.PagesErrorOf(internal())
 }
 
-// object reads a body that is a JSON object of at most so many bytes.
-func (p *pagesCall) object(most int64) (toolapi.Object, error) {
-	text, err := p.body(most)
+// object reads a body that is a JSON object.
+func (p *pagesCall) object() (toolapi.Object, error) {
+	text, err := p.body(toolapi.MaxBody)
 	if err != nil {
 		return toolapi.Object{}, err
 	}

@@ -31,7 +31,7 @@ const (
 
 // makePreview is POST /pages/preview-links.
 func (p *pagesCall) makePreview() error {
-	body, err := p.object(toolapi.MaxBody)
+	body, err := p.object()
 	if err != nil {
 		return err
 	}

@@ -438,7 +438,7 @@ func closed() error {
 // finalize is POST /pages/uploads/{id}/finalize.
 func (p *pagesCall) finalize() error {
 	if p.x.r.ContentLength != 0 {
-		body, err := p.object(toolapi.MaxBody)
+		body, err := p.object()
 		if err != nil {
 			return err
 		}
