@@ -14,7 +14,6 @@ import (
 // headerRule is a block of the file: a path, and what it changes.
 type headerRule struct {
 	path  *edgePattern
-	line  int
 	unset []string
 	set   []headerValue
 }
@@ -31,8 +30,6 @@ type HeaderChange struct {
 	Append bool
 	// Unset removes the header, and Value is empty.
 	Unset bool
-	// Line is where the rule begins in "_headers".
-	Line int
 }
 
 // Headers lists what the rules do to the static answers at an escaped path, in order. The host is without port.
@@ -48,11 +45,11 @@ func (r *EdgeRules) Headers(host, path string) []HeaderChange {
 			continue
 		}
 		for _, name := range rule.unset {
-			changes = append(changes, HeaderChange{Name: name, Unset: true, Line: rule.line})
+			changes = append(changes, HeaderChange{Name: name, Unset: true})
 		}
 		for _, v := range rule.set {
 			before := slices.ContainsFunc(changes, func(c HeaderChange) bool { return c.Name == v.name && !c.Unset })
-			changes = append(changes, HeaderChange{Name: v.name, Value: fill(v.value, took), Append: before, Line: rule.line})
+			changes = append(changes, HeaderChange{Name: v.name, Value: fill(v.value, took), Append: before})
 		}
 	}
 	return changes
@@ -99,7 +96,7 @@ func (f *edgeFile) headerRules() []headerRule {
 		}
 		open, known, block = -1, "refused", line
 		if p, ok := f.pattern(line.text, line.whole(), true); ok {
-			rules = append(rules, headerRule{path: p, line: line.number})
+			rules = append(rules, headerRule{path: p})
 			open = len(rules) - 1
 		}
 	}

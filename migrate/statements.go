@@ -65,16 +65,15 @@ func advance(pos token.Position, text string) token.Position {
 
 // Statements reads an SQL text of any length one statement at a time. It holds one statement in memory.
 type Statements struct {
-	r    io.Reader
-	name string
-	buf  []byte // what is read and not given yet
-	pos  token.Position
-	eof  bool
+	r   io.Reader
+	buf []byte // what is read and not given yet
+	pos token.Position
+	eof bool
 }
 
 // NewStatements reads from r; name is what positions show.
 func NewStatements(name string, r io.Reader) *Statements {
-	return &Statements{r: r, name: name, pos: token.Position{Filename: name, Line: 1, Column: 1}}
+	return &Statements{r: r, pos: token.Position{Filename: name, Line: 1, Column: 1}}
 }
 
 // StartAt says on which line the text begins, when that is not the first.

@@ -30,10 +30,10 @@ func caller(trace []Frame) []Frame {
 	return trace[:1]
 }
 
-// tell logs a line of the runtime's own, as long as the request may log.
-func (w *Worker) tell(s *engine.Scope, level, text string) {
+// warn logs a line of the runtime's own, as long as the request may log.
+func (w *Worker) warn(s *engine.Scope, text string) {
 	if w.o.Console != nil && w.mayLog(s, len(text)) {
-		w.o.Console(w.line(s, level, text))
+		w.o.Console(w.line(s, "warn", text))
 	}
 }
 

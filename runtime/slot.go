@@ -81,7 +81,7 @@ func (w *Worker) newSlot() (*slot, error) {
 		// Called only for turns, so after s.isolate is set.
 		OnReset: func(cause error) { w.restarted(s, cause) },
 		OnIdle:  w.host.Idle,
-		OnLost:  func(by *engine.Scope) { w.tell(by, "warn", lostText) },
+		OnLost:  func(by *engine.Scope) { w.warn(by, lostText) },
 	})
 	if err != nil {
 		return nil, errStart(err)

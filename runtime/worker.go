@@ -353,7 +353,7 @@ func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange, leave fun
 		select {
 		case <-x.Done():
 		case <-timer.C:
-			w.tell(scope, "warn", overWaitUntil)
+			w.warn(scope, overWaitUntil)
 			w.host.GiveUp(x)
 		case <-w.ctx.Done():
 		}

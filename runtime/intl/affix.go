@@ -91,7 +91,7 @@ func (p pattern) signed(sign byte) affixes {
 }
 
 // affixParts writes an affix: literal is the kind of what is only text.
-func (f *numberFormat) affixParts(parts []part, affix, literal string) []part {
+func (f *numberFormat) affixParts(affix, literal string) (parts []part) {
 	quoted := false
 	text := strings.Builder{}
 	flush := func() {

@@ -160,7 +160,7 @@ func (f *numberFormat) decorate(n formatted) []part {
 		}
 	}
 	a := p.signed(sign)
-	prefix, suffix := f.affixParts(nil, a.prefix, literal), f.affixParts(nil, a.suffix, literal)
+	prefix, suffix := f.affixParts(a.prefix, literal), f.affixParts(a.suffix, literal)
 	if f.currency != "" {
 		prefix, suffix = spaceCurrency(prefix, number, suffix)
 	}

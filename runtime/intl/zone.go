@@ -13,7 +13,6 @@ import (
 
 // zoneEntry is what CLDR says of a time zone.
 type zoneEntry struct {
-	name    string // as IANA spells it
 	primary string // the IANA zone that it is a link to, or itself
 	key     string // CLDR's name for it, in keys
 	region  string
@@ -37,7 +36,7 @@ func findZone(name string) (zoneEntry, bool) {
 		return zoneEntry{}, false
 	}
 	f := strings.SplitN(line, "|", 4)
-	return zoneEntry{name: name, primary: f[0], key: f[1], region: f[2], spans: f[3]}, true
+	return zoneEntry{primary: f[0], key: f[1], region: f[2], spans: f[3]}, true
 }
 
 // zoneName is the identifier that an option names: an IANA zone in any case, or
