@@ -135,6 +135,27 @@ type material struct {
 	extractable bool
 }
 
+// parse reads a key of a pair; one in a JSON Web Key is read by webKey. A format that
+// not every pair has, such as raw, is an *engine.Error, and the kind is public.
+func (m *material) parse(webKey func(*material) (any, error)) (kind string, key any, err error) {
+	kind = kindPublic
+	switch m.format {
+	case "spki":
+		key, err = x509.ParsePKIXPublicKey(m.data)
+	case "pkcs8":
+		kind = kindPrivate
+		key, err = x509.ParsePKCS8PrivateKey(m.data)
+	case "jwk":
+		if m.jwk.D != nil {
+			kind = kindPrivate
+		}
+		key, err = webKey(m)
+	default:
+		err = errFormat(m.alg, m.format)
+	}
+	return kind, key, err
+}
+
 // algorithm is what can be done with keys of one algorithm; a function that is
 // nil is an operation that js/algorithm.js does not let through.
 type algorithm struct {

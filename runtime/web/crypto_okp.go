@@ -4,7 +4,6 @@ import (
 	"crypto/ecdh"
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/x509"
 	"encoding/hex"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -80,24 +79,9 @@ func (o *octetKeys) generate(alg, curve string) ([]*cryptoKey, error) {
 }
 
 func (o *octetKeys) load(m *material, curve string) (*cryptoKey, error) {
-	var parsed any
-	var err error
-	kind := kindPublic
-	switch m.format {
-	case "raw":
+	kind, parsed, err := m.parse(o.parseWebKey)
+	if m.format == "raw" {
 		parsed, err = o.point(m.data)
-	case "spki":
-		parsed, err = x509.ParsePKIXPublicKey(m.data)
-	case "pkcs8":
-		kind = kindPrivate
-		parsed, err = x509.ParsePKCS8PrivateKey(m.data)
-	case "jwk":
-		if m.jwk.D != nil {
-			kind = kindPrivate
-		}
-		parsed, err = o.parseWebKey(m)
-	default:
-		return nil, errFormat(m.alg, m.format)
 	}
 	if _, thrown := asEngineError(err); thrown {
 		return nil, err

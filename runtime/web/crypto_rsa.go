@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/x509"
 	"math/big"
 	"strings"
 
@@ -86,23 +85,7 @@ func generateRSA(alg string, p params) ([]*cryptoKey, error) {
 }
 
 func loadRSA(m *material) (*cryptoKey, error) {
-	var parsed any
-	var err error
-	kind := kindPublic
-	switch m.format {
-	case "spki":
-		parsed, err = x509.ParsePKIXPublicKey(m.data)
-	case "pkcs8":
-		kind = kindPrivate
-		parsed, err = x509.ParsePKCS8PrivateKey(m.data)
-	case "jwk":
-		if m.jwk.D != nil {
-			kind = kindPrivate
-		}
-		parsed, err = parseWebKeyRSA(m)
-	default:
-		return nil, errFormat(m.alg, m.format)
-	}
+	kind, parsed, err := m.parse(parseWebKeyRSA)
 	if _, thrown := asEngineError(err); thrown {
 		return nil, err
 	}
