@@ -60,7 +60,7 @@ var (
 	headerName     = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") //nolint:gochecknoglobals // a constant
 )
 
-// ownedHeaders are the server's to set: the form of the message, its validators, where a redirect leads.
+// ownedHeader reports whether a header is the server's to set: the form of the message, its validators, where a redirect leads.
 func ownedHeader(name string) bool {
 	switch name {
 	case "Connection", "Content-Encoding", "Content-Length", "Content-Range", "Date", "Etag", "Keep-Alive", "Last-Modified",

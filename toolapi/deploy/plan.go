@@ -174,7 +174,7 @@ func paths(files []File) iter.Seq[string] {
 	}
 }
 
-// Digests are the blobs of a bundle by their hash, one file for each.
+// digests are the blobs of a bundle by their hash, one file for each.
 func digests(files []File) map[string]*File {
 	all := make(map[string]*File, len(files))
 	for i := range files {
