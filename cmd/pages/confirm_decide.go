@@ -40,13 +40,13 @@ func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly boo
 // keepProposal keeps a proposal beside the site, or else in the user's settings. Where neither can
 // be written, the line that confirms says all that the proposal does.
 func (r *remote) keepProposal(p *deploy.Proposal) {
-	_, err := p.Keep(r.proposals())
+	err := p.Keep(r.proposals())
 	if err == nil {
 		return
 	}
 	other := err
 	if r.configDir != "" {
-		_, other = p.Keep(r.ownProposals())
+		other = p.Keep(r.ownProposals())
 	}
 	if other == nil {
 		r.progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings", r.paint("33", "note:"), reason(err))

@@ -67,7 +67,7 @@ func (d *deployment) stale(ctx context.Context, base toolapi.BaseRevision) error
 
 // schedule proposes the revision for later.
 func (d *deployment) schedule(ctx context.Context) error {
-	p, _, err := d.to.ProposeSchedule(ctx, d.revision, d.at)
+	p, err := d.to.ProposeSchedule(ctx, d.revision, d.at)
 	if err != nil || p == nil {
 		return commandError(err)
 	}

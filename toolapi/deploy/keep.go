@@ -26,20 +26,19 @@ const forgotten = 7 * 24 * time.Hour
 
 // Keep writes a proposal into a folder, for its owner alone, and drops old ones. It
 // holds no key.
-func (p *Proposal) Keep(dir string) (file string, err error) {
+func (p *Proposal) Keep(dir string) error {
 	if !ValidID(p.ID) {
-		return "", fmt.Errorf("the confirmation id %q is no UUID", p.ID)
+		return fmt.Errorf("the confirmation id %q is no UUID", p.ID)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+		return err
 	}
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
-		return "", err
+		return err
 	}
 	sweep(dir, p.Proposed)
-	file = filepath.Join(dir, p.ID+".json")
-	return file, writeFile(file, append(text, '\n'))
+	return writeFile(filepath.Join(dir, p.ID+".json"), append(text, '\n'))
 }
 
 // writeFile replaces a file whole.

@@ -133,23 +133,23 @@ func (d *Deployer) ProposePublish(ctx context.Context, revision string, base too
 
 // ProposeSchedule proposes that the newest revision, which must be this one, goes live
 // at a time.
-func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string) (*Proposal, toolapi.SchedulePublish, error) {
-	var said toolapi.SchedulePublish
+func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string) (*Proposal, error) {
 	arguments, err := json.Marshal(toolapi.SchedulePublishArgs{At: toolapi.Timestamp(at), SiteID: toolapi.UUID(d.Site), Scope: d.scope()})
 	if err != nil {
-		return nil, said, err
+		return nil, err
 	}
 	p, a, err := Propose(ctx, d.Client, d.Contract.SchedulePublish.Name, arguments, d.Now())
 	if err != nil || p == nil {
-		return p, said, err
+		return p, err
 	}
+	var said toolapi.SchedulePublish
 	if err := json.Unmarshal(a.Body, &said); err != nil {
-		return nil, said, outside(a, "does not hold what page.schedule_publish answers")
+		return nil, outside(a, "does not hold what page.schedule_publish answers")
 	}
 	if said.Revision != revision {
-		return nil, said, &ConflictError{said.Revision}
+		return nil, &ConflictError{said.Revision}
 	}
-	return p, said, nil
+	return p, nil
 }
 
 // Stale reports whether a confirmation was refused because its target changed.
