@@ -9,13 +9,13 @@ import (
 // problem is an error about a file, "" for none, told by its path relative to
 // the site's folder.
 func problem(code, file, fix, format string, args ...any) manifest.Diagnostic {
-	return manifest.Diagnostic{Severity: "error", Code: code, File: file, Fix: fix, Message: fmt.Sprintf(format, args...)}
+	return manifest.Diagnostic{Severity: manifest.Error, Code: code, File: file, Fix: fix, Message: fmt.Sprintf(format, args...)}
 }
 
 // warning is a problem that does not keep the Bundle from being built.
 func warning(code, file, fix, format string, args ...any) manifest.Diagnostic {
 	d := problem(code, file, fix, format, args...)
-	d.Severity = "warning"
+	d.Severity = manifest.Warning
 	return d
 }
 

@@ -107,7 +107,7 @@ func (e explainer) refine(d *manifest.Diagnostic, m api.Message) {
 		d.Code, d.Fix = own.code, own.fix
 		return
 	}
-	if d.Severity == "warning" {
+	if d.Severity == manifest.Warning {
 		return
 	}
 	if hit := unresolved.FindStringSubmatch(m.Text); hit != nil {
