@@ -82,7 +82,7 @@ func (c *cli) printEvents(events []site.Event) {
 }
 
 func (c *cli) printEvent(e site.Event) {
-	fmt.Fprintf(c.stdout, "%s  %s  %-28s %s  %s%s\n", e.CreatedAt.Local().Format(clockTime), e.ID, e.Name, e.Form, e.LeadID, deliveryNote(e.Delivery))
+	fmt.Fprintf(c.stdout, "%s  %s  %-28s %s  %s%s\n", clock(e.CreatedAt.Time), e.ID, e.Name, e.Form, e.LeadID, deliveryNote(e.Delivery))
 }
 
 // deliveryNote is how far the delivery of an event got, "" for one that is not delivered.

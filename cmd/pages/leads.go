@@ -38,7 +38,7 @@ func (c *cli) newLeadsList() *cobra.Command {
 				return nil
 			}
 			for _, l := range leads {
-				fmt.Fprintf(c.stdout, "%s  %s  %-12s %s  [%s]\n", l.CreatedAt.Local().Format(clockTime),
+				fmt.Fprintf(c.stdout, "%s  %s  %-12s %s  [%s]\n", clock(l.CreatedAt.Time),
 					l.ID, l.Form, fieldLine(l.Fields), strings.Join(l.Events, ", "))
 			}
 			c.none(len(leads), "leads")
@@ -117,7 +117,7 @@ func (c *cli) printLead(doc leadDoc) {
 		return
 	}
 	l := doc.Lead
-	fmt.Fprintf(c.stdout, "%s  %s  %s\n", l.ID, l.Form, l.CreatedAt.Local().Format(clockTime))
+	fmt.Fprintf(c.stdout, "%s  %s  %s\n", l.ID, l.Form, clock(l.CreatedAt.Time))
 	for _, f := range l.Fields {
 		fmt.Fprintf(c.stdout, "  %s: %s\n", printable(f.Name), printable(valueText(f)))
 	}

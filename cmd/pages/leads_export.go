@@ -65,7 +65,7 @@ func writeLeads(w io.Writer, leads []site.Lead, raw bool) error {
 	rows := [][]string{head}
 	for _, l := range leads {
 		row := make([]string, len(head))
-		copy(row, []string{l.ID, l.Form, l.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), strings.Join(l.Events, " ")})
+		copy(row, []string{l.ID, l.Form, timestamp(l.CreatedAt.Time), strings.Join(l.Events, " ")})
 		for _, f := range l.Fields {
 			row[at[f.Name]] = l.Fields.Text(f.Name)
 		}

@@ -30,7 +30,7 @@ type migrationItem struct {
 func items(entries []migrate.Entry) []migrationItem {
 	list := []migrationItem{}
 	for _, e := range entries {
-		list = append(list, migrationItem{e.Name, e.SHA256, e.Position, e.AppliedAt.Format("2006-01-02T15:04:05.000Z"), e.DurationMS, e.Tool})
+		list = append(list, migrationItem{e.Name, e.SHA256, e.Position, timestamp(e.AppliedAt), e.DurationMS, e.Tool})
 	}
 	return list
 }

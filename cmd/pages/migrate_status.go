@@ -99,7 +99,7 @@ func (s *migrations) printStatus(status migrate.Status) error {
 			state = "applied"
 		}
 		delete(states, e.Name)
-		fmt.Fprintf(table, "%s\t%s\t%s\n", state, e.Name, e.AppliedAt.Local().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", state, e.Name, clock(e.AppliedAt))
 	}
 	for _, list := range [][]string{doc.OutOfOrder, doc.Squashed, doc.Pending} {
 		for _, name := range list {

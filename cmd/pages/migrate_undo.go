@@ -46,7 +46,7 @@ func (s *migrations) undo(ctx context.Context, redo bool) error {
 		if err != nil {
 			return err
 		}
-		said = "put the database back as it was at " + from.MadeAt.Local().Format("2006-01-02 15:04:05") + "; pages migrate undo --redo takes that back"
+		said = "put the database back as it was at " + clock(from.MadeAt) + "; pages migrate undo --redo takes that back"
 	}
 	status, err := s.Status(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *migrations) listCopies() error {
 	}
 	table := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
 	for _, c := range copies {
-		fmt.Fprintf(table, "%d\t%s\t%s\n", c.Number, c.MadeAt.Local().Format("2006-01-02 15:04:05"), size(c.Bytes))
+		fmt.Fprintf(table, "%d\t%s\t%s\n", c.Number, clock(c.MadeAt), size(c.Bytes))
 	}
 	s.none(len(copies), "copies")
 	return table.Flush()

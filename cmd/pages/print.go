@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -111,6 +112,12 @@ func size(n int64) string {
 	}
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
+
+// clock is a moment for people, in this machine's zone.
+func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+
+// timestamp is a moment in a document: RFC 3339 in UTC, always of one length.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // quotedPath puts a path in the quotes of a message. A backslash that parts folders stands for itself there, so that
 // the path can be copied.

@@ -67,5 +67,5 @@ func shortTime(text string) string {
 	if err != nil {
 		return printable(text)
 	}
-	return t.Local().Format(clockTime)
+	return clock(t)
 }

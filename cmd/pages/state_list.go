@@ -52,7 +52,7 @@ func (c *cli) printSnapshots(list []snapshot.Info) error {
 			fmt.Fprintf(table, "%s\t%s\n", i.Name, i.Damage)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Name, i.CreatedAt.Local().Format("2006-01-02 15:04:05"), count(len(i.Files), "file"), size(i.Bytes()))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Name, clock(i.CreatedAt), count(len(i.Files), "file"), size(i.Bytes()))
 	}
 	c.none(len(list), "snapshots")
 	return table.Flush()
