@@ -85,13 +85,13 @@ func hostNames() []string {
 }
 
 // LimitMode says what happens at a limit.
-type LimitMode string
+type LimitMode = web.LimitMode
 
 // The modes of `--limits`.
 const (
-	Enforce LimitMode = "enforce" // the request ends
-	Warn    LimitMode = "warn"    // the log says so
-	Off     LimitMode = "off"
+	Enforce = web.LimitEnforce // the request ends
+	Warn    = web.LimitWarn    // the log says so
+	Off     = web.LimitOff
 )
 
 // Limits are the manifest's (platform document, section 2.9).

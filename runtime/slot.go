@@ -31,7 +31,7 @@ func (w *Worker) answerBytes() int64 {
 
 func (w *Worker) webOptions() web.Options {
 	o := w.o.Web
-	o.SubRequests, o.LimitMode = w.o.Limits.SubRequests, web.LimitMode(w.o.Limits.Mode)
+	o.SubRequests, o.LimitMode = w.o.Limits.SubRequests, w.o.Limits.Mode
 	o.AnswerBytes = w.answerBytes()
 	o.Console = w.console
 	o.NodeJS = w.o.NodeJS
