@@ -51,6 +51,10 @@ var wordings = []struct {
 		"the platform runs no code from texts while it serves: compile templates and schemas at the top level of the module, or before the build",
 	},
 	{noOrigin, `write new URL("$1", request.url)`},
+	{
+		regexp.MustCompile(` is the site itself, which has no origin behind it;`),
+		"return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers",
+	},
 	{regexp.MustCompile(`^Can't modify immutable headers`), "copy it first: new Response(response.body, response), or new Request(request)"},
 	{regexp.MustCompile(`^(?:res|reply)\.\w+ is not a function$`), "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},
 	{regexp.MustCompile(`^D1_TYPE_ERROR: Type 'undefined'`), "bind null where there is no value"},

@@ -13,6 +13,7 @@ import (
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/web"
 )
 
 // advised are mistakes of authors who know other platforms, with the fix that is shown.
@@ -28,6 +29,7 @@ var advised = []struct{ code, want string }{
 	{`throw new Error("document is not defined")`, ""},
 	{`unheardOf()`, ""},
 	{`await fetch("/data.json")`, `ask for a public file as env.ASSETS.fetch(new URL("/data.json", request.url)), and call the function for what the Worker answers`},
+	{`return fetch("http://site.test/data.json")`, "return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers"},
 	{`return new Request("/x")`, `write new URL("/x", request.url)`},
 	{`return Response.redirect("/login")`, `write new URL("/login", request.url)`},
 	{`request.headers.set("a", "b")`, "copy it first: new Response(response.body, response), or new Request(request)"},
@@ -108,7 +110,7 @@ func fault(t *testing.T, code string, set *binding.Set) *pagesruntime.Error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := mustStart(t, code, pagesruntime.WorkerOptions{Map: text, Bindings: set})
+	w := mustStart(t, code, pagesruntime.WorkerOptions{Map: text, Bindings: set, Web: web.Options{IsSelf: func(host string) bool { return host == "site.test" }}})
 	_, err = w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 	f, ok := errors.AsType[*pagesruntime.Error](err)
 	if !ok {
