@@ -16,13 +16,6 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// What the upload takes; more is warned of (assumption: the platform document gives no numbers).
-const (
-	maxAssetBytes = 25 << 20
-	maxAssets     = 20_000
-	maxTotalBytes = 500 << 20
-)
-
 // candidate is a file of the assets folder. Paths have forward slashes.
 type candidate struct {
 	file string // relative to the site's folder
@@ -150,7 +143,7 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, 
 			found = append(found, m.AssetsFolder().KeyFault(c.file))
 		}
 		decomposed.addIf(!strings.HasSuffix(c.file, c.path), c.file)
-		large.addIf(c.info.Size() > maxAssetBytes, c.file)
+		large.addIf(c.info.Size() > manifest.MaxFileBytes, c.file)
 		unreachable.addIf(strings.Contains(c.path, "%"), c.file)
 		total += c.info.Size()
 		assets = append(assets, Asset{
@@ -162,11 +155,11 @@ func (w *walked) serve(m *manifest.Manifest, sources []string) (assets []Asset, 
 	found = append(found, w.unexpected(m)...)
 	found = append(found, decomposed.warn("asset-renamed", "rename it to form NFC", "%s in decomposed Unicode and served by the composed name")...)
 	found = append(found, unreachable.warn("asset-unreachable", `rename it without "%"`, `%s out of reach: no request path may hold "%%"`)...)
-	found = append(found, large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(maxAssetBytes)+" that an upload takes")...)
-	if len(assets) > maxAssets || total > maxTotalBytes {
+	found = append(found, large.warn("asset-too-large", "serve it from storage", "%s over the "+megabytes(manifest.MaxFileBytes)+" that an upload takes")...)
+	if len(assets) > manifest.MaxFiles || total > manifest.MaxBundleBytes {
 		found = append(found, warning("assets-too-many", m.Assets, "serve large collections from storage",
 			"the assets are %d files of %s together, over the %d files or %s that an upload takes",
-			len(assets), megabytes(total), maxAssets, megabytes(maxTotalBytes)))
+			len(assets), megabytes(total), manifest.MaxFiles, megabytes(manifest.MaxBundleBytes)))
 	}
 	return assets, found
 }

@@ -15,6 +15,7 @@ type assets struct {
 	pages  pageSearch
 	wrong  int // files that are refused
 	looked int // files whose first line was read
+	bytes  int64
 }
 
 // checkAssets walks the public files and compares them with the routes and forms.
@@ -43,6 +44,10 @@ func (b *bundle) checkAssets(dir string) {
 	if more := a.wrong - maxAssetFaults; more > 0 {
 		b.refuse(codeAssetCount, "/assets", plural(more, "more public file")+" cannot be served", "correct those that are listed first")
 	}
+	if b.upload && (len(a.files) > MaxFiles || a.bytes > MaxBundleBytes) {
+		b.refuse(codeAssetsTooMany, "/assets", fmt.Sprintf("the public files are %d of %s together, over the %d files or %s that an upload takes",
+			len(a.files), mebibytes(a.bytes), MaxFiles, mebibytes(MaxBundleBytes)), "serve large collections from storage")
+	}
 	b.checkCoverage(a)
 	b.checkLeaks(a)
 	b.checkPageForms(&a.pages)
@@ -62,12 +67,34 @@ func (b *bundle) asset(a *assets, e AssetEntry) {
 			return
 		}
 		a.files = append(a.files, e.Path)
+		b.checkSize(a, e)
 		b.checkKey(a, e)
 		if ext := strings.ToLower(path.Ext(e.Path)); ext == ".html" || ext == ".htm" {
 			b.page(a, e)
 		}
 	}
 }
+
+// checkSize refuses a file that no upload takes, where the site is to be one.
+func (b *bundle) checkSize(a *assets, e AssetEntry) {
+	if !b.upload {
+		return
+	}
+	info, err := e.Entry.Info()
+	if err != nil {
+		return // removed meanwhile
+	}
+	a.bytes += info.Size()
+	if info.Size() > MaxFileBytes {
+		b.refuseAsset(a, Diagnostic{
+			Severity: Error, Code: codeAssetTooLarge, File: e.File,
+			Message: fmt.Sprintf("%s has %s, over the %s that an upload takes", quote(e.File), plural(int(info.Size()), "byte"), mebibytes(MaxFileBytes)),
+			Fix:     "serve it from storage",
+		})
+	}
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
 // refuseAsset reports a file that cannot be served, up to a number.
 func (b *bundle) refuseAsset(a *assets, fault Diagnostic) {

@@ -32,6 +32,13 @@ const (
 	ReservedPreview = "__preview"
 )
 
+// What an upload takes of files, the manifest not counted.
+const (
+	MaxFileBytes   = 25 << 20 // of one file
+	MaxFiles       = 20_000
+	MaxBundleBytes = 500 << 20 // of all files together
+)
+
 // Bounds on what is read at all, so that a hostile file costs little. The document gives none.
 const (
 	maxManifestBytes = 256 << 10

@@ -71,6 +71,8 @@ const (
 	codeAssetLeak         = "asset-members-text"
 	codeAssetSecret       = "asset-secret"
 	codeAssetSource       = "asset-source"
+	codeAssetTooLarge     = "asset-too-large"
+	codeAssetsTooMany     = "assets-too-many"
 	codeEdgeLine          = "edge-rule-invalid"
 	codeEdgePath          = "edge-rule-path"
 	codeEdgeHeader        = "edge-rule-header"
@@ -112,6 +114,8 @@ var rules = [...]Rule{
 	{codeAssetLeak, "a public file holds the text of a page that is for members"},
 	{codeAssetSecret, "a public file holds a private key"},
 	{codeAssetSource, "the folder of the public assets is the site's own, and holds its source"},
+	{codeAssetTooLarge, "a public file is larger than an upload takes"},
+	{codeAssetsTooMany, "there are more public files, or more bytes of them, than an upload takes"},
 	{codeDateIgnored, "the compatibility date is not newer than the platform's own and has no effect"},
 	{codeDateInvalid, "the compatibility date is not a calendar day written YYYY-MM-DD"},
 	{codeDuplicateKey, "a key stands twice in one object"},

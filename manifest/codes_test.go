@@ -26,6 +26,8 @@ func siteCases() map[string]fstest.MapFS {
 		"asset-count":          site(assets, crowd(100_000)...),
 		"asset-members-text":   site(clubhouse, "p/club/a.html", "<p>The boat house key hangs behind the blue door.", "p/a.js", "The boat house key hangs behind the blue door."),
 		"asset-secret":         site(assets, "p/old.txt", "-----BEGIN PRIVATE KEY-----\n"),
+		"asset-too-large":      site(assets, "p/v.mp4", strings.Repeat("v", manifest.MaxFileBytes+1)),
+		"assets-too-many":      site(assets, crowd(manifest.MaxFiles+1)...),
 		"asset-source":         site(`{"entry":"w.js","assets":"."}`, "w.js", ""),
 		"route-uncovered":      site(`{"assets":"p","routes":[{"pattern":"/a","access":"members"}]}`, "p/a/b.txt", ""),
 		"flags-declared-twice": site(`{"runtime":{"compatibilityFlags":["nodejs_compat"]}}`, "wrangler.json", `{"compatibility_flags":["nodejs_compat"]}`),
@@ -120,7 +122,14 @@ func TestEveryCode(t *testing.T) {
 		if met[code] {
 			t.Errorf("%s: testdata/cases.txt has a case of it already", code)
 		}
-		_, diags := manifest.Load(fsys, manifest.FileName)
+		load := manifest.Load
+		if code == "asset-too-large" || code == "assets-too-many" {
+			if _, diags := load(fsys, manifest.FileName); len(diags) > 0 {
+				t.Errorf("%s: where nobody uploads the site, %v", code, diags)
+			}
+			load = manifest.LoadToUpload
+		}
+		_, diags := load(fsys, manifest.FileName)
 		if len(diags) == 0 {
 			t.Errorf("%s: the site has no fault", code)
 		}

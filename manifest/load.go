@@ -17,13 +17,27 @@ import (
 //
 // When the bundle ships a JSON runtime config that declares compatibility flags, the returned manifest
 // carries those.
-func Load(fsys fs.FS, name string) (*Manifest, Diagnostics) { return load(fsys, name, false) }
+func Load(fsys fs.FS, name string) (*Manifest, Diagnostics) { return load(fsys, name, purpose{}) }
 
 // LoadUnread is [Load] for who builds the site next: it leaves to the build, which reads every public file, what only
 // their bytes tell, that one is a private key ([HoldsKey]). Pages are read for their forms all the same.
-func LoadUnread(fsys fs.FS, name string) (*Manifest, Diagnostics) { return load(fsys, name, true) }
+func LoadUnread(fsys fs.FS, name string) (*Manifest, Diagnostics) {
+	return load(fsys, name, purpose{unread: true})
+}
 
-func load(fsys fs.FS, name string, unread bool) (*Manifest, Diagnostics) {
+// LoadToUpload is [Load] for who asks whether the site can be published: more of public files than an upload takes is an
+// error. On this machine such a site runs.
+func LoadToUpload(fsys fs.FS, name string) (*Manifest, Diagnostics) {
+	return load(fsys, name, purpose{upload: true})
+}
+
+// purpose is what a site is checked for.
+type purpose struct {
+	unread bool // see LoadUnread
+	upload bool // see LoadToUpload
+}
+
+func load(fsys fs.FS, name string, to purpose) (*Manifest, Diagnostics) {
 	src, err := readFile(fsys, name, maxManifestBytes+1)
 	if err != nil {
 		d := newDocument("")
@@ -38,7 +52,7 @@ func load(fsys fs.FS, name string, unread bool) (*Manifest, Diagnostics) {
 	if d.root == nil || d.root.kind != objectNode {
 		return d.finish()
 	}
-	b := &bundle{document: d, fsys: fsys, unread: unread}
+	b := &bundle{document: d, fsys: fsys, purpose: to}
 	if dir := path.Dir(name); dir != "." {
 		if b.fsys, err = fs.Sub(fsys, dir); err != nil {
 			d.add(Error, codeFileMissing, "", span{}, reason(err), "")
@@ -56,8 +70,8 @@ func load(fsys fs.FS, name string, unread bool) (*Manifest, Diagnostics) {
 // bundle is a document together with the files it is about.
 type bundle struct {
 	*document
-	fsys   fs.FS
-	unread bool // see LoadUnread
+	purpose
+	fsys fs.FS
 }
 
 // check runs every rule that looks at files. It returns the compatibility flags of a JSON runtime config.

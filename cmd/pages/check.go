@@ -119,7 +119,7 @@ func (k checker) file(path string) checked {
 		seen = newRecorder(fsys)
 		fsys = seen
 	}
-	_, r := k.loadFrom(fsys, path, manifest.Load)
+	_, r := k.loadFrom(fsys, path, manifest.LoadToUpload)
 	if seen != nil {
 		r.looked = seen.paths(filepath.Dir(path))
 	}

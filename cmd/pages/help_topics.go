@@ -129,7 +129,8 @@ otherwise one day; ARCHITECTURE.md says where each is in the code.
                      behind the same gate
   members            the Worker hears who is signed in on members routes only
   static files       /about is about.html, /dir leads to /dir/, the nearest 404.html answers
-                     where nothing is; 25 MiB a file, 20,000 files and 500 MiB in all warn
+                     where nothing is; an upload takes 25 MiB a file, 20,000 files and
+                     500 MiB in all
   .assetsignore      what it lists is not public, and is not sent
   _headers           and _redirects count as Cloudflare documents them, behind the gate;
                      pages dev --edge-rules off leaves them aside

@@ -353,3 +353,10 @@ func FuzzCheckPath(f *testing.F) {
 		}
 	})
 }
+
+// What is told of an upload where a site is checked is what a service takes.
+func TestLimitsOfManifest(t *testing.T) {
+	if manifest.MaxFileBytes != toolapi.MaxFileBytes || manifest.MaxFiles != toolapi.MaxFiles || manifest.MaxBundleBytes != toolapi.MaxBundleBytes {
+		t.Error("the manifest's limits are not those of uploads")
+	}
+}

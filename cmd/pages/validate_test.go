@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// TestValidateSaysWhatNoUploadTakes: a public file that is too large for an upload is an error of validate, and
+// keeps nobody from working on the site.
+func TestValidateSaysWhatNoUploadTakes(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), `{"assets": "public"}`)
+	put(t, filepath.Join(dir, "public", "film.mp4"), "")
+	if err := os.Truncate(filepath.Join(dir, "public", "film.mp4"), manifest.MaxFileBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	const said = `error: "public/film.mp4" has 26214401 bytes, over the 25.0 MiB that an upload takes [asset-too-large]`
+	if _, stderr, code := pages(t, "-C", dir, "validate"); code != 1 || !strings.Contains(stderr, said) {
+		t.Errorf("validate ends with %d and says %s", code, stderr)
+	}
+	if _, stderr, code := pages(t, "-C", dir, "validate", "--manifest-only"); code != 0 {
+		t.Errorf("of the manifest alone, validate ends with %d and says %s", code, stderr)
+	}
+	if _, stderr, code := pages(t, "-C", dir, "build"); code != 0 || !strings.Contains(stderr, "asset-too-large") {
+		t.Errorf("build ends with %d and says %s", code, stderr)
+	}
+	if _, stderr, code := pages(t, "-C", dir, "routes"); code != 0 {
+		t.Errorf("routes ends with %d and says %s", code, stderr)
+	}
+}
