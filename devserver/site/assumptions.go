@@ -36,7 +36,8 @@ import (
 //
 // Forms. The fields "form", "_next" (where to go afterwards) and "_token" (an
 // idempotency key) are for the platform and are not stored; every other name,
-// whatever it looks like, is the author's. A post without a single answer and
+// whatever it looks like, is the author's, and gets an array where it comes more than once; two names
+// of forms are refused. A post without a single answer and
 // without a form's name says nothing and is refused. Of an uploaded file the lead
 // says name, media type, size and SHA-256; the bytes are an object of their own, which
 // whoever may read the leads can save, and the site's code cannot. A submissions row gets the fields whose names are

@@ -60,6 +60,8 @@ var (
 	errTooManyFields = refuse(http.StatusUnprocessableEntity, "too_many_fields", "the form has more than 100 answers")
 	errTooManyFiles  = refuse(http.StatusUnprocessableEntity, "too_many_files", "the form has more than 5 files")
 	errFormEmpty     = refuse(http.StatusUnprocessableEntity, "form_empty", "the form was sent without a single field")
+	errFormAmbiguous = refuse(http.StatusUnprocessableEntity, "form_ambiguous",
+		"the post names two forms: the field \"form\" says which one was sent, so no other field may be called that")
 	errFormMalformed = refuse(http.StatusBadRequest, "form_malformed", "the form data is malformed")
 	errFormType      = refuse(http.StatusUnsupportedMediaType, "form_type_unknown",
 		"a form is sent as application/x-www-form-urlencoded, multipart/form-data or application/json, in UTF-8")
@@ -145,7 +147,7 @@ func checkField(name string, size int) error {
 // values could mean either.
 func (f *formReader) addControl(name, value string) error {
 	if before, ok := f.control[name]; ok && before != value && name == fieldForm {
-		return refuse(http.StatusUnprocessableEntity, "form_ambiguous", "the post names two forms")
+		return errFormAmbiguous
 	}
 	f.control[name] = value
 	return nil

@@ -80,7 +80,7 @@ func (x *exchange) post(f *formReader, name string) (post, error) {
 	case name == "":
 		name = given
 	case named && given != name:
-		return post{}, refuse(http.StatusUnprocessableEntity, "form_ambiguous", "the post names two forms")
+		return post{}, errFormAmbiguous
 	}
 	if !formName(name) {
 		return post{}, refuse(http.StatusUnprocessableEntity, "form_name_invalid",

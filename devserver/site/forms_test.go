@@ -309,8 +309,10 @@ func TestFormRefusals(t *testing.T) {
 	if got := b.get(t, "/__pages/forms"); got.status != 405 || got.header.Get("Allow") != "POST" {
 		t.Errorf("GET: %d", got.status)
 	}
-	if got := b.do(t, nil, "POST", "/__pages/forms/other", "form=contact", formType); got.status != 422 {
-		t.Errorf("two names: %d", got.status)
+	for path, body := range map[string]string{"/__pages/forms/other": "form=contact", "/__pages/forms": "form=contact&form=other"} {
+		if got := b.do(t, nil, "POST", path, body, formType); got.status != 422 || !strings.Contains(got.body, `the field \"form\" says which one was sent`) {
+			t.Errorf("two names: %d %s", got.status, got.body)
+		}
 	}
 	if got := b.do(t, nil, "POST", "/__pages/forms", "form=X", formType, "Accept: text/html"); got.status != 422 || !strings.Contains(got.body, "<h1>") {
 		t.Errorf("a browser gets %d %s", got.status, got.body)
