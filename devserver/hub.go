@@ -52,6 +52,7 @@ type Hub struct {
 	pages    audience // of the reload stream
 	viewers  audience // of the dashboard's stream
 	closed   bool
+	told     map[string]bool // directives that forbid the reload script
 }
 
 // updateMessage tells pages that the site has a new version.
@@ -72,7 +73,7 @@ func NewHub(o HubOptions) *Hub {
 	h := &Hub{
 		mode: o.LiveReload, now: o.Now, logger: o.Logger, tools: o.Tools,
 		token: rand.Text(), boot: rand.Text()[:6],
-		pages: audience{}, viewers: audience{}, info: Describe(nil),
+		pages: audience{}, viewers: audience{}, info: Describe(nil), told: map[string]bool{},
 	}
 	if h.mode == "" {
 		h.mode = Hot
@@ -84,6 +85,17 @@ func NewHub(o HubOptions) *Hub {
 		h.logger = slog.New(slog.DiscardHandler)
 	}
 	return h
+}
+
+// tellObstacle says in the log why a page will not reload, once for each directive that forbids it.
+func (h *Hub) tellObstacle(r *http.Request, o obstacle) {
+	h.mu.Lock()
+	known := h.told[o.directive]
+	h.told[o.directive] = true
+	h.mu.Unlock()
+	if o.directive != "" && !known {
+		h.logger.Warn("live reload does not work on "+r.URL.EscapedPath()+`: its Content-Security-Policy forbids it with "`+o.text+`"`, "fix", o.fix)
+	}
 }
 
 // Token is the secret of this run: "Authorization: Bearer TOKEN" opens the tools

@@ -23,7 +23,8 @@ import (
 //     gets a suffix of this run and version, since the bytes are others; a
 //     navigation's If-None-Match is translated back, so 304 still works;
 //   - a script nonce in the page's Content-Security-Policy is used. The policy itself
-//     stays as it is, even if it forbids the script.
+//     stays as it is, even if it forbids the script: then the log says so, once for
+//     each directive (policy.go).
 
 // inject wraps the site for live reload.
 func (h *Hub) inject(next http.Handler) http.Handler {
@@ -37,7 +38,7 @@ func (h *Hub) inject(next http.Handler) http.Handler {
 		}
 		version := h.current()
 		iw := &injector{
-			ResponseWriter: w, version: version, head: r.Method == http.MethodHead,
+			ResponseWriter: w, hub: h, r: r, version: version, head: r.Method == http.MethodHead,
 			suffix: fmt.Sprintf("~%s.%d", h.boot, version), length: -1,
 		}
 		iw.translate(r)
@@ -66,6 +67,8 @@ func showsDocument(r *http.Request) bool {
 // injector is the response of one navigation.
 type injector struct {
 	http.ResponseWriter
+	hub     *Hub
+	r       *http.Request
 	version int64
 	suffix  string // of entity tags
 	head    bool
@@ -118,7 +121,10 @@ func (w *injector) WriteHeader(status int) {
 		w.retag(h)
 	}
 	if inject {
-		w.element = reloadElement(w.version, scriptNonce(h.Values("Content-Security-Policy")))
+		policies := h.Values("Content-Security-Policy")
+		nonce := scriptNonce(policies)
+		w.hub.tellObstacle(w.r, obstacleOf(policies, w.r, nonce))
+		w.element = reloadElement(w.version, nonce)
 		if n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64); err == nil {
 			w.length = n
 			h.Set("Content-Length", strconv.FormatInt(n+int64(len(w.element)), 10))

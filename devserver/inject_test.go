@@ -1,10 +1,13 @@
 package devserver
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -204,6 +207,58 @@ func TestScriptNonce(t *testing.T) {
 	}
 	if got := reloadElement(7, "abc"); got != "\n<script src=\"/__pages/reload.js?v=7\" nonce=\"abc\"></script>\n" {
 		t.Errorf("element = %q", got)
+	}
+}
+
+// Where a page's policy forbids the script, or its stream, the log says so: once for each directive, with a way out.
+func TestPoliciesAgainstReload(t *testing.T) {
+	tests := []struct{ policy, directive string }{
+		{"", ""},
+		{"default-src 'self'", ""},
+		{"default-src 'none'; script-src 'nonce-a1'; connect-src 'self'", ""},
+		{"script-src 'strict-dynamic' 'nonce-a1'; connect-src *", ""},
+		{"script-src HTTP://LocalHost:8788/__pages/; connect-src localhost:*", ""},
+		{"script-src http: ; connect-src 127.0.0.1:8788 localhost:8788/__pages/reload", ""},
+		{"sandbox allow-scripts allow-same-origin allow-forms", ""},
+		{"style-src 'none'; img-src 'none'", ""},
+		{"script-src 'self'; script-src 'none'", ""}, // the second does not count
+
+		{"sandbox", "sandbox"},
+		{"sandbox allow-scripts", "sandbox"},
+		{"default-src 'none'", "default-src"},
+		{"default-src 'self'; script-src https://cdn.test 'unsafe-inline'", "script-src"},
+		{"default-src 'self'; script-src", "script-src"},
+		{"script-src-elem 'none'; script-src 'self'", "script-src-elem"},
+		{"script-src 'strict-dynamic' 'self' 'sha256-x'", "script-src"},
+		{"script-src localhost", "script-src"}, // port 80
+		{"script-src http://localhost:8788/js/", "script-src"},
+		{"script-src https:", "script-src"},
+		{"script-src 'self'; connect-src https://api.test", "connect-src"},
+		{"default-src 'self', script-src 'none'", "script-src"}, // two policies
+	}
+	r := httptest.NewRequest(http.MethodGet, "http://localhost:8788/a", nil)
+	for _, test := range tests {
+		policies := []string{test.policy}
+		if got := obstacleOf(policies, r, scriptNonce(policies)); got.directive != test.directive || (got.fix == "") != (test.directive == "") {
+			t.Errorf("%s: %+v, want %q", test.policy, got, test.directive)
+		}
+	}
+
+	var log bytes.Buffer
+	hub := NewHub(HubOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	server := httptest.NewServer(hub.inject(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Security-Policy", r.URL.Query().Get("policy"))
+		fmt.Fprint(w, "<p>page")
+	})))
+	t.Cleanup(server.Close)
+	for _, policy := range []string{"default-src 'self'", "sandbox", "sandbox allow-forms", "script-src 'none'"} {
+		askURL(t, http.MethodGet, server.URL+"/a?policy="+url.QueryEscape(policy), asDocument)
+	}
+	askURL(t, http.MethodGet, server.URL+"/a?policy=connect-src", "Accept: */*")
+	server.Close()
+	if got := log.String(); strings.Count(got, "live reload does not work on /a") != 2 || strings.Count(got, "reload its pages by hand") != 2 || !strings.Contains(got, `with \"script-src 'none'\"`) {
+		t.Errorf("logged %s", got)
 	}
 }
 

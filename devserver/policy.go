@@ -1,0 +1,138 @@
+package devserver
+
+import (
+	"net"
+	"net/http"
+	"strings"
+)
+
+// This file reads a page's Content-Security-Policy for whether the reload script works under it. A browser
+// tells nobody but its own console what it forbade, and a page that is not reloaded looks like a save that
+// had no effect. https://www.w3.org/TR/CSP3/
+
+// obstacle is what of a page's policies keeps the script from its work.
+type obstacle struct {
+	directive string // "" for nothing
+	text      string // as the policy has it
+	fix       string
+}
+
+const byHand = ", or reload its pages by hand"
+
+// obstacleOf reads the policies of a page that r asked for, whose script has a nonce or "" for none.
+func obstacleOf(policies []string, r *http.Request, nonce string) obstacle {
+	for policy := range strings.SplitSeq(strings.Join(policies, ","), ",") {
+		p := directivesOf(policy)
+		if flags, ok := p["sandbox"]; ok && !(hasToken(flags, "allow-scripts") && hasToken(flags, "allow-same-origin")) {
+			return obstacle{"sandbox", shownDirective("sandbox", flags), "give it allow-scripts and allow-same-origin under pages dev" + byHand}
+		}
+		if name, sources, ok := p.first("script-src-elem", "script-src", "default-src"); ok && !allows(sources, r, scriptPath, nonce) {
+			return obstacle{name, shownDirective(name, sources), "let script-src have 'self' or a nonce under pages dev" + byHand}
+		}
+		if name, sources, ok := p.first("connect-src", "default-src"); ok && !allows(sources, r, streamPath, "") {
+			return obstacle{name, shownDirective(name, sources), "let connect-src have 'self' under pages dev" + byHand}
+		}
+	}
+	return obstacle{}
+}
+
+// directives are those of one policy, by name.
+type directives map[string][]string
+
+func directivesOf(policy string) directives {
+	all := directives{}
+	for directive := range strings.SplitSeq(policy, ";") {
+		fields := strings.Fields(directive)
+		if len(fields) == 0 {
+			continue
+		}
+		if name := strings.ToLower(fields[0]); all[name] == nil { // a second one of a name does not count
+			all[name] = fields[1:]
+		}
+	}
+	return all
+}
+
+// first is the first of some directives that the policy has: the later ones stand in for it.
+func (d directives) first(names ...string) (name string, sources []string, ok bool) {
+	for _, name := range names {
+		if sources, ok := d[name]; ok {
+			return name, sources, true
+		}
+	}
+	return "", nil, false
+}
+
+func hasToken(list []string, token string) bool {
+	for _, each := range list {
+		if strings.EqualFold(each, token) {
+			return true
+		}
+	}
+	return false
+}
+
+// allows reports whether sources let a page load path from where it came from itself.
+func allows(sources []string, r *http.Request, path, nonce string) bool {
+	if nonce != "" && hasToken(sources, "'nonce-"+nonce+"'") {
+		return true
+	}
+	if hasToken(sources, "'strict-dynamic'") && path == scriptPath {
+		return false
+	}
+	for _, source := range sources {
+		if isOwn(strings.ToLower(source), r, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOwn reports whether a source is where r went, and holds path.
+func isOwn(source string, r *http.Request, path string) bool {
+	scheme := "http"
+	if r.Header.Get("X-Forwarded-Proto") == "https" { // a tunnel
+		scheme = "https"
+	}
+	switch source {
+	case "'self'", "*", "http:", scheme + ":":
+		return true
+	}
+	if named, rest, ok := strings.Cut(source, "://"); ok {
+		if named != scheme && named != "http" {
+			return false
+		}
+		source = rest
+	}
+	at, under, _ := strings.Cut(source, "/")
+	if under = "/" + under; !strings.HasSuffix(under, "/") && under != path || !strings.HasPrefix(path, under) {
+		return false
+	}
+	return isHost(at, strings.ToLower(r.Host), scheme)
+}
+
+// isHost compares the host of a source with that of a request. A source without a port has the scheme's.
+func isHost(source, host, scheme string) bool {
+	standard := map[string]string{"http": "80", "https": "443"}[scheme]
+	name, port := hostAndPort(host, standard)
+	wanted, wantedPort := hostAndPort(source, standard)
+	suffix, wild := strings.CutPrefix(wanted, "*")
+	return (wantedPort == "*" || wantedPort == port) && (wanted == name || wild && strings.HasPrefix(suffix, ".") && strings.HasSuffix(name, suffix))
+}
+
+func hostAndPort(host, standard string) (name, port string) {
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		return name, port
+	}
+	return host, standard
+}
+
+// shownDirective is a directive as the log shows it.
+func shownDirective(name string, values []string) string {
+	const most = 80
+	text := strings.TrimSpace(name + " " + strings.Join(values, " "))
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
