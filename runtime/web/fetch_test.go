@@ -138,6 +138,7 @@ func TestFetch(t *testing.T) {
 		{`const r = await fetch("{B}/cut"); await r.text()`, `/TypeError: the body could not be read: unexpected EOF/`},
 		{`const c = new AbortController(); const r = await fetch("{B}/slow", { signal: c.signal }); c.abort(); await r.text()`, `AbortError: The operation was aborted`},
 		{`const c = new AbortController(); const r = await fetch("{B}/slow", { signal: c.signal }); const read = r.body.getReader(); await read.read(); c.abort("mine"); await read.read()`, `mine`},
+		{`const c = new AbortController(); const r = await fetch("{B}/slow", { signal: c.signal }); const kept = caches.default.put("https://c.test/", r); c.abort(); await kept`, `AbortError: The operation was aborted`},
 		{`await fetch("{B}/echo", { signal: AbortSignal.abort() })`, `AbortError: The operation was aborted`},
 		{
 			`let why = "none"; const body = new ReadableStream({ cancel(reason) { why = reason; } });

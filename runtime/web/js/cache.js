@@ -39,15 +39,15 @@ class Cache {
     if (get(state.list, "vary")?.split(",").some((name) => name.trim() === "*")) throw new TypeError("Cannot cache response with 'Vary: *' header.");
     if (status === 101 || state.extra?.webSocket) throw new TypeError("Cannot cache WebSocket upgrade response.");
     if (unusable(state)) throw new TypeError("Body has already been used. It can only be used once. Use tee() first if you need to read it twice.");
-    let body = takeBody(state), handle = -1;
+    let body = takeBody(state);
     if (status === 304) {
       console.warn("Cache.put: an answer with status 304 is not kept: it has no body of its own");
       return;
     }
     const answer = state.list.slice();
     if (isStream(body)) body = await readCached(body);
-    if (body instanceof HostBody) handle = body.handle, body = null;
-    const reason = await host.cache_put(name, url, list, status, answer, body, handle, state.extra?.manual ?? false);
+    const keep = (bytes, handle) => host.cache_put(name, url, list, status, answer, bytes, handle, state.extra?.manual ?? false);
+    const reason = await (body instanceof HostBody ? body.read((handle) => keep(null, handle)) : keep(body, -1));
     if (reason !== null) console.debug(`Cache.put: the answer for ${url} is not kept: ${reason}`);
   }
   async delete(request, options = undefined) {
