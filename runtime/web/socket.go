@@ -297,10 +297,14 @@ func (s *socket) run(conn *websocket.Conn) {
 	work.Wait()
 	select {
 	case err := <-closed:
-		if err == nil && last.code == websocket.StatusAbnormalClosure {
-			s.mu.Lock()
-			last = s.end // Close has read the peer's answer, which is an echo
-			s.mu.Unlock()
+		if last.code == websocket.StatusAbnormalClosure { // Close has read the peer's end
+			if own, ok := errors.AsType[websocket.CloseError](err); ok {
+				last = frame{kind: socketClosed, code: own.Code, reason: own.Reason}
+			} else if err == nil { // which is an echo
+				s.mu.Lock()
+				last = s.end
+				s.mu.Unlock()
+			}
 		}
 	default:
 	}

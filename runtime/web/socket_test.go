@@ -411,6 +411,10 @@ func echoServer(t *testing.T) string {
 				return
 			}
 			_ = conn.Write(context.WithoutCancel(r.Context()), kind, fmt.Appendf(nil, "%s %s", r.Header.Get("X-Mine"), data))
+			if string(data) == "last" {
+				_ = conn.Close(4001, "mine")
+				return
+			}
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -427,6 +431,9 @@ func TestWebSocketClient(t *testing.T) {
 		{`const r = await fetch("http://` + host + `/", { headers: { Upgrade: "websocket", "X-Mine": "m" } }); const ws = r.webSocket; ws.accept();
 		const got = new Promise((done) => ws.addEventListener("message", (e) => done(e.data))); ws.send("hi"); const said = await got;
 		const end = new Promise((done) => ws.addEventListener("close", (e) => done([e.code, e.wasClean]))); ws.close(1000, "bye"); return [r.status, said, await end];`, `[101,"m hi",[1000,true]]`},
+		// Both sides close, and the Worker is busy while the end of the other comes.
+		{`const ws = new WebSocket("ws://` + host + `/x"); ws.onopen = () => ws.send("last"); ws.onmessage = () => { ws.close(); for (let i = 0; i < 2e6; i++); };
+		return await new Promise((done) => { ws.onclose = (e) => done([e.code, e.reason, e.wasClean]); });`, `[4001,"mine",true]`},
 		{`const r = await fetch("http://` + host + `/refuse", { headers: { Upgrade: "websocket" } }); return [r.status, r.webSocket];`, `[403,null]`},
 		{`const ws = new WebSocket("ws://` + host + `/x"); const L = [ws.bufferedAmount];
 		await new Promise((done) => { ws.onopen = () => { ws.send("h\u00e9"); L.push(ws.bufferedAmount); ws.send(new Uint8Array(5)); ws.send(new Blob(["four"])); ws.send(""); L.push(ws.bufferedAmount); };
