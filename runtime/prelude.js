@@ -1,6 +1,6 @@
 // The script that every isolate has evaluated before the Worker: it installs
 // the globals, and its default export are the entry points that Go calls.
-import { backtrace, begin, blank, cancel, dispatch, forget, handled, letGo, noteMatches, provide, rejected, socket, wasmCall, wasmError, wasmGrown, wasmLost } from "./web/js/index.js";
+import { backtrace, begin, blank, cancel, dispatch, forget, handled, letGo, noteMatches, provide, rejected, socket, wasmCall, wasmCaught, wasmError, wasmGrown, wasmLost, wasmSlot, wasmThrown } from "./web/js/index.js";
 import { follow, leave, node } from "./node/js/prelude.js";
 import { makeEnv } from "./binding/js/index.js";
 
@@ -25,9 +25,12 @@ export default {
   letGo,
   noteMatches,
   wasmCall,
+  wasmCaught,
   wasmError,
   wasmGrown,
   wasmLost,
+  wasmSlot,
+  wasmThrown,
   node,
   follow,
   leave,

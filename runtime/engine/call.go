@@ -92,7 +92,7 @@ func (c *Call) Bool(i int) bool {
 }
 
 // IsNullish reports whether argument i is null, undefined or absent.
-func (c *Call) IsNullish(i int) bool { return c.arg(i).isNullish() }
+func (c *Call) IsNullish(i int) bool { return c.arg(i).IsNullish() }
 
 // View is the bytes of the ArrayBuffer, typed array or DataView that argument i
 // is, in place: valid until the Func returns or uses another method of Call.

@@ -76,7 +76,7 @@ func settleOwned(vm *VM, stack []uint64) {
 		if owner := vm.readU32(at + fuel.Owner); owner != 0 && owner != vm.scope.number {
 			c := vm.crossingTo(owner, from)
 			if c.promise == 0 {
-				c.promise, c.value, c.rejected = vm.newPending(), vm.dup(value), rejected
+				c.promise, c.value, c.rejected = vm.newPending(), vm.Dup(value), rejected
 			}
 			vm.moveTo(at, vm.reactions(c.promise, rejected))
 		}
@@ -137,7 +137,8 @@ func (vm *VM) moveTo(item, list uint32) {
 	link(item, list)
 }
 
-func (vm *VM) dup(v Value) Value { return Value(vm.call(fnDup, uint64(vm.js), uint64(v))) }
+// Dup is v once more.
+func (vm *VM) Dup(v Value) Value { return Value(vm.call(fnDup, uint64(vm.js), uint64(v))) }
 
 // cross returns the next crossing, nil when there is none.
 func (vm *VM) cross() *crossing {

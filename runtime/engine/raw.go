@@ -43,6 +43,9 @@ type ThrownError struct{ value Value }
 // Error implements error.
 func (t *ThrownError) Error() string { return "JavaScript threw" }
 
+// Value is what was thrown; it stays the error's.
+func (t *ThrownError) Value() Value { return t.value }
+
 // thrown takes the pending exception out of the VM.
 func (vm *VM) thrown() *ThrownError {
 	return &ThrownError{Value(vm.call(fnGetException, uint64(vm.js)))}

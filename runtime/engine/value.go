@@ -54,7 +54,7 @@ func floatValue(f float64) Value {
 	return Value(bits - floatShift)
 }
 
-func (v Value) isNullish() bool { return v.tag() == tagNull || v.tag() == tagUndefined }
+func (v Value) IsNullish() bool { return v.tag() == tagNull || v.tag() == tagUndefined }
 
 type undefined struct{}
 

@@ -63,13 +63,16 @@ func (s *store) enter(n int) (*frame, uint64, error) {
 func (s *store) leave(had uint64) {
 	s.depth--
 	s.stack.Set(had)
+	if s.depth == 0 {
+		s.sweepBoxes()
+	}
 }
 
 // call calls f with what the arguments are after conversion. The error is one for
 // JavaScript.
 func (s *store) call(f function, args func(i int) engine.Value) (any, error) {
 	t := f.typ()
-	if t.Has(rewrite.V128) {
+	if t.Has(rewrite.V128, rewrite.Exnref) {
 		return nil, engine.TypeError("type incompatibility when transforming from/to JS")
 	}
 	fr, had, err := s.enter(max(len(t.Params), len(t.Results)))
@@ -84,6 +87,9 @@ func (s *store) call(f function, args func(i int) engine.Value) (any, error) {
 	}
 	if err := f.instance.run(f.name(), fr.values); err != nil {
 		return nil, s.failure(err)
+	}
+	if s.raised.Get() != 0 {
+		return nil, s.failure(s.end())
 	}
 	if err := s.flush(); err != nil {
 		return nil, err
@@ -104,12 +110,12 @@ func (s *store) call(f function, args func(i int) engine.Value) (any, error) {
 }
 
 // callImport calls an imported function: rewrite.HostCall. A failure is a panic,
-// which unwinds the instance.
+// which unwinds the instance; an exception is one where code is not lowered.
 func (s *store) callImport(stack []uint64) {
 	in, index := s.instances[int(uint32(stack[0]))], uint32(stack[1])
-	t := in.program.FuncType(index)
+	t, f, throws := in.program.FuncType(index), in.imports[index], in.program.Throws
 	var err error
-	switch f := in.imports[index]; {
+	switch {
 	case t.Has(rewrite.V128):
 		err = engine.TypeError("type incompatibility when transforming from/to JS")
 	case f.instance != nil:
@@ -117,8 +123,11 @@ func (s *store) callImport(stack []uint64) {
 	default:
 		err = s.callJS(in, index, t, stack)
 	}
-	if err != nil {
+	if err != nil && !(throws && s.raise(err)) {
 		panic(err)
+	}
+	if f.instance != nil && !throws && s.raised.Get() != 0 {
+		panic(s.end())
 	}
 }
 
@@ -131,6 +140,9 @@ func (s *store) callOther(f function, stack []uint64, params, results int) error
 	defer s.leave(had)
 	copy(fr.values, stack[2:2+params])
 	if err := f.instance.run(f.name(), fr.values); err != nil {
+		if e, ok := errors.AsType[*exception](err); ok {
+			return e
+		}
 		return s.failure(err)
 	}
 	copy(stack, fr.values[:results])
@@ -294,6 +306,11 @@ func (s *store) index() error {
 // failure is the error for JavaScript of a call that failed: an exception goes on
 // as it is, a trap is a RuntimeError. All else ends the turn.
 func (s *store) failure(err error) error {
+	if e, ok := errors.AsType[*exception](err); ok {
+		s.resume(*e)
+		return s.thrown()
+	}
+	s.release(*s.end()) // a trap is not raised
 	if t, ok := errors.AsType[*engine.ThrownError](err); ok {
 		return t
 	}

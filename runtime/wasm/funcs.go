@@ -26,8 +26,12 @@ func Names() []string { return slices.Sorted(maps.Keys(Funcs())) }
 //
 // They call these entry points of the prelude: wasmCall(instance, import, …) calls
 // an imported function, wasmGrown(instance) tells of a memory that grew, wasmLost()
-// is the numbers of instances that JavaScript has no way to any more, and
-// wasmError(class, message) is an error of WebAssembly's own.
+// is the numbers of instances that JavaScript has no way to any more,
+// wasmError(class, message) is an error of WebAssembly's own,
+// wasmThrown(tag, types, instance, …) an exception of a tag that is the instance's,
+// wasmCaught(value) what an instance may know of what was thrown: null when it may
+// not catch it, [tag, …] of an exception, [] of anything else; and wasmSlot(value)
+// is the value as an externref.
 func Funcs() map[string]engine.Func {
 	all := map[string]engine.Func{}
 	for name, f := range map[string]func(s *store, c *engine.Call) (any, error){
@@ -37,6 +41,7 @@ func Funcs() map[string]engine.Func {
 		"wasm_memory": newMemory, "wasm_buffer": buffer, "wasm_detach": detach, "wasm_grow": growMemory,
 		"wasm_table": newTable, "wasm_table_size": tableSize, "wasm_table_get": tableGet, "wasm_table_set": tableSet, "wasm_table_grow": tableGrow,
 		"wasm_global": newGlobal, "wasm_global_get": globalGet, "wasm_global_set": globalSet,
+		"wasm_tag":     newTag,
 		"wasm_externs": liveExterns, "wasm_collect": collect,
 	} {
 		all[name] = func(c *engine.Call) (any, error) {
@@ -182,7 +187,8 @@ func instantiate(s *store, c *engine.Call) (any, error) {
 	return in.id, nil
 }
 
-// exported is an export of an instance: code and instance are where it is.
+// exported is an export of an instance: code and instance are where it is; a tag's
+// code is its number.
 type exported struct {
 	Name     string  `json:"name"`
 	Kind     byte    `json:"kind"`
@@ -221,6 +227,12 @@ func (in *instance) exported(e rewrite.Export) exported {
 		p := in.globals[e.Index]
 		x.Instance, x.Code, x.Mutable = p.instance.id, p.code(), p.globalType().Mutable
 		x.Type = typeText(p.instance.program, rewrite.Global, p.index)
+	case rewrite.Tag:
+		t := in.store.tags[in.tags[e.Index]]
+		x.Code, x.Type = float64(in.tags[e.Index]), t.typ.Key()
+		if t.instance != nil {
+			x.Instance = t.instance.id
+		}
 	}
 	return x
 }
@@ -354,6 +366,8 @@ func valType(letter string) rewrite.ValType {
 		return rewrite.Funcref
 	case "v":
 		return rewrite.V128
+	case "e":
+		return rewrite.Exnref
 	}
 	return rewrite.Externref
 }
@@ -509,6 +523,7 @@ func liveExterns(s *store, _ *engine.Call) (any, error) {
 			}
 		}
 	}
+	s.boxedExterns(live)
 	list := make([]any, 0, len(live))
 	for slot := range live {
 		list = append(list, int(slot))

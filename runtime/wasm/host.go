@@ -21,7 +21,7 @@ func storeOf(ctx context.Context) *store {
 
 // linkHost provides the functions that every program has.
 func (r *Runtime) linkHost(ctx context.Context) error {
-	one := []api.ValueType{api.ValueTypeI32}
+	one, ref := []api.ValueType{api.ValueTypeI32}, []api.ValueType{api.ValueTypeExternref}
 	b := r.wazero.NewHostModuleBuilder(rewrite.Host)
 	for _, f := range []struct {
 		name            string
@@ -31,6 +31,10 @@ func (r *Runtime) linkHost(ctx context.Context) error {
 		{rewrite.HostInterrupt, nil, nil, func(s *store, _ []uint64) { s.vm.Interrupt() }},
 		{rewrite.HostOverflow, nil, nil, func(*store, []uint64) { panic(errOverflow()) }},
 		{rewrite.HostAllow, one, one, func(s *store, stack []uint64) { stack[0] = s.allow(uint32(stack[0])) }},
+		{rewrite.HostDiscard, nil, nil, func(s *store, _ []uint64) { s.release(s.under()) }},
+		{rewrite.HostKeep, nil, nil, func(s *store, _ []uint64) { s.keep(s.under()) }},
+		{rewrite.HostRef, append(one, one...), ref, func(s *store, stack []uint64) { stack[0] = s.ref(stack[0], stack[1]) }},
+		{rewrite.HostThrow, ref, nil, func(s *store, stack []uint64) { s.throw(stack[0]) }},
 	} {
 		b.NewFunctionBuilder().WithGoFunction(api.GoFunc(
 			func(ctx context.Context, stack []uint64) { f.call(storeOf(ctx), stack) },
@@ -61,12 +65,41 @@ func (r *Runtime) linkCalls(ctx context.Context, m *rewrite.Module) error {
 		}
 		r.calls[t.CallKey()] = struct{}{}
 	}
+	for _, i := range m.Tags {
+		if err := r.linkTag(ctx, rewrite.Held(m.Types[i])); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// linkTag provides the functions for exceptions that hold values of the types.
+func (r *Runtime) linkTag(ctx context.Context, held []rewrite.ValType) error {
+	module := rewrite.PrefixTag + rewrite.FuncType{Params: held}.Key()
+	if _, done := r.calls[module]; done {
+		return nil
+	}
+	one := []api.ValueType{api.ValueTypeI32}
+	n := len(held)
+	_, err := r.wazero.NewHostModuleBuilder(module).
+		NewFunctionBuilder().WithGoFunction(api.GoFunc(
+		func(ctx context.Context, stack []uint64) { storeOf(ctx).box(stack, n) },
+	), append(one, valueTypes(held)...), nil).Export(rewrite.HostBox).
+		NewFunctionBuilder().WithGoFunction(api.GoFunc(
+		func(ctx context.Context, stack []uint64) { storeOf(ctx).open(stack, n) },
+	), one, valueTypes(held)).Export(rewrite.HostOpen).Instantiate(ctx)
+	if err == nil {
+		r.calls[module] = struct{}{}
+	}
+	return err
 }
 
 func valueTypes(types []rewrite.ValType) []api.ValueType {
 	list := make([]api.ValueType, len(types))
 	for i, t := range types {
+		if t == rewrite.Exnref {
+			t = rewrite.Externref
+		}
 		list[i] = api.ValueType(t)
 	}
 	return list

@@ -18,6 +18,9 @@ type image struct {
 	modules   []*program
 	last      int
 	instances []savedInstance
+	lastTag   uint32
+	boxes     map[uint32]box // whose values are in the memory
+	lastBox   uint32
 }
 
 // savedInstance is an instance: what it is made from, and the state of its own.
@@ -25,6 +28,7 @@ type savedInstance struct {
 	id      int
 	program *program
 	linked  []int64
+	tags    []uint32
 	owns    bool
 	region  int // of the VM's; -1 for none
 	globals []savedGlobal
@@ -49,7 +53,7 @@ type savedTable struct {
 
 type savedElement struct {
 	at   uint32
-	slot uint32  // of an externref
+	ref  uint64  // of an externref its slot
 	code float64 // of a funcref
 }
 
@@ -61,7 +65,10 @@ func (s *store) Save() (any, error) {
 	if len(s.instances) == 0 && len(s.modules) == 0 {
 		return nil, nil
 	}
-	im := &image{modules: slices.Clone(s.modules), last: s.last}
+	im := &image{modules: slices.Clone(s.modules), last: s.last, lastTag: s.lastTag, boxes: map[uint32]box{}, lastBox: s.lastBox}
+	for number, b := range s.boxes {
+		im.boxes[number] = *b
+	}
 	expected := s.expectTables()
 	for _, id := range slices.Sorted(maps.Keys(s.instances)) {
 		in := s.instances[id]
@@ -78,7 +85,7 @@ func (s *store) Save() (any, error) {
 }
 
 func (s *store) saveInstance(in *instance, expected map[place][]float64) (savedInstance, error) {
-	x := savedInstance{id: in.id, program: in.program, linked: in.linked, owns: in.owns, region: -1, lost: in.lost}
+	x := savedInstance{id: in.id, program: in.program, linked: in.linked, tags: in.tags, owns: in.owns, region: -1, lost: in.lost}
 	if in.region != nil {
 		x.region = slices.Index(s.vm.Regions(), in.region)
 	}
@@ -182,9 +189,9 @@ func (s *store) saveTable(p place, expected []float64) (savedTable, error) {
 				return x, err
 			}
 		} else {
-			el.slot = uint32(ref)
+			el.ref = ref
 		}
-		if funcs && el.code != expected[at] || el.slot != 0 || unknownOffsets(p) {
+		if funcs && el.code != expected[at] || el.ref != 0 || unknownOffsets(p) {
 			x.changed = append(x.changed, el)
 		}
 	}
@@ -208,11 +215,19 @@ func unknownOffsets(p place) bool {
 // functions.
 func (s *store) revive(im *image) error {
 	regions := s.vm.Regions()
+	s.lastTag, s.lastBox = im.lastTag, im.lastBox
+	for number, b := range im.boxes {
+		if !s.vm.Charge(b.cost()) {
+			return errMemory()
+		}
+		s.boxes[number] = &b
+	}
 	for _, x := range im.instances {
 		in := s.blank(x.id, x.program, x.linked)
 		if err := in.link(x.linked); err != nil {
 			return err
 		}
+		in.tags = x.tags
 		if in.owns = x.owns; in.owns {
 			s.set.runtime.hold(x.program)
 		}
@@ -283,7 +298,7 @@ func (s *store) restore(in *instance, x savedInstance) error {
 	for _, t := range x.tables {
 		p := place{in, t.place}
 		for _, el := range t.changed {
-			ref := uint64(el.slot)
+			ref := el.ref
 			if p.typ().Elem == rewrite.Funcref {
 				var err error
 				if ref, err = s.refOf(in, int64(el.code)); err != nil {

@@ -43,6 +43,7 @@ type instance struct {
 	imports []function            // imported functions of other instances; of JavaScript's, the instance is nil
 	tables  []place
 	globals []place
+	tags    []uint32                  // their numbers
 	calls   map[string][]api.Function // that no call is using now, by their name
 	adapted map[place]api.Module
 	group   *group
@@ -94,7 +95,7 @@ func (s *store) decode(code int64) (*instance, uint32, error) {
 
 // newInstance makes an instance without running anything of it. The links are
 // what its imports come from: codes of functions, tables and globals, numbers of
-// instances for memories, and -1 for functions of JavaScript's.
+// tags, and of instances for memories, and -1 for functions of JavaScript's.
 func (s *store) newInstance(p *program, links []int64) (*instance, error) {
 	if err := s.tidy(); err != nil {
 		return nil, err
@@ -149,6 +150,9 @@ func (s *store) makeInstance(p *program, links []int64) (*instance, error) {
 	if err := in.link(links); err != nil {
 		return nil, err
 	}
+	for i := p.ImportedTags; i < len(p.Tags); i++ {
+		in.tags = append(in.tags, s.newTag())
+	}
 	if in.cost = costOf(p); !s.vm.Charge(in.cost) {
 		return nil, errMemory()
 	}
@@ -187,6 +191,12 @@ func (s *store) add(in *instance) {
 			join(x.instance, in)
 		}
 	}
+	s.numberTags(in)
+	for _, number := range in.tags {
+		if t := s.tags[number]; t.instance != nil {
+			join(t.instance, in)
+		}
+	}
 	if in.memory != nil {
 		join(in.memory, in)
 	}
@@ -198,7 +208,7 @@ func (s *store) add(in *instance) {
 }
 
 func costOf(p *program) int64 {
-	n := int64(instanceCost + functionCost*len(p.Funcs) + globalCost*len(p.Globals) + elementSize*len(p.Refs))
+	n := int64(instanceCost + functionCost*len(p.Funcs) + globalCost*len(p.Globals) + tagCost*len(p.Tags) + elementSize*len(p.Refs))
 	for _, t := range p.Tables[p.ImportedTables:] {
 		n += int64(t.Min) * elementSize
 	}
@@ -240,6 +250,9 @@ func (s *store) free(in *instance) {
 	}
 	s.discard(in)
 	delete(s.instances, in.id)
+	for _, number := range in.tags[in.program.ImportedTags:] {
+		delete(s.tags, number)
+	}
 	if in.region != nil {
 		in.region.Free()
 	}

@@ -28,6 +28,8 @@ func (in *instance) link(links []int64) error {
 			err = in.linkTable(links[n], d.Index, strconv.Itoa(n))
 		case rewrite.Global:
 			err = in.linkGlobal(links[n], d.Index, strconv.Itoa(n))
+		case rewrite.Tag:
+			err = in.linkTag(links[n], d.Index)
 		}
 		if err != nil {
 			return &engine.Error{Name: "LinkError", Message: fmt.Sprintf("WebAssembly.Instance(): Import #%d %q %q: %s", n, d.Module, d.Name, err)}

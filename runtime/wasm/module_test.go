@@ -18,16 +18,20 @@ import (
 
 // Types and instructions by their names in the text format.
 const (
-	i32, i64, f32, f64, v128, funcref, externref = 0x7f, 0x7e, 0x7d, 0x7c, 0x7b, 0x70, 0x6f
+	i32, i64, f32, f64, v128, funcref, externref, exnref = 0x7f, 0x7e, 0x7d, 0x7c, 0x7b, 0x70, 0x6f, 0x69
 
 	unreachable, block, loop, opIf, opElse, end    = 0x00, 0x02, 0x03, 0x04, 0x05, 0x0b
-	br, brIf, ret, call, callIndirect              = 0x0c, 0x0d, 0x0f, 0x10, 0x11
+	try, catch, throw, rethrow, throwRef           = 0x06, 0x07, 0x08, 0x09, 0x0a
+	delegate, catchAll, tryTable                   = 0x18, 0x19, 0x1f
+	br, brIf, brTable, ret, call, callIndirect     = 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11
+	returnCall, returnCallIndirect                 = 0x12, 0x13
 	drop, localGet, localSet, localTee             = 0x1a, 0x20, 0x21, 0x22
 	globalGet, globalSet, tableGet, tableSet       = 0x23, 0x24, 0x25, 0x26
 	i32Load, i32Load8U, i32Store, i32Store8        = 0x28, 0x2d, 0x36, 0x3a
 	memorySize, memoryGrow                         = 0x3f, 0x40
 	i32Const, i64Const, i32Eqz, i32Add, i32Sub     = 0x41, 0x42, 0x45, 0x6a, 0x6b
 	i32DivS, i64Add, f32Add, f64Add, i32TruncF64S  = 0x6d, 0x7c, 0x92, 0xa0, 0xaa
+	i32Eq, f32Const, f64Const                      = 0x46, 0x43, 0x44
 	refNull, refIsNull, refFunc, misc, empty, void = 0xd0, 0xd1, 0xd2, 0xfc, 0x40, 0x40
 )
 
@@ -78,7 +82,17 @@ func globals(items ...[]byte) []byte  { return section(6, items...) }
 func elems(items ...[]byte) []byte    { return section(9, items...) }
 func data(items ...[]byte) []byte     { return section(11, items...) }
 func memories(items ...[]byte) []byte { return section(5, items...) }
-func exports(items ...[]byte) []byte  { return section(7, items...) }
+
+// tags are the types of tags.
+func tags(types ...byte) []byte {
+	var items [][]byte
+	for _, t := range types {
+		items = append(items, []byte{0, t})
+	}
+	return section(13, items...)
+}
+
+func exports(items ...[]byte) []byte { return section(7, items...) }
 
 // funcs are the types of functions.
 func funcs(types ...byte) []byte {

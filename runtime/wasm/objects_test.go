@@ -186,7 +186,7 @@ func TestModule(t *testing.T) {
 		`"CompileError: WebAssembly.compileStreaming(): ` + refused + `","CompileError: WebAssembly.instantiateStreaming(): ` + refused + `",` +
 		`"TypeError: WebAssembly.compile(): Argument 0 must be a buffer source","TypeError: WebAssembly.instantiate(): Argument 0 must be a buffer source or a WebAssembly.Module","TypeError: WebAssembly.Instance(): Import #0 \"js\": module is not an object or function",` +
 		`true,100,true,true,false,"TypeError: WebAssembly.validate(): Argument 0 must be a buffer source",false,` +
-		`"compile,validate,instantiate,compileStreaming,instantiateStreaming","compile,validate,instantiate,compileStreaming,instantiateStreaming,Module,Instance,Memory,Table,Global,CompileError,LinkError,RuntimeError","[object WebAssembly]",5,true,"RuntimeError",true,false]`
+		`"compile,validate,instantiate,compileStreaming,instantiateStreaming","compile,validate,instantiate,compileStreaming,instantiateStreaming,Module,Instance,Memory,Table,Global,Tag,JSTag,Exception,CompileError,LinkError,RuntimeError","[object WebAssembly]",5,true,"RuntimeError",true,false]`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

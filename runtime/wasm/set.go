@@ -41,10 +41,26 @@ func (r *Runtime) Load(ctx context.Context, sources []Source) *Set {
 		work.Go(func() { results[n].program, results[n].err = r.compile(ctx, source.Bytes) })
 	}
 	work.Wait()
+	if slices.ContainsFunc(results, func(l loaded) bool { return l.program != nil && l.program.Throws }) {
+		for n, source := range sources {
+			if p := results[n].program; p != nil && p.Shares && !p.Throws {
+				work.Go(func() { results[n] = r.lowered(ctx, p, source.Bytes) })
+			}
+		}
+		work.Wait()
+	}
 	for n, source := range sources {
 		s.modules[source.Specifier] = results[n]
 	}
 	return s
+}
+
+// lowered compiles a module again, in the form in which its calls of functions that
+// others put into its tables may raise exceptions.
+func (r *Runtime) lowered(ctx context.Context, p *program, module []byte) (l loaded) {
+	l.program, l.err = r.compileAs(ctx, programKey{p.key.sum, true}, module)
+	r.release(ctx, p)
+	return l
 }
 
 // Close gives the programs back.

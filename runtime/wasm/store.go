@@ -34,11 +34,18 @@ type store struct {
 	last      int // the newest number
 	counters  api.Module
 	stack     api.MutableGlobal
+	raised    api.MutableGlobal
+	value     api.MutableGlobal
 	frames    []*frame // by depth
 	depth     int
 	grown     []*instance // whose ArrayBuffer is to be detached before JavaScript runs
 	allowed   int64       // bytes that the table that grows was allowed
 	refs      map[uint64]function
+	tags      map[uint32]tag
+	lastTag   uint32
+	boxes     map[uint32]*box // exceptions, by HostValue
+	lastBox   uint32
+	boxesAt   int   // number of boxes
 	sweepAt   int   // number of instances
 	sweepOver int64 // bytes charged
 }
@@ -53,7 +60,8 @@ type function struct {
 type frame struct{ values []uint64 }
 
 func newStore(set *Set, vm *engine.VM, saved *image) *store {
-	s := &store{set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{}, sweepAt: leastSweep, sweepOver: sweepBytes}
+	s := &store{set: set, vm: vm, saved: saved, instances: map[int]*instance{}, refs: map[uint64]function{}, boxes: map[uint32]*box{}, sweepAt: leastSweep, sweepOver: sweepBytes}
+	s.lastTag, s.tags = jsTag, map[uint32]tag{jsTag: {typ: rewrite.FuncType{Params: []rewrite.ValType{rewrite.Externref}}}}
 	s.ctx = context.WithValue(vm.Context(), storeKey{}, s)
 	if saved != nil {
 		s.modules, s.last = slices.Clone(saved.modules), saved.last
@@ -71,10 +79,10 @@ func (s *store) Close() {
 	}
 }
 
-// countersModule exports the globals fuel and stack.
+// countersModule exports the globals fuel, stack, raised and value.
 var countersModule = []byte("\x00asm\x01\x00\x00\x00" + //nolint:gochecknoglobals // a constant
-	"\x06\x0b\x02\x7f\x01\x41\x01\x0b\x7f\x01\x41\x00\x0b" +
-	"\x07\x10\x02\x04fuel\x03\x00\x05stack\x03\x01")
+	"\x06\x15\x04\x7f\x01\x41\x01\x0b\x7f\x01\x41\x00\x0b\x7f\x01\x41\x00\x0b\x7f\x01\x41\x00\x0b" +
+	"\x07\x21\x04\x04fuel\x03\x00\x05stack\x03\x01\x06raised\x03\x02\x05value\x03\x03")
 
 // ready makes what every instance needs, and revives those of the image.
 func (s *store) ready() error {
@@ -83,12 +91,14 @@ func (s *store) ready() error {
 		if err != nil {
 			return err
 		}
-		stack, ok := m.ExportedGlobal(rewrite.HostStack).(api.MutableGlobal)
-		if !ok {
-			return fmt.Errorf("the counters have no %q", rewrite.HostStack)
+		for name, g := range map[string]*api.MutableGlobal{rewrite.HostStack: &s.stack, rewrite.HostRaised: &s.raised, rewrite.HostValue: &s.value} {
+			var ok bool
+			if *g, ok = m.ExportedGlobal(name).(api.MutableGlobal); !ok {
+				return fmt.Errorf("the counters have no %q", name)
+			}
 		}
-		stack.Set(stackSize)
-		s.counters, s.stack = m, stack
+		s.stack.Set(stackSize)
+		s.counters = m
 	}
 	if s.saved == nil {
 		return nil

@@ -14,7 +14,9 @@
 // image of the isolate holds them with all else; what is elsewhere (globals, tables)
 // is saved beside it, and instances are made again when an isolate that started from
 // the image first needs them. Code runs in the rewritten form of the package rewrite:
-// it stops at the budget of the turn, and at its own bounds of stack.
+// it stops at the budget of the turn, and at its own bounds of stack. Exceptions are
+// values there (exception.go); in a Worker with a module that throws, those that could
+// get its functions into their tables are rewritten to pass them on.
 //
 // The platform's document leaves open, and this package assumes: modules come from
 // imports alone; heap, memories, tables and instances share the Worker's 128 MB
@@ -68,15 +70,15 @@ type Runtime struct {
 	dir    string // of the cache
 
 	mu       sync.Mutex
-	programs map[[sha256.Size]byte]*program
+	programs map[programKey]*program
 	idle     []*program          // without a user, oldest first
-	calls    map[string]struct{} // signatures that have their host function
+	calls    map[string]struct{} // signatures, and modules of tags, that have their host functions
 }
 
 // Open makes a Runtime. The error is that the cache folder cannot be used.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(features).WithDebugInfoEnabled(false)
-	r := &Runtime{programs: map[[sha256.Size]byte]*program{}, calls: map[string]struct{}{}}
+	r := &Runtime{programs: map[programKey]*program{}, calls: map[string]struct{}{}}
 	if o.CacheDir != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(o.CacheDir)
 		if err != nil {
@@ -104,23 +106,36 @@ func (r *Runtime) Close(ctx context.Context) error {
 // program is a compiled module.
 type program struct {
 	*rewrite.Module
-	key       [sha256.Size]byte
+	key       programKey
 	compiled  wazero.CompiledModule
 	users     int
 	positions map[int]int // of functions in Refs, the first of each
 }
 
+// programKey is the module of a program, and whether rewrite.Lower made it.
+type programKey struct {
+	sum     [sha256.Size]byte
+	lowered bool
+}
+
 // compile returns the program of a module; give it back with release. Errors: a
 // CompileError for JavaScript, or that ctx ended.
 func (r *Runtime) compile(ctx context.Context, module []byte) (*program, error) {
-	key := sha256.Sum256(module)
+	return r.compileAs(ctx, programKey{sha256.Sum256(module), false}, module)
+}
+
+func (r *Runtime) compileAs(ctx context.Context, key programKey, module []byte) (*program, error) {
 	if p := r.known(key); p != nil {
 		return p, nil
 	}
 	if len(module) > maxModule {
 		return nil, compileError(fmt.Errorf("the module has %d bytes, more than %d", len(module), maxModule))
 	}
-	m, err := rewrite.Rewrite(module)
+	form := rewrite.Rewrite
+	if key.lowered {
+		form = rewrite.Lower
+	}
+	m, err := form(module)
 	if err != nil {
 		return nil, compileError(err)
 	}
@@ -177,7 +192,7 @@ func kept[T any](r *Runtime, compile func() (T, error)) (T, error) {
 	return result, err
 }
 
-func (r *Runtime) known(key [sha256.Size]byte) *program {
+func (r *Runtime) known(key programKey) *program {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.programs[key]

@@ -46,7 +46,7 @@ func (c *code) name(s string) *code {
 func (c *code) types(list []ValType) *code {
 	c.u32(uint32(len(list)))
 	for _, t := range list {
-		c.op(byte(t))
+		c.op(wire(t))
 	}
 	return c
 }

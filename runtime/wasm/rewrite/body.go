@@ -26,17 +26,34 @@ type rewriter struct {
 	calls   bool
 	frame   int32
 	perLoop int32
+
+	// Of a function that may end with an exception (exception.go).
+	raises   bool
+	results  []ValType
+	tries    []try // in the order in which they begin, that are not written yet
+	blocks   []int // that are open while it is surveyed: positions in tries, or -1
+	handlers int   // that are open then
+	held     int   // of what so many handlers caught is kept at once
+	frames   []frame
+	nest     uint32 // blocks of the rewritten function that are open
 }
 
-// addReferred finds the functions that ref.func names. Faults are found when the
-// function is rewritten.
-func (w *writer) addReferred(body *reader, add func(int)) {
-	x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}}
+// addReferred finds the functions that ref.func names, and whether there are
+// exceptions. Faults are found when the function is rewritten.
+func (w *writer) addReferred(body *reader, t FuncType, add func(int)) {
+	x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(t.Params)}
 	x.readLocals()
 	x.each(func(op byte, in instr) {
 		if op == opRefFunc {
 			add(int(in.index))
 		}
+		switch op {
+		case opTry, opCatch, opCatchAll, opRethrow, opDelegate:
+			w.legacy = true
+		case opTryTable, opThrowRef:
+			w.standard = true
+		}
+		w.Throws = w.Throws || isException(op) || isTyped(op) && x.r.b[x.r.at-1] == byte(Exnref)
 	})
 }
 
@@ -45,21 +62,33 @@ func (w *writer) function(body *reader, t FuncType) (code, error) {
 	x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(t.Params), perLoop: 1 + int32(len(body.b)/bytesPerFuel)}
 	decls := x.readLocals()
 	start := x.r.at
-	x.frame = frameCost + localCost*int32(x.locals)
-	x.spare = uint32(x.locals)
+	x.spare, x.results = uint32(x.locals), t.Results
 	loops := false
-	x.each(func(op byte, _ instr) {
+	x.each(func(op byte, in instr) {
 		x.calls = x.calls || op == opCall || op == opCallIndirect || op == opReturnCall || op == opReturnTable
 		loops = loops || op == opLoop
+		if x.Throws {
+			x.survey(op, in)
+		}
 	})
+	extra := x.extra()
+	if x.locals+extra > maxLocals+3 {
+		x.r.fail("more than %d locals", maxLocals)
+	}
 	if x.r.err != nil {
 		return nil, x.r.err
 	}
-	decls.next().u32(1).op(byte(I32))
+	x.frame = frameCost + localCost*int32(x.locals+extra-1)
+	decls.next().u32(uint32(extra)).op(byte(I32))
 	x.out.u32(decls.n).op(decls.body...)
 	x.r.at = start
-	x.enter(t, len(body.b))
-	x.each(x.instruction)
+	x.enter(len(body.b))
+	if x.raises {
+		x.begin(x.resultBlock())
+		x.each(x.lower)
+	} else {
+		x.each(x.instruction)
+	}
 	x.leave()
 	return x.out, x.r.err
 }
@@ -72,14 +101,14 @@ func (x *rewriter) readLocals() (decls list) {
 			return
 		}
 		x.locals += int(n)
-		decls.next().u32(n).op(byte(readType(x.r)))
+		decls.next().u32(n).op(wire(readType(x.r)))
 	})
 	return decls
 }
 
 // enter takes the function's frame off the stack counter, and counts the call.
 // The body becomes a block, so that every way out passes leave.
-func (x *rewriter) enter(t FuncType, size int) {
+func (x *rewriter) enter(size int) {
 	c := &x.out
 	if x.calls {
 		c.with(opGlobalGet, x.stack).i32(x.frame).with(opI32Sub).with(opLocalTee, x.spare).with(opGlobalSet, x.stack)
@@ -91,14 +120,18 @@ func (x *rewriter) enter(t FuncType, size int) {
 	if !x.calls {
 		return
 	}
-	c.op(opBlock)
-	switch len(t.Results) {
+	x.open(opBlock, x.resultBlock())
+}
+
+// resultBlock is the type of blocks that give what the function does.
+func (x *rewriter) resultBlock() int64 {
+	switch len(x.results) {
 	case 0:
-		c.op(blockEmpty)
+		return empty
 	case 1:
-		c.op(byte(t.Results[0]))
+		return int64(x.results[0]) - 0x80
 	default:
-		c.s64(int64(x.typeIndex(FuncType{Results: t.Results})))
+		return int64(x.typeIndex(FuncType{Results: x.results}))
 	}
 }
 
@@ -138,6 +171,7 @@ type instr struct {
 	sub   uint32 // of the 0xfc family
 	index uint32
 	other uint32
+	block int64 // the type of a block
 }
 
 // each reads the instructions of the body and calls do after each.
@@ -152,9 +186,9 @@ func (x *rewriter) each(do func(op byte, in instr)) {
 		}
 		do(op, in)
 		switch op {
-		case opBlock, opLoop, opIf:
+		case opBlock, opLoop, opIf, opTry, opTryTable:
 			x.depth++
-		case opEnd:
+		case opEnd, opDelegate:
 			if x.depth--; x.depth < 0 && x.r.more() {
 				x.r.fail("instructions after the end of a function")
 			}
@@ -170,11 +204,19 @@ func (x *rewriter) each(do func(op byte, in instr)) {
 func (x *rewriter) read(op byte, in *instr) {
 	r := x.r
 	switch op {
-	case opBlock, opLoop, opIf:
-		if i := r.signed(33); i >= int64(len(x.Types)) {
-			r.fail("type %d does not exist", i)
+	case opBlock, opLoop, opIf, opTry, opTryTable:
+		if in.block = r.signed(33); in.block >= int64(len(x.Types)) {
+			r.fail("type %d does not exist", in.block)
 		}
-	case opBr, opBrIf:
+		if op == opTryTable {
+			x.readClauses()
+		}
+	case opCatch, opThrow:
+		in.index = r.below(len(x.Tags), "tag")
+	case opDelegate:
+		in.index = r.below(x.depth, "label")
+	case opThrowRef, opCatchAll:
+	case opBr, opBrIf, opRethrow:
 		in.index = r.below(x.depth+1, "label")
 	case opBrTable:
 		r.each(maxBodyBytes, "labels", func() { r.below(x.depth+1, "label") })
@@ -200,6 +242,20 @@ func (x *rewriter) read(op byte, in *instr) {
 	default:
 		r.skip(op)
 	}
+}
+
+func (x *rewriter) readClauses() {
+	r := x.r
+	r.each(maxBodyBytes, "clauses", func() {
+		kind := r.byte()
+		if kind > clauseAll|clauseRef {
+			r.fail("a clause of the kind %d", kind)
+		}
+		if kind&clauseAll == 0 {
+			r.below(len(x.Tags), "tag")
+		}
+		r.below(x.depth+1, "label")
+	})
 }
 
 func (x *rewriter) readMisc(in *instr) {
@@ -254,8 +310,10 @@ func (x *rewriter) instruction(op byte, in instr) {
 	case opGlobalGet, opGlobalSet:
 		c.with(op, x.global(in.index))
 	case opLoop:
-		x.copy(in)
+		x.copyTyped(in)
 		x.charge(x.perLoop)
+	case opBlock, opIf, opSelectTyped, opRefNull:
+		x.copyTyped(in)
 	case opMisc:
 		x.misc(in)
 	default:

@@ -41,11 +41,20 @@ func (c *code) locals(n int) *code {
 // add adds a function, whose body has no locals but its parameters, under a name
 // of its own, and returns its index.
 func (w *writer) add(name string, t FuncType, body *code) uint32 {
+	return w.addWith(name, t, nil, body)
+}
+
+// addWith is add for a body with locals of its own.
+func (w *writer) addWith(name string, t FuncType, locals []ValType, body *code) uint32 {
 	i := w.shift + uint32(len(w.Funcs)) + w.helpers.n
 	w.helperOf[name] = i
 	w.funcs.next().u32(w.typeIndex(t))
 	var whole code
-	w.helpers.next().sized(*whole.u32(0).op(*body...).op(opEnd))
+	whole.u32(uint32(len(locals)))
+	for _, l := range locals {
+		whole.u32(1).op(wire(l))
+	}
+	w.helpers.next().sized(*whole.op(*body...).op(opEnd))
 	return i
 }
 
@@ -104,7 +113,7 @@ func (w *writer) tableInit(segment, table uint32) uint32 {
 
 // hidden is the hidden table of elements of a type.
 func (w *writer) hidden(elem ValType) uint32 {
-	if elem == Externref {
+	if elem != Funcref {
 		return w.refs + 1
 	}
 	return w.refs
@@ -117,7 +126,7 @@ func (w *writer) droppedFlag(segment uint32) uint32 {
 		at = len(w.dropped)
 		w.dropped = append(w.dropped, segment)
 	}
-	return w.self + 1 + uint32(at)
+	return w.self + 1 + uint32(len(w.Tags)+at)
 }
 
 func (w *writer) exportAll() {
@@ -146,8 +155,11 @@ func (w *writer) exportAll() {
 		}
 	}
 	export(ExportSelf, Global, w.self)
+	for i := range w.Tags {
+		export(number(PrefixKind, i), Global, w.tag(uint32(i)))
+	}
 	for i := range w.dropped {
-		export(number(ExportDropped, i), Global, w.self+1+uint32(i))
+		export(number(ExportDropped, i), Global, w.tag(uint32(len(w.Tags)+i)))
 	}
 	w.Dropped = len(w.dropped)
 	export(FnElems, Func, w.add(FnElems, FuncType{}, w.runElems()))

@@ -47,7 +47,7 @@ func GlobalModule(g GlobalType, bits uint64) []byte {
 		c.op(opF64Const).op(binary.LittleEndian.AppendUint64(nil, bits)...)
 	case V128:
 		c.with(opSIMD, simdConst).op(make([]byte, 16)...)
-	case Funcref, Externref:
+	case Funcref, Externref, Exnref:
 		c.op(opRefNull, byte(g.Type))
 	}
 	c.op(opEnd)
@@ -58,17 +58,34 @@ func GlobalModule(g GlobalType, bits uint64) []byte {
 	return out
 }
 
+// TagModule defines a tag of exceptions that hold values of the types, and exports it.
+func TagModule(held []ValType) []byte {
+	var types, tags, export list
+	types.next().op(0x60).u32(uint32(len(held)))
+	for _, t := range held {
+		types.body.op(byte(t))
+	}
+	types.body.u32(0)
+	tags.next().op(0, 0)
+	export.next().name(PrefixKind).op(byte(Tag), 0)
+	out := start()
+	out.section(sectionType, types)
+	out.section(sectionTag, tags)
+	out.section(sectionExport, export)
+	return out
+}
+
 // TableAdapter imports a table by its number and exports it as the first.
 func TableAdapter(index uint32, t TableType) []byte {
 	var imports list
-	imports.next().name("0").name(PrefixTable+strconv.Itoa(int(index))).op(byte(Table), byte(t.Elem)).limits(Limits{Min: t.Min, Max: t.Max, HasMax: t.HasMax})
+	imports.next().name("0").name(PrefixTable+strconv.Itoa(int(index))).op(byte(Table), wire(t.Elem)).limits(Limits{Min: t.Min, Max: t.Max, HasMax: t.HasMax})
 	return adapter(imports, Table)
 }
 
 // GlobalAdapter imports a global by its number and exports it as the first.
 func GlobalAdapter(index uint32, g GlobalType) []byte {
 	var imports list
-	imports.next().name("0").name(PrefixGlobal+strconv.Itoa(int(index))).op(byte(Global), byte(g.Type), bit(g.Mutable))
+	imports.next().name("0").name(PrefixGlobal+strconv.Itoa(int(index))).op(byte(Global), wire(g.Type), bit(g.Mutable))
 	return adapter(imports, Global)
 }
 

@@ -7,6 +7,11 @@ const (
 	opLoop         = 0x03
 	opIf           = 0x04
 	opElse         = 0x05
+	opTry          = 0x06
+	opCatch        = 0x07
+	opThrow        = 0x08
+	opRethrow      = 0x09
+	opThrowRef     = 0x0a
 	opEnd          = 0x0b
 	opBr           = 0x0c
 	opBrIf         = 0x0d
@@ -16,8 +21,11 @@ const (
 	opCallIndirect = 0x11
 	opReturnCall   = 0x12
 	opReturnTable  = 0x13 // return_call_indirect
+	opDelegate     = 0x18
+	opCatchAll     = 0x19
 	opDrop         = 0x1a
 	opSelectTyped  = 0x1c
+	opTryTable     = 0x1f
 	opLocalGet     = 0x20
 	opLocalSet     = 0x21
 	opLocalTee     = 0x22
@@ -36,9 +44,12 @@ const (
 	opI64GtU       = 0x56
 	opI32Add       = 0x6a
 	opI32Sub       = 0x6b
+	opI32And       = 0x71
 	opI32ShrU      = 0x76
 	opI64Add       = 0x7c
 	opI64ExtendU   = 0xad
+	opI32FromF32   = 0xbc // i32.reinterpret_f32
+	opF32FromI32   = 0xbe
 	opRefNull      = 0xd0
 	opRefFunc      = 0xd2
 	opMisc         = 0xfc
@@ -90,8 +101,6 @@ func (r *reader) skip(op byte) {
 		r.skipAtomic()
 	case op <= 0x01, op == opElse, op == opEnd, op == opReturn, op == opDrop, op == 0x1b, op >= opI32Eqz && op <= 0xc4, op == 0xd1:
 		// no immediates
-	case op >= 0x06 && op <= 0x0a, op == 0x18, op == 0x19, op == 0x1f:
-		r.fail(noExceptions)
 	default:
 		r.fail("the instruction %#x is not supported", op)
 	}

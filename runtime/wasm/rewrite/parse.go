@@ -35,6 +35,7 @@ const (
 	maxExports   = 100_000
 	maxGlobals   = 1_000_000
 	maxTables    = 1_000
+	maxTags      = 1_000_000
 	maxSegments  = 100_000
 	maxItems     = 10_000_000 // of all element segments, and of a table
 	maxPages     = 65_536
@@ -120,10 +121,6 @@ func parse(module []byte) (*parser, error) {
 			continue
 		}
 		order := placeOf(id)
-		if id == sectionTag {
-			r.fail(noExceptions)
-			break
-		}
 		if order <= last {
 			r.fail("section %d is unknown, out of order or there twice", id)
 			break
@@ -143,6 +140,8 @@ func placeOf(id byte) int {
 	switch {
 	case id == sectionDataCount:
 		return 2*sectionCode - 1
+	case id == sectionTag:
+		return 2*sectionMemory + 1
 	case id >= sectionType && id <= sectionData:
 		return 2 * int(id)
 	}
@@ -162,6 +161,8 @@ func (p *parser) section(id byte, r *reader) {
 		r.each(maxTables, "tables", func() { p.Tables = append(p.Tables, readTable(r)) })
 	case sectionMemory:
 		r.each(1, "memories", func() { p.addMemory(r, readMemory(r)) })
+	case sectionTag:
+		r.each(maxTags, "tags", func() { p.Tags = append(p.Tags, p.tag(r)) })
 	case sectionGlobal:
 		r.each(maxGlobals, "globals", func() { p.addGlobal(r) })
 	case sectionExport:
@@ -229,7 +230,7 @@ func (p *parser) funcType(r *reader) (t FuncType) {
 
 func readType(r *reader) ValType {
 	switch t := ValType(r.byte()); t {
-	case I32, I64, F32, F64, V128, Funcref, Externref:
+	case I32, I64, F32, F64, V128, Funcref, Externref, Exnref:
 		return t
 	default:
 		r.fail("the type %#x is not supported", byte(t))
@@ -239,7 +240,7 @@ func readType(r *reader) ValType {
 
 func readRefType(r *reader) ValType {
 	t := readType(r)
-	if t != Funcref && t != Externref {
+	if t != Funcref && t != Externref && t != Exnref {
 		r.fail("%s is no reference type", t)
 	}
 	return t
@@ -316,8 +317,10 @@ func (p *parser) imported(r *reader) {
 		d.Index, d.global = uint32(len(p.Globals)), readGlobalType(r)
 		p.Globals = append(p.Globals, d.global)
 		p.ImportedGlobals++
-	case kindTag:
-		r.fail(noExceptions+": the import %q %q is a tag", d.Module, d.Name)
+	case Tag:
+		d.Index, d.typ = uint32(len(p.Tags)), p.tag(r)
+		p.Tags = append(p.Tags, d.typ)
+		p.ImportedTags++
 	default:
 		r.fail("the import %q %q is of the kind %d, which is not supported", d.Module, d.Name, d.Kind)
 	}
@@ -333,6 +336,18 @@ func (p *parser) addGlobal(r *reader) {
 	p.Globals = append(p.Globals, g.GlobalType)
 }
 
+// tag reads what a tag is: its type.
+func (p *parser) tag(r *reader) uint32 {
+	if attribute := r.byte(); attribute != 0 {
+		r.fail("a tag of the kind %d", attribute)
+	}
+	i := r.below(len(p.Types), "type")
+	if r.err == nil && len(p.Types[i].Results) > 0 {
+		r.fail("a tag's type has results")
+	}
+	return i
+}
+
 func (p *parser) exports(r *reader) {
 	seen := map[string]bool{}
 	r.each(maxExports, "exports", func() {
@@ -341,11 +356,11 @@ func (p *parser) exports(r *reader) {
 		if p.Memory != nil {
 			memories = 1
 		}
-		if e.Kind > Global {
+		if e.Kind > Tag {
 			r.fail("the export %q is of the kind %d, which is not supported", e.Name, e.Kind)
 			return
 		}
-		e.Index = r.below([...]int{len(p.Funcs), len(p.Tables), memories, len(p.Globals)}[e.Kind], e.Kind.String())
+		e.Index = r.below([...]int{len(p.Funcs), len(p.Tables), memories, len(p.Globals), len(p.Tags)}[e.Kind], e.Kind.String())
 		if seen[e.Name] {
 			r.fail("the name %q is exported twice", e.Name)
 		}

@@ -12,10 +12,12 @@
 //     signature, with the instance and the number of the import;
 //   - leaves instantiation without effects: segments and the start function are
 //     run by functions that the host calls;
-//   - gives the host all tables, globals and referenced functions by number.
+//   - gives the host all tables, globals and referenced functions by number;
+//   - turns exceptions into branches (exception.go), in a module that has any.
 //
 // In: the bytes of a core module (WebAssembly 2.0 with extended constant
-// expressions, tail calls and atomic operations). Out: a [Module], with what the
+// expressions, tail calls, atomic operations, and exceptions as they are and as
+// they were before the standard). Out: a [Module], with what the
 // original declares and the bytes to run. What is malformed is an error; type
 // errors in function bodies are left to the compiler. Pure and safe for
 // concurrent use.
@@ -41,6 +43,7 @@ const (
 	V128      ValType = 0x7b
 	Funcref   ValType = 0x70
 	Externref ValType = 0x6f
+	Exnref    ValType = 0x69 // in the rewritten module an Externref of the host's
 )
 
 // String is the type as the text format writes it.
@@ -60,6 +63,8 @@ func (t ValType) String() string {
 		return "funcref"
 	case Externref:
 		return "externref"
+	case Exnref:
+		return "exnref"
 	}
 	return fmt.Sprintf("type %#x", byte(t))
 }
@@ -71,11 +76,11 @@ type FuncType struct{ Params, Results []ValType }
 // returns an f64.
 func (t FuncType) Key() string { return letters(t.Params) + ":" + letters(t.Results) }
 
-// Letters are one for each type: i, I (i64), f, d, v, F (funcref), x.
+// Letters are one for each type: i, I (i64), f, d, v, F (funcref), x, e (exnref).
 func letters(list []ValType) string {
 	b := make([]byte, len(list))
 	for i, t := range list {
-		b[i] = map[ValType]byte{I32: 'i', I64: 'I', F32: 'f', F64: 'd', V128: 'v', Funcref: 'F', Externref: 'x'}[t]
+		b[i] = map[ValType]byte{I32: 'i', I64: 'I', F32: 'f', F64: 'd', V128: 'v', Funcref: 'F', Externref: 'x', Exnref: 'e'}[t]
 	}
 	return string(b)
 }
@@ -117,16 +122,11 @@ const (
 	Table
 	Memory
 	Global
+	Tag // what an exception holds
 )
 
-// kindTag is an import's that says what an exception holds.
-const kindTag Kind = 4
-
-// noExceptions is said of a module that throws or catches.
-const noExceptions = "exception handling is not supported"
-
 // String is the kind as WebAssembly.Module.exports names it.
-func (k Kind) String() string { return [...]string{"function", "table", "memory", "global"}[k] }
+func (k Kind) String() string { return [...]string{"function", "table", "memory", "global", "tag"}[k] }
 
 // Limits are in pages of 64 KiB, or in elements.
 type Limits struct {
@@ -180,10 +180,18 @@ type Module struct {
 	Tables  []TableType
 	Memory  *Limits // nil for none
 	Globals []GlobalType
-	Start   int // a function, or NoRef
+	Tags    []uint32 // the type of each tag, imported ones first
+	Start   int      // a function, or NoRef
 
-	ImportedFuncs, ImportedTables, ImportedGlobals int
-	ImportsMemory                                  bool
+	ImportedFuncs, ImportedTables, ImportedGlobals, ImportedTags int
+	ImportsMemory                                                bool
+
+	// Throws says that the module throws or catches exceptions, or that Lower made
+	// it: one that its calls raise goes on in it.
+	Throws bool
+	// Shares says that functions of other instances can come into its tables, or
+	// its own into theirs.
+	Shares bool
 
 	// Refs are the functions that can be referred to, by their position in the
 	// list that the function FnRef reads. The same may stand there several times;
@@ -228,6 +236,13 @@ const (
 	Counters  = "counters"
 	HostFuel  = "fuel"
 	HostStack = "stack"
+	// HostRaised and HostValue, also of Counters, are the exception under way: see
+	// Module.Throws. HostRaised is 0 without one, else the number of its tag; with
+	// Boxed, HostValue is the number by which the host knows the exception, else
+	// what it holds.
+	HostRaised = "raised"
+	HostValue  = "value"
+	Boxed      = 1 << 31
 
 	// PrefixCall, and a signature's Key, is the module of a function HostCall that
 	// calls an import: its first two parameters are the instance and the import's
@@ -235,7 +250,35 @@ const (
 	PrefixCall = "call "
 	HostCall   = "call"
 	NoCall     = "none"
+
+	// What a module imports beside it when it throws. HostDiscard () forgets the
+	// boxed exception under way, HostKeep () lets it be raised more than once,
+	// HostRef (raised, value i32) -> externref refers to one, and HostThrow
+	// (externref) raises it again.
+	HostDiscard = "discard"
+	HostKeep    = "keep"
+	HostRef     = "exnref"
+	HostThrow   = "throw"
+	// PrefixTag, and the Key of Held, is the module of HostBox (tag, …) that boxes
+	// and raises an exception, and HostOpen (keep i32) -> … that gives what the
+	// boxed one under way holds.
+	PrefixTag = "tag "
+	HostBox   = "box"
+	HostOpen  = "open"
 )
+
+// Held are the types of what exceptions of a tag hold, as the host knows them: a
+// v128 is two i64.
+func Held(tag FuncType) (list []ValType) {
+	for _, t := range tag.Params {
+		if t == V128 {
+			list = append(list, I64)
+			t = I64
+		}
+		list = append(list, t)
+	}
+	return list
+}
 
 // What the rewritten module exports: the memory, tables, globals and functions
 // by number, and functions of the host's.
@@ -244,6 +287,7 @@ const (
 	PrefixTable  = "t" // and the table's index
 	PrefixGlobal = "g"
 	PrefixFunc   = "f"
+	PrefixKind   = "e"    // and a tag's index: a mutable i32, its number
 	ExportSelf   = "self" // a mutable i32: the instance's number
 	// ExportDropped, and a number less than Dropped, is a mutable i32 that is part
 	// of the instance's state.

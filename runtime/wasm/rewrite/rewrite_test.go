@@ -3,6 +3,10 @@ package rewrite_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,14 +89,17 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// declaring has something of every kind but exceptions.
+var declaring = head +
+	section(0, 1, 'c', 9, 9) +
+	section(1, 1, 0x60, 2, 0x7f, 0x7e, 1, 0x7c) +
+	section(2, 2, 1, 'a', 1, 'b', 0, 0, 1, 'a', 1, 'g', 3, 0x7d, 0) +
+	section(4, 1, 0x70, 1, 2, 9) + section(5, 1, 0, 3) +
+	section(7, 3, 1, 'x', 0, 0, 1, 'y', 1, 0, 1, 'z', 3, 0) +
+	section(9, 1, 0, 0x41, 1, 0x0b, 1, 0)
+
 func TestDeclares(t *testing.T) {
-	m, err := rewrite.Rewrite([]byte(head +
-		section(0, 1, 'c', 9, 9) +
-		section(1, 1, 0x60, 2, 0x7f, 0x7e, 1, 0x7c) +
-		section(2, 2, 1, 'a', 1, 'b', 0, 0, 1, 'a', 1, 'g', 3, 0x7d, 0) +
-		section(4, 1, 0x70, 1, 2, 9) + section(5, 1, 0, 3) +
-		section(7, 3, 1, 'x', 0, 0, 1, 'y', 1, 0, 1, 'z', 3, 0) +
-		section(9, 1, 0, 0x41, 1, 0x0b, 1, 0)))
+	m, err := rewrite.Rewrite([]byte(declaring))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +136,10 @@ func TestRefuses(t *testing.T) {
 		"64 bits":           {head + section(5, 1, 4, 1), "limits of the kind 4"},
 		"huge table":        {head + section(4, 1, 0x70, 0, 0xff, 0xff, 0xff, 0xff, 0x0f), "over the limit of 10000000"},
 		"export twice":      {head + section(5, 1, 0, 1) + section(7, 2, 1, 'a', 2, 0, 1, 'a', 2, 0), `"a" is exported twice`},
-		"exception tag":     {head + section(2, 1, 0, 0, 4, 0, 0), `exception handling is not supported: the import "" "" is a tag`},
-		"own tag":           {head + section(13, 1, 0, 0), "exception handling is not supported"},
+		"tag's type":        {head + section(2, 1, 0, 0, 4, 0, 0), "type 0 does not exist"},
+		"tag's kind":        {head + section(1, 1, 0x60, 0, 0) + section(13, 1, 1, 0), "a tag of the kind 1"},
+		"tag's results":     {head + section(1, 1, 0x60, 0, 1, 0x7f) + section(13, 1, 0, 0), "a tag's type has results"},
+		"tag after globals": {head + section(1, 1, 0x60, 0, 0) + section(6, 0) + section(13, 1, 0, 0), "out of order"},
 		"no end":            {one + body(0x01), "no end"},
 		"after the end":     {one + body(0x0b, 0x01, 0x0b), "after the end"},
 		"the host's global": {one + body(0x41, 0, 0x24, 0, 0x0b), "global 0 does not exist"},
@@ -140,7 +149,19 @@ func TestRefuses(t *testing.T) {
 		"the host's label":  {one + body(0x0c, 1, 0x0b), "label 1 does not exist"},
 		"the host's type":   {one + body(0x02, 1, 0x0b, 0x0b), "type 1 does not exist"},
 		"immutable":         {head + section(1, 1, 0x60, 0, 0) + section(3, 1, 0) + section(6, 1, 0x7f, 0, 0x41, 0, 0x0b) + body(0x41, 0, 0x24, 0, 0x0b), "it is immutable"},
-		"exceptions":        {one + body(0x06, 0x40, 0x0b, 0x0b), "exception handling is not supported"},
+		"no such tag":       {one + body(0x08, 0, 0x0b), "tag 0 does not exist"},
+		"catch alone":       {one + body(0x19, 0x0b), "a catch or delegate without its try"},
+		"catch in a block":  {one + body(0x06, 0x40, 0x02, 0x40, 0x19, 0x0b, 0x0b, 0x0b), "a catch or delegate without its try"},
+		"catch after all":   {one + body(0x06, 0x40, 0x19, 0x19, 0x0b, 0x0b), "a catch or delegate without its try"},
+		"delegate alone":    {one + body(0x18, 0), "label 0 does not exist"},
+		"delegate too far":  {one + body(0x06, 0x40, 0x18, 1, 0x0b), "label 1 does not exist"},
+		"caught, delegated": {one + body(0x06, 0x40, 0x19, 0x18, 0, 0x0b), "a catch or delegate without its try"},
+		"rethrow of a try":  {one + body(0x06, 0x40, 0x09, 0, 0x0b, 0x0b), "rethrow of label 0, which is no catch"},
+		"rethrow alone":     {one + body(0x09, 0, 0x0b), "rethrow of label 0, which is no catch"},
+		"clause's kind":     {one + body(0x1f, 0x40, 1, 4, 0, 0x0b, 0x0b), "a clause of the kind 4"},
+		"clause's label":    {one + body(0x1f, 0x40, 1, 2, 1, 0x0b, 0x0b), "label 1 does not exist"},
+		"clause's type":     {one + body(0x1f, 0x40, 1, 3, 0, 0x0b, 0x0b), "type mismatch: a clause's label takes other values than the clause gives"},
+		"both encodings":    {one + body(0x06, 0x40, 0x0b, 0x1f, 0x40, 0, 0x0b, 0x0b), "a mix of legacy and new exception handling instructions"},
 		"instruction":       {one + body(0xff, 0x0b), "the instruction 0xff is not supported"},
 		"start":             {head + section(1, 1, 0x60, 1, 0x7f, 0) + section(3, 1, 0) + section(8, 0), "the start function has parameters"},
 		"data, no memory":   {head + section(11, 1, 0, 0x41, 0, 0x0b, 0), "no memory"},
@@ -158,6 +179,8 @@ func TestRefuses(t *testing.T) {
 func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(counted))
 	f.Add([]byte(counted[:60]))
+	f.Add([]byte(throwing([]byte{0x06, 0x40, 0x08, 0, 0x07, 0, 0x09, 0, 0x19, 0x0b, 0x0b})))
+	f.Add([]byte(throwing([]byte{0x02, 0x69, 0x1f, 0x40, 2, 0, 0, 1, 3, 0, 0x08, 0, 0x0b, 0x0b, 0x0a, 0x0b})))
 	f.Add([]byte(head + section(5, 1, 0, 1) + section(11, 1, 0, 0x41, 0, 0x0b, 2, 1, 2)))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		m, err := rewrite.Rewrite(in)
@@ -168,4 +191,75 @@ func FuzzRewrite(f *testing.F) {
 			t.Fatalf("got %d exports and %q", len(m.Exports), m.Bytes[:min(8, len(m.Bytes))])
 		}
 	})
+}
+
+// TestUnlowered: exceptions cost the modules nothing that have none. What is made of
+// them is what was made before there were any, byte for byte.
+func TestUnlowered(t *testing.T) {
+	// dropping initializes a table, drops segments and copies bytes.
+	dropping := head + section(1, 1, 0x60, 0, 0) + section(3, 1, 0) + section(4, 1, 0x70, 0, 3) + section(5, 1, 0, 1) + section(6, 1, 0x6f, 1, 0xd0, 0x6f, 0x0b) +
+		section(9, 1, 1, 0, 1, 0) + section(10, 1, 45, 0,
+		0x41, 0, 0x41, 0, 0x41, 1, 0xfc, 12, 0, 0, 0xfc, 13, 0, 0x41, 0, 0x41, 0, 0x41, 1, 0xfc, 10, 0, 0,
+		0x41, 0, 0xd0, 0x70, 0x41, 1, 0xfc, 17, 0, 0xd0, 0x6f, 0xd0, 0x6f, 0x41, 0, 0x1c, 1, 0x6f, 0x24, 0, 0x0b)
+	sum := func(m *rewrite.Module) string { return fmt.Sprintf("%x", sha256.Sum256(m.Bytes))[:16] }
+	for name, c := range map[string]struct{ in, want string }{
+		"counted":   {counted, "228bea0277dbf17e"},
+		"declaring": {declaring, "e202fd860e00b161"},
+		"dropping":  {dropping, "cf123ae50fc74c8f"},
+	} {
+		m, err := rewrite.Rewrite([]byte(c.in))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if m.Throws || sum(m) != c.want {
+			t.Errorf("%s: got %s, throws %v; want %s", name, sum(m), m.Throws, c.want)
+		}
+		lowered, err := rewrite.Lower([]byte(c.in))
+		if err != nil || !lowered.Throws || sum(lowered) == sum(m) {
+			t.Errorf("%s: lowered: %v", name, err)
+		}
+	}
+}
+
+// TestNested: what hostile nesting makes of a body grows as the body does.
+func TestNested(t *testing.T) {
+	repeat := func(n int, part ...byte) []byte { return bytes.Repeat(part, n) }
+	const n = 20_000
+	bodies := map[string][]byte{
+		"tries":      slices.Concat(repeat(n, 0x06, 0x40), []byte{0x08, 0}, repeat(n, 0x19, 0x0b)),
+		"handlers":   slices.Concat(repeat(n, 0x06, 0x40, 0x19), []byte{0x08, 0}, repeat(n, 0x0b)),
+		"clauses":    slices.Concat([]byte{0x06, 0x40, 0x08, 0}, repeat(n, 0x07, 0), []byte{0x0b}),
+		"delegates":  slices.Concat(repeat(n, 0x06, 0x40), []byte{0x08, 0}, repeat(n, 0x18, 0)),
+		"tables":     slices.Concat(repeat(n, 0x1f, 0x40, 1, 2, 0), []byte{0x08, 0}, repeat(n, 0x0b)),
+		"one table":  slices.Concat([]byte{0x1f, 0x40, 0xa0, 0x9c, 1}, repeat(n, 2, 0), []byte{0x08, 0, 0x0b}),
+		"parameters": slices.Concat(repeat(n, 0x41, 0, 0x06, 1, 0x19, 0x0b)),
+	}
+	for name, body := range bodies {
+		m, err := rewrite.Rewrite([]byte(throwing(append(body, 0x0b))))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if limit := 40*len(body) + 4096; len(m.Bytes) > limit {
+			t.Errorf("%s: %d bytes of %d, more than %d", name, len(m.Bytes), len(body), limit)
+		}
+	}
+	held := slices.Concat(repeat(n, 0x06, 0x40, 0x19), repeat(n, 0x09, 0, 0x0b), []byte{0x0b})
+	if _, err := rewrite.Rewrite([]byte(throwing(held))); err != nil {
+		t.Errorf("%d locals: %v", 2*n, err)
+	}
+	held = slices.Concat(repeat(2*n, 0x06, 0x40, 0x19), repeat(2*n, 0x09, 0, 0x0b), []byte{0x0b})
+	if _, err := rewrite.Rewrite([]byte(throwing(held))); err == nil || !strings.Contains(err.Error(), "more than 50000 locals") {
+		t.Errorf("%d locals: %v", 4*n, err)
+	}
+}
+
+// throwing is a module with a tag that holds nothing, and a function () of a body.
+func throwing(body []byte) string {
+	long := func(id byte, body []byte) string {
+		return string(binary.AppendUvarint([]byte{id}, uint64(len(body)))) + string(body)
+	}
+	whole := append(binary.AppendUvarint([]byte{1}, uint64(len(body)+1)), 0)
+	return head + section(1, 2, 0x60, 0, 0, 0x60, 1, 0x7f, 0) + section(3, 1, 0) + section(13, 1, 0, 0) + long(10, append(whole, body...))
 }

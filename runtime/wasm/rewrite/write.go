@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 )
@@ -17,6 +18,14 @@ type writer struct {
 	shift     uint32
 	fuel      uint32 // globals
 	stack     uint32
+	raised    uint32
+	value     uint32
+	hosts     uint32            // the first of the host's functions for exceptions
+	boxOf     map[string]uint32 // HostBox by heldKey; HostOpen is the next
+	legacy    bool              // there are instructions of the encoding before the standard's,
+	standard  bool              // and of the standard's
+	raising   []bool            // functions that may end with an exception
+	blocks    map[int64]int64   // types of blocks made of others
 	self      uint32
 	dropped   []uint32  // segments that have a global, which is 1 when they are dropped
 	refs      uint32    // the hidden table of functions; that of externrefs is the next
@@ -37,17 +46,36 @@ const (
 	hostCalls
 )
 
+// The host's functions for exceptions, from writer.hosts on.
+const (
+	hostDiscard = iota
+	hostKeep
+	hostRef
+	hostThrow
+	hostBoxes
+)
+
 // Rewrite reads module and returns what it declares and its rewritten form.
-func Rewrite(module []byte) (*Module, error) {
+func Rewrite(module []byte) (*Module, error) { return rewrite(module, false) }
+
+// Lower is Rewrite for a module that has no exceptions itself, and whose instances
+// may call functions of others that raise them.
+func Lower(module []byte) (*Module, error) { return rewrite(module, true) }
+
+func rewrite(module []byte, throws bool) (*Module, error) {
 	p, err := parse(module)
 	if err != nil {
 		return nil, err
 	}
+	p.Throws, p.Shares = throws || p.throws(), p.shares()
 	w := &writer{
 		parser: p, types: slices.Clip(p.Types),
-		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{},
+		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{}, boxOf: map[string]uint32{}, blocks: map[int64]int64{},
 	}
 	w.number()
+	if w.legacy && w.standard {
+		return nil, errors.New("module uses a mix of legacy and new exception handling instructions")
+	}
 	if err := w.write(); err != nil {
 		return nil, err
 	}
@@ -56,6 +84,7 @@ func Rewrite(module []byte) (*Module, error) {
 
 // number gives all that is added its index.
 func (w *writer) number() {
+	w.collect()
 	for _, d := range w.imports {
 		if d.Kind != Func {
 			continue
@@ -67,10 +96,29 @@ func (w *writer) number() {
 	}
 	w.shift = uint32(hostCalls + len(w.callOf))
 	w.fuel = uint32(w.ImportedGlobals)
-	w.stack = w.fuel + 1
-	w.self = uint32(len(w.Globals)) + 2
+	w.stack, w.raised, w.value = w.fuel+1, w.fuel+2, w.fuel+3
+	w.self = uint32(len(w.Globals)) + w.counters()
 	w.refs = uint32(len(w.Tables))
-	w.collect()
+	if !w.Throws {
+		return
+	}
+	w.hosts = w.shift
+	w.shift += hostBoxes
+	for _, t := range w.Tags {
+		if key := heldKey(w.Types[t]); w.boxOf[key] == 0 {
+			w.boxOf[key] = w.shift
+			w.shift += 2
+		}
+	}
+	w.findRaising()
+}
+
+// counters is the number of the host's globals.
+func (w *writer) counters() uint32 {
+	if w.Throws {
+		return 4
+	}
+	return 2
 }
 
 // collect lays the elements of all segments, and then the other functions that
@@ -80,7 +128,7 @@ func (w *writer) collect() {
 	for i := range w.segments {
 		s := &w.segments[i]
 		l := &w.lists[0]
-		if s.elem == Externref {
+		if s.elem != Funcref {
 			l = &w.lists[1]
 		}
 		s.base = len(*l)
@@ -107,8 +155,8 @@ func (w *writer) collect() {
 		add(g.Ref)
 	}
 	add(w.Start)
-	for _, body := range w.parser.bodies {
-		w.addReferred(body, add)
+	for i, body := range w.parser.bodies {
+		w.addReferred(body, w.Types[w.own[i]], add)
 	}
 	for _, x := range w.lists[0] {
 		w.Refs = append(w.Refs, x.fn)
@@ -187,25 +235,48 @@ func (w *writer) importList() (l list) {
 			hosted(PrefixCall+key, HostCall, w.typeIndex(w.Types[d.typ].CallType()))
 		}
 	}
+	w.importThrows(hosted)
 	for i, d := range w.imports {
-		if d.Kind == Func {
+		if d.Kind == Func || d.Kind == Tag {
 			continue
 		}
 		c := l.next().name(strconv.Itoa(i)).name(importName(d.Kind)).op(byte(d.Kind))
 		switch d.Kind {
 		case Table:
-			c.op(byte(d.table.Elem)).limits(d.table.Limits)
+			c.op(wire(d.table.Elem)).limits(d.table.Limits)
 		case Memory:
 			c.limits(d.memory)
 		case Global:
-			c.op(byte(d.global.Type), bit(d.global.Mutable))
+			c.op(wire(d.global.Type), bit(d.global.Mutable))
 		default:
 		}
 	}
-	for _, name := range []string{HostFuel, HostStack} {
+	for _, name := range []string{HostFuel, HostStack, HostRaised, HostValue}[:w.counters()] {
 		l.next().name(Counters).name(name).op(byte(Global), byte(I32), 1)
 	}
 	return l
+}
+
+// importThrows imports the host's functions for exceptions, in their order.
+func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
+	if !w.Throws {
+		return
+	}
+	hosted(Host, HostDiscard, w.typeIndex(FuncType{}))
+	hosted(Host, HostKeep, w.typeIndex(FuncType{}))
+	hosted(Host, HostRef, w.typeIndex(FuncType{[]ValType{I32, I32}, []ValType{Externref}}))
+	hosted(Host, HostThrow, w.typeIndex(FuncType{Params: []ValType{Externref}}))
+	done := map[string]bool{}
+	for _, t := range w.Tags {
+		key := heldKey(w.Types[t])
+		if done[key] {
+			continue
+		}
+		done[key] = true
+		held := Held(w.Types[t])
+		hosted(PrefixTag+key, HostBox, w.typeIndex(FuncType{Params: append([]ValType{I32}, held...)}))
+		hosted(PrefixTag+key, HostOpen, w.typeIndex(FuncType{[]ValType{I32}, held}))
+	}
 }
 
 func bit(b bool) byte {
@@ -217,7 +288,7 @@ func bit(b bool) byte {
 
 func (w *writer) tableList() (l list) {
 	for _, t := range w.Tables[w.ImportedTables:] {
-		l.next().op(byte(t.Elem)).limits(t.Limits)
+		l.next().op(wire(t.Elem)).limits(t.Limits)
 	}
 	for i, elem := range []ValType{Funcref, Externref} {
 		n := uint32(len(w.lists[i]))
@@ -228,11 +299,13 @@ func (w *writer) tableList() (l list) {
 
 func (w *writer) globalList() (l list) {
 	for _, g := range w.globals {
-		c := l.next().op(byte(g.Type), bit(g.Mutable))
+		c := l.next().op(wire(g.Type), bit(g.Mutable))
 		w.constant(c, g.init)
 		c.op(opEnd)
 	}
-	l.next().op(byte(I32), 1).i32(0).op(opEnd) // self
+	for range 1 + len(w.Tags) { // self, and the numbers of the tags
+		l.next().op(byte(I32), 1).i32(0).op(opEnd)
+	}
 	for _, i := range w.dropped {
 		l.next().op(byte(I32), 1).i32(int32(bit(w.segments[i].mode != passive))).op(opEnd)
 	}
@@ -247,6 +320,8 @@ func (w *writer) constant(c *code, e expr) {
 			c.with(opGlobalGet, w.global(in.index))
 		case opRefFunc:
 			c.with(opRefFunc, in.index+w.shift)
+		case opRefNull:
+			c.op(opRefNull, wire(ValType(in.raw[1])))
 		default:
 			c.op(in.raw...)
 		}
@@ -258,7 +333,7 @@ func (w *writer) global(i uint32) uint32 {
 	if i < w.fuel {
 		return i
 	}
-	return i + 2
+	return i + w.counters()
 }
 
 // elemList fills the hidden tables.

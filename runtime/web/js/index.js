@@ -43,6 +43,6 @@ export { handled, rejected } from "./scope.js";
 export { noteMatches } from "./regexp.js";
 export { letGo } from "./weakref.js";
 export { socket } from "./websocket.js";
-export { called as wasmCall, error as wasmError, grown as wasmGrown, lost as wasmLost } from "./webassembly.js";
+export { called as wasmCall, caught as wasmCaught, error as wasmError, grown as wasmGrown, lost as wasmLost, slot as wasmSlot, thrown as wasmThrown } from "./webassembly.js";
 export { blank } from "./encoding.js";
 export { backtrace, begin, cancel, dispatch, forget, provide } from "./worker.js";

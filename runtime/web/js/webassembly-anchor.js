@@ -16,6 +16,7 @@ export class Anchor {
     this.functions = new Map(); // that JavaScript has seen, by their code
     this.tables = new Map();
     this.globals = new Map();
+    this.tags = new Map(); // by their numbers
     anchors.set(id, new WeakRef(this));
     remember(this);
   }

@@ -16,8 +16,15 @@ export const CompileError = errorClass("CompileError");
 export const LinkError = errorClass("LinkError");
 export const RuntimeError = errorClass("RuntimeError");
 
+const traps = new WeakSet();
+
+/** Reports whether value is a trap, or an exhausted stack: no instance catches those. */
+export function isTrap(value) { return traps.has(value) || value instanceof RangeError && value.message === "Maximum call stack size exceeded"; }
+
 /** Called by Go: its error, of the class that it names. */
 export function error(name, message) {
   const cls = name === "CompileError" ? CompileError : name === "LinkError" ? LinkError : RuntimeError;
-  return new cls(message);
+  const made = new cls(message);
+  if (cls === RuntimeError) traps.add(made);
+  return made;
 }

@@ -1,6 +1,7 @@
 // https://webassembly.github.io/spec/js-api/#instances
 import { host } from "./host.js";
 import { Anchor, anchorOf, codeOf, firstOf, link, ownerOf } from "./webassembly-anchor.js";
+import { tagFields, tagOf } from "./webassembly-exception.js";
 import { LinkError } from "./webassembly-error.js";
 import { globalCode, globalOf, memoryId, memoryOf, newGlobal, refresh, tableCode, tableOf } from "./webassembly-objects.js";
 import { callImport, functionOf, isPlain } from "./webassembly-value.js";
@@ -25,7 +26,7 @@ export function instantiate(module, [imports], importObject) {
     const source = find[kind](value, type, owners);
     if (typeof source === "string") throw new LinkError(`${what}: ${source}`);
     links.push(source);
-    if (source >= 0) owners.push(kind === "memory" ? anchorOf(source) : ownerOf(source));
+    if (kind !== "tag" && source >= 0) owners.push(kind === "memory" ? anchorOf(source) : ownerOf(source));
   }
   return start(host.wasm_instantiate(module, links), functions, types, owners);
 }
@@ -38,6 +39,12 @@ const find = {
   function: (value) => codeOf(value) ?? -1,
   memory: (value) => memoryId(value) ?? "memory import must be a WebAssembly.Memory object",
   table: (value) => tableCode(value) ?? "table import requires a WebAssembly.Table",
+  tag(value, type, owners) {
+    const fields = tagFields(value);
+    if (fields === null) return "tag import requires a WebAssembly.Tag";
+    if (fields.anchor !== null) owners.push(fields.anchor);
+    return fields.number;
+  },
   global(value, type, owners) {
     const code = globalCode(value);
     if (code !== null) return code;
@@ -76,6 +83,7 @@ const KINDS = [
   ({ code, type }) => tableOf(code, type),
   ({ instance }) => memoryOf(instance),
   ({ code, type, mutable }) => globalOf(code, type, mutable),
+  ({ code, type, instance }) => tagOf(code, type, instance),
 ];
 
 function exported(x) { return KINDS[x.kind](x); }

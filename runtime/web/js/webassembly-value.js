@@ -11,7 +11,8 @@ const values = [null];     // by slot
 const free = [];
 let limit = 256;           // of slots, before those that nothing holds are looked for
 
-function slotOf(value) {
+/** value as an externref. */
+export function slotOf(value) {
   if (value === null) return 0;
   const key = Object.is(value, -0) ? ZERO : value;
   let slot = slots.get(key);

@@ -3,11 +3,13 @@
 import { host } from "./host.js";
 import { bytesOf } from "./encoding.js";
 import { dress, expose, guarded } from "./idl.js";
+import { Exception, JSTag, Tag } from "./webassembly-exception.js";
 import { CompileError, LinkError, RuntimeError } from "./webassembly-error.js";
 import { instantiate } from "./webassembly-instance.js";
 import { Global, Memory, Table } from "./webassembly-objects.js";
 
 export { error } from "./webassembly-error.js";
+export { caught, slot, thrown } from "./webassembly-exception.js";
 export { called, grown, lost } from "./webassembly-instance.js";
 
 const DISALLOWED = "Wasm code generation disallowed by embedder; import the file instead: import module from \"./file.wasm\"";
@@ -87,9 +89,10 @@ const namespace = {
 };
 
 export function install() {
-  for (const cls of [Module, Instance, Memory, Table, Global]) {
+  for (const cls of [Module, Instance, Memory, Table, Global, Tag, Exception]) {
     dress(`WebAssembly.${cls.name}`, cls);
     Object.defineProperty(namespace, cls.name, { value: cls, writable: true, configurable: true });
+    if (cls === Tag) Object.defineProperty(namespace, "JSTag", { value: JSTag, configurable: true });
   }
   for (const cls of [CompileError, LinkError, RuntimeError]) {
     Object.defineProperty(namespace, cls.name, { value: cls, writable: true, configurable: true });

@@ -1,0 +1,393 @@
+package wasm
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
+)
+
+// This file carries exceptions between instances, and between them and JavaScript.
+//
+// The one under way is in two globals that all instances of a store share; see
+// rewrite.HostRaised. It is boxed when it holds more than 32 bits, or came from
+// JavaScript: caught there or thrown on it is the same object. A box is freed when
+// it is caught by what cannot raise it again; what handlers and references keep,
+// when no call is under way that may hold it.
+//
+// Code that is not lowered knows nothing of the globals: for it an exception is an
+// error, and unwinds its frames as a trap does.
+
+const (
+	// jsTag is the number of WebAssembly.JSTag, which holds an externref.
+	jsTag = 1
+	// tagCost and boxCost are what an instance is charged for a tag, and a store for
+	// a box without what it holds.
+	tagCost = 128
+	boxCost = 256
+	// leastBoxes is how many boxes there are before tables are searched for them.
+	leastBoxes = 256
+)
+
+// tag is what is known of a tag by its number: whose it is (nil for jsTag), and
+// what its exceptions hold.
+type tag struct {
+	instance *instance
+	typ      rewrite.FuncType
+}
+
+// box is an exception that HostValue is the number of.
+type box struct {
+	tag    uint32
+	values []uint64 // nil in one of jsTag that is thrown
+	thrown engine.Value
+	has    bool // it was thrown in JavaScript
+	kept   bool // it may be raised again, whoever catches it
+}
+
+func (b *box) cost() int64 { return boxCost + 8*int64(len(b.values)) }
+
+// exception is one under way that unwinds as an error.
+type exception struct{ raised, value uint32 }
+
+func (e *exception) Error() string { return "an exception" }
+
+// resume makes e the exception under way.
+func (s *store) resume(e exception) {
+	s.raised.Set(uint64(e.raised))
+	s.value.Set(uint64(e.value))
+}
+
+// under is the exception under way; raised is 0 for none.
+func (s *store) under() (e exception) {
+	return exception{uint32(s.raised.Get()), uint32(s.value.Get())}
+}
+
+// end ends the exception under way, and returns it.
+func (s *store) end() *exception {
+	e := s.under()
+	s.raised.Set(0)
+	return &e
+}
+
+// boxed is the box of e, or nil.
+func (s *store) boxed(e exception) *box {
+	if e.raised&rewrite.Boxed == 0 {
+		return nil
+	}
+	return s.boxes[e.value]
+}
+
+// pack boxes b and makes it the exception under way. False, and nothing is done,
+// when it would be more than the isolate may hold.
+func (s *store) pack(b *box) bool {
+	if !s.vm.Charge(b.cost()) {
+		return false
+	}
+	for s.lastBox++; s.boxes[s.lastBox] != nil; {
+		s.lastBox++
+	}
+	s.boxes[s.lastBox] = b
+	s.resume(exception{b.tag | rewrite.Boxed, s.lastBox})
+	return true
+}
+
+// forget frees a box.
+func (s *store) forget(number uint32) {
+	b := s.boxes[number]
+	if b == nil {
+		return
+	}
+	if b.has {
+		s.vm.Free(b.thrown)
+	}
+	s.vm.Charge(-b.cost())
+	delete(s.boxes, number)
+}
+
+// release ends e, unless it may be raised again.
+func (s *store) release(e exception) {
+	if b := s.boxed(e); b != nil && !b.kept {
+		s.forget(e.value)
+	}
+}
+
+// keep implements rewrite.HostKeep.
+func (s *store) keep(e exception) {
+	if b := s.boxed(e); b != nil {
+		b.kept = true
+	}
+}
+
+// ref implements rewrite.HostRef.
+func (s *store) ref(raised, value uint64) uint64 {
+	e := exception{uint32(raised), uint32(value)}
+	s.keep(e)
+	return uint64(e.raised)<<32 | uint64(e.value)
+}
+
+// throw implements rewrite.HostThrow.
+func (s *store) throw(ref uint64) {
+	e := exception{uint32(ref >> 32), uint32(ref)}
+	if e.raised == 0 || e.raised&rewrite.Boxed != 0 && s.boxed(e) == nil {
+		panic(&engine.Error{Name: "RuntimeError", Message: "rethrowing null value"})
+	}
+	s.resume(e)
+}
+
+// box implements rewrite.HostBox.
+func (s *store) box(stack []uint64, held int) {
+	if !s.pack(&box{tag: uint32(stack[0]), values: slices.Clone(stack[1 : 1+held])}) {
+		panic(errMemory())
+	}
+}
+
+// open implements rewrite.HostOpen.
+func (s *store) open(stack []uint64, held int) {
+	keep, e := uint32(stack[0]) != 0, s.under()
+	clear(stack[:held])
+	b := s.boxed(e)
+	if b == nil {
+		return
+	}
+	if b.values == nil && b.has && held == 1 {
+		slot, err := s.slot(b.thrown)
+		if err != nil {
+			panic(err)
+		}
+		stack[0] = slot
+	}
+	copy(stack[:held], b.values)
+	if !keep {
+		s.release(e)
+	}
+}
+
+// slot is a value as an externref.
+func (s *store) slot(v engine.Value) (uint64, error) {
+	result, err := s.vm.Invoke("wasmSlot", s.vm.Dup(v))
+	if err != nil {
+		return 0, err
+	}
+	n, err := s.vm.ToInt32(result)
+	return uint64(uint32(n)), err
+}
+
+// raise makes an error the exception under way; false when it is none that an
+// instance may catch.
+func (s *store) raise(err error) bool {
+	if e, ok := errors.AsType[*exception](err); ok {
+		s.resume(*e)
+		return true
+	}
+	thrown, ok := errors.AsType[*engine.ThrownError](err)
+	if !ok {
+		e, ok := errors.AsType[*engine.Error](err)
+		if !ok || engine.IsBroken(err) || e.Name == "RuntimeError" || e.Name == "RangeError" {
+			return false
+		}
+		v, failed := s.vm.New(e)
+		if failed != nil {
+			return false
+		}
+		return s.raiseValue(v)
+	}
+	return s.raiseValue(thrown.Value())
+}
+
+// raiseValue raises what JavaScript threw, which is the box's from then on.
+func (s *store) raiseValue(v engine.Value) bool {
+	list, err := s.vm.Invoke("wasmCaught", s.vm.Dup(v))
+	if err != nil || list.IsNullish() { // a trap, or the stack was exhausted
+		return false
+	}
+	defer s.vm.Free(list)
+	b := &box{tag: jsTag, thrown: v, has: true}
+	if s.vm.Length(list) > 0 {
+		if err := s.fill(b, list); err != nil {
+			return false
+		}
+	}
+	return s.pack(b)
+}
+
+// fill takes the number of a tag, and what its exception holds, from a list.
+func (s *store) fill(b *box, list engine.Value) error {
+	number, err := s.item(list, 0, nil, rewrite.F64)
+	if err != nil {
+		return err
+	}
+	b.tag, b.values = uint32(api.DecodeF64(number)), []uint64{}
+	t, known := s.tags[b.tag]
+	if !known { // nobody can ask for it
+		return nil
+	}
+	for i, typ := range rewrite.Held(t.typ) {
+		v, err := s.item(list, uint32(i)+1, t.instance, typ)
+		if err != nil {
+			return err
+		}
+		b.values = append(b.values, v)
+	}
+	return nil
+}
+
+func (s *store) item(list engine.Value, i uint32, in *instance, t rewrite.ValType) (uint64, error) {
+	v, err := s.vm.Index(list, i)
+	if err != nil {
+		return 0, err
+	}
+	defer s.vm.Free(v)
+	return s.toWasm(in, opaque(t), v)
+}
+
+// opaque is the type by which JavaScript carries what it may not look at.
+func opaque(t rewrite.ValType) rewrite.ValType {
+	if t == rewrite.Exnref {
+		return rewrite.I64
+	}
+	return t
+}
+
+// thrown ends the exception under way, and is it as an error for JavaScript.
+func (s *store) thrown() error {
+	e := s.end()
+	b := s.boxed(*e)
+	defer s.release(*e)
+	if b != nil && b.has {
+		return engine.Throw(s.vm.Dup(b.thrown))
+	}
+	number := e.raised &^ rewrite.Boxed
+	t := s.tags[number]
+	args := []any{int(number), rewrite.FuncType{Params: t.typ.Params}.Key(), 0}
+	if t.instance != nil {
+		args[2] = t.instance.id
+	}
+	for i, typ := range rewrite.Held(t.typ) {
+		bits := uint64(e.value)
+		if b != nil {
+			bits = b.values[i]
+		}
+		x, err := s.toJS(opaque(typ), bits)
+		if err != nil {
+			return err
+		}
+		args = append(args, x)
+	}
+	object, err := s.vm.InvokeWith("wasmThrown", args...)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		b.thrown, b.has = s.vm.Dup(object), true
+	}
+	return engine.Throw(object)
+}
+
+// newTag is the number of a new tag.
+func (s *store) newTag() uint32 {
+	s.lastTag++
+	return s.lastTag
+}
+
+// linkTag imports a tag by its number.
+func (in *instance) linkTag(link int64, index uint32) error {
+	t, known := in.store.tags[uint32(link)]
+	if !known {
+		return errors.New("tag import requires a WebAssembly.Tag")
+	}
+	if t.typ.Key() != in.program.tagType(index).Key() {
+		return errors.New("imported tag does not match the expected type")
+	}
+	in.tags = append(in.tags, uint32(link))
+	return nil
+}
+
+func (p *program) tagType(i uint32) rewrite.FuncType { return p.Types[p.Tags[i]] }
+
+// numberTags tells the code of in, and the store, its tags.
+func (s *store) numberTags(in *instance) {
+	for i, number := range in.tags {
+		if g, ok := in.mod.ExportedGlobal((place{index: uint32(i)}).name(rewrite.PrefixKind)).(api.MutableGlobal); ok {
+			g.Set(uint64(number))
+		}
+		if i >= in.program.ImportedTags {
+			s.tags[number] = tag{in, in.program.tagType(uint32(i))}
+		}
+	}
+}
+
+// sweepBoxes frees the boxes that no global and no table refers to. No call is under
+// way.
+func (s *store) sweepBoxes() {
+	if len(s.boxes) == 0 || len(s.boxes) < s.boxesAt {
+		return
+	}
+	live := map[uint32]struct{}{}
+	for _, in := range s.instances {
+		in.exceptions(func(e exception) {
+			if s.boxed(e) != nil {
+				live[e.value] = struct{}{}
+			}
+		})
+	}
+	for _, number := range slices.Collect(maps.Keys(s.boxes)) {
+		if _, held := live[number]; !held {
+			s.forget(number)
+		}
+	}
+	if s.boxesAt = 0; len(live) > 0 {
+		s.boxesAt = max(leastBoxes, 2*len(live))
+	}
+}
+
+// exceptions calls do for each reference to an exception in globals and tables.
+func (in *instance) exceptions(do func(e exception)) {
+	for i := in.program.ImportedGlobals; i < len(in.program.Globals); i++ {
+		if in.program.Globals[i].Type == rewrite.Exnref {
+			ref := (place{in, uint32(i)}).global().Get()
+			do(exception{uint32(ref >> 32), uint32(ref)})
+		}
+	}
+	for i := in.program.ImportedTables; i < len(in.program.Tables); i++ {
+		if in.program.Tables[i].Elem != rewrite.Exnref {
+			continue
+		}
+		p := place{in, uint32(i)}
+		size, err := p.size()
+		for at := uint32(0); at < size && err == nil; at++ {
+			var ref uint64
+			if ref, err = p.get(at); err == nil {
+				do(exception{uint32(ref >> 32), uint32(ref)})
+			}
+		}
+	}
+}
+
+// boxedExterns notes the slots that boxes hold.
+func (s *store) boxedExterns(live map[uint32]struct{}) {
+	for _, b := range s.boxes {
+		for i, t := range rewrite.Held(s.tags[b.tag].typ) {
+			if t == rewrite.Externref && i < len(b.values) {
+				live[uint32(b.values[i])] = struct{}{}
+			}
+		}
+	}
+}
+
+// wasm_tag(types) -> [number of an instance with a tag, the tag's number]
+func newTag(s *store, c *engine.Call) (any, error) {
+	var held []rewrite.ValType
+	for _, letter := range c.String(0) {
+		held = append(held, valType(string(letter)))
+	}
+	in, err := s.made(rewrite.TagModule(held))
+	if err != nil {
+		return nil, err
+	}
+	return []any{in.id, int(in.tags[0])}, nil
+}
