@@ -29,6 +29,9 @@ const (
 	// a box without what it holds.
 	tagCost = 128
 	boxCost = 256
+	// boxStep is how many bytes of boxes are charged at once: to charge takes longer
+	// than to box.
+	boxStep = 256 << 10
 	// leastBoxes is how many boxes there are before tables are searched for them.
 	leastBoxes = 256
 )
@@ -85,7 +88,7 @@ func (s *store) boxed(e exception) *box {
 // pack boxes b and makes it the exception under way. False, and nothing is done,
 // when it would be more than the isolate may hold.
 func (s *store) pack(b *box) bool {
-	if !s.vm.Charge(b.cost()) {
+	if !s.afford(b.cost()) {
 		return false
 	}
 	for s.lastBox++; s.boxes[s.lastBox] != nil; {
@@ -105,8 +108,26 @@ func (s *store) forget(number uint32) {
 	if b.has {
 		s.vm.Free(b.thrown)
 	}
-	s.vm.Charge(-b.cost())
+	s.afford(-b.cost())
 	delete(s.boxes, number)
+}
+
+// afford counts n bytes of boxes, which may be negative; false, and nothing is
+// counted, when they would be more than the isolate may hold.
+func (s *store) afford(n int64) bool {
+	n += s.boxBytes
+	if step := int64(boxStep); n > s.boxCharged {
+		if more := max(step, n-s.boxCharged); s.vm.Charge(more) {
+			s.boxCharged += more
+		} else {
+			return false
+		}
+	} else if spare := s.boxCharged - n; spare >= 2*step {
+		s.vm.Charge(-(spare - step))
+		s.boxCharged -= spare - step
+	}
+	s.boxBytes = n
+	return true
 }
 
 // release ends e, unless it may be raised again.

@@ -17,7 +17,7 @@ import (
 // the values of the list to all that is exported.
 const everything = `import m from "./m.wasm";
 	const W = WebAssembly;
-	const guess = { function: () => (...args) => args[0], memory: () => new W.Memory({ initial: 1, maximum: 4 }), table: () => new W.Table({ element: "anyfunc", initial: 4 }), global: () => 0 };
+	const guess = { tag: () => new W.Tag({ parameters: ["i32"] }), function: () => (...args) => args[0], memory: () => new W.Memory({ initial: 1, maximum: 4 }), table: () => new W.Table({ element: "anyfunc", initial: 4 }), global: () => 0 };
 	export default { async fetch(request) {
 		const values = await request.json(), imports = {}, seen = [];
 		for (const { module, name, kind } of W.Module.imports(m)) {
@@ -38,7 +38,7 @@ const everything = `import m from "./m.wasm";
 // FuzzModule: a module of any bytes is refused or runs within its bounds, whatever
 // its exports are given; the Worker answers, or is ended at a limit.
 func FuzzModule(f *testing.F) {
-	for _, m := range [][]byte{echo, work, growing, sharing, bombs, state, module()} {
+	for _, m := range [][]byte{echo, work, growing, sharing, bombs, state, throwing, catching, caseModule(legacyCases, true), caseModule(tableCases, false), module()} {
 		f.Add(m, `[1, "2", null, {"a": 3}, -5e300]`)
 	}
 	runtime, err := opened()

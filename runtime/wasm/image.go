@@ -217,7 +217,7 @@ func (s *store) revive(im *image) error {
 	regions := s.vm.Regions()
 	s.lastTag, s.lastBox = im.lastTag, im.lastBox
 	for number, b := range im.boxes {
-		if !s.vm.Charge(b.cost()) {
+		if !s.afford(b.cost()) {
 			return errMemory()
 		}
 		s.boxes[number] = &b

@@ -28,26 +28,28 @@ type store struct {
 	vm  *engine.VM
 	ctx context.Context
 
-	saved     *image // not revived yet
-	modules   []*program
-	instances map[int]*instance
-	last      int // the newest number
-	counters  api.Module
-	stack     api.MutableGlobal
-	raised    api.MutableGlobal
-	value     api.MutableGlobal
-	frames    []*frame // by depth
-	depth     int
-	grown     []*instance // whose ArrayBuffer is to be detached before JavaScript runs
-	allowed   int64       // bytes that the table that grows was allowed
-	refs      map[uint64]function
-	tags      map[uint32]tag
-	lastTag   uint32
-	boxes     map[uint32]*box // exceptions, by HostValue
-	lastBox   uint32
-	boxesAt   int   // number of boxes
-	sweepAt   int   // number of instances
-	sweepOver int64 // bytes charged
+	saved      *image // not revived yet
+	modules    []*program
+	instances  map[int]*instance
+	last       int // the newest number
+	counters   api.Module
+	stack      api.MutableGlobal
+	raised     api.MutableGlobal
+	value      api.MutableGlobal
+	frames     []*frame // by depth
+	depth      int
+	grown      []*instance // whose ArrayBuffer is to be detached before JavaScript runs
+	allowed    int64       // bytes that the table that grows was allowed
+	refs       map[uint64]function
+	tags       map[uint32]tag
+	lastTag    uint32
+	boxes      map[uint32]*box // exceptions, by HostValue
+	lastBox    uint32
+	boxesAt    int // number of boxes
+	boxBytes   int64
+	boxCharged int64
+	sweepAt    int   // number of instances
+	sweepOver  int64 // bytes charged
 }
 
 // function is a function of an instance.
