@@ -1,11 +1,12 @@
 // Each path runs a package that brings a WebAssembly module, as its own documentation shows for Workers.
+import { automerge } from "./automerge.js";
 import { png, webp } from "./jsquash.js";
 import { resvg } from "./resvg.js";
 import { sql } from "./sql.js";
 import { tokens } from "./tiktoken.js";
 import { yoga } from "./yoga.js";
 
-const topics = { png, resvg, sql, tokens, webp, yoga };
+const topics = { automerge, png, resvg, sql, tokens, webp, yoga };
 
 export default {
   async fetch(request) {
