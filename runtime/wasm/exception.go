@@ -215,7 +215,11 @@ func (s *store) raise(err error) bool {
 		if failed != nil {
 			return false
 		}
-		return s.raiseValue(v)
+		raised := s.raiseValue(v)
+		if !raised {
+			s.vm.Free(v)
+		}
+		return raised
 	}
 	return s.raiseValue(thrown.Value())
 }

@@ -215,12 +215,8 @@ func unknownOffsets(p place) bool {
 // functions.
 func (s *store) revive(im *image) error {
 	regions := s.vm.Regions()
-	s.lastTag, s.lastBox = im.lastTag, im.lastBox
-	for number, b := range im.boxes {
-		if !s.afford(b.cost()) {
-			return errMemory()
-		}
-		s.boxes[number] = &b
+	if err := s.reviveBoxes(im); err != nil {
+		return err
 	}
 	for _, x := range im.instances {
 		in := s.blank(x.id, x.program, x.linked)
@@ -257,6 +253,18 @@ func (s *store) revive(im *image) error {
 		if err := s.restore(s.instances[x.id], x); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// reviveBoxes makes the exceptions of an image, and goes on with its numbers.
+func (s *store) reviveBoxes(im *image) error {
+	s.lastTag, s.lastBox = im.lastTag, im.lastBox
+	for number, b := range im.boxes {
+		if !s.afford(b.cost()) {
+			return errMemory()
+		}
+		s.boxes[number] = &b
 	}
 	return nil
 }
