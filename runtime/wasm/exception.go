@@ -16,8 +16,8 @@ import (
 // The one under way is in two globals that all instances of a store share; see
 // rewrite.HostRaised. It is boxed when it holds more than 32 bits, or came from
 // JavaScript: caught there or thrown on it is the same object. A box is freed when
-// it is caught by what cannot raise it again; what handlers and references keep,
-// when no call is under way that may hold it.
+// it is caught by what cannot raise it again, or the handler was left that can; what
+// references keep, when no call is under way that may hold it.
 //
 // Code that is not lowered knows nothing of the globals: for it an exception is an
 // error, and unwinds its frames as a trap does.
@@ -28,7 +28,7 @@ const (
 	// tagCost and boxCost are what an instance is charged for a tag, and a store for
 	// a box without what it holds.
 	tagCost = 128
-	boxCost = 256
+	boxCost = 128
 	// boxStep is how many bytes of boxes are charged at once: to charge takes longer
 	// than to box.
 	boxStep = 256 << 10
@@ -163,7 +163,7 @@ func (s *store) throw(ref uint64) {
 // box implements rewrite.HostBox.
 func (s *store) box(stack []uint64, held int) {
 	if !s.pack(&box{tag: uint32(stack[0]), values: slices.Clone(stack[1 : 1+held])}) {
-		panic(errMemory())
+		panic(errMemory("WebAssembly.Exception"))
 	}
 }
 

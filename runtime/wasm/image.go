@@ -239,7 +239,7 @@ func (s *store) revive(im *image) error {
 			return err
 		}
 		if !s.vm.Charge(in.cost) {
-			return errMemory()
+			return errMemory("WebAssembly.Instance()")
 		}
 	}
 	for _, x := range im.instances {
@@ -262,7 +262,7 @@ func (s *store) reviveBoxes(im *image) error {
 	s.lastTag, s.lastBox = im.lastTag, im.lastBox
 	for number, b := range im.boxes {
 		if !s.afford(b.cost()) {
-			return errMemory()
+			return errMemory("WebAssembly.Instance()")
 		}
 		s.boxes[number] = &b
 	}
@@ -273,7 +273,7 @@ func (s *store) reviveBoxes(im *image) error {
 func (in *instance) resize(x savedInstance) error {
 	if in.region != nil {
 		if _, ok := in.mod.Memory().Grow(in.region.Size()/pageSize - in.program.Memory.Min); !ok {
-			return errMemory()
+			return errMemory("WebAssembly.Instance()")
 		}
 	}
 	for _, t := range x.tables {
@@ -284,7 +284,7 @@ func (in *instance) resize(x savedInstance) error {
 		}
 		if size < t.size {
 			if n, err := p.grow(0, t.size-size); err != nil || n < 0 {
-				return errMemory()
+				return errMemory("WebAssembly.Instance()")
 			}
 		}
 	}

@@ -154,13 +154,13 @@ func (s *store) makeInstance(p *program, links []int64) (*instance, error) {
 		in.tags = append(in.tags, s.newTag())
 	}
 	if in.cost = costOf(p); !s.vm.Charge(in.cost) {
-		return nil, errMemory()
+		return nil, errMemory("WebAssembly.Instance()")
 	}
 	if p.Memory != nil && !p.ImportsMemory {
 		region, ok := s.vm.NewRegion(uint64(p.Memory.Min) * pageSize)
 		if !ok {
 			s.vm.Charge(-in.cost)
-			return nil, errMemory()
+			return nil, errMemory("WebAssembly.Instance()")
 		}
 		in.region = region
 	}
@@ -215,8 +215,8 @@ func costOf(p *program) int64 {
 	return n
 }
 
-func errMemory() error {
-	return &engine.Error{Name: "RangeError", Message: "WebAssembly.Instance(): Out of memory: the isolate would hold more than " +
+func errMemory(where string) error {
+	return &engine.Error{Name: "RangeError", Message: where + ": Out of memory: the isolate would hold more than " +
 		strconv.Itoa(engine.DefaultMemoryLimit>>20) + " MB"}
 }
 

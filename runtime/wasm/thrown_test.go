@@ -113,12 +113,12 @@ func TestExceptionStart(t *testing.T) {
 }
 
 // catching throws and catches in a loop of n, boxed and not: loose(n), boxed(n),
-// thrown(n) of JavaScript's, kept(n) of references, and for ever(): spin() in a handler
+// thrown(n) of JavaScript's, kept(n) raised on, held(n) that may be, and for ever(): spin() in a handler
 // and chase() from one to the next.
 var catching = module(
 	types(functype(list{}, list{}), functype(list{i32}, list{}), functype(list{i64}, list{}), functype(list{}, list{i64})),
-	imports(imported("a", "f", 0, 0)), funcs(1, 1, 1, 1, 0, 0), tags(1, 2),
-	exports(exported("loose", 0, 1), exported("boxed", 0, 2), exported("thrown", 0, 3), exported("kept", 0, 4), exported("spin", 0, 5), exported("chase", 0, 6)),
+	imports(imported("a", "f", 0, 0)), funcs(1, 1, 1, 1, 0, 0, 0, 1), tags(1, 2),
+	exports(exported("held", 0, 8), exported("loose", 0, 1), exported("boxed", 0, 2), exported("thrown", 0, 3), exported("kept", 0, 4), exported("spin", 0, 5), exported("chase", 0, 6)),
 	bodies(
 		code(0, 0, loop, empty, try, empty, localGet, 0, throw, 0, catch, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
 		code(0, 0, loop, empty, try, empty, i64Const, 1, throw, 1, catch, 1, drop, localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
@@ -126,13 +126,15 @@ var catching = module(
 		code(0, 0, loop, empty, try, empty, try, empty, i64Const, 1, throw, 1, catchAll, rethrow, 0, end, catchAll, localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
 		code(0, 0, try, empty, i32Const, 1, throw, 0, catchAll, loop, empty, br, 0, end, end),
 		code(0, 0, loop, empty, try, empty, i64Const, 1, throw, 1, catchAll, br, 1, end, end),
+		code(0, 0, try, empty, i64Const, 1, throw, 1, catchAll, i32Const, 0, opIf, empty, rethrow, 1, end, end),
+		code(0, 0, loop, empty, call, 7, try, empty, i64Const, 1, throw, 1, catch, 1, drop, localGet, 0, i32Eqz, opIf, empty, rethrow, 1, end, localGet, 0, i32Const, 1, i32Sub, localTee, 0, brIf, 1, end, end),
 	))
 
 // TestExceptionsFreed: what was caught takes no memory any more, in the midst of a
 // call either.
 func TestExceptionsFreed(t *testing.T) {
 	got := run(t, catching, `let made = 0; const e = new WebAssembly.Instance(m, { a: { f() { made++; throw new Uint8Array(100_000) } } }).exports;
-		e.loose(1_000_000); e.boxed(1_000_000); e.kept(1_000_000); e.thrown(10_000); return made`)
+		e.loose(1_000_000); e.boxed(1_000_000); e.kept(1_000_000); e.held(1_000_000); e.thrown(10_000); return made`)
 	if got != "10000" {
 		t.Error(got)
 	}
@@ -163,7 +165,7 @@ func TestExceptionsBounded(t *testing.T) {
 		bodies(codeWith(list{exnref, i32}, loop, empty, block, 2, tryTable, empty, 1, 1, 0, 0, i64Const, 1, throw, 0, end, unreachable, end, localSet, 0, drop,
 			localGet, 1, localGet, 0, tableSet, 0, localGet, 1, i32Const, 1, i32Add, localSet, 1, br, 0, end)))
 	got := run(t, m, `const e = new WebAssembly.Instance(m).exports, out = []; for (let n = 0; n < 2; n++) out.push(attempt(e.fill)); return out`)
-	if want := `["RangeError: WebAssembly.Instance(): Out of memory: the isolate would hold more than 128 MB","RangeError: WebAssembly.Instance(): Out of memory: the isolate would hold more than 128 MB"]`; got != want {
+	if want := `["RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB","RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB"]`; got != want {
 		t.Errorf("got %s", got)
 	}
 }

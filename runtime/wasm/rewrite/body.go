@@ -139,6 +139,7 @@ func (x *rewriter) leave() {
 	if !x.calls {
 		return
 	}
+	x.letAllGo()
 	x.giveFrame()
 	x.out.op(opEnd)
 }

@@ -343,6 +343,9 @@ func (x *rewriter) lower(op byte, in instr) {
 	case opCallIndirect:
 		x.copy(in)
 		x.look()
+	case opReturnCall, opReturnTable:
+		x.letAllGo()
+		x.instruction(op, in)
 	default:
 		x.instruction(op, in)
 	}
@@ -439,6 +442,7 @@ func (x *rewriter) openClause(op byte, in instr) {
 		x.open(opBlock, x.after(f.block))
 	}
 	if f.try.rethrown {
+		x.letGo(f.try.level)
 		x.hold(x.heldAt(f.try.level))
 	}
 	switch {
@@ -549,8 +553,24 @@ func (x *rewriter) rethrow(f *frame) {
 	x.out.with(opLocalGet, local).with(opGlobalSet, x.raised).with(opLocalGet, local+1).with(opGlobalSet, x.value)
 	if x.landing() > f.at {
 		x.out.with(opCall, x.hosts+hostKeep)
+	} else {
+		x.out.i32(0).with(opLocalSet, local)
 	}
 	x.branch(x.landing())
+}
+
+// letGo frees what a handler of a level held, that was left and did not raise it
+// again.
+func (x *rewriter) letGo(level int) {
+	local := x.heldAt(level)
+	x.out.with(opLocalGet, local).op(opIf, blockEmpty).with(opLocalGet, local).with(opLocalGet, local+1).with(opCall, x.hosts+hostRelease).op(opEnd)
+}
+
+// letAllGo is for the end of the function.
+func (x *rewriter) letAllGo() {
+	for level := range x.held {
+		x.letGo(level)
+	}
 }
 
 // tag is the global that holds a tag's number.

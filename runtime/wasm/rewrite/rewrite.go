@@ -254,11 +254,13 @@ const (
 	// What a module imports beside it when it throws. HostDiscard () forgets the
 	// boxed exception under way, HostKeep () lets it be raised more than once,
 	// HostRef (raised, value i32) -> externref refers to one, and HostThrow
-	// (externref) raises it again.
+	// (externref) raises it again. HostRelease (raised, value i32) forgets one that was
+	// under way and is not raised any more.
 	HostDiscard = "discard"
 	HostKeep    = "keep"
 	HostRef     = "exnref"
 	HostThrow   = "throw"
+	HostRelease = "release"
 	// PrefixTag, and the Key of Held, is the module of HostBox (tag, …) that boxes
 	// and raises an exception, and HostOpen (keep i32) -> … that gives what the
 	// boxed one under way holds.

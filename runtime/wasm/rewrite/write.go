@@ -52,6 +52,7 @@ const (
 	hostKeep
 	hostRef
 	hostThrow
+	hostRelease
 	hostBoxes
 )
 
@@ -266,6 +267,7 @@ func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
 	hosted(Host, HostKeep, w.typeIndex(FuncType{}))
 	hosted(Host, HostRef, w.typeIndex(FuncType{[]ValType{I32, I32}, []ValType{Externref}}))
 	hosted(Host, HostThrow, w.typeIndex(FuncType{Params: []ValType{Externref}}))
+	hosted(Host, HostRelease, w.typeIndex(FuncType{Params: []ValType{I32, I32}}))
 	done := map[string]bool{}
 	for _, t := range w.Tags {
 		key := heldKey(w.Types[t])
