@@ -133,9 +133,10 @@ var catching = module(
 // TestExceptionsFreed: what was caught takes no memory any more, in the midst of a
 // call either.
 func TestExceptionsFreed(t *testing.T) {
-	got := run(t, catching, `let made = 0; const e = new WebAssembly.Instance(m, { a: { f() { made++; throw new Uint8Array(100_000) } } }).exports;
-		e.loose(1_000_000); e.boxed(1_000_000); e.kept(1_000_000); e.held(1_000_000); e.thrown(10_000); return made`)
-	if got != "10000" {
+	s := worker(t, catching, "", `let made = 0; const e = new WebAssembly.Instance(m, { a: { f() { made++; throw new Uint8Array(100_000) } } }).exports;
+		e.loose(1_000_000); e.boxed(1_000_000); e.kept(1_000_000); e.held(1_000_000); e.thrown(10_000); return made`,
+		pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: time.Minute}})
+	if got := get(t, s); got != "10000" {
 		t.Error(got)
 	}
 }
@@ -164,7 +165,9 @@ func TestExceptionsBounded(t *testing.T) {
 		exports(exported("fill", 0, 0)),
 		bodies(codeWith(list{exnref, i32}, loop, empty, block, 2, tryTable, empty, 1, 1, 0, 0, i64Const, 1, throw, 0, end, unreachable, end, localSet, 0, drop,
 			localGet, 1, localGet, 0, tableSet, 0, localGet, 1, i32Const, 1, i32Add, localSet, 1, br, 0, end)))
-	got := run(t, m, `const e = new WebAssembly.Instance(m).exports, out = []; for (let n = 0; n < 2; n++) out.push(attempt(e.fill)); return out`)
+	s := worker(t, m, "", `const e = new WebAssembly.Instance(m).exports, out = []; for (let n = 0; n < 2; n++) out.push(attempt(e.fill)); return out`,
+		pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: time.Minute}})
+	got := get(t, s)
 	if want := `["RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB","RangeError: WebAssembly.Exception: Out of memory: the isolate would hold more than 128 MB"]`; got != want {
 		t.Errorf("got %s", got)
 	}
