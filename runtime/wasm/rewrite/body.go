@@ -36,6 +36,7 @@ type rewriter struct {
 	held     int   // of what so many handlers caught is kept at once
 	frames   []frame
 	nest     uint32 // blocks of the rewritten function that are open
+	opened   int    // blocks that it has so far
 }
 
 // addReferred finds the functions that ref.func names, and whether there are

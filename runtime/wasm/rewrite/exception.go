@@ -102,6 +102,9 @@ func (x *rewriter) open(op byte, block int64) {
 		x.out.op(wire(ValType(block & 0x7f)))
 	}
 	x.nest++
+	if x.opened++; x.opened == maxBlocks+1 {
+		x.r.fail("more than %d blocks in a function that throws or catches", maxBlocks)
+	}
 }
 
 func (x *rewriter) end() {

@@ -43,6 +43,7 @@ const (
 	maxResults   = 1_000
 	maxLocals    = 50_000
 	maxBodyBytes = 7_654_321
+	maxBlocks    = 20_000 // of a function with exceptions; wazero takes time by the square of them
 )
 
 // parser is a module that is being read: what it declares, and the parts that

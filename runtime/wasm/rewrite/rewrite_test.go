@@ -225,14 +225,14 @@ func TestUnlowered(t *testing.T) {
 // TestNested: what hostile nesting makes of a body grows as the body does.
 func TestNested(t *testing.T) {
 	repeat := func(n int, part ...byte) []byte { return bytes.Repeat(part, n) }
-	const n = 20_000
+	const n = 4_000
 	bodies := map[string][]byte{
 		"tries":      slices.Concat(repeat(n, 0x06, 0x40), []byte{0x08, 0}, repeat(n, 0x19, 0x0b)),
 		"handlers":   slices.Concat(repeat(n, 0x06, 0x40, 0x19), []byte{0x08, 0}, repeat(n, 0x0b)),
 		"clauses":    slices.Concat([]byte{0x06, 0x40, 0x08, 0}, repeat(n, 0x07, 0), []byte{0x0b}),
 		"delegates":  slices.Concat(repeat(n, 0x06, 0x40), []byte{0x08, 0}, repeat(n, 0x18, 0)),
 		"tables":     slices.Concat(repeat(n, 0x1f, 0x40, 1, 2, 0), []byte{0x08, 0}, repeat(n, 0x0b)),
-		"one table":  slices.Concat([]byte{0x1f, 0x40, 0xa0, 0x9c, 1}, repeat(n, 2, 0), []byte{0x08, 0, 0x0b}),
+		"one table":  slices.Concat([]byte{0x1f, 0x40, 0xa0, 0x1f}, repeat(n, 2, 0), []byte{0x08, 0, 0x0b}),
 		"parameters": slices.Concat(repeat(n, 0x41, 0, 0x06, 1, 0x19, 0x0b)),
 	}
 	for name, body := range bodies {
@@ -249,9 +249,18 @@ func TestNested(t *testing.T) {
 	if _, err := rewrite.Rewrite([]byte(throwing(held))); err != nil {
 		t.Errorf("%d locals: %v", 2*n, err)
 	}
-	held = slices.Concat(repeat(2*n, 0x06, 0x40, 0x19), repeat(2*n, 0x09, 0, 0x0b), []byte{0x0b})
+	held = slices.Concat(repeat(10*n, 0x06, 0x40, 0x19), repeat(10*n, 0x09, 0, 0x0b), []byte{0x0b})
 	if _, err := rewrite.Rewrite([]byte(throwing(held))); err == nil || !strings.Contains(err.Error(), "more than 50000 locals") {
-		t.Errorf("%d locals: %v", 4*n, err)
+		t.Errorf("%d locals: %v", 20*n, err)
+	}
+	for name, body := range map[string][]byte{
+		"tries":   slices.Concat(repeat(2*n, 0x06, 0x40), []byte{0x08, 0}, repeat(2*n, 0x19, 0x0b)),
+		"clauses": slices.Concat([]byte{0x06, 0x40, 0x08, 0}, repeat(3*n, 0x07, 0), []byte{0x0b}),
+		"blocks":  slices.Concat(repeat(6*n, 0x02, 0x40, 0x0b), []byte{0x08, 0}),
+	} {
+		if _, err := rewrite.Rewrite([]byte(throwing(append(body, 0x0b)))); err == nil || !strings.Contains(err.Error(), "more than 20000 blocks in a function that throws or catches") {
+			t.Errorf("too many %s: %v", name, err)
+		}
 	}
 }
 
