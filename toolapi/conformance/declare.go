@@ -12,7 +12,7 @@ import (
 )
 
 // declareCases are U-001 to U-027.
-func declareCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of cases
+func declareCases() map[string]func(*run) {
 	return map[string]func(*run){
 		"U-001": func(r *run) {
 			one := unique("one")
@@ -24,16 +24,7 @@ func declareCases() map[string]func(*run) { //nolint:funlen,gocognit // a table 
 			r.drop(a.text("upload_id"))
 		},
 		"U-002 U-003 U-004": againCases,
-		"U-005": func(r *run) {
-			s := site{"a": unique("a")}
-			r.upload(s)
-			s["b"] = s["a"]
-			a := r.declare(s)
-			if r.want(a, http.StatusCreated, ""); a.text("state") != "complete" || len(a.required()) != 0 {
-				r.Errorf("got %s", a.body)
-			}
-			r.want(r.finalize(a.text("upload_id")), http.StatusOK, "")
-		},
+		"U-005":             knownCase,
 		"U-006": func(r *run) {
 			one := unique("one")
 			id := r.open(site{"a": one, "b": one})
@@ -76,28 +67,8 @@ func declareCases() map[string]func(*run) { //nolint:funlen,gocognit // a table 
 			long := `{"site_id":"` + strings.Repeat("x", toolapi.MaxDeclareBytes+1-14) + `"}`
 			r.want(r.post(toolapi.UploadsPath, long), http.StatusRequestEntityTooLarge, "body_too_large")
 		},
-		"U-019 U-020": func(r *run) {
-			var first []byte
-			for _, key := range append([]string{"", "pgk_unknown"}, r.Refused...) {
-				a := r.do(http.MethodPost, toolapi.UploadsPath, key, strings.NewReader(r.body(site{"a": []byte("a")}, nil)), "Content-Type", "application/json")
-				if r.want(a, http.StatusUnauthorized, a.code()); first != nil && !bytes.Equal(first, a.body) {
-					r.Errorf("%s is another answer than %s", a.body, first)
-				}
-				first = a.body
-			}
-			for _, key := range r.Closed {
-				a := r.do(http.MethodPost, toolapi.UploadsPath, key, strings.NewReader("{}"), "Content-Type", "application/json")
-				r.want(a, http.StatusForbidden, a.code())
-			}
-		},
-		"U-021": func(r *run) {
-			theirs := r.post(toolapi.UploadsPath, r.body(site{"a": []byte("a")}, map[string]any{"site_id": r.OtherSite}))
-			nobodys := r.post(toolapi.UploadsPath, r.body(site{"a": []byte("a")}, map[string]any{"site_id": "123e4567-e89b-42d3-a456-426614174000"}))
-			r.want(theirs, http.StatusNotFound, "site_not_found")
-			if !bytes.Equal(theirs.body, nobodys.body) {
-				r.Errorf("%s and %s differ", theirs.body, nobodys.body)
-			}
-		},
+		"U-019 U-020": keyCase,
+		"U-021":       foreignSiteCase,
 		"U-022": func(r *run) {
 			one := site{"a": unique("a")}
 			r.other().upload(one)
@@ -105,71 +76,124 @@ func declareCases() map[string]func(*run) { //nolint:funlen,gocognit // a table 
 				r.Error("what another workspace has is not required")
 			}
 		},
-		"U-023": func(r *run) {
-			var ids []string
-			for i := range toolapi.MaxOpenUploads {
-				ids = append(ids, r.open(site{"a": unique(fmt.Sprint(i))}))
-			}
-			more := site{"a": unique("one more")}
-			r.want(r.declare(more), http.StatusConflict, "too_many_uploads")
-			r.drop(ids[0])
-			r.open(more)
-		},
-		"U-024": func(r *run) {
-			finalize := func(base any) answer {
-				s := site{"a": unique("a")}
-				id := r.post(toolapi.UploadsPath, r.body(s, map[string]any{"base_revision": base})).text("upload_id")
-				r.put(id, s["a"])
-				a := r.finalize(id)
-				r.drop(id)
-				return a
-			}
-			live := r.live()
-			r.want(finalize(live), http.StatusOK, "")
-			r.want(finalize("r9999-000000000000"), http.StatusConflict, "revision_conflict")
-			if live != nil {
-				r.want(finalize(nil), http.StatusConflict, "revision_conflict")
-			}
-		},
-		"U-025": func(r *run) {
-			one := unique("one")
-			id := r.open(site{"a": one})
-			blob := toolapi.BlobPath(id, hash(one))
-			for method, path := range map[string]string{http.MethodGet: toolapi.UploadPath(id), http.MethodDelete: toolapi.UploadPath(id), http.MethodHead: blob, http.MethodPut: blob} {
-				a := r.do(method, path, r.Key, bytes.NewReader(one), "Idempotency-Key", "k")
-				if a.status != http.StatusBadRequest || method != http.MethodHead && a.code() != "tenant_api.idempotency_unsupported" {
-					r.Errorf("%s: %d %s", method, a.status, a.body)
-				}
-			}
-			if r.has(id, one) {
-				r.Error("it was stored")
-			}
-		},
-		"U-026": func(r *run) {
-			key, s := string(unique("key-"))[4:], site{"a": unique("a")}
-			key = strings.TrimSpace(key)
-			first := r.post(toolapi.UploadsPath, r.body(s, nil), "Idempotency-Key", key)
-			again := r.post(toolapi.UploadsPath, r.body(s, nil), "Idempotency-Key", key)
-			if r.want(first, http.StatusCreated, ""); again.status != first.status || !bytes.Equal(again.body, first.body) {
-				r.Errorf("%d %s is not the first answer %s", again.status, again.body, first.body)
-			}
-			other := r.post(toolapi.UploadsPath, r.body(site{"b": unique("b")}, nil), "Idempotency-Key", key)
-			r.want(other, http.StatusUnprocessableEntity, "idempotency_key_reused")
-			r.want(r.status(first.text("upload_id")), http.StatusOK, "")
-			r.drop(first.text("upload_id"))
-		},
-		"U-027": func(r *run) {
-			if r.BothKey == "" {
-				return
-			}
-			for path, body := range map[string]string{toolapi.UploadsPath: r.body(site{"a": []byte("a")}, nil), toolapi.PreviewLinksPath: `{"site_id":"` + r.Site + `"}`, toolapi.ImportsPath + "?site_id=" + r.Site: "x"} {
-				a := r.do(http.MethodPost, path, r.BothKey, strings.NewReader(body), "Content-Type", "application/json")
-				if r.want(a, http.StatusUnprocessableEntity, "workspace_ambiguous"); !strings.Contains(a.message(), "acme, globex") {
-					r.Errorf("%s: %s", path, a.body)
-				}
-			}
-		},
+		"U-023": openUploadsCase,
+		"U-024": baseCase,
+		"U-025": unsupportedKeyCase,
+		"U-026": repeatedCase,
+		"U-027": ambiguousCase,
 	}
+}
+
+// keyCase sends keys that are refused: all hear one answer, whatever is wrong with them.
+func keyCase(r *run) {
+	var first []byte
+	for _, key := range append([]string{"", "pgk_unknown"}, r.Refused...) {
+		a := r.do(http.MethodPost, toolapi.UploadsPath, key, strings.NewReader(r.body(site{"a": []byte("a")}, nil)), "Content-Type", "application/json")
+		if r.want(a, http.StatusUnauthorized, a.code()); first != nil && !bytes.Equal(first, a.body) {
+			r.Errorf("%s is another answer than %s", a.body, first)
+		}
+		first = a.body
+	}
+	for _, key := range r.Closed {
+		a := r.do(http.MethodPost, toolapi.UploadsPath, key, strings.NewReader("{}"), "Content-Type", "application/json")
+		r.want(a, http.StatusForbidden, a.code())
+	}
+}
+
+// foreignSiteCase names another workspace's site, which is answered as one that nobody has.
+func foreignSiteCase(r *run) {
+	theirs := r.post(toolapi.UploadsPath, r.body(site{"a": []byte("a")}, map[string]any{"site_id": r.OtherSite}))
+	nobodys := r.post(toolapi.UploadsPath, r.body(site{"a": []byte("a")}, map[string]any{"site_id": "123e4567-e89b-42d3-a456-426614174000"}))
+	r.want(theirs, http.StatusNotFound, "site_not_found")
+	if !bytes.Equal(theirs.body, nobodys.body) {
+		r.Errorf("%s and %s differ", theirs.body, nobodys.body)
+	}
+}
+
+// openUploadsCase opens as many uploads as may be open, and one more once one is dropped.
+func openUploadsCase(r *run) {
+	var ids []string
+	for i := range toolapi.MaxOpenUploads {
+		ids = append(ids, r.open(site{"a": unique(fmt.Sprint(i))}))
+	}
+	more := site{"a": unique("one more")}
+	r.want(r.declare(more), http.StatusConflict, "too_many_uploads")
+	r.drop(ids[0])
+	r.open(more)
+}
+
+// baseCase finalizes on a base that is not live, which is a conflict.
+func baseCase(r *run) {
+	finalize := func(base any) answer {
+		s := site{"a": unique("a")}
+		id := r.post(toolapi.UploadsPath, r.body(s, map[string]any{"base_revision": base})).text("upload_id")
+		r.put(id, s["a"])
+		a := r.finalize(id)
+		r.drop(id)
+		return a
+	}
+	live := r.live()
+	r.want(finalize(live), http.StatusOK, "")
+	r.want(finalize("r9999-000000000000"), http.StatusConflict, "revision_conflict")
+	if live != nil {
+		r.want(finalize(nil), http.StatusConflict, "revision_conflict")
+	}
+}
+
+// unsupportedKeyCase gives an idempotency key to what is idempotent by itself.
+func unsupportedKeyCase(r *run) {
+	one := unique("one")
+	id := r.open(site{"a": one})
+	blob := toolapi.BlobPath(id, hash(one))
+	for method, path := range map[string]string{http.MethodGet: toolapi.UploadPath(id), http.MethodDelete: toolapi.UploadPath(id), http.MethodHead: blob, http.MethodPut: blob} {
+		a := r.do(method, path, r.Key, bytes.NewReader(one), "Idempotency-Key", "k")
+		if a.status != http.StatusBadRequest || method != http.MethodHead && a.code() != "tenant_api.idempotency_unsupported" {
+			r.Errorf("%s: %d %s", method, a.status, a.body)
+		}
+	}
+	if r.has(id, one) {
+		r.Error("it was stored")
+	}
+}
+
+// repeatedCase sends an idempotency key again, with the same body and with another.
+func repeatedCase(r *run) {
+	key, s := string(unique("key-"))[4:], site{"a": unique("a")}
+	key = strings.TrimSpace(key)
+	first := r.post(toolapi.UploadsPath, r.body(s, nil), "Idempotency-Key", key)
+	again := r.post(toolapi.UploadsPath, r.body(s, nil), "Idempotency-Key", key)
+	if r.want(first, http.StatusCreated, ""); again.status != first.status || !bytes.Equal(again.body, first.body) {
+		r.Errorf("%d %s is not the first answer %s", again.status, again.body, first.body)
+	}
+	other := r.post(toolapi.UploadsPath, r.body(site{"b": unique("b")}, nil), "Idempotency-Key", key)
+	r.want(other, http.StatusUnprocessableEntity, "idempotency_key_reused")
+	r.want(r.status(first.text("upload_id")), http.StatusOK, "")
+	r.drop(first.text("upload_id"))
+}
+
+// ambiguousCase names no workspace with a key of two.
+func ambiguousCase(r *run) {
+	if r.BothKey == "" {
+		return
+	}
+	for path, body := range map[string]string{toolapi.UploadsPath: r.body(site{"a": []byte("a")}, nil), toolapi.PreviewLinksPath: `{"site_id":"` + r.Site + `"}`, toolapi.ImportsPath + "?site_id=" + r.Site: "x"} {
+		a := r.do(http.MethodPost, path, r.BothKey, strings.NewReader(body), "Content-Type", "application/json")
+		if r.want(a, http.StatusUnprocessableEntity, "workspace_ambiguous"); !strings.Contains(a.message(), "acme, globex") {
+			r.Errorf("%s: %s", path, a.body)
+		}
+	}
+}
+
+// knownCase declares what was uploaded before, which is not asked for again.
+func knownCase(r *run) {
+	s := site{"a": unique("a")}
+	r.upload(s)
+	s["b"] = s["a"]
+	a := r.declare(s)
+	if r.want(a, http.StatusCreated, ""); a.text("state") != "complete" || len(a.required()) != 0 {
+		r.Errorf("got %s", a.body)
+	}
+	r.want(r.finalize(a.text("upload_id")), http.StatusOK, "")
 }
 
 // other is the run of the other key on its site.

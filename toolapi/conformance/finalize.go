@@ -11,34 +11,9 @@ import (
 )
 
 // finalizeCases are U-060 to U-066 and U-089.
-func finalizeCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of cases
+func finalizeCases() map[string]func(*run) {
 	return map[string]func(*run){
-		"U-060 U-062": func(r *run) {
-			before := r.live()
-			s := site{"a": unique("a")}
-			id := r.open(s)
-			r.put(id, s["a"])
-			first, again := r.finalize(id), r.finalize(id)
-			r.want(first, http.StatusOK, "")
-			r.want(again, http.StatusOK, "")
-			if first.text("state") != "ready" || first.fields["already_existed"] != false || again.fields["already_existed"] != true || again.text("revision") != first.text("revision") {
-				r.Errorf("%s and %s", first.body, again.body)
-			}
-			digest := r.status(id)
-			if name := first.text("revision"); digest.text("state") != "finalized" || !strings.HasPrefix(name, "r") || !strings.HasSuffix(name, "-"+digest.text("bundle_digest")[len("sha256:"):][:12]) {
-				r.Errorf("revision %s of %s", first.text("revision"), digest.body)
-			}
-			second := r.declare(s)
-			if r.want(second, http.StatusCreated, ""); second.text("state") != "complete" {
-				r.Errorf("got %s", second.body)
-			}
-			if a := r.finalize(second.text("upload_id")); a.text("revision") != first.text("revision") || a.fields["already_existed"] != true {
-				r.Errorf("the same bundle: %s", a.body)
-			}
-			if r.live() != before {
-				r.Error("what is live has changed")
-			}
-		},
+		"U-060 U-062": revisionCase,
 		"U-061": func(r *run) {
 			s := site{"a": unique("a"), "b": unique("b")}
 			id := r.open(s)
@@ -48,42 +23,8 @@ func finalizeCases() map[string]func(*run) { //nolint:funlen,gocognit // a table
 				r.Errorf("got %s", a.body)
 			}
 		},
-		"U-063": func(r *run) {
-			s := site{"a": unique("a")}
-			id := r.open(s)
-			r.put(id, s["a"])
-			var all sync.Map
-			var done sync.WaitGroup
-			for range 50 {
-				done.Go(func() {
-					a := r.finalize(id)
-					r.want(a, http.StatusOK, "")
-					all.Store(a.text("revision"), true)
-				})
-			}
-			done.Wait()
-			n := 0
-			all.Range(func(any, any) bool { n++; return true })
-			if n != 1 {
-				r.Errorf("%d revisions of one upload", n)
-			}
-		},
-		"U-066": func(r *run) {
-			s := site{"a": unique("a")}
-			name := r.upload(s)
-			a := r.do(http.MethodGet, toolapi.RevisionPath(name)+"?site_id="+r.Site, r.Key, nil)
-			files, _ := a.fields["files"].([]any)
-			if r.want(a, http.StatusOK, ""); len(files) != 1 || a.fields["live"] != false {
-				r.Errorf("got %s", a.body)
-			}
-			for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPost} {
-				if a := r.do(method, toolapi.RevisionPath(name)+"?site_id="+r.Site, r.Key, nil); a.status != http.StatusMethodNotAllowed {
-					r.Errorf("%s: %d %s", method, a.status, a.body)
-				}
-			}
-			unknown := r.do(http.MethodGet, toolapi.RevisionPath("r1-000000000000")+"?site_id="+r.Site, r.Key, nil)
-			r.want(unknown, http.StatusNotFound, "revision_not_found")
-		},
+		"U-063": sideBySideCase,
+		"U-066": readRevisionCase,
 		"U-089": func(r *run) {
 			before := r.live()
 			theirs := r.other().upload(site{"a": unique("a")})
@@ -98,6 +39,74 @@ func finalizeCases() map[string]func(*run) { //nolint:funlen,gocognit // a table
 			}
 		},
 	}
+}
+
+// revisionCase finalizes a bundle more than once: it is one revision, and nothing goes live.
+func revisionCase(r *run) {
+	before := r.live()
+	s := site{"a": unique("a")}
+	id := r.open(s)
+	r.put(id, s["a"])
+	first, again := r.finalize(id), r.finalize(id)
+	r.want(first, http.StatusOK, "")
+	r.want(again, http.StatusOK, "")
+	if first.text("state") != "ready" || first.fields["already_existed"] != false || again.fields["already_existed"] != true || again.text("revision") != first.text("revision") {
+		r.Errorf("%s and %s", first.body, again.body)
+	}
+	digest := r.status(id)
+	if name := first.text("revision"); digest.text("state") != "finalized" || !strings.HasPrefix(name, "r") || !strings.HasSuffix(name, "-"+digest.text("bundle_digest")[len("sha256:"):][:12]) {
+		r.Errorf("revision %s of %s", first.text("revision"), digest.body)
+	}
+	second := r.declare(s)
+	if r.want(second, http.StatusCreated, ""); second.text("state") != "complete" {
+		r.Errorf("got %s", second.body)
+	}
+	if a := r.finalize(second.text("upload_id")); a.text("revision") != first.text("revision") || a.fields["already_existed"] != true {
+		r.Errorf("the same bundle: %s", a.body)
+	}
+	if r.live() != before {
+		r.Error("what is live has changed")
+	}
+}
+
+// sideBySideCase finalizes one upload fifty times at once.
+func sideBySideCase(r *run) {
+	s := site{"a": unique("a")}
+	id := r.open(s)
+	r.put(id, s["a"])
+	var all sync.Map
+	var done sync.WaitGroup
+	for range 50 {
+		done.Go(func() {
+			a := r.finalize(id)
+			r.want(a, http.StatusOK, "")
+			all.Store(a.text("revision"), true)
+		})
+	}
+	done.Wait()
+	n := 0
+	all.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		r.Errorf("%d revisions of one upload", n)
+	}
+}
+
+// readRevisionCase reads a revision, which nothing changes.
+func readRevisionCase(r *run) {
+	s := site{"a": unique("a")}
+	name := r.upload(s)
+	a := r.do(http.MethodGet, toolapi.RevisionPath(name)+"?site_id="+r.Site, r.Key, nil)
+	files, _ := a.fields["files"].([]any)
+	if r.want(a, http.StatusOK, ""); len(files) != 1 || a.fields["live"] != false {
+		r.Errorf("got %s", a.body)
+	}
+	for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPost} {
+		if a := r.do(method, toolapi.RevisionPath(name)+"?site_id="+r.Site, r.Key, nil); a.status != http.StatusMethodNotAllowed {
+			r.Errorf("%s: %d %s", method, a.status, a.body)
+		}
+	}
+	unknown := r.do(http.MethodGet, toolapi.RevisionPath("r1-000000000000")+"?site_id="+r.Site, r.Key, nil)
+	r.want(unknown, http.StatusNotFound, "revision_not_found")
 }
 
 // previewCases are U-100, U-101 and U-109.

@@ -19,18 +19,9 @@ import (
 )
 
 // sendCases are U-030 to U-054.
-func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of cases
+func sendCases() map[string]func(*run) {
 	return map[string]func(*run){
-		"U-030 U-031": func(r *run) {
-			one, two := unique("one"), unique("two")
-			id := r.open(site{"a": one, "b": two})
-			r.want(r.put(id, one), http.StatusCreated, "")
-			head := r.do(http.MethodHead, toolapi.BlobPath(id, hash(one)), r.Key, nil)
-			if head.status != http.StatusOK || head.header.Get("Content-Length") != fmt.Sprint(len(one)) || len(r.status(id).required()) != 1 {
-				r.Errorf("HEAD: %d %v", head.status, head.header)
-			}
-			r.want(r.put(id, one), http.StatusOK, "")
-		},
+		"U-030 U-031": storedCase,
 		"U-032": func(r *run) {
 			one := unique("one")
 			id := r.open(site{"a": one})
@@ -41,16 +32,7 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 				r.Error("it was stored")
 			}
 		},
-		"U-033": func(r *run) {
-			one := unique("one")
-			id := r.open(site{"a": one})
-			r.want(r.putAs(id, one, one[1:]), http.StatusUnprocessableEntity, "size_mismatch")
-			r.want(r.putAs(id, one, append(bytes.Clone(one), 0)), http.StatusUnprocessableEntity, "size_mismatch")
-			r.want(r.putAs(id, one, gzipped(append(bytes.Clone(one), 0)), "Content-Encoding", "gzip"), http.StatusUnprocessableEntity, "size_mismatch")
-			if r.has(id, one) {
-				r.Error("it was stored")
-			}
-		},
+		"U-033": sizeMismatchCase,
 		"U-034": func(r *run) {
 			one := bytes.Repeat(unique("one"), 40)
 			id := r.open(site{"a": one})
@@ -60,18 +42,7 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 			}
 			r.want(r.put(id, one), http.StatusCreated, "")
 		},
-		"U-035": func(r *run) {
-			one := unique("one")
-			id := r.open(site{"a": one})
-			a := r.do(http.MethodPut, toolapi.BlobPath(id, hash(one)), r.Key, io.MultiReader(bytes.NewReader(one)))
-			r.want(a, http.StatusLengthRequired, "length_required")
-			empty := r.open(site{"a": {}})
-			conn, reader := r.raw(http.MethodPut, toolapi.BlobPath(empty, hash(nil)), r.Key, -1)
-			defer conn.Close()
-			if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 411 ") {
-				r.Errorf("without a length and a body: %q %v", line, err)
-			}
-		},
+		"U-035": lengthCase,
 		"U-036": func(r *run) {
 			id := r.open(site{"a": {}, "b": []byte("{}"), "c": unique("c")})
 			for _, contents := range [][]byte{{}, []byte("{}")} {
@@ -80,17 +51,7 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 				}
 			}
 		},
-		"U-037 U-038": func(r *run) {
-			one := unique("one")
-			id, sum := r.open(site{"a": one}), hash(one)
-			for _, sum := range []string{sum[1:], sum + "0", strings.ToUpper(sum), "g" + sum[1:], "%2e%2e%2f" + sum[9:], ".."} {
-				a := r.do(http.MethodPut, toolapi.UploadPath(id)+"/blobs/"+sum, r.Key, bytes.NewReader(one))
-				if a.status != http.StatusNotFound && (a.status != http.StatusBadRequest || a.code() != "digest_malformed") {
-					r.Errorf("%s: %d %s", sum, a.status, a.body)
-				}
-			}
-			r.want(r.put(id, unique("unlisted")), http.StatusNotFound, "blob_not_listed")
-		},
+		"U-037 U-038": addressCase,
 		"U-039": func(r *run) {
 			one := unique("one")
 			id := r.open(site{"a": one})
@@ -100,20 +61,7 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 				r.Errorf("%d %s and %s differ", theirs.status, theirs.body, nobodys.body)
 			}
 		},
-		"U-040": func(r *run) {
-			s := site{"a": unique("a")}
-			id := r.open(s)
-			r.put(id, s["a"])
-			r.finalize(id)
-			r.want(r.put(id, s["a"]), http.StatusConflict, "upload_closed")
-			r.want(r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil), http.StatusConflict, "upload_closed")
-			id = r.open(site{"a": unique("a")})
-			if a := r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil); a.status != http.StatusNoContent {
-				r.Errorf("DELETE: %d", a.status)
-			}
-			r.want(r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil), http.StatusNotFound, "upload_not_found")
-			r.want(r.put(id, s["a"]), http.StatusNotFound, "upload_not_found")
-		},
+		"U-040": closedCase,
 		"U-041": func(r *run) {
 			one := bytes.Repeat(unique("one"), 100)
 			s := site{"a": one}
@@ -130,84 +78,163 @@ func sendCases() map[string]func(*run) { //nolint:funlen,gocognit // a table of 
 				r.Errorf("%q %v", line, err)
 			}
 		},
-		"U-046": func(r *run) {
-			one := bytes.Repeat(unique("one"), 1000)
-			id := r.open(site{"a": one})
-			var done sync.WaitGroup
-			for range 100 {
-				done.Go(func() {
-					if a := r.put(id, one); a.status != http.StatusOK && a.status != http.StatusCreated {
-						r.Errorf("%d %s", a.status, a.body)
-					}
-				})
-			}
-			done.Wait()
-			r.want(r.finalize(id), http.StatusOK, "")
-		},
-		"U-047": func(r *run) {
-			for range r.often(50) {
-				one := bytes.Repeat(unique("one"), 1000)
-				id := r.open(site{"a": one})
-				bad := bytes.Clone(one)
-				bad[rand.IntN(len(bad))] ^= 1 //nolint:gosec // which byte is no secret
-				var done sync.WaitGroup
-				done.Go(func() { r.want(r.putAs(id, one, bad), http.StatusUnprocessableEntity, "digest_mismatch") })
-				done.Go(func() {
-					if a := r.put(id, one); a.status != http.StatusOK && a.status != http.StatusCreated {
-						r.Errorf("%d %s", a.status, a.body)
-					}
-				})
-				done.Wait()
-				r.want(r.finalize(id), http.StatusOK, "")
-			}
-		},
-		"U-048": func(r *run) {
-			s := site{}
-			for i := range r.often(2000) {
-				s[fmt.Sprint(i)] = unique("x")
-			}
-			id := r.open(s)
-			waiting := make(chan []byte)
-			var workers sync.WaitGroup
-			for range toolapi.MaxParallel {
-				workers.Go(func() {
-					for contents := range waiting {
-						r.want(r.put(id, contents), http.StatusCreated, "")
-					}
-				})
-			}
-			for _, contents := range s {
-				waiting <- contents
-			}
-			close(waiting)
-			workers.Wait()
-			if a := r.status(id); a.text("state") != "complete" {
-				r.Errorf("%s", a.body)
-			}
-			r.want(r.finalize(id), http.StatusOK, "")
-		},
+		"U-046": sameBlobCase,
+		"U-047": mixedCase,
+		"U-048": manyCase,
 		"U-049": slowCase,
 		"U-053": cancelCase,
-		"U-052": func(r *run) {
-			s := site{}
-			for i := range 20 {
-				s[fmt.Sprint(i)] = unique("x")
-			}
-			id := r.open(s)
-			var left []string
-			for i, contents := range s {
-				if len(i)%2 == 0 {
-					r.put(id, contents)
-					continue
-				}
-				left = append(left, hash(contents))
-			}
-			slices.Sort(left)
-			if got := r.status(id).required(); !slices.Equal(got, left) {
-				r.Errorf("required %v, want %v", got, left)
-			}
-		},
+		"U-052": halfCase,
 		"U-054": idleCases,
+	}
+}
+
+// storedCase sends a blob, looks for it, and sends it again.
+func storedCase(r *run) {
+	one, two := unique("one"), unique("two")
+	id := r.open(site{"a": one, "b": two})
+	r.want(r.put(id, one), http.StatusCreated, "")
+	head := r.do(http.MethodHead, toolapi.BlobPath(id, hash(one)), r.Key, nil)
+	if head.status != http.StatusOK || head.header.Get("Content-Length") != fmt.Sprint(len(one)) || len(r.status(id).required()) != 1 {
+		r.Errorf("HEAD: %d %v", head.status, head.header)
+	}
+	r.want(r.put(id, one), http.StatusOK, "")
+}
+
+// sizeMismatchCase sends fewer bytes than were declared, and more.
+func sizeMismatchCase(r *run) {
+	one := unique("one")
+	id := r.open(site{"a": one})
+	r.want(r.putAs(id, one, one[1:]), http.StatusUnprocessableEntity, "size_mismatch")
+	r.want(r.putAs(id, one, append(bytes.Clone(one), 0)), http.StatusUnprocessableEntity, "size_mismatch")
+	r.want(r.putAs(id, one, gzipped(append(bytes.Clone(one), 0)), "Content-Encoding", "gzip"), http.StatusUnprocessableEntity, "size_mismatch")
+	if r.has(id, one) {
+		r.Error("it was stored")
+	}
+}
+
+// lengthCase sends bodies that do not say how long they are, an empty one too.
+func lengthCase(r *run) {
+	one := unique("one")
+	id := r.open(site{"a": one})
+	a := r.do(http.MethodPut, toolapi.BlobPath(id, hash(one)), r.Key, io.MultiReader(bytes.NewReader(one)))
+	r.want(a, http.StatusLengthRequired, "length_required")
+	empty := r.open(site{"a": {}})
+	conn, reader := r.raw(http.MethodPut, toolapi.BlobPath(empty, hash(nil)), r.Key, -1)
+	defer conn.Close()
+	if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 411 ") {
+		r.Errorf("without a length and a body: %q %v", line, err)
+	}
+}
+
+// addressCase sends to hashes that are none, or that were not declared.
+func addressCase(r *run) {
+	one := unique("one")
+	id, sum := r.open(site{"a": one}), hash(one)
+	for _, sum := range []string{sum[1:], sum + "0", strings.ToUpper(sum), "g" + sum[1:], "%2e%2e%2f" + sum[9:], ".."} {
+		a := r.do(http.MethodPut, toolapi.UploadPath(id)+"/blobs/"+sum, r.Key, bytes.NewReader(one))
+		if a.status != http.StatusNotFound && (a.status != http.StatusBadRequest || a.code() != "digest_malformed") {
+			r.Errorf("%s: %d %s", sum, a.status, a.body)
+		}
+	}
+	r.want(r.put(id, unique("unlisted")), http.StatusNotFound, "blob_not_listed")
+}
+
+// closedCase sends to uploads that are finalized or cancelled.
+func closedCase(r *run) {
+	s := site{"a": unique("a")}
+	id := r.open(s)
+	r.put(id, s["a"])
+	r.finalize(id)
+	r.want(r.put(id, s["a"]), http.StatusConflict, "upload_closed")
+	r.want(r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil), http.StatusConflict, "upload_closed")
+	id = r.open(site{"a": unique("a")})
+	if a := r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil); a.status != http.StatusNoContent {
+		r.Errorf("DELETE: %d", a.status)
+	}
+	r.want(r.do(http.MethodDelete, toolapi.UploadPath(id), r.Key, nil), http.StatusNotFound, "upload_not_found")
+	r.want(r.put(id, s["a"]), http.StatusNotFound, "upload_not_found")
+}
+
+// sameBlobCase sends one blob a hundred times at once.
+func sameBlobCase(r *run) {
+	one := bytes.Repeat(unique("one"), 1000)
+	id := r.open(site{"a": one})
+	var done sync.WaitGroup
+	for range 100 {
+		done.Go(func() {
+			if a := r.put(id, one); a.status != http.StatusOK && a.status != http.StatusCreated {
+				r.Errorf("%d %s", a.status, a.body)
+			}
+		})
+	}
+	done.Wait()
+	r.want(r.finalize(id), http.StatusOK, "")
+}
+
+// mixedCase sends the right bytes of a blob and wrong ones at once.
+func mixedCase(r *run) {
+	for range r.often(50) {
+		one := bytes.Repeat(unique("one"), 1000)
+		id := r.open(site{"a": one})
+		bad := bytes.Clone(one)
+		bad[rand.IntN(len(bad))] ^= 1 //nolint:gosec // which byte is no secret
+		var done sync.WaitGroup
+		done.Go(func() { r.want(r.putAs(id, one, bad), http.StatusUnprocessableEntity, "digest_mismatch") })
+		done.Go(func() {
+			if a := r.put(id, one); a.status != http.StatusOK && a.status != http.StatusCreated {
+				r.Errorf("%d %s", a.status, a.body)
+			}
+		})
+		done.Wait()
+		r.want(r.finalize(id), http.StatusOK, "")
+	}
+}
+
+// manyCase sends many blobs, as many side by side as are allowed.
+func manyCase(r *run) {
+	s := site{}
+	for i := range r.often(2000) {
+		s[fmt.Sprint(i)] = unique("x")
+	}
+	id := r.open(s)
+	waiting := make(chan []byte)
+	var workers sync.WaitGroup
+	for range toolapi.MaxParallel {
+		workers.Go(func() {
+			for contents := range waiting {
+				r.want(r.put(id, contents), http.StatusCreated, "")
+			}
+		})
+	}
+	for _, contents := range s {
+		waiting <- contents
+	}
+	close(waiting)
+	workers.Wait()
+	if a := r.status(id); a.text("state") != "complete" {
+		r.Errorf("%s", a.body)
+	}
+	r.want(r.finalize(id), http.StatusOK, "")
+}
+
+// halfCase sends some of the blobs: the status names the others.
+func halfCase(r *run) {
+	s := site{}
+	for i := range 20 {
+		s[fmt.Sprint(i)] = unique("x")
+	}
+	id := r.open(s)
+	var left []string
+	for i, contents := range s {
+		if len(i)%2 == 0 {
+			r.put(id, contents)
+			continue
+		}
+		left = append(left, hash(contents))
+	}
+	slices.Sort(left)
+	if got := r.status(id).required(); !slices.Equal(got, left) {
+		r.Errorf("required %v, want %v", got, left)
 	}
 }
 
