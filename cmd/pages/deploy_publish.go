@@ -21,7 +21,7 @@ func (d *deployment) publish(ctx context.Context, base toolapi.BaseRevision) err
 	}
 	a, err := d.settle(ctx, p)
 	if deploy.Stale(err) {
-		return d.stale(ctx, base)
+		return d.stale(ctx)
 	}
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (d *deployment) settle(ctx context.Context, p *deploy.Proposal) (client.Ans
 
 // stale is a confirmation that came too late: another deploy was faster. One of the same
 // bundle has done what was asked for.
-func (d *deployment) stale(ctx context.Context, base toolapi.BaseRevision) error {
+func (d *deployment) stale(ctx context.Context) error {
 	live, err := d.to.Look(ctx)
 	if err != nil {
 		return remoteError(err)

@@ -37,14 +37,14 @@ func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision
 	}
 	up, err := d.Client.Declare(ctx, args)
 	if err != nil {
-		return toolapi.Finalized{}, conflict(err, base)
+		return toolapi.Finalized{}, conflict(err)
 	}
 	s := &sender{d: d, files: digests(b.Files), progress: p}
 	for round := 0; ; round++ {
 		done, err := s.finish(ctx, up)
 		code := codeOf(err)
 		if err == nil || round == maxRounds || !slices.Contains([]string{toolapi.CodeBlobsMissing, toolapi.CodeUploadExpired, toolapi.CodeUploadNotFound, toolapi.CodeUploadClosed}, code) {
-			return done, s.unfinished(conflict(err, base))
+			return done, s.unfinished(conflict(err))
 		}
 		if code == toolapi.CodeBlobsMissing {
 			up, err = d.Client.Upload(ctx, up.UploadID)
@@ -52,7 +52,7 @@ func (d *Deployer) Send(ctx context.Context, b Bundle, base toolapi.BaseRevision
 			up, err = d.Client.Declare(ctx, args)
 		}
 		if err != nil {
-			return toolapi.Finalized{}, s.unfinished(conflict(err, base))
+			return toolapi.Finalized{}, s.unfinished(conflict(err))
 		}
 	}
 }
@@ -68,7 +68,7 @@ func codeOf(err error) string {
 	return ""
 }
 
-func conflict(err error, base toolapi.BaseRevision) error {
+func conflict(err error) error {
 	if codeOf(err) == toolapi.CodeRevisionConflict {
 		return &ConflictError{}
 	}
