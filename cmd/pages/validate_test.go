@@ -19,8 +19,8 @@ func TestValidateSaysWhatNoUploadTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const said = `error: "public/film.mp4" has 26214401 bytes, over the 25.0 MiB that an upload takes [asset-too-large]`
-	if _, stderr, code := pages(t, "-C", dir, "validate"); code != 1 || !strings.Contains(stderr, said) {
-		t.Errorf("validate ends with %d and says %s", code, stderr)
+	if stdout, _, code := pages(t, "-C", dir, "validate"); code != 1 || !strings.Contains(stdout, said) {
+		t.Errorf("validate ends with %d and says %s", code, stdout)
 	}
 	if _, stderr, code := pages(t, "-C", dir, "validate", "--manifest-only"); code != 0 {
 		t.Errorf("of the manifest alone, validate ends with %d and says %s", code, stderr)
