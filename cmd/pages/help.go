@@ -57,6 +57,7 @@ func (c *cli) dress(root *cobra.Command) {
 	root.Long = "Build, run and publish sites of the Workspace platform: everything runs on this\nmachine, without an account, until pages deploy."
 	root.Example = "  pages init --template static my-site\n  pages dev my-site\n  pages test -C my-site -- npm test --prefix my-site\n  pages deploy my-site --plan"
 	describeParents(root)
+	nameValues(root)
 	root.SetUsageFunc(func(cmd *cobra.Command) error { return printUsage(cmd, cmd.OutOrStderr()) })
 }
 
@@ -151,7 +152,7 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 	cmd.InheritedFlags().VisitAll(add)
 	write := func(title string) {
 		if set := groups[title]; set != nil && set.HasAvailableFlags() {
-			fmt.Fprintf(b, "\n%s:\n%s", title, set.FlagUsages())
+			fmt.Fprintf(b, "\n%s:\n%s", title, listFlags(set))
 		}
 	}
 	write("Flags")

@@ -28,8 +28,11 @@ func everyCommand(visit func(*cobra.Command)) {
 	walk((&cli{}).newRoot())
 }
 
-// TestHelp: no command is without a part of its help.
+// TestHelp: no command is without a part of its help, and what a flag takes is called by what it is,
+// and not by its type.
 func TestHelp(t *testing.T) {
+	placeholder := regexp.MustCompile(`^([A-Z]{3,}|N|ID|HOST\[:PORT\])?$`)
+	kinds := []string{"STRING", "STRINGS", "INT", "UINT", "FLOAT", "VALUE"}
 	n := 0
 	everyCommand(func(cmd *cobra.Command) {
 		n++
@@ -57,6 +60,9 @@ func TestHelp(t *testing.T) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Usage == "" {
 				t.Errorf("%s --%s: no description", path, f.Name)
+			}
+			if value, _ := flagText(f); !placeholder.MatchString(value) || slices.Contains(kinds, value) && f.Name != "param" {
+				t.Errorf("%s --%s: what it takes is called %q", path, f.Name, value)
 			}
 		})
 	})

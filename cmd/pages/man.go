@@ -87,13 +87,14 @@ func manualFlag(b *strings.Builder, f *pflag.Flag) {
 	if f.Hidden {
 		return
 	}
-	value, usage := pflag.UnquoteUsage(f)
+	_, usage := flagText(f)
 	b.WriteString(".TP\n.B ")
 	if f.Shorthand != "" {
 		fmt.Fprintf(b, "\\-%s, ", f.Shorthand)
 	}
-	b.WriteString(roff("--" + f.Name))
-	if value != "" {
+	name, value, taken := strings.Cut(spelled(f), " ")
+	b.WriteString(roff(name))
+	if taken {
 		b.WriteString(" \\fI" + roff(value) + "\\fR")
 	}
 	b.WriteString("\n" + roff(usage) + "\n")

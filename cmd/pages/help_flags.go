@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// This file lists flags as help and the manual pages show them.
+
+// placeholders are the flags whose text has no word for what they take.
+var placeholders = map[string]string{
+	"base-url": "URL", "cpu-scale": "FACTOR", "edge-rules": "MODE", "expires": "DURATION", "format": "FORMAT", "isolation": "MODE",
+	"limit": "N", "limits": "MODE", "live-reload": "MODE", "persist-to": "FOLDER", "rate-limit": "N", "retries": "N", "seed": "SEED",
+	"site": "SITE", "status": "STATUS", "target": "TARGET", "timeout": "DURATION", "workspace": "SLUG",
+}
+
+// takes is the annotation of a flag that holds what it takes.
+const takes = "pages_takes"
+
+// nameValues takes the backquotes out of the texts of all flags: completion shows them as they are.
+func nameValues(cmd *cobra.Command) {
+	name := func(f *pflag.Flag) {
+		value, usage := flagText(f)
+		f.Usage = usage
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[takes] = []string{value}
+	}
+	cmd.Flags().VisitAll(name)
+	cmd.PersistentFlags().VisitAll(name)
+	for _, sub := range cmd.Commands() {
+		nameValues(sub)
+	}
+}
+
+// flagText is what a flag takes, "" for nothing, and what it is for. A word of its text that
+// stands in backquotes says what it takes.
+func flagText(f *pflag.Flag) (value, usage string) {
+	if named := f.Annotations[takes]; named != nil {
+		return named[0], f.Usage
+	}
+	value, usage = pflag.UnquoteUsage(f)
+	if value == "" {
+		return "", usage
+	}
+	if named := placeholders[f.Name]; named != "" {
+		return named, usage
+	}
+	return strings.ToUpper(value), usage
+}
+
+// spelled is a flag as it is written, with what it takes.
+func spelled(f *pflag.Flag) string {
+	value, _ := flagText(f)
+	switch {
+	case value == "":
+		return "--" + f.Name
+	case f.NoOptDefVal != "": // it need not be given
+		return fmt.Sprintf("--%s [%s]", f.Name, value)
+	}
+	return "--" + f.Name + " " + value
+}
+
+// defaultOf is what counts without a flag, "" for nothing that need be said.
+func defaultOf(f *pflag.Flag) string {
+	switch f.DefValue {
+	case "", "0", "0s", "false", "[]":
+		return ""
+	}
+	if f.Value.Type() == "string" {
+		return fmt.Sprintf(" (default %q)", f.DefValue)
+	}
+	return " (default " + f.DefValue + ")"
+}
+
+// listFlags lists the flags of a set, one a line.
+func listFlags(set *pflag.FlagSet) string {
+	var b strings.Builder
+	var shown []*pflag.Flag
+	width := 0
+	set.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			shown = append(shown, f)
+			width = max(width, utf8.RuneCountInString(spelled(f)))
+		}
+	})
+	for _, f := range shown {
+		short := "    "
+		if f.Shorthand != "" {
+			short = "-" + f.Shorthand + ", "
+		}
+		_, usage := flagText(f)
+		fmt.Fprintf(&b, "  %s%-*s   %s%s\n", short, width, spelled(f), usage, defaultOf(f))
+	}
+	return b.String()
+}
