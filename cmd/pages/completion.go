@@ -83,7 +83,14 @@ func begunWith(begun string, values []string) (fit []string) {
 	return fit
 }
 
-func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// folders completes a folder. Where the name of a command below has begun, shells are not told to look for folders
+// only: they would take that name for the one to look in.
+func folders(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	for _, sub := range cmd.Commands() {
+		if len(args) == 0 && sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), begun) {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+	}
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 

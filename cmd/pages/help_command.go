@@ -45,6 +45,7 @@ func describeCompletion(root *cobra.Command) {
 	cmd := below(root, []string{"completion"})
 	cmd.RunE = help
 	cmd.Long = strings.TrimSpace(cmd.Long)
+	describeBash(below(root, []string{"completion", "bash"}))
 	for _, shell := range cmd.Commands() {
 		shell.Long = strings.TrimSpace(shell.Long) + "\n\nExit codes: 0 printed, 2 wrong usage."
 		shell.Example = "  pages completion " + shell.Name()
