@@ -69,7 +69,7 @@ func oneStatement(name string, r io.Reader) (migrate.Statement, error) {
 	in := migrate.NewStatements(name, r)
 	first, err := in.Next()
 	if errors.Is(err, io.EOF) {
-		return first, &transfer.Error{Code: transfer.CodeStatement, Msg: "there is no SQL statement in " + name}
+		return first, &transfer.Error{Code: transfer.CodeStatement, Msg: "there is no SQL statement in " + name, Fix: `give one as an argument, as in pages db query "SELECT 1", with --file or on stdin`}
 	}
 	if err != nil {
 		return first, transfer.BlameText(err)
