@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -154,6 +155,11 @@ func checkText(s *jsonschema.Schema, v, path string) (issues []Issue) {
 		return []Issue{{path, "must look like " + likeness(s)}}
 	}
 	return nil
+}
+
+// CheckUUID finds what is wrong with a UUID that comes in no body, at a path.
+func CheckUUID(text, path string) []Issue {
+	return checkText(scalars()[reflect.TypeFor[UUID]()], text, path)
 }
 
 // likeness is a pattern in words.

@@ -79,9 +79,9 @@ func archiveKind(h http.Header) (archive.Kind, error) {
 	sent, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err == nil {
 		switch sent {
-		case "application/zip", "application/x-zip-compressed":
+		case "application/zip":
 			return archive.Zip, nil
-		case "application/gzip", "application/x-gzip":
+		case "application/gzip":
 			return archive.TarGzip, nil
 		}
 	}

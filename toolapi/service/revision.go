@@ -91,6 +91,9 @@ func (p *pagesCall) siteOfQuery(t tx) (siteRow, error) {
 	if q["site_id"] == "" {
 		return siteRow{}, badArguments([]toolapi.Issue{{Path: "site_id", Message: "is required in the query"}})
 	}
+	if issues := toolapi.CheckUUID(q["site_id"], "site_id"); len(issues) > 0 {
+		return siteRow{}, badArguments(issues)
+	}
 	if slug, given := q["workspace"]; given && slug == "" {
 		return siteRow{}, badArguments([]toolapi.Issue{{Path: "workspace", Message: "must not be empty"}})
 	}

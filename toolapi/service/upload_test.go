@@ -108,3 +108,35 @@ func TestFlagsOfARuntimeConfig(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAnImportIsAsked: a site that is named by no id is a wrong argument, where an id of no site is unknown; an
+// archive is sent as one of two types.
+func TestWhatAnImportIsAsked(t *testing.T) {
+	w := newWorld(t)
+	key, site := w.demo.Keys["member"], w.demo.IDs["site_id"]
+	for _, c := range []struct {
+		query, kind string
+		status      int
+		code        string
+	}{
+		{"site_id=x", "application/zip", http.StatusBadRequest, "invalid_arguments"},
+		{"site_id=" + site + "x", "application/zip", http.StatusBadRequest, "invalid_arguments"},
+		{"site_id=123e4567-e89b-42d3-a456-426614174000", "application/zip", http.StatusNotFound, "site_not_found"},
+		{"site_id=" + site, "application/zip", http.StatusUnprocessableEntity, "archive_invalid"},
+		{"site_id=" + site, "application/gzip", http.StatusUnprocessableEntity, "archive_invalid"},
+		{"site_id=" + site, "application/x-zip-compressed", http.StatusUnsupportedMediaType, toolapi.CodeArchiveType},
+		{"site_id=" + site, "application/x-gzip", http.StatusUnsupportedMediaType, toolapi.CodeArchiveType},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+toolapi.ImportsPath+"?"+c.query, strings.NewReader("no archive"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {c.kind}}
+		if a := w.send(r); a.status != c.status || at(a.fields, "error", "code") != c.code {
+			t.Errorf("%s as %s: %d %s", c.query, c.kind, a.status, a.body)
+		}
+	}
+	if a := w.request(http.MethodGet, toolapi.RevisionPath("r1-0")+"?site_id=x", key, ""); a.status != http.StatusBadRequest {
+		t.Errorf("a revision of no id: %d %s", a.status, a.body)
+	}
+}
