@@ -72,10 +72,10 @@ func (c *cli) withStore(ctx context.Context, args []string, fn func(context.Cont
 		return err
 	}
 	store, err := site.OpenStore(ctx, db, site.StoreOptions{Now: c.now})
-	if err == nil {
-		err = fn(ctx, s, store)
+	if err != nil {
+		return errors.Join(s.unopened(platformFile, err), s.Close())
 	}
-	return errors.Join(err, s.Close())
+	return errors.Join(fn(ctx, s, store), s.Close())
 }
 
 // notFound says that nothing has the id that was asked for.

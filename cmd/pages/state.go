@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // This file opens the state folder, .pages/state beside the manifest. Beside the files
@@ -161,6 +163,10 @@ func (s *state) openToRead(ctx context.Context, name string) (*sql.DB, error) {
 }
 
 func (s *state) unopened(name string, err error) error {
+	if errors.Is(err, site.ErrNewer) {
+		return resourceError("state-newer", fmt.Sprintf("the state folder %s is not for this version of pages", quotedPath(s.dir)),
+			"run the version that wrote it (pages version tells), or give this one a folder of its own with --state-dir", err)
+	}
 	return resourceError("database-unusable", fmt.Sprintf("the database %s cannot be opened", quotedPath(filepath.Join(s.dir, name))),
 		"free some disk if it is full; if the file is damaged, move it away: a new one is made, and the migrations run again", err)
 }

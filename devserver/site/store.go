@@ -28,8 +28,13 @@ type Store struct {
 	writing sync.Mutex
 }
 
-// schemaVersion counts the changes of schema. A database of a later version is refused.
+// schemaVersion counts the changes of schema. A database of a later version is refused, and with it the state folder
+// that it lies in: a change of what bindings keep beside it (runtime/binding) that an older program could not bear
+// counts here too.
 const schemaVersion = 1
+
+// ErrNewer says that a newer program has written the database.
+var ErrNewer = errors.New("a newer version of pages has written it")
 
 // schema makes what is missing. A lead and its events are written in one
 // transaction, so an event is there if and only if its lead is. Deliveries are the
@@ -100,8 +105,7 @@ CREATE TABLE IF NOT EXISTS sessions (
 `
 
 // OpenStore prepares the platform database and returns the store on it. The
-// caller keeps the database and closes it. The error is the database's, or says
-// that a newer program has written it.
+// caller keeps the database and closes it. The error is the database's, or ErrNewer.
 func OpenStore(ctx context.Context, db *sql.DB, options StoreOptions) (*Store, error) {
 	if db == nil {
 		return nil, errNoDatabase
@@ -129,7 +133,7 @@ func prepare(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	if version > schemaVersion {
-		return fmt.Errorf("the database was written by a newer version of pages (schema %d, this one knows %d)", version, schemaVersion)
+		return fmt.Errorf("%w (form %d, this one knows %d)", ErrNewer, version, schemaVersion)
 	}
 	return nil
 }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+)
+
+// TestStateOfANewerVersion: a state that a newer program has written is left alone, and its owner told what to do;
+// it was to be moved away.
+func TestStateOfANewerVersion(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
+	name := filepath.Join(dir, ".pages", "state", platformFile)
+	put(t, filepath.Join(dir, ".pages", "state", ".gitignore"), "*\n")
+	db, err := openSQLite(t.Context(), name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := site.OpenStore(t.Context(), db, site.StoreOptions{Now: time.Now}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "UPDATE site_meta SET value = 1000 WHERE key = 'schema'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"dev --port 0", "leads list", "events list"} {
+		_, stderr, code := pages(t, append([]string{"-C", dir}, strings.Fields(command)...)...)
+		if code != exitResource || !strings.Contains(stderr, "is not for this version of pages") || !strings.Contains(stderr, "--state-dir") || strings.Contains(stderr, "move it away") {
+			t.Errorf("pages %s ends with %d: %s", command, code, stderr)
+		}
+	}
+}
