@@ -135,7 +135,7 @@ func (d *doctor) typed() bool {
 	b := d.manifest.Bindings
 	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images || b.ProjectDatabase != manifest.ProjectNone
 	script := filepath.Ext(d.manifest.Entry)
-	return binds && slices.Contains([]string{".ts", ".mts", ".tsx"}, script) && isFile(filepath.Join(d.dir, "tsconfig.json"))
+	return binds && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, script) && isFile(filepath.Join(d.dir, "tsconfig.json"))
 }
 
 // typesElsewhere reports whether the types were written to another file, or the site declares its own: what looks

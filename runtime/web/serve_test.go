@@ -103,7 +103,7 @@ func TestAnswerHeaders(t *testing.T) {
 	w := serve(t, handler(`
 		const path = new URL(request.url).pathname;
 		if (path === "/none") return new Response(null, { status: 204, headers: { "content-length": "5" } });
-		if (path === "/bytes") return new Response(new Uint8Array(3), { headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"], ["connection", "x"], ["transfer-encoding", "y"]] });
+		if (path === "/bytes") return new Response(new Uint8Array(3), { headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"], ["connection", "x"], ["transfer-encoding", "y"], ["x-a", "1"], ["vary", "b"], ["X-A", "2"], ["x-a", "3"]] });
 		if (path === "/head") return new Response(null, { headers: { "content-length": "77" } });
 		if (path === "/long") return new Response("abc", { headers: { "content-length": "9999" } });
 		return new Response("text");`), web.Options{})
@@ -114,6 +114,9 @@ func TestAnswerHeaders(t *testing.T) {
 	resp, body := w.get("/bytes")
 	if got := resp.Header["Set-Cookie"]; len(got) != 2 || len(body) != 3 || resp.Header["Content-Type"] != nil || resp.ContentLength != 3 {
 		t.Errorf("bytes: %v", resp)
+	}
+	if got := resp.Header["X-A"]; len(got) != 1 || got[0] != "1, 2, 3" {
+		t.Errorf("a name three times: %q", got)
 	}
 	if _, body := w.get("/long"); body != "abc" {
 		t.Errorf("content-length of a whole body: %q", body)

@@ -77,9 +77,13 @@ func (h *Host) writeWhole(x *Exchange, a *answer, out encoder, coding string) er
 func (x *Exchange) putHeader(a *answer) (coding string) {
 	header := x.w.Header()
 	for i := 0; i+1 < len(a.header); i += 2 {
-		name := http.CanonicalHeaderKey(a.header[i])
-		if !isHopByHop(name) {
-			header[name] = append(header[name], a.header[i+1])
+		name, value := http.CanonicalHeaderKey(a.header[i]), a.header[i+1]
+		switch before := header[name]; {
+		case isHopByHop(name):
+		case len(before) > 0 && name != "Set-Cookie" && hasName(a.header[:i], name):
+			before[len(before)-1] += ", " + value // one line, as get() tells it
+		default:
+			header[name] = append(before, value)
 		}
 	}
 	if header["Content-Type"] == nil {
@@ -97,6 +101,16 @@ func (x *Exchange) putHeader(a *answer) (coding string) {
 		header.Set("Content-Length", strconv.Itoa(len(a.text)+len(a.bytes)))
 	}
 	return coding
+}
+
+// hasName reports whether a list of names and values has a name, which is canonical.
+func hasName(list []string, name string) bool {
+	for i := 0; i < len(list); i += 2 {
+		if http.CanonicalHeaderKey(list[i]) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // negotiate decides on the coding that content-encoding announces: the platform

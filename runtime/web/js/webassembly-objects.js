@@ -1,7 +1,7 @@
 // Memory, Table and Global. Those that an instance exports, and those that
 // JavaScript makes, are things in an instance all the same.
 import { host } from "./host.js";
-import { guarded, need } from "./idl.js";
+import { guarded } from "./idl.js";
 import { pin } from "./pinned.js";
 import { Anchor, anchorOf, firstOf, mark, ownerOf } from "./webassembly-anchor.js";
 import { initial, inward, outward, settle } from "./webassembly-value.js";
