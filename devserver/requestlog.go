@@ -177,6 +177,10 @@ func (l *RequestLog) run(ctx context.Context) {
 			defer cancel()
 			for l.write(last) {
 			}
+			if left := len(l.queue); left > 0 { // there was no time for them
+				l.lost.Add(int64(left))
+				l.o.Logger.Warn("the request log was not written to its end", "rows", left)
+			}
 			return
 		}
 	}

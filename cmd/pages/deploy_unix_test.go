@@ -208,6 +208,7 @@ func TestPlatformKilledWhileDeploying(t *testing.T) {
 	case testing.Short():
 		rounds = 1
 	}
+	const tried = 5 * time.Second // half of how long a call is tried: the pauses grow
 	data := t.TempDir()
 	service := startPlatform(t, data)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(service.URL, "http://"))
@@ -221,16 +222,23 @@ func TestPlatformKilledWhileDeploying(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		var away time.Duration // the longest that the service was
 		for range 2 {
 			<-time.After(time.Duration(20+rand.IntN(150)) * time.Millisecond)
+			killed := time.Now()
 			service.end(t, os.Kill)
 			service = startPlatform(t, data, "--port", port)
+			away = max(away, time.Since(killed))
 		}
 		_ = cmd.Wait() // the exit code says it
-		if code := cmd.ProcessState.ExitCode(); code != exitPerson {
-			t.Fatalf("round %d: exit code %d: %s%s", round, code, stdout, stderr)
+		code, proposed, said := cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+		if code == exitNetwork && away > tried { // a machine this slow has it give up, and say so
+			code, proposed, said = p.run("deploy", "--site", "Open studio", "--force", "--allow-public")
 		}
-		if code, out, said := p.run("confirm", strings.Fields(stdout.String())[2]); code != 0 {
+		if code != exitPerson {
+			t.Fatalf("round %d: exit code %d: %s%s", round, code, proposed, said)
+		}
+		if code, out, said := p.run("confirm", strings.Fields(proposed)[2]); code != 0 {
 			t.Fatalf("round %d: exit code %d: %s%s", round, code, out, said)
 		}
 		served(t, service.URL, strings.TrimSpace("http://demo-new.localhost:"+port+"/"), p.dir, "")
