@@ -54,6 +54,7 @@ func floatValue(f float64) Value {
 	return Value(bits - floatShift)
 }
 
+// IsNullish reports whether v is null or undefined.
 func (v Value) IsNullish() bool { return v.tag() == tagNull || v.tag() == tagUndefined }
 
 type undefined struct{}
