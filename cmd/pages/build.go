@@ -59,7 +59,7 @@ func (c *cli) newBuild() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "outdir", "o", "", "`folder` to write to (default: .pages/build beside the manifest, or .pages/cloudflare)")
-	cmd.Flags().StringVar(&target, "target", "pages", "`what` to write: pages, for a deploy, or cloudflare, a project for wrangler")
+	cmd.Flags().StringVar(&target, "target", "pages", "write for this `target`: pages, for a deploy, or cloudflare, a project for wrangler")
 	cmd.Flags().BoolVar(&minify, "minify", false, "shorten the Worker's code")
 	return cmd
 }

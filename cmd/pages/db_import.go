@@ -51,7 +51,7 @@ func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&table, "table", "", "the table a CSV file goes to, by `name`")
-	cmd.Flags().StringVar(&format, "format", "", "sql, csv or db (default: what the file's name ends in)")
+	cmd.Flags().StringVar(&format, "format", "", "`format` of the file: sql, csv or db (default: what the file's name ends in)")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }

@@ -59,7 +59,7 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "`file` with the SQL; - for stdin")
-	cmd.Flags().StringVar(&format, "format", "", "table, tsv, csv, json or jsonl (default: table on a terminal, else tsv)")
+	cmd.Flags().StringVar(&format, "format", "", "`format` of the rows: table, tsv, csv, json or jsonl (default: table on a terminal, else tsv)")
 	cmd.Flags().StringArrayVar(&params, "param", nil, "`value` of the next parameter, or :name=value; repeatable")
 	return cmd
 }

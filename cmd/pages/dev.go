@@ -61,7 +61,7 @@ func (c *cli) newDev() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.port, "port", defaultPort, "`port` to listen on; the next free one if it is taken; 0 for any")
 	flags.BoolVar(&f.strictPort, "strict-port", false, "fail when the port is taken")
-	flags.StringVar(&f.liveReload, "live-reload", "hot", "what open pages do after a save: hot, full, off")
+	flags.StringVar(&f.liveReload, "live-reload", "hot", "`mode` in which open pages follow a save: hot, full, off")
 	flags.StringVar(&f.projectState, "project-state", "", "`folder` of the project database, to share it between sites (default: the state folder)")
 	f.addRules(flags)
 	return cmd
@@ -69,9 +69,9 @@ func (c *cli) newDev() *cobra.Command {
 
 // addRules adds the flags that say how the site behaves.
 func (f *devFlags) addRules(flags *pflag.FlagSet) {
-	flags.StringVar(&f.limits, "limits", "enforce", "what happens at limits.cpuMs and limits.subRequests: enforce, warn, off")
+	flags.StringVar(&f.limits, "limits", "enforce", "`mode` in which limits.cpuMs and limits.subRequests count: enforce, warn, off")
 	flags.Float64Var(&f.cpuScale, "cpu-scale", 1, "multiply limits.cpuMs by this `factor`: pure JavaScript is slower here than on the platform")
-	flags.StringVar(&f.isolation, "isolation", "shared", "shared: isolates live on, as on the platform; request: each request starts from a pristine one")
+	flags.StringVar(&f.isolation, "isolation", "shared", "`mode` of isolates: shared, which live on, as on the platform, or request, a pristine one for each request")
 	flags.StringVar(&f.edgeRules, "edge-rules", edgeRulesOn, edgeRulesUsage)
 	flags.StringVar(&f.as, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.allowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")

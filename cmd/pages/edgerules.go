@@ -12,7 +12,7 @@ import (
 const (
 	edgeRulesOn    = "on"
 	edgeRulesOff   = "off"
-	edgeRulesUsage = "whether the site's _headers and _redirects count, which the platform's document does not speak of: on, off"
+	edgeRulesUsage = "`mode` in which the site's _headers and _redirects count, which the platform's document does not speak of: on, off"
 )
 
 func checkEdgeRules(choice string) error {

@@ -26,11 +26,11 @@ type eventFlags struct {
 func (f *eventFlags) add(cmd *cobra.Command, limit int) {
 	cmd.Flags().StringVar(&f.Name, "name", "", "only events of this `name`")
 	cmd.Flags().StringVar(&f.Form, "form", "", "only events of this form, by `name`")
-	cmd.Flags().IntVar(&f.Limit, "limit", limit, "at most this `many`; 0 for all")
+	cmd.Flags().IntVar(&f.Limit, "limit", limit, "at most `n`; 0 for all")
 }
 
 func (f *eventFlags) addStatus(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.status, "status", "", "only events whose delivery to the webhook is pending, delivered or dead")
+	cmd.Flags().StringVar(&f.status, "status", "", "only events whose delivery to the webhook has this `status`: pending, delivered or dead")
 }
 
 func (f *eventFlags) check() error {

@@ -32,7 +32,7 @@ var flagGroups = []struct {
 	names []string
 }{
 	{"The site", []string{"dir", "state-dir", "persist-to"}},
-	{"The service", []string{"base-url", "api-key-file", "workspace", "site", "timeout", "retries"}},
+	{"The service", []string{"base-url", "api-key-file", "workspace", "site"}},
 	{"Output", []string{"json", "color", "quiet", "verbose", "help"}},
 }
 

@@ -11,13 +11,6 @@ import (
 
 // This file lists flags as help and the manual pages show them.
 
-// placeholders are the flags whose text has no word for what they take.
-var placeholders = map[string]string{
-	"base-url": "URL", "cpu-scale": "FACTOR", "edge-rules": "MODE", "expires": "DURATION", "format": "FORMAT", "isolation": "MODE",
-	"limit": "N", "limits": "MODE", "live-reload": "MODE", "persist-to": "FOLDER", "rate-limit": "N", "retries": "N", "seed": "SEED",
-	"site": "SITE", "status": "STATUS", "target": "TARGET", "timeout": "DURATION", "workspace": "SLUG",
-}
-
 // takes is the annotation of a flag that holds what it takes.
 const takes = "pages_takes"
 
@@ -45,12 +38,6 @@ func flagText(f *pflag.Flag) (value, usage string) {
 		return named[0], f.Usage
 	}
 	value, usage = pflag.UnquoteUsage(f)
-	if value == "" {
-		return "", usage
-	}
-	if named := placeholders[f.Name]; named != "" {
-		return named, usage
-	}
 	return strings.ToUpper(value), usage
 }
 

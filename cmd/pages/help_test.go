@@ -31,7 +31,7 @@ func everyCommand(visit func(*cobra.Command)) {
 // TestHelp: no command is without a part of its help, and what a flag takes is called by what it is,
 // and not by its type.
 func TestHelp(t *testing.T) {
-	placeholder := regexp.MustCompile(`^([A-Z]{3,}|N|ID|HOST\[:PORT\])?$`)
+	word := regexp.MustCompile(`^([A-Z]{3,}|N|ID|HOST\[:PORT\])?$`)
 	kinds := []string{"STRING", "STRINGS", "INT", "UINT", "FLOAT", "VALUE"}
 	n := 0
 	everyCommand(func(cmd *cobra.Command) {
@@ -61,7 +61,7 @@ func TestHelp(t *testing.T) {
 			if f.Usage == "" {
 				t.Errorf("%s --%s: no description", path, f.Name)
 			}
-			if value, _ := flagText(f); !placeholder.MatchString(value) || slices.Contains(kinds, value) && f.Name != "param" {
+			if value, _ := flagText(f); !word.MatchString(value) || slices.Contains(kinds, value) && f.Name != "param" {
 				t.Errorf("%s --%s: what it takes is called %q", path, f.Name, value)
 			}
 		})

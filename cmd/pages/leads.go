@@ -46,7 +46,7 @@ func (c *cli) newLeadsList() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")
-	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "at most this `many`; 0 for all")
+	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "at most `n`; 0 for all")
 	return cmd
 }
 

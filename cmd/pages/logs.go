@@ -41,7 +41,7 @@ func (c *cli) newLogs() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "not older than a `time`: 90s, 10m, 2h, 3d, or a moment as 2026-05-06T07:08:09Z")
-	flags.StringVar(&f.status, "status", "", "only these `statuses`: 404, 5xx, 400-499, or several with commas")
+	flags.StringVar(&f.status, "status", "", "only this `status`: 404, 5xx, 400-499, or several with commas")
 	flags.StringVar(&f.filter.Route, "route", "", "only requests that matched this `pattern` of the manifest")
 	flags.StringVar(&f.filter.Path, "path", "", "only paths like this `glob`: * is anything, ? one character")
 	flags.StringVar(&f.filter.Method, "method", "", "only this `method`")
@@ -49,7 +49,7 @@ func (c *cli) newLogs() *cobra.Command {
 	flags.StringVar(&f.filter.Text, "grep", "", "only where path, error or a line has this `text`; case does not count")
 	flags.StringVar(&f.filter.Request, "request", "", "only the request whose id begins with `ID`")
 	flags.StringVar(&f.member, "member", "", "only requests of this signed-in member: an email or a `persona`")
-	flags.IntVar(&f.filter.Limit, "limit", 100, "at most the newest `so many`; 0 for all")
+	flags.IntVar(&f.filter.Limit, "limit", 100, "at most the newest `n`; 0 for all")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with what comes, until Ctrl-C")
 	return cmd
 }

@@ -41,7 +41,7 @@ func (c *cli) newMCP() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&r.baseURL, "base-url", "", "`address` of the service (default: that of the link, or of pages login)")
+	cmd.Flags().StringVar(&r.baseURL, "base-url", "", "`URL` of the service (default: that of the link, or of pages login)")
 	cmd.Flags().StringVar(&r.keyFile, "api-key-file", "", "`file` that holds the API key (default: PAGES_API_KEY, or pages login)")
 	return cmd
 }

@@ -31,7 +31,7 @@ func (c *cli) newPreview() *cobra.Command {
 		},
 	}
 	r.siteFlags(cmd)
-	cmd.Flags().DurationVar(&expires, "expires", 0, "how `long` the link is good, from 1m to 168h (default 24h)")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "`duration` that the link is good for, from 1m to 168h (default 24h)")
 	cmd.AddCommand(c.newPreviewRevoke())
 	return cmd
 }

@@ -39,7 +39,7 @@ type remote struct {
 // flags gives a command the flags of a service.
 func (r *remote) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.baseURL, "base-url", "", "`address` of the service (default: that of the link, or of pages login)")
+	f.StringVar(&r.baseURL, "base-url", "", "`URL` of the service (default: that of the link, or of pages login)")
 	f.StringVar(&r.keyFile, "api-key-file", "", "`file` that holds the API key; - for stdin (default: PAGES_API_KEY, or pages login)")
 	f.StringVar(&r.workspace, "workspace", "", "`slug` of the workspace (default: that of the link, or of the key)")
 }
@@ -47,7 +47,7 @@ func (r *remote) flags(cmd *cobra.Command) {
 // siteFlags adds the one of a site.
 func (r *remote) siteFlags(cmd *cobra.Command) {
 	r.flags(cmd)
-	cmd.Flags().StringVar(&r.site, "site", "", "`id`, hostname or name of the site (default: that of the link)")
+	cmd.Flags().StringVar(&r.site, "site", "", "`site`, by its id, hostname or name (default: that of the link)")
 }
 
 // remoteExit ends the help of commands that call a service.

@@ -92,7 +92,7 @@ func (c *cli) newRoot() *cobra.Command {
 	f := root.PersistentFlags()
 	f.StringVarP(&c.siteDir, "dir", "C", "", "the site's `folder`, or its manifest (default: found by walking up)")
 	f.StringVar(&c.stateDir, "state-dir", "", "`folder` of the local state (default: .pages/state beside the manifest)")
-	f.StringVar(&c.stateDir, "persist-to", "", "the same as --state-dir")
+	f.StringVar(&c.stateDir, "persist-to", "", "`folder`, the same as --state-dir")
 	f.BoolVar(&c.json, "json", false, "print one JSON document on stdout")
 	f.StringVar(&c.color, "color", "auto", "`when` to colour: auto, always, never")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress on stderr")

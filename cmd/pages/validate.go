@@ -52,7 +52,7 @@ func (c *cli) newValidate() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&f.format, "format", "text", "`form` of the report: text, json, github, sarif")
+	cmd.Flags().StringVar(&f.format, "format", "text", "`format` of the report: text, json, github, sarif")
 	cmd.Flags().StringVar(&f.failOn, "fail-on", "error", "`severity` that makes the exit code 1: error, warning")
 	cmd.Flags().BoolVar(&f.alone, "manifest-only", false, "do not look at the files that the manifest names")
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "check again whenever a file changes")

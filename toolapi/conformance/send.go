@@ -155,17 +155,20 @@ func closedCase(r *run) {
 	r.want(r.put(id, s["a"]), http.StatusNotFound, "upload_not_found")
 }
 
+// taken sends a blob that others may send at the same time.
+func (r *run) taken(id string, blob []byte) {
+	if a := r.put(id, blob); a.status != http.StatusOK && a.status != http.StatusCreated {
+		r.Errorf("%d %s", a.status, a.body)
+	}
+}
+
 // sameBlobCase sends one blob a hundred times at once.
 func sameBlobCase(r *run) {
 	one := bytes.Repeat(unique("one"), 1000)
 	id := r.open(site{"a": one})
 	var done sync.WaitGroup
 	for range 100 {
-		done.Go(func() {
-			if a := r.put(id, one); a.status != http.StatusOK && a.status != http.StatusCreated {
-				r.Errorf("%d %s", a.status, a.body)
-			}
-		})
+		done.Go(func() { r.taken(id, one) })
 	}
 	done.Wait()
 	r.want(r.finalize(id), http.StatusOK, "")
@@ -180,11 +183,7 @@ func mixedCase(r *run) {
 		bad[rand.IntN(len(bad))] ^= 1 //nolint:gosec // which byte is no secret
 		var done sync.WaitGroup
 		done.Go(func() { r.want(r.putAs(id, one, bad), http.StatusUnprocessableEntity, "digest_mismatch") })
-		done.Go(func() {
-			if a := r.put(id, one); a.status != http.StatusOK && a.status != http.StatusCreated {
-				r.Errorf("%d %s", a.status, a.body)
-			}
-		})
+		done.Go(func() { r.taken(id, one) })
 		done.Wait()
 		r.want(r.finalize(id), http.StatusOK, "")
 	}
