@@ -35,11 +35,9 @@ func adviceOnSQL(ctx context.Context, set *binding.Set, message string) string {
 	defer cancel()
 	var tables, columns []string
 	for _, name := range slices.Sorted(maps.Keys(set.Databases)) {
-		names, of := set.Databases[name].Tables(ctx)
-		tables = append(tables, names...)
-		for _, table := range names {
-			columns = append(columns, of[table]...)
-		}
+		of := set.Databases[name].Tables(ctx)
+		tables = append(tables, of.Names...)
+		columns = append(columns, of.Columns...)
 	}
 	switch {
 	case column != nil:

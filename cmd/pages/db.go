@@ -129,44 +129,19 @@ func (d *database) named(ctx context.Context, err error, left string) string {
 	if table == nil && column == nil {
 		return left
 	}
-	tables, columns := d.names(ctx)
-	near := ""
+	there, near := d.Tables(ctx), ""
 	switch {
 	case column != nil:
-		near = nearest(column[1], columns)
-	case len(tables) == 0:
+		near = nearest(column[1], there.Columns)
+	case len(there.Names) == 0:
 		return "the database has no table yet: pages migrate makes those of the migrations; " + left
 	default:
-		near = nearest(table[1], tables)
+		near = nearest(table[1], there.Names)
 	}
 	if near == "" {
 		return ".tables and .schema in pages db shell show what is there; " + left
 	}
 	return fmt.Sprintf("did you mean %q? %s", near, left)
-}
-
-// names are the tables and views, and their columns; none when they cannot be read.
-func (d *database) names(ctx context.Context) (tables, columns []string) {
-	rows, err := d.pool.QueryContext(ctx, `SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c
-WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND m.name NOT LIKE '\_pages\_%' ESCAPE '\' ORDER BY m.name`)
-	if err != nil {
-		return nil, nil
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var table, column string
-		if err := rows.Scan(&table, &column); err != nil {
-			return nil, nil
-		}
-		if len(tables) == 0 || tables[len(tables)-1] != table {
-			tables = append(tables, table)
-		}
-		columns = append(columns, column)
-	}
-	if rows.Err() != nil {
-		return nil, nil
-	}
-	return tables, columns
 }
 
 // stands is what remains of a command that failed.
