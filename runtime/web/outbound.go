@@ -97,16 +97,10 @@ func (h *Host) fetchStart(c *engine.Call) (any, error) {
 	if err := f.setBody(x, c); err != nil {
 		return nil, err
 	}
-	f.ctx, f.stop = context.WithCancelCause(c.Context())
+	f.start(x, c)
 	if f.upload != nil { // what waits to be sent waits no longer than for the end
 		context.AfterFunc(f.ctx, func() { f.upload.CloseWithError(errUploadOver) })
 	}
-	x.mu.Lock()
-	if x.fetches == nil {
-		x.fetches = map[int64]*outbound{}
-	}
-	x.fetches[c.Int(0)] = f
-	x.mu.Unlock()
 	return engine.Async(func(context.Context) (any, error) {
 		value, err := h.run(x, f)
 		if err != nil {
@@ -118,6 +112,21 @@ func (h *Host) fetchStart(c *engine.Call) (any, error) {
 		}
 		return value, nil
 	}), nil
+}
+
+// start gives a fetch its context, and fetch_abort the token to end it with: the first
+// argument, null for one that nothing aborts.
+func (f *outbound) start(x *Exchange, c *engine.Call) {
+	f.ctx, f.stop = context.WithCancelCause(c.Context())
+	if c.IsNullish(0) {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.fetches == nil {
+		x.fetches = map[int64]*outbound{}
+	}
+	x.fetches[c.Int(0)] = f
 }
 
 func (f *outbound) setBody(x *Exchange, c *engine.Call) error {
@@ -158,38 +167,48 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// run follows redirects to the answer and gives its body a handle.
+// run follows redirects to the answer.
 func (h *Host) run(x *Exchange, f *outbound) (any, error) {
-	resp, redirected, err := h.follow(x, f)
+	resp, redirected, err := h.follow(x, f, h.hop) //nolint:bodyclose // answer closes it
 	if err != nil {
 		return nil, err
 	}
+	return h.answer(x, f, resp, redirected)
+}
+
+// answer is what JavaScript has of the answer to a fetch. Its body gets a handle.
+func (h *Host) answer(x *Exchange, f *outbound, resp *http.Response, redirected bool) ([]any, error) {
 	if resp.StatusCode < http.StatusContinue { // net/http takes any three digits
 		closeQuietly(resp.Body)
 		return nil, engine.TypeError("fetch to %q failed: malformed HTTP status code %03d", f.url, resp.StatusCode)
 	}
-	handle := int64(-1)
-	if bodyAllowed(f.method, resp.StatusCode) {
-		b := &body{r: resp.Body, closer: func() { f.stop(errRequestOver) }}
-		if !f.manual {
-			b.r = decoded(resp.Body, strings.Join(resp.Header.Values("Content-Encoding"), ","))
-		}
-		if err := f.verify(b); err != nil {
-			closeQuietly(resp.Body)
-			return nil, err
-		}
-		// Ending the context ends reads and frees the connection.
-		if handle, err = x.hold(b); err != nil {
-			return nil, err
-		}
-		context.AfterFunc(f.ctx, func() { closeQuietly(resp.Body) })
-	} else {
+	if !bodyAllowed(f.method, resp.StatusCode) {
 		closeQuietly(resp.Body)
 		f.stop(nil)
+		return f.shown(resp, redirected, -1), nil
 	}
+	b := &body{r: resp.Body, closer: func() { f.stop(errRequestOver) }}
+	if !f.manual {
+		b.r = decoded(resp.Body, strings.Join(resp.Header.Values("Content-Encoding"), ","))
+	}
+	if err := f.verify(b); err != nil {
+		closeQuietly(resp.Body)
+		return nil, err
+	}
+	// Ending the context ends reads and frees the connection.
+	handle, err := x.hold(b)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(f.ctx, func() { closeQuietly(resp.Body) })
+	return f.shown(resp, redirected, handle), nil
+}
+
+// shown is an answer as fetch_start gives it.
+func (f *outbound) shown(resp *http.Response, redirected bool, handle int64) []any {
 	_, text, _ := strings.Cut(resp.Status, " ")
 	at, _, _ := strings.Cut(f.url, "#")
-	return []any{resp.StatusCode, wireText(text), at, redirected, flatten(resp.Header, ""), handle}, nil
+	return []any{resp.StatusCode, wireText(text), at, redirected, flatten(resp.Header, ""), handle}
 }
 
 // verify reads a body to its end if its integrity is asked for, and puts what was

@@ -12,9 +12,9 @@ import (
 // maxRedirects is the fetch standard's.
 const maxRedirects = 20
 
-// follow makes the requests of a fetch until one is answered by something else
-// than a redirect that is to be followed.
-func (h *Host) follow(x *Exchange, f *outbound) (resp *http.Response, redirected bool, err error) {
+// follow makes the requests of a fetch, each by hop, until one is answered by something
+// else than a redirect that is to be followed.
+func (h *Host) follow(x *Exchange, f *outbound, hop func(*Exchange, *outbound) (*http.Response, error)) (resp *http.Response, redirected bool, err error) {
 	if strings.HasPrefix(f.url, "data:") {
 		resp, err = fetchData(f)
 		return resp, false, err
@@ -23,7 +23,7 @@ func (h *Host) follow(x *Exchange, f *outbound) (resp *http.Response, redirected
 		if err := h.count(x); err != nil {
 			return nil, false, err
 		}
-		resp, err := h.hop(x, f)
+		resp, err := hop(x, f)
 		if err != nil {
 			return nil, false, err
 		}

@@ -13,8 +13,8 @@ import (
 
 func (h *Host) socketFuncs() map[string]engine.Func {
 	return map[string]engine.Func{
-		// socket_dial(url, headers, protocols) -> a promise of [status, status text,
-		// headers, handle of the connection or -1]
+		// socket_dial(token or null, url, headers, protocols, redirect) -> a promise of what
+		// fetch_start's is of, and the handle of the connection or -1
 		"socket_dial": h.dialSocket,
 		// socket_send(handle, text or bytes) -> how many bytes that is
 		"socket_send": withSocket(func(c *engine.Call, s *socket) int {
@@ -93,38 +93,80 @@ func (h *Host) dialSocket(c *engine.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	url, header, protocols := c.String(0), c.Strings(1), c.Strings(2)
-	return engine.Async(func(ctx context.Context) (any, error) {
-		if err := h.count(x); err != nil {
-			return nil, err
-		}
-		s, err := newSocket(x)
+	f := &outbound{method: http.MethodGet, url: c.String(1), header: c.Strings(2), redirect: c.String(4)}
+	f.start(x, c)
+	d := &dialer{host: h, protocols: c.Strings(3)}
+	return engine.Async(func(context.Context) (any, error) {
+		value, err := d.run(x, f)
 		if err != nil {
-			return nil, err
+			f.stop(err)
+			return nil, fetchError(f, err)
 		}
-		conn, resp, err := websocket.Dial(ctx, url, &websocket.DialOptions{ //nolint:bodyclose // the package closes it
-			HTTPClient: &http.Client{
-				Transport:     guardSelf{h, h.socketTransport()},
-				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			},
-			HTTPHeader:   handshakeHeader(header),
-			Subprotocols: protocols,
-		})
-		if conn == nil {
-			x.sockets.Add(-1)
-			x.drop(s.id)
-			s.cancel(err)
-		}
-		if resp == nil {
-			return nil, fetchError(&outbound{url: url, ctx: ctx}, err)
-		}
-		_, text, _ := strings.Cut(resp.Status, " ")
-		if conn == nil {
-			return []any{resp.StatusCode, wireText(text), flatten(resp.Header, ""), -1}, nil
-		}
-		h.work.Go(func() { s.run(conn) }) // ends with the exchange, which closes its handles
-		return []any{resp.StatusCode, wireText(text), flatten(resp.Header, ""), s.id}, nil
+		return value, nil
 	}), nil
+}
+
+// dialer opens a connection. What it finds instead of one is an answer as that of any fetch.
+type dialer struct {
+	host      *Host
+	protocols []string
+	conn      *websocket.Conn // nil unless the last hop opened it
+}
+
+func (d *dialer) run(x *Exchange, f *outbound) (any, error) {
+	s, err := newSocket(x)
+	if err != nil {
+		return nil, err
+	}
+	resp, redirected, err := d.host.follow(x, f, d.hop) //nolint:bodyclose // answer closes it, or the connection
+	if d.conn != nil {
+		d.host.work.Go(func() { s.run(d.conn) }) // ends with the exchange, which closes its handles
+		return append(f.shown(resp, redirected, -1), s.id), nil
+	}
+	x.sockets.Add(-1)
+	x.drop(s.id)
+	s.cancel(err)
+	if err != nil {
+		return nil, err
+	}
+	value, err := d.host.answer(x, f, resp, redirected)
+	return append(value, -1), err
+}
+
+// hop makes one handshake. An answer that is none comes as it is: the package would
+// keep the first 1,024 bytes of its body alone.
+func (d *dialer) hop(_ *Exchange, f *outbound) (*http.Response, error) {
+	aside := &keptAside{next: guardSelf{d.host, d.host.socketTransport()}}
+	conn, resp, err := websocket.Dial(f.ctx, f.url, &websocket.DialOptions{
+		HTTPClient: &http.Client{
+			Transport:     aside,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		HTTPHeader:   handshakeHeader(f.header),
+		Subprotocols: d.protocols,
+	})
+	if d.conn = conn; aside.answer != nil {
+		return aside.answer, nil
+	}
+	return resp, err
+}
+
+// keptAside keeps answers that switch no protocols, and shows them without their bodies.
+type keptAside struct {
+	next   http.RoundTripper
+	answer *http.Response
+}
+
+// RoundTrip implements http.RoundTripper.
+func (k *keptAside) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := k.next.RoundTrip(r)
+	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, err
+	}
+	k.answer = resp
+	shown := *resp
+	shown.Body = http.NoBody
+	return &shown, nil
 }
 
 // guardSelf refuses connections of the site to itself: a front door that is a

@@ -392,8 +392,15 @@ func TestWebSocketWithoutUpgrade(t *testing.T) {
 func echoServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/refuse" {
-			http.Error(w, "not here", http.StatusForbidden)
+		switch r.URL.Path {
+		case "/refuse":
+			http.Error(w, strings.Repeat("not here ", 1000), http.StatusForbidden)
+			return
+		case "/moved":
+			http.Redirect(w, r, r.URL.RawQuery, http.StatusFound)
+			return
+		case "/never":
+			<-r.Context().Done()
 			return
 		}
 		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"p"}})
@@ -434,7 +441,17 @@ func TestWebSocketClient(t *testing.T) {
 		// Both sides close, and the Worker is busy while the end of the other comes.
 		{`const ws = new WebSocket("ws://` + host + `/x"); ws.onopen = () => ws.send("last"); ws.onmessage = () => { ws.close(); for (let i = 0; i < 2e6; i++); };
 		return await new Promise((done) => { ws.onclose = (e) => done([e.code, e.reason, e.wasClean]); });`, `[4001,"mine",true]`},
-		{`const r = await fetch("http://` + host + `/refuse", { headers: { Upgrade: "websocket" } }); return [r.status, r.webSocket];`, `[403,null]`},
+		// What is no connection is an answer like any other, all of it.
+		{`const r = await fetch("http://` + host + `/refuse", { headers: { Upgrade: "websocket" } }); return [r.status, r.webSocket, (await r.text()).length, r.url];`, `[403,null,9001,"http://` + host + `/refuse"]`},
+		{`const r = await fetch("http://` + host + `/moved?/refuse", { headers: { Upgrade: "websocket" } }); return [r.status, r.redirected, (await r.text()).length];`, `[403,true,9001]`},
+		{`const r = await fetch("http://` + host + `/moved?/refuse", { redirect: "manual", headers: { Upgrade: "websocket" } }); return [r.status, r.headers.get("location"), r.redirected];`, `[302,"/refuse",false]`},
+		{`const r = await fetch("http://` + host + `/moved?/x", { headers: { Upgrade: "websocket", "X-Mine": "m" } }); const ws = r.webSocket; ws.accept(); ws.send("hi");
+		return await new Promise((done) => ws.addEventListener("message", (e) => { ws.close(); done([r.status, e.data]); }));`, `[101,"m hi"]`},
+		{`const ws = new WebSocket("ws://` + host + `/moved?/x"); return await new Promise((done) => { ws.onclose = (e) => done([e.code, e.wasClean]); });`, `[1006,false]`},
+		{`const stop = new AbortController(); setTimeout(() => stop.abort("enough"), 20);
+		return await fetch("http://` + host + `/never", { signal: stop.signal, headers: { Upgrade: "websocket" } }).catch((e) => e);`, `"enough"`},
+		{`const stop = new AbortController(); const { webSocket: ws } = await fetch("http://` + host + `/x", { signal: stop.signal, headers: { Upgrade: "websocket", "X-Mine": "m" } });
+		stop.abort(); ws.accept(); ws.send("hi"); return await new Promise((done) => { ws.addEventListener("close", (e) => done(e.code)); ws.addEventListener("message", (e) => { ws.close(); done(e.data); }); });`, `"m hi"`},
 		{`const ws = new WebSocket("ws://` + host + `/x"); const L = [ws.bufferedAmount];
 		await new Promise((done) => { ws.onopen = () => { ws.send("h\u00e9"); L.push(ws.bufferedAmount); ws.send(new Uint8Array(5)); ws.send(new Blob(["four"])); ws.send(""); L.push(ws.bufferedAmount); };
 			let n = 0; ws.onmessage = () => { if (++n === 4) { L.push(ws.bufferedAmount); ws.close(); ws.send("late"); L.push(ws.bufferedAmount); } }; ws.onclose = done; });

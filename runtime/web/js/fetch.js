@@ -25,8 +25,9 @@ async function fetch(input, init = undefined) {
     if (isStream(body)) body.cancel(signal.reason).catch(() => {});
     throw signal.reason;
   }
-  if (get(list, "upgrade")?.toLowerCase() === "websocket") return handshake(state);
-  const token = ++last, here = position();
+  const token = ++last;
+  if (get(list, "upgrade")?.toLowerCase() === "websocket") return handshake(token, state);
+  const here = position();
   let source = body, handle = -1, length = -1, stream = null;
   if (body instanceof HostBody) {
     source = null;
@@ -62,10 +63,16 @@ function uncached(list, cache = "default") {
   return sent;
 }
 
-async function handshake({ url, list }) {
+async function handshake(token, { url, list, redirect, signal }) {
   const protocols = get(list, "sec-websocket-protocol")?.split(",").map((name) => name.trim()) ?? [];
-  const [status, text, headers, socket] = await located(dial(url, list, protocols));
-  return upgraded(status, text, headers, socket, url);
+  const answer = located(dial(token, url, list, protocols, redirect));
+  if (signal !== null) onAbort(signal, () => host.fetch_abort(token));
+  try {
+    const [status, text, at, redirected, headers, handle, socket] = await answer;
+    return socket === null ? fetched(status, text, headers, handle, at, redirected, signal, false) : upgraded(status, text, headers, socket, at);
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  }
 }
 
 function upload(token, stream, signal) {

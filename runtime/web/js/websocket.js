@@ -292,19 +292,23 @@ function attach(state, handle, list) {
   ends.set(handle, { receive: (event) => receive(state, event), release: null });
 }
 
-/** Opens a connection; gives [status, status text, headers, WebSocket or null]. */
-export async function dial(url, list, protocols) {
-  const [status, text, headers, handle] = await host.socket_dial(url, list, protocols);
-  if (handle < 0) return [status, text, headers, null];
+/**
+ * Opens a connection; key is what fetch_abort ends it with. Gives what host.fetch_start
+ * gives, and the WebSocket, or null where the answer is another one.
+ */
+export async function dial(key, url, list, protocols, redirect) {
+  const answer = await host.socket_dial(key, url, list, protocols, redirect), handle = answer.pop();
+  if (handle < 0) return [...answer, null];
   const made = new WebSocket(token);
-  attach(stateOf(made), handle, headers);
-  return [status, text, headers, made];
+  attach(stateOf(made), handle, answer[4]);
+  return [...answer, made];
 }
 
 async function connect(state, href, protocols) {
-  let handle = -1, headers = [];
+  let handle = -1, headers = [], body = -1;
   try {
-    [, , headers, handle] = await host.socket_dial(href, [], protocols);
+    [, , , , headers, body, handle] = await host.socket_dial(null, href, [], protocols, "manual");
+    if (body >= 0) host.body_cancel(body);
   } catch (error) {
     state.failure = error;
   }
