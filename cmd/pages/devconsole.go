@@ -34,22 +34,7 @@ func (k *console) logger() *slog.Logger {
 	if k.cli.verbose {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(lockedWriter{k}, &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime}))
-}
-
-func dropTime(_ []string, a slog.Attr) slog.Attr {
-	if a.Key == slog.TimeKey {
-		return slog.Attr{}
-	}
-	return a
-}
-
-type lockedWriter struct{ k *console }
-
-func (w lockedWriter) Write(b []byte) (int, error) {
-	w.k.mu.Lock()
-	defer w.k.mu.Unlock()
-	return w.k.cli.stderr.Write(b)
+	return slog.New(notices{console: k, level: level})
 }
 
 // event prints one line of JSON.
