@@ -36,7 +36,8 @@ func fieldLine(fields site.Fields) string {
 	return strings.Join(parts, " ")
 }
 
-// valueText is an answer as text; a file is what it is called, its type and its size.
+// valueText is an answer as text, several with "; " between them; a file is what it is
+// called, its type and its size.
 func valueText(f site.Field) string {
 	var several []json.RawMessage
 	if json.Unmarshal(f.Value, &several) != nil {
@@ -46,7 +47,8 @@ func valueText(f site.Field) string {
 	for _, value := range several {
 		var file site.File
 		if json.Unmarshal(value, &file) != nil || file.SHA256 == "" {
-			return site.Fields{f}.Text(f.Name)
+			texts = append(texts, site.Fields{{Name: f.Name, Value: value}}.Text(f.Name))
+			continue
 		}
 		texts = append(texts, strings.Join(slices.DeleteFunc([]string{file.Filename, file.ContentType, size(file.Size)}, func(s string) bool { return s == "" }), ", "))
 	}

@@ -18,8 +18,9 @@ import (
 //go:embed html
 var htmlFiles embed.FS
 
-// pages writes the platform's own pages. They hold no script and load nothing;
-// on its author's machine a script of the dev server may be added to them.
+// pages writes the platform's own pages. They hold no script and load nothing but the
+// site's icon, which browsers look for by themselves; on its author's machine a script of
+// the dev server may be added to them.
 type pages struct {
 	templates *template.Template
 	style     template.CSS
@@ -37,7 +38,7 @@ func newPages(o Options) (*pages, error) {
 	}
 	sum := sha256.Sum256(style)
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+		"'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	if o.DevHints {
 		policy += "; script-src 'self'; connect-src 'self'"
 	}

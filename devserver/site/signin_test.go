@@ -281,7 +281,7 @@ func TestOwnPagesAreSafe(t *testing.T) {
 		}
 		if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 			policy := got.header.Get("Content-Security-Policy")
-			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "img-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
 				t.Errorf("%s: policy %q", path, policy)
 			}
 		}
