@@ -46,7 +46,7 @@ func (c *cli) newCall() *cobra.Command {
 	cmd.Flags().Var(&jsonOrBody{c, f}, "json", "print refusals as JSON, too; with a `BODY`, send it as the arguments")
 	cmd.Flags().Lookup("json").NoOptDefVal = "true"
 	cmd.Flags().StringVar(&f.idempotency, "idempotency-key", "", "`key` to send, so that a call that is made again gets the first answer (default: one of its own)")
-	cmd.Flags().BoolVar(&f.proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	proposeFlag(cmd, &f.proposeOnly)
 	return cmd
 }
 

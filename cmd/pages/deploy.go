@@ -70,7 +70,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	flags.BoolVar(&f.preview, "preview", false, "publish nothing: give a link that shows the new revision to whoever has it")
 	flags.DurationVar(&f.expires, "expires", 0, "`duration` that the preview link is good for, from 1m to 168h (default 24h)")
 	flags.StringVar(&f.at, "at", "", "publish at a `time` with its offset, such as 2026-12-01T09:00:00+01:00")
-	flags.BoolVar(&f.proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	proposeFlag(cmd, &f.proposeOnly)
 	flags.StringVar(&f.proposalOut, "confirmation-out", "", "write the proposal to a `file`, for pages confirm --from")
 	flags.BoolVar(&f.allowPublic, "allow-public", false, "let paths become public that were for members")
 	flags.BoolVar(&f.force, "force", false, "publish over what someone else published meanwhile")

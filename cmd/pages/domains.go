@@ -96,7 +96,7 @@ func (c *cli) newDomainsConnect() *cobra.Command {
 		},
 	}
 	r.siteFlags(cmd)
-	cmd.Flags().BoolVar(&proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	proposeFlag(cmd, &proposeOnly)
 	return cmd
 }
 
@@ -133,6 +133,6 @@ func (c *cli) newDomainsPoint() *cobra.Command {
 		},
 	}
 	r.siteFlags(cmd)
-	cmd.Flags().BoolVar(&proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	proposeFlag(cmd, &proposeOnly)
 	return cmd
 }

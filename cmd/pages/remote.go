@@ -50,6 +50,11 @@ func (r *remote) siteFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.site, "site", "", "`site`, by its id, hostname or name (default: that of the link)")
 }
 
+// proposeFlag adds the one of commands that a person confirms.
+func proposeFlag(cmd *cobra.Command, proposeOnly *bool) {
+	cmd.Flags().BoolVar(proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+}
+
 // remoteExit ends the help of commands that call a service.
 const remoteExit = "4 a person is needed,\n5 the key is refused, 6 the tool refused, 7 still rate limited after waiting, 8 no\nanswer or 5xx."
 

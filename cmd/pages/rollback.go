@@ -26,7 +26,7 @@ func (c *cli) newRollback() *cobra.Command {
 		},
 	}
 	r.siteFlags(cmd)
-	cmd.Flags().BoolVar(&proposeOnly, "propose-only", false, "never ask: propose, and print the line that confirms")
+	proposeFlag(cmd, &proposeOnly)
 	cmd.Flags().BoolVar(&force, "force", false, "also when the site's database has migrations that the revision does not know")
 	return cmd
 }
