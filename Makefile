@@ -74,12 +74,13 @@ browser: build site $(DRIVER)/node_modules/.package-lock.json
 npm: artifacts $(MCP)/node_modules/.package-lock.json
 	$(GO) test -tags npm -run NPM ./toolapi/service
 
-# What the pages look like, to be looked at: a picture of each main view in $(SHOTS).
+# What the pages look like, to be looked at: a picture of each main view in $(SHOTS), and those of README.md where it has them.
 SHOTS ?= bin/screenshots
 
 screenshots: build site $(DRIVER)/node_modules/.package-lock.json
 	@mkdir -p $(SHOTS)
 	$(GO) test -tags browser -count 1 -run Browser ./cmd/pages -args -screenshots $(abspath $(SHOTS))
+	@mkdir -p testdata/readme && cp $(SHOTS)/readme-dashboard.png testdata/readme/dashboard.png && cp $(SHOTS)/readme-terminal.png testdata/readme/terminal.png
 
 # The platforms of a release that `make build` did not see: without optimizing, which takes two thirds of the time, and
 # two side by side, since most of it is one package.

@@ -88,16 +88,13 @@ func (p page) shot(name string) {
 // accessible has axe look for what keeps people from using a page, in light and in dark.
 func (p page) accessible(name string) {
 	p.t.Helper()
-	axe, err := os.ReadFile(filepath.Join("..", "..", "testdata", "sites", "playwright", "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		p.t.Fatal("the browser tests need axe: make browser brings it: ", err)
-	}
+	axe := driverFile(p.t, "axe-core", "axe.min.js")
 	const run = `window.found = undefined;
 axe.run({ resultTypes: ["violations"] }).then(
   ({ violations }) => { window.found = violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.target + ": " + n.failureSummary)).join("\n\n") },
   (e) => { window.found = "axe: " + e.stack }); ""`
 	for _, scheme := range []string{"dark", "light"} {
-		p.do(name+" in "+scheme, command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}), p.evaluate(string(axe)+`; ""`), p.evaluate(run))
+		p.do(name+" in "+scheme, command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}), p.evaluate(axe+`; ""`), p.evaluate(run))
 		p.holds(`window.found !== undefined`)
 		found, err := chromedp.Run(p.ctx, chromedp.Evaluate[string]("window.found"))
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,5 +276,28 @@ func TestWorkflow(t *testing.T) {
 	out, summary, ok := step(bad, commands[0])
 	if ok || !strings.Contains(out, "::error file=pages.deploy.json,line=3,") || !strings.Contains(summary, "| error | `pages.deploy.json:3:30` |") {
 		t.Errorf("%s on a bad site: %v\n%s\n%s", commands[0], ok, out, summary)
+	}
+}
+
+// TestReadmePictures: what README.md shows is there, and is a picture.
+func TestReadmePictures(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures := regexp.MustCompile(`!\[[^\]]+\]\(([^)]+)\)`).FindAllStringSubmatch(string(text), -1)
+	if len(pictures) < 2 {
+		t.Fatalf("%d pictures: there is one of the dashboard and one of the terminal", len(pictures))
+	}
+	for _, p := range pictures {
+		f, err := os.Open(filepath.Join("..", "..", filepath.FromSlash(p[1])))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		defer f.Close()
+		if c, err := png.DecodeConfig(f); err != nil || c.Width < 1000 {
+			t.Errorf("%s: %v, %d wide", p[1], err, c.Width)
+		}
 	}
 }
