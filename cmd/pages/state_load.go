@@ -1,19 +1,21 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
 func (c *cli) newStateLoad() *cobra.Command {
-	return &cobra.Command{
+	var yes bool
+	cmd := &cobra.Command{
 		Use:   "load NAME [DIR]",
 		Short: "Put a saved state back in the place of the present one",
-		Long: "Put a saved state back in the place of the present one, which is gone then. All\nof the snapshot is checked first. A load that is killed leaves the old state or\n" +
-			"the new one. It does not run while pages dev does.\n\n" +
-			"Exit codes: 0 loaded, 1 the snapshot is missing, damaged or none of pages', 2\nwrong usage, 9 the state is in use or the disk full; then nothing has changed.",
-		Example: "  pages state load before-import",
+		Long: "Put a saved state back in the place of the present one, which is gone then: at a\nterminal, load asks first where there is one. All of the snapshot is checked before\nanything changes. A load that is killed leaves the old state or the new one. It does\nnot run while pages dev does.\n\n" +
+			"Exit codes: 0 loaded, 1 the snapshot is missing, damaged or none of pages', or it was\nnot confirmed; 2 wrong usage, 9 the state is in use or the disk full. Unless it is 0,\nnothing has changed.",
+		Example: "  pages state load before-import\n  pages state load demo --yes",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.siteArgument(args[1:]); err != nil {
@@ -25,7 +27,13 @@ func (c *cli) newStateLoad() *cobra.Command {
 					return err
 				}
 				defer unlock()
-				info, err := store.Load(cmd.Context(), args[0])
+				var agree func() error
+				if !yes && !c.json && isTerminalReader(c.stdin) { // scripts load what they saved
+					agree = func() error {
+						return c.confirm(cmd.Context(), fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.shown(s.dir), args[0]))
+					}
+				}
+				info, err := store.Load(cmd.Context(), args[0], agree)
 				if err != nil {
 					return err
 				}
@@ -34,4 +42,6 @@ func (c *cli) newStateLoad() *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
 }

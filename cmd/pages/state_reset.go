@@ -62,7 +62,7 @@ func (c *cli) confirm(ctx context.Context, question string) error {
 		return err
 	}
 	if !yes {
-		return &failure{code: exitRefused, id: "not-confirmed", msg: "nothing was removed"}
+		return &failure{code: exitRefused, id: "not-confirmed", msg: "nothing was changed"}
 	}
 	return nil
 }

@@ -77,6 +77,6 @@ func loadCopy(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(), os.RemoveAll(filepath.Join(to, snapshot.Folder))) }()
-	_, err = store.Load(ctx, name)
+	_, err = store.Load(ctx, name, nil)
 	return err
 }

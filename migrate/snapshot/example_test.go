@@ -54,7 +54,7 @@ func saveAndLoad(ctx context.Context) (err error) {
 	if err := os.WriteFile(note, []byte("after"), 0o600); err != nil {
 		return err
 	}
-	if _, err := store.Load(ctx, "clean"); err != nil {
+	if _, err := store.Load(ctx, "clean", nil); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(note)
@@ -62,7 +62,7 @@ func saveAndLoad(ctx context.Context) (err error) {
 		return err
 	}
 	fmt.Printf("%s\n", text)
-	_, err = store.Load(ctx, "cleen")
+	_, err = store.Load(ctx, "cleen", nil)
 	if refusal, ok := errors.AsType[*snapshot.Error](err); ok {
 		fmt.Println(refusal.Code, refusal)
 		fmt.Println("fix:", refusal.Fix)

@@ -18,8 +18,9 @@ type commit struct {
 	Names []string `json:"names"`
 }
 
-// Load makes a snapshot the state. All of it is checked before anything changes.
-func (s *Store) Load(ctx context.Context, name string) (Info, error) {
+// Load makes a snapshot the state. All of it is checked before anything changes. Where a state would go, agree is
+// asked before, and its error ends the load; nil agrees.
+func (s *Store) Load(ctx context.Context, name string, agree func() error) (Info, error) {
 	if err := s.tidySnapshots(); err != nil {
 		return Info{}, err
 	}
@@ -31,6 +32,13 @@ func (s *Store) Load(ctx context.Context, name string) (Info, error) {
 		return Info{}, err
 	}
 	if err := s.Settle(); err != nil {
+		return Info{}, err
+	}
+	there, err := s.state()
+	if err == nil && len(there) > 0 && agree != nil {
+		err = agree()
+	}
+	if err != nil {
 		return Info{}, err
 	}
 	if err := s.stage(ctx, info); err != nil {

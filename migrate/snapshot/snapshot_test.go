@@ -150,7 +150,7 @@ func TestSaveLoad(t *testing.T) {
 	}
 	s.fill("new")
 	s.put("dev.json", "who runs now")
-	if _, err := s.store().Load(t.Context(), "one"); err != nil {
+	if _, err := s.store().Load(t.Context(), "one", nil); err != nil {
 		t.Fatal(err)
 	}
 	s.same("loaded", old)
@@ -159,7 +159,7 @@ func TestSaveLoad(t *testing.T) {
 	}
 	// What is done to the state leaves the snapshot alone.
 	s.fill("newer")
-	if _, err := s.store().Load(t.Context(), "one"); err != nil {
+	if _, err := s.store().Load(t.Context(), "one", nil); err != nil {
 		t.Fatal(err)
 	}
 	s.same("loaded again", old)
@@ -184,7 +184,14 @@ func TestReplaceRemoveReset(t *testing.T) {
 		t.Errorf("reset %q, %v; want %q", gone, err, want)
 	}
 	s.same("empty", map[string]string{})
-	if _, err := store.Load(t.Context(), "one"); err != nil || s.row("site.db") != "two" {
+	// Where nothing would go, nobody is asked.
+	no := errors.New("no")
+	disagree := func() error { return no }
+	if _, err := store.Load(t.Context(), "one", disagree); err != nil || s.row("site.db") != "two" {
+		t.Errorf("%q, %v", s.row("site.db"), err)
+	}
+	s.exec("site.db", "UPDATE t SET v = 'three'")
+	if _, err := store.Load(t.Context(), "one", disagree); !errors.Is(err, no) || s.row("site.db") != "three" {
 		t.Errorf("%q, %v", s.row("site.db"), err)
 	}
 	if err := store.Remove("one"); err != nil {
@@ -193,7 +200,7 @@ func TestReplaceRemoveReset(t *testing.T) {
 	if list, err := store.List(); err != nil || len(list) != 0 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if _, err := store.Load(t.Context(), "one"); code(err) != CodeMissing {
+	if _, err := store.Load(t.Context(), "one", nil); code(err) != CodeMissing {
 		t.Errorf("load of a removed one: %v", err)
 	}
 }
@@ -259,7 +266,7 @@ func TestDamaged(t *testing.T) {
 			c.do(s)
 			s.fill("new")
 			before := s.contents()
-			if _, err := s.store().Load(t.Context(), "one"); code(err) != c.want {
+			if _, err := s.store().Load(t.Context(), "one", nil); code(err) != c.want {
 				t.Errorf("load: %v, want %s", err, c.want)
 			}
 			s.same("the state", before)
@@ -329,7 +336,7 @@ func TestCrash(t *testing.T) {
 	base.fill("new")
 	c.fresh = base.contents()
 	save := func(s *Store) { _, _ = s.Save(context.WithoutCancel(t.Context()), "one", true) }
-	load := func(s *Store) { _, _ = s.Load(context.WithoutCancel(t.Context()), "one") }
+	load := func(s *Store) { _, _ = s.Load(context.WithoutCancel(t.Context()), "one", nil) }
 	reset := func(s *Store) { _, _ = s.Reset() }
 	for name, do := range map[string]func(*Store){"save": save, "load": load, "reset": reset} {
 		t.Run(name, func(t *testing.T) {
@@ -376,7 +383,7 @@ func (c crashes) at(t *testing.T, name string, do func(*Store), n, again int) (c
 		t.Errorf("%s: there is still %s: %v", what, loadFolder, err)
 	}
 	// The snapshot is the one before or the one after, and whole.
-	if _, err := s.store().Load(t.Context(), "one"); err != nil {
+	if _, err := s.store().Load(t.Context(), "one", nil); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
 	if got := s.contents(); !maps.Equal(got, old) && (name != "save" || !maps.Equal(got, fresh)) {
