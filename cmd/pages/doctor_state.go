@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // whoServes is the dev server that runs on the site's state.
@@ -23,13 +26,16 @@ func (d *doctor) hasState() bool {
 }
 
 // checkState looks at the folder: who uses it, and what is left of who did.
-func (d *doctor) checkState(context.Context) []finding {
+func (d *doctor) checkState(ctx context.Context) []finding {
 	folder := d.statePath(d.dir)
 	if !d.hasState() {
 		return notLooked("state", "there is none yet: pages dev makes it")
 	}
 	if err := writable(folder); err != nil {
 		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%s cannot be written: %s", quotedPath(d.shown(folder)), reason(err))
+	}
+	if f, ok := errors.AsType[*failure](d.newerState(ctx)); ok {
+		return breaks("state", f.fix, "%s", f.msg)
 	}
 	left := filepath.Join(folder, devFile)
 	r, serves := d.whoServes()
@@ -43,4 +49,18 @@ func (d *doctor) checkState(context.Context) []finding {
 		}}
 	}
 	return well("state", "%s", d.shown(folder))
+}
+
+// newerState is what every command says that opens a state folder which a newer pages has written; nil for any other.
+func (d *doctor) newerState(ctx context.Context) error {
+	s := &state{dir: d.statePath(d.dir)}
+	db, err := s.openToRead(ctx, platformFile)
+	if err == nil {
+		err = db.Close()
+	}
+	_ = s.release() // ends with the process in any case
+	if !errors.Is(err, site.ErrNewer) {
+		return nil // whatever else there is to say of the database is said with the others
+	}
+	return err
 }

@@ -159,6 +159,11 @@ func (s *state) openToRead(ctx context.Context, name string) (*sql.DB, error) {
 	if err != nil {
 		return nil, s.unopened(name, err)
 	}
+	if name == platformFile {
+		if err := site.CheckVersion(ctx, db); err != nil {
+			return nil, errors.Join(s.unopened(name, err), db.Close())
+		}
+	}
 	return db, nil
 }
 

@@ -29,10 +29,14 @@ func TestStateOfANewerVersion(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"dev --port 0", "leads list", "events list"} {
+	for _, command := range []string{"dev --port 0", "leads list", "events list", "logs"} {
 		_, stderr, code := pages(t, append([]string{"-C", dir}, strings.Fields(command)...)...)
 		if code != exitResource || !strings.Contains(stderr, "is not for this version of pages") || !strings.Contains(stderr, "--state-dir") || strings.Contains(stderr, "move it away") {
 			t.Errorf("pages %s ends with %d: %s", command, code, stderr)
 		}
+	}
+	stdout, _, code := pages(t, "-C", dir, "doctor")
+	if code != exitRefused || !strings.Contains(stdout, "is not for this version of pages") || !strings.Contains(stdout, "--state-dir") {
+		t.Errorf("pages doctor ends with %d: %s", code, stdout)
 	}
 }

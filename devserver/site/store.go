@@ -128,8 +128,26 @@ func prepare(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, put, strconv.Itoa(schemaVersion)); err != nil {
 		return err
 	}
+	return known(ctx, tx)
+}
+
+// CheckVersion returns ErrNewer for a platform database that a newer program has written. It only reads; a database
+// that nobody has prepared yet is in order.
+func CheckVersion(ctx context.Context, db *sql.DB) error {
+	var prepared bool
+	const find = `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'site_meta')`
+	if err := db.QueryRowContext(ctx, find).Scan(&prepared); err != nil || !prepared {
+		return err
+	}
+	return known(ctx, db)
+}
+
+// known refuses a prepared database of a version that this program does not know.
+func known(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) error {
 	var version int
-	if err := tx.QueryRowContext(ctx, `SELECT CAST(value AS INTEGER) FROM site_meta WHERE key = 'schema'`).Scan(&version); err != nil {
+	if err := db.QueryRowContext(ctx, `SELECT CAST(value AS INTEGER) FROM site_meta WHERE key = 'schema'`).Scan(&version); err != nil {
 		return err
 	}
 	if version > schemaVersion {
