@@ -3,10 +3,15 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestInterruptedReading presses Ctrl-C while a manifest is waited for.
@@ -33,5 +38,29 @@ func TestInterruptedReading(t *testing.T) {
 	}, "validate", pipe)
 	if code != exitInt || stderr != "" {
 		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// TestSignalsBeforeTheTests: a signal that comes before the command of pages test has begun is never taken for tests
+// that passed, whenever it comes.
+func TestSignalsBeforeTheTests(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
+	ran := filepath.Join(dir, "ran")
+	for n := int32(1); !isFile(ran); n++ {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var asked atomic.Int32
+		now := func() time.Time { // which is asked for all along
+			if asked.Add(1) == n {
+				cancel(signalError{syscall.SIGTERM})
+			}
+			return time.Now()
+		}
+		e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, environ: os.Environ(), dir: dir, now: now}
+		code := run(ctx, []string{"test", "--", "touch", ran}, e)
+		if !isFile(ran) && code != exitTerm {
+			t.Errorf("a signal when the time was asked for %d times: exit %d, want %d", n, code, exitTerm)
+		}
+		cancel(nil)
 	}
 }

@@ -106,6 +106,9 @@ func (c *cli) test(ctx context.Context, args []string, f *testFlags) (err error)
 			err = c.runCommand(ctx, t, path, args)
 		}
 	case err = <-done:
+		if err == nil { // a signal ended it before there was a site to test
+			err = context.Cause(ctx)
+		}
 		return err
 	}
 	stop()
