@@ -50,8 +50,8 @@ function usv(value) { return `${value}`.toWellFormed(); }
 
 function entry(value, filename) {
   const named = filename !== undefined;
-  if (!isBlob(value)) {
-    if (named) throw new TypeError("FormData: a file name was given, but the value is not a Blob");
+  if (!isBlob(value)) { // browsers throw when it is named; the platform makes a text of it, and so do we
+    if (named) console.warn("FormData: the file name is left out, since the value is not a Blob: it becomes a text; for a file, give new Blob([value])");
     return usv(value);
   }
   if (value instanceof File && !named) return value;
