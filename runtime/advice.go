@@ -52,6 +52,14 @@ var wordings = []struct {
 	},
 	{noOrigin, `write new URL("$1", request.url)`},
 	{
+		regexp.MustCompile(`^Dynamic require of ".*" is not supported$`),
+		"nobody sees before it runs what is required like this: import the module instead, or use a package that does without",
+	},
+	{
+		regexp.MustCompile(`^Invalid URL: "\.\.?/[^"]*"$`),
+		"a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one",
+	},
+	{
 		regexp.MustCompile(` is the site itself, which has no origin behind it;`),
 		"return env.ASSETS.fetch(request) for a public file, and call the function for what the Worker answers",
 	},

@@ -92,18 +92,18 @@ func (s *sources) frames(stack string) []Frame {
 	return frames
 }
 
-// trace reads a trace from the author's innermost line on: where a module of Node.js
-// threw says less.
+// trace reads a trace from the author's innermost line on: where a module of Node.js, or
+// what the bundler added, threw says less.
 func (s *sources) trace(stack string) []Frame {
 	frames := s.frames(stack)
 	return frames[max(slices.IndexFunc(frames, authored), 0):]
 }
 
 // authored reports whether a frame is in a file of the author's, and not in a module
-// that the runtime brings.
+// that the runtime brings, or in code that has no place in the map.
 func authored(f Frame) bool {
 	scheme, _, named := strings.Cut(f.File, ":")
-	return !named || scheme != "node" && scheme != "cloudflare" && scheme != "pages"
+	return !named || scheme != "node" && scheme != "cloudflare" && scheme != "pages" && scheme+":" != mappedScheme
 }
 
 // printedTrace is a line of a trace in a printed text, and what is printed behind it:

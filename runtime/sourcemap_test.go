@@ -152,3 +152,15 @@ export default {
 		}
 	}
 }
+
+// An error that code of the bundler's own throws is the author's line that called it.
+func TestWhatTheBundlerAddedThrows(t *testing.T) {
+	code := "const required = (name) => { throw new Error(name) };\nexport default { fetch() { required('url') } }"
+	sourceMap := []byte(`{"version":3,"sources":["src/worker.ts"],"sourcesContent":["export default { fetch() { require('url') } }"],"names":[],"mappings":";AAAA"}`)
+	w := mustStart(t, code, pagesruntime.WorkerOptions{Map: sourceMap, MapStacks: true})
+	_, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	f, ok := errors.AsType[*pagesruntime.Error](err)
+	if !ok || len(f.Frames) == 0 || f.Frames[0].File != "src/worker.ts" || len(f.Snippet) == 0 {
+		t.Fatalf("%+v", f)
+	}
+}
