@@ -83,7 +83,8 @@ var hashing = regexp.MustCompile(`\bnode_modules/.*(scrypt|bcrypt|argon2|pbkdf2)
 
 // advice is what to do about an exception, "" where nothing is known. The source text is code.
 func (w *Worker) advice(f *Error, code string) string {
-	if name, ok := strings.CutSuffix(f.Message, " is not defined"); ok && f.Name == "ReferenceError" {
+	first, _, _ := strings.Cut(f.Message, "\n") // packages write more below it
+	if name, ok := strings.CutSuffix(first, " is not defined"); ok && f.Name == "ReferenceError" {
 		if slices.Contains(ofBrowsers, name) {
 			return "only browsers have " + name + ": run this in a script of the page, or use a package that does without"
 		}

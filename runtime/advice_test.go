@@ -25,6 +25,7 @@ var advised = []struct{ code, want string }{
 	{`return React.createElement("p")`, `import React from "react", or set "jsx": "react-jsx" and "jsxImportSource" under "compilerOptions" in tsconfig.json`},
 	{`ctx.waitUntil(1)`, "it is the third argument of fetch(request, env, ctx)"},
 	{`new DOMParser()`, "only browsers have DOMParser: run this in a script of the page, or use a package that does without"},
+	{`try { DOMParser } catch (e) { e.message += "\n  Deserialization error"; throw e }`, "only browsers have DOMParser: run this in a script of the page, or use a package that does without"},
 	{`new Function("return 1")`, "the platform runs no code from texts while it serves: compile templates and schemas at the top level of the module, or before the build"},
 	{`throw new Error("document is not defined")`, ""},
 	{`unheardOf()`, ""},
