@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net"
+	"net/url"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,11 +105,44 @@ func (f *devFlags) check() error {
 			return usageError("--event-webhook is %q: %s", f.webhook, err)
 		}
 	}
+	if err := f.checkHosts(); err != nil {
+		return err
+	}
 	const maxCPUScale = 1_000_000 // times the platform's ceiling, it is still a time
 	if f.cpuScale > 0 && f.cpuScale <= maxCPUScale {
 		return nil
 	}
 	return usageError("--cpu-scale is %v; it is more than 0, and at most %d", f.cpuScale, maxCPUScale)
+}
+
+// checkHosts refuses what can be the host of no request, and so would allow nothing.
+func (f *devFlags) checkHosts() error {
+	for _, given := range f.allowFetch {
+		if _, port, ok := cutPort(given); !ok || port == "0" {
+			return usageError("--allow-fetch is %q; it is a host, or a host and its port, such as localhost:9000", given)
+		}
+	}
+	for i, given := range f.allowHosts {
+		host, port, ok := cutPort(given)
+		if !ok || port != "" {
+			return usageError("--allow-host is %q; it is the name of a host alone, such as site.test", given)
+		}
+		f.allowHosts[i] = strings.ToLower(host)
+	}
+	return nil
+}
+
+// cutPort parts a host from its port, if it has one. An address of IPv6 has no brackets then.
+func cutPort(given string) (host, port string, ok bool) {
+	if net.ParseIP(given) != nil {
+		return given, "", true
+	}
+	u, err := url.Parse("http://" + given)
+	if err != nil || u.Host != given || strings.HasSuffix(given, ":") || u.Hostname() == "" || strings.Contains(u.Hostname(), ",") {
+		return "", "", false
+	}
+	_, err = strconv.ParseUint(cmp.Or(u.Port(), "1"), 10, 16)
+	return u.Hostname(), u.Port(), err == nil
 }
 
 // dev runs the dev server until ctx ends.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -246,5 +247,25 @@ func runJSON(t *testing.T, into any, args ...string) {
 	}
 	if err := json.Unmarshal(out, into); err != nil {
 		t.Fatalf("pages %v: %v\n%s", args, err, out)
+	}
+}
+
+// TestHostsOfFlags: a host that no request can have is refused, and not taken for one that is allowed.
+func TestHostsOfFlags(t *testing.T) {
+	for given, allowed := range map[string]bool{
+		"localhost": true, "localhost:9000": true, "10.0.0.7:80": true, "::1": true, "[::1]:80": true, "[::1]": true, "bücher.test": true,
+		"": false, ":80": false, "localhost:": false, "localhost:0": false, "localhost:65536": false, "localhost:x": false, "x:y:z": false,
+		"http://localhost": false, "localhost/": false, "user@localhost": false, "a b": false, "a,b": false, "localhost?": false,
+	} {
+		if err := (&devFlags{allowFetch: []string{given}}).checkHosts(); (err == nil) != allowed {
+			t.Errorf("--allow-fetch %q: %v", given, err)
+		}
+	}
+	f := &devFlags{allowHosts: []string{"Site.Test", "::1", "[::1]"}}
+	if err := f.checkHosts(); err != nil || !slices.Equal(f.allowHosts, []string{"site.test", "::1", "::1"}) {
+		t.Errorf("--allow-host gives %q, %v", f.allowHosts, err)
+	}
+	if err := (&devFlags{allowHosts: []string{"site.test:80"}}).checkHosts(); err == nil {
+		t.Error("--allow-host with a port")
 	}
 }
