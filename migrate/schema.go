@@ -99,7 +99,11 @@ func (m *Migrator) Schema(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if n := len(status.Pending); n > 0 {
-		return "", &Error{Code: CodePending, Msg: fmt.Sprintf("%s and %d more are not applied yet", status.Pending[0].Name, n-1), Fix: "run pages migrate first"}
+		left := status.Pending[0].Name + " is not applied yet"
+		if n > 1 {
+			left = fmt.Sprintf("%s and %d more are not applied yet", status.Pending[0].Name, n-1)
+		}
+		return "", &Error{Code: CodePending, Msg: left, Fix: "run pages migrate first"}
 	}
 	objects, err := readSchema(ctx, m.db)
 	if err != nil {

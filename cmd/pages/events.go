@@ -62,7 +62,7 @@ func (c *cli) newEventsList() *cobra.Command {
 				return err
 			}
 			c.printEvents(events)
-			c.none(len(events), "events")
+			c.noneOf(len(events), "events", f.status != "" || f.Name != "" || f.Form != "")
 			return nil
 		},
 	}

@@ -54,7 +54,7 @@ func (c *cli) insteadOf(dir string) string {
 	if config != "" {
 		where := ""
 		if dir != c.dir {
-			where = " " + c.shown(dir)
+			where = " " + shellWord(c.shown(dir))
 		}
 		return "pages init" + where + " makes a site of this project (" + config + ")"
 	}
@@ -78,7 +78,7 @@ func (c *cli) sitesBelow(dir string) string {
 			return fs.SkipDir
 		}
 		if isFile(filepath.Join(dir, path, manifest.FileName)) {
-			if found = append(found, c.shown(filepath.Join(dir, path))); len(found) > mostSitesBelow {
+			if found = append(found, shellWord(c.shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
 				return fs.SkipAll
 			}
 			return fs.SkipDir

@@ -41,7 +41,7 @@ func (c *cli) newLeadsList() *cobra.Command {
 				fmt.Fprintf(c.stdout, "%s  %s  %-12s %s  [%s]\n", clock(l.CreatedAt.Time),
 					l.ID, l.Form, fieldLine(l.Fields), strings.Join(l.Events, ", "))
 			}
-			c.none(len(leads), "leads")
+			c.noneOf(len(leads), "leads", filter.Form != "")
 			return nil
 		},
 	}

@@ -38,7 +38,7 @@ func (c *cli) awaitLog(ctx context.Context, s *state) (*sql.DB, error) {
 			break
 		}
 		if !told {
-			c.progress("waiting for pages dev to write a log")
+			c.progress("waiting for pages dev to run")
 		}
 		select {
 		case <-ctx.Done():

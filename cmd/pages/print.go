@@ -92,6 +92,15 @@ func (c *cli) none(n int, what string) {
 	}
 }
 
+// noneOf is none for a list that flags may have narrowed.
+func (c *cli) noneOf(n int, what string, narrowed bool) {
+	if n == 0 && narrowed {
+		c.progress("no %s that fit", what)
+		return
+	}
+	c.none(n, what)
+}
+
 // count is "1 asset", "2 assets".
 func count(n int, noun string) string {
 	if n == 1 {
