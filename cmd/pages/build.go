@@ -30,6 +30,9 @@ func (c *cli) newBuild() *cobra.Command {
 			if !ok {
 				return usageError("--target is %q; it is one of pages, cloudflare", target)
 			}
+			if err := notStdout("a bundle", out); err != nil {
+				return err
+			}
 			dir, m, err := c.loadToBuild(args)
 			if err != nil {
 				return err
@@ -52,7 +55,7 @@ func (c *cli) newBuild() *cobra.Command {
 			}
 			if err := write.to(c, dir, m, bundle, folder); err != nil {
 				return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", quotedPath(c.shown(folder))),
-					"give a folder that you may write to with --outdir", err)
+					"give an empty folder, or a new one, that you may write to, with --outdir", err)
 			}
 			c.printBundle(bundle, folder)
 			return nil

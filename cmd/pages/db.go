@@ -76,6 +76,9 @@ func (c *cli) openDatabase(ctx context.Context, f *dbFlags, o binding.ConsoleOpt
 // findDatabase is the database that the flags mean, which the manifest must
 // declare; it is not open yet.
 func (c *cli) findDatabase(f *dbFlags) (d *database, name string, err error) {
+	if c.typed["project-state"] && !f.project {
+		return nil, "", usageError("--project-state belongs to --project")
+	}
 	dir, err := c.find(nil)
 	if err != nil {
 		return nil, "", err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"runtime/debug"
 	"time"
@@ -49,6 +50,12 @@ func (c *cli) newDeploy() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
+				return err
+			}
+			if r.typed["create"] && f.create == "" {
+				return usageError("--create is empty; it is the name of the new site")
+			}
+			if err := errors.Join(notStdout("the plan", f.planOut), notStdout("the proposal", f.proposalOut)); err != nil {
 				return err
 			}
 			debug.SetGCPercent(sendGCPercent)

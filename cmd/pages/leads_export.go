@@ -28,12 +28,15 @@ func (c *cli) newLeadsExport() *cobra.Command {
 			if c.json && args[0] == "csv" {
 				return usageError("--json and csv ask for two things")
 			}
+			if raw && args[0] != "csv" {
+				return usageError("--raw is for csv")
+			}
 			leads, err := c.readLeads(cmd.Context(), args[1:], filter)
 			if err != nil {
 				return err
 			}
 			slices.Reverse(leads)
-			c.none(len(leads), "leads")
+			c.noneOf(len(leads), "leads", filter.Form != "")
 			if args[0] == "json" {
 				c.printJSON(site.LeadList{Leads: leads})
 				return nil

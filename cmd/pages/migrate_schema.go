@@ -29,13 +29,17 @@ func (c *cli) newMigrateSchema() *cobra.Command {
 		Example: "  pages migrate schema\n  pages migrate schema --output -\n  pages migrate schema --check",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			stdout, err := c.toStdout(output, check)
+			if err != nil {
+				return err
+			}
 			return c.readMigrations(cmd.Context(), args, migrate.Options{}, func(s *migrations) error {
 				text, err := s.Schema(cmd.Context())
 				if err != nil {
 					return err
 				}
 				text = schemaHead + text
-				if output == "-" {
+				if stdout {
 					fmt.Fprint(s.stdout, text)
 					return nil
 				}

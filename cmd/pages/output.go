@@ -42,6 +42,27 @@ func (o *output) lost() error {
 	return o.failed
 }
 
+// notStdout refuses - where a file or folder is meant, and not stdout: it would be one of that name.
+func notStdout(what, given string) error {
+	if given == "-" {
+		return usageError("%s is not written to stdout; give its name, and ./- if it is called that", what)
+	}
+	return nil
+}
+
+// toStdout reports whether - stands for stdout in place of the file of --output, and refuses what needs a file.
+func (c *cli) toStdout(output string, check bool) (bool, error) {
+	switch {
+	case output != "-":
+		return false, nil
+	case check:
+		return false, usageError("--check looks at a file, and --output - is stdout")
+	case c.json:
+		return false, usageError("--json and --output - ask for two things on stdout")
+	}
+	return true, nil
+}
+
 // file is what w writes to, for those who want more of it than writing.
 func file(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {

@@ -24,6 +24,9 @@ func (c *cli) newPlatformBackup(f *platformFlags) *cobra.Command {
 		Example: "  pages platform backup /backup/pages-2026-11-22.tar\n  pages platform backup today.tar --data /srv/pages --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := notStdout("a backup", args[0]); err != nil {
+				return err
+			}
 			sum, err := backup.Write(cmd.Context(), c.platformDir(f.data), c.path(args[0]), c.now())
 			if err != nil {
 				return backupError(err, "give another name, or remove that file")

@@ -26,6 +26,10 @@ func (c *cli) newTypes() *cobra.Command {
 		Example: "  pages types\n  pages types --check\n  pages types -o src/env.d.ts",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			stdout, err := c.toStdout(out, check)
+			if err != nil {
+				return err
+			}
 			dir, err := c.find(args)
 			if err != nil {
 				return err
@@ -33,6 +37,10 @@ func (c *cli) newTypes() *cobra.Command {
 			m, found := c.load(dir) // of warnings, validate tells
 			if m == nil {
 				return &refused{report: found.report, src: found.src}
+			}
+			if stdout {
+				_, err := c.stdout.Write(workertypes.Declare(m))
+				return err
 			}
 			path := filepath.Join(dir, workertypes.FileName)
 			if out != "" {
@@ -42,12 +50,16 @@ func (c *cli) newTypes() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and fail when the file is not up to date")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write (default: "+workertypes.FileName+" beside the manifest)")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write; - is stdout (default: "+workertypes.FileName+" beside the manifest)")
 	return cmd
 }
 
 func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	text := workertypes.Declare(m)
+	anew := "run pages types and commit the file"
+	if filepath.Base(path) != workertypes.FileName {
+		anew = "run pages types --output " + shellWord(c.shown(path)) + " and commit the file"
+	}
 	shown := c.shown(path)
 	there, err := os.ReadFile(path)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -59,9 +71,9 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	case !missing && workertypes.Same(there, text):
 		return c.printTypes(shown, false)
 	case check && missing:
-		return &failure{code: exitRefused, id: "types-missing", msg: fmt.Sprintf("there is no %s", quotedPath(shown)), fix: "run pages types and commit the file"}
+		return &failure{code: exitRefused, id: "types-missing", msg: fmt.Sprintf("there is no %s", quotedPath(shown)), fix: anew}
 	case check:
-		return &failure{code: exitRefused, id: "types-differ", msg: fmt.Sprintf("%s is not what the manifest says", quotedPath(shown)), fix: "run pages types and commit the file"}
+		return &failure{code: exitRefused, id: "types-differ", msg: fmt.Sprintf("%s is not what the manifest says", quotedPath(shown)), fix: anew}
 	}
 	if err := replaceText(path, 0o644, text); err != nil {
 		return resourceError("output-unusable", fmt.Sprintf("%s cannot be written", quotedPath(shown)), "name a file that you may write with --output", err)

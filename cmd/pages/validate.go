@@ -28,7 +28,7 @@ func (c *cli) newValidate() *cobra.Command {
 		Short: "Check pages.deploy.json against every rule and ceiling of the platform",
 		Long: "Check pages.deploy.json against every rule and ceiling of the platform.\n\n" +
 			"All problems are reported, each at its own line and column: those of the\nmanifest, and those of the files it names. With - the manifest is read from\nstdin, and with --manifest-only from its file: the other files are not looked\nat then. Several sites are checked in one go.\n\n" +
-			"Exit codes: 0 valid (warnings allowed), 1 refused, 2 wrong usage.",
+			"Exit codes: 0 valid (warnings allowed), 1 refused, 2 wrong usage. --watch goes on\nuntil a signal: 130 by Ctrl-C.",
 		Example: "  pages validate\n  pages validate --watch\n  pages validate sites/* --format github\n  git show HEAD:pages.deploy.json | pages validate -",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.settle(&f, cmd.Flags().Changed("format"), args); err != nil {
@@ -62,9 +62,10 @@ func (c *cli) newValidate() *cobra.Command {
 // settle checks the flags against each other.
 func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
 	switch {
+	case !c.json:
 	case c.typed["json"] && c.typed["format"] && f.format != "json":
 		return usageError("--json and --format %s ask for two forms", f.format)
-	case c.typed["json"], c.json && !formatGiven: // what is typed counts before the environment
+	case c.typed["json"], !formatGiven: // what is typed counts before the environment
 		f.format = "json"
 	}
 	if c.typed["dir"] && len(args) > 0 {
