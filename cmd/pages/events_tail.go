@@ -19,7 +19,7 @@ func (c *cli) newEventsTail() *cobra.Command {
 		Use:   "tail [DIR]",
 		Short: "Show the last events, and then those that come, until Ctrl-C",
 		Long: "Show the last events, and then those that come, until Ctrl-C. With --json each is\na line of JSON, of the type \"event\". " +
-			"It reads the state folder, whether pages dev\nruns yet or not.\n\nExit codes: 0 stopped by Ctrl-C, 2 wrong usage, 9 the state folder cannot be used.",
+			"It reads the state folder, whether pages dev\nruns yet or not.\n\nExit codes: 0 stopped by Ctrl-C, 1 there is no site, 2 wrong usage, 9 the state\nfolder cannot be used.",
 		Annotations: map[string]string{printsLines: "yes"},
 		Example:     "  pages events tail\n  pages events tail --name custom.joined --json",
 		Args:        cobra.MaximumNArgs(1),

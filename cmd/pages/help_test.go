@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -43,6 +45,9 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(cmd.Long, "Exit codes: ") {
 			t.Errorf("%s: no exit codes", path)
 		}
+		if codes, own := exitCodesOf(cmd); own && !slices.Contains(codes, strconv.Itoa(exitUsage)) {
+			t.Errorf("%s: which exit code has wrong usage?", path)
+		}
 		if !strings.HasPrefix(cmd.Example, "  ") {
 			t.Errorf("%s: no examples, or not indented: %q", path, cmd.Example)
 		}
@@ -68,6 +73,36 @@ func TestHelp(t *testing.T) {
 	})
 	if n < 30 {
 		t.Errorf("only %d commands were seen", n)
+	}
+}
+
+// exitCodesOf are the exit codes that a command's help names; it names none of its own if it does nothing by itself.
+func exitCodesOf(cmd *cobra.Command) (codes []string, own bool) {
+	_, text, _ := strings.Cut(cmd.Long, "Exit codes: ")
+	return regexp.MustCompile(`\b\d+\b`).FindAllString(text, -1), !strings.HasPrefix(text, "those of its commands")
+}
+
+// TestHelpOfFailures: what a command ends with where there is no site, its help names.
+func TestHelpOfFailures(t *testing.T) {
+	named := map[string][]string{}
+	everyCommand(func(cmd *cobra.Command) { named[cmd.CommandPath()], _ = exitCodesOf(cmd) })
+	checkout := t.TempDir()
+	put(t, filepath.Join(checkout, ".git", "HEAD"), "")
+	for _, command := range []string{
+		"build", "dev", "types", "validate", "routes", "routes explain /", "logs", "events list", "events tail", "leads list", "leads show x", "leads replay x",
+		"leads files x", "leads export csv", "db query x", "db exec x", "db dump", "db shell", "migrate", "migrate new x", "migrate plan", "migrate status",
+		"migrate rehearse", "migrate schema", "migrate squash --up-to x", "migrate repair --accept x", "migrate undo", "migrate reset", "state save x", "state load x",
+		"state list", "state remove x", "state reset", "state seed", "deploy", "revisions", "preview", "rollback", "secrets list", "whoami", "tools list", "mcp", "login", "logout",
+	} {
+		e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, dir: checkout, configDir: t.TempDir(), now: time.Now}
+		args := strings.Fields(command)
+		path := "pages " + args[0]
+		if len(args) > 1 && named[path+" "+args[1]] != nil {
+			path += " " + args[1]
+		}
+		if code := run(t.Context(), args, e); code == 0 || !slices.Contains(named[path], strconv.Itoa(code)) {
+			t.Errorf("pages %s ends with %d where there is no site, and its help says %v", command, code, named[path])
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func exitCodesTopic() string {
 
 const environmentTopic = `Every flag can be set as PAGES_<FLAG>, in capitals and with _ for -: PAGES_STATE_DIR is
 --state-dir. A flag on the command line counts before its variable; an empty variable
-counts as not set.
+counts as not set. Of a flag that can be repeated it gives one value.
 
 The service:
   PAGES_API_KEY               the API key; never a flag, which everyone on the machine reads
@@ -85,9 +85,12 @@ Of the system:
   NO_COLOR, TERM=dumb         no colour, unless --color always
   XDG_CACHE_HOME, HOME        where the engine's machine code is kept: pages/engine in the
                               user's cache folder; on Windows LOCALAPPDATA
-  CI                          no updating lines of progress
+  CI                          no updating lines of progress, and publishing asks nobody
+  HTTPS_PROXY, HTTP_PROXY,    the way to the service, but for hosts in the last one
+    NO_PROXY
   GITHUB_WORKSPACE            annotations name files from there
-  GITHUB_STEP_SUMMARY         pages validate --format github writes its table to it`
+  GITHUB_STEP_SUMMARY         where pages validate --format github and pages deploy add
+                              their summaries`
 
 const stateTopic = `All that a site keeps on this machine is in .pages beside its manifest, or where
 --state-dir says. It is in no version control, and no other machine has it.

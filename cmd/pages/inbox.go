@@ -17,7 +17,7 @@ import (
 // This file holds what the commands about leads and events share. Both are read
 // from the state folder, whether a dev server runs or not.
 
-const listHelp = "\n\nExit codes: 0 done, 2 wrong usage, 9 the state folder cannot be used."
+const listHelp = "\n\nExit codes: 0 done, 1 there is no site, 2 wrong usage, 9 the state folder cannot\nbe used."
 
 // checkLimit refuses a --limit that is none.
 func checkLimit(n int) error {

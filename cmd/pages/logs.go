@@ -25,7 +25,7 @@ func (c *cli) newLogs() *cobra.Command {
 		Long: "Search what requests of the dev server left behind: how each was answered, what it\ncost, why it failed, and what was logged for it.\n\n" +
 			"It reads the state folder, whether pages dev runs or not. The log keeps the last\n50,000 requests and lines, and at most 64 MiB of them; never bodies or headers.\n" +
 			"People get the oldest first. --json prints {\"requests\":[…],\"logs\":[…]}, newest\nfirst: each request with its lines as \"logs\", and the lines of no request. With\n" +
-			"--follow each entry is a line of JSON of its own, of the type \"request\" or \"log\".\n\nExit codes: 0 done, also by Ctrl-C with --follow, 2 wrong usage, 9 the log cannot be read.",
+			"--follow each entry is a line of JSON of its own, of the type \"request\" or \"log\".\n\nExit codes: 0 done, also by Ctrl-C with --follow, 1 there is no site, 2 wrong usage,\n9 the log cannot be read.",
 		Example: "  pages logs --since 10m --status 5xx\n  pages logs --path '/api/*' --level warn --json\n  pages logs -f --grep timeout\n  pages logs --request req_4kx2",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

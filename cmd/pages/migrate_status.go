@@ -18,7 +18,7 @@ func (c *cli) newMigrateStatus() *cobra.Command {
 		Use:   "status [DIR]",
 		Short: "Say which migrations are applied, pending, edited, missing or out of order",
 		Long: "Say which migrations are applied, pending, edited, missing or out of order, and\nwrite nothing.\n\n" +
-			"Exit codes: 0 told; with --exit-code also 10 when migrations are pending and 1\nwhen pages migrate would refuse them.",
+			"Exit codes: 0 told, 1 the manifest was refused, 2 wrong usage, 9 the database cannot\nbe used; with --exit-code also 10 when migrations are pending and 1 when pages\nmigrate would refuse them.",
 		Example: "  pages migrate status\n  pages migrate status --exit-code --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
