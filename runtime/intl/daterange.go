@@ -14,6 +14,9 @@ import (
 func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 	have := parseSkeleton(f.s.Pattern)
 	id, differ := f.largestDifference(from, to)
+	if standAlone := have[fieldMonth].letter == 'L' || have[fieldWeekday].letter == 'c'; standAlone && !slices.Equal(f.format(from), f.format(to)) {
+		return f.fallbackRange(f.pieces, from, to) // to ICU they are fields that no interval has
+	}
 	if wider := have.toTell(id); differ && wider != have {
 		have = wider
 		pattern := withHours(patternsOf(f.data).best(have), have[fieldHour].letter)
@@ -27,7 +30,7 @@ func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
 	}
 	if have.mask()&dateMask != 0 && have.mask()&timeMask != 0 {
 		if id <= fieldDay || id == fieldWeekday {
-			return f.fallbackRange(f.pieces, from, to)
+			return f.fallbackRange(piecesOf(withHours(patternsOf(f.data).best(have), have[fieldHour].letter)), from, to)
 		}
 		return f.timeRange(have, id, from, to)
 	}
@@ -105,6 +108,9 @@ func (f *dateFormat) fallbackRange(pieces []piece, from, to time.Time) []rangePa
 // timeRange is a date with an interval of times.
 func (f *dateFormat) timeRange(have skeleton, id fieldID, from, to time.Time) []rangePart {
 	patterns := patternsOf(f.data)
+	if f.intervalPattern(have.only(timeMask), id) == "" { // the times are written in full
+		have = have.forInterval()
+	}
 	clock := have.only(timeMask)
 	datePattern := patterns.best(have.only(dateMask))
 	timePattern := withHours(patterns.best(clock), have[fieldHour].letter)
@@ -206,6 +212,7 @@ func (f *dateFormat) intervalPattern(have skeleton, id fieldID) string {
 	if have[fieldHour].letter != 'h' && have[fieldHour].letter != 'K' && id == fieldPeriod {
 		id = fieldHour
 	}
+	have = have.forInterval()
 	want := have
 	switch want[fieldHour].letter {
 	case 'K':
@@ -231,6 +238,19 @@ func (f *dateFormat) intervalPattern(have skeleton, id fieldID) string {
 		}
 	}
 	return ""
+}
+
+// forInterval is the skeleton without how wide its numbers are, weekday and zone in short:
+// so ICU looks for an interval, and gives it no more width than that.
+func (s skeleton) forInterval() skeleton {
+	for _, id := range []fieldID{fieldMonth, fieldWeekday, fieldDay, fieldHour, fieldMinute, fieldZone} {
+		switch f := &s[id]; {
+		case id == fieldMonth && f.length > 2, id == fieldWeekday && f.length > 3:
+		default:
+			f.length = min(f.length, 1)
+		}
+	}
+	return s
 }
 
 // nearestInterval is the interval skeleton with the same fields, of the nearest

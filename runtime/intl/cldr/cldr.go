@@ -184,13 +184,15 @@ func Open(name string) *Locale {
 // section cuts a locale's table out of its language's file.
 func section(name string) Table {
 	language, _, _ := strings.Cut(name, "-")
-	all := "\n" + languageFile(language)
-	_, table, _ := strings.Cut(all, "\n# "+name+"\n")
+	_, table, _ := strings.Cut(languageFile(language), "\n# "+name+"\n")
+	if strings.HasPrefix(table, "# ") { // without a line of its own
+		return ""
+	}
 	table, _, _ = strings.Cut(table, "\n# ")
 	return Table(table)
 }
 
-// texts are the files of the languages in use.
+// texts are the files of the languages in use, each after a line feed.
 var texts sync.Map //nolint:gochecknoglobals // a cache of what is embedded
 
 func languageFile(language string) string {
@@ -198,7 +200,7 @@ func languageFile(language string) string {
 		text, _ := t.(string)
 		return text
 	}
-	kept, _ := texts.LoadOrStore(language, string(load(language+".txt")))
+	kept, _ := texts.LoadOrStore(language, "\n"+string(load(language+".txt")))
 	text, _ := kept.(string)
 	return text
 }

@@ -58,6 +58,7 @@ func TestInheritance(t *testing.T) {
 		{"de-CH", "number/latn/group", "'"},
 		{"zh-TW", "name/t/DE", "德國"},
 		{"zh-CN", "name/t/DE", "德国"},
+		{"zh-Hans", "date/short", "y/M/d"}, // without a line of its own, before zh-Hans-HK
 		{"pt-BR", "number/grouping", "1"},
 		{"pt-PT", "number/grouping", "2"},
 	} {
