@@ -131,12 +131,12 @@ func newCollator(s collatorSpec) (*collator, error) {
 }
 
 // collationTag is the tag under which x/text has a language's order: it finds none for Norwegian but Nynorsk's, and
-// for Serbian in Latin letters only Croatian's, which are the same.
+// for Serbian in Latin letters and Bosnian only Croatian's, which are the same.
 func collationTag(t *tag) string {
 	switch {
 	case t.language == "nb", t.language == "no":
 		return "nn"
-	case t.language == "sr" && t.script == "Latn":
+	case t.language == "sr" && t.script == "Latn", t.language == "bs" && t.script != "Cyrl":
 		return "hr"
 	}
 	return t.base()
@@ -144,9 +144,28 @@ func collationTag(t *tag) string {
 
 // reordered are the scripts that a language puts before Latin (CLDR, "reorder").
 var reordered = map[string][]*unicode.RangeTable{ //nolint:gochecknoglobals // a table
-	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "ru": {unicode.Cyrillic}, "ko": {unicode.Hangul, unicode.Han},
+	"ar": {unicode.Arabic}, "ur": {unicode.Arabic}, "ru": {unicode.Cyrillic}, "ko": {unicode.Hangul, unicode.Han},
 	"ja": {unicode.Latin, kana, unicode.Han}, "zh": {unicode.Han},
 	"bg": {unicode.Cyrillic}, "sr": {unicode.Cyrillic}, "uk": {unicode.Cyrillic}, "el": {unicode.Greek}, "he": {unicode.Hebrew},
+	"be": {unicode.Cyrillic}, "kk": {unicode.Cyrillic}, "mk": {unicode.Cyrillic}, "hy": {unicode.Armenian}, "ka": {unicode.Georgian},
+	"az": {unicode.Latin, unicode.Cyrillic}, "bs": {unicode.Latin, unicode.Cyrillic}, "my": {unicode.Myanmar},
+	"ml": {unicode.Malayalam, unicode.Latin, unicode.Devanagari, unicode.Arabic},
+	"hi": indic(unicode.Devanagari), "mr": indic(unicode.Devanagari), "bn": indic(unicode.Bengali), "gu": indic(unicode.Gujarati),
+	"kn": indic(unicode.Kannada), "pa": append(indic(unicode.Gurmukhi), unicode.Arabic), "ta": indic(unicode.Tamil), "te": indic(unicode.Telugu),
+}
+
+// indic is the order of the scripts of India, with one put first.
+func indic(first *unicode.RangeTable) []*unicode.RangeTable {
+	out := []*unicode.RangeTable{first}
+	for _, script := range []*unicode.RangeTable{
+		unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
+		unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
+	} {
+		if script != first {
+			out = append(out, script)
+		}
+	}
+	return out
 }
 
 // kana is one group.

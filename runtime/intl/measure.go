@@ -3,8 +3,6 @@ package intl
 import (
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -61,34 +59,19 @@ func (f *numberFormat) compactPattern(magnitude int, plural string) string {
 	if !ok {
 		text = f.data.Text(key + "other")
 	}
-	if f.currency != "" && lettersTouch(f.currency, text) {
-		if spaced, ok := f.data.Find(key + plural + "!"); ok {
-			text = spaced
-		}
-	}
 	if text == "0" || strings.Trim(text, "0 ¤\u00a0") == "" {
 		return ""
 	}
 	return collapseZeros(text)
 }
 
-// lettersTouch reports whether a currency's letter stands beside the number: "USD 1K".
-func lettersTouch(currency, pattern string) bool {
-	first, _ := utf8.DecodeRuneInString(currency)
-	last, _ := utf8.DecodeLastRuneInString(currency)
-	if strings.HasPrefix(pattern, "¤") {
-		return unicode.IsLetter(last)
-	}
-	return unicode.IsLetter(first)
-}
-
-// collapseZeros makes "000 Mio'.'" of any number of zeros "0 Mio'.'".
+// collapseZeros makes "000 Mio'.'" of any number of zeros "0 Mio'.'", also in a form for
+// negative numbers.
 func collapseZeros(text string) string {
-	at := strings.IndexByte(text, '0')
-	if at < 0 {
-		return text
+	for strings.Contains(text, "00") {
+		text = strings.ReplaceAll(text, "00", "0")
 	}
-	return text[:at+1] + strings.TrimLeft(text[at:], "0")
+	return text
 }
 
 // compactSize is the greatest power of ten, up to magnitude, that there is a
@@ -109,7 +92,8 @@ func (f *numberFormat) compactShift(magnitude int) int {
 		return 0
 	}
 	text := f.data.Text(f.compactTable() + itoa(capped) + "/other")
-	zeros := strings.Count(text, "0")
+	positive, _, _ := strings.Cut(text, ";")
+	zeros := strings.Count(positive, "0")
 	if zeros == 0 || strings.Trim(text, "0 ¤\u00a0") == "" {
 		return 0
 	}

@@ -268,7 +268,14 @@ func (n namer) calendarName(code string) (canonical, name string, found, valid b
 		return code, "", false, false
 	}
 	code = canonicalValue("u", keyword{"ca", strings.ToLower(code)})
-	name, found = n.data.Find("name/calendar/" + strings.Replace(code, "gregory", "gregorian", 1))
+	key := code
+	switch code {
+	case "gregory":
+		key = "gregorian"
+	case "ethioaa":
+		key = "ethiopic-amete-alem"
+	}
+	name, found = n.data.Find("name/calendar/" + key)
 	return code, name, found, true
 }
 
@@ -369,7 +376,7 @@ func isType(s string) bool {
 
 // changeCase does String.prototype.toLocaleUpperCase and toLocaleLowerCase
 // (ECMA-402, 20.1.2): languages with rules of their own are lt, tr, az and, for
-// upper case, el and hy.
+// upper case, el. Armenian has none in ICU's rules that V8 asks.
 func changeCase(requested []string, text string, upper bool) (any, error) {
 	t := &tag{language: "en"}
 	if len(requested) > 0 {
@@ -382,10 +389,6 @@ func changeCase(requested []string, text string, upper bool) (any, error) {
 	switch t.language {
 	case "tr", "az", "lt", "el":
 		l = language.Make(t.language)
-	case "hy":
-		if upper && strings.ContainsRune(text, 'և') {
-			return nil, errMissing("upper case in Armenian")
-		}
 	}
 	if upper {
 		return cases.Upper(l).String(text), nil

@@ -90,7 +90,7 @@ func calendars(s source, t table) error {
 	}
 	for region, value := range prefer {
 		list, _ := value.([]any)
-		t.put("calendars/"+region, strings.Trim(fmt.Sprint(list...), "[]"))
+		t.put("calendars/"+region, strings.Trim(fmt.Sprint(list), "[]"))
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func gregorian(s source, locale string, t table) error {
 			t.put("day/"+use+"/"+width, joined(n.at("days", use, width), []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}))
 			for key, value := range n.at("dayPeriods", use, width) {
 				if text, _ := value.(string); !strings.Contains(key, "-alt-") && use == "format" {
-					t.put("period/"+width+"/"+key, half(locale+" "+width, n.at("dayPeriods", use, "wide").text(key), key, text))
+					t.put("period/"+width+"/"+key, half(locale, width, n.at("dayPeriods", use, "wide").text(key), key, text))
 				}
 			}
 		}
@@ -59,8 +59,8 @@ func gregorian(s source, locale string, t table) error {
 
 // half is the text of a part of the day. For the halves of it, V8's ICU writes the long words
 // in Korean, where CLDR has those of English.
-func half(use, wide, key, text string) string {
-	if use == "ko abbreviated" && (key == "am" || key == "pm") {
+func half(locale, width, wide, key, text string) string {
+	if language, _, _ := strings.Cut(locale, "-"); language == "ko" && width == "abbreviated" && (key == "am" || key == "pm") {
 		return wide
 	}
 	return text

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -42,8 +45,12 @@ func (s source) tree() (tree, error) {
 	return t, s.aliases(&t)
 }
 
-// whole reports whether a locale has every part: seldom-used scripts have not.
+// whole reports whether a locale has every part: seldom-used scripts have not. Azerbaijani
+// in Arabic letters has them as copies of the root's.
 func (s source) whole(locale string) bool {
+	if strings.HasPrefix(locale, "az-Arab") {
+		return false
+	}
 	for _, file := range []string{
 		"cldr-dates-full/main/%s/ca-gregorian.json", "cldr-units-full/main/%s/units.json", "cldr-misc-full/main/%s/listPatterns.json",
 		"cldr-localenames-full/main/%s/languages.json",
@@ -72,7 +79,7 @@ func (t tree) parent(name, explicit string) string {
 }
 
 // aliases adds the locales that have no content of their own: de-DE is de, and
-// zh-TW, without its script, is zh-Hant.
+// zh-TW and pa-PK, without their scripts, are zh-Hant and pa-Arab.
 func (s source) aliases(t *tree) error {
 	core := filepath.Join(string(s), "cldr-core", "defaultContent.json")
 	if _, err := os.Stat(core); err != nil {
@@ -90,10 +97,39 @@ func (s source) aliases(t *tree) error {
 			t.alias[name] = parent
 		}
 	}
-	maps.Copy(t.alias, map[string]string{
-		"zh-CN": "zh", "zh-SG": "zh-Hans-SG", "zh-TW": "zh-Hant", "zh-HK": "zh-Hant-HK", "zh-MO": "zh-Hant-MO",
-	})
+	return s.shortAliases(t)
+}
+
+// shortAliases adds the tags whose region tells the script.
+func (s source) shortAliases(t *tree) error {
+	subtags, err := s.read("cldr-core/supplemental/likelySubtags.json", "supplemental", "likelySubtags")
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(t.names, slices.Collect(maps.Keys(t.alias))) {
+		if short := withoutScript(name); short != "" && likelyTag(subtags, short) == name && !slices.Contains(t.names, short) {
+			t.alias[short] = cmp.Or(t.alias[name], name)
+		}
+	}
 	return nil
+}
+
+// withoutScript is uz-AF for uz-Arab-AF; "" for a name without script or region.
+func withoutScript(name string) string {
+	if parts := strings.Split(name, "-"); len(parts) == 3 && len(parts[1]) == 4 {
+		return parts[0] + "-" + parts[2]
+	}
+	return ""
+}
+
+// likelyTag adds the likely script to the language and region of a tag.
+func likelyTag(subtags node, tag string) string {
+	if whole := subtags.text(tag); whole != "" {
+		return whole
+	}
+	language, region, _ := strings.Cut(tag, "-")
+	parts := strings.Split(subtags.text(language), "-")
+	return language + "-" + parts[min(1, len(parts)-1)] + "-" + region
 }
 
 // locales lists the locales: "name<TAB>parent", and "name<TAB>=locale" for one
@@ -193,9 +229,8 @@ func compact(t table, prefix string, n node) {
 	for key, value := range n {
 		text, _ := value.(string)
 		size, count, _ := strings.Cut(key, "-count-")
-		count, variant, _ := strings.Cut(count, "-alt-")
-		if variant != "" {
-			count += "!" // the alternative that puts letters next to the number
+		if strings.Contains(count, "-alt-") { // ICU has no use for it
+			continue
 		}
 		t.put(prefix+strconv.Itoa(len(size)-1)+"/"+count, text)
 	}
@@ -217,7 +252,7 @@ func currencies(s source, locale string, t table) error {
 				}
 				short, ok = "/"+count, true
 			}
-			if ok && text != code {
+			if known := n.text("symbol"); ok && (text != code || short == "/narrow" && known != "" && known != code) {
 				t.put("currency/"+code+short, text)
 			}
 		}
@@ -288,6 +323,9 @@ func names(s source, locale string, t table) error {
 	folder := "cldr-localenames-full/main/" + locale + "/"
 	for _, kind := range []string{"languages", "territories", "scripts", "variants"} {
 		all, err := s.read(folder+kind+".json", "main", locale, "localeDisplayNames", kind)
+		if kind == "variants" && errors.Is(err, fs.ErrNotExist) { // as in some languages
+			continue
+		}
 		if err != nil {
 			return err
 		}
