@@ -120,12 +120,12 @@ func TestUncalledHandlers(t *testing.T) {
 // calendar that there is no data for is an error only where somebody could.
 func TestCalendarsAtTheTop(t *testing.T) {
 	w := mustStart(t, `
-		const format = new Intl.DateTimeFormat("en-u-ca-indian", { timeZone: "UTC" });
-		const text = new Date(0).toLocaleDateString("en-u-ca-indian"), options = format.resolvedOptions();
+		const format = new Intl.DateTimeFormat("en-u-ca-chinese", { timeZone: "UTC" });
+		const text = new Date(0).toLocaleDateString("en-u-ca-chinese"), options = format.resolvedOptions();
 		const tried = (f) => { try { return f() } catch (error) { return String(error) } };
-		export default { fetch() { return Response.json([text, options.calendar, "missing" in options, tried(() => format.format(0)), tried(() => new Intl.DateTimeFormat("en-u-ca-indian"))]) } }`,
+		export default { fetch() { return Response.json([text, options.calendar, "missing" in options, tried(() => format.format(0)), tried(() => new Intl.DateTimeFormat("en-u-ca-chinese"))]) } }`,
 		pagesruntime.WorkerOptions{})
-	const want = `["1/1/1970","gregory",false,"Error: the calendar indian is not available in this version of the runtime","Error: the calendar indian is not available in this version of the runtime"]`
+	const want = `["1/1/1970","gregory",false,"Error: the calendar chinese is not available in this version of the runtime","Error: the calendar chinese is not available in this version of the runtime"]`
 	if _, got := get(t, serve(t, w), "/"); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

@@ -17,6 +17,8 @@ type dateFormat struct {
 	location *time.Location
 	pieces   []piece
 	number   *numberFormat
+	hebrew   bool   // whether years and days are written in Hebrew letters
+	gannen   string // the first year of an era, where it has a word
 }
 
 func newDateFormat(s dateSpec) (*dateFormat, error) {
@@ -24,16 +26,18 @@ func newDateFormat(s dateSpec) (*dateFormat, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &dateFormat{s: s, data: r.data, region: r.region()}
+	f := &dateFormat{s: s, data: r.data.Calendar(s.Calendar), region: r.region()}
 	if f.location, err = location(s.TimeZone); err != nil {
 		return nil, err
 	}
-	for p := range patternPieces(s.Pattern) {
-		f.pieces = append(f.pieces, p)
-	}
+	f.pieces = piecesOf(s.Pattern)
+	f.hebrew = r.data.Language() == "he" && s.Calendar == "hebrew" && s.DateStyle != ""
 	f.number, err = newNumberFormat(numberSpec{
 		Locale: r.data.Name(), NumberingSystem: s.NumberingSystem, Style: "decimal", Notation: "standard", UseGrouping: false,
 	})
+	if err == nil && r.data.Language() == "ja" && s.Calendar == "japanese" {
+		f.gannen = f.localDigits("1")
+	}
 	return f, err
 }
 
@@ -58,6 +62,9 @@ func (f *dateFormat) formatPieces(pieces []piece, t time.Time) []part {
 	var parts []part
 	for _, p := range pieces {
 		if p.literal {
+			if n := len(parts); f.gannen != "" && n > 0 && strings.HasPrefix(p.text, "年") && parts[n-1] == (part{"year", f.gannen}) {
+				parts[n-1].text = "元"
+			}
 			parts = appendPart(parts, "literal", commonSpaces.Replace(p.text))
 			continue
 		}
@@ -71,19 +78,15 @@ func (f *dateFormat) formatPieces(pieces []piece, t time.Time) []part {
 func (f *dateFormat) field(p field, t time.Time) (kind, text string) {
 	switch p.letter {
 	case 'G':
-		era := 1
-		if t.Year() <= 0 {
-			era = 0
-		}
-		return "era", f.name("era/", p, era)
+		return "era", f.era(p, f.date(t).era)
 	case 'y':
-		return "year", f.year(t.Year(), p.length)
+		return "year", f.year(f.date(t).year, p.length)
 	case 'M', 'L':
-		return "month", f.month(p, t.Month())
+		return "month", f.month(p, f.date(t))
 	case 'E', 'c':
 		return "weekday", f.weekday(p, t.Weekday())
 	case 'd':
-		return "day", f.digits(t.Day(), p.length)
+		return "day", f.dayNumber(f.date(t).day, p.length)
 	case 'a':
 		return "dayPeriod", f.halfDay(p, t.Hour())
 	case 'B':
@@ -112,15 +115,48 @@ func clockHour(letter byte, hour int) int {
 	return hour
 }
 
-// year is the year of its era: there is no year 0.
-func (f *dateFormat) year(year, length int) string {
-	if year <= 0 && f.s.Calendar != "iso8601" {
-		year = 1 - year
+// date is the day in the calendar. In the Gregorian one there is no year 0.
+func (f *dateFormat) date(t time.Time) calendarDate {
+	if reckon, ok := reckonings[f.s.Calendar]; ok {
+		return reckon(dayOf(t.Year(), int(t.Month()), t.Day()))
 	}
-	if length == 2 {
+	d := calendarDate{era: 1, year: t.Year(), month: int(t.Month()), day: t.Day()}
+	if d.year <= 0 && f.s.Calendar != "iso8601" {
+		d.era, d.year = 0, 1-d.year
+	}
+	return d
+}
+
+func (f *dateFormat) era(p field, era int) string {
+	if era < early {
+		return f.name("era/", p, era)
+	}
+	key := "early/wide"
+	if p.length == 5 {
+		key = "early/narrow"
+	}
+	names, ok := f.data.Find(key)
+	if !ok {
+		names, _ = cldr.Common().Find("eras/japanese/early")
+	}
+	return strings.Split(names, "|")[era-early]
+}
+
+func (f *dateFormat) year(year, length int) string {
+	switch {
+	case f.hebrew && year > 0:
+		return hebrewNumeral(year)
+	case length == 2:
 		return f.digits(year%100, 2)
 	}
 	return f.digits(year, length)
+}
+
+func (f *dateFormat) dayNumber(day, length int) string {
+	if f.hebrew {
+		return hebrewNumeral(day)
+	}
+	return f.digits(day, length)
 }
 
 func (f *dateFormat) digits(n, length int) string {
@@ -152,14 +188,24 @@ func (f *dateFormat) name(prefix string, p field, at int) string {
 	return ""
 }
 
-func (f *dateFormat) month(p field, month time.Month) string {
+func (f *dateFormat) month(p field, d calendarDate) string {
+	const adar, adarTwo = 7, 14
+	month := d.month
+	if f.s.Calendar == "hebrew" && month >= adar {
+		switch {
+		case p.length <= 2 && !d.leap:
+			month--
+		case p.length > 2 && d.leap && month == adar:
+			month = adarTwo
+		}
+	}
 	switch {
 	case p.length <= 2:
-		return f.digits(int(month), p.length)
+		return f.digits(month, p.length)
 	case p.letter == 'L':
-		return f.name("month/stand-alone/", p, int(month)-1)
+		return f.name("month/stand-alone/", p, month-1)
 	}
-	return f.name("month/format/", p, int(month)-1)
+	return f.name("month/format/", p, month-1)
 }
 
 func (f *dateFormat) weekday(p field, day time.Weekday) string {

@@ -26,11 +26,11 @@ type datePattern struct {
 	specified bool
 }
 
-// generators are the locales' patterns; there are as many as locales in use.
+// generators are the locales' patterns; there are as many as locales and calendars in use.
 var generators sync.Map //nolint:gochecknoglobals // a cache of what is embedded
 
 func patternsOf(data *cldr.Locale) *datePatterns {
-	if kept, ok := generators.Load(data.Name()); ok {
+	if kept, ok := generators.Load(data); ok {
 		p, _ := kept.(*datePatterns)
 		return p
 	}
@@ -50,7 +50,7 @@ func patternsOf(data *cldr.Locale) *datePatterns {
 	// Of two that are as near, the first counts: by its largest field's letter, and
 	// then a style's pattern before the others.
 	slices.SortStableFunc(p.list, func(a, b datePattern) int { return strings.Compare(a.skeleton.String()[:1], b.skeleton.String()[:1]) })
-	kept, _ := generators.LoadOrStore(data.Name(), p)
+	kept, _ := generators.LoadOrStore(data, p)
 	p, _ = kept.(*datePatterns)
 	return p
 }

@@ -12,6 +12,11 @@ import (
 
 // formatRange formats from … to; what both have is written once.
 func (f *dateFormat) formatRange(from, to time.Time) []rangePart {
+	if f.hebrew { // only for a single date
+		plain := *f
+		plain.hebrew = false
+		f = &plain
+	}
 	have := parseSkeleton(f.s.Pattern)
 	id, differ := f.largestDifference(from, to)
 	if standAlone := have[fieldMonth].letter == 'L' || have[fieldWeekday].letter == 'c'; standAlone && !slices.Equal(f.format(from), f.format(to)) {
@@ -67,15 +72,15 @@ func (s skeleton) toTell(id fieldID) skeleton {
 
 // largestDifference is the largest field in which two instants differ.
 func (f *dateFormat) largestDifference(a, b time.Time) (fieldID, bool) {
-	era := func(t time.Time) int { return min(max(t.Year(), 0), 1) }
+	from, to := f.date(a), f.date(b)
 	for _, c := range []struct {
 		id   fieldID
 		same bool
 	}{
-		{fieldEra, era(a) == era(b)},
-		{fieldYear, a.Year() == b.Year()},
-		{fieldMonth, a.Month() == b.Month()},
-		{fieldDay, a.Day() == b.Day()},
+		{fieldEra, from.era == to.era},
+		{fieldYear, from.year == to.year},
+		{fieldMonth, from.month == to.month},
+		{fieldDay, from.day == to.day},
 		{fieldPeriod, a.Hour()/12 == b.Hour()/12},
 		{fieldHour, a.Hour() == b.Hour()},
 		{fieldMinute, a.Minute() == b.Minute()},
@@ -95,11 +100,22 @@ func (f *dateFormat) fallbackRange(pieces []piece, from, to time.Time) []rangePa
 	for _, p := range placeholders(f.data.Text("interval/")) {
 		switch p {
 		case "{0}":
-			out = append(out, sourced(f.formatPieces(pieces, from), "startRange")...)
+			out = append(out, inner(f.formatPieces(pieces, from), "startRange")...)
 		case "{1}":
-			out = append(out, sourced(f.formatPieces(pieces, to), "endRange")...)
+			out = append(out, inner(f.formatPieces(pieces, to), "endRange")...)
 		default:
 			out = append(out, rangePart{part{"literal", commonSpaces.Replace(p)}, "shared"})
+		}
+	}
+	return joinLiterals(out)
+}
+
+// inner marks a whole end, from its first to its last field.
+func inner(parts []part, source string) []rangePart {
+	out := sourced(parts, source)
+	for _, at := range []int{0, len(out) - 1} {
+		if at >= 0 && out[at].kind == "literal" {
+			out[at].source = "shared"
 		}
 	}
 	return out

@@ -87,7 +87,7 @@ func resolveDate(requested []string, o dateOptions) (*dateSpec, error) {
 			return nil, err
 		}
 	}
-	s.Pattern = s.choosePattern(r.data, fields, hc)
+	s.Pattern = s.choosePattern(r.data.Calendar(s.Calendar), fields, hc)
 	s.describe(hc)
 	return s, nil
 }
@@ -95,7 +95,7 @@ func resolveDate(requested []string, o dateOptions) (*dateSpec, error) {
 // calendarOf settles -u-ca-. A known calendar that cannot be shown is missing: the
 // default in its stead is another date.
 func calendarOf(r *resolution, option string) (calendar, missing string) {
-	known := func(name string) bool { return name == "gregory" || name == "iso8601" }
+	known := func(name string) bool { return name == "gregory" || name == "iso8601" || reckonings[name] != nil }
 	for _, asked := range []string{canonicalOption("ca", option), r.asked("ca")} {
 		if asked != "" && !known(asked) && slices.Contains(otherCalendars, asked) {
 			missing = asked
@@ -105,13 +105,12 @@ func calendarOf(r *resolution, option string) (calendar, missing string) {
 			break
 		}
 	}
-	return r.keyword("ca", option, "gregory", known), missing
+	return r.keyword("ca", option, preferredCalendars(&tag{language: r.tag.language}, r.region())[0], known), missing
 }
 
 // otherCalendars are those of CLDR that this package does not know to reckon.
 var otherCalendars = []string{ //nolint:gochecknoglobals // a table
-	"buddhist", "chinese", "coptic", "dangi", "ethioaa", "ethiopic", "hebrew", "indian", "islamic", "islamic-civil", "islamic-rgsa",
-	"islamic-tbla", "islamic-umalqura", "islamicc", "japanese", "persian", "roc",
+	"chinese", "dangi",
 }
 
 // asked is the requested tag's value of a -u- key.
@@ -318,6 +317,9 @@ func (s *dateSpec) describe(hc string) {
 			return text(f)
 		}
 		return "short"
+	}
+	if sk[fieldEra].length < 3 { // the pattern's own, not asked for
+		sk[fieldEra] = field{}
 	}
 	s.Weekday, s.Era, s.Year, s.Month, s.Day = word(sk[fieldWeekday]), word(sk[fieldEra]), number(sk[fieldYear]), number(sk[fieldMonth]), number(sk[fieldDay])
 	if sk[fieldPeriod].letter == 'B' {

@@ -10,7 +10,7 @@
 //
 // What a Worker gets that asks for nothing is an assumption: en-US (defaultLocale) and
 // UTC. There is data for sixty-three languages; others fall back to that, and
-// resolvedOptions().locale says so.
+// resolvedOptions().locale says so. Of the calendars, chinese and dangi are missing.
 //
 // In: tags, options and values as JavaScript gave them. Out: texts and parts of
 // texts. Errors are [*engine.Error], by the names that ECMA-402 gives them; what

@@ -2,6 +2,7 @@ package intl
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -155,7 +156,9 @@ func isVariants(s string) bool {
 func supportedValues(key string) (any, error) {
 	switch key {
 	case "calendar":
-		return []string{"gregory", "iso8601"}, nil
+		names := slices.AppendSeq([]string{"gregory", "iso8601"}, maps.Keys(reckonings))
+		slices.Sort(names)
+		return names, nil
 	case "collation":
 		return collations(), nil
 	case "currency":

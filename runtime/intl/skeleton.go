@@ -118,7 +118,7 @@ func (f field) form() int {
 	if !ok || f.length == 0 {
 		return 0
 	}
-	if l.numeric && (f.length <= 2 || l.field > fieldWeekday) {
+	if l.numeric && (f.length <= 2 || l.field != fieldMonth && l.field != fieldWeekday) {
 		return formNumeric + l.delta*formDelta + f.length
 	}
 	switch f.length {

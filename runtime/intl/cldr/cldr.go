@@ -2,7 +2,7 @@
 // number and date patterns, names, plural rules, likely subtags, time zones.
 // The folder data holds it as text, written by the command gen from CLDR's own
 // JSON; data/README.md names the source and its licence. golang.org/x/text would not
-// do: it carries CLDR 32, and no dates, units or lists. The 10 MB are in the
+// do: it carries CLDR 32, and no dates, units or lists. The 11 MB are in the
 // repository since the packages they are written from are too much to install for a
 // first build.
 //
@@ -99,10 +99,12 @@ var (
 	index = sync.OnceValue(func() Table { return load("locales.txt") })
 )
 
-// Locale is the data of one locale: its own table, then its parents'.
+// Locale is the data of one locale: its own table, then its parents'. With a calendar, its
+// dates are that calendar's.
 type Locale struct {
-	name   string
-	tables []Table
+	name     string
+	tables   []Table
+	calendar []string // the prefixes of the calendar's keys, its own first; nil for the Gregorian one
 }
 
 // Name is the locale's tag.
@@ -116,6 +118,23 @@ func (l *Locale) Language() string {
 
 // Find returns the value of key, inherited or not.
 func (l *Locale) Find(key string) (string, bool) {
+	for _, prefix := range l.calendar {
+		if value, ok := l.find(prefix + key); ok {
+			return value, true
+		}
+	}
+	if l.calendar != nil && isDatePattern(key) {
+		return "", false
+	}
+	return l.find(key)
+}
+
+// isDatePattern tells of what no calendar takes from the Gregorian one.
+func isDatePattern(key string) bool {
+	return strings.HasPrefix(key, "date/") || strings.HasPrefix(key, "available/") || strings.HasPrefix(key, "interval/")
+}
+
+func (l *Locale) find(key string) (string, bool) {
 	for _, t := range l.tables {
 		if value, ok := t.Find(key); ok {
 			if value == missing {
@@ -136,9 +155,11 @@ func (l *Locale) Text(key string) string {
 // Keys returns the keys that begin with prefix, without it, sorted.
 func (l *Locale) Keys(prefix string) []string {
 	var keys []string
-	for _, t := range l.tables {
-		for key := range t.Under(prefix) {
-			keys = append(keys, key)
+	for _, calendar := range append(slices.Clone(l.calendar), "") {
+		for _, t := range l.tables {
+			for key := range t.Under(calendar + prefix) {
+				keys = append(keys, key)
+			}
 		}
 	}
 	slices.Sort(keys)
@@ -152,6 +173,44 @@ func (l *Locale) Keys(prefix string) []string {
 func Has(name string) bool {
 	_, ok := index().Find(name)
 	return ok
+}
+
+// generic has the patterns that calendars share.
+const generic = "ca/generic/"
+
+// calendars are the prefixes of the calendars with dates of their own, by their names in -u-ca-.
+var calendars = map[string][]string{ //nolint:gochecknoglobals // a table
+	"buddhist":         {"ca/buddhist/", generic},
+	"coptic":           {"ca/coptic/", generic},
+	"ethioaa":          {"ca/ethioaa/", "ca/ethiopic/", generic},
+	"ethiopic":         {"ca/ethiopic/", generic},
+	"hebrew":           {"ca/hebrew/", generic},
+	"indian":           {"ca/indian/", generic},
+	"islamic":          {"ca/islamic/", generic},
+	"islamic-civil":    {"ca/islamic/", generic},
+	"islamic-rgsa":     {"ca/islamic/", generic},
+	"islamic-tbla":     {"ca/islamic/", generic},
+	"islamic-umalqura": {"ca/islamic/", generic},
+	"japanese":         {"ca/japanese/", generic},
+	"persian":          {"ca/persian/", generic},
+	"roc":              {"ca/roc/", generic},
+}
+
+// Calendar is the locale with the dates of a calendar; the locale itself for the Gregorian
+// one, and for one without data.
+func (l *Locale) Calendar(name string) *Locale {
+	prefixes, ok := calendars[name]
+	if !ok {
+		return l
+	}
+	key := l.name + " " + prefixes[0]
+	if kept, ok := locales.Load(key); ok {
+		opened, _ := kept.(*Locale)
+		return opened
+	}
+	kept, _ := locales.LoadOrStore(key, &Locale{l.name, l.tables, prefixes})
+	opened, _ := kept.(*Locale)
+	return opened
 }
 
 // locales are the opened ones; there are some hundred at most.

@@ -10,7 +10,7 @@ import (
 
 func common(s source) (string, error) {
 	t := table{}
-	for _, part := range []func(source, table) error{plurals, money, calendars, digits, periods} {
+	for _, part := range []func(source, table) error{plurals, money, calendars, japaneseEras, digits, periods} {
 		if err := part(s, t); err != nil {
 			return "", err
 		}

@@ -36,7 +36,7 @@ func gregorian(s source, locale string, t table) error {
 	for _, use := range []string{"format", "stand-alone"} {
 		for _, width := range []string{"wide", "abbreviated", "narrow"} {
 			t.put("month/"+use+"/"+width, joined(n.at("months", use, width), counted(1, 12)))
-			t.put("day/"+use+"/"+width, joined(n.at("days", use, width), []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}))
+			t.put("day/"+use+"/"+width, joined(n.at("days", use, width), weekdays))
 			for key, value := range n.at("dayPeriods", use, width) {
 				if text, _ := value.(string); !strings.Contains(key, "-alt-") && use == "format" {
 					t.put("period/"+width+"/"+key, half(locale, width, n.at("dayPeriods", use, "wide").text(key), key, text))
@@ -44,18 +44,34 @@ func gregorian(s source, locale string, t table) error {
 			}
 		}
 	}
-	for key, width := range map[string]string{"eraNames": "wide", "eraAbbr": "abbreviated", "eraNarrow": "narrow"} {
+	for key, width := range eraWidths {
 		t.put("era/"+width, joined(n.at("eras", key), counted(0, 1)))
 	}
-	for _, width := range []string{"full", "long", "medium", "short"} {
-		t.put("date/"+width, pattern(n.at("dateFormats"), width))
-		t.put("time/"+width, pattern(n.at("timeFormats"), width))
-		t.put("glue/"+width, spaced(locale, width, pattern(n.at("dateTimeFormats"), width)))
-		t.put("glueat/"+width, spaced(locale, width, n.at("dateTimeFormats-atTime", "standard").text(width)))
-	}
+	formats(t, locale, n)
 	skeletons(t, n.at("dateTimeFormats"))
 	return nil
 }
+
+// formats puts the patterns of the four styles.
+func formats(t table, locale string, n node) {
+	for _, width := range styles {
+		t.put("date/"+width, pattern(n.at("dateFormats"), width))
+		t.put("time/"+width, pattern(n.at("timeFormats"), width))
+		t.put("glue/"+width, spaced(locale, width, pattern(n.at("dateTimeFormats"), width)))
+	}
+	at := n.at("dateTimeFormats-atTime", "standard")
+	own := func(width string) bool { return at.text(width) != pattern(n.at("dateTimeFormats"), width) }
+	if !slices.ContainsFunc(styles, own) { // another calendar has its own glue then
+		return
+	}
+	for _, width := range styles {
+		t.put("glueat/"+width, spaced(locale, width, at.text(width)))
+	}
+}
+
+var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolint:gochecknoglobals // a table
+
+var styles = []string{"full", "long", "medium", "short"} //nolint:gochecknoglobals // a table
 
 // half is the text of a part of the day. For the halves of it, V8's ICU writes the long words
 // in Korean, where CLDR has those of English.

@@ -180,7 +180,7 @@ func writeLocales(s source, to string) error {
 
 func localeTable(s source, locale string) (table, error) {
 	t := table{}
-	for _, part := range []func(source, string, table) error{numbers, currencies, gregorian, zoneNames, fields, lists, units, names} {
+	for _, part := range []func(source, string, table) error{numbers, currencies, gregorian, otherCalendars, zoneNames, fields, lists, units, names} {
 		if err := part(s, locale, t); err != nil {
 			return nil, err
 		}
