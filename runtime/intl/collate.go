@@ -144,7 +144,7 @@ func collationTag(t *tag) string {
 
 // reordered are the scripts that a language puts before Latin (CLDR, "reorder").
 var reordered = map[string][]*unicode.RangeTable{ //nolint:gochecknoglobals // a table
-	"ar": {unicode.Arabic}, "ur": {unicode.Arabic}, "ru": {unicode.Cyrillic}, "ko": {unicode.Hangul, unicode.Han},
+	"ar": {unicode.Arabic}, "ur": {unicode.Arabic}, "fa": {unicode.Arabic}, "ps": {unicode.Arabic}, "th": {unicode.Thai}, "ru": {unicode.Cyrillic}, "ko": {unicode.Hangul, unicode.Han},
 	"ja": {unicode.Latin, kana, unicode.Han}, "zh": {unicode.Han},
 	"bg": {unicode.Cyrillic}, "sr": {unicode.Cyrillic}, "uk": {unicode.Cyrillic}, "el": {unicode.Greek}, "he": {unicode.Hebrew},
 	"be": {unicode.Cyrillic}, "kk": {unicode.Cyrillic}, "mk": {unicode.Cyrillic}, "hy": {unicode.Armenian}, "ka": {unicode.Georgian},

@@ -9,7 +9,7 @@
 // made of a specification is kept in a bounded cache of the process.
 //
 // What a Worker gets that asks for nothing is an assumption: en-US (defaultLocale) and
-// UTC. There is data for sixty-three languages; others fall back to that, and
+// UTC. There is data for sixty-six languages; others fall back to that, and
 // resolvedOptions().locale says so. Of the calendars, chinese and dangi are missing.
 //
 // In: tags, options and values as JavaScript gave them. Out: texts and parts of

@@ -2,7 +2,7 @@
 // number and date patterns, names, plural rules, likely subtags, time zones.
 // The folder data holds it as text, written by the command gen from CLDR's own
 // JSON; data/README.md names the source and its licence. golang.org/x/text would not
-// do: it carries CLDR 32, and no dates, units or lists. The 11 MB are in the
+// do: it carries CLDR 32, and no dates, units or lists. The 11.5 MB are in the
 // repository since the packages they are written from are too much to install for a
 // first build.
 //

@@ -74,9 +74,10 @@ var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolin
 var styles = []string{"full", "long", "medium", "short"} //nolint:gochecknoglobals // a table
 
 // half is the text of a part of the day. For the halves of it, V8's ICU writes the long words
-// in Korean, where CLDR has those of English.
+// in Korean and Pashto, where CLDR has those of English.
 func half(locale, width, wide, key, text string) string {
-	if language, _, _ := strings.Cut(locale, "-"); language == "ko" && width == "abbreviated" && (key == "am" || key == "pm") {
+	language, _, _ := strings.Cut(locale, "-")
+	if (language == "ko" || language == "ps") && width == "abbreviated" && (key == "am" || key == "pm") {
 		return wide
 	}
 	return text
@@ -104,7 +105,7 @@ func pattern(n node, key string) string {
 
 func skeletons(t table, n node) {
 	for key := range n.at("availableFormats") {
-		if !strings.Contains(key, "-alt-") && !strings.Contains(key, "-count-") && !strings.ContainsAny(key, "Qw") && !strings.Contains(key, "W") {
+		if !strings.Contains(key, "-alt-") && !strings.Contains(key, "-count-") && !strings.ContainsAny(key, "QwWZ") {
 			t.put("available/"+key, pattern(n.at("availableFormats"), key))
 		}
 	}

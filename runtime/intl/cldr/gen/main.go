@@ -20,12 +20,12 @@ import (
 )
 
 // languages are those with tables: languages of many web sites, and beside them what is
-// spoken widely in Europe, in South and Southeast Asia, and in Africa, as far as the calendar
-// is the Gregorian one. Fewer speakers, or data that CLDR has in parts only, is no table.
+// spoken widely in Europe, in West, South and Southeast Asia, and in Africa. Fewer speakers, or
+// data that CLDR has in parts only, is no table.
 var languages = []string{ //nolint:gochecknoglobals // a table
-	"af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fi", "fil", "fr", "ga", "gl", "gu",
+	"af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fil", "fr", "ga", "gl", "gu",
 	"he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "kn", "ko", "lt", "lv", "mk", "ml", "mr", "ms", "my", "nb", "nl",
-	"no", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "sw", "ta", "te", "tr", "uk", "ur", "uz", "vi", "zh",
+	"no", "pa", "pl", "ps", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "sw", "ta", "te", "th", "tr", "uk", "ur", "uz", "vi", "zh",
 }
 
 func main() {
