@@ -75,6 +75,8 @@ func TestIntlHonest(t *testing.T) {
 	for _, c := range [][2]string{
 		{`new Intl.DateTimeFormat("en", { calendar: "chinese" })`, "throws Error"},
 		{`new Intl.DateTimeFormat("en-u-ca-dangi")`, "throws Error"},
+		{`new Intl.DateTimeFormat("my", { calendar: "buddhist" }).format(0) + new Intl.DateTimeFormat("gl", { calendar: "roc", dateStyle: "full" }).format(0)`, "BE ၀၁/၀၁/၂၅၁၃xoves, 1 de xaneiro de 59 ROC"},
+		{`Intl.supportedValuesOf("calendar").join()`, "buddhist,coptic,ethioaa,ethiopic,gregory,hebrew,indian,islamic,islamic-civil,islamic-rgsa,islamic-tbla,islamic-umalqura,iso8601,japanese,persian,roc"},
 		{`new Intl.DateTimeFormat("en", { calendar: "nonsense" }).resolvedOptions().calendar`, "gregory"},
 		{`new Date(0).toLocaleDateString("de", { calendar: "iso8601" })`, "1970-01-01"},
 		{`["cs-CZ", "da-DK", "fi", "el", "uk"].map((l) => new Date(0).toLocaleDateString(l, { dateStyle: "long" })).join()`, "1. ledna 1970,1. januar 1970,1. tammikuuta 1970,1 Ιανουαρίου 1970,1 січня 1970 р."},

@@ -98,9 +98,26 @@ func spaced(locale, width, glue string) string {
 // pattern is a format's pattern, which may come with numbering systems.
 func pattern(n node, key string) string {
 	if text := n.text(key); text != "" {
-		return text
+		return plain(text)
 	}
-	return n.at(key).text("_value")
+	return plain(n.at(key).text("_value"))
+}
+
+// plain puts the year for the year of the week, and the weekday's name for its number: some
+// patterns of CLDR 48 have these by mistake, and V8 ends on them.
+func plain(pattern string) string {
+	quoted := false
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\'':
+			quoted = !quoted
+		case !quoted && r == 'Y':
+			return 'y'
+		case !quoted && r == 'e':
+			return 'E'
+		}
+		return r
+	}, pattern)
 }
 
 func skeletons(t table, n node) {
@@ -123,7 +140,7 @@ func skeletons(t table, n node) {
 		}
 		for field, value := range intervals.at(key) {
 			if text, _ := value.(string); !strings.Contains(field, "-alt-") {
-				t.put("interval/"+key+"/"+field, text)
+				t.put("interval/"+key+"/"+field, plain(text))
 			}
 		}
 	}
