@@ -128,7 +128,7 @@ func prepare(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, put, strconv.Itoa(schemaVersion)); err != nil {
 		return err
 	}
-	return known(ctx, tx)
+	return known(ctx, tx.QueryRowContext)
 }
 
 // CheckVersion returns ErrNewer for a platform database that a newer program has written. It only reads; a database
@@ -139,15 +139,13 @@ func CheckVersion(ctx context.Context, db *sql.DB) error {
 	if err := db.QueryRowContext(ctx, find).Scan(&prepared); err != nil || !prepared {
 		return err
 	}
-	return known(ctx, db)
+	return known(ctx, db.QueryRowContext)
 }
 
 // known refuses a prepared database of a version that this program does not know.
-func known(ctx context.Context, db interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) error {
+func known(ctx context.Context, queryRow func(context.Context, string, ...any) *sql.Row) error {
 	var version int
-	if err := db.QueryRowContext(ctx, `SELECT CAST(value AS INTEGER) FROM site_meta WHERE key = 'schema'`).Scan(&version); err != nil {
+	if err := queryRow(ctx, `SELECT CAST(value AS INTEGER) FROM site_meta WHERE key = 'schema'`).Scan(&version); err != nil {
 		return err
 	}
 	if version > schemaVersion {
