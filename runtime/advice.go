@@ -56,7 +56,7 @@ var wordings = []struct {
 		"nobody sees before it runs what is required like this: import the module instead, or use a package that does without",
 	},
 	{
-		regexp.MustCompile(`^Invalid URL: "\.\.?/[^"]*"$`),
+		regexp.MustCompile(`^Invalid URL: "(?:\.\.?/[^"]*|[^:/"]+\.wasm)"$`),
 		"a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one",
 	},
 	{

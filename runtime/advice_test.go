@@ -34,6 +34,7 @@ var advised = []struct{ code, want string }{
 	{`return new Request("/x")`, `write new URL("/x", request.url)`},
 	{`return Response.redirect("/login")`, `write new URL("/login", request.url)`},
 	{`new URL("./data.bin", import.meta.url)`, "a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one"},
+	{`new URL("lib_bg.wasm", import.meta.url)`, "a Worker has no import.meta.url and no files beside it: import the file, or ask env.ASSETS.fetch for a public one"},
 	{`throw Error('Dynamic require of "fs" is not supported')`, "nobody sees before it runs what is required like this: import the module instead, or use a package that does without"},
 	{`request.headers.set("a", "b")`, "copy it first: new Response(response.body, response), or new Request(request)"},
 	{`const res = env; res.status(200)`, "return a Response: a handler gets (request, env, ctx), and nothing to answer with"},

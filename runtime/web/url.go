@@ -120,9 +120,19 @@ func parse(raw string, base *string) (u *whatwg.Url, err error) {
 		}
 	}
 	if err != nil {
-		return nil, invalidURL(raw)
+		return nil, refusedURL(raw, base)
 	}
 	return u, nil
+}
+
+// refusedURL names the base where that is what no URL can be read from.
+func refusedURL(raw string, base *string) *engine.Error {
+	if base != nil {
+		if _, err := resolve(*base, nil); err != nil {
+			return invalidURL("base URL", *base)
+		}
+	}
+	return invalidURL("URL", raw)
 }
 
 // resolve is parse as the package does it, which takes an empty base for none.
@@ -131,17 +141,17 @@ func resolve(raw string, base *string) (*whatwg.Url, error) {
 	case base == nil:
 		return urls.Parse(raw)
 	case *base == "":
-		return nil, invalidURL(raw)
+		return nil, invalidURL("base URL", "")
 	}
 	return urls.ParseRef(*base, raw)
 }
 
-func invalidURL(raw string) *engine.Error {
+func invalidURL(what, raw string) *engine.Error {
 	const longest = 200
 	if len(raw) > longest {
 		raw = strings.ToValidUTF8(raw[:longest], "") + "…"
 	}
-	e := engine.TypeError("Invalid URL: %q", raw)
+	e := engine.TypeError("Invalid %s: %q", what, raw)
 	e.Props = []engine.Field{{Name: "code", Value: "ERR_INVALID_URL"}}
 	return e
 }

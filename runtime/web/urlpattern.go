@@ -273,7 +273,7 @@ func inherit(init, result *patternInit, isPattern bool) (*whatwg.Url, error) {
 	}
 	base, err := urls.Parse(*init[partBase])
 	if err != nil {
-		return nil, invalidURL(*init[partBase])
+		return nil, invalidURL("URL", *init[partBase])
 	}
 	take := func(at int, text string, unless ...int) {
 		if init.has(unless...) {
