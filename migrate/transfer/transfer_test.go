@@ -263,7 +263,7 @@ var scripts = []struct{ text, want string }{
 	{"CREATE TEMP TABLE x (y)", "x.sql:1:1: not authorized: temporary tables, views, triggers and indexes are not available"},
 	{"PRAGMA writable_schema=ON", `x.sql:1:1: not authorized: PRAGMA "writable_schema" is not available`},
 	{"INSERT OR ROLLBACK INTO t VALUES (NULL)", "x.sql:1:1: NOT NULL constraint failed: t.v"},
-	{"INSERT INTO t VALUES (?)", "x.sql:1:1: the statement has 1 parameters, and 0 values are given"},
+	{"INSERT INTO t VALUES (?)", "x.sql:1:1: parameters of the statement: 1; values that are given: 0"},
 	{"INSERT INTO child VALUES (5); INSERT INTO child VALUES (6)", `row 1 of "child" names a row of "parent" that does not exist, and 1 more`},
 }
 

@@ -284,7 +284,7 @@ func (s sqlStatement) bindAll(args []any) error {
 		}
 	}
 	if len(given) != count || len(args) != count {
-		return sqlRefusalError(fmt.Sprintf("the statement has %d parameters, and %d values are given", count, len(args)))
+		return sqlRefusalError(fmt.Sprintf("parameters of the statement: %d; values that are given: %d", count, len(args)))
 	}
 	return nil
 }
