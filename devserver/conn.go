@@ -82,7 +82,7 @@ func (p *connPool) admit(c net.Conn) *conn {
 
 func (p *connPool) oldestFree() *conn {
 	for e := p.open.Front(); e != nil; e = e.Next() {
-		if c, ok := e.Value.(*conn); ok && c.running.Load() == 0 {
+		if c, ok := e.Value.(*conn); ok && !c.busy.Load() {
 			return c
 		}
 	}
@@ -128,7 +128,7 @@ type conn struct {
 	net.Conn
 	pool    *connPool
 	place   *list.Element // under pool.mu; nil once dropped
-	running atomic.Int32  // requests in a handler
+	busy    atomic.Bool   // a request is under way
 	framing framing       // of the one goroutine that reads
 	refused atomic.Bool   // the framing was broken
 	spoil   string        // what is left to read then
@@ -177,7 +177,7 @@ func (c *conn) afterEnd() error {
 	defer patience.Stop()
 	look := time.NewTicker(peerPoll)
 	defer look.Stop()
-	for c.running.Load() > 0 && !c.closed.Load() {
+	for c.busy.Load() && !c.closed.Load() {
 		if c.overdue.Load() {
 			return os.ErrDeadlineExceeded // net/http needs the reader for something else
 		}
@@ -299,11 +299,22 @@ func (c *conn) linger() {
 	}
 }
 
-// unframe lets a connection through as it is once a handler has taken it over.
-// It is the server's ConnState: net/http reads no more by then.
-func unframe(c net.Conn, state http.ConnState) {
-	if taken, ok := c.(*conn); ok && state == http.StateHijacked {
-		taken.framing.part = unframed
+// track is the server's ConnState. A request is under way from before net/http listens for
+// what its client does meanwhile: a handler that said so would say it too late. A connection
+// that a handler has taken over goes through as it is; net/http reads no more by then.
+func track(c net.Conn, state http.ConnState) {
+	member, ok := c.(*conn)
+	if !ok {
+		return
+	}
+	switch state {
+	case http.StateActive:
+		member.busy.Store(true)
+	case http.StateIdle:
+		member.busy.Store(false)
+	case http.StateHijacked:
+		member.framing.part = unframed
+	case http.StateNew, http.StateClosed:
 	}
 }
 
@@ -312,7 +323,7 @@ type writeOnly struct{ io.Writer }
 
 type connKey struct{}
 
-// withConn is the server's ConnContext: it lets [markRunning] find the connection, and
+// withConn is the server's ConnContext: it lets [markDone] find the connection, and
 // next the one that it was made of.
 func withConn(next func(context.Context, net.Conn) context.Context) func(context.Context, net.Conn) context.Context {
 	return func(ctx context.Context, c net.Conn) context.Context {
@@ -323,12 +334,12 @@ func withConn(next func(context.Context, net.Conn) context.Context) func(context
 	}
 }
 
-// markRunning keeps the connection of a running request from being evicted.
-func markRunning(next http.Handler) http.Handler {
+// markDone ends the request of a connection with its handler: one whose client does not take
+// the rest of the answer may be evicted.
+func markDone(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
-			c.running.Add(1)
-			defer c.running.Add(-1)
+			defer c.busy.Store(false)
 		}
 		next.ServeHTTP(w, r)
 	})

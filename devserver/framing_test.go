@@ -239,7 +239,7 @@ func TestPlainRequestsShareAConnection(t *testing.T) {
 // A connection that a handler took over carries what it likes.
 func TestHijackedConnectionsAreNotRead(t *testing.T) {
 	l := listenFree(t)
-	server := &http.Server{ConnState: unframe, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := &http.Server{ConnState: track, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		c, both, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
