@@ -3,6 +3,7 @@ package devserver
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -274,6 +275,31 @@ func TestHalfClosedClient(t *testing.T) {
 	if _, err := io.ReadAll(c); err != nil {
 		t.Error(err)
 	}
+}
+
+// The end of what a client sends is seen before the handler of its request begins: the request
+// is under way all the same, and the end is told when it has had its time, or is over.
+func TestHalfClosedBeforeItsHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := &connPool{max: 10, now: time.Now}
+		for state, want := range map[http.ConnState]time.Duration{http.StateActive: halfClosed, http.StateIdle: 0} {
+			client, server := net.Pipe()
+			c := pool.admit(server)
+			go func() {
+				fmt.Fprint(client, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+				client.Close()
+			}()
+			if _, err := c.Read(make([]byte, 1024)); err != nil {
+				t.Fatal(err)
+			}
+			track(c, http.StateActive)
+			track(c, state)
+			began := time.Now()
+			if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || time.Since(began) != want {
+				t.Errorf("%v: %d, %v after %v, want the end after %v", state, n, err, time.Since(began), want)
+			}
+		}
+	})
 }
 
 type workerFunc func(http.ResponseWriter, *http.Request) error

@@ -111,6 +111,9 @@ func TestProblemIsOnlyText(t *testing.T) {
 	if a == "" || a == b {
 		t.Errorf("nonces %q and %q", a, b)
 	}
+	if policy := first.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self'") {
+		t.Errorf("the policy keeps the site's icon from the page: %s", policy)
+	}
 }
 
 func TestMarks(t *testing.T) {
