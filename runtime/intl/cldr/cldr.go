@@ -175,40 +175,26 @@ func Has(name string) bool {
 	return ok
 }
 
-// generic has the patterns that calendars share.
-const generic = "ca/generic/"
-
-// calendars are the prefixes of the calendars with dates of their own, by their names in -u-ca-.
-var calendars = map[string][]string{ //nolint:gochecknoglobals // a table
-	"buddhist":         {"ca/buddhist/", generic},
-	"coptic":           {"ca/coptic/", generic},
-	"ethioaa":          {"ca/ethioaa/", "ca/ethiopic/", generic},
-	"ethiopic":         {"ca/ethiopic/", generic},
-	"hebrew":           {"ca/hebrew/", generic},
-	"indian":           {"ca/indian/", generic},
-	"islamic":          {"ca/islamic/", generic},
-	"islamic-civil":    {"ca/islamic/", generic},
-	"islamic-rgsa":     {"ca/islamic/", generic},
-	"islamic-tbla":     {"ca/islamic/", generic},
-	"islamic-umalqura": {"ca/islamic/", generic},
-	"japanese":         {"ca/japanese/", generic},
-	"persian":          {"ca/persian/", generic},
-	"roc":              {"ca/roc/", generic},
-}
-
-// Calendar is the locale with the dates of a calendar; the locale itself for the Gregorian
-// one, and for one without data.
+// Calendar is the locale with the dates of a calendar, by its name in -u-ca-; the locale
+// itself for the Gregorian one.
 func (l *Locale) Calendar(name string) *Locale {
-	prefixes, ok := calendars[name]
-	if !ok {
+	var prefixes []string
+	switch {
+	case name == "gregory" || name == "iso8601":
 		return l
+	case strings.HasPrefix(name, "islamic"):
+		prefixes = []string{"ca/islamic/"}
+	case name == "ethioaa":
+		prefixes = []string{"ca/ethioaa/", "ca/ethiopic/"}
+	default:
+		prefixes = []string{"ca/" + name + "/"}
 	}
 	key := l.name + " " + prefixes[0]
 	if kept, ok := locales.Load(key); ok {
 		opened, _ := kept.(*Locale)
 		return opened
 	}
-	kept, _ := locales.LoadOrStore(key, &Locale{l.name, l.tables, prefixes})
+	kept, _ := locales.LoadOrStore(key, &Locale{l.name, l.tables, append(prefixes, "ca/generic/")})
 	opened, _ := kept.(*Locale)
 	return opened
 }
