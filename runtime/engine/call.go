@@ -25,8 +25,8 @@ type Async func(ctx context.Context) (any, error)
 type Call struct {
 	vm    *VM
 	argc  int
-	argv  uint32
-	taken int64 // bytes that String and Bytes copied to Go
+	argv  uint32 // where they lie, one behind the other
+	taken int64  // bytes that String and Bytes copied to Go
 }
 
 // Len is the number of arguments.
@@ -36,7 +36,7 @@ func (c *Call) arg(i int) Value {
 	if i >= c.argc {
 		return tagged(tagUndefined, 0)
 	}
-	return Value(c.vm.readU64(c.vm.readU32(c.argv + uint32(i)*4)))
+	return Value(c.vm.readU64(c.argv + uint32(i)*8))
 }
 
 // String is ToString of argument i; "" when it is absent or cannot be converted.
@@ -230,27 +230,29 @@ func (vm *VM) goArray(v Value, depth int) []any {
 	return out
 }
 
-// hostCall is env.host_call(name, name length, this, argc, argv) -> box. The
-// arguments stay the caller's; the returned box and what is in it become its.
-// In place of the name's length may stand a mark of follow.go, owner.go or date.go.
+// hostCall is env.host_call, with five arguments whose meaning the second says, a mark
+// of package fuel.
 func hostCall(vm *VM, _ api.Module, stack []uint64) {
 	switch uint32(stack[1]) {
+	case fuel.MarkCall:
+		callHost(vm, stack)
 	case fuel.MarkThen:
 		vm.nested(func() { followThen(vm, stack) })
-		return
 	case fuel.MarkJob:
 		vm.nested(func() { followJob(vm, stack) })
-		return
 	case fuel.MarkSettle:
 		vm.nested(func() { settleOwned(vm, stack) })
-		return
 	case fuel.MarkDate:
 		vm.nested(func() { readDate(vm, stack) })
-		return
 	}
-	name := vm.read(uint32(stack[0]), uint32(stack[1]))
+}
+
+// callHost calls the host function whose name lies at stack[0]. The arguments stay the
+// caller's; the result at stack[2] becomes its.
+func callHost(vm *VM, stack []uint64) {
+	name, _, _ := vm.flat(Value(vm.readU64(uint32(stack[0]))))
 	f := vm.funcs[string(name)]
-	argc, argv := int(int32(stack[3])), uint32(stack[4])
+	to := uint32(stack[2])
 	vm.depth++
 	defer func() { vm.depth-- }()
 	if f == nil {
@@ -259,7 +261,7 @@ func hostCall(vm *VM, _ api.Module, stack []uint64) {
 		return
 	}
 	c := &vm.level().call
-	*c = Call{vm: vm, argc: argc, argv: argv}
+	*c = Call{vm: vm, argc: int(int32(stack[3])), argv: uint32(stack[4])}
 	result, err := f(c)
 	if !vm.killing { // one call may take longer than the module runs between two questions
 		vm.enforce()
@@ -270,9 +272,8 @@ func hostCall(vm *VM, _ api.Module, stack []uint64) {
 	if err == nil {
 		var v Value
 		if v, err = vm.New(result); err == nil {
-			box := vm.malloc(8)
-			vm.mem.WriteUint64Le(box, uint64(v))
-			stack[0] = uint64(box)
+			vm.mem.WriteUint64Le(to, uint64(v))
+			stack[0] = 1
 			return
 		}
 	}

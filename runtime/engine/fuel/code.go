@@ -146,6 +146,8 @@ func (f *follower) corrected(l layout, i int, code []byte) []byte {
 		return f.allocOwned(code)
 	case i == f.date:
 		return f.dateBody()
+	case i == f.trampoline.function:
+		return f.callBody()
 	case i == f.searcher.exec:
 		return f.searching(code)
 	case i == f.mover.copying:

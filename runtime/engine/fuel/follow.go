@@ -58,6 +58,7 @@ type follower struct {
 	texter            texter
 	tracer            tracer
 	date              int // date.go: js_Date_parse, of the module's own
+	trampoline        trampoline
 }
 
 // follow finds the two functions; nil when the module exports neither: it is
@@ -107,15 +108,20 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	trampoline, err := l.trampoline()
+	if err != nil {
+		return nil, err
+	}
 	return &follower{
-		tracer:   tracer,
-		date:     date,
-		owners:   owners,
-		searcher: searcher,
-		mover:    mover,
-		texter:   texter,
-		moveType: uint32(moving),
-		then:     calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
+		tracer:     tracer,
+		date:       date,
+		trampoline: trampoline,
+		owners:     owners,
+		searcher:   searcher,
+		mover:      mover,
+		texter:     texter,
+		moveType:   uint32(moving),
+		then:       calls[0], thenType: uint32(thenType), job: job, jobType: l.typeOf(job),
 		first: l.imports.funcs + uint32(len(l.code)), host: uint32(l.imports.hostCall),
 	}, nil
 }

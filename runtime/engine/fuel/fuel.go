@@ -18,8 +18,9 @@
 // looked for faster (search.go), texts as well (text.go), and elements are moved
 // within an array faster (array.go). Each instruction of bytecode finds the next by one
 // table instead of two, unasked whether it is to be printed (dispatch.go), in a loop that
-// keeps little alive and asks the counter where it may lead back alone (interpreter.go), and
-// values that are not counted are let go of without a look at the runtime (release.go).
+// keeps little alive and asks the counter where it may lead back alone (interpreter.go),
+// values that are not counted are let go of without a look at the runtime (release.go), and
+// the host is called without copies of its arguments (hostcall.go).
 // Faults are corrected: of regular expressions
 // (regexp.go), hash tables (hash.go), BigInts (bigint.go), proxies (proxy.go), copied
 // properties (assign.go), constructors that are made (construct.go) and divisions that were
