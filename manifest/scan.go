@@ -210,7 +210,7 @@ func (p *parser) object() (*node, bool) {
 			return nil, false
 		}
 		if n.members == nil {
-			n.members = make([]member, 0, 4)
+			n.members = make([]member, 0, 2) // as most have
 		}
 		n.members = append(n.members, member{key.text, key.span, v})
 	}
