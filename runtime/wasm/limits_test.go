@@ -44,6 +44,7 @@ func TestKilled(t *testing.T) {
 		"JS and wasm":  `for (;;) e.growMemory(0)`,
 		"instances":    `for (;;) { make(); await 0 }`,
 		"while loaded": `WebAssembly.validate(new Uint8Array(8)); e.spin()`,
+		"validated":    manyBlocks + `for (;;) WebAssembly.validate(blocks)`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +64,23 @@ func TestKilled(t *testing.T) {
 				t.Errorf("afterwards: %s", got)
 			}
 		})
+	}
+}
+
+// manyBlocks makes a module of one function, with as many blocks as fit into what is validated.
+const manyBlocks = `const u32 = (n) => n < 128 ? [n] : [n & 127 | 128, ...u32(n >> 7)];
+	const body = [0, ...Array.from({ length: 50000 }, () => [0x41, 0, 0x04, 0x40, 0x0b]).flat(), 0x0b];
+	const codes = [1, ...u32(body.length)];
+	const blocks = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 10, ...u32(codes.length + body.length)].concat(codes, body));
+`
+
+// TestValidated: a module is validated in the time that its length takes. Its machine code would take the square.
+func TestValidated(t *testing.T) {
+	s := worker(t, bombs, bombTop, manyBlocks+`return [WebAssembly.validate(blocks), WebAssembly.validate(blocks.fill(0, -1)), WebAssembly.validate(blocks.subarray(0, -1)),
+		attempt(() => WebAssembly.validate(new Uint8Array(300000)))]`, pagesruntime.WorkerOptions{Isolates: 1})
+	const want = `[true,false,false,"RangeError: WebAssembly.validate(): 300000 bytes are more than the 262144 that can be validated here"]`
+	if got := get(t, s); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -69,6 +69,8 @@ type Runtime struct {
 	cache  wazero.CompilationCache
 	dir    string // of the cache
 
+	checking sync.Mutex // one module is checked at a time
+
 	mu       sync.Mutex
 	programs map[programKey]*program
 	idle     []*program          // without a user, oldest first
@@ -148,7 +150,11 @@ func (r *Runtime) compileAs(ctx context.Context, key programKey, module []byte) 
 	if err := r.linkCalls(ctx, m); err != nil {
 		return nil, compileError(err)
 	}
-	p.compiled, err = r.contained(ctx, m.Bytes)
+	p.compiled, err = contained(func() (wazero.CompiledModule, error) {
+		return kept(r, func() (wazero.CompiledModule, error) {
+			return r.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), m.Bytes)
+		})
+	})
 	if err != nil {
 		return nil, compileError(err)
 	}
@@ -163,16 +169,28 @@ func (r *Runtime) compileAs(ctx context.Context, key programKey, module []byte) 
 	return p, nil
 }
 
+// check reports why a module cannot be compiled, and compiles none: that may take the square of a function's length.
+// What wazero's interpreter makes of it takes its length alone, and holds it to the same rules.
+func (r *Runtime) check(ctx context.Context, module []byte) error {
+	r.checking.Lock() // what is made takes much memory
+	defer r.checking.Unlock()
+	m, err := rewrite.Rewrite(module)
+	if err != nil {
+		return err
+	}
+	reader := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features).WithDebugInfoEnabled(false))
+	_, err = contained(func() (wazero.CompiledModule, error) { return reader.CompileModule(ctx, m.Bytes) })
+	return errors.Join(err, reader.Close(ctx))
+}
+
 // contained compiles; a panic of the compiler's is an error like any other.
-func (r *Runtime) contained(ctx context.Context, module []byte) (m wazero.CompiledModule, err error) {
+func contained(compile func() (wazero.CompiledModule, error)) (m wazero.CompiledModule, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the compiler failed: %v", p)
 		}
 	}()
-	return kept(r, func() (wazero.CompiledModule, error) {
-		return r.wazero.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), module)
-	})
+	return compile()
 }
 
 // instantiate makes an instance of a module of this package's own.
