@@ -64,8 +64,11 @@ func (w *writer) function(body *reader, t FuncType) (code, error) {
 	decls := x.readLocals()
 	start := x.r.at
 	x.spare, x.results = uint32(x.locals), t.Results
-	loops := false
+	loops, branches := false, 0
 	x.each(func(op byte, in instr) {
+		if isBranch(op) {
+			branches++
+		}
 		x.calls = x.calls || op == opCall || op == opCallIndirect || op == opReturnCall || op == opReturnTable
 		loops = loops || op == opLoop
 		if x.Throws {
@@ -75,6 +78,9 @@ func (w *writer) function(body *reader, t FuncType) (code, error) {
 	extra := x.extra()
 	if x.locals+extra > maxLocals+3 {
 		x.r.fail("more than %d locals", maxLocals)
+	}
+	if w.branching += branches * branches; w.branching > maxBranching {
+		x.r.fail("compiling would take many minutes, by the square of the blocks and branches of each function; %d are in this one: split what is as long", branches)
 	}
 	if x.r.err != nil {
 		return nil, x.r.err
@@ -92,6 +98,15 @@ func (w *writer) function(body *reader, t FuncType) (code, error) {
 	}
 	x.leave()
 	return x.out, x.r.err
+}
+
+// isBranch reports whether an instruction begins a block of machine code.
+func isBranch(op byte) bool {
+	switch op {
+	case opBlock, opLoop, opIf, opElse, opTry, opCatch, opCatchAll, opTryTable, opBr, opBrIf, opBrTable:
+		return true
+	}
+	return false
 }
 
 func (x *rewriter) readLocals() (decls list) {

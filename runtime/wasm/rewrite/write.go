@@ -36,6 +36,7 @@ type writer struct {
 	helpers   list // bodies of functions that the module did not have
 	helperOf  map[string]uint32
 	exported  list
+	branching int // the squares of the blocks and branches of the functions so far
 }
 
 // The host's functions, in their order in the index space.
