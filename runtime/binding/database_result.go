@@ -7,6 +7,8 @@ import (
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // This file writes results as the JSON that becomes the Worker's objects:
@@ -169,7 +171,7 @@ func appendJSONFloat(b []byte, f float64) []byte {
 }
 
 // appendJSONString writes s as a JSON string; what is not UTF-8 becomes
-// U+FFFD.
+// U+FFFD, as engine.DecodeUTF8 counts them.
 func appendJSONString[T string | []byte](b []byte, s T) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -177,8 +179,13 @@ func appendJSONString[T string | []byte](b []byte, s T) []byte {
 		c := s[i]
 		switch {
 		case c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-			b = utf8.AppendRune(b, r)
+			sequence := []byte(s[i:min(i+utf8.UTFMax, len(s))])
+			n, ok := engine.UTF8Sequence(sequence)
+			if ok {
+				b = append(b, sequence[:n]...)
+			} else {
+				b = utf8.AppendRune(b, utf8.RuneError)
+			}
 			i += n
 			continue
 		case c == '"' || c == '\\':

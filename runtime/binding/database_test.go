@@ -99,6 +99,7 @@ func TestDatabaseValues(t *testing.T) {
 		{"SELECT at, on_ FROM v", nil, `[["2024-01-02 03:04:05",1]]`},
 		{"SELECT ?", []any{"\x00\"\\\n\u2028é\xff"}, "[[\"\\u0000\\\"\\\\\\u000a\u2028é\uFFFD\"]]"},
 		{"SELECT CAST(x'ff41' AS TEXT), '', x''", nil, "[[\"\uFFFDA\",\"\",[]]]"},
+		{"SELECT CAST(x'fffee28241' AS TEXT), CAST(x'f09f98' AS TEXT)", nil, "[[\"\uFFFD\uFFFD\uFFFDA\",\"\uFFFD\"]]"},
 		{"SELECT ?, ?, ?", []any{nil, "", []byte{}}, `[[null,"",[]]]`},
 		{"SELECT ?2, ?1", []any{1.0, 2.0}, `[[2,1]]`},
 		{"SELECT 1 WHERE 0", nil, `[]`},

@@ -254,6 +254,7 @@ func TestKVFromWorker(t *testing.T) {
 			`[{"n":[1]},{"n":[1]},{"value":{"n":[1]},"metadata":{"who":"é"},"cacheStatus":null}]`,
 		},
 		{"await KV.put(\"b\", new Uint8Array([1, 0, 255]).buffer); const b = await KV.get(\"b\", \"arrayBuffer\"); return [b instanceof ArrayBuffer, [...new Uint8Array(b)]]", `[true,[1,0,255]]`},
+		{"await KV.put(\"bad\", new Uint8Array([0x61, 0xff, 0xfe, 0xe2, 0x82, 0x62])); return [await KV.get(\"bad\"), (await KV.get([\"bad\"])).get(\"bad\")]", "[\"a\uFFFD\uFFFD\uFFFDb\",\"a\uFFFD\uFFFD\uFFFDb\"]"},
 		{"await KV.put(\"v\", new Uint8Array([9, 8, 7]).subarray(1)); return await new Response(await KV.get(\"v\", \"stream\")).arrayBuffer().then((b) => [...new Uint8Array(b)])", `[8,7]`},
 		{"await KV.put(\"s\", new Response(\"streamed\").body); return await KV.get(\"s\")", `"streamed"`},
 		{"await KV.put(\"e\", \"\"); return [await KV.get(\"e\"), (await KV.get(\"e\", \"arrayBuffer\")).byteLength]", `["",0]`},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"modernc.org/sqlite"
 
@@ -80,7 +79,7 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 			}
 			value := c.Bytes(2)
 			if value == nil {
-				value = []byte(strings.ToValidUTF8(c.String(2), "\uFFFD"))
+				value = []byte(c.String(2))
 			}
 			return on(c, "PUT", func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Put(ctx, key, value, o) })
 		},
@@ -232,9 +231,9 @@ func (r kvRead) value(entry *KVEntry) (any, error) {
 		if err := json.Unmarshal(entry.Value, new(json.RawMessage)); err != nil {
 			return nil, &engine.Error{Name: "SyntaxError", Message: fmt.Sprintf("the value of %q is not valid JSON: %v", entry.Key, err)}
 		}
-		return json.RawMessage(strings.ToValidUTF8(string(entry.Value), "\uFFFD")), nil
+		return json.RawMessage(engine.DecodeUTF8(entry.Value)), nil
 	case "text", "":
-		return strings.ToValidUTF8(string(entry.Value), "\uFFFD"), nil
+		return engine.DecodeUTF8(entry.Value), nil
 	default:
 		return entry.Value, nil
 	}

@@ -306,7 +306,7 @@ func (r *rewriter) text(raw []byte, last bool) []any {
 	r.textOpen = !last
 	raw = bytes.Clone(raw)
 	r.finish = func(edit []any) error { return r.around(edit, raw) }
-	return []any{eventText, handlers, decodeUTF8Exactly(raw), last}
+	return []any{eventText, handlers, engine.DecodeUTF8(raw), last}
 }
 
 // around writes a token with what its handlers put before, after or in place of
@@ -336,7 +336,7 @@ func (r *rewriter) comment(token *htmlToken) []any {
 		}
 		return r.around(edit, raw)
 	}
-	return []any{eventComment, handlers, decodeUTF8Exactly([]byte(token.text))}
+	return []any{eventComment, handlers, engine.DecodeUTF8([]byte(token.text))}
 }
 
 func (r *rewriter) doctype(token *htmlToken) []any {
@@ -395,7 +395,7 @@ func (r *rewriter) start(token *htmlToken) ([]any, error) {
 	tag := htmlToken{name: token.name, raw: bytes.Clone(token.raw), selfClosing: token.selfClosing}
 	attributes := make([]any, 0, 2*len(token.attributes))
 	for _, a := range token.attributes {
-		attributes = append(attributes, decodeUTF8Exactly([]byte(a.name)), decodeUTF8Exactly([]byte(a.value)))
+		attributes = append(attributes, engine.DecodeUTF8([]byte(a.name)), engine.DecodeUTF8([]byte(a.value)))
 		a.raw = bytes.Clone(a.raw)
 		tag.attributes = append(tag.attributes, a)
 	}

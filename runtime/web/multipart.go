@@ -41,7 +41,7 @@ func (h *Host) formFuncs() map[string]engine.Func {
 				if p.isFile {
 					flat = append(flat, p.name, p.body, p.filename, p.contentType)
 				} else {
-					flat = append(flat, p.name, decodeUTF8Exactly(p.body), nil, "")
+					flat = append(flat, p.name, engine.DecodeUTF8(p.body), nil, "")
 				}
 			}
 			return flat, nil
@@ -221,7 +221,7 @@ func (p *part) disposition(value string) error {
 		} else {
 			text, rest, _ = strings.Cut(after, ";")
 		}
-		text = decodeUTF8Exactly([]byte(unescape.Replace(text)))
+		text = engine.DecodeUTF8([]byte(unescape.Replace(text)))
 		switch strings.ToLower(strings.TrimSpace(key)) {
 		case "name":
 			p.name, p.isNamed = text, true

@@ -117,7 +117,7 @@ func decodeText(name string, b []byte, flags int64) (text string, rest []byte, e
 		if flags&decodeFatal != 0 && !utf8.Valid(b) {
 			return "", nil, errInvalidText(name)
 		}
-		text = decodeUTF8Exactly(b)
+		text = engine.DecodeUTF8(b)
 	case "utf-16le", "utf-16be":
 		text, rest = decodeUTF16(b, name == "utf-16be", stream)
 		bad = strings.ContainsRune(text, utf8.RuneError)
@@ -145,26 +145,7 @@ func errInvalidText(name string) error {
 // decodeUTF8 is the standard's "UTF-8 decode": without the byte order mark,
 // U+FFFD for what is ill-formed.
 func decodeUTF8(b []byte) string {
-	return strings.TrimPrefix(decodeUTF8Exactly(b), "\ufeff")
-}
-
-// decodeUTF8Exactly puts one U+FFFD for each maximal part of an ill-formed
-// sequence, as the standard counts them; Go's own conversion counts bytes.
-func decodeUTF8Exactly(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
-	}
-	var out strings.Builder
-	for len(b) > 0 {
-		n, ok := sequence(b)
-		if ok {
-			out.Write(b[:n])
-		} else {
-			out.WriteRune(utf8.RuneError)
-		}
-		b = b[n:]
-	}
-	return out.String()
+	return strings.TrimPrefix(engine.DecodeUTF8(b), "\ufeff")
 }
 
 // splitUTF8 cuts off an unfinished sequence at the end; the rest is a copy.
@@ -174,7 +155,7 @@ func splitUTF8(b []byte) (whole, rest []byte) {
 		if tail[0]&0xc0 == 0x80 {
 			continue
 		}
-		if n, ok := sequence(tail); !ok && n == len(tail) && unfinished(tail) {
+		if n, ok := engine.UTF8Sequence(tail); !ok && n == len(tail) && unfinished(tail) {
 			return b[:len(b)-back], append([]byte(nil), tail...)
 		}
 		break
@@ -183,43 +164,6 @@ func splitUTF8(b []byte) (whole, rest []byte) {
 }
 
 func unfinished(tail []byte) bool { return tail[0] >= 0xc2 && tail[0] <= 0xf4 }
-
-// sequence returns the length of the first sequence of b, or, when it is
-// ill-formed, of the part that one U+FFFD stands for (Encoding standard, 8.1.1).
-func sequence(b []byte) (n int, ok bool) {
-	lower, upper, need := byte(0x80), byte(0xbf), 0
-	switch c := b[0]; {
-	case c < 0x80:
-		return 1, true
-	case c >= 0xc2 && c <= 0xdf:
-		need = 1
-	case c >= 0xe0 && c <= 0xef:
-		need = 2
-		switch c {
-		case 0xe0:
-			lower = 0xa0
-		case 0xed:
-			upper = 0x9f
-		}
-	case c >= 0xf0 && c <= 0xf4:
-		need = 3
-		switch c {
-		case 0xf0:
-			lower = 0x90
-		case 0xf4:
-			upper = 0x8f
-		}
-	default:
-		return 1, false
-	}
-	for i := 1; i <= need; i++ {
-		if i >= len(b) || b[i] < lower || b[i] > upper {
-			return i, false
-		}
-		lower, upper = 0x80, 0xbf
-	}
-	return need + 1, true
-}
 
 // decodeUTF16 decodes pairs of bytes; a lone surrogate and an odd byte are
 // U+FFFD, unless more may follow.

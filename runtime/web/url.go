@@ -215,9 +215,9 @@ func decodeForm(s string) []string {
 
 func percentDecode(s string) string {
 	if !strings.ContainsAny(s, "%+") {
-		return decodeUTF8Exactly([]byte(s))
+		return engine.DecodeUTF8([]byte(s))
 	}
-	return decodeUTF8Exactly([]byte(unescapePercent(strings.ReplaceAll(s, "+", " "))))
+	return engine.DecodeUTF8([]byte(unescapePercent(strings.ReplaceAll(s, "+", " "))))
 }
 
 func hexDigit(c byte) int {

@@ -1,0 +1,64 @@
+package engine
+
+// This file reads UTF-8 as the Encoding standard does.
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// DecodeUTF8 puts one U+FFFD for each maximal part of an ill-formed
+// sequence, as the standard counts them; Go's own conversion counts bytes.
+func DecodeUTF8(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	var out strings.Builder
+	for len(b) > 0 {
+		n, ok := UTF8Sequence(b)
+		if ok {
+			out.Write(b[:n])
+		} else {
+			out.WriteRune(utf8.RuneError)
+		}
+		b = b[n:]
+	}
+	return out.String()
+}
+
+// UTF8Sequence returns the length of the first sequence of b, or, when it is
+// ill-formed, of the part that one U+FFFD stands for (Encoding standard, 8.1.1).
+func UTF8Sequence(b []byte) (n int, ok bool) {
+	lower, upper, need := byte(0x80), byte(0xbf), 0
+	switch c := b[0]; {
+	case c < 0x80:
+		return 1, true
+	case c >= 0xc2 && c <= 0xdf:
+		need = 1
+	case c >= 0xe0 && c <= 0xef:
+		need = 2
+		switch c {
+		case 0xe0:
+			lower = 0xa0
+		case 0xed:
+			upper = 0x9f
+		}
+	case c >= 0xf0 && c <= 0xf4:
+		need = 3
+		switch c {
+		case 0xf0:
+			lower = 0x90
+		case 0xf4:
+			upper = 0x8f
+		}
+	default:
+		return 1, false
+	}
+	for i := 1; i <= need; i++ {
+		if i >= len(b) || b[i] < lower || b[i] > upper {
+			return i, false
+		}
+		lower, upper = 0x80, 0xbf
+	}
+	return need + 1, true
+}
