@@ -48,6 +48,7 @@ func serialized(tag *htmlToken, name string, attributes []any, changed bool) []b
 	} else {
 		b.WriteString(name)
 	}
+	bare := b.Len()
 	if !changed {
 		for _, a := range tag.attributes {
 			b.WriteByte(' ')
@@ -71,7 +72,10 @@ func serialized(tag *htmlToken, name string, attributes []any, changed bool) []b
 		b.WriteString(key + `="` + strings.ReplaceAll(value, `"`, "&quot;") + `"`)
 	}
 	if tag.selfClosing {
-		b.WriteString(" /")
+		if b.Len() > bare {
+			b.WriteByte(' ')
+		}
+		b.WriteByte('/')
 	}
 	b.WriteByte('>')
 	return b.Bytes()

@@ -117,8 +117,8 @@ func (s *selectorSet) match(m *matchable, parent marks) (own marks, handlers []i
 // attributeTest makes the test of an attribute selector with a value.
 func attributeTest(name, operator, value, flag string) selectorTest {
 	compare := attributeOperator(operator, value)
-	folded := attributeOperator(operator, strings.ToLower(value))
-	ignoring := func(of string) bool { return folded(strings.ToLower(of)) }
+	folded := attributeOperator(operator, lowered([]byte(value)))
+	ignoring := func(of string) bool { return folded(lowered([]byte(of))) }
 	return func(m *matchable) bool {
 		of, found := m.attribute(name)
 		if !found {

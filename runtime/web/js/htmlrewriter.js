@@ -6,7 +6,7 @@ import { decode, encode } from "./encoding.js";
 import { get } from "./headers.js";
 import { define, dress, guarded, need } from "./idl.js";
 import { head, isResponse, rebodied } from "./response.js";
-import { isStream, streamOf } from "./streams.js";
+import { asText, isStream, streamOf } from "./streams.js";
 
 const ELEMENT = { element: 1, comments: 2, text: 4 }, DOCUMENT = { doctype: 8, comments: 2, text: 4, end: 16 };
 
@@ -168,7 +168,7 @@ class Run {
     if (isStream(source)) {
       this.#reader ??= source.getReader();
       const { done, value } = await this.#reader.read();
-      if (!done) host.html_write(this.#id, bytesIn(value));
+      if (!done) host.html_write(this.#id, asText(value));
       return !done;
     }
     this.#source = null;
@@ -182,7 +182,7 @@ class Run {
       this.#insert = null;
       return null;
     }
-    const bytes = bytesIn(value);
+    const bytes = asText(value);
     return host.html_encode(this.#id, isHTML ? bytes : encode(host.html_escape(decode(bytes))));
   }
   cancel(reason) {
@@ -195,13 +195,6 @@ class Run {
     this.#insert?.[0].cancel(reason).catch(() => {});
     for (const stream of this.#parts.streams.values()) stream.cancel(reason).catch(() => {});
   }
-}
-
-function bytesIn(value) {
-  if (typeof value === "string") throw new TypeError("This ReadableStream did not return bytes.");
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  throw new TypeError("This ReadableStream did not return bytes.");
 }
 
 const STALE = "This content token is no longer valid. Content tokens are only valid during the execution of the relevant content handler.";
@@ -241,6 +234,7 @@ function change(state, at, value) {
 
 function insert(token, at, args, first, method) {
   const state = live(token);
+  refuseStream(token, args[0]);
   if (args.length === 0) throw new TypeError(`Failed to execute '${method}' on '${token[Symbol.toStringTag]}': parameter 1 is not of type 'string or ReadableStream or Response'.`);
   const item = [contentValue(args[0], state.parts), isHTML(args[1], token, method)];
   const list = state.edit?.[at] ?? [];
@@ -276,9 +270,17 @@ function contentValue(value, parts) {
   return id;
 }
 
+// The platform takes text alone beside comments, in their place and at the end of a document.
+function refuseStream(token, content) {
+  if ((token instanceof Comment || token instanceof DocumentEnd) && (isStream(content) || isResponse(content))) {
+    throw new TypeError(`${token[Symbol.toStringTag]}: a ReadableStream or Response is not taken as content here; give its text`);
+  }
+}
+
 // Replaces what stands at a place by nothing, or by one content.
 function drop(token, args, method) {
   const state = live(token);
+  if (args !== undefined) refuseStream(token, args[0]);
   const replacement = args === undefined ? null : [contentValue(args[0], state.parts), isHTML(args[1], token, method)];
   change(state, REMOVED, true);
   change(state, REPLACEMENT, replacement);
@@ -292,9 +294,9 @@ class Element extends Token {
     checkName(name, "tag");
     if (!/^[A-Za-z]/.test(name)) throw new TypeError("Parser error: The first character of the tag name should be an ASCII alphabetical character.");
     change(state, NAME, name);
-    state.name = name.toLowerCase();
+    state.name = lowered(name);
   }
-  get attributes() { return attributesIterator(live(this)); }
+  get attributes() { return new AttributesIterator(live(this)); }
   get removed() { return live(this).removed || !!live(this).edit?.[REMOVED]; }
   get namespaceURI() { return live(this).uri; }
   getAttribute(name) {
@@ -308,12 +310,13 @@ class Element extends Token {
   }
   setAttribute(name, value) {
     need(arguments.length, 2, "Element.setAttribute");
-    const state = live(this), { attributes } = state, key = `${name}`.toLowerCase(), text = `${value}`.toWellFormed();
+    const state = live(this), { attributes } = state, key = lowered(`${name}`), text = `${value}`.toWellFormed();
     checkName(key, "attribute");
     const at = find(attributes, key);
     if (at < 0) attributes.push(key, text, -1);
     else attributes.splice(at, 3, key, text, sameName(attributes[at + 2]));
     change(state, ATTRIBUTES, attributes);
+    state.changes++;
     return this;
   }
   removeAttribute(name) {
@@ -323,6 +326,7 @@ class Element extends Token {
       state.attributes.splice(at, 3);
       change(state, ATTRIBUTES, state.attributes);
     }
+    state.changes++;
     return this;
   }
   before(content, options) { return insert(this, BEFORE, arguments, false, "before"); }
@@ -377,28 +381,35 @@ function checkName(name, what) {
 // The index of an attribute that has a new value and its name as it was written, viewBox and not viewbox.
 function sameName(index) { return index < 0 ? index : -2 - index; }
 
+// HTML tells only letters of ASCII from their capitals.
+function lowered(name) { return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()); }
+
 function find(attributes, name) {
-  const key = `${name}`.toLowerCase();
+  const key = lowered(`${name}`);
   for (let at = 0; at < attributes.length; at += 3) if (attributes[at] === key) return at;
   return -1;
 }
 
+// An iterator ends with the next setAttribute or removeAttribute of its element, as on the platform.
 class AttributesIterator {
-  #attributes;
+  #of;
+  #changes;
   #at = 0;
-  constructor(attributes) { this.#attributes = attributes; }
+  constructor(state) {
+    this.#of = state;
+    this.#changes = state.changes;
+  }
   next() {
-    const at = this.#at, list = this.#attributes;
-    if (at >= list.length) return { value: undefined, done: true };
+    const at = this.#at, { attributes, changes } = this.#of;
+    if (changes !== this.#changes) throw new Error("The attributes of this element have been modified during iteration. You must create a new iterator after modifying attributes.");
+    if (at >= attributes.length) return { value: undefined, done: true };
     this.#at = at + 3;
-    return { value: [list[at], list[at + 1]], done: false };
+    return { value: [attributes[at], attributes[at + 1]], done: false };
   }
   [Symbol.iterator]() { return this; }
 }
 
 Object.setPrototypeOf(AttributesIterator.prototype, Iterator.prototype);
-
-function attributesIterator(state) { return new AttributesIterator(state.attributes.slice()); }
 
 class EndTag extends Token {
   get name() { return live(this).name; }
@@ -469,7 +480,7 @@ function tokenOf(event, parts) {
     case 1: {
       const attributes = [];
       for (let at = 0; at < third.length; at += 2) attributes.push(third[at], third[at + 1], at / 2);
-      return new Element({ edit: null, parts, name: first, uri: second, attributes, removed, holds });
+      return new Element({ edit: null, parts, name: first, uri: second, attributes, changes: 0, removed, holds });
     }
     case 2: return new Comment({ edit: null, parts, text: first });
     case 3: return new Text({ edit: null, parts, text: first, last: second });
