@@ -44,6 +44,25 @@ export default { fetch() { return Response.json([early, process.env.API_KEY, Obj
 	}
 }
 
+// TestLongDelays waits for what is far away, as the platform does and the timers
+// of a Worker without the flag.
+func TestLongDelays(t *testing.T) {
+	w := start(t, `export default { async fetch() {
+  const seen = [];
+  for (const delay of [Infinity, 2 ** 31, 2 ** 32 + 1]) {
+    setTimeout(() => seen.push(delay), delay);
+    setInterval(() => seen.push(delay), delay);
+    scheduler.wait(delay).then(() => seen.push(delay));
+  }
+  for (const delay of [NaN, -Infinity, 0.9, undefined]) setTimeout(() => seen.push(String(delay)), delay);
+  await new Promise((done) => setTimeout(done, 20));
+  return Response.json(seen);
+} };`, pagesruntime.WorkerOptions{Bindings: &binding.Set{}})
+	if got, want := get(t, w, "/"), `["NaN","-Infinity","0.9","undefined"]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestContexts keeps the contexts of requests apart that are answered at the
 // same time by one isolate, also after one of them enters without leaving.
 func TestContexts(t *testing.T) {

@@ -8,7 +8,7 @@ const open = new Map(); // timers by the web's id
 /** What setTimeout and setInterval of Node.js return. */
 export class Timeout {
   constructor(callback, delay, args, repeat) {
-    this._idleTimeout = delay >= 1 && delay <= 2 ** 31 - 1 ? Math.trunc(delay) : 1;
+    this._idleTimeout = delay >= 1 ? Math.trunc(delay) : 1; // beyond 32 bits too, as on the platform; Node.js makes that 1
     this._onTimeout = callback;
     this._repeat = repeat ? this._idleTimeout : null;
     this._destroyed = false;
