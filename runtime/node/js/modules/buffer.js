@@ -117,7 +117,8 @@ function fromObject(value) {
 Object.defineProperties(Buffer, Object.getOwnPropertyDescriptors({
   poolSize: 8192,
   from: function from(value, encodingOrOffset, length) {
-    if (typeof value === "string") return encode(value, encodingOf(encodingOrOffset));
+    const encoding = typeof encodingOrOffset === "string" ? encodingOrOffset : undefined;
+    if (typeof value === "string") return encode(value, encodingOf(encoding));
     if (typeof value === "object" && value !== null) {
       if (isAnyBuffer(value)) return fromBuffer(value, encodingOrOffset, length);
       if (isBytes(value)) return new FastBuffer(value);
@@ -129,7 +130,7 @@ Object.defineProperties(Buffer, Object.getOwnPropertyDescriptors({
       if (made !== undefined) return made;
       if (typeof value[Symbol.toPrimitive] === "function") {
         const text = value[Symbol.toPrimitive]("string");
-        if (typeof text === "string") return encode(text, encodingOf(encodingOrOffset));
+        if (typeof text === "string") return encode(text, encodingOf(encoding));
       }
     }
     throw NodeError(TypeError, "ERR_INVALID_ARG_TYPE", invalidType("first argument", ["string", "Buffer", "ArrayBuffer", "Array", "an Array-like Object"], value).message
@@ -171,6 +172,7 @@ Object.defineProperties(Buffer, Object.getOwnPropertyDescriptors({
     for (let i = 0; i < list.length; i++) {
       if (!isBytes(list[i])) throw invalidType(`list[${i}]`, ["Buffer", "Uint8Array"], list[i]);
     }
+    if (list.length === 0) return new FastBuffer(0); // whatever the length
     if (total === undefined) total = list.reduce((sum, item) => sum + item.length, 0);
     else needInteger(total, "length", 0);
     const out = new FastBuffer(total);
