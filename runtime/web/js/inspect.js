@@ -266,9 +266,9 @@ function objectShape(c, value, level, name, tag, keys, typed) {
   const braces = ["{", "}"];
   let base = "", entries = () => [];
   if (types.isArgumentsObject(value)) {
-    return { braces: ["[Arguments] [", "]"], keys: keys.filter((key) => !isIndex(key)), entries: () => arrayEntries(c, value, level), array: true, bare: value.length === 0 ? "[Arguments] []" : undefined };
-  }
-  if (typeof value === "function") {
+    braces[0] = "[Arguments] {";
+    if (keys.length === 0) return { bare: "[Arguments] {}" };
+  } else if (typeof value === "function") {
     base = functionText(value, name, tag);
     if (keys.length === 0) return { bare: c.stylize(base, "special") };
   } else if (types.isRegExp(value)) {
@@ -391,13 +391,28 @@ function errorText(c, error, name, tag, keys) {
   for (const key of ["cause", "errors"]) {
     if (Object.hasOwn(error, key) && (key === "cause" || Array.isArray(error.errors)) && !keys.includes(key)) keys.push(key);
   }
-  if (name !== null && !text.startsWith(name) && heading !== name && text.startsWith(heading) && /Error$/.test(heading)) text = `${name}${text.slice(heading.length)}`;
-  if (name === null) text = `[${heading}: null prototype]${text.slice(heading.length)}`;
-  else if (tag !== "" && tag !== name && !text.includes(`[${tag}]`)) text = text.replace(name, `${name} [${tag}]`);
+  text = named(text, heading, name, tag);
   const stackAt = error.message ? text.indexOf(`${error.message}`) + `${error.message}`.length : 0;
   if (text.indexOf("\n    at", Math.max(0, stackAt)) === -1) text = `[${text.trimEnd()}]`;
   if (c.indent !== 0) text = text.replaceAll("\n", `\n${" ".repeat(c.indent)}`);
   return { base: text.trimEnd(), keys };
+}
+
+// An error's text with its class before its name, where the name does not tell
+// of it: Error [CustomError], DOMException [AbortError]; as Node.js has it.
+function named(text, heading, name, tag) {
+  let length = heading.length, fallback = "Error";
+  if (name === null) {
+    fallback = (/^([A-Z][a-z_ A-Z0-9[\]()-]+)(?::|\n\s+at)/.exec(text) ?? /^([a-z_A-Z0-9-]*Error)$/.exec(text))?.[1] ?? "";
+    length = fallback.length;
+    fallback ||= "Error";
+  } else if (!heading.endsWith("Error") || !text.startsWith(heading) || !(text.length === length || text[length] === ":" || text[length] === "\n")) {
+    return text;
+  }
+  const prefix = prefixOf(name, tag, fallback).slice(0, -1);
+  if (heading === prefix) return text;
+  if (!prefix.includes(heading)) return `${prefix} [${heading}]${text.slice(length)}`;
+  return length === 0 ? `${prefix}: ${text}` : `${prefix}${text.slice(length)}`;
 }
 
 function raw(c, value, level, typed) {
