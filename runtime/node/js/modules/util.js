@@ -1,9 +1,10 @@
 // https://nodejs.org/api/util.html
-import { call, internals, load } from "node:internal/host";
+import { internals, load } from "node:internal/host";
 import { invalidType, invalidValue, needBoolean, needFunction, needInteger, needObject, needSignal, needString, NodeError } from "node:internal/errors";
 import { deepEqual } from "node:internal/equal";
 import { format, formatWithOptions, inspect, stripVTControlCharacters } from "node:internal/inspect";
 import { MIMEParams, MIMEType } from "node:internal/mime";
+import { shortest } from "node:internal/myers";
 import parseArguments from "node:internal/parseargs";
 import systemErrors from "node:internal/systemerrors";
 import types from "node:util/types";
@@ -140,7 +141,7 @@ export function getCallSites(count = 10) {
 export const getCallSite = getCallSites;
 
 /** text with the escape sequences of a style or of several. */
-export function styleText(style, text, { validateStream = true, stream } = {}) {
+export function styleText(style, text, { validateStream = true, stream = load("node:process").stdout } = {}) {
   needString(text, "text");
   needBoolean(validateStream, "options.validateStream");
   let before = "", after = "";
@@ -151,7 +152,7 @@ export function styleText(style, text, { validateStream = true, stream } = {}) {
     before += `\u001b[${codes[0]}m`;
     after = `\u001b[${codes[1]}m${after}`;
   }
-  return validateStream && stream !== undefined && !stream.isTTY ? text : `${before}${text}${after}`;
+  return validateStream && !stream?.isTTY ? text : `${before}${text}${after}`;
 }
 
 /** The variables of a .env file's text. */
@@ -176,12 +177,14 @@ export function convertProcessSignalToExitCode(signal) {
 }
 export function setTraceSigInt() {}
 
-/** Whether the values differ, piece by piece. */
+/** The shortest way from one text, or list of texts, to another. */
 export function diff(actual, expected) {
-  const [a, b] = [actual, expected].map((value) => (typeof value === "string" ? value.split("") : value));
-  if (!Array.isArray(a) || !Array.isArray(b)) throw invalidType("actual", ["string", "Array"], actual);
-  if (a.length === b.length && a.every((value, i) => value === b[i])) return [];
-  return call("diff", a.map(String), b.map(String));
+  if (actual === expected) return [];
+  for (const [name, value] of Object.entries({ actual, expected })) {
+    if (Array.isArray(value)) value.forEach((item, i) => needString(item, `${name}[${i}]`));
+    else needString(value, name);
+  }
+  return shortest(actual, expected);
 }
 
 const all = {
