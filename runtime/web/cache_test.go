@@ -58,6 +58,7 @@ const seen = async (headers = {}, method = "GET", options) => { const r = await 
 		{`await kept({ headers: day }, "1"); await kept({ headers: { "cache-control": "no-store" } }, "2"); return (await seen())[1];`, `"1"`},
 		{`await kept({ headers: day }, "1"); await kept({ headers: day }, "2"); return (await seen())[1];`, `"2"`},
 		{`await kept({ headers: day }, ReadableStream.from([new Uint8Array([97]), new Uint8Array([98])])); return [await seen(), await seen()];`, `[[200,"ab",null],[200,"ab",null]]`},
+		{`await cache.put(url, new Response(new ReadableStream({ start(c) { c.enqueue("é"); c.enqueue(new Uint8Array([33])); c.close(); } }), { headers: day })); return (await seen())[1];`, `"é!"`},
 		{`await cache.put(url, new Response(request.body, { headers: day })); return (await seen())[1];`, `"{\"sent\":true}"`},
 		{
 			`await kept({ headers: day }, "0123456789"); return [await seen({ range: "bytes=2-4" }), await seen({ range: "bytes=-3" }), await seen({ range: "bytes=8-" }), await seen({ range: "bytes=20-" }), await seen({ range: "junk" }), await seen({ range: "bytes=0-1,3-4" })];`,

@@ -7,7 +7,7 @@ import { get } from "./headers.js";
 import { attribute, define, guarded } from "./idl.js";
 import { isRequest, target } from "./request.js";
 import { head, isResponse, kept } from "./response.js";
-import { isStream, pump } from "./streams.js";
+import { asText, isStream, pump } from "./streams.js";
 
 const token = {};
 const MAX_CACHED = 16 * 2 ** 20; // as in Go
@@ -65,7 +65,7 @@ async function readCached(stream) {
       pieces.push(bytes);
       size += bytes.byteLength;
       if (size > MAX_CACHED) throw enough;
-    });
+    }, null, asText);
   } catch (error) {
     if (error !== enough) throw error;
   }
