@@ -246,7 +246,7 @@ async function readAtLeast(least, view) {
 
 async function fill(reader, least, view) {
   const { buffer, byteOffset: start, byteLength, BYTES_PER_ELEMENT: size, constructor: View } = view;
-  const wanted = Number(least) * size;
+  const wanted = +least * size;
   if (!(wanted > 0 && wanted <= byteLength)) throw new TypeError(`Requested invalid minimum number of bytes to read (${least}).`);
   let rest = new Uint8Array(buffer, start, byteLength), filled = 0;
   for (;;) {
@@ -403,6 +403,13 @@ function measureBranches() {
   ReadableStream.prototype.tee = tee;
 }
 
+// The package rejects with a text where there is nothing to pipe to, and with a TypeError for null.
+function refuseNothing() {
+  const { pipeTo: pipe } = ReadableStream.prototype;
+  const { pipeTo } = { pipeTo(destination, options = {}) { return apply(pipe, this, [destination ?? null, options]); } };
+  ReadableStream.prototype.pipeTo = pipeTo;
+}
+
 const { apply } = Reflect;
 const { then } = Promise.prototype;
 const settled = Promise.resolve();
@@ -423,6 +430,7 @@ export function install() {
   }
   writeLater();
   measureBranches();
+  refuseNothing();
   define("TextEncoderStream", TextEncoderStream);
   define("TextDecoderStream", TextDecoderStream);
   Object.defineProperty(ReadableStreamBYOBReader.prototype, "readAtLeast", { value: readAtLeast, writable: true, enumerable: true, configurable: true });
