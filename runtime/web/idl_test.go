@@ -69,6 +69,11 @@ func TestGlobalOperations(t *testing.T) {
 // What callbacks throw reaches the listeners of "error", from microtasks too.
 func TestMicrotaskFailure(t *testing.T) {
 	try(t, web.Options{}, []snippet{
+		{`const key = await crypto.subtle.importKey("raw", new Uint8Array(4), "PBKDF2", false, ["deriveBits"]), derive = (iterations, length) => crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-256", salt: new Uint8Array(1), iterations }, key, length);
+		const [a] = Object.values(new WebSocketPair()); a.accept();
+		const takes = [() => new Response("", { status: 200n }), () => Response.redirect("https://a.test", 302n), () => AbortSignal.timeout(1n), () => new File([], "n", { lastModified: 1n }), () => new Blob(["a"]).slice(0n), () => performance.mark("x", { startTime: 1n }), () => a.close(1000n), () => new QuotaExceededError("", { quota: 1n }),
+		  () => new CloseEvent("x", { code: 1n }), () => new ErrorEvent("x", { lineno: 1n }), () => new WebAssembly.Memory({ initial: 1n }), () => new Response("hello").body.getReader({ mode: "byob" }).readAtLeast(1n, new Uint8Array(2)), () => derive(1n, 8), () => derive(1, 8n)];
+		const out = []; for (const f of takes) out.push(await (async () => f())().then(() => String(f), (e) => e.name)); return [...new Set(out)]`, `["TypeError"]`},
 		{`const seen = []; addEventListener("error", (e) => { seen.push(e.message); e.preventDefault(); }); queueMicrotask(() => { throw new RangeError("late"); }); await scheduler.wait(1); return seen`, `["Uncaught RangeError: late"]`},
 		{`queueMicrotask({ call() {} })`, `TypeError: queueMicrotask: the callback is not a function`},
 		{`const order = []; queueMicrotask(() => order.push(1)); Promise.resolve().then(() => order.push(2)); queueMicrotask(() => order.push(3)); await scheduler.wait(1); return order`, `[1,2,3]`},
@@ -141,6 +146,11 @@ func TestDictionaries(t *testing.T) {
 		{makers + `delete makers.observe; for (const f of Object.values(makers)) for (const v of [undefined, null, {}, [], () => {}]) f(v); return "fine"`, `"fine"`},
 		{`const seen = []; for (const delay of [Infinity, 2 ** 31, 2 ** 32 + 1, 1e300, NaN, -Infinity, -5, "x", {}, 0.9, undefined, null]) setTimeout(() => seen.push(String(delay)), delay); await scheduler.wait(20); return seen`, `["NaN","-Infinity","-5","x","[object Object]","0.9","undefined","null"]`},
 		{`return [() => setTimeout(() => {}, 1n), () => setTimeout(() => {}, Symbol()), () => setInterval(() => {}, { valueOf() { throw new RangeError("mine"); } })].map((f) => { try { f(); } catch (e) { return e.name; } })`, `["TypeError","TypeError","RangeError"]`},
+		{`const key = await crypto.subtle.importKey("raw", new Uint8Array(4), "PBKDF2", false, ["deriveBits"]), derive = (iterations, length) => crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-256", salt: new Uint8Array(1), iterations }, key, length);
+		const [a] = Object.values(new WebSocketPair()); a.accept();
+		const takes = [() => new Response("", { status: 200n }), () => Response.redirect("https://a.test", 302n), () => AbortSignal.timeout(1n), () => new File([], "n", { lastModified: 1n }), () => new Blob(["a"]).slice(0n), () => performance.mark("x", { startTime: 1n }), () => a.close(1000n), () => new QuotaExceededError("", { quota: 1n }),
+		  () => new CloseEvent("x", { code: 1n }), () => new ErrorEvent("x", { lineno: 1n }), () => new WebAssembly.Memory({ initial: 1n }), () => new Response("hello").body.getReader({ mode: "byob" }).readAtLeast(1n, new Uint8Array(2)), () => derive(1n, 8), () => derive(1, 8n)];
+		const out = []; for (const f of takes) out.push(await (async () => f())().then(() => String(f), (e) => e.name)); return [...new Set(out)]`, `["TypeError"]`},
 		{`const seen = []; addEventListener("error", (e) => { seen.push(e.message); e.preventDefault(); }); reportError("plain"); reportError(new TypeError("typed")); return seen`, `["Uncaught plain","Uncaught TypeError: typed"]`},
 	})
 }

@@ -34,7 +34,7 @@ export class AbortSignal extends EventTarget {
   }
   static timeout(milliseconds) {
     need(arguments.length, 1, "AbortSignal.timeout");
-    const ms = Number(milliseconds);
+    const ms = +milliseconds;
     if (!(Number.isFinite(ms) && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER)) {
       throw new TypeError("AbortSignal.timeout: the number of milliseconds is out of range");
     }

@@ -100,7 +100,7 @@ function convert(type, value, member) {
       return value.slice();
     case "k": return slotsOf(value).handle;
     case "s": return `${value}`;
-    default: return inRange(Number(value), SIZES[type], member);
+    default: return inRange(+value, SIZES[type], member);
   }
 }
 

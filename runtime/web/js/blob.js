@@ -56,7 +56,7 @@ export class File extends Blob {
     need(arguments.length, 2, "File constructor");
     super(parts, options);
     this.#name = `${name}`.toWellFormed();
-    this.#modified = options?.lastModified === undefined ? Date.now() : Math.trunc(Number(options.lastModified)) || 0;
+    this.#modified = options?.lastModified === undefined ? Date.now() : Math.trunc(+options.lastModified) || 0;
   }
   get name() { return this.#name; }
   get lastModified() { return this.#modified; }
@@ -74,7 +74,7 @@ function settle(f) {
 function typeOf(type) { return /^[\x20-\x7e]*$/.test(type) ? type.toLowerCase() : ""; }
 
 function bound(at, size) {
-  const n = toEven(Number(at));
+  const n = toEven(+at);
   return n < 0 ? Math.max(size + n, 0) : Math.min(n, size);
 }
 

@@ -88,7 +88,7 @@ class SubtleCrypto {
     begin(this, arguments, 2, "deriveBits");
     algorithm = identifier(algorithm);
     const slots = slotsOf(baseKey);
-    const bits = length === null ? null : Number(length) >>> 0;
+    const bits = length === null ? null : +length >>> 0;
     const { name, params } = normalize("deriveBits", algorithm);
     return host.crypto_derive(permit(slots, name, "deriveBits"), params, bits).buffer;
   }

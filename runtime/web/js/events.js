@@ -37,7 +37,7 @@ function eventClass(name, fields, check) {
 }
 
 const any = (value) => value, text = (value) => `${value}`, wellFormed = (value) => `${value}`.toWellFormed();
-const unsigned = (bits) => (value) => { const n = Math.trunc(Number(value)); return Number.isFinite(n) ? ((n % 2 ** bits) + 2 ** bits) % 2 ** bits : 0; };
+const unsigned = (bits) => (value) => { const n = Math.trunc(+value); return Number.isFinite(n) ? ((n % 2 ** bits) + 2 ** bits) % 2 ** bits : 0; };
 const nothing = () => null, empty = () => "", zero = () => 0;
 
 const ports = (value) => {

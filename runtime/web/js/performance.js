@@ -64,7 +64,7 @@ for (const name of [
 }
 
 function time(value) {
-  const ms = Number(value);
+  const ms = +value;
   if (!Number.isFinite(ms)) throw new TypeError("Performance: a time is not a finite number");
   return ms;
 }

@@ -18,7 +18,7 @@ export class QuotaExceededError extends DOMException {
 
 function amount(value, name) {
   if (value === undefined) return null;
-  const number = Number(value);
+  const number = +value;
   if (!Number.isFinite(number)) throw new TypeError(`QuotaExceededError: ${name} is not a finite number`);
   if (number < 0) throw new RangeError(`QuotaExceededError: ${name} is negative`);
   return number;

@@ -125,7 +125,7 @@ function apply(state, init) {
 }
 
 function unsignedShort(value) {
-  const n = Math.trunc(Number(value));
+  const n = Math.trunc(+value);
   return Number.isFinite(n) ? ((n % 65536) + 65536) % 65536 : 0;
 }
 

@@ -131,7 +131,7 @@ function optionsOf(value) {
 
 // https://webidl.spec.whatwg.org/#EnforceRange for an unsigned long, in V8's words.
 function indexOf(value, what) {
-  const n = Math.trunc(Number(value));
+  const n = Math.trunc(+value);
   if (!Number.isFinite(n)) throw new TypeError(`${what}: Index must be convertible to a valid number`);
   if (n < 0) throw new TypeError(`${what}: Index must be non-negative`);
   if (n >= 2 ** 32) throw new TypeError(`${what}: Index must be in the unsigned long range`);

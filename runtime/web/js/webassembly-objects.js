@@ -11,7 +11,7 @@ const U32 = 2 ** 32 - 1, PAGES = 65536, ELEMENTS = 10_000_000;
 
 // https://webidl.spec.whatwg.org/#EnforceRange for an unsigned long.
 function enforce(value, what) {
-  const n = Math.trunc(Number(value));
+  const n = Math.trunc(+value);
   if (!(n >= 0 && n <= U32)) throw new TypeError(`${what}: value ${String(value)} is ${n < 0 ? "below the lower" : n > U32 ? "above the upper" : "not within the"} bound${n < 0 || n > U32 ? "" : "s"}`);
   return n + 0;
 }

@@ -161,7 +161,7 @@ function closing(code, reason) {
     if (reason !== undefined) throw new DOMException("If you specify a WebSocket close reason, you must also specify a code.", "InvalidAccessError");
     return NO_STATUS;
   }
-  const status = Math.trunc(Number(code)) || 0;
+  const status = Math.trunc(+code) || 0;
   if (status < 1000 || status > 4999 || status === 1004 || status === 1005 || status === 1006 || status === 1015) {
     throw new DOMException(`Invalid WebSocket close code: ${status}.`, "InvalidAccessError");
   }
