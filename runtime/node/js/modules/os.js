@@ -1,3 +1,10 @@
-// As the package unenv has it.
+// As the package unenv has it, with the platform's names where that has none.
+import all from "unenv/node/os";
+
 export * from "unenv/node/os";
-export { default } from "unenv/node/os";
+
+export const arch = () => "x64";
+export const machine = () => "x86_64";
+export const hostname = () => "localhost";
+
+export default { ...all, arch, hostname, machine };
