@@ -102,6 +102,7 @@ func TestFetch(t *testing.T) {
 		{`return await (await fetch("{B}/echo", { method: "POST", body: "text", headers: { authorization: "x", cookie: "c" } })).text()`, `"POST /echo ct=text/plain;charset=UTF-8 auth=x cookie=c ua= len=4 body=text"`},
 		{`return await (await fetch("{B}/echo", { method: "PUT", body: new Uint8Array([65]), headers: { "user-agent": "me", "content-length": "99", host: "evil.test" } })).text()`, `"PUT /echo ct= auth= cookie= ua=me len=1 body=A"`},
 		{`return await (await fetch("{B}/echo", { method: "POST", body: ReadableStream.from([new Uint8Array([65]), new Uint8Array([66])]) })).text()`, `"POST /echo ct= auth= cookie= ua= len=-1 body=AB"`},
+		{`return await (await fetch("{B}/echo", { method: "POST", body: ReadableStream.from(["é", new Uint8Array([66])]) })).text()`, `"POST /echo ct= auth= cookie= ua= len=-1 body=éB"`},
 		{`return await (await fetch(new Request("{B}/echo", request))).text()`, `"POST /echo ct=application/json auth= cookie= ua=Go-http-client/1.1 len=13 body={\"sent\":true}"`},
 		{`return await (await fetch("{B}/echo", { method: "POST", body: new ReadableStream({ pull() { throw new Error("source") } }) })).text().catch(e => e.name)`, `/source/`},
 		{`const { readable, writable } = new FixedLengthStream(2); const w = writable.getWriter(); w.write(new Uint8Array([65, 66])); w.close(); return (await (await fetch("{B}/echo", { method: "POST", body: readable })).text()).slice(-13)`, `"len=2 body=AB"`},

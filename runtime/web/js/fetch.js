@@ -7,7 +7,7 @@ import { get } from "./headers.js";
 import { need, operation } from "./idl.js";
 import { Request, isRequest, target } from "./request.js";
 import { fetched, upgraded } from "./response.js";
-import { isStream, lengthOf, pump } from "./streams.js";
+import { asText, isStream, lengthOf, pump } from "./streams.js";
 import { located, placed, position } from "./trace.js";
 import { dial } from "./websocket.js";
 
@@ -76,7 +76,7 @@ async function handshake(token, { url, list, redirect, signal }) {
 }
 
 function upload(token, stream, signal) {
-  pump(stream, (bytes) => host.fetch_upload(token, bytes), signal)
+  pump(stream, (bytes) => host.fetch_upload(token, bytes), signal, asText)
     .then(() => host.fetch_upload_end(token, null), (error) => host.fetch_upload_end(token, `${error}`))
     .catch(() => {}); // the answer to fetch tells of it
 }
