@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -91,7 +92,7 @@ func ParseMessage(raw json.RawMessage) Message {
 	if jsonv2.Unmarshal(raw, &wire) != nil || wire.Version != "2.0" {
 		return m
 	}
-	named := wire.ID != nil && (wire.ID.Kind() == '"' || wire.ID.Kind() == '0' && !bytes.ContainsAny(wire.ID, ".eE"))
+	named := wire.ID != nil && (wire.ID.Kind() == '"' || exact(wire.ID))
 	if wire.Method == nil {
 		m.Valid = named && (wire.Result == nil) != (wire.Error == nil)
 		return m
@@ -103,6 +104,13 @@ func ParseMessage(raw json.RawMessage) Message {
 	m.Valid = m.Method != "" && (named || wire.ID == nil)
 	m.readParams(wire.Params)
 	return m
+}
+
+// exact reports whether an id is an integer that every JSON reader keeps whole: the answer
+// to another one would have the id of another request.
+func exact(id jsontext.Value) bool {
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	return err == nil && -maxInteger <= n && n <= maxInteger
 }
 
 // readParams reads what of the parameters concerns the way of a message.

@@ -231,7 +231,7 @@ func (s *Service) exchangeOne(r *http.Request, m toolapi.Message) mcpReply {
 	w := &recorder{header: http.Header{}}
 	s.mcp.ServeHTTP(w, r)
 	if strings.HasPrefix(w.header.Get("Content-Type"), "application/json") {
-		return mcpReply{w.status, bytes.TrimSpace(w.body.Bytes())}
+		return mcpReply{w.status, inOurWords(m, bytes.TrimSpace(w.body.Bytes()))}
 	}
 	reply := mcpReply{status: w.status}
 	if m.ID == nil || w.status < http.StatusBadRequest {
@@ -245,6 +245,21 @@ func (s *Service) exchangeOne(r *http.Request, m toolapi.Message) mcpReply {
 	}
 	reply.body = rpcError(m.ID, code, text, nil)
 	return reply
+}
+
+// inOurWords is a reply of the SDK, which names its own types to who sent parameters that it cannot read.
+func inOurWords(m toolapi.Message, reply []byte) []byte {
+	const unread = "handling '"
+	var failed struct {
+		Error struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if !bytes.Contains(reply, []byte(unread)) || json.Unmarshal(reply, &failed) != nil || !strings.HasPrefix(failed.Error.Message, unread) {
+		return reply
+	}
+	return rpcError(m.ID, failed.Error.Code, "the parameters are not those of "+m.Method, nil)
 }
 
 // rpcError is a JSON-RPC error; the id is null for a message that has none.

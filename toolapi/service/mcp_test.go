@@ -276,6 +276,12 @@ func TestMCPRefusals(t *testing.T) {
 			t.Errorf("X-012, invalid arguments: %d %s", a.status, a.body)
 		}
 	}
+	for _, params := range []string{"[1]", `{"name":5}`, "null"} {
+		a := w.mcp("member", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+`}`)
+		if at(a.fields, "id") != 1.0 || at(a.fields, "error", "message") != "the parameters are not those of tools/call" {
+			t.Errorf("X-012, parameters %s: %d %s", params, a.status, a.body)
+		}
+	}
 	for _, version := range revisions {
 		if a := w.mcp("member", version, rpc(version, 1, "tools/call", "name", "no.such")); at(a.fields, "error", "code") != -32602.0 {
 			t.Errorf("X-012 %s, an unknown tool: %d %s", version, a.status, a.body)
@@ -285,7 +291,7 @@ func TestMCPRefusals(t *testing.T) {
 			t.Errorf("X-012 %s, an unknown method: %d %s", version, a.status, a.body)
 		}
 	}
-	for _, body := range []string{"{", "", "{} {}", `{"a":1,"a":2}`, `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, "\xff", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `17`, strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)} {
+	for _, body := range []string{"{", "", "{} {}", `{"a":1,"a":2}`, `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, "\xff", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, `{"jsonrpc":"2.0","id":-99999999999999999999,"method":"ping"}`, `17`, strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)} {
 		a := w.mcp("member", "", body, "Content-Type", "application/json")
 		envelope("X-012, "+fmt.Sprintf("%.40s", body), a, 400, toolapi.CodeMalformedBody)
 	}
