@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -82,6 +83,34 @@ func TestRead(t *testing.T) {
 	stop := errors.New("enough")
 	if err := archive.Read(bytes.NewReader(tarred(t)), int64(len(tarred(t))), archive.TarGzip, func(string, []byte) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("what each returned: %v", err)
+	}
+}
+
+// TestTarIsWhole: a tar that was cut, and packed whole, is refused until all of its files are there
+// and its end begins.
+func TestTarIsWhole(t *testing.T) {
+	unpacked, err := gzip.NewReader(bytes.NewReader(tarred(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const files = 4 * 512 // two, each with a header
+	for n := range plain {
+		var out bytes.Buffer
+		packed := gzip.NewWriter(&out)
+		if _, err := packed.Write(plain[:n]); err != nil {
+			t.Fatal(err)
+		}
+		if err := packed.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var fault *bundle.FaultError
+		if _, _, err := read(out.Bytes(), archive.TarGzip); n < files+512 && (!errors.As(err, &fault) || fault.Code != toolapi.CodeArchiveInvalid) {
+			t.Errorf("%d of %d bytes: %v", n, len(plain), err)
+		}
 	}
 }
 

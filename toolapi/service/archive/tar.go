@@ -40,6 +40,7 @@ type throttled struct {
 	r        io.Reader
 	n        int64
 	packed   int64
+	zeros    int64 // that were read last
 	exceeded error
 }
 
@@ -47,6 +48,11 @@ type throttled struct {
 func (t *throttled) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p)
 	t.n += int64(n)
+	if tail := int64(len(bytes.TrimRight(p[:n], "\x00"))); tail > 0 {
+		t.zeros = int64(n) - tail
+	} else {
+		t.zeros += int64(n)
+	}
 	// Beside the files there are the headers of tar: at most two blocks a file, and
 	// what pax says of them.
 	const headers = 64 << 20
@@ -69,9 +75,10 @@ func readTar(plain *throttled, m *meter, each Each) error {
 	r := tar.NewReader(plain)
 	var contents bytes.Buffer
 	for {
+		plain.zeros = 0
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return ended(plain.zeros)
 		}
 		if err != nil {
 			return tarError(err)
@@ -87,6 +94,17 @@ func readTar(plain *throttled, m *meter, each Each) error {
 			return err
 		}
 	}
+}
+
+// ended looks for the mark at the end of a tar, which its reader can do without: who packed what a
+// failed tar had written so far would publish half a site. Zeros behind a file's last block are
+// fewer than those of the mark.
+func ended(zeros int64) error {
+	const block = 512
+	if zeros < block {
+		return invalid("The archive's tar was cut off before its end.")
+	}
+	return nil
 }
 
 // checkGlobal refuses what would name or measure all entries, and what other readers take
