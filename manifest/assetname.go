@@ -23,7 +23,7 @@ const (
 var (
 	percentEncoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 	secretFile     = regexp.MustCompile(`(?i)^(\.env|\.env\..*|\.dev\.vars.*|\.npmrc|\.netrc|\.git|\.ssh|.*\.(pem|key|p12|pfx)|id_rsa.*|id_ed25519.*)$`)
-	windowsName    = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$)(\.|$)`)
+	windowsName    = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.|$)`)
 )
 
 // AssetNames holds the names of one site's public files against the rules and against each other. The zero
@@ -164,7 +164,7 @@ func plainSegment(s string) bool {
 }
 
 // WindowsDevice reports whether a segment of a path is a name that Windows keeps for devices, whatever follows its first
-// dot.
+// dot and the spaces before that.
 func WindowsDevice(segment string) bool {
 	const starts = "con prn aux nul com lpt"
 	return len(segment) >= 3 && strings.Contains(starts, strings.ToLower(segment[:3])) && windowsName.MatchString(segment)

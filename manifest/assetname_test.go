@@ -41,6 +41,7 @@ func TestAssetNames(t *testing.T) {
 		{"a|b", "path_windows_char"},
 		{"CON", "path_windows_name"},
 		{"x/nul.txt", "path_windows_name"},
+		{"x/nul .txt", "path_windows_name"},
 		{"com¹", "path_windows_name"},
 		{"a./b", "path_trailing"},
 		{"a ", "path_trailing"},

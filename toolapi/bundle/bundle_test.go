@@ -94,6 +94,7 @@ var pathCases = []struct {
 	{"P-057", "", []string{"\ufb01"}},
 	{"P-060", bundle.CodeWindowsName, []string{"CON"}},
 	{"P-061", bundle.CodeWindowsName, []string{"con.txt"}},
+	{"P-061", bundle.CodeWindowsName, []string{"con .txt"}},
 	{"P-062", bundle.CodeWindowsName, []string{"aux.html"}},
 	{"P-063", bundle.CodeWindowsName, []string{"COM1"}},
 	{"P-064", bundle.CodeWindowsName, []string{"LPT9.x"}},
