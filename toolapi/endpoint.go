@@ -93,7 +93,7 @@ func uploadEndpoints() []Endpoint {
 			Description: "Says what a site will consist of. The answer lists the blobs that the workspace lacks. The same bundle again is the same upload.",
 			body:        []content{inJSON(bodies().declare)}, required: true,
 			results: []outcome{{http.StatusCreated, "A new upload.", declared}, {http.StatusOK, "The upload that there was.", declared}},
-			refuses: []int{missing, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
+			refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.upload_status", Method: http.MethodGet, Path: UploadPath("{upload_id}"), Title: "See how far an upload is", Sends: true,
@@ -122,7 +122,7 @@ func uploadEndpoints() []Endpoint {
 			Name: "pages.finalize", Method: http.MethodPost, Path: FinalizePath("{upload_id}"), Title: "Finalize an upload", Keyed: true,
 			Description: "Makes a revision of an upload whose blobs are all there. It is on disk when this answers, and visible when page.publish made it live.",
 			body:        []content{inJSON(bodies().empty)},
-			results:     []outcome{{http.StatusOK, "The revision.", inJSON(schemaOf[Finalized]())}}, refuses: []int{missing, conflict, expired, tooLarge, unfit, away, full}, of: pagesFamily,
+			results:     []outcome{{http.StatusOK, "The revision.", inJSON(schemaOf[Finalized]())}}, refuses: []int{missing, slow, conflict, expired, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 	}
 }
@@ -147,7 +147,7 @@ func finishedEndpoints() []Endpoint {
 			Name: "pages.preview", Method: http.MethodPost, Path: PreviewLinksPath, Title: "Make a preview link", Keyed: true,
 			Description: "Makes an address that shows a revision to whoever has it, for a while.",
 			body:        []content{inJSON(bodies().preview)}, required: true,
-			results: []outcome{{http.StatusCreated, "The link, which is shown this once.", inJSON(schemaOf[PreviewLink]())}}, refuses: []int{missing, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
+			results: []outcome{{http.StatusCreated, "The link, which is shown this once.", inJSON(schemaOf[PreviewLink]())}}, refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
 		},
 		{
 			Name: "pages.revoke_preview", Method: http.MethodDelete, Path: PreviewLinkPath("{preview_id}"), Title: "Revoke a preview link",

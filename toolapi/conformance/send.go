@@ -284,7 +284,7 @@ func (r *run) often(listed int) int {
 	return max(1, listed/10)
 }
 
-// slowCase sends a body that does not come.
+// slowCase sends bodies that do not come.
 func slowCase(r *run) {
 	if r.Hurry == nil {
 		return
@@ -292,13 +292,15 @@ func slowCase(r *run) {
 	one := bytes.Repeat(unique("one"), 1000)
 	id := r.open(site{"a": one})
 	r.Hurry(func() {
-		conn, reader := r.raw("PUT", toolapi.BlobPath(id, hash(one)), r.Key, len(one))
-		defer conn.Close()
-		if _, err := conn.Write(one[:1]); err != nil {
-			r.Fatal(err)
-		}
-		if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 408 ") {
-			r.Errorf("%q %v", line, err)
+		for _, to := range [][2]string{{http.MethodPut, toolapi.BlobPath(id, hash(one))}, {http.MethodPost, toolapi.UploadsPath}, {http.MethodPost, toolapi.PreviewLinksPath}} {
+			conn, reader := r.raw(to[0], to[1], r.Key, len(one))
+			defer conn.Close()
+			if _, err := conn.Write(one[:1]); err != nil {
+				r.Fatal(err)
+			}
+			if line, err := reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 408 ") {
+				r.Errorf("%s %s: %q %v", to[0], to[1], line, err)
+			}
 		}
 	})
 	if r.has(id, one) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -205,11 +206,13 @@ func (p *pagesCall) body(most int64) ([]byte, error) {
 	if p.x.r.ContentLength > most {
 		return nil, tooLarge()
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(p.x.ResponseWriter, p.x.r.Body, most))
+	text, err := io.ReadAll(http.MaxBytesReader(p.x.ResponseWriter, io.NopCloser(p.paced()), most))
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return nil, tooLarge()
 	}
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, tooSlow()
 	case err != nil:
 		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body ended before its length.")
 	case len(text) == 0:
@@ -218,6 +221,11 @@ func (p *pagesCall) body(most int64) ([]byte, error) {
 		return nil, toolapi.NewError(toolapi.CodeMalformedBody, "The request body must be sent as Content-Type: application/json, in UTF-8.")
 	}
 	return text, nil
+}
+
+// tooSlow refuses a body that did not keep the pace.
+func tooSlow() error {
+	return toolapi.NewPagesError(toolapi.CodeBodyTimeout, "The body came too slowly; nothing was stored.")
 }
 
 // badArguments refuses a body for what is wrong with it.

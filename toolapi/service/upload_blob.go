@@ -156,7 +156,7 @@ func sizeMismatch(size int64) error {
 func blobError(err error, body *paced, size int64) error {
 	if body.failed != nil {
 		if errors.Is(body.failed, os.ErrDeadlineExceeded) {
-			return toolapi.NewPagesError(toolapi.CodeBodyTimeout, "The body came too slowly; nothing was stored.")
+			return tooSlow()
 		}
 		return toolapi.NewPagesError(toolapi.CodeSizeMismatch, "The body ended before its length; nothing was stored.")
 	}
