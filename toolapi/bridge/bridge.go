@@ -3,10 +3,11 @@
 //
 // In go the lines of a reader, each a JSON-RPC message or an array of them; each is
 // posted to the endpoint, and what comes back is written as a line. What the service
-// refuses at its boundary, and what never reaches it, is answered as a JSON-RPC error
-// for each request, so that the agent always gets an answer. Nothing of a message is
-// changed, and nothing but the protocol's revision and session, and what was warned
-// of, is remembered. The key is sent to the endpoint and nowhere else.
+// refuses at its boundary, what never reaches it, and what it leaves unanswered, is
+// answered as a JSON-RPC error for each request, so that the agent always gets an
+// answer. Nothing of a message is changed, and nothing but the protocol's revision and
+// session, and what was warned of, is remembered. The key is sent to the endpoint and
+// nowhere else.
 //
 // Run returns ordinary errors, only of the reader and the writer.
 package bridge
@@ -20,8 +21,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
@@ -36,6 +39,9 @@ type Options struct {
 	UserAgent string
 	// Transport defaults to http.DefaultTransport.
 	Transport http.RoundTripper
+	// Idle is how long a service may go without a byte while it is waited for. Default 11 minutes:
+	// a confirmed call may apply migrations for ten.
+	Idle time.Duration
 	// Warn is told, in a sentence, of what the answers say is deprecated, once each.
 	// Default nobody.
 	Warn func(sentence string)
@@ -46,6 +52,8 @@ const (
 	longest = 16 << 20
 	// atOnce is how many messages are under way at the same time.
 	atOnce = 8
+	// longestQuiet is the default of Idle.
+	longestQuiet = 11 * time.Minute
 
 	headerProtocol = "Mcp-Protocol-Version"
 	headerSession  = "Mcp-Session-Id"
@@ -77,6 +85,9 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.UserAgent == "" {
 		o.UserAgent = "pages"
 	}
+	if o.Idle == 0 {
+		o.Idle = longestQuiet
+	}
 	b := &bridge{Options: o, out: out, http: &http.Client{
 		Transport:     o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key is for the endpoint alone
@@ -94,8 +105,8 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			group.Wait()
 			return errors.Join(err, b.failed)
 		case line := <-lines:
-			messages, _, err := toolapi.Messages(line)
-			if err != nil || len(messages) == 0 {
+			messages, batch, err := toolapi.Messages(line)
+			if err != nil || len(messages) == 0 || !batch && !toolapi.ParseMessage(messages[0]).Valid {
 				b.write(failure(nil, rpcParse, "the line is no JSON-RPC message", nil))
 				continue
 			}
@@ -127,16 +138,40 @@ func read(ctx context.Context, in io.Reader, lines chan<- []byte) error {
 	return scan.Err()
 }
 
-// carry posts a line and writes what comes back.
+// carry posts a line, writes what comes back, and answers the requests that nothing came back for.
 func (b *bridge) carry(ctx context.Context, line []byte, messages []json.RawMessage) {
 	parsed := make([]toolapi.Message, len(messages))
+	open := map[any]bool{} // ids of requests that are not answered
 	for i, raw := range messages {
 		parsed[i] = toolapi.ParseMessage(raw)
+		if id := value(parsed[i].ID); id != nil {
+			open[id] = true
+		}
 	}
-	resp, err := b.post(ctx, line, parsed)
+	why, data := b.exchange(ctx, line, parsed, open)
+	for _, m := range parsed {
+		if id := value(m.ID); id != nil && open[id] {
+			b.write(failure(m.ID, rpcFailed, b.redact(why), json.RawMessage(b.redact(string(data)))))
+		}
+	}
+}
+
+// exchange posts a line, and takes the requests that are answered out of open. It returns why the
+// others are not, and what the service said to that, if it was JSON.
+func (b *bridge) exchange(ctx context.Context, line []byte, messages []toolapi.Message, open map[any]bool) (why string, data []byte) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	idle := time.AfterFunc(b.Idle, func() { cancel(errQuiet) })
+	defer idle.Stop()
+	broken := func(what string, err error) (string, []byte) {
+		if errors.Is(context.Cause(ctx), errQuiet) {
+			err = errQuiet
+		}
+		return what + ": " + err.Error(), nil
+	}
+	resp, err := b.post(ctx, line, messages)
 	if err != nil {
-		b.refuse(parsed, "the service does not answer: "+b.redact(err.Error()), nil)
-		return
+		return broken("the service does not answer", err)
 	}
 	defer resp.Body.Close()
 	b.deprecated(resp)
@@ -145,24 +180,41 @@ func (b *bridge) carry(ctx context.Context, line []byte, messages []json.RawMess
 		b.session = session
 		b.mu.Unlock()
 	}
+	const missing = "the service did not answer the request"
+	body := &watched{resp.Body, func() { idle.Reset(b.Idle) }}
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if resp.StatusCode == http.StatusOK && strings.TrimSpace(kind) == "text/event-stream" {
-		if err := b.stream(resp.Body); err != nil {
-			b.refuse(parsed, "the answer broke off: "+b.redact(err.Error()), nil)
+		if err := b.stream(body, open); err != nil {
+			return broken("the answer broke off", err)
 		}
-		return
+		return missing, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, longest))
+	text, err := io.ReadAll(io.LimitReader(body, longest))
 	switch {
 	case err != nil:
-		b.refuse(parsed, "the answer broke off: "+b.redact(err.Error()), nil)
-	case len(bytes.TrimSpace(text)) == 0 && resp.StatusCode < http.StatusMultipleChoices: // a notification was taken
-	case isMessage(text):
-		b.learn(text)
-		b.write(text)
-	default:
-		b.refuse(parsed, boundary(resp.StatusCode, text), json.RawMessage(onlyJSON(text)))
+		return broken("the answer broke off", err)
+	case b.pass(text, open), len(bytes.TrimSpace(text)) == 0 && resp.StatusCode < http.StatusMultipleChoices:
+		return missing, nil
 	}
+	return boundary(resp.StatusCode, text), onlyJSON(text)
+}
+
+// errQuiet ends an exchange in which nothing comes any more.
+var errQuiet = errors.New("nothing came for too long")
+
+// watched tells of every byte.
+type watched struct {
+	io.Reader
+	moved func()
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if n > 0 {
+		w.moved()
+	}
+	return n, err
 }
 
 // deprecated warns once of each thing that an answer says is deprecated.
@@ -208,7 +260,7 @@ func (b *bridge) post(ctx context.Context, line []byte, messages []toolapi.Messa
 }
 
 // stream writes the messages of an event stream as they come.
-func (b *bridge) stream(body io.Reader) error {
+func (b *bridge) stream(body io.Reader, open map[any]bool) error {
 	scan := bufio.NewScanner(body)
 	scan.Buffer(make([]byte, 64<<10), longest)
 	var data []byte
@@ -219,24 +271,54 @@ func (b *bridge) stream(body io.Reader) error {
 			data = append(data, '\n')
 		}
 		if len(line) == 0 && len(data) > 0 {
-			b.learn(data)
-			b.write(data)
+			b.pass(data, open)
 			data = nil
 		}
 	}
 	return scan.Err()
 }
 
-// isMessage reports whether an answer is of the protocol, and not of the boundary.
-func isMessage(text []byte) bool {
-	messages, batch, err := toolapi.Messages(text)
-	if err != nil || len(messages) == 0 {
+// reply is what is looked at of a message that comes back.
+type reply struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  *string         `json:"method"`
+}
+
+// pass writes an answer of the protocol, and takes the requests it answers out of open. It reports false of
+// what is none, as the boundary's are.
+func (b *bridge) pass(text []byte, open map[any]bool) bool {
+	var all []reply
+	if json.Unmarshal(text, &all) != nil {
+		all = make([]reply, 1)
+		if json.Unmarshal(text, &all[0]) != nil {
+			return false
+		}
+	}
+	if len(all) == 0 || slices.ContainsFunc(all, func(r reply) bool { return r.Version != "2.0" }) {
 		return false
 	}
-	var m struct {
-		Version string `json:"jsonrpc"`
+	for _, r := range all {
+		if id := value(r.ID); r.Method == nil && id != nil {
+			delete(open, id)
+		}
 	}
-	return batch || json.Unmarshal(messages[0], &m) == nil && m.Version == "2.0"
+	b.learn(text)
+	b.write(text)
+	return true
+}
+
+// value is an id to compare with others: a string or a number, nil for none.
+func value(id json.RawMessage) any {
+	var v any
+	if json.Unmarshal(id, &v) != nil {
+		return nil
+	}
+	switch v.(type) {
+	case string, float64:
+		return v
+	}
+	return nil
 }
 
 // learn remembers the revision that initialize agreed on.
@@ -277,22 +359,13 @@ func (b *bridge) redact(text string) string {
 	return strings.ReplaceAll(text, b.Key, "…")
 }
 
-// refuse answers each request with an error.
-func (b *bridge) refuse(messages []toolapi.Message, text string, data json.RawMessage) {
-	for _, m := range messages {
-		if m.ID != nil {
-			b.write(failure(m.ID, rpcFailed, text, data))
-		}
-	}
-}
-
 // failure is a JSON-RPC error.
 func failure(id json.RawMessage, code int, text string, data json.RawMessage) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
 	fields := map[string]any{"code": code, "message": text}
-	if data != nil {
+	if len(data) > 0 {
 		fields["data"] = data
 	}
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": fields})

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -144,6 +145,61 @@ func TestFailures(t *testing.T) {
 	}
 	if got := carry(t, bridge.Options{Endpoint: "http://127.0.0.1:1/"}, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "", "  "); len(got) != 0 {
 		t.Errorf("a notification was answered: %v", got)
+	}
+}
+
+// TestUnanswered: a request that a service leaves without an answer gets one, and what is an answer
+// passes, whatever it holds.
+func TestUnanswered(t *testing.T) {
+	const key, ping, none = "pgk_secret", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "did not answer the request"
+	deep := `{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`
+	many := "[" + strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/progress"},`, 60) + `{"jsonrpc":"2.0","id":1,"result":{}}]`
+	for name, c := range map[string]struct {
+		status             int
+		kind, answer, want string
+		failed             bool
+	}{
+		"nothing":         {200, "application/json", "", none, true},
+		"taken":           {202, "application/json", "", none, true},
+		"another request": {200, "application/json", `{"jsonrpc":"2.0","id":2,"result":{}}`, none, true},
+		"no stream":       {200, "text/event-stream", "", none, true},
+		"part of one":     {200, "text/event-stream", `data: {"jsonrpc":"2.0","id":1,"resu`, none, true},
+		"no JSON in one":  {200, "text/event-stream", "data: hello\n\n", none, true},
+		"only progress":   {200, "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n", none, true},
+		"null":            {200, "application/json", "null", "HTTP status 200", true},
+		"the key":         {401, "application/json", `{"ok":false,"code":"x","message":"not ` + key + `"}`, "not …", true},
+		"a deep one":      {200, "application/json", deep, "[[[[", false},
+		"many":            {200, "application/json", many, `"result":{}`, false},
+		"a name twice":    {200, "application/json", `{"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}}`, `"a":2`, false},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", c.kind)
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.answer)
+		}))
+		var out bytes.Buffer
+		err := bridge.Run(t.Context(), strings.NewReader(ping+"\n"), &out, bridge.Options{Endpoint: server.URL, Key: key})
+		server.Close()
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if last := lines[len(lines)-1]; err != nil || !strings.Contains(last, c.want) || strings.Contains(last, `"error"`) != c.failed || strings.Contains(last, key) {
+			t.Errorf("%s: %v %s", name, err, out.String())
+		}
+	}
+	done := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		<-done
+	}))
+	defer server.Close()
+	defer close(done)
+	if got := carry(t, bridge.Options{Endpoint: server.URL, Idle: 50 * time.Millisecond}, ping); len(got) != 1 || !strings.Contains(fmt.Sprint(got), "nothing came for too long") {
+		t.Errorf("a silent service: %v", got)
+	}
+	for _, line := range []string{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "5"} {
+		if got := carry(t, bridge.Options{Endpoint: server.URL}, line); len(got) != 1 || !strings.Contains(fmt.Sprint(got), "no JSON-RPC message") {
+			t.Errorf("%s: %v", line, got)
+		}
 	}
 }
 
