@@ -1,6 +1,7 @@
 package toolapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -50,6 +51,34 @@ func (t *Tool) ResultSchema() json.RawMessage { return encode(t.result) }
 // or a refusal.
 func (t *Tool) AnswerSchema() json.RawMessage {
 	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result, schemaOf[ToolRefusal]()}})
+}
+
+// Lacks is a property that every result of the tool has and this answer has not; "" when there is none. What
+// the contract does not name is no fault: a service may add to it.
+func (t *Tool) Lacks(answer []byte) string { return lacks(t.result, answer) }
+
+// Lacks is [Tool.Lacks] for a result of an endpoint that is no tool.
+func Lacks[R any](answer []byte) string { return lacks(schemaOf[R](), answer) }
+
+func lacks(s *jsonschema.Schema, answer []byte) string {
+	var has map[string]json.RawMessage
+	if json.Unmarshal(answer, &has) != nil {
+		return "ok"
+	}
+	for _, of := range s.OneOf { // of the two calls
+		if text, err := json.Marshal(of.Properties["state"].Const); err == nil && bytes.Equal(text, has["state"]) {
+			s = of
+		}
+	}
+	if s.OneOf != nil {
+		return "state"
+	}
+	for _, name := range s.Required {
+		if has[name] == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // bodyOptional reports whether the tool can be called without a body.

@@ -88,6 +88,9 @@ func lostAnswer(err error) bool {
 	if lost, ok := errors.AsType[*client.TransportError](err); ok {
 		return lost.Reached
 	}
+	if unclear, ok := errors.AsType[*client.ContractError](err); ok {
+		return unclear.Status < http.StatusMultipleChoices
+	}
 	refused, ok := errors.AsType[*client.StatusError](err)
 	return ok && refused.Status >= http.StatusInternalServerError
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,8 +75,8 @@ func (r *remote) who(ctx context.Context) (whoDoc, error) {
 		return doc, remoteError(err)
 	}
 	var said toolapi.Success
-	if err := json.Unmarshal(a.Body, &said); err != nil {
-		return doc, err
+	if err := json.Unmarshal(a.Body, &said); err != nil || toolapi.Lacks[toolapi.Success](a.Body) != "" {
+		return doc, remoteError(&client.ContractError{Status: http.StatusOK, Problem: "does not say in which workspace it is", RequestID: a.RequestID})
 	}
 	doc.Workspace, doc.WorkingIn = said.Workspace, &said.WorkingIn
 	return doc, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ type Call struct {
 	IdempotencyKey string
 	// Replays says that a tool which this version does not know takes a key.
 	Replays bool
+	// Whole refuses a success that lacks what the tool's results have, if this version knows the
+	// tool: for who acts by the answer, and does not only pass it on.
+	Whole bool
 }
 
 // migrationTime is how long a confirmed call may apply migrations before it answers.
@@ -67,15 +71,24 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{RequestID: a.id}, err
 	}
-	return c.result(call.Tool, a)
+	result, err := c.result(call.Tool, a)
+	if err == nil && known && call.Whole {
+		err = whole(a, t.Lacks(result.Body))
+	}
+	return result, err
+}
+
+// whole is the fault of a success that lacks a property.
+func whole(a answer, lacks string) error {
+	if lacks == "" {
+		return nil
+	}
+	return &ContractError{a.status, "has no " + strconv.Quote(lacks), a.id}
 }
 
 // result branches on ok.
 func (c *Client) result(tool string, a answer) (Answer, error) {
 	body := c.redactBytes(a.body)
-	if len(body) == 0 && a.status == http.StatusNoContent {
-		return Answer{RequestID: a.id}, nil
-	}
 	var head struct {
 		OK *bool `json:"ok"`
 	}
@@ -109,7 +122,7 @@ func Run[A, R any](ctx context.Context, c *Client, t toolapi.Typed[A, R], argume
 	if err != nil {
 		return result, err
 	}
-	a, err := c.Do(ctx, Call{Tool: t.Name, Arguments: text})
+	a, err := c.Do(ctx, Call{Tool: t.Name, Arguments: text, Whole: true})
 	if err != nil {
 		return result, err
 	}

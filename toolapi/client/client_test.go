@@ -340,6 +340,7 @@ func TestAnswersOutsideTheContract(t *testing.T) {
 		"html":     {200, "<!doctype html><title>Wi-Fi sign-in</title>", "is no JSON object"},
 		"array":    {200, "[]", "is no JSON object"},
 		"empty":    {200, "", "is no JSON object"},
+		"no body":  {204, "", "is no JSON object"},
 		"no ok":    {200, `{"pieces": []}`, `has no "ok"`},
 		"no code":  {200, `{"ok": false}`, "is a refusal without a code"},
 		"redirect": {302, "", "redirects to"},
@@ -354,6 +355,42 @@ func TestAnswersOutsideTheContract(t *testing.T) {
 		_, err := c.Do(t.Context(), client.Call{Tool: "content.status"})
 		if _, ok := errors.AsType[*client.ContractError](err); !ok || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), stubKey) || s.count() != 1 {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPartialAnswers: who acts by a success is told when it lacks what the contract has in it. One that
+// has more is none of these.
+func TestPartialAnswers(t *testing.T) {
+	var said string
+	s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, said) })
+	c, _ := dial(t, s.URL, stubKey, &clock{time: time.Now()})
+	call := func(tool string) error {
+		_, err := c.Do(t.Context(), client.Call{Tool: tool, Whole: true})
+		return err
+	}
+	const in = `{"ok":true,"more":1,"workspace":"a","working_in":{}`
+	for _, tt := range []struct {
+		said string
+		do   func() error
+		want string
+	}{
+		{`{"ok":true}`, func() error { return call("domain.list") }, `has no "workspace"`},
+		{in + `}`, func() error { return call("domain.list") }, `has no "domains"`},
+		{in + `,"domains":[]}`, func() error { return call("domain.list") }, ""},
+		{in + `}`, func() error { return call("page.publish") }, `has no "state"`},
+		{in + `,"state":"soon"}`, func() error { return call("page.publish") }, `has no "state"`},
+		{in + `,"state":"done"}`, func() error { return call("page.publish") }, `has no "site_id"`},
+		{in + `}`, func() error { return call("no.such") }, ""},
+		{in + `}`, func() error { _, err := c.Finalize(t.Context(), "upl_1"); return err }, `has no "revision"`},
+		{`[]`, func() error { _, err := c.Tools(t.Context()); return err }, "no OpenAPI document: it lists no tools"},
+		{`<p>`, func() error { _, err := c.Tools(t.Context()); return err }, "no OpenAPI document: it is no JSON"},
+		{`{"ok":false}`, func() error { return c.RevokePreviewLink(t.Context(), "prv_1") }, "does not say that it is gone"},
+	} {
+		said = tt.said
+		err := tt.do()
+		if _, ok := errors.AsType[*client.ContractError](err); ok != (tt.want != "") || ok && !strings.Contains(err.Error(), tt.want) || !ok && err != nil {
+			t.Errorf("%s: %v, want %q", tt.said, err, tt.want)
 		}
 	}
 }

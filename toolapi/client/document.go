@@ -41,12 +41,15 @@ type media struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-var errNoTools = errors.New("it lists no tools")
+var errNoTools, errNoJSON = errors.New("it lists no tools"), errors.New("it is no JSON")
 
 func parseTools(text []byte) ([]ToolInfo, error) {
 	var d document
-	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, err
+	if !json.Valid(text) {
+		return nil, errNoJSON
+	}
+	if json.Unmarshal(text, &d) != nil { // which would name types of ours
+		return nil, errNoTools
 	}
 	tools := []ToolInfo{}
 	for path, item := range d.Paths {

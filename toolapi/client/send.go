@@ -329,6 +329,9 @@ func (c *Client) judge(a answer) error {
 	if a.status >= http.StatusOK && a.status < http.StatusMultipleChoices {
 		return nil
 	}
+	if a.status < http.StatusOK {
+		return &ContractError{a.status, "is none to this request", a.id}
+	}
 	if a.status >= http.StatusMultipleChoices && a.status < http.StatusBadRequest {
 		to := a.header.Get("Location")
 		return &ContractError{a.status, "redirects to " + strconv.Quote(c.redact(to)) + ", where the key is not sent", a.id}

@@ -102,7 +102,10 @@ func get[R any](ctx context.Context, c *Client, path string, query url.Values, w
 }
 
 func (c *Client) remove(ctx context.Context, path string) error {
-	_, err := c.send(ctx, request{method: http.MethodDelete, path: path, safe: true, window: c.tools})
+	a, err := c.send(ctx, request{method: http.MethodDelete, path: path, safe: true, window: c.tools})
+	if err == nil && a.status != http.StatusNoContent {
+		return &ContractError{a.status, "does not say that it is gone", a.id}
+	}
 	return err
 }
 
@@ -119,6 +122,6 @@ func decode[R any](c *Client, path string) func(answer, error) (R, error) {
 		if err := json.Unmarshal(body.Body, &result); err != nil {
 			return result, &ContractError{a.status, "does not hold what this address answers", a.id}
 		}
-		return result, nil
+		return result, whole(a, toolapi.Lacks[R](body.Body))
 	}
 }

@@ -39,7 +39,7 @@ type proposed struct {
 // Propose makes the first call of a two-call tool. An answer that is no proposal gives
 // none.
 func Propose(ctx context.Context, c *client.Client, tool string, arguments json.RawMessage, now time.Time) (*Proposal, client.Answer, error) {
-	a, err := c.Do(ctx, client.Call{Tool: tool, Arguments: arguments})
+	a, err := c.Do(ctx, client.Call{Tool: tool, Arguments: arguments, Whole: true})
 	if err != nil {
 		return nil, a, err
 	}
@@ -80,7 +80,14 @@ func (p *Proposal) Confirm(ctx context.Context, c *client.Client) (client.Answer
 	if err != nil {
 		return client.Answer{}, err
 	}
-	return c.Do(ctx, client.Call{Tool: p.Tool, Arguments: arguments})
+	a, err := c.Do(ctx, client.Call{Tool: p.Tool, Arguments: arguments, Whole: true})
+	if err != nil {
+		return a, err
+	}
+	if again, err := ProposalOf(c, p.Tool, p.Arguments, a, p.Proposed); err != nil || again != nil {
+		return a, outside(a, "is another proposal, and says nothing of what was confirmed")
+	}
+	return a, nil
 }
 
 // with adds a field to an object, and leaves all others as they were written.
@@ -111,8 +118,11 @@ func (d *Deployer) ProposePublish(ctx context.Context, revision string, base too
 	if refused, ok := errors.AsType[*client.RefusalError](err); ok && refused.Refusal.Code == toolapi.CodeRevisionLive {
 		return nil, nil //nolint:nilnil // nothing is left to do
 	}
-	if err != nil || p == nil {
-		return p, err
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, outside(a, "is no proposal")
 	}
 	var said toolapi.Publish
 	if err := json.Unmarshal(a.Body, &said); err != nil {
@@ -139,8 +149,11 @@ func (d *Deployer) ProposeSchedule(ctx context.Context, revision, at string) (*P
 		return nil, err
 	}
 	p, a, err := Propose(ctx, d.Client, d.Contract.SchedulePublish.Name, arguments, d.Now())
-	if err != nil || p == nil {
-		return p, err
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, outside(a, "is no proposal")
 	}
 	var said toolapi.SchedulePublish
 	if err := json.Unmarshal(a.Body, &said); err != nil {

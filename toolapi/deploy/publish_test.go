@@ -2,6 +2,10 @@ package deploy_test
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"testing"
 	"time"
@@ -29,6 +33,40 @@ func TestProposalExpiresByTheServicesClock(t *testing.T) {
 		if p, err = deploy.ProposalOf(c, "page.publish", nil, client.Answer{Body: body}, here); err != nil || !p.Expires.Equal(here.Add(15*time.Minute)) {
 			t.Errorf("%v off, and the service says no time: %+v, %v", skew, p, err)
 		}
+	}
+}
+
+// TestNoProposal: only an answer that says so proposes something, and only one that says so was done.
+func TestNoProposal(t *testing.T) {
+	const common = `{"ok":true,"workspace":"a","working_in":{},"site_id":"s","site_name":"s","hostname":"h","revision":"r1","previous":null,"serving_now":true,`
+	const proposal = `"state":"confirmation_required","confirmation_id":"123e4567-e89b-42d3-a456-426614174000","expires_in_seconds":900,"request_summary":"Publish"}`
+	var said string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, said) }))
+	defer server.Close()
+	c, err := client.New(client.Options{BaseURL: server.URL, Key: "pgk_x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &deploy.Deployer{Client: c, Contract: toolapi.NewContract(), Site: "s", Now: time.Now}
+	fault := func(err error) bool { _, ok := errors.AsType[*client.ContractError](err); return ok }
+	for _, said = range []string{`{"ok":true}`, common + `"state":"done"}`, common + `"state":"confirmation_required"}`} {
+		if p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{}); p != nil || !fault(err) {
+			t.Errorf("proposed with %s: %+v %v", said, p, err)
+		}
+	}
+	said = common + proposal
+	p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{})
+	if err != nil || p == nil {
+		t.Fatal(p, err)
+	}
+	for _, said = range []string{`{"ok":true}`, common + proposal, `{"ok":true,"state":"done"}`} {
+		if _, err := p.Confirm(t.Context(), c); !fault(err) {
+			t.Errorf("confirmed with %s: %v", said, err)
+		}
+	}
+	said = common + `"state":"done"}`
+	if _, err := p.Confirm(t.Context(), c); err != nil {
+		t.Error(err)
 	}
 }
 
