@@ -74,7 +74,7 @@ func lacks(s *jsonschema.Schema, answer []byte) string {
 		return "state"
 	}
 	for _, name := range s.Required {
-		if has[name] == nil {
+		if value := has[name]; value == nil || string(value) == "null" && s.Properties[name].Type != "" {
 			return name
 		}
 	}

@@ -90,3 +90,22 @@ func TestHostileLink(t *testing.T) {
 		}
 	}
 }
+
+// TestUnclearConfirmation: where the answer to a confirmation cannot be read, it may have happened, and
+// the reason is told.
+func TestUnclearConfirmation(t *testing.T) {
+	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
+	for answer, reason := range map[string]string{"<html>": "is no JSON object", `{"ok": true}`: `has no "state"`} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+		defer server.Close()
+		var out strings.Builder
+		e := env{
+			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: t.TempDir(), now: time.Now,
+			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+		}
+		code := run(t.Context(), []string{"confirm", id, "page.publish", "site_id=" + id}, e)
+		if code != exitResume || !strings.Contains(out.String(), reason) || !strings.Contains(out.String(), "it is not known whether this happened: page.publish\n") {
+			t.Errorf("%s: exit code %d: %s", answer, code, out.String())
+		}
+	}
+}

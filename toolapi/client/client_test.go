@@ -383,6 +383,7 @@ func TestPartialAnswers(t *testing.T) {
 		{in + `,"state":"done"}`, func() error { return call("page.publish") }, `has no "site_id"`},
 		{in + `}`, func() error { return call("no.such") }, ""},
 		{in + `}`, func() error { _, err := c.Finalize(t.Context(), "upl_1"); return err }, `has no "revision"`},
+		{in + `,"revision":null}`, func() error { _, err := c.Finalize(t.Context(), "upl_1"); return err }, `has no "revision"`},
 		{`[]`, func() error { _, err := c.Tools(t.Context()); return err }, "no OpenAPI document: it lists no tools"},
 		{`<p>`, func() error { _, err := c.Tools(t.Context()); return err }, "no OpenAPI document: it is no JSON"},
 		{`{"ok":false}`, func() error { return c.RevokePreviewLink(t.Context(), "prv_1") }, "does not say that it is gone"},
