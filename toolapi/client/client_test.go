@@ -244,6 +244,15 @@ func TestPatience(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 
+	busy := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	limited, told := dial(t, busy.URL, stubKey, slow)
+	if _, err := limited.Do(t.Context(), client.Call{Tool: "content.status"}); err == nil || len(told()) != 1 || !strings.Contains(told()[0], "trying again for up to 120 s") {
+		t.Errorf("short waits without end: %v, told %q", err, told())
+	}
+
 	s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	clock := &clock{time: time.Now()}
 	c, _ := dial(t, s.URL, stubKey, clock)
@@ -416,6 +425,31 @@ func TestStalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Do(t.Context(), client.Call{Tool: "content.status"}); err != nil || s.count() != 2 {
+		t.Errorf("%v after %d tries", err, s.count())
+	}
+}
+
+// TestDrips ends a try whose answer comes byte by byte: it would be read for ever.
+func TestDrips(t *testing.T) {
+	const idle = 50 * time.Millisecond
+	s := newStub(t, func(n int, w http.ResponseWriter, r *http.Request) {
+		drops := time.NewTicker(idle / 10)
+		defer drops.Stop()
+		for n == 1 && r.Context().Err() == nil {
+			_, _ = io.WriteString(w, " ")
+			_ = http.NewResponseController(w).Flush()
+			<-drops.C
+		}
+		_, _ = io.WriteString(w, `{"ok": true}`)
+	})
+	clock := &clock{time: time.Now()}
+	c, err := client.New(client.Options{BaseURL: s.URL, Key: stubKey, Idle: idle, Now: clock.now, Sleep: clock.sleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if _, err := c.Do(ctx, client.Call{Tool: "content.status"}); err != nil || s.count() != 2 {
 		t.Errorf("%v after %d tries", err, s.count())
 	}
 }

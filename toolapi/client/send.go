@@ -107,7 +107,7 @@ func (c *Client) send(ctx context.Context, r request) (answer, error) {
 		if c.o.Now().Add(wait).Sub(since()) > patience {
 			return a, err
 		}
-		if n == toldTries && a.status != http.StatusTooManyRequests {
+		if n == toldTries && (a.status != http.StatusTooManyRequests || wait < shownWait) {
 			c.warn("%v; trying again for up to %d s", err, seconds(patience))
 		}
 		if r.busy != nil {
@@ -192,7 +192,7 @@ func (c *Client) try(ctx context.Context, r request, id string) (a answer, err e
 		}
 		return answer{}, &TransportError{Reached: reached.Load(), RequestID: id, Err: c.plain(err)}
 	}
-	hr, err := c.build(ctx, r, id, func() { watch.Reset(idle) })
+	hr, err := c.build(ctx, r, id, func(int) { watch.Reset(idle) })
 	if err != nil {
 		r.window.note(nil)
 		return answer{}, err
@@ -217,7 +217,14 @@ func (c *Client) try(ctx context.Context, r request, id string) (a answer, err e
 	if a.status >= http.StatusBadRequest {
 		limit = min(limit, maxRefusal)
 	}
-	a.body, err = io.ReadAll(io.LimitReader(&watched{resp.Body, func() { watch.Reset(idle) }, nil}, limit+1))
+	watch.Reset(c.o.Idle)
+	part := 0 // of an answer, since the watch was set: one in drips would be waited for for ever
+	a.body, err = io.ReadAll(io.LimitReader(&watched{resp.Body, func(n int) {
+		if part += n; part >= int(c.o.Idle.Seconds()*slowestAnswer) {
+			part = 0
+			watch.Reset(c.o.Idle)
+		}
+	}, nil}, limit+1))
 	if err != nil {
 		return fail(err)
 	}
@@ -229,11 +236,12 @@ func (c *Client) try(ctx context.Context, r request, id string) (a answer, err e
 	return a, c.judge(a)
 }
 
-// slowest is what a connection carries at least, in bytes a second; buffered is how
-// much of a body may be on its way after its last byte was read.
+// slowest is what a connection carries at least, in bytes a second, and slowestAnswer how fast an
+// answer comes at least; buffered is how much of a body may be on its way after its last byte was read.
 const (
-	slowest  = 32 << 10
-	buffered = 4 << 20
+	slowest       = 32 << 10
+	slowestAnswer = 4 << 10
+	buffered      = 4 << 20
 )
 
 func (c *Client) idle(r request) time.Duration {
@@ -241,7 +249,7 @@ func (c *Client) idle(r request) time.Duration {
 }
 
 // build makes the request of one try.
-func (c *Client) build(ctx context.Context, r request, id string, moved func()) (*http.Request, error) {
+func (c *Client) build(ctx context.Context, r request, id string, moved func(n int)) (*http.Request, error) {
 	u := *c.base
 	u.Path += r.path
 	u.RawQuery = r.query.Encode()
@@ -286,17 +294,17 @@ type BodyError struct{ Err error }
 func (e *BodyError) Error() string { return e.Err.Error() }
 func (e *BodyError) Unwrap() error { return e.Err }
 
-// watched tells of every byte, and marks errors as its own.
+// watched tells how many bytes came, and marks errors as its own.
 type watched struct {
 	io.ReadCloser
-	moved func()
+	moved func(n int)
 	mark  func(error) error
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
-		w.moved()
+		w.moved(n)
 	}
 	if err != nil && !errors.Is(err, io.EOF) && w.mark != nil {
 		err = w.mark(err)
