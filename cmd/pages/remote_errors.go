@@ -154,6 +154,9 @@ func refusedStatus(err error) *failure {
 		f.code, f.fix = exitAccess, "the key is good, and the API is closed to it: ask an owner of the workspace"
 	case e.Status == http.StatusTooManyRequests:
 		f.code, f.fix = exitRate, "wait a minute, or use another key"
+		if e.RetryAfter > 60 {
+			f.fix = fmt.Sprintf("wait %d s, or use another key", e.RetryAfter)
+		}
 	case e.Code == toolapi.CodeUploadExpired, e.Code == toolapi.CodeUploadNotFound:
 		f.fix = "run the same command again: it declares the files anew, and sends what is missing"
 	case e.Code == toolapi.CodeTooManyUploads:

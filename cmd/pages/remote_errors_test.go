@@ -36,6 +36,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		"key revoked meanwhile":      {status(401, toolapi.CodeUnauthorized), exitAccess, toolapi.CodeUnauthorized, "check the key: PAGES_API_KEY, --api-key-file, or pages login", "r2"},
 		"access taken meanwhile":     {status(403, toolapi.CodeAccessMissing), exitAccess, toolapi.CodeAccessMissing, "the key is good, and the API is closed to it: ask an owner of the workspace", "r2"},
 		"still over the rate":        {status(429, toolapi.CodeRateLimited), exitRate, toolapi.CodeRateLimited, "wait a minute, or use another key", "r2"},
+		"over it for an hour":        {&client.StatusError{Status: 429, Code: toolapi.CodeRateLimited, RetryAfter: 3600, RequestID: "r2"}, exitRate, toolapi.CodeRateLimited, "wait 3600 s, or use another key", "r2"},
 		"upload expired for good":    {status(410, toolapi.CodeUploadExpired), exitRefused, toolapi.CodeUploadExpired, "run the same command again: it declares the files anew, and sends what is missing", "r2"},
 		"upload cancelled for good":  {status(404, toolapi.CodeUploadNotFound), exitRefused, toolapi.CodeUploadNotFound, "run the same command again: it declares the files anew, and sends what is missing", "r2"},
 		"too many uploads are open":  {status(409, toolapi.CodeTooManyUploads), exitRefused, toolapi.CodeTooManyUploads, "let the other deploys end; what nobody goes on with expires after a day", "r2"},
