@@ -75,7 +75,8 @@ type run struct {
 	began    bool // the ledger is there in its present form
 	spans    map[string][]span
 	files    []ranFile
-	losses   []loss // of the file that runs
+	losses   []loss         // of the file that runs
+	owing    token.Position // the file's statement since which rows lack their parent, as SQLite counts
 	result   Result
 	patience *time.Duration // the connection's busy timeout, once it was asked
 }
@@ -313,8 +314,8 @@ func (r *run) totalChanges(ctx context.Context) (n int64, err error) {
 }
 
 func (r *run) execute(ctx context.Context, c connection, f File) error {
-	r.losses, r.keyed = nil, r.keyed || bytes.Contains(bytes.ToUpper(f.SQL), []byte("REFERENCES"))
-	err := guarded(ctx, r.conn, c, func(ctx context.Context, g *guard) error { return r.statements(ctx, f, r.spans[f.Name], g) })
+	r.losses, r.owing, r.keyed = nil, token.Position{}, r.keyed || bytes.Contains(bytes.ToUpper(f.SQL), []byte("REFERENCES"))
+	err := guarded(ctx, r.conn, c, func(ctx context.Context, g *guard) error { return r.statements(ctx, c, f, g) })
 	if err != nil {
 		return err
 	}
@@ -327,6 +328,13 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 	if err := r.checkForeignKeys(ctx, f); err != nil {
 		return err
 	}
+	if r.owing.IsValid() {
+		return &Error{
+			Pos: r.owing, Code: CodeForeignKeys, Msg: "this leaves rows without their parent, and a table that is given its name is no parent to them: SQLite would refuse to commit",
+			Fix: "end the file with PRAGMA defer_foreign_keys = OFF: SQLite then forgets them, and the keys are checked all the same; " +
+				"where a key is INITIALLY DEFERRED, insert the parents only into the table that has its name",
+		}
+	}
 	return r.noticeLosses(ctx, f)
 }
 
@@ -336,7 +344,8 @@ var errTransactionEnded = errors.New("no transaction is open")
 
 // statements gives SQLite the file's stretches one after the other. A stretch it calls incomplete was cut too early,
 // and is tried again together with the next.
-func (r *run) statements(ctx context.Context, f File, spans []span, g *guard) error {
+func (r *run) statements(ctx context.Context, c connection, f File, g *guard) error {
+	spans := r.spans[f.Name]
 	for i := 0; i < len(spans); i++ {
 		s := spans[i]
 		err := r.exec(ctx, f, s, g)
@@ -348,8 +357,21 @@ func (r *run) statements(ctx context.Context, f File, spans []span, g *guard) er
 		if err != nil {
 			return err
 		}
+		if r.keyed {
+			r.owes(c.owesParents(), f, s)
+		}
 	}
 	return nil
+}
+
+// owes notes the first statement behind which rows lack their parent, for as long as they do.
+func (r *run) owes(parents bool, f File, s span) {
+	switch {
+	case !parents:
+		r.owing = token.Position{}
+	case !r.owing.IsValid():
+		r.owing = position(f.path(), f.SQL, s.start)
+	}
 }
 
 // statement runs text inside [interruptible], which ends it with ctx.

@@ -122,7 +122,7 @@ func pragmaVerdict(name, value string) refusal {
 	case name == "foreign_keys":
 		return refusal{
 			CodePragma, `PRAGMA "foreign_keys" has no effect in a transaction`,
-			"use PRAGMA defer_foreign_keys = ON: keys are then checked at the end of the file; what ON DELETE says still happens when a table is dropped",
+			"begin the file with PRAGMA defer_foreign_keys = ON and end it with = OFF: keys are then checked at the end of the file; what ON DELETE says still happens when a table is dropped",
 		}
 	default:
 		return refusal{CodePragma, `PRAGMA "` + name + `" is not allowed in a migration`, "remove the statement: the platform sets up its databases itself"}

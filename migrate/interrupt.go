@@ -30,6 +30,17 @@ func (c connection) inTransaction() bool {
 	return sqlite3.Xsqlite3_get_autocommit(tls, uintptr(c)) == 0
 }
 
+// owesParents reports whether COMMIT would fail: SQLite counts the rows that lost their parent, until it is inserted
+// again. A table that is given the lost one's name changes nothing of the count.
+func (c connection) owesParents() bool {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	counts := libc.Xmalloc(tls, 8)
+	defer libc.Xfree(tls, counts)
+	sqlite3.Xsqlite3_db_status(tls, uintptr(c), sqlite3.SQLITE_DBSTATUS_DEFERRED_FKS, counts, counts+4, 0)
+	return libc.AtomicLoadPInt32(counts) != 0
+}
+
 // setBusyTimeout is how long statements wait for locks that others hold.
 func (c connection) setBusyTimeout(d time.Duration) {
 	tls := libc.NewTLS()

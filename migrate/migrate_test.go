@@ -419,6 +419,31 @@ func TestForeignKeys(t *testing.T) {
 	apply(t, open(t), list("1.sql", schema+"PRAGMA defer_foreign_keys=ON; INSERT INTO c VALUES (7, 1); INSERT INTO p VALUES (1);"))
 }
 
+// TestForeignKeysOfRebuiltTable: a table is made anew in the usual steps, and rows refer to it. SQLite counts them as
+// orphans until the parents are inserted again or the pragma is off, and says only at COMMIT that it does.
+func TestForeignKeysOfRebuiltTable(t *testing.T) {
+	const tables = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); INSERT INTO p VALUES (1); INSERT INTO c VALUES (1);"
+	const again = "PRAGMA defer_foreign_keys = ON;\nCREATE TABLE p2(id INTEGER PRIMARY KEY, x); INSERT INTO p2(id) SELECT id FROM p;\nDROP TABLE p; ALTER TABLE p2 RENAME TO p;"
+	tests := map[string]struct{ sql, want string }{
+		"left on":         {again, "2.sql:3:1 " + migrate.CodeForeignKeys},
+		"off at the end":  {again + "\nPRAGMA defer_foreign_keys = OFF;", ""},
+		"inserted again":  {"PRAGMA defer_foreign_keys = ON; CREATE TABLE kept AS SELECT * FROM p; DROP TABLE p; CREATE TABLE p(id INTEGER PRIMARY KEY, x); INSERT INTO p(id) SELECT id FROM kept; DROP TABLE kept;", ""},
+		"off, and orphan": {again + "\nINSERT INTO c VALUES (2); PRAGMA defer_foreign_keys = OFF;", "2.sql " + migrate.CodeForeignKeys},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			db := open(t)
+			apply(t, db, list("1.sql", tables))
+			m := migrator(db, list("1.sql", tables, "2.sql", tt.sql), options)
+			_, planned := m.Plan(t.Context())
+			_, applied := m.Apply(t.Context())
+			if codes(planned) != tt.want || codes(applied) != tt.want {
+				t.Errorf("planned %q, applied %q, want %q", codes(planned), codes(applied), tt.want)
+			}
+		})
+	}
+}
+
 // TestCascade: what goes with a table that is dropped is told, unless it is put back, or was to go.
 func TestCascade(t *testing.T) {
 	const tables = "CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);\n" +
