@@ -115,7 +115,7 @@ func (c *comparison) early(f File) {
 func (c *comparison) missing(e Entry) {
 	c.Missing = append(c.Missing, e)
 	gone := &Error{
-		Pos: token.Position{Filename: e.Name}, Code: CodeMissing,
+		Pos: token.Position{Filename: c.path(e.Name)}, Code: CodeMissing,
 		Msg: "the migration is applied but its file is gone",
 		Fix: "restore the file under its old name, or begin anew with pages migrate reset; if its effects are no longer wanted or " +
 			"another file stands for it, pages migrate repair --forget " + e.Name,
