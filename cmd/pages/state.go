@@ -153,7 +153,7 @@ func (s *state) openToRead(ctx context.Context, name string) (*sql.DB, error) {
 		return nil, err
 	}
 	if !there {
-		return sql.Open("sqlite", ":memory:")
+		return sql.Open("sqlite", "file::memory:?_pragma=foreign_keys(1)") // which the copies of it keep to, as those of others
 	}
 	db, err := openSQLite(ctx, filepath.Join(s.dir, name), true)
 	if err != nil {
