@@ -106,6 +106,8 @@ func (d *document) explainType(p pointer, n *node, want string) {
 func typeFix(p pointer, n *node, want string) string {
 	items := described().at(p).Items
 	switch {
+	case n.kind == nullNode && strings.HasSuffix(p.kind(), "/*"):
+		return "remove it"
 	case n.kind == nullNode && p != "" && !required(p):
 		return "remove it: what is left out has its default"
 	case n.kind == stringNode && isLiteral(n.text, want):
