@@ -518,9 +518,9 @@ func (r *run) checkTables(ctx context.Context) error {
 		}
 		if !ok {
 			errs = append(errs, &Error{
-				Code: CodeTableMissing,
-				Msg:  `the manifest names the table "` + name + `", which no migration creates`,
-				Fix:  "create it in a migration, or correct the name in the manifest",
+				Code: CodeTableMissing, Table: name,
+				Msg: `the manifest names the table "` + name + `", which no migration creates`,
+				Fix: "create it in a migration, or correct the name in the manifest",
 			})
 		}
 	}

@@ -68,6 +68,8 @@ type Error struct {
 	Code string
 	// Msg says what is wrong, Fix what to do about it; Fix may be empty.
 	Msg, Fix string
+	// Table is the one of [Options.Tables] that there is not; empty with other codes.
+	Table string
 
 	cause error
 }

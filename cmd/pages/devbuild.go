@@ -84,7 +84,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	if refusal != nil {
 		return devserver.Outcome{Problems: b.problems(manifest.Diagnostics{*refusal}, "The personas were refused"), Watch: watch}
 	}
-	if problems := b.migrate(ctx, m); problems != nil {
+	if problems := b.migrate(ctx, m, checked.src); problems != nil {
 		return devserver.Outcome{Problems: problems, Watch: append(watch, b.state.writtenTold())}
 	}
 	revision, problems := b.revision(ctx, m, bundle)

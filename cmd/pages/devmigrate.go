@@ -9,8 +9,8 @@ import (
 	"github.com/pages-toolchain/pages/migrate"
 )
 
-// migrate brings the site's database up to date.
-func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest) []devserver.Problem {
+// migrate brings the site's database up to date. src is the text of the manifest.
+func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest, src []byte) []devserver.Problem {
 	if m.Bindings.Database == nil {
 		return nil
 	}
@@ -33,6 +33,7 @@ func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest) []devse
 	}
 	problems := []devserver.Problem{{Kind: "migration", Title: "A migration failed", Message: err.Error()}}
 	if diags := migrationDiagnostics(b.dir, err); diags != nil {
+		manifest.Locate(src, diags)
 		problems = b.problems(diags, "A migration failed")
 	}
 	if stands := result.Stands(); stands != "" {

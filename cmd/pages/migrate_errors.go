@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -59,6 +61,10 @@ func isResource(code string) bool {
 func migrationDiagnostics(dir string, err error) manifest.Diagnostics {
 	var diags manifest.Diagnostics
 	for _, e := range migrationErrors(err) {
+		if e.Table != "" {
+			diags = append(diags, tableDiagnostic(dir, e))
+			continue
+		}
 		diags = append(diags, manifest.Diagnostic{
 			Severity: manifest.Error, Code: e.Code, File: e.Pos.Filename,
 			Line: max(e.Pos.Line, 1), Column: max(e.Pos.Column, 1),
@@ -67,6 +73,18 @@ func migrationDiagnostics(dir string, err error) manifest.Diagnostics {
 		})
 	}
 	return diags
+}
+
+// tableDiagnostic names the place of a missing table in the manifest, which manifest.Locate finds.
+func tableDiagnostic(dir string, e *migrate.Error) manifest.Diagnostic {
+	d := manifest.Diagnostic{Severity: manifest.Error, Code: e.Code, Path: "/bindings/submissions", Message: e.Msg, Fix: e.Fix}
+	src, _ := readSource(filepath.Join(dir, manifest.FileName))
+	if m, _ := manifest.Parse(manifest.FileName, src); m != nil && m.Bindings.Database != nil {
+		if i := slices.Index(m.Bindings.Database.Tables, e.Table); i >= 0 {
+			d.Path = fmt.Sprintf("/bindings/database/tables/%d", i)
+		}
+	}
+	return d
 }
 
 // sourceLine is the line of the site's file that pos is on; "" for none.

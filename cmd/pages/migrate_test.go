@@ -152,6 +152,14 @@ func TestDevMigrates(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.eventually("the missing file is refused", func() bool { return strings.Contains(d.stderr.String(), "its file is gone") })
+	put(t, second, "CREATE TABLE tags(name);\nINSERT INTO tags VALUES ('x');\n")
+	if _, stderr, code := pages(t, "migrate", "reset", "--yes", dir); code != 0 {
+		t.Errorf("reset: %d\n%s", code, stderr)
+	}
+	put(t, filepath.Join(dir, "pages.deploy.json"), "{\n  \"bindings\": {\"database\": {\"migrations\": \"migrations\", \"tables\": [\"lost\"]}}\n}\n")
+	d.eventually("the missing table is shown in the manifest", func() bool {
+		return strings.Contains(d.stderr.String(), `pages.deploy.json:2:68: the manifest names the table "lost"`)
+	})
 	if code := d.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
