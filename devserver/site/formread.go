@@ -222,7 +222,7 @@ func (f *formReader) multipart(body io.Reader, boundary string) error {
 	reader := multipart.NewReader(body, boundary)
 	for parts := 0; ; parts++ {
 		part, err := reader.NextPart()
-		if errors.Is(err, io.EOF) && parts > 0 {
+		if err == io.EOF { // as it is, and not within what tells of an end that came too early
 			return nil
 		}
 		if err != nil {

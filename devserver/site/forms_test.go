@@ -241,7 +241,8 @@ func TestFormRefusals(t *testing.T) {
 		{"name of 16 KiB + 1", form(named(16<<10 + 1)), 413},
 		{"nothing", form(""), 422},
 		{"nothing but where to go", form("_next=/&_token=t"), 422},
-		{"nothing in parts", multi("--x--\r\n", "x"), 400},
+		{"nothing in parts", multi("--x--\r\n", "x"), 422}, // what a browser sends of a form without fields
+		{"nothing at all", multi("", "x"), 400},
 		{"no file chosen", multi("--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--x--\r\n", "x"), 422},
 		{"no key", asJSON("{}"), 422},
 		{"form name alone", form("form=contact"), 303},
