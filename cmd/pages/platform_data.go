@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -75,8 +76,20 @@ func (d *platformData) open(ctx context.Context, o service.Options) (s *service.
 	return s, nil
 }
 
-// withData runs an operator's command on the data, whether the service runs or not.
-func (c *cli) withData(ctx context.Context, f *platformFlags, do func(*service.Service) error) (err error) {
+// withData runs an operator's command on the data that is there, whether the service runs or not.
+func (c *cli) withData(ctx context.Context, f *platformFlags, do func(*service.Service) error) error {
+	dir := c.platformDir(f.data)
+	if _, err := os.Stat(filepath.Join(dir, platformDB)); errors.Is(err, fs.ErrNotExist) {
+		return &failure{
+			code: exitRefused, id: "nothing-there", msg: quotedPath(dir) + " holds no data of a service",
+			fix: "name the service's data folder with --data; pages platform begins one, and so does pages platform workspaces create", err: err,
+		}
+	}
+	return c.beginData(ctx, f, do)
+}
+
+// beginData is withData for what data can begin with.
+func (c *cli) beginData(ctx context.Context, f *platformFlags, do func(*service.Service) error) (err error) {
 	data, err := c.openData(f.data)
 	if err != nil {
 		return err
@@ -91,7 +104,11 @@ func (c *cli) withData(ctx context.Context, f *platformFlags, do func(*service.S
 
 // changeData runs an operator's command that has nothing to show.
 func (c *cli) changeData(ctx context.Context, f *platformFlags, do func(*service.Service) error) error {
-	err := c.withData(ctx, f, do)
+	return c.changed(c.withData(ctx, f, do))
+}
+
+// changed says in JSON that a command with nothing to show is done.
+func (c *cli) changed(err error) error {
 	if err == nil && c.json {
 		c.printJSON(doneDoc{true})
 	}

@@ -77,7 +77,7 @@ func (c *cli) newKeysList(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List the keys, by how they start",
-		Long:    "List the keys, by how they start, with whom they act for and whether they are good.\nWhen a key was last used is written down every minute.\n\nExit codes: 0 done, 2 wrong usage, 9 the data folder cannot be used.",
+		Long:    "List the keys, by how they start, with whom they act for and whether they are good.\nWhen a key was last used is written down every minute.\n\nExit codes: 0 done, 1 there is no service's data, 2 wrong usage, 9 the data folder\ncannot be used.",
 		Example: "  pages platform keys list\n  pages platform keys list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -63,7 +63,7 @@ func (c *cli) newMembersList(f *platformFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List who belongs to which workspace",
-		Long:    "List who belongs to which workspace.\n\nExit codes: 0 done, 2 wrong usage, 9 the data folder cannot be used.",
+		Long:    "List who belongs to which workspace.\n\nExit codes: 0 done, 1 there is no service's data, 2 wrong usage, 9 the data folder\ncannot be used.",
 		Example: "  pages platform members list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

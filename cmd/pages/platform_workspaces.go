@@ -25,7 +25,7 @@ func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Slug = args[0]
-			return c.changeData(cmd.Context(), f, func(s *service.Service) error { return s.CreateWorkspace(cmd.Context(), w) })
+			return c.changed(c.beginData(cmd.Context(), f, func(s *service.Service) error { return s.CreateWorkspace(cmd.Context(), w) }))
 		},
 	}
 	create.Flags().StringVar(&w.Name, "name", "", "`name` for people (default: the slug)")
@@ -33,7 +33,7 @@ func (c *cli) newPlatformWorkspaces(f *platformFlags) *cobra.Command {
 	list := &cobra.Command{
 		Use:     "list",
 		Short:   "List the workspaces",
-		Long:    "List the workspaces.\n\nExit codes: 0 done, 2 wrong usage, 9 the data folder cannot be used.",
+		Long:    "List the workspaces.\n\nExit codes: 0 done, 1 there is no service's data, 2 wrong usage, 9 the data folder\ncannot be used.",
 		Example: "  pages platform workspaces list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
