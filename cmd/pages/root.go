@@ -110,7 +110,7 @@ func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := variableOf(f.Name)
 		value, ok := c.lookup(name)
-		if !ok || value == "" || f.Changed || err != nil || f.Name == "help" || f.Name == "version" {
+		if !ok || value == "" || given(flags, f) || err != nil || f.Name == "help" || f.Name == "version" {
 			return
 		}
 		if invalid, ok := errors.AsType[*pflag.InvalidValueError](flags.Set(f.Name, value)); ok {
@@ -118,6 +118,14 @@ func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
 		}
 	})
 	return err
+}
+
+// otherSpelling is the other name of a flag that has two.
+var otherSpelling = map[string]string{"state-dir": "persist-to", "persist-to": "state-dir"}
+
+// given reports whether a flag was set, under either of its names.
+func given(flags *pflag.FlagSet, f *pflag.Flag) bool {
+	return f.Changed || otherSpelling[f.Name] != "" && flags.Changed(otherSpelling[f.Name])
 }
 
 // variableOf is the variable that stands for a flag.
