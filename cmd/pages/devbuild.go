@@ -70,6 +70,9 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	// Never the site's folder as such: what a site does not consist of (a log,
 	// an editor's files) must not rebuild it.
 	watch := append(secretPaths(b.dir), filepath.Join(b.dir, manifest.FileName), personasPath(b.dir))
+	for _, name := range manifest.RuntimeConfigs() {
+		watch = append(watch, filepath.Join(b.dir, name))
+	}
 	if m == nil {
 		watch = append(watch, b.bundler.Inputs()...)
 		return devserver.Outcome{Problems: b.problems(checked.diags, "The manifest was refused"), Watch: watch}

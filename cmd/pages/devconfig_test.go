@@ -1,0 +1,31 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDevHearsOfRuntimeConfig: the flags of a wrangler.json count from the save of it on, and until it is gone.
+func TestDevHearsOfRuntimeConfig(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "worker.js", "routes": [{"pattern": "/*"}]}`)
+	put(t, filepath.Join(dir, "worker.js"), "import { Buffer } from 'node:buffer';\nexport default { fetch: () => new Response(String(Buffer.from('a'))) };\n")
+	d := startDev(t, dir)
+	d.eventually("the module is missing", func() bool { return d.get("/").StatusCode == http.StatusInternalServerError })
+	config := filepath.Join(dir, "wrangler.json")
+	put(t, config, `{"compatibility_flags": ["nodejs_compat"]}`)
+	d.eventually("the module is there", func() bool { return d.get("/").body == "a" })
+	if err := os.Remove(config); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "wrangler.jsonc"), `{"compatibility_flags": [/* none */ "unknown"]}`)
+	d.eventually("an unknown flag is refused", func() bool {
+		return strings.Contains(d.stderr.String(), `wrangler.jsonc:1:37: the platform does not accept the compatibility flag "unknown"`)
+	})
+	if code := d.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
