@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"regexp"
 	"runtime/debug"
 	"time"
 
@@ -49,11 +48,14 @@ func (c *cli) newDeploy() *cobra.Command {
 		Example: "  pages deploy\n  pages deploy --create 'My site'\n  pages deploy --plan --exit-code\n  pages deploy --preview\n  pages deploy --at 2026-12-01T09:00:00+01:00\n  pages deploy --propose-only --json | jq -r .confirmation_id",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.check(r.now()); err != nil {
 				return err
 			}
-			if r.typed["create"] && f.create == "" {
+			switch {
+			case r.typed["create"] && f.create == "":
 				return usageError("--create is empty; it is the name of the new site")
+			case r.typed["at"] && f.at == "":
+				return usageError("--at is empty; without it the page is published at once")
 			}
 			if err := errors.Join(notStdout("the plan", f.planOut), notStdout("the proposal", f.proposalOut)); err != nil {
 				return err
@@ -86,10 +88,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	return cmd
 }
 
-// hasOffset is an ISO 8601 timestamp that says which moment it is.
-var hasOffset = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`)
-
-func (f *deployFlags) check() error {
+func (f *deployFlags) check(now time.Time) error {
 	f.plan = f.plan || f.planOut != "" || f.exitCode
 	switch {
 	case f.preview && f.at != "":
@@ -98,12 +97,12 @@ func (f *deployFlags) check() error {
 		return usageError("--plan makes nothing; it goes without --create")
 	case f.plan && (f.preview || f.at != "" || f.proposeOnly):
 		return usageError("--plan sends nothing; it goes without --preview, --at and --propose-only")
-	case f.at != "" && !hasOffset.MatchString(f.at):
-		return usageError("--at is %q; it is a time with its offset, such as 2026-12-01T09:00:00+01:00", f.at)
 	case f.expires != 0 && !f.preview:
 		return usageError("--expires belongs to --preview")
 	case f.expires != 0 && (f.expires < toolapi.MinPreviewSeconds*time.Second || f.expires > toolapi.MaxPreviewSeconds*time.Second):
 		return usageError("--expires is %v; it must be from 1m to 168h", f.expires)
+	case f.at != "":
+		return checkAt(f.at, now)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (d *deployment) sent(p *deploy.Progress) string {
 func scheduled(p toolapi.SchedulePublish) string {
 	at := p.At
 	if t, err := time.Parse(time.RFC3339Nano, p.At); err == nil {
-		at = t.Format("Monday 2 January 2006, 15:04 (UTC-07:00)")
+		at = t.Format(longTime)
 	}
 	if p.Replaced {
 		return fmt.Sprintf("revision %s is scheduled for %s, instead of what was scheduled before", p.Revision, at)

@@ -20,7 +20,7 @@ func (c *cli) newPreview() *cobra.Command {
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := deployFlags{preview: true, expires: expires}
-			if err := f.check(); err != nil {
+			if err := f.check(r.now()); err != nil {
 				return err
 			}
 			revision, dir := first(args)

@@ -111,9 +111,6 @@ const (
 	maxKeys        = 50   // of one person, that are good, made in the console
 	maxPreviews    = 200  // links of a site that are good: of a day, one for every push
 
-	scheduleSoonest = 5 * time.Minute
-	scheduleYears   = 1
-
 	// defaultPerMinute is the cap of keys without their own.
 	defaultPerMinute = 60
 	rateWindow       = time.Minute

@@ -231,7 +231,7 @@ func (v *visit) effects(t tx, p proposalRow, arguments map[string]any, shown *pr
 			scheduled = "revision " + s.scheduled.String + " on " + v.clock(s.due.Int64).Text
 		}
 		then := "revision " + revision
-		if at, ok := parseTime(fmt.Sprint(arguments["at"])); ok {
+		if at, ok := toolapi.Timestamp(fmt.Sprint(arguments["at"])).Moment(); ok {
 			then += " on " + v.clock(at.UnixMilli()).Text
 		}
 		shown.Changes = append(shown.Changes, changeView{"What is scheduled for " + s.hostname, scheduled, then}, changeView{"What it serves until then", live, "the same"})

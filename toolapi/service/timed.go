@@ -4,41 +4,22 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
-// timestamp is ISO 8601 with an offset; seconds and their fraction may be left out.
-var timestamp = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$`)
-
-// parseTime reads a timestamp of the calendar and the clock.
-func parseTime(s string) (time.Time, bool) {
-	part := timestamp.FindStringSubmatch(s)
-	if part == nil {
-		return time.Time{}, false
-	}
-	if part[2] == "" {
-		part[2] = ":00"
-	}
-	if n := len(part[3]); n == len("+0100") {
-		part[3] = part[3][:3] + ":" + part[3][3:]
-	}
-	t, err := time.Parse(time.RFC3339Nano, part[1]+part[2]+part[3])
-	return t, err == nil
-}
-
 // schedulePublish is page.schedule_publish (platform document, section 4.5).
 func (c *call) schedulePublish(args toolapi.SchedulePublishArgs) (plan[toolapi.SchedulePublish], error) {
 	none := plan[toolapi.SchedulePublish]{}
-	at, ok := parseTime(string(args.At))
+	at, ok := args.At.Moment()
+	soonest, latest := toolapi.ScheduleWindow(c.now)
 	switch {
 	case !ok:
 		return none, invalid(toolapi.Issue{Path: "at", Message: "must be an ISO 8601 timestamp with a UTC offset, such as 2026-11-23T10:00:00+01:00"})
-	case at.Before(c.now.Add(scheduleSoonest)):
+	case at.Before(soonest):
 		return none, refuseAt(toolapi.CodeScheduleTooSoon, "The time must be at least five minutes ahead.", "at", "give a later time, or use page.publish")
-	case at.After(c.now.AddDate(scheduleYears, 0, 0)):
+	case at.After(latest):
 		return none, refuseAt(toolapi.CodeScheduleTooFar, "The time must be within the next year.", "at", "give an earlier time")
 	}
 	s, err := c.site(args.SiteID)
