@@ -77,12 +77,17 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// untilInterrupt is how a command ended that goes on until Ctrl-C: well, if that was it; any other signal is an error.
+// untilInterrupt is how a command ended that goes on until Ctrl-C: well, if that was it, also before it was ready; any
+// other signal is an error.
 func untilInterrupt(ctx context.Context, err error) error {
-	if stop, ok := errors.AsType[signalError](context.Cause(ctx)); ok && err == nil && stop.signal != os.Interrupt {
-		return stop
+	stop, signaled := errors.AsType[signalError](context.Cause(ctx))
+	switch {
+	case !signaled, err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, stop):
+		return err
+	case stop.signal == os.Interrupt:
+		return nil
 	}
-	return err
+	return stop
 }
 
 // exit prints what ended a command and returns the exit code. A command that a

@@ -38,3 +38,20 @@ func TestSignalsThatEndWhatFollows(t *testing.T) {
 		}
 	}
 }
+
+// TestSignalsBeforeReady: the same, of one that comes before there is anything to stop.
+func TestSignalsBeforeReady(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
+	for _, command := range []string{"logs --follow", "events tail", "dev --port 0", "platform --port 0"} {
+		for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: exitTerm} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(signalError{sign})
+			stderr := &strings.Builder{}
+			e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, dir: dir, now: time.Now}
+			if code := run(ctx, strings.Fields(command), e); code != want || strings.Contains(stderr.String(), "pages:") {
+				t.Errorf("%s, %v: exit %d, want %d\n%s", command, sign, code, want, stderr)
+			}
+		}
+	}
+}

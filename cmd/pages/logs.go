@@ -33,10 +33,11 @@ func (c *cli) newLogs() *cobra.Command {
 			if err := f.check(c.now()); err != nil {
 				return err
 			}
-			if err := c.logs(cmd.Context(), args, f); err != nil || !f.follow {
+			err := c.logs(cmd.Context(), args, f)
+			if !f.follow {
 				return err
 			}
-			return untilInterrupt(cmd.Context(), nil)
+			return untilInterrupt(cmd.Context(), err)
 		},
 	}
 	flags := cmd.Flags()
