@@ -36,6 +36,7 @@ type compiler struct {
 	imports  *imports
 	minified bool
 	settings map[string]string // the texts of the tsconfig.json files, by path
+	left     bool              // esbuild goes on in a build that was stopped
 }
 
 // target is what of the manifest the context depends on.
@@ -72,6 +73,10 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 	if t.entry == "" {
 		return compiled{}
 	}
+	explain := explainer{dir: b.dir, target: t, provided: b.options.Provided, reads: reads}
+	if found := explain.irregularSettings(); len(found) > 0 {
+		return compiled{diagnostics: found}
+	}
 	if b.compiler == nil {
 		c, err := newCompiler(b.dir, t, b.options)
 		if err != nil {
@@ -79,7 +84,11 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 		}
 		b.compiler = c
 	}
-	return b.compiler.run(ctx, explainer{dir: b.dir, target: t, provided: b.options.Provided, reads: reads})
+	out := b.compiler.run(ctx, explain)
+	if b.compiler.left {
+		b.compiler = nil
+	}
+	return out
 }
 
 func newCompiler(dir string, t target, o Options) (*compiler, error) {
@@ -167,13 +176,13 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 func (c *compiler) rebuild(ctx context.Context, explain explainer) (result api.BuildResult, late manifest.Diagnostics) {
 	defer context.AfterFunc(ctx, c.context.Cancel)()
 	c.imports.start(explain.reads, nil)
-	first := c.context.Rebuild()
+	first := c.once(ctx)
 	granted := c.imports.late(explain.dir, first.Errors)
 	if len(granted) == 0 || ctx.Err() != nil {
 		return first, nil
 	}
 	c.imports.start(explain.reads, granted)
-	result = c.context.Rebuild()
+	result = c.once(ctx)
 	for _, m := range first.Errors {
 		still := func(other api.Message) bool { return other.Location != nil && *other.Location == *m.Location }
 		if call, ok := refused(explain.dir, m); ok && granted[call] && !slices.ContainsFunc(result.Errors, still) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -79,7 +78,7 @@ func asksForMetadata(path string, seen map[string]bool) bool {
 		return false
 	}
 	seen[path] = true
-	text, err := os.ReadFile(path)
+	text, err := readRegular(path)
 	if err != nil {
 		return false
 	}

@@ -1,7 +1,6 @@
 package bundler
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -101,7 +100,7 @@ func (e explainer) misnamed(file string) string {
 	if len(others) == 0 {
 		return ""
 	}
-	text, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(file)))
+	text, err := readRegular(filepath.Join(e.dir, filepath.FromSlash(file)))
 	if err != nil || !utf8.Valid(text) {
 		return ""
 	}

@@ -2,10 +2,10 @@ package bundler
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -182,7 +182,10 @@ func refuseURL(args api.OnResolveArgs) (api.OnResolveResult, error) {
 func (i *imports) loadText(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	i.note(args.Path)
 	loader, isText := textLoaders[args.With["type"]]
-	data, err := os.ReadFile(args.Path)
+	data, err := readRegular(args.Path)
+	if errors.Is(err, errNotRegular) {
+		return api.OnLoadResult{Errors: i.irregular(args.Path)}, nil
+	}
 	if err != nil || !isText || utf8.Valid(data) {
 		return api.OnLoadResult{}, nil //nolint:nilerr // esbuild says what is wrong with the file
 	}
@@ -233,7 +236,10 @@ func (i *imports) loadBinary(args api.OnLoadArgs) (api.OnLoadResult, error) {
 		return api.OnLoadResult{}, nil
 	}
 	i.note(args.Path)
-	data, err := os.ReadFile(args.Path)
+	data, err := readRegular(args.Path)
+	if errors.Is(err, errNotRegular) {
+		return api.OnLoadResult{Errors: i.irregular(args.Path)}, nil
+	}
 	if err != nil {
 		return api.OnLoadResult{}, err
 	}
@@ -256,7 +262,10 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 		return api.OnResolveResult{Errors: unplaced(found.Errors)}, nil
 	}
 	i.reads.add(found.Path)
-	data, err := os.ReadFile(found.Path)
+	data, err := readRegular(found.Path)
+	if errors.Is(err, errNotRegular) {
+		return api.OnResolveResult{Errors: i.irregular(found.Path)}, nil
+	}
 	if err != nil {
 		return api.OnResolveResult{}, err
 	}

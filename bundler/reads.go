@@ -88,7 +88,7 @@ func (r *reads) addConfigs(sources []string) map[string]string {
 
 // textOf is what a file holds; nothing when it cannot be read.
 func textOf(path string) string {
-	text, _ := os.ReadFile(path)
+	text, _ := readRegular(path)
 	return string(text)
 }
 

@@ -150,7 +150,7 @@ func (e explainer) awaitPackage(from, name string) {
 
 // dependencies are the names that the site's package.json lists.
 func (e explainer) dependencies() []string {
-	text, err := os.ReadFile(filepath.Join(e.dir, "package.json"))
+	text, err := readRegular(filepath.Join(e.dir, "package.json"))
 	if err != nil {
 		return nil
 	}
