@@ -17,15 +17,16 @@ func (b *bundle) checkRuntimeConfig() []string {
 			continue
 		}
 		var src []byte
+		fix := "put a file in its place, or remove it"
 		if err == nil {
 			src, err = readFile(b.fsys, target, maxManifestBytes+1)
 		}
 		if err == nil && len(src) > maxManifestBytes {
-			err = fmt.Errorf("it is longer than %d bytes", maxManifestBytes)
+			err, fix = fmt.Errorf("it is longer than %d bytes", maxManifestBytes), "put a smaller file in its place, or remove it"
 		}
 		if err != nil {
 			c := &runtimeConfig{bundle: b, file: name, where: newLines("")}
-			c.report(Warning, codeRuntimeConfig, "", span{}, "the file cannot be read: "+reason(err), "put a smaller file in its place, or remove it")
+			c.report(Warning, codeRuntimeConfig, "", span{}, "the file cannot be read: "+reason(err), fix)
 			return nil
 		}
 		c := &runtimeConfig{bundle: b, file: name, where: newLines(string(src))}

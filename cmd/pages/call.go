@@ -82,7 +82,7 @@ func (r *remote) call(ctx context.Context, f *callFlags, tool string, args []str
 	if err != nil {
 		return err
 	}
-	arguments, err := r.arguments(f.body, args, info)
+	arguments, err := r.arguments(ctx, f.body, args, info)
 	if err != nil {
 		return err
 	}

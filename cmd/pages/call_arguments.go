@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -12,7 +12,7 @@ import (
 )
 
 // arguments are the body of a call: of --json, of a file, or of KEY=VALUE.
-func (r *remote) arguments(body string, args []string, info client.ToolInfo) (json.RawMessage, error) {
+func (r *remote) arguments(ctx context.Context, body string, args []string, info client.ToolInfo) (json.RawMessage, error) {
 	if body == "" && len(args) == 1 && (args[0] == "-" || strings.HasPrefix(args[0], "{") || strings.HasPrefix(args[0], "[") || strings.HasPrefix(args[0], "@")) {
 		body, args = args[0], nil
 	}
@@ -20,10 +20,10 @@ func (r *remote) arguments(body string, args []string, info client.ToolInfo) (js
 	case body != "" && len(args) > 0:
 		return nil, usageError("a JSON body and KEY=VALUE are two ways of giving arguments; use one")
 	case body == "-":
-		text, err := io.ReadAll(io.LimitReader(r.stdin, toolapi.MaxBody+1))
+		text, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, r.stdin), toolapi.MaxBody+1))
 		return text, err
 	case strings.HasPrefix(body, "@"):
-		text, err := os.ReadFile(r.path(body[1:]))
+		text, err := readGiven(ctx, r.path(body[1:]), toolapi.MaxBody+1)
 		if err != nil {
 			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(body[1:]), reason(err)), err: err}
 		}

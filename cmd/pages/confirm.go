@@ -112,7 +112,7 @@ func (r *remote) spelledOut(ctx context.Context, id string, args []string) (*dep
 	if !info.TwoCalls {
 		return nil, usageError("%s takes one call; there is nothing to confirm", args[0])
 	}
-	arguments, err := r.arguments("", args[1:], info)
+	arguments, err := r.arguments(ctx, "", args[1:], info)
 	if err == nil {
 		arguments, err = r.withWorkspace(arguments)
 	}

@@ -56,7 +56,7 @@ func (c *cli) loadCredentials() (*credentials, error) {
 		return store, nil
 	}
 	store.path = filepath.Join(c.configDir, "pages", "credentials.json")
-	text, err := os.ReadFile(store.path)
+	text, err := readRegular(store.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return store, nil
 	}
@@ -167,7 +167,7 @@ func (r *remote) readKey(ctx context.Context) (string, error) {
 		return checkKey(text, "stdin")
 	}
 	path := r.path(r.keyFile)
-	f, err := os.Open(path)
+	f, err := openGiven(ctx, path)
 	if err != nil {
 		return "", &failure{code: exitRefused, id: "no-key-file", msg: fmt.Sprintf("the key file %s cannot be read: %s", quotedPath(r.keyFile), reason(err)), fix: "name a file that holds the API key and nothing else", err: err}
 	}

@@ -74,10 +74,12 @@ func importKind(file, format string) (string, error) {
 
 // importText reads SQL or CSV.
 func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table string) (err error) {
-	var in io.Reader = newInterruptible(ctx, c.stdin)
 	name := "stdin"
-	if file != "-" {
-		opened, err := c.openInput(file)
+	var in io.Reader
+	if file == "-" {
+		in = newInterruptible(ctx, c.stdin)
+	} else {
+		opened, err := c.openInput(ctx, file)
 		if err != nil {
 			return err
 		}

@@ -3,10 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -26,7 +24,7 @@ func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name st
 	case len(args) > 0 && args[0] != "-":
 		return "SQL", io.NopCloser(strings.NewReader(args[0])), nil
 	case file != "" && file != "-":
-		f, err := c.openInput(file)
+		f, err := c.openInput(ctx, file)
 		return file, f, err
 	case len(args) == 0 && file == "" && isTerminalReader(c.stdin):
 		return "", nil, usageError("there is no SQL: give it as an argument, with --file or on stdin")
@@ -34,19 +32,13 @@ func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name st
 	return "stdin", io.NopCloser(newInterruptible(ctx, c.stdin)), nil
 }
 
-func (c *cli) openInput(file string) (*os.File, error) {
-	f, err := os.Open(c.path(file))
-	if err != nil {
-		return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(file), reason(err)), err: err}
+// openInput opens a file of SQL or rows, or a database.
+func (c *cli) openInput(ctx context.Context, file string) (io.ReadCloser, error) {
+	f, err := openGiven(ctx, c.path(file))
+	if err != nil && ctx.Err() == nil {
+		err = &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(file), reason(err)), err: err}
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = errNoFile
-	}
-	if err != nil {
-		return nil, errors.Join(&failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(file), reason(err)), err: err}, f.Close())
-	}
-	return f, nil
+	return f, err
 }
 
 // sqlArguments reads the values of --param. Each is a number, null, 'text', X'00ff' or else the text it is; before
@@ -99,9 +91,13 @@ func sqlValue(text string) (any, error) {
 	return text, nil
 }
 
-// isDatabase reports whether a file begins as a SQLite database does.
-func isDatabase(r io.ReaderAt) bool {
+// isDatabase reports whether a file begins as a SQLite database does. A pipe is none.
+func isDatabase(r io.Reader) bool {
+	f, ok := r.(io.ReaderAt)
+	if !ok {
+		return false
+	}
 	head := make([]byte, 16)
-	n, _ := r.ReadAt(head, 0) // a short file is none
+	n, _ := f.ReadAt(head, 0) // a short file is none
 	return bytes.Equal(head[:n], []byte("SQLite format 3\x00"))
 }

@@ -14,7 +14,7 @@ import (
 // importDatabase makes a file the database. SQLite writes it as one transaction: a server that runs sees the old
 // content or the new.
 func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes bool) (err error) {
-	from, err := c.openInput(file)
+	from, err := c.openInput(ctx, file)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	b.front.SetPersonas(personas)
 	info := devserver.Describe(m)
 	info.Name, info.Dir = filepath.Base(b.dir), b.dir
-	b.describeSecrets(m, info.Bindings)
+	b.describeSecrets(ctx, m, info.Bindings)
 	warnings := slices.Concat(checked.diags, diags, unasked(m, checked.src))
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
 }
@@ -127,7 +127,7 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 		b.replace(nil)
 		return r, nil
 	}
-	values, warnings, err := b.secrets(b.dir, m.Bindings.Secrets)
+	values, warnings, err := b.secrets(ctx, b.dir, m.Bindings.Secrets)
 	if err != nil {
 		return r, []devserver.Problem{secretsProblem(err)}
 	}
@@ -147,8 +147,8 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 }
 
 // describeSecrets says which secrets have a value, and never which.
-func (b *siteBuilder) describeSecrets(m *manifest.Manifest, bindings []devserver.Binding) {
-	values, _, err := b.secrets(b.dir, m.Bindings.Secrets)
+func (b *siteBuilder) describeSecrets(ctx context.Context, m *manifest.Manifest, bindings []devserver.Binding) {
+	values, _, err := b.secrets(ctx, b.dir, m.Bindings.Secrets)
 	for i := range bindings {
 		switch _, set := values[bindings[i].Name]; {
 		case err != nil || bindings[i].Kind != "secret":

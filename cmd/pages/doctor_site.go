@@ -37,7 +37,7 @@ func (d *doctor) checkManifest(context.Context) []finding {
 // checkPackages looks whether what package.json asks for is installed, and for
 // Node.js, which installs it and runs most tests.
 func (d *doctor) checkPackages(ctx context.Context) []finding {
-	text, err := os.ReadFile(filepath.Join(d.dir, "package.json"))
+	text, err := readRegular(filepath.Join(d.dir, "package.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return notLooked("packages", "the site has no package.json")
 	}
@@ -91,7 +91,7 @@ func (d *doctor) checkTypes(context.Context) []finding {
 		return nil
 	}
 	path := filepath.Join(d.dir, workertypes.FileName)
-	text, err := os.ReadFile(path)
+	text, err := readRegular(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing && (!d.typed() || d.typesElsewhere()) {
 		return nil
@@ -150,11 +150,11 @@ func (d *doctor) typesElsewhere() bool {
 	return false
 }
 
-func (d *doctor) checkSecrets(context.Context) []finding {
+func (d *doctor) checkSecrets(ctx context.Context) []finding {
 	if d.manifest == nil || len(d.manifest.Bindings.Secrets) == 0 {
 		return nil
 	}
-	values, warnings, err := d.secrets(d.dir, d.manifest.Bindings.Secrets)
+	values, warnings, err := d.secrets(ctx, d.dir, d.manifest.Bindings.Secrets)
 	if err != nil {
 		return breaks("secrets", "correct the file", "%s", err)
 	}
@@ -170,7 +170,7 @@ func (d *doctor) checkIgnore(context.Context) []finding {
 		return notLooked("gitignore", "the site is in no checkout")
 	}
 	path := filepath.Join(d.dir, ".gitignore")
-	before, err := os.ReadFile(path)
+	before, err := readRegular(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return breaks("gitignore", "", ".gitignore cannot be read: %s", reason(err))
 	}

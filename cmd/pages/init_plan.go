@@ -77,7 +77,7 @@ func (s *newSite) extras() []starter.File {
 	if s.parsed.Assets == "." {
 		files = append(files, starter.File{Path: s.parsed.AssetsFolder().IgnoreFile(), Text: starter.RootIgnore()})
 	}
-	if ignores := starter.WorkerIgnore(os.DirFS(s.dir), s.parsed.Assets, s.parsed.Entry); len(ignores) > 0 {
+	if ignores := starter.WorkerIgnore(regularFiles{os.DirFS(s.dir)}, s.parsed.Assets, s.parsed.Entry); len(ignores) > 0 {
 		files = append(files, ignores...)
 		s.notes = slices.DeleteFunc(s.notes, func(n wrangler.Note) bool { return n.Key == wrangler.WorkerFile }) // it is done
 	}
@@ -123,7 +123,7 @@ func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
 	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(), Packager: packager.Of(s.dir)}
 	w.Modules = isFile(filepath.Join(top.real, ".gitmodules"))
 	if s.isBuilt() {
-		project := os.DirFS(s.dir)
+		project := regularFiles{os.DirFS(s.dir)}
 		w.Build = starter.BuildScript(project)
 		w.Generator, _ = starter.FindGenerator(project)
 	}
@@ -145,7 +145,7 @@ func (s *newSite) isBuilt() bool {
 	if s.template != "" {
 		return false
 	}
-	project := os.DirFS(s.dir)
+	project := regularFiles{os.DirFS(s.dir)}
 	if generator, ok := starter.FindGenerator(project); ok && generator.Output == s.parsed.Assets {
 		return true
 	}
@@ -155,7 +155,7 @@ func (s *newSite) isBuilt() bool {
 
 // hasPackages reports whether the site's package.json asks for packages.
 func (s *newSite) hasPackages() bool {
-	text, err := os.ReadFile(filepath.Join(s.dir, "package.json"))
+	text, err := readRegular(filepath.Join(s.dir, "package.json"))
 	if i := slices.IndexFunc(s.files, func(f starter.File) bool { return f.Path == "package.json" }); err != nil && i >= 0 {
 		text = s.files[i].Text
 	}

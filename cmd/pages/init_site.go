@@ -86,7 +86,7 @@ func holdsAll(dir string) string {
 
 // choose decides what the site is made of.
 func (s *newSite) choose(ctx context.Context, f *initFlags) error {
-	if err := s.look(); err != nil {
+	if err := s.look(ctx); err != nil {
 		return err
 	}
 	switch {
@@ -120,7 +120,7 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 // buildCommand is what makes the site that is published: a script of package.json, or a generator. It is empty when
 // nothing does.
 func (s *newSite) buildCommand() string {
-	project := os.DirFS(s.dir)
+	project := regularFiles{os.DirFS(s.dir)}
 	if script := starter.BuildScript(project); script != "" {
 		return packager.Of(s.dir).Run(script)
 	}
@@ -132,7 +132,7 @@ func (s *newSite) buildCommand() string {
 func (s *newSite) awaitsBuild() error {
 	f := &failure{code: exitPerson, id: "choice-needed", msg: "package.json has a script that builds, and nothing here looks like what it made"}
 	command := s.buildCommand()
-	switch generator, ok := starter.FindGenerator(os.DirFS(s.dir)); {
+	switch generator, ok := starter.FindGenerator(regularFiles{os.DirFS(s.dir)}); {
 	case s.unbuilt:
 		f.msg = s.adopted + " names what a build makes, and nothing here looks like what it made"
 	case ok && command == generator.Command:
@@ -142,7 +142,7 @@ func (s *newSite) awaitsBuild() error {
 	if command != "" {
 		f.fix = "run `" + command + "`"
 	}
-	if server, ok := starter.FindServer(os.DirFS(s.dir)); ok && !s.unbuilt {
+	if server, ok := starter.FindServer(regularFiles{os.DirFS(s.dir)}); ok && !s.unbuilt {
 		f.msg = server.File + " is of what " + server.Framework + " built for a server, and there is neither a Worker nor a page"
 		f.fix = server.Remedy + ", " + f.fix
 	}
@@ -176,14 +176,14 @@ func (s *newSite) chooseEditors(names []string) (err error) {
 
 // look finds out what is there: a site, a project of wrangler's, or what another
 // tool built.
-func (s *newSite) look() error {
+func (s *newSite) look(ctx context.Context) error {
 	if isFile(filepath.Join(s.dir, manifest.FileName)) {
 		s.adopted = manifest.FileName
 		return nil
 	}
-	fsys := os.DirFS(s.dir)
+	fsys := regularFiles{os.DirFS(s.dir)}
 	var err error
-	if s.stored, s.secretFile, err = readSecrets(s.dir); err != nil {
+	if s.stored, s.secretFile, err = readSecrets(ctx, s.dir); err != nil {
 		return err
 	}
 	s.secretFile = cmp.Or(s.secretFile, secretFiles[0][0])

@@ -25,7 +25,7 @@ func (r *remote) readLink() error {
 	if r.dir == "" {
 		return nil
 	}
-	text, err := os.ReadFile(r.linkPath())
+	text, err := readRegular(r.linkPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

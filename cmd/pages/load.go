@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -16,18 +14,13 @@ const maxSource = 1 << 20
 
 // readSource reads the text of a manifest, as long as it is a file.
 func readSource(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, errNoFile)
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxSource))
 }
-
-var errNoFile = errors.New("it is no file")
 
 // load reads and checks the manifest of the site in dir; it is nil when it was
 // refused.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -59,7 +58,7 @@ func (c *cli) newMigrateSchema() *cobra.Command {
 // writeSchema writes the file, unless it is there already, or somebody else's.
 func (s *migrations) writeSchema(file, text string, check bool) error {
 	shown := s.shown(file)
-	there, err := os.ReadFile(file)
+	there, err := readRegular(file)
 	there = bytes.ReplaceAll(there, []byte("\r\n"), []byte("\n"))
 	switch {
 	case err == nil && string(there) == text:

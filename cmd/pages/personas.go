@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"net/mail"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,7 +45,7 @@ func readPersonas(dir string) ([]site.Persona, *manifest.Diagnostic) {
 	if dir == "" {
 		return list, nil
 	}
-	text, err := os.ReadFile(personasPath(dir))
+	text, err := readRegular(personasPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return list, nil
 	}

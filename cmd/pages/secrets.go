@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,12 +21,12 @@ var secretFiles = [][]string{{".dev.vars"}, {".env", ".env.local"}}
 
 // secrets returns the values of the declared secrets, and warnings by name: a
 // variable of the environment counts before a file. An empty value is no value.
-func (c *cli) secrets(dir string, declared []string) (values map[string]string, warnings []string, err error) {
+func (c *cli) secrets(ctx context.Context, dir string, declared []string) (values map[string]string, warnings []string, err error) {
 	values = map[string]string{}
 	if len(declared) == 0 {
 		return values, nil, nil
 	}
-	file, found, err := readSecrets(dir)
+	file, found, err := readSecrets(ctx, dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,11 +51,11 @@ func (c *cli) secrets(dir string, declared []string) (values map[string]string, 
 }
 
 // readSecrets reads the first set of files of which one exists.
-func readSecrets(dir string) (values map[string]string, found string, err error) {
+func readSecrets(ctx context.Context, dir string) (values map[string]string, found string, err error) {
 	values = map[string]string{}
 	for _, set := range secretFiles {
 		for _, name := range set {
-			text, err := os.ReadFile(filepath.Join(dir, name))
+			text, err := readSecretsFile(ctx, filepath.Join(dir, name))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -80,7 +80,7 @@ func readSecrets(dir string) (values map[string]string, found string, err error)
 // give values to, and the file's name. One that cannot be read has none.
 func exampleSecrets(dir string) (file string, names []string) {
 	for _, file := range []string{".dev.vars.example", ".dev.vars.sample", ".dev.vars.template", "example.dev.vars"} {
-		text, err := os.ReadFile(filepath.Join(dir, file))
+		text, err := readRegular(filepath.Join(dir, file))
 		if err != nil {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (c *cli) newSecretsImport() *cobra.Command {
 			if args[0] == "-" && r.keyFile == "-" {
 				return usageError("stdin holds the secrets here; name a file with --api-key-file, or set PAGES_API_KEY")
 			}
-			values, err := r.secretsFile(args[0])
+			values, err := r.secretsFile(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -49,10 +48,12 @@ func (c *cli) newSecretsImport() *cobra.Command {
 }
 
 // secretsFile reads a file of secrets, or stdin. No error shows what is in it.
-func (r *remote) secretsFile(name string) (map[string]string, error) {
-	in := r.stdin
-	if name != "-" {
-		f, err := os.Open(r.path(name))
+func (r *remote) secretsFile(ctx context.Context, name string) (map[string]string, error) {
+	var in io.Reader
+	if name == "-" {
+		in = newInterruptible(ctx, r.stdin)
+	} else {
+		f, err := openGiven(ctx, r.path(name))
 		if err != nil {
 			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", r.shown(name), reason(err)), fix: "name a file that you may read, such as .dev.vars", err: err}
 		}

@@ -20,7 +20,7 @@ func TestReadSecrets(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ".dev.vars"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		values, found, err := readSecrets(dir)
+		values, found, err := readSecrets(t.Context(), dir)
 		switch {
 		case want == "" && (err != nil || found != ".dev.vars" || values["A"] != "s3cret" || values["B"] != "2"):
 			t.Errorf("%q: %v in %q, %v", text, values, found, err)

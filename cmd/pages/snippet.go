@@ -18,7 +18,11 @@ func snippet(dir, file string, line int) []devserver.SnippetLine {
 		return nil
 	}
 	defer root.Close()
-	text, err := root.ReadFile(filepath.FromSlash(file))
+	file = filepath.FromSlash(file)
+	if info, err := root.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := root.ReadFile(file)
 	if err != nil {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -65,7 +64,7 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 	if file != "" {
 		path = c.path(file)
 	}
-	in, err := os.Open(path)
+	in, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &failure{code: exitRefused, id: "no-seed", msg: fmt.Sprintf("there is no %s", c.shown(path)), fix: "write INSERT statements there, or name another file with --file"}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -61,7 +60,7 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 		anew = "run pages types --output " + shellWord(c.shown(path)) + " and commit the file"
 	}
 	shown := c.shown(path)
-	there, err := os.ReadFile(path)
+	there, err := readRegular(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case err != nil && !missing:

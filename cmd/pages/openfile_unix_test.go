@@ -1,0 +1,120 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// pipeAt puts a pipe that nobody writes in a file's place.
+func pipeAt(t *testing.T, file string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPipesForFiles puts pipes where a site has files: they are refused, and not waited for.
+func TestPipesForFiles(t *testing.T) {
+	for _, c := range []struct{ file, command, want string }{
+		{manifest.FileName, "validate", "it is no regular file"},
+		{manifest.FileName, "migrate", "it is no regular file"},
+		{".pages/members.json", "test -- true", "members.json:1:1: it is no regular file"},
+		{".pages/link.json", "whoami", "link.json cannot be read: it is no regular file"},
+		{"seed.sql", "state seed", `"seed.sql" cannot be read: it is no regular file`},
+		{"pages-env.d.ts", "types", "cannot be read: it is no regular file"},
+		{"package.json", "doctor", "package.json cannot be read: it is no regular file"},
+		{"package.json", "init --yes", "package.json is no file"},
+		{"wrangler.json", "validate", "fix: put a file in its place, or remove it"},
+	} {
+		dir := t.TempDir()
+		if c.file != manifest.FileName && c.command != "init --yes" {
+			put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"database": {}}}`)
+		}
+		pipeAt(t, filepath.Join(dir, c.file))
+		out := &lockedBuffer{}
+		e := env{stdin: strings.NewReader(""), stdout: out, stderr: out, environ: os.Environ(), dir: dir, now: time.Now}
+		ended := make(chan int, 1)
+		go func() { ended <- run(t.Context(), strings.Fields(c.command), e) }()
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			t.Fatalf("%s waits for who writes %s", c.command, c.file)
+		}
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s with %s:\n%s", c.command, c.file, out)
+		}
+	}
+}
+
+// TestSecretsOfAPipe: a password manager may give the secrets through a pipe.
+func TestSecretsOfAPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, ".dev.vars")
+	pipeAt(t, pipe)
+	put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"secrets": ["A"]}}`)
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(pipe, []byte("A=of a pipe\n"), 0o600) }()
+	values, found, err := readSecrets(t.Context(), dir)
+	if err != nil || found != ".dev.vars" || values["A"] != "of a pipe" {
+		t.Errorf("%v of %q, %v", values, found, err)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	opened := make(chan *os.File, 1)
+	go func() { // opening succeeds once the command reads
+		f, _ := os.OpenFile(pipe, os.O_WRONLY, 0)
+		opened <- f
+	}()
+	reads := func(string) bool {
+		select {
+		case f := <-opened:
+			t.Cleanup(func() { _ = f.Close() })
+			return true
+		default:
+			return false
+		}
+	}
+	if code, stderr := interrupted(t, reads, "doctor", "-C", dir); code != exitInt {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// TestPipesThatAreMeant reads what a shell gives as /dev/stdin, or as <(…).
+func TestPipesThatAreMeant(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"database": {}}}`)
+	for _, c := range []struct{ stdin, command, want string }{
+		{"CREATE TABLE t (a);\n", "db exec --file /dev/stdin", "ran 1 statement"},
+		{"a\n1\n2\n", "db import --format csv --table t /dev/stdin", "wrote 2 rows"},
+		{"a\n3\n", "db import --format csv --table t -", "wrote 1 row"},
+		{"{}", "validate /dev/stdin", "/dev/stdin is valid"},
+	} {
+		cmd := exec.Command(program(t), strings.Fields(c.command)...)
+		cmd.Dir = dir
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			_, _ = io.WriteString(in, c.stdin) // what it fails with, the command says
+			_ = in.Close()
+		}()
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: %v\n%s", c.command, err, out)
+		}
+	}
+}
