@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,10 +16,41 @@ import (
 // This file asks the person at the terminal. Where there is none, nobody is asked and
 // nothing is chosen: the command says what it needed, and ends with exitPerson.
 
-// interactive reports whether a person can be asked.
-func (c *cli) interactive() bool {
+// nobody is why no person can be asked; "" when one can.
+func (c *cli) nobody() string {
 	ci, _ := c.lookup("CI")
-	return !c.json && ci == "" && isTerminalReader(c.stdin) && isTerminal(c.stderr)
+	switch {
+	case c.json:
+		return "with --json nobody is asked"
+	case ci != "":
+		return "CI is set, and nobody is asked"
+	case !isTerminalReader(c.stdin):
+		return "there is no terminal to ask on"
+	case !isTerminal(c.stderr):
+		return unseen
+	}
+	return ""
+}
+
+// unseen is why a person who is there is not asked.
+const unseen = "stderr is no terminal, and the question would not be seen"
+
+// interactive reports whether a person can be asked.
+func (c *cli) interactive() bool { return c.nobody() == "" }
+
+// confirm asks for a yes. Anything else is a failure.
+func (c *cli) confirm(ctx context.Context, question string) error {
+	if why := c.nobody(); why != "" {
+		return &failure{code: exitPerson, id: "confirmation-needed", msg: question + " " + strings.ToUpper(why[:1]) + why[1:], fix: "say --yes"}
+	}
+	yes, err := c.agree(ctx, question)
+	if err != nil && !errors.Is(err, errNoAnswer) {
+		return err
+	}
+	if !yes {
+		return &failure{code: exitRefused, id: "not-confirmed", msg: "nothing was changed"}
+	}
+	return nil
 }
 
 // errNoAnswer is a person who went without an answer.
@@ -107,11 +139,14 @@ func (c *cli) agree(ctx context.Context, question string) (bool, error) {
 }
 
 // secretLine reads a line that is not shown while it is typed; from a file or pipe, as
-// it comes.
-func (c *cli) secretLine(ctx context.Context, question string) (string, error) {
+// it comes. instead is the other way of giving it.
+func (c *cli) secretLine(ctx context.Context, question, instead string) (string, error) {
 	f, ok := c.stdin.(*os.File)
 	if !ok || !isTerminal(f) {
 		return c.line(ctx)
+	}
+	if why := c.nobody(); why != "" {
+		return "", &failure{code: exitPerson, id: "choice-needed", msg: why, fix: instead}
 	}
 	was, err := term.MakeRaw(int(f.Fd())) // silent before it asks, for those who paste at once
 	if err != nil {

@@ -107,12 +107,12 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 		return s.chooseEditors(f.editors)
 	case f.yes:
 		return s.chooseEditors(f.editors)
-	case !isTerminalReader(s.stdin):
+	case !s.interactive():
 		fix := "say --template with one of " + strings.Join(templateNames(), ", ")
 		if s.adopted != "" {
 			fix = "say --yes to adopt " + s.adopted + ", or --template to begin anew"
 		}
-		return &failure{code: exitPerson, id: "choice-needed", msg: "there is no terminal to ask on", fix: fix}
+		return &failure{code: exitPerson, id: "choice-needed", msg: s.nobody(), fix: fix}
 	}
 	return s.ask(ctx, f)
 }

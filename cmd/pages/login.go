@@ -88,7 +88,7 @@ func (r *remote) newKey(ctx context.Context, base string) (string, error) {
 	if r.keyFile != "" {
 		return r.readKey(ctx)
 	}
-	text, err := r.secretLine(ctx, "API key for "+base+" (not shown): ")
+	text, err := r.secretLine(ctx, "API key for "+base+" (not shown): ", "name a file that holds it with --api-key-file; - is stdin")
 	if err != nil {
 		return "", err
 	}

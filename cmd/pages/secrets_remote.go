@@ -106,13 +106,13 @@ func (r *remote) setSecret(ctx context.Context, name, value string) (toolapi.Sec
 func (r *remote) secretValue(ctx context.Context, name string) (string, error) {
 	var value string
 	if isTerminalReader(r.stdin) {
-		text, err := r.secretLine(ctx, "value of "+printable(name)+" (not shown): ")
+		text, err := r.secretLine(ctx, "value of "+printable(name)+" (not shown): ", "give the value on stdin: pages secrets set "+shellWord(name)+" < FILE")
 		if err != nil {
 			return "", err
 		}
 		value = text
 	} else {
-		text, err := io.ReadAll(io.LimitReader(r.stdin, maxSecret+1))
+		text, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, r.stdin), maxSecret+1))
 		if err != nil {
 			return "", fmt.Errorf("read stdin: %w", err)
 		}

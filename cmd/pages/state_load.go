@@ -14,7 +14,7 @@ func (c *cli) newStateLoad() *cobra.Command {
 		Use:   "load NAME [DIR]",
 		Short: "Put a saved state back in the place of the present one",
 		Long: "Put a saved state back in the place of the present one, which is gone then: at a\nterminal, load asks first where there is one. All of the snapshot is checked before\nanything changes. A load that is killed leaves the old state or the new one. It does\nnot run while pages dev does.\n\n" +
-			"Exit codes: 0 loaded, 1 the snapshot is missing, damaged or none of pages', or it was\nnot confirmed; 2 wrong usage, 9 the state is in use or the disk full. Unless it is 0,\nnothing has changed.",
+			"Exit codes: 0 loaded, 1 the snapshot is missing, damaged or none of pages', or it was\nnot confirmed; 2 wrong usage, 4 the question would not be seen, 9 the state is in use\nor the disk full. Unless it is 0, nothing has changed.",
 		Example: "  pages state load before-import\n  pages state load demo --yes",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,7 +28,7 @@ func (c *cli) newStateLoad() *cobra.Command {
 				}
 				defer unlock()
 				var agree func() error
-				if !yes && !c.json && isTerminalReader(c.stdin) { // scripts load what they saved
+				if why := c.nobody(); !yes && (why == "" || why == unseen) { // scripts load what they saved
 					agree = func() error {
 						return c.confirm(cmd.Context(), fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.shown(s.dir), args[0]))
 					}

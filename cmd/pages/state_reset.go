@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -50,21 +48,6 @@ func (c *cli) newStateReset() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
-}
-
-// confirm asks on the terminal. Anything but yes is a failure.
-func (c *cli) confirm(ctx context.Context, question string) error {
-	if !isTerminalReader(c.stdin) || c.json {
-		return &failure{code: exitPerson, id: "confirmation-needed", msg: question + " There is no terminal to ask on", fix: "say --yes"}
-	}
-	yes, err := c.agree(ctx, question)
-	if err != nil && !errors.Is(err, errNoAnswer) {
-		return err
-	}
-	if !yes {
-		return &failure{code: exitRefused, id: "not-confirmed", msg: "nothing was changed"}
-	}
-	return nil
 }
 
 // resetDoc is what `pages state reset --json` prints.

@@ -150,3 +150,44 @@ func TestDeployAtTerminal(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 }
+
+// TestNobodyIsAsked: a question that would not be seen, or that nobody is there to answer, is not asked, and the command
+// says how it goes without.
+func TestNobodyIsAsked(t *testing.T) {
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "said")
+	put(t, filepath.Join(dir, "pages.deploy.json"), `{"bindings": {"database": {}}}`)
+	at := func(line, variable string) *terminal {
+		cmd := exec.Command("/bin/sh", "-c", "exec "+program(t)+" "+line)
+		cmd.Dir, cmd.Env = dir, []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), variable}
+		return startAtTerminal(t, cmd)
+	}
+	for _, line := range []string{"db exec 'CREATE TABLE t (a)'", "state save kept"} {
+		if code, shown := at(line, "").end(); code != 0 {
+			t.Fatalf("%s: exit %d: %s", line, code, shown)
+		}
+	}
+	for line, fix := range map[string]string{
+		"state reset":               "say --yes",
+		"state load kept":           "say --yes",
+		"migrate reset":             "say --yes",
+		"init":                      "say --yes to adopt pages.deploy.json, or --template to begin anew",
+		"login http://127.0.0.1:1/": "name a file that holds it with --api-key-file; - is stdin",
+	} {
+		code, _ := at(line+" 2>"+file, "").end()
+		text, err := os.ReadFile(file)
+		if said := string(text); err != nil || code != exitPerson || !strings.Contains(strings.ToLower(said), unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
+			t.Errorf("%s 2>file: exit %d, %v: %s", line, code, err, said)
+		}
+		if line == "state load kept" {
+			continue // scripts load what they saved
+		}
+		if code, shown := at(line, "CI=true").end(); code != exitPerson || !strings.Contains(shown, "CI is set, and nobody is asked") {
+			t.Errorf("%s with CI: exit %d: %s", line, code, shown)
+		}
+	}
+	reset := at("state reset", "")
+	reset.answer("Remove all local data in .pages/state? [y/N] ", "n\n")
+	if code, shown := reset.end(); code != exitRefused {
+		t.Errorf("exit %d: %s", code, shown)
+	}
+}
