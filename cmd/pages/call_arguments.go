@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pages-toolchain/pages/toolapi"
@@ -13,12 +14,12 @@ import (
 
 // arguments are the body of a call: of --json, of a file, or of KEY=VALUE.
 func (r *remote) arguments(ctx context.Context, body string, args []string, info client.ToolInfo) (json.RawMessage, error) {
-	if body == "" && len(args) == 1 && (args[0] == "-" || strings.HasPrefix(args[0], "{") || strings.HasPrefix(args[0], "[") || strings.HasPrefix(args[0], "@")) {
-		body, args = args[0], nil
+	if i := slices.IndexFunc(args, isBody); body == "" && i >= 0 {
+		body, args = args[i], slices.Concat(args[:i], args[i+1:])
 	}
 	switch {
 	case body != "" && len(args) > 0:
-		return nil, usageError("a JSON body and KEY=VALUE are two ways of giving arguments; use one")
+		return nil, givenTwice(body, args, info)
 	case body == "-":
 		text, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, r.stdin), toolapi.MaxBody+1))
 		return text, err
@@ -32,6 +33,32 @@ func (r *remote) arguments(ctx context.Context, body string, args []string, info
 		return json.RawMessage(body), nil
 	}
 	return keyValues(args, info)
+}
+
+// isBody reports whether an argument is all of them: JSON, or where it is.
+func isBody(arg string) bool {
+	return arg == "-" || arg != "" && strings.ContainsRune("{[@", rune(arg[0]))
+}
+
+// givenTwice is the error of a body beside KEY=VALUE. It says how to give both in one, where they are about different keys.
+func givenTwice(body string, args []string, info client.ToolInfo) error {
+	f := usageError("the arguments are given twice: as JSON, %s, and as KEY=VALUE, %s", body, strings.Join(args, " "))
+	f.fix = "leave one of them out"
+	var all, more map[string]json.RawMessage
+	text, err := keyValues(args, info)
+	if err != nil || json.Unmarshal([]byte(body), &all) != nil || all == nil || json.Unmarshal(text, &more) != nil {
+		return f
+	}
+	for name, value := range more {
+		if _, twice := all[name]; twice {
+			return f
+		}
+		all[name] = value
+	}
+	if text, err = json.Marshal(all); err == nil {
+		f.fix += ", or give the same in one: " + spell(text)
+	}
+	return f
 }
 
 // keyValues makes a body of KEY=VALUE and KEY:=JSON. What a value is follows the tool's
