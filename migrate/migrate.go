@@ -53,6 +53,8 @@ type Options struct {
 	// UndoDir is a folder for copies of the database as it was before each Apply and Reset; the last ten are kept.
 	// It is made when it is missing. Default is to keep none.
 	UndoDir string
+	// Word writes the name of a file into a command that a fix gives. Default is the name as it is.
+	Word func(name string) string
 	// Progress is told of each file before it runs, on the caller's goroutine. Default nobody.
 	Progress func(Progress)
 }
@@ -69,6 +71,13 @@ func (o Options) now() time.Time {
 		return time.Now() //nolint:forbidigo // the default of an injected clock
 	}
 	return o.Now()
+}
+
+func (o Options) word(name string) string {
+	if o.Word == nil {
+		return name
+	}
+	return o.Word(name)
 }
 
 func (o Options) tool() string {

@@ -83,7 +83,7 @@ func (c *comparison) file(f File) {
 		c.refusals = append(c.refusals, f.errorWhole(CodeChecksumMismatch,
 			fmt.Sprintf("the migration changed after it was applied on %s", e.AppliedAt.Format("2006-01-02 15:04:05 UTC")),
 			"restore the file as it was and put the change into a new migration; or take it back with pages migrate undo, "+
-				"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+f.Name))
+				"or begin anew with pages migrate reset; if the database is already as the file says, pages migrate repair --accept "+c.o.word(f.Name)))
 	case done:
 	case f.Name < c.last:
 		c.early(f)
@@ -118,7 +118,7 @@ func (c *comparison) missing(e Entry) {
 		Pos: token.Position{Filename: c.path(e.Name)}, Code: CodeMissing,
 		Msg: "the migration is applied but its file is gone",
 		Fix: "restore the file under its old name, or begin anew with pages migrate reset; if its effects are no longer wanted or " +
-			"another file stands for it, pages migrate repair --forget " + e.Name,
+			"another file stands for it, pages migrate repair --forget " + c.o.word(e.Name),
 	}
 	if now := c.renamed(e); now != "" {
 		gone.Msg = fmt.Sprintf("the migration is applied, and its file is called %q now", now)

@@ -62,7 +62,7 @@ func (r *remote) confirm(ctx context.Context, id string, args []string, from str
 			fix: "name its file with --from, or the tool and its arguments: pages confirm " + id + " page.publish site_id=…",
 		}
 	case p.BaseURL != r.client.BaseURL():
-		return &failure{code: exitRefused, id: "other-service", msg: fmt.Sprintf("this was proposed to %s, and the service here is %s", p.BaseURL, r.client.BaseURL()), fix: "confirm it there: PAGES_BASE_URL=" + p.BaseURL}
+		return &failure{code: exitRefused, id: "other-service", msg: fmt.Sprintf("this was proposed to %s, and the service here is %s", p.BaseURL, r.client.BaseURL()), fix: "confirm it there: PAGES_BASE_URL=" + shellWord(p.BaseURL)}
 	}
 	if p.Summary != "" {
 		r.progress("%s", printable(p.Summary))

@@ -110,7 +110,7 @@ func (r *remote) confirmHere(p *deploy.Proposal) string {
 
 // confirmAnywhere is the command that confirms a proposal also where it is not kept.
 func confirmAnywhere(p *deploy.Proposal) string {
-	return "pages confirm " + p.ID + " " + p.Tool + " " + spell(p.Arguments)
+	return "pages confirm " + p.ID + " " + shellWord(p.Tool) + " " + spell(p.Arguments)
 }
 
 // outstanding is a proposal that waits for its confirmation.

@@ -104,7 +104,7 @@ func (s *credentials) save() error {
 func (c *cli) warnReadable(path string) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() && runtime.GOOS != "windows" {
-		c.progress("%s others on this machine may read the key in %s: chmod 600 %s", c.paint("33", "note:"), path, path)
+		c.progress("%s others on this machine may read the key in %s: chmod 600 %s", c.paint("33", "note:"), path, shellWord(path))
 	}
 }
 

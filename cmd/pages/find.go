@@ -86,7 +86,7 @@ func (c *cli) given(path string) (string, error) {
 		return filepath.Dir(abs), nil
 	}
 	if !isFile(filepath.Join(abs, manifest.FileName)) {
-		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %s", manifest.FileName, quotedPath(path)), fix: cmp.Or(c.insteadOfNamed(path, abs), "pages init "+path+" writes one; {} makes the folder a static site")}
+		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %s", manifest.FileName, quotedPath(path)), fix: cmp.Or(c.insteadOfNamed(path, abs), "pages init "+shellWord(path)+" writes one; {} makes the folder a static site")}
 	}
 	return abs, nil
 }

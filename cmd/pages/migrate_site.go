@@ -29,6 +29,7 @@ const undoFolder = "undo"
 // migrator gives the migrator of an open database of the site in dir.
 func (c *cli) migrator(s *state, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) *migrate.Migrator {
 	o.Dir, o.Now, o.Tool, o.Tables = m.Bindings.Database.Migrations, c.now, "pages "+version, m.Bindings.Database.Tables
+	o.Word = shellWord
 	o.UndoDir = filepath.Join(s.dir, undoFolder)
 	if m.Bindings.Submissions != "" {
 		o.Tables = append(slices.Clip(o.Tables), m.Bindings.Submissions)

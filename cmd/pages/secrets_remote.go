@@ -49,7 +49,7 @@ func (c *cli) newSecretsList() *cobra.Command {
 				return nil
 			}
 			for _, s := range list.Secrets {
-				state := "has no value: pages secrets set " + s.Name
+				state := "has no value: pages secrets set " + shellWord(s.Name)
 				if s.SetAt != nil {
 					state = "set " + shortTime(*s.SetAt)
 				}
@@ -120,7 +120,7 @@ func (r *remote) secretValue(ctx context.Context, name string) (string, error) {
 	}
 	switch {
 	case value == "":
-		return "", &failure{code: exitRefused, id: "empty-secret", msg: "the value is empty, which is no value", fix: "to take a secret away: pages secrets remove " + name}
+		return "", &failure{code: exitRefused, id: "empty-secret", msg: "the value is empty, which is no value", fix: "to take a secret away: pages secrets remove " + shellWord(name)}
 	case len(value) > maxSecret:
 		return "", &failure{code: exitRefused, id: "long-secret", msg: fmt.Sprintf("the value is longer than %d bytes", maxSecret)}
 	}
