@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,13 +19,15 @@ type cli struct {
 	out      *output // env.stdout
 	siteDir  string  // -C
 	stateDir string
+	persist  string // the other name of stateDir
 	json     bool
 	lines    bool // --json prints lines of JSON, a failure among them
 	color    string
 	quiet    bool
 	verbose  bool
-	typed    map[string]bool // the flags of the command line, not those of the environment
-	entered  bool            // a command's own code was reached: errors are no longer about usage
+	typed    map[string]bool   // the flags of the command line, not those of the environment
+	set      map[string]string // the variables of those of the environment, by the flags
+	entered  bool              // a command's own code was reached: errors are no longer about usage
 }
 
 // run runs the command and returns the exit code.
@@ -38,7 +42,7 @@ func run(ctx context.Context, args []string, e env) int {
 	if err != nil && !c.entered && !errors.As(err, new(*failure)) {
 		err = misuse(cmd, err)
 	}
-	return c.exit(ctx, pointed(cmd, err))
+	return c.exit(ctx, c.sourced(pointed(cmd, err)))
 }
 
 // asksJSON reports whether a command line that was not read to its end asks for JSON:
@@ -92,7 +96,7 @@ func (c *cli) newRoot() *cobra.Command {
 	f := root.PersistentFlags()
 	f.StringVarP(&c.siteDir, "dir", "C", "", "the site's `folder`, or its manifest (default: found by walking up)")
 	f.StringVar(&c.stateDir, "state-dir", "", "`folder` of the local state (default: .pages/state beside the manifest)")
-	f.StringVar(&c.stateDir, "persist-to", "", "`folder`, the same as --state-dir")
+	f.StringVar(&c.persist, "persist-to", "", "`folder`, the same as --state-dir")
 	f.BoolVar(&c.json, "json", false, "print one JSON document on stdout")
 	f.StringVar(&c.color, "color", "auto", "`when` to colour: auto, always, never")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress on stderr")
@@ -107,26 +111,52 @@ func (c *cli) newRoot() *cobra.Command {
 // fromEnvironment gives each flag that was not set the value of PAGES_<FLAG>, but for those
 // that ask for another command's output. An empty one counts as not there.
 func (c *cli) fromEnvironment(flags *pflag.FlagSet) (err error) {
+	c.set = map[string]string{}
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := variableOf(f.Name)
 		value, ok := c.lookup(name)
-		if !ok || value == "" || given(flags, f) || err != nil || f.Name == "help" || f.Name == "version" {
+		if !ok || value == "" || f.Changed || err != nil || f.Name == "help" || f.Name == "version" {
 			return
 		}
 		if invalid, ok := errors.AsType[*pflag.InvalidValueError](flags.Set(f.Name, value)); ok {
 			err = badValue(name, invalid)
 		}
+		c.set[f.Name] = name
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return c.oneState()
 }
 
-// otherSpelling is the other name of a flag that has two.
-var otherSpelling = map[string]string{"state-dir": "persist-to", "persist-to": "state-dir"}
-
-// given reports whether a flag was set, under either of its names.
-func given(flags *pflag.FlagSet, f *pflag.Flag) bool {
-	return f.Changed || otherSpelling[f.Name] != "" && flags.Changed(otherSpelling[f.Name])
+// oneState settles which folder the two names of one flag mean. What is typed counts before the environment.
+func (c *cli) oneState() error {
+	inherited := func(flag string) bool { return c.set[flag] != "" }
+	switch {
+	case c.persist == "", c.stateDir != "" && inherited("persist-to") && !inherited("state-dir"):
+		return nil
+	case c.stateDir != "" && inherited("persist-to") == inherited("state-dir") && c.path(c.stateDir) != c.path(c.persist):
+		return usageError("--state-dir is %q and --persist-to %q, and they are two names of one flag; give one of them", c.stateDir, c.persist)
+	}
+	c.stateDir = c.persist
+	return nil
 }
+
+// sourced names the variables that flags were taken from, in an error about the usage, and not the flags.
+func (c *cli) sourced(err error) error {
+	known, ok := errors.AsType[*failure](err)
+	if !ok || known.code != exitUsage || len(c.set) == 0 {
+		return err
+	}
+	f := *known // one is shared by all calls
+	for _, text := range []*string{&f.msg, &f.fix} {
+		*text = flagWord.ReplaceAllStringFunc(*text, func(word string) string { return cmp.Or(c.set[word[2:]], word) })
+	}
+	return &f
+}
+
+// flagWord is a flag in a sentence.
+var flagWord = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
 
 // variableOf is the variable that stands for a flag.
 func variableOf(flag string) string {
