@@ -334,7 +334,7 @@ func TestKeys(t *testing.T) {
 
 // BenchmarkRebuild builds a site of 20,000 files again: nothing has changed.
 func BenchmarkRebuild(b *testing.B) {
-	dir := b.TempDir()
+	dir := folder(b)
 	for i := range 20_000 {
 		folder := filepath.Join(dir, "public", fmt.Sprintf("d%03d", i%200))
 		if err := os.MkdirAll(folder, 0o777); err != nil {

@@ -17,10 +17,21 @@ import (
 
 var update = flag.Bool("update", false, "write what is got to testdata")
 
+// folder is a new one, below a package.json of its own: one that lies above, in the system's folder of temporary files, says
+// nothing of the tests then.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(filepath.Dir(dir), "package.json"), []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // site writes the files ("name", "text", …) to a new folder.
 func site(t *testing.T, files ...string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := folder(t)
 	for i := 0; i < len(files); i += 2 {
 		put(t, dir, files[i], files[i+1])
 	}
@@ -84,7 +95,7 @@ func TestDiagnostics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir, want := t.TempDir(), ""
+			dir, want := folder(t), ""
 			var m *manifest.Manifest
 			for _, f := range archive.Files {
 				switch f.Name {
@@ -183,7 +194,7 @@ func TestRebuild(t *testing.T) {
 		"public/x.txt":     "x",
 		"migrations/1.sql": "SELECT 1;",
 	}
-	dir := t.TempDir()
+	dir := folder(t)
 	for name, text := range files {
 		put(t, dir, name, text)
 	}
@@ -326,7 +337,7 @@ func TestStopped(t *testing.T) {
 }
 
 func TestNoFolder(t *testing.T) {
-	bundle, found := builder(t, filepath.Join(t.TempDir(), "none"), Options{}).Build(t.Context(), &manifest.Manifest{})
+	bundle, found := builder(t, filepath.Join(folder(t), "none"), Options{}).Build(t.Context(), &manifest.Manifest{})
 	if bundle != nil || !found.HasErrors() {
 		t.Errorf("no folder, but %v\n%s", bundle, render(found))
 	}

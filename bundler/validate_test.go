@@ -98,7 +98,7 @@ func chain(n int) (list []string) {
 // odd makes a site of empty files, links and folders.
 func odd(t *testing.T, manifestText string, files []string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := folder(t)
 	put(t, dir, manifest.FileName, manifestText)
 	for _, file := range files {
 		link, target, isLink := strings.Cut(file, " -> ")

@@ -20,7 +20,7 @@ const emptyWasm = "\x00asm\x01\x00\x00\x00"
 // value runs the Worker's module in Node and returns its default export as JSON.
 func value(t *testing.T, w *Worker) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := folder(t)
 	put(t, dir, "worker.mjs", string(w.Code))
 	put(t, dir, "run.mjs", "import value from './worker.mjs'; console.log(JSON.stringify(value))")
 	out, err := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "run.mjs")).CombinedOutput()
@@ -207,7 +207,7 @@ func FuzzSource(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	dir := f.TempDir()
+	dir := folder(f)
 	entry := filepath.Join(dir, "index.tsx")
 	b := New(dir, Options{})
 	f.Cleanup(b.Close)

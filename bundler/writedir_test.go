@@ -17,7 +17,7 @@ func TestWriteDir(t *testing.T) {
 		"public/index.html", "<p>", "db/1.sql", "SELECT 1;")
 	m := manifest.Manifest{Entry: "index.js", Assets: "public", Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "db"}}}
 	b := builder(t, dir, Options{})
-	out := filepath.Join(t.TempDir(), "new", "dist")
+	out := filepath.Join(folder(t), "new", "dist")
 	for _, m := range []manifest.Manifest{m, {Assets: "public"}, m} {
 		bundle := build(t, b, m)
 		if err := WriteDir(bundle, out); err != nil {
@@ -58,7 +58,7 @@ func TestWriteDirElsewhere(t *testing.T) {
 	if err := WriteDir(bundle, filepath.Join(dir, "precious.txt")); err == nil {
 		t.Error("a file was taken for a folder")
 	}
-	if err := WriteDir(bundle, t.TempDir()); err != nil {
+	if err := WriteDir(bundle, folder(t)); err != nil {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
