@@ -44,6 +44,9 @@ type WorkerOptions struct {
 	Map  []byte // source map, version 3; may be empty
 	// Wasm are the WebAssembly modules that Code imports, by specifier.
 	Wasm map[string][]byte
+	// Compiling is told that Wasm is about to be compiled, which may take half a minute where it is not in the
+	// cache, and done when it is. Default: nobody is.
+	Compiling func() (done func())
 	// NodeJS is the compatibility flag nodejs_compat: the modules of Node.js can
 	// be imported, and its globals are there.
 	NodeJS bool
@@ -152,7 +155,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		}
 	}
 	w.host = web.New(w.webOptions())
-	w.wasm = r.wasm.Load(ctx, wasmSources(o.Wasm))
+	w.wasm = w.compile(ctx)
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	first, err := w.newSlot()
 	if err == nil {
@@ -171,6 +174,14 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	first.number = 1
 	w.slots = []*slot{first}
 	return w, nil
+}
+
+// compile compiles the WebAssembly modules.
+func (w *Worker) compile(ctx context.Context) *wasm.Set {
+	if w.o.Compiling != nil && len(w.o.Wasm) > 0 {
+		defer w.o.Compiling()()
+	}
+	return w.runtime.wasm.Load(ctx, wasmSources(w.o.Wasm))
 }
 
 // load evaluates the module in the first isolate and keeps what came of it as

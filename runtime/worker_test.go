@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -256,5 +257,19 @@ func TestClientGone(t *testing.T) {
 	answer, err := io.ReadAll(c)
 	if err != nil || strings.HasPrefix(string(answer), "HTTP/1.1 200") && !strings.HasSuffix(string(answer), "late") {
 		t.Errorf("got %q, %v", answer, err)
+	}
+}
+
+// TestCompiling: who waits for WebAssembly is told when it is compiled, and when that is over.
+func TestCompiling(t *testing.T) {
+	for _, modules := range []map[string][]byte{nil, {"./empty.wasm": []byte("\x00asm\x01\x00\x00\x00")}} {
+		var told []string
+		mustStart(t, `export default { fetch() {} }`, pagesruntime.WorkerOptions{Wasm: modules, Compiling: func() func() {
+			told = append(told, "begun")
+			return func() { told = append(told, "done") }
+		}})
+		if want := []string{"begun", "done"}[:2*len(modules)]; !slices.Equal(told, want) {
+			t.Errorf("%d modules: told %q, want %q", len(modules), told, want)
+		}
 	}
 }

@@ -21,12 +21,27 @@ type console struct {
 	warned  string                // the warnings told last; of the goroutine that builds
 	mu      sync.Mutex            // lines come from many goroutines
 	failed  map[string]bool       // failures of requests told since the last build, by their text; of mu
+	aside   func(format string, args ...any)
+	after   time.Duration // how long a person waits without a word
 }
 
 // mostFailed bounds how many failures are kept in mind, and how much is told twice.
 const mostFailed = 100
 
-func newConsole(c *cli) *console { return &console{cli: c} }
+// silence is how long nothing may be said of what is being done.
+const silence = 2 * time.Second
+
+func newConsole(c *cli) *console {
+	k := &console{cli: c, after: silence}
+	k.aside = k.line
+	return k
+}
+
+// wait says what is being done once it has taken a while.
+func (k *console) wait(what string) (done func()) {
+	timer := time.AfterFunc(k.after, func() { k.aside("%s", what) })
+	return func() { timer.Stop() }
+}
 
 // logger takes what rooms have to say that nobody asked for.
 func (k *console) logger() *slog.Logger {

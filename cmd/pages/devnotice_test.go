@@ -3,8 +3,12 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/bundler"
 )
 
 func TestNotices(t *testing.T) {
@@ -31,5 +35,26 @@ func TestNotices(t *testing.T) {
 				t.Errorf("said %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestWait: what takes a while is told once, and what does not is not told.
+func TestWait(t *testing.T) {
+	said := make(chan string, 2)
+	k := newConsole(&cli{env: env{stderr: &bytes.Buffer{}}})
+	k.aside = func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }
+	k.after = time.Hour
+	k.wait("what is over soon")()
+	k.after = 0
+	done := k.wait(compiling([]bundler.Module{{Specifier: "./0123456789abcdef-css-node.wasm", Bytes: make([]byte, 15_800_000)}}))
+	if got, want := <-said, "compiling css-node.wasm (15.8 MB), which takes long the first time"; got != want {
+		t.Errorf("said %q, want %q", got, want)
+	}
+	done()
+	if len(said) > 0 {
+		t.Errorf("said %q, too", <-said)
+	}
+	if got, want := compiling(make([]bundler.Module, 3)), "compiling 3 WebAssembly modules (0 B), which takes long the first time"; got != want {
+		t.Errorf("says %q, want %q", got, want)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/manifest"
@@ -27,6 +29,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	mask := maskOf(secrets)
 	o := workerOptions(m)
 	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, wasmModules(w), set
+	o.Compiling = func() func() { return b.console.wait(compiling(w.Modules)) }
 	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.flags.limits), b.flags.cpuScale
 	o.Pristine = b.flags.isolation == "request"
 	o.MapStacks = true
@@ -56,6 +59,19 @@ func wasmModules(w *bundler.Worker) map[string][]byte {
 		modules[m.Specifier] = m.Bytes
 	}
 	return modules
+}
+
+// compiling says what is done before a Worker with WebAssembly modules starts.
+func compiling(modules []bundler.Module) string {
+	bytes := int64(0)
+	for _, m := range modules {
+		bytes += int64(len(m.Bytes))
+	}
+	what := count(len(modules), "WebAssembly module")
+	if len(modules) == 1 {
+		_, what, _ = strings.Cut(modules[0].Specifier, "-") // behind the hash
+	}
+	return fmt.Sprintf("compiling %s (%s), which takes long the first time", printable(what), size(bytes))
 }
 
 // workerKey tells Workers apart: of two with the same key, the older can go on.

@@ -39,6 +39,7 @@ func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest,
 	quiet := *c
 	quiet.quiet, quiet.json = !c.verbose, false
 	t := &testSite{flags: f, console: newConsole(&quiet), built: make(chan devserver.Build, 1)}
+	t.console.aside = c.progress
 	if t.held, err = c.newTestFolder(); err != nil {
 		return nil, resourceError("state-unusable", "no copy of the state can be made in "+os.TempDir(), "free some disk, or set TMPDIR to a folder that you may write to", err)
 	}
