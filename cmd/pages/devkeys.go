@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,9 +76,12 @@ func (k *devKeys) read(ctx context.Context, in io.Reader) {
 func (k *devKeys) press(ctx context.Context, key byte) {
 	switch key {
 	case 'o', 'O':
-		if err := k.open(k.url); err != nil {
-			k.console.line("no browser could be opened (%s); the site is at %s", reason(err), k.url)
-		}
+		k.console.line("opening %s", k.url)
+		go func() { // what opens a browser may go on as long as that
+			if err := k.open(k.url); err != nil {
+				k.console.line("no browser could be opened (%s); the site is at %s", reason(err), k.url)
+			}
+		}()
 	case 'r', 'R':
 		k.console.line("rebuilding")
 		k.server.Rebuild()
@@ -139,7 +143,7 @@ func summary(l site.Lead) string {
 	return string(text)
 }
 
-// openBrowser shows an address in the user's browser.
+// openBrowser shows an address in the user's browser. It ends with what opens that, which fails where there is none.
 func openBrowser(url string) error {
 	name, args := "xdg-open", []string{url}
 	switch runtime.GOOS {
@@ -148,10 +152,9 @@ func openBrowser(url string) error {
 	case "windows":
 		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
 	}
-	cmd := exec.Command(name, args...) //nolint:noctx // a browser outlives the command that opens it
-	if err := cmd.Start(); err != nil {
-		return err
+	err := exec.Command(name, args...).Run() //nolint:noctx // a browser outlives the command that opens it
+	if exit, ended := errors.AsType[*exec.ExitError](err); ended {
+		return fmt.Errorf("%s: %w", name, exit)
 	}
-	go func() { _ = cmd.Wait() }() // whether the browser liked it is not ours to know
-	return nil
+	return err
 }

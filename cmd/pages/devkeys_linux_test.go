@@ -52,7 +52,8 @@ func TestDevKeys(t *testing.T) {
 	}
 	cmd := exec.Command(path, "dev", dir, "--port", "0", "--color", "never")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
-	cmd.Env = append(os.Environ(), "PATH="+t.TempDir()) // no browser
+	bin := t.TempDir() // no browser
+	cmd.Env = append(os.Environ(), "PATH="+bin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -79,6 +80,14 @@ func TestDevKeys(t *testing.T) {
 		}
 		wait(t, lines, step.says)
 	}
+	put(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\nexit 3\n") // nor a screen
+	if err := os.Chmod(filepath.Join(bin, "xdg-open"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	if _, err := person.WriteString("o"); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, lines, "no browser could be opened (xdg-open: exit status 3); the site is at http://")
 	if _, err := person.WriteString("q"); err != nil {
 		t.Fatal(err)
 	}
