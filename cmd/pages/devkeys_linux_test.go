@@ -80,7 +80,7 @@ func TestDevKeys(t *testing.T) {
 		}
 		wait(t, lines, step.says)
 	}
-	put(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\nexit 3\n") // nor a screen
+	put(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\nexit 3\n")           // nor a screen
 	if err := os.Chmod(filepath.Join(bin, "xdg-open"), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
