@@ -85,7 +85,7 @@ Of the system:
   NO_COLOR, TERM=dumb         no colour, unless --color always
   XDG_CACHE_HOME, HOME        where the engine's machine code is kept: pages/engine in the
                               user's cache folder; on Windows LOCALAPPDATA
-  CI                          no updating lines of progress, and publishing asks nobody
+  CI                          no updating lines of progress, and nobody is asked
   HTTPS_PROXY, HTTP_PROXY,    the way to the service, but for hosts in the last one
     NO_PROXY
   GITHUB_WORKSPACE            annotations name files from there
