@@ -317,3 +317,29 @@ func TestBindingRoutes(t *testing.T) {
 		}
 	}
 }
+
+// TestAsItComes: the engine of the package runs each function, and says when one throws.
+func TestAsItComes(t *testing.T) {
+	t.Chdir(filepath.Join("..", ".."))
+	u, err := openUntouched(t.Context())
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("make artifacts brings the engine")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range pureNames() {
+		if ms, err := u.took(t.Context(), name, time.Now); err != nil || ms <= 0 {
+			t.Errorf("%s: %v ms, %v", name, ms, err)
+		}
+	}
+	if _, err := u.took(t.Context(), "nothing", time.Now); err == nil || !strings.Contains(err.Error(), "the script threw") {
+		t.Errorf("a function that is not there: %v", err)
+	}
+	if n, err := u.eval(t.Context(), "6 * 7"); n != 42 || err != nil {
+		t.Errorf("6 * 7 is %d, %v", n, err)
+	}
+	if err := u.runtime.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -63,6 +63,7 @@ var theirs = map[string]string{
 	idleBound:   "a figure of its own",
 	workerd:     "workerd serve workerd.capnp",
 	nodeJS:      "node runtime-node.mjs",
+	asItComes:   "quickjs.wasm of the package quickjs-wasi, in wazero",
 	shared:      "the same without --isolation",
 	bound:       "a figure of its own",
 	databaseSQL: "QueryRowContext, a thousand times",

@@ -34,7 +34,8 @@
 //	native    a megabyte of each function that is native on the platform, against
 //	          Node.js: our side by the meter of the request, Node.js by the clock, either
 //	          by the time of the processors where that is less
-//	pure      what is JavaScript alone, against Node.js
+//	pure      what is JavaScript alone, against Node.js, and against the engine of its
+//	          npm package in wazero, before anything was done to it
 //
 // and what a Worker is bound to:
 //
