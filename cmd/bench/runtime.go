@@ -82,7 +82,7 @@ var (
 
 // asFast is that our engine is no slower than the one it is made of, but for what a clock
 // is wrong by.
-const asFast = 0.95
+const asFast = 0.9
 
 // nativeRatio is how many times as long as Node.js what is native there may take.
 const nativeRatio = 3
