@@ -26,6 +26,7 @@ const (
 	KindMemory      Kind = "memory"       // over the isolate's memory
 	KindAnswerSize  Kind = "answer-size"  // the answer is over what one may have
 	KindReset       Kind = "reset"        // the isolate was restarted because of another request
+	KindRoom        Kind = "room"         // the system has no room for an isolate
 	KindInternal    Kind = "internal"     // a fault of ours
 )
 
@@ -87,7 +88,7 @@ func (f *Error) Unwrap() error { return f.err }
 // Status is the HTTP status that fits: 503 for a limit or a restart, else 500.
 func (f *Error) Status() int {
 	switch f.Kind {
-	case KindCPU, KindMemory, KindAnswerSize, KindReset:
+	case KindCPU, KindMemory, KindAnswerSize, KindReset, KindRoom:
 		return 503
 	default:
 		return 500
@@ -104,8 +105,11 @@ func (w *Worker) errorOf(kind Kind, err error) *Error {
 		killed *engine.KilledError
 		thrown *engine.Error
 		failed *web.Failure
+		room   *engine.RoomError
 	)
 	switch {
+	case errors.As(err, &room):
+		return roomError(room)
 	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrClosed):
 		return resetError(err)
 	case errors.As(err, &killed):
@@ -129,6 +133,13 @@ func resetError(err error) *Error {
 		e.Message = "another request ran over limits.cpuMs, and the isolate that it shared with this one was restarted"
 	}
 	return e
+}
+
+func roomError(err *engine.RoomError) *Error {
+	return &Error{
+		Kind: KindRoom, Message: err.Error(), err: err,
+		Fix: "allow the process more addresses (ulimit -v), or the system (sysctl vm.overcommit_memory), or stop other programs",
+	}
 }
 
 func kindOf(name string, otherwise Kind) Kind {

@@ -122,4 +122,9 @@ func (l Limits) budget() time.Duration {
 }
 
 // errStart says what was being done when a Worker could not be started.
-func errStart(err error) error { return fmt.Errorf("start the worker: %w", err) }
+func errStart(err error) error {
+	if room, full := errors.AsType[*engine.RoomError](err); full {
+		return roomError(room)
+	}
+	return fmt.Errorf("start the worker: %w", err)
+}

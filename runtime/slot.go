@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -169,23 +170,39 @@ func (w *Worker) takeTurn(ctx context.Context, x *web.Exchange) (end func()) {
 }
 
 // chooseLocked returns the isolate with the least to do, or a further one if all
-// have something and there are fewer than most.
+// have something, there are fewer than most and the system has room for it.
 func (w *Worker) chooseLocked(most int) (*slot, error) {
-	least := w.slots[0]
-	for _, s := range w.slots[1:] {
-		if s.busy < least.busy {
+	w.dropLocked()
+	var least *slot
+	for _, s := range w.slots {
+		if least == nil || s.busy < least.busy {
 			least = s
 		}
 	}
-	if least.busy == 0 || len(w.slots) >= most {
+	if least != nil && (least.busy == 0 || len(w.slots) >= most) {
 		return least, nil
 	}
 	s, err := w.newSlot()
+	if _, full := errors.AsType[*engine.RoomError](err); full && least != nil {
+		return least, nil
+	}
 	if err == nil {
 		w.slots = append(w.slots, s)
-		s.number = len(w.slots)
+		w.started++
+		s.number = w.started
 	}
 	return s, err
+}
+
+// dropLocked forgets isolates that are over: there was no room for them to start over.
+func (w *Worker) dropLocked() {
+	w.slots = slices.DeleteFunc(w.slots, func(s *slot) bool {
+		over := s.isolate.Over()
+		if over {
+			go s.isolate.Close() // which waits for its last turn
+		}
+		return over
+	})
 }
 
 // waitLocked waits until an isolate is free, the Worker closes or ctx ends.

@@ -117,6 +117,7 @@ type Worker struct {
 	closed   sync.Once
 	mu       sync.Mutex
 	slots    []*slot
+	started  int                        // isolates so far
 	freed    chan struct{}              // closed and replaced when a pristine isolate is free
 	turns    chan struct{}              // holds one for each pristine request that works
 	answered map[*engine.Scope]struct{} // those that only waitUntil goes on for
@@ -171,7 +172,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 		w.wasm.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
-	first.number = 1
+	first.number, w.started = 1, 1
 	w.slots = []*slot{first}
 	return w, nil
 }

@@ -19,6 +19,7 @@ var titles = map[pagesruntime.Kind]string{
 	pagesruntime.KindMemory:      "The Worker ran out of memory",
 	pagesruntime.KindAnswerSize:  "The Worker's answer is too large",
 	pagesruntime.KindReset:       "The Worker was restarted",
+	pagesruntime.KindRoom:        "The system has no room for the Worker",
 	pagesruntime.KindInternal:    "Something went wrong in pages itself",
 }
 

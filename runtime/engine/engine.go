@@ -157,8 +157,31 @@ func (e *Engine) disown(i *Isolate) {
 	delete(e.isolates, i)
 }
 
-// instantiate makes a module instance; its host functions reach the VM in ctx.
-func (e *Engine) instantiate(ctx context.Context) (api.Module, error) {
+// RoomError says that the system has no room for the memory of an isolate.
+type RoomError struct {
+	Size uint64 // bytes of addresses that it reserves
+	Err  error
+}
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("the system has no room for an isolate, which reserves %d MB of addresses: %v", e.Size>>20, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *RoomError) Unwrap() error { return e.Err }
+
+// instantiate makes a module instance; its host functions reach the VM in ctx. An allocator
+// of wazero's has no error to return, so that it panics.
+func (e *Engine) instantiate(ctx context.Context) (_ api.Module, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *RoomError:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
 	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(newMemory))
 	return e.runtime.InstantiateModule(ctx, e.module,
 		wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(rand.Reader))

@@ -79,13 +79,18 @@ func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions)
 // 0.2 to 0.4 ms. The machine stack of the new VM grows anew, by doubling, and nothing
 // interrupts a step of that: a kill in the first deep recursion may wait for one of
 // 13 MB, which takes 3 ms, or 25 where pages of memory are slow.
+//
+// The old VM goes first: the system may have no room for both. Without a new one the
+// isolate is over.
 func (i *Isolate) renew() error {
-	vm, err := i.engine.start(i.ctx, i.image)
-	if err != nil {
-		return err
-	}
 	if i.vm != nil {
 		i.vm.close()
+		i.vm = nil
+	}
+	vm, err := i.engine.start(i.ctx, i.image)
+	if err != nil {
+		i.cancel()
+		return err
 	}
 	i.equip(vm)
 	return nil
@@ -98,6 +103,10 @@ func (i *Isolate) equip(vm *VM) {
 		vm.beside = i.o.Companion(vm, i.image.companion)
 	}
 }
+
+// Over reports whether nothing can run here any more: it was closed, or there was no room
+// to start over.
+func (i *Isolate) Over() bool { return i.ctx.Err() != nil }
 
 // Do runs fn as one turn on behalf of scope, drains the job queue and returns
 // fn's error. A *KilledError means that the turn used up its budget; ErrClosed that
@@ -143,7 +152,9 @@ func (i *Isolate) loop() {
 			}
 			i.crossOver()
 		case <-i.ctx.Done():
-			i.vm.close()
+			if i.vm != nil {
+				i.vm.close()
+			}
 			return
 		}
 	}
@@ -151,6 +162,9 @@ func (i *Isolate) loop() {
 
 // run runs a turn; after one that broke the VM the isolate starts over.
 func (i *Isolate) run(t task) error {
+	if i.vm == nil {
+		return ErrClosed
+	}
 	if t.rewind {
 		i.rewind()
 		return nil
@@ -175,8 +189,7 @@ func (i *Isolate) run(t task) error {
 // crossOver runs the turns that the last one left to other scopes, and those that
 // these leave.
 func (i *Isolate) crossOver() {
-	for !i.stop.Load() {
-		vm := i.vm
+	for vm := i.vm; vm != nil && !i.stop.Load(); vm = i.vm {
 		c := vm.cross()
 		switch {
 		case c == nil:
@@ -206,9 +219,7 @@ func (i *Isolate) reset(cause error) {
 		return
 	}
 	if err := i.renew(); err != nil {
-		// Without memory for a new VM nothing can run here any more.
 		cause = fmt.Errorf("%w; and it cannot start over: %w", cause, err)
-		i.cancel()
 	}
 	if i.o.OnReset != nil {
 		i.o.OnReset(cause)
@@ -238,11 +249,8 @@ func (i *Isolate) rewind() {
 		i.equip(vm)
 		return
 	}
-	if err := i.renew(); err != nil {
-		i.cancel()
-		if i.o.OnReset != nil {
-			i.o.OnReset(fmt.Errorf("start over: %w", err))
-		}
+	if err := i.renew(); err != nil && i.o.OnReset != nil {
+		i.o.OnReset(fmt.Errorf("start over: %w", err))
 	}
 }
 

@@ -3,8 +3,6 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/tetratelabs/wazero/experimental"
 	"golang.org/x/sys/unix"
 )
@@ -17,8 +15,7 @@ type mapped struct{ b []byte }
 func newMemory(_, limit uint64) experimental.LinearMemory {
 	b, err := unix.Mmap(-1, 0, int(limit), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|noReserve)
 	if err != nil {
-		// wazero has no error here; it turns the panic into one of Instantiate.
-		panic(fmt.Errorf("reserve %d bytes for an isolate: %w", limit, err))
+		panic(&RoomError{limit, err})
 	}
 	return &mapped{b: b}
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/tetratelabs/wazero/experimental"
@@ -19,8 +18,7 @@ type reserved struct {
 func newMemory(_, limit uint64) experimental.LinearMemory {
 	at, err := windows.VirtualAlloc(0, uintptr(limit), windows.MEM_RESERVE, windows.PAGE_NOACCESS)
 	if err != nil {
-		// wazero has no error here; it turns the panic into one of Instantiate.
-		panic(fmt.Errorf("reserve %d bytes for an isolate: %w", limit, err))
+		panic(&RoomError{limit, err})
 	}
 	return &reserved{b: unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), limit)}
 }

@@ -1,0 +1,98 @@
+package runtime_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+// TestNoRoom: where the system gives no room for a further isolate those that run answer
+// all requests, one that is ended starts over in its own room, and what could not start
+// is there again once there is room. It runs in a process whose limit is its own.
+func TestNoRoom(t *testing.T) {
+	if os.Getenv("PAGES_TEST_ROOM") == "" {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestNoRoom$", "-test.v")
+		cmd.Env = append(os.Environ(), "PAGES_TEST_ROOM=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestNoRoom") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	s := serve(t, mustStart(t, `export default { async fetch(request) {
+		const { pathname } = new URL(request.url);
+		if (pathname === "/loop") for (;;);
+		if (pathname === "/wait") await new Promise((done) => setTimeout(done, 50));
+		return new Response("ok");
+	} }`, pagesruntime.WorkerOptions{Isolates: 4, Limits: pagesruntime.Limits{CPU: 100 * time.Millisecond}}))
+	ask := func(path string) string {
+		res, err := http.Get(s.URL + path)
+		if err != nil {
+			return err.Error()
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err != nil {
+			return err.Error()
+		}
+		return res.Header.Get("X-Kind") + " " + string(text)
+	}
+	if got := ask("/"); got != " ok" {
+		t.Fatal(got)
+	}
+	const isolate = 272 << 20
+	leave := func(bytes int) { // what it has now, and so many more
+		t.Helper()
+		status, err := os.ReadFile("/proc/self/statm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages, err := strconv.Atoi(strings.Fields(string(status))[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: uint64(pages*os.Getpagesize() + bytes), Max: unix.RLIM_INFINITY}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave(isolate / 2)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if got := ask("/wait"); got != " ok" {
+				t.Errorf("at once: %s", got)
+			}
+		})
+	}
+	all.Wait()
+	if got := ask("/loop"); !strings.HasPrefix(got, "cpu ") {
+		t.Errorf("a loop: %s", got)
+	}
+	if got := ask("/"); got != " ok" {
+		t.Errorf("after it: %s", got)
+	}
+	w, err := start(t, `export default { fetch() { return new Response("another") } }`, pagesruntime.WorkerOptions{})
+	if err == nil || !strings.Contains(err.Error(), "the system has no room for an isolate, which reserves 272 MB of addresses") {
+		t.Errorf("another Worker: %v, %v", w, err)
+	}
+	leave(-isolate / 2) // not even its own room is left
+	if got := ask("/loop"); !strings.HasPrefix(got, "cpu ") {
+		t.Errorf("a loop in no room: %s", got)
+	}
+	if got := ask("/"); !strings.HasPrefix(got, "room ") {
+		t.Errorf("an isolate without room: %s", got)
+	}
+	leave(4 * isolate)
+	if got := ask("/"); got != " ok" {
+		t.Errorf("with room again: %s", got)
+	}
+}
