@@ -331,8 +331,7 @@ func (r *run) execute(ctx context.Context, c connection, f File) error {
 	if r.owing.IsValid() {
 		return &Error{
 			Pos: r.owing, Code: CodeForeignKeys, Msg: "this leaves rows without their parent, and a table that is given its name is no parent to them: SQLite would refuse to commit",
-			Fix: "end the file with PRAGMA defer_foreign_keys = OFF: SQLite then forgets them, and the keys are checked all the same; " +
-				"where a key is INITIALLY DEFERRED, insert the parents only into the table that has its name",
+			Fix: "begin the file with PRAGMA defer_foreign_keys = ON and end it with = OFF: SQLite then forgets them, and the keys are checked all the same",
 		}
 	}
 	return r.noticeLosses(ctx, f)

@@ -428,6 +428,8 @@ func TestForeignKeysOfRebuiltTable(t *testing.T) {
 		"left on":         {again, "2.sql:3:1 " + migrate.CodeForeignKeys},
 		"off at the end":  {again + "\nPRAGMA defer_foreign_keys = OFF;", ""},
 		"inserted again":  {"PRAGMA defer_foreign_keys = ON; CREATE TABLE kept AS SELECT * FROM p; DROP TABLE p; CREATE TABLE p(id INTEGER PRIMARY KEY, x); INSERT INTO p(id) SELECT id FROM kept; DROP TABLE kept;", ""},
+		"deferred":        {"CREATE TABLE r(id INTEGER PRIMARY KEY); CREATE TABLE q(r REFERENCES r DEFERRABLE INITIALLY DEFERRED); INSERT INTO r VALUES (1); INSERT INTO q VALUES (1);\nDROP TABLE r; CREATE TABLE r2(id INTEGER PRIMARY KEY); INSERT INTO r2 VALUES (1); ALTER TABLE r2 RENAME TO r;", "2.sql:2:1 " + migrate.CodeForeignKeys},
+		"deferred, off":   {"CREATE TABLE r(id INTEGER PRIMARY KEY); CREATE TABLE q(r REFERENCES r DEFERRABLE INITIALLY DEFERRED); INSERT INTO r VALUES (1); INSERT INTO q VALUES (1);\nPRAGMA defer_foreign_keys = ON; DROP TABLE r; CREATE TABLE r2(id INTEGER PRIMARY KEY); INSERT INTO r2 VALUES (1); ALTER TABLE r2 RENAME TO r; PRAGMA defer_foreign_keys = OFF", ""},
 		"off, and orphan": {again + "\nINSERT INTO c VALUES (2); PRAGMA defer_foreign_keys = OFF;", "2.sql " + migrate.CodeForeignKeys},
 	}
 	for name, tt := range tests {
