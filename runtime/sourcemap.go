@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf16"
 
 	"github.com/go-sourcemap/sourcemap"
 )
@@ -43,11 +45,12 @@ type SnippetLine struct {
 // snippetReach is how many lines are shown before and after a fault.
 const snippetReach = 3
 
-// sources maps positions of the evaluated code to the author's files. Immutable
-// and safe for concurrent use; a nil one maps nothing.
+// sources maps positions of the evaluated code to the author's files. Safe for
+// concurrent use; a nil one maps nothing.
 type sources struct {
 	name     string // of the evaluated code
 	consumer *sourcemap.Consumer
+	wide     sync.Map // the lines of each source that was asked about; none where every character is one UTF-16 unit
 }
 
 // newSources reads the source map, of version 3, of the code that is evaluated by a
@@ -60,7 +63,7 @@ func newSources(name string, text []byte) (*sources, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the worker's source map: %w", err)
 	}
-	return &sources{name, consumer}, nil
+	return &sources{name: name, consumer: consumer}, nil
 }
 
 // traceLine is a line of QuickJS's trace: "    at name (file:line:column)" or,
@@ -143,9 +146,41 @@ func (s *sources) original(f Frame) Frame {
 	if !ok || file == "" {
 		return f
 	}
-	f.File, f.Line, f.Column = fileOf(file), line, column+1
+	f.File, f.Line, f.Column = fileOf(file), line, s.characters(file, line, column)+1
 	return f
 }
+
+// characters is how many characters stand before a place in a source. units is how many
+// units of UTF-16 do, which is what source maps count.
+func (s *sources) characters(source string, line, units int) int {
+	found, known := s.wide.Load(source)
+	if !known {
+		var lines []string
+		if content := s.consumer.SourceContent(source); strings.ContainsFunc(content, beyondOneUnit) {
+			lines = strings.Split(content, "\n")
+		}
+		found, _ = s.wide.LoadOrStore(source, lines)
+	}
+	lines, _ := found.([]string)
+	if line > len(lines) {
+		return units
+	}
+	count := units
+	for _, r := range lines[line-1] {
+		if units <= 0 {
+			break
+		}
+		units--
+		if beyondOneUnit(r) {
+			units--
+			count--
+		}
+	}
+	return count
+}
+
+// beyondOneUnit reports whether UTF-16 takes two units for a character.
+func beyondOneUnit(r rune) bool { return utf16.RuneLen(r) == 2 }
 
 // fileOf is the name of a source: where it is a relative URL, as esbuild writes file names, the
 // name in it.

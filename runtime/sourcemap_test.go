@@ -34,6 +34,31 @@ func TestFilesAsTheyAreCalled(t *testing.T) {
 	}
 }
 
+// Columns count characters: a source map counts units of UTF-16, two for what lies beyond the basic plane.
+func TestColumnsCountCharacters(t *testing.T) {
+	const source = `export default {
+	fetch(request: Request) {
+		console.log("plain"), /* 漢字 */ console.log("漢字"), /* 😀😀 */ console.log("wide"), console.log("😀"), console.log("last");
+		return new Response("");
+	},
+};
+`
+	code, sourceMap := compiled(t, source)
+	log := newConsole()
+	w := mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, Console: log.write})
+	if _, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
+		t.Fatal(err)
+	}
+	for n, text := range []string{"plain", "漢字", "wide", "😀", "last"} {
+		line := strings.Split(source, "\n")[2]
+		before, _, _ := strings.Cut(line, `log("`+text)
+		frames, column := log.next(t, n).Frames, len([]rune(before))+1
+		if len(frames) == 0 || frames[0].Line != 3 || frames[0].Column != column {
+			t.Errorf("%s is logged at %+v, want column %d", text, frames, column)
+		}
+	}
+}
+
 // A module of Node.js that throws is not in the author's files, and the fault is where they called it.
 func TestFaultsInModulesOfNode(t *testing.T) {
 	const source = `import { Readable } from "node:stream";
