@@ -40,7 +40,7 @@ func (m *metered) tell() {
 	}
 	cpu := float64(m.scope.CPU()) / float64(time.Millisecond)
 	m.Header().Add("Server-Timing", fmt.Sprintf(`cpu;dur=%.2f;desc="of %d ms", sub;desc="%d of %d"`,
-		cpu, m.limits.CPU.Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
+		cpu, m.limits.allowed().Milliseconds(), m.exchange.SubRequests(), m.limits.SubRequests))
 }
 
 // Write implements http.ResponseWriter.

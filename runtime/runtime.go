@@ -118,8 +118,11 @@ func (l Limits) budget() time.Duration {
 	if l.Mode == Warn || l.Mode == Off {
 		return 0
 	}
-	return time.Duration(float64(l.CPU) * l.scale())
+	return l.allowed()
 }
+
+// allowed is the CPU time that a request may use on this machine.
+func (l Limits) allowed() time.Duration { return time.Duration(float64(l.CPU) * l.scale()) }
 
 // errStart says what was being done when a Worker could not be started.
 func errStart(err error) error {

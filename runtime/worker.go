@@ -377,7 +377,7 @@ func (w *Worker) warnOver(r *http.Request, u Usage) {
 	if w.o.Limits.Mode != Warn || w.o.Console == nil {
 		return
 	}
-	if most := time.Duration(float64(w.o.Limits.CPU) * w.o.Limits.scale()); u.CPU > most {
+	if u.CPU > w.o.Limits.allowed() {
 		w.o.Console(Line{
 			Time: w.runtime.now(), Level: "warn", Request: r,
 			Text: "this request used " + u.CPU.Round(time.Millisecond).String() + " of CPU time, over limits.cpuMs",

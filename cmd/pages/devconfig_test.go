@@ -29,3 +29,15 @@ func TestDevHearsOfRuntimeConfig(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// TestDevMetersScaledTime: with --cpu-scale the meter tells of the time that a request has on this machine.
+func TestDevMetersScaledTime(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "worker.js", "routes": [{"pattern": "/*"}], "limits": {"cpuMs": 700}}`)
+	put(t, filepath.Join(dir, "worker.js"), "export default { fetch: () => new Response('') };\n")
+	d := startDev(t, dir, "--cpu-scale", "3")
+	if timing := d.get("/").Header.Get("Server-Timing"); !strings.Contains(timing, `desc="of 2100 ms"`) {
+		t.Errorf("Server-Timing: %s", timing)
+	}
+	d.expect(d.get("/__pages/api/requests"), http.StatusOK, `"cpu_limit_ms":2100`)
+}

@@ -41,7 +41,9 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	if err != nil {
 		return nil, errors.Join(maskedError(mask, err), closeDatabases(set))
 	}
-	return b.live.add(b.until, worker, set, m.Limits, mask), nil
+	metered := m.Limits
+	metered.CPUMs = max(1, int(float64(metered.CPUMs)*b.flags.cpuScale))
+	return b.live.add(b.until, worker, set, metered, mask), nil
 }
 
 func (b *siteBuilder) replace(w *sharedWorker) {
