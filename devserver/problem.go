@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
 )
 
 // Problem is one thing that is wrong, in the author's own files: why a build
@@ -140,7 +142,8 @@ func (p Problem) heading() string {
 }
 
 // Marks returns the spaces and carets that point at the columns under the hit
-// line. Tabs of the line stay tabs, so that the carets line up.
+// line. Tabs of the line stay tabs, and what is two cells wide has two spaces, so that the
+// carets line up.
 func (p Problem) Marks(line SnippetLine) string {
 	if p.Column <= 0 {
 		return ""
@@ -156,7 +159,7 @@ func (p Problem) Marks(line SnippetLine) string {
 		if r == '\t' {
 			b.WriteByte('\t')
 		} else {
-			b.WriteByte(' ')
+			b.WriteString("  "[:manifest.RuneCells(r)])
 		}
 	}
 	width := min(max(1, p.EndColumn-p.Column), max(1, len(runes)-before))

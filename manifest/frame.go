@@ -68,7 +68,7 @@ type window struct{ left, from, to, right int }
 // after three. A span that starts with a combining mark is marked from the character that the mark is drawn on.
 func newWindow(line []rune, from, to, width int) window {
 	maxBefore, lead := width*3/4, width/4
-	for from > 0 && from < len(line) && runeCells(line[from]) == 0 {
+	for from > 0 && from < len(line) && RuneCells(line[from]) == 0 {
 		from--
 	}
 	w := window{left: from, from: from, to: to}
@@ -92,7 +92,7 @@ func newWindow(line []rune, from, to, width int) window {
 
 // cost is what a character counts for in a frame. A combining mark takes no cell, but a line of a million of
 // them is long too.
-func cost(r rune) int { return max(runeCells(r), 1) }
+func cost(r rune) int { return max(RuneCells(r), 1) }
 
 // visible replaces what could drive a terminal or hide text: control characters, invisible formatting and
 // other line ends. Tabs stay, because the caret line repeats them.
@@ -118,7 +118,7 @@ func blank(s string) string {
 			b.WriteByte('\t')
 			continue
 		}
-		b.WriteString("  "[:runeCells(r)])
+		b.WriteString("  "[:RuneCells(r)])
 	}
 	return b.String()
 }
@@ -127,14 +127,14 @@ func blank(s string) string {
 func cells(s string) int {
 	n := 0
 	for _, r := range s {
-		n += runeCells(r)
+		n += RuneCells(r)
 	}
 	return n
 }
 
-// runeCells is the number of terminal cells of a character: none for combining marks, two for East Asian wide
+// RuneCells is the number of terminal cells of a character: none for combining marks, two for East Asian wide
 // characters and emoji (Unicode Annex 11).
-func runeCells(r rune) int {
+func RuneCells(r rune) int {
 	switch {
 	case r < 0x300 || hides(r):
 		return 1
