@@ -246,6 +246,7 @@ func brokenRevision(h *Hub) site.Revision {
 		ID:       "broken",
 		Manifest: &manifest.Manifest{Entry: "broken", Routes: []manifest.Route{everything}},
 		Worker:   brokenWorker{h},
+		StandIn:  true,
 	}
 }
 

@@ -138,6 +138,9 @@ func TestFirstBuildFails(t *testing.T) {
 	if got := r.ask(t, "POST", "/api/x", "Accept: application/json"); got.StatusCode != 500 || !strings.Contains(got.body, `"line":1`) {
 		t.Errorf("API: %s %s", got.Status, got.body)
 	}
+	if got := r.ask(t, "POST", "/__pages/forms/contact", "Accept: application/json", "Content-Type: application/x-www-form-urlencoded"); got.StatusCode != 500 || !strings.Contains(got.body, `"line":1`) {
+		t.Errorf("a form, of which nobody knows what it raises: %s %s", got.Status, got.body)
+	}
 	if got := r.ask(t, "GET", "/", "Host: evil.example"); got.StatusCode != http.StatusMisdirectedRequest || strings.Contains(got.body, "index.html") {
 		t.Errorf("a stranger's host: %s %s", got.Status, got.body)
 	}

@@ -14,6 +14,8 @@ func (x *exchange) serveForms(name string) {
 		x.showThanks()
 	case x.r.Method != http.MethodPost:
 		x.refuseMethod("POST")
+	case x.serving.revision.StandIn:
+		x.callWorker()
 	default:
 		x.source = FromForm
 		x.takePost(name)

@@ -53,6 +53,9 @@ type Revision struct {
 	Rules *manifest.EdgeRules
 	// Worker answers the listed routes; nil for a static site.
 	Worker Worker
+	// StandIn says that the Worker answers form posts too: it stands in for a site of
+	// which it is not known what its forms raise.
+	StandIn bool
 	// Drained, when set, is called once, on its own goroutine, after the
 	// revision was swapped out and its last request has finished: the moment
 	// to close the Worker. [Site.Close] waits for it.
