@@ -281,6 +281,27 @@ func TestScriptRefused(t *testing.T) {
 	}
 }
 
+// TestScriptMakesTableAnew: rows refer to a table that a script makes anew in the usual steps. SQLite still counts them as
+// orphans when all of them have their parent.
+func TestScriptMakesTableAnew(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "anew.db"), binding.ConsoleOptions{})
+	run := func(text string) error {
+		_, err := transfer.Script(t.Context(), db, "test.sql", strings.NewReader(text), transfer.ScriptOptions{})
+		return err
+	}
+	for _, text := range []string{
+		"CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p REFERENCES p (id)); INSERT INTO p VALUES (1); INSERT INTO c VALUES (1)",
+		"CREATE TABLE p2 (id INTEGER PRIMARY KEY, x); INSERT INTO p2 (id) SELECT id FROM p; DROP TABLE p; ALTER TABLE p2 RENAME TO p",
+	} {
+		if err := run(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := run("CREATE TABLE p2 (id INTEGER PRIMARY KEY); DROP TABLE p; ALTER TABLE p2 RENAME TO p"); err == nil || !strings.Contains(err.Error(), `row 1 of "c" names a row of "p"`) {
+		t.Errorf("without its rows: %v", err)
+	}
+}
+
 func firstOf(err error) string {
 	if e, ok := errors.AsType[*transfer.Error](err); ok {
 		return e.Error()
