@@ -390,9 +390,7 @@ const incomplete = "incomplete input"
 
 func (r *run) exec(ctx context.Context, f File, s span, g *guard) *Error {
 	text := string(f.SQL[s.start:s.end])
-	*g = guard{}
-	if firstWord(text) == "ALTER" && own(renamed(text)) {
-		*g = guard(ownVerdict())
+	if *g = guard(renameVerdict(text)); g.msg != "" {
 		return f.refused(s, g, nil)
 	}
 	var err error
@@ -440,7 +438,15 @@ func (f File) refused(s span, g *guard, err error) *Error {
 	return &Error{Pos: position(f.path(), f.SQL, s.start), Code: g.code, Msg: g.msg, Fix: g.fix, cause: err}
 }
 
-// renamed is the name that ALTER TABLE … RENAME TO gives, of which SQLite does not ask the authorizer.
+// renameVerdict is about the name that a statement gives a table, of which SQLite does not ask the authorizer.
+func renameVerdict(text string) refusal {
+	if firstWord(text) != "ALTER" {
+		return refusal{}
+	}
+	return ownVerdict(ownPrefix(renamed(text)))
+}
+
+// renamed is the name that ALTER TABLE … RENAME TO gives.
 func renamed(text string) string {
 	var last [3]string // tokens
 	src := []byte(text)

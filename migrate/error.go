@@ -24,7 +24,7 @@ const (
 	CodeFunction           = "migration_function_forbidden"
 	CodeModule             = "migration_module_forbidden"
 	CodeTemporary          = "migration_temporary_forbidden"
-	CodeLedger             = "migration_ledger_forbidden" // what writes to a _pages_ table
+	CodeLedger             = "migration_ledger_forbidden" // what writes to a table of the platform's
 	CodeParameter          = "migration_parameter_forbidden"
 	CodeFailed             = "migration_failed"
 	CodeForeignKeys        = "migration_foreign_keys"

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -50,7 +51,11 @@ var virtualTables = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": tr
 // platform's databases are built without them.
 var hiddenTables = map[string]bool{"sqlite_dbpage": true, "dbstat": true}
 
-const ownPrefix = "_pages_"
+// ownPrefixes begin the names of tables that are the platform's: its ledger, and what production keeps for itself, which
+// no Worker could write to.
+var ownPrefixes = [...]string{ledgerPrefix, "_cf_"}
+
+const ledgerPrefix = "_pages_"
 
 func (g *guard) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite.AuthorizerReturnCode {
 	v := verdict(action, arg1, arg2, database)
@@ -100,16 +105,22 @@ func verdict(action sqlite.AuthorizerActionCode, arg1, arg2, database string) re
 		}
 	default: // creates, changes or drops what the arguments name
 	}
-	if own(arg1) || own(arg2) {
-		return ownVerdict()
-	}
-	return refusal{}
+	return ownVerdict(cmp.Or(ownPrefix(arg1), ownPrefix(arg2)))
 }
 
 var temporary = refusal{CodeTemporary, "a migration must not create temporary objects", "create an ordinary table and drop it at the end of the file"}
 
-func ownVerdict() refusal {
-	return refusal{CodeLedger, `names that begin with "` + ownPrefix + `" belong to the platform`, "use another name, and leave these tables alone; pages migrate repair corrects the ledger"}
+// ownVerdict refuses a name that begins with one of ownPrefixes; "" is another name.
+func ownVerdict(prefix string) refusal {
+	msg := `names that begin with "` + prefix + `" belong to the platform`
+	switch prefix {
+	case "":
+		return refusal{}
+	case ledgerPrefix:
+		return refusal{CodeLedger, msg, "use another name, and leave these tables alone; pages migrate repair corrects the ledger"}
+	default:
+		return refusal{CodeLedger, msg, "use another name"}
+	}
 }
 
 func pragmaVerdict(name, value string) refusal {
@@ -129,8 +140,14 @@ func pragmaVerdict(name, value string) refusal {
 	}
 }
 
-func own(name string) bool {
-	return len(name) >= len(ownPrefix) && strings.EqualFold(name[:len(ownPrefix)], ownPrefix)
+// ownPrefix is the one of ownPrefixes that a name begins with; "" for none.
+func ownPrefix(name string) string {
+	for _, prefix := range ownPrefixes {
+		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+			return prefix
+		}
+	}
+	return ""
 }
 
 var errNoAuthorizer = errors.New("the database driver has no authorizer")

@@ -280,7 +280,7 @@ func TestForbidden(t *testing.T) {
 		{"M-016", migrate.CodeLedger, []string{
 			"DELETE FROM _pages_migrations", "DROP TABLE _pages_migrations", "ALTER TABLE _PAGES_migrations ADD COLUMN z",
 			"UPDATE _pages_migrations SET position=9", "INSERT INTO _pages_migrations VALUES ('x','x',1,'x',1,'x')", "CREATE INDEX i ON _pages_migrations(position)",
-			"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)",
+			"CREATE TRIGGER t AFTER INSERT ON _pages_migrations BEGIN SELECT 1; END", "CREATE TABLE _pages_x(y)", "CREATE TABLE _cf_x(y)", "ALTER TABLE a RENAME TO _CF_a",
 			"ALTER TABLE a RENAME TO _pages_a", "ALTER TABLE a RENAME TO\"_PAGES_a\"", "alter table main.a rename to /* x */ [_pages_a] -- y\n",
 		}},
 		{"M-023", migrate.CodeParameter, []string{"SELECT ?1", "SELECT :name", "SELECT @x", "SELECT $x", "SELECT ?"}},
