@@ -453,6 +453,23 @@ func TestSubmissionFailures(t *testing.T) {
 	}
 }
 
+// A table of the platform's holds no submissions, whatever the manifest names: a visitor would write the ledger of migrations.
+func TestSubmissionsOfPlatformTables(t *testing.T) {
+	const ledger = "CREATE TABLE _pages_migrations (name TEXT); CREATE TABLE _CF_x (name TEXT)"
+	for _, table := range []string{"_pages_migrations", "_Pages_Submissions", "_cf_x"} {
+		b := openInbox(t, Options{}, ledger)
+		b.site.Swap(Revision{Manifest: &manifest.Manifest{Bindings: manifest.Bindings{Submissions: table}}})
+		b.do(t, nil, "POST", "/__pages/forms/contact", "name=Kim", formType)
+		leads := b.leads(t)
+		if len(leads) != 1 || leads[0].Submission.Status != SubmissionFailed || !strings.Contains(leads[0].Submission.Error, "belong to the platform") {
+			t.Errorf("%s: %+v", table, leads)
+		}
+		if n := b.rows(t, "SELECT (SELECT count(*) FROM _pages_migrations) + (SELECT count(*) FROM _cf_x)"); n != "0" {
+			t.Errorf("%s: %s rows", table, n)
+		}
+	}
+}
+
 func TestPreviewRaisesNothing(t *testing.T) {
 	b := openInbox(t, Options{Preview: true}, enquiries)
 	got := b.do(t, nil, "POST", "/__pages/forms/membership", "name=Kim", formType, "Accept: application/json")

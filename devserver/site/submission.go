@@ -73,7 +73,16 @@ func (s *Store) retrySubmissions(ctx context.Context, db *sql.DB, failed bool) (
 	return false, nil
 }
 
+// platformPrefixes begin the names of tables that are not the author's to write, as they are not a Worker's: among
+// them the ledgers of leads and of migrations.
+var platformPrefixes = [...]string{"_pages_", "_cf_"}
+
 func writeSubmission(ctx context.Context, db *sql.DB, l Lead) error {
+	for _, prefix := range platformPrefixes {
+		if strings.HasPrefix(strings.ToLower(l.Submission.Table), prefix) {
+			return fmt.Errorf("names that begin with %q belong to the platform", prefix)
+		}
+	}
 	return transact(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, submissionsLedger); err != nil {
 			return err
