@@ -14,6 +14,9 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	r.put(e.contents(0))
 	name, renamed := e.text(4)
 	attributes, changed := e.list(5)
+	if holds && (e.flag(9) || len(e.contents(1))+len(e.contents(6)) > 0) {
+		tag.selfClosing = false // it has content
+	}
 	switch {
 	case e.flag(3):
 		r.put(e.contents(2))

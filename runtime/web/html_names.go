@@ -80,15 +80,28 @@ func isVoid(name string) bool {
 	return false
 }
 
-// read sets how text in an element of HTML is read.
-func (s *htmlScanner) read(name string) {
+// textIn is how text in an element of HTML is read.
+func textIn(name string) textMode {
 	switch name {
 	case "title", "textarea", "style", "xmp", "iframe", "noembed", "noframes", "noscript":
-		s.mode, s.element = modeRaw, name
+		return modeRaw
 	case "script":
-		s.mode, s.script = modeScript, scriptPlain
+		return modeScript
 	case "plaintext":
-		s.mode = modePlain
+		return modePlain
+	}
+	return modeData
+}
+
+// read sets how text in an element of HTML is read.
+func (s *htmlScanner) read(name string) {
+	switch mode := textIn(name); mode {
+	case modeRaw:
+		s.mode, s.element = mode, name
+	case modeScript:
+		s.mode, s.script = mode, scriptPlain
+	case modePlain:
+		s.mode = mode
 	}
 }
 

@@ -86,6 +86,7 @@ func (e *endTag) isPlain() bool {
 // rewriter rewrites one document. It is not safe for concurrent use.
 type rewriter struct {
 	scanner   htmlScanner
+	ambiguity ambiguity
 	selectors selectorSet
 	handlers  []htmlHandler
 	stack     []openElement // the first is the document
@@ -380,6 +381,9 @@ func (r *rewriter) start(token *htmlToken) ([]any, error) {
 	if len(r.stack) > maxOpen {
 		return nil, &engine.Error{Name: "TypeError", Message: "HTMLRewriter: more than 65536 elements are open"}
 	}
+	if err := r.ambiguity.start(token.name); err != nil {
+		return nil, err
+	}
 	element := r.open(token)
 	holds := r.enter(token, element)
 	var calls []any
@@ -461,6 +465,7 @@ func (r *rewriter) enter(token *htmlToken, element *openElement) (holds bool) {
 // endTag closes the innermost element of the name and all within it. What
 // their handlers wanted of their own end tags is done to this one.
 func (r *rewriter) endTag(token *htmlToken) []any {
+	r.ambiguity.end(token.name)
 	at := len(r.stack) - 1
 	for at > 0 && r.stack[at].name != token.name {
 		at--

@@ -78,6 +78,8 @@ func TestHTMLRewriterAttributes(t *testing.T) {
 		{`return (async () => { const L = []; for (const f of [(e, n) => e.removeAttribute(n), (e, n) => e.setAttribute(n, "9"), (e) => e.removeAttribute("none")]) await run("<p a=1 b=2>x", el("p", (e) => { try { for (const [name] of e.attributes) { L.push(name); f(e, name); } } catch (error) { L.push(error.name + ": " + error.message.slice(0, 56)); } })); return L; })();`,
 			`["a", "Error: The attributes of this element have been modified during", "a", "Error: The attributes of this element have been modified during", "a", "Error: The attributes of this element have been modified during"]`},
 		{`return (() => run("<p a=1 b=2>x", el("p", (e) => { for (const [name] of [...e.attributes]) e.removeAttribute(name); e.setAttribute("left", [...e.attributes].length); })))();`, `"<p left=\"0\">x"`},
+		{`return (() => { const on = [(e) => e.append("A"), (e) => e.prepend("P"), (e) => e.setInnerContent(""), (e) => e.before("B"), (e) => e.after("F"), (e) => e.onEndTag(() => {})]; return Promise.all(on.map((f) => run("<p a/>x</p><br a />", el("*", (e) => { try { f(e); } catch {} e.setAttribute("k", ""); })))); })();`,
+			`["<p a k=\"\">xA</p><br a k=\"\" />", "<p a k=\"\">Px</p><br a k=\"\" />", "<p a k=\"\"></p><br a k=\"\" />", "B<p a k=\"\" />x</p>B<br a k=\"\" />", "<p a k=\"\" />x</p>F<br a k=\"\" />F", "<p a k=\"\" />x</p><br a k=\"\" />"]`},
 		{`return (() => run("<a/><a x/><a x=1 />", el("a", (e) => { e.removeAttribute("x"); e.tagName = "b"; })))();`, `"<b/><b/><b/>"`},
 		{`return (() => run("<P a=1>x</P>", el("p", (e) => { e.tagName = "DIV"; })))();`, `"<DIV a=1>x</DIV>"`},
 		{`return (async () => { const L = []; await run("<P>x</P>", el("p", (e) => { L.push(e.tagName, e.namespaceURI); })); return L; })();`, `["p", "http://www.w3.org/1999/xhtml"]`},
@@ -304,4 +306,23 @@ func TestHTMLRewriterSelectorErrors(t *testing.T) {
 		cases = append(cases, snippet{`new HTMLRewriter().on(` + strconv.Quote(c.selector) + `, {});`, want})
 	}
 	try(t, web.Options{}, cases)
+}
+
+// Where text cannot be told from markup, as on the platform.
+func TestHTMLRewriterAmbiguity(t *testing.T) {
+	var cases []snippet
+	for document, refused := range map[string]string{
+		"<select><title>x</title></select>": "title", "<SELECT/><STYLE>": "style", "<select><option><svg><title>": "title", "<select><option>x</option><noscript>": "noscript",
+		"<select><template><template></template><script>": "script", "<select><template></template></template><iframe>": "iframe",
+		"<frameset><textarea>": "textarea", "<frameset></frameset><xmp>": "xmp",
+		"<select></select><style></style>": "", "<select><script></script></select>": "", "<select><textarea></textarea><title>": "", "<select><input><title>": "",
+		"<select><select><title>": "", "<frameset><noframes></noframes><template></template>": "", "<select><!-- <style> --><p>": "",
+	} {
+		want := strconv.Quote(document)
+		if refused != "" {
+			want = "/TypeError: Parser error: The parser has encountered a text content tag .`<" + refused + ">`/"
+		}
+		cases = append(cases, snippet{`return await run(` + strconv.Quote(document) + `, marks("none"));`, want})
+	}
+	rewrites(t, cases)
 }
