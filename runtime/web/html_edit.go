@@ -31,6 +31,7 @@ func (r *rewriter) editStart(e edit, tag *htmlToken, holds bool) {
 	}
 	top := r.top()
 	top.atEnd = endTag{name: name, before: e.contents(6), after: e.contents(7), removed: e.flag(8)}
+	top.atEnd.changed = e.at(6) != nil || e.at(7) != nil || e.flag(8)
 	if callback := e.number(10); callback != 0 {
 		top.atEnd.callbacks = []int64{callback}
 	}

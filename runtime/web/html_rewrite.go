@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -76,7 +75,23 @@ type endTag struct {
 	name          string // "" is as it was
 	before, after []content
 	removed       bool
+	changed       bool // by one of the three
 	callbacks     []int64
+	past          int // how many callbacks were before the change, which undoes theirs
+}
+
+// add takes in what the handlers of the next element outward want of the same
+// end tag. As on the platform, its contents and removal take the place of what
+// was wanted within.
+func (e *endTag) add(outer endTag) {
+	if outer.name != "" {
+		e.name = outer.name
+	}
+	if outer.changed {
+		e.before, e.after, e.removed = outer.before, outer.after, outer.removed
+		e.changed, e.past = true, len(e.callbacks)
+	}
+	e.callbacks = append(e.callbacks, outer.callbacks...)
 }
 
 func (e *endTag) isPlain() bool {
@@ -463,7 +478,7 @@ func (r *rewriter) enter(token *htmlToken, element *openElement) (holds bool) {
 }
 
 // endTag closes the innermost element of the name and all within it. What
-// their handlers wanted of their own end tags is done to this one.
+// their handlers wanted of their own end tags is done to this one, see add.
 func (r *rewriter) endTag(token *htmlToken) []any {
 	r.ambiguity.end(token.name)
 	at := len(r.stack) - 1
@@ -483,14 +498,7 @@ func (r *rewriter) endTag(token *htmlToken) []any {
 		if element.hides {
 			r.hidden--
 		}
-		end := element.atEnd
-		all.before = append(all.before, end.before...)
-		all.after = slices.Concat(end.after, all.after)
-		all.callbacks = append(all.callbacks, end.callbacks...)
-		all.removed = all.removed || end.removed
-		if end.name != "" {
-			all.name = end.name
-		}
+		all.add(element.atEnd)
 	}
 	clear(r.stack[at:])
 	r.stack = r.stack[:at]
@@ -517,5 +525,5 @@ func (r *rewriter) endTag(token *htmlToken) []any {
 	if all.name != "" {
 		name = all.name
 	}
-	return []any{eventEndTag, callbacks, name}
+	return []any{eventEndTag, callbacks, name, all.past}
 }

@@ -92,6 +92,15 @@ func TestHTMLRewriterAttributes(t *testing.T) {
 // Of end tags, and elements without one.
 func TestHTMLRewriterEndTags(t *testing.T) {
 	rewrites(t, []snippet{
+		{`return (() => run("<div><p>x<b>q</div>y", el("*", (e) => { const n = e.tagName; e.append("[" + n + "]"); e.after("{" + n + "}"); })))();`, `"<div><p>x<b>q[div]</div>{div}y"`},
+		{`return (() => run("<div><p>x<b>q</p></div>y", el("p, b", (e) => { e.append("[" + e.tagName + "]"); })))();`, `"<div><p>x<b>q[p]</p></div>y"`},
+		{`return (() => run("<div><p>x<b>q</div>y", (r) => r.on("b", { element(e) { e.remove(); } }).on("div", { element(e) { e.append("D"); } })))();`, `"<div><p>xD</div>y"`},
+		{`return (() => run("<div><p>x<b>q</div>y", (r) => r.on("p", { element(e) { e.replace("i"); } }).on("div", { element(e) { e.after("D"); } })))();`, `"<div>i</div>Dy"`},
+		{`return (() => run("<div><p>x<b>q</div>y", (r) => r.on("b", { element(e) { e.append("B"); } }).on("p", { element(e) { e.append(""); } })))();`, `"<div><p>x<b>q</div>y"`},
+		{`return (() => run("<div><p>x<b>q</div>y", (r) => r.on("b", { element(e) { e.append("B"); } }).on("p", { element(e) { e.append("P"); e.setInnerContent("I"); } })))();`, `"<div><p>I</div>y"`},
+		{`return (async () => { const L = []; const o = await run("<div><p>x<b>q</div>y", (r) => r.on("b", { element(e) { e.onEndTag((t) => { L.push("b" + t.name); t.before("(b)"); t.name = "n"; }); } }).on("div", { element(e) { e.append("D"); e.onEndTag((t) => { L.push("d" + t.name); t.after("d"); }); } })); return [L, o]; })();`, `[["bdiv", "dn"], "<div><p>x<b>qD</n>dy"]`},
+		{`return (async () => { const L = []; const o = await run("<div><p>x<b>q</div>y", (r) => r.on("b", { element(e) { e.append("B"); e.onEndTag((t) => { t.remove(); L.push(1); }); } }).on("div", { element(e) { e.after("D"); } })); return [L, o]; })();`, `[[1], "<div><p>x<b>q</div>Dy"]`},
+		{`return (() => run("<div><p>x<b>q</div>y", (r) => r.on("b", { element(e) { e.append("B"); } }).on("div", { element(e) { e.onEndTag((t) => { t.before("d"); }); } })))();`, `"<div><p>x<b>qBd</div>y"`},
 		{`return (async () => { let m; await run("<br>x", el("br", (e) => { m = tries(() => e.onEndTag(() => {})); })); return m; })();`, `"TypeError: Parser error: No end tag."`},
 		{`return (() => run("<p>x</P >y", el("p", (e) => { e.onEndTag((t) => { t.before("B" + t.name); t.after("A"); t.name = "q"; }); })))();`, `"<p>xBp</q>Ay"`},
 		{`return (() => run("<p>x</p>y", el("p", (e) => { e.onEndTag((t) => { t.name = "q"; }); })))();`, `"<p>x</q>y"`},

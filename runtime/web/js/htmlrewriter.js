@@ -116,7 +116,7 @@ class Run {
         this.#parts.streams.delete(step[2]);
       } else {
         const token = tokenOf(step, this.#parts);
-        const wanted = step[0] === ENDTAG ? this.#endTag(step[1], token) : this.#token(NAMES[step[0]], step[1], token);
+        const wanted = step[0] === ENDTAG ? this.#endTag(step[1], step[3], token) : this.#token(NAMES[step[0]], step[1], token);
         if (this.#waits) await undefined; // most have what they wait for
         const piece = this.#waits ? host.html_flush(this.#id) : null;
         if (piece !== null) {
@@ -147,14 +147,17 @@ class Run {
       this.#waits = false;
     }
   }
-  async #endTag(which, token) {
+  // The first past callbacks are of elements within one that has content or a removal for the end tag.
+  async #endTag(which, past, token) {
     try {
-      for (const id of which) {
-        const callback = this.#parts.callbacks.get(id);
-        this.#parts.callbacks.delete(id);
+      for (let at = 0; at < which.length; at++) {
+        if (at === past) undo(token);
+        const callback = this.#parts.callbacks.get(which[at]);
+        this.#parts.callbacks.delete(which[at]);
         const result = callback(token);
         if (result !== undefined) await this.#wait(result);
       }
+      if (which.length === past) undo(token);
       return editOf(token);
     } finally {
       expire(token);
@@ -230,6 +233,14 @@ function editOf(token) { return contentOf(token).edit; }
 function change(state, at, value) {
   const edit = (state.edit ??= [null, null, null, false, null, null, null, null, false, false, 0]);
   edit[at] = value;
+}
+
+// Forgets what was wanted of an end tag but its name.
+function undo(token) {
+  const { edit } = contentOf(token);
+  if (edit === null) return;
+  edit[BEFORE] = edit[AFTER] = null;
+  edit[REMOVED] = false;
 }
 
 function insert(token, at, args, first, method) {
@@ -367,7 +378,7 @@ function empty(state, endToo) {
   if (!state.holds) return;
   change(state, EMPTIED, true);
   change(state, AFTER, null);
-  change(state, APPEND, null);
+  if (state.edit[APPEND] !== null) change(state, APPEND, []);
   if (endToo) change(state, END_REMOVED, true);
 }
 
