@@ -481,6 +481,9 @@ func (r *rewriter) enter(token *htmlToken, element *openElement) (holds bool) {
 // their handlers wanted of their own end tags is done to this one, see add.
 func (r *rewriter) endTag(token *htmlToken) []any {
 	r.ambiguity.end(token.name)
+	if token.name == "p" || token.name == "br" {
+		r.leaveForeign() // which of all end tags only these do (HTML standard, 13.2.6.5)
+	}
 	at := len(r.stack) - 1
 	for at > 0 && r.stack[at].name != token.name {
 		at--

@@ -174,6 +174,8 @@ func TestHTMLRewriterMatching(t *testing.T) {
 		{`return (() => run("<p><b>x</b></p>", (r) => r.on("p", { element(e) { e.setAttribute("k", "v"); } }).on("[k] b", { element(e) { e.before("K"); } })))();`, `"<p k=\"v\"><b>x</b></p>"`},
 		{`return (() => run("<select><option>a<option>b</select><p>", marks("option, p")))();`, `"<select><option m=\"1\">a<option m=\"1\">b</select><p m=\"1\">"`},
 		{`return (() => run("<html><head><title>x</title></head><body><p>y</p></body></html>", marks("head > title, body > p, html > body")))();`, `"<html><head><title m=\"1\">x</title></head><body m=\"1\"><p m=\"1\">y</p></body></html>"`},
+		{`return (async () => [await run("<svg></p><title><b></title></svg><b>", marks("b")), await run("<math></br><style><b></style><b>", marks("b")), await run("<svg></b><title><b></title></svg>", marks("b"))])();`,
+			`["<svg></p><title><b></title></svg><b m=\"1\">", "<math></br><style><b></style><b m=\"1\">", "<svg></b><title><b m=\"1\"></title></svg>"]`},
 		{`return (() => run("<p c=É><p c=AÉ>", marks("p[c='é' i], p[c='aÉ' i]")))();`, `"<p c=É><p c=AÉ m=\"1\">"`},
 		{`return (() => run("<template><p>x</p></template>", marks("template p")))();`, `"<template><p m=\"1\">x</p></template>"`},
 	})
