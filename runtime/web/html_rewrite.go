@@ -214,7 +214,8 @@ func (r *rewriter) advance() (event []any, more bool, err error) {
 		}
 		return nil, false, nil
 	}
-	if token.kind != markupText && token.kind != markupRaw && r.textOpen {
+	cut := token.kind == markupRaw && r.final && len(token.raw) == len(r.in)
+	if (token.kind != markupText && token.kind != markupRaw || cut) && r.textOpen {
 		r.textOpen = false
 		return r.text(nil, true), true, nil
 	}

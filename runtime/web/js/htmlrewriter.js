@@ -288,13 +288,14 @@ function refuseStream(token, content) {
   }
 }
 
-// Replaces what stands at a place by nothing, or by one content.
+// Takes out what stands at a place, and puts the content of args there; without args, what was put there before stays.
 function drop(token, args, method) {
   const state = live(token);
-  if (args !== undefined) refuseStream(token, args[0]);
-  const replacement = args === undefined ? null : [contentValue(args[0], state.parts), isHTML(args[1], token, method)];
+  if (args !== undefined) {
+    refuseStream(token, args[0]);
+    change(state, REPLACEMENT, [contentValue(args[0], state.parts), isHTML(args[1], token, method)]);
+  }
   change(state, REMOVED, true);
-  change(state, REPLACEMENT, replacement);
   return state;
 }
 
@@ -332,11 +333,11 @@ class Element extends Token {
   }
   removeAttribute(name) {
     need(arguments.length, 1, "Element.removeAttribute");
-    const state = live(this), at = find(state.attributes, name);
-    if (at >= 0) {
-      state.attributes.splice(at, 3);
-      change(state, ATTRIBUTES, state.attributes);
+    const state = live(this), { attributes } = state, key = lowered(`${name}`), kept = [];
+    for (let at = 0; at < attributes.length; at += 3) { // to its end: one may be there twice
+      if (attributes[at] !== key) kept.push(attributes[at], attributes[at + 1], attributes[at + 2]);
     }
+    if (kept.length < attributes.length) change(state, ATTRIBUTES, (state.attributes = kept));
     state.changes++;
     return this;
   }
