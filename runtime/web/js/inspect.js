@@ -277,7 +277,7 @@ function objectShape(c, value, level, name, tag, keys, typed) {
     if (prefix !== "RegExp ") base = `${prefix}${base}`;
     if (keys.length === 0 || (level > c.depth && c.depth !== null)) return { bare: c.stylize(base, "regexp") };
   } else if (types.isDate(value)) {
-    base = Number.isNaN(value.getTime()) ? Date.prototype.toString.call(value) : Date.prototype.toISOString.call(value);
+    base = Number.isNaN(Date.prototype.getTime.call(value)) ? Date.prototype.toString.call(value) : Date.prototype.toISOString.call(value);
     const prefix = prefixOf(name, tag, "Date");
     if (prefix !== "Date ") base = `${prefix}${base}`;
     if (keys.length === 0) return { bare: c.stylize(base, "date") };
@@ -421,8 +421,10 @@ function raw(c, value, level, typed) {
   if (plainBare) return s.bare;
   const { braces, base = "", keys } = s;
   if (c.depth !== null && level > c.depth) {
-    const name = prefixOf(className(value, c, level), tagOf(c, value, className(value, c, level)), Array.isArray(value) ? "Array" : "Object").slice(0, -1);
-    return c.stylize(name.startsWith("[") ? `${name.slice(0, 0)}[${name}]` : `[${name}]`, "special");
+    const orphan = /^\[([^(:]+).*?: null prototype\](?: \[(.*)\])?/.exec(braces[0]);
+    if (orphan !== null) return c.stylize(`[${orphan[2] ?? orphan[1]}: null prototype]`, "special");
+    const name = className(value, c, level);
+    return c.stylize(`[${prefixOf(name, tagOf(c, value, name), "").slice(0, -1)}]`, "special");
   }
   c.seen.push(value);
   c.level = level;
