@@ -2,8 +2,11 @@ package web
 
 import (
 	"bytes"
+	"fmt"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/transform"
 
@@ -13,11 +16,13 @@ import (
 // This file lets HTMLRewriter work on documents that are not UTF-8: the rewriter
 // sees them as UTF-8, and what it writes is encoded as the document was.
 
-// htmlCoding is how a document is encoded. Text that its encoding has no
-// character for is written as a numeric reference.
+// htmlCoding is how a document is encoded. It is decoded as TextDecoder does. Text
+// that its encoding has no character for is written as a numeric reference.
 type htmlCoding struct {
-	decoded, encoded bytes.Buffer
-	decode, encode   *transform.Writer
+	name    string
+	rest    []byte // of the document: the beginning of a character
+	encoded bytes.Buffer
+	encode  *transform.Writer
 }
 
 // codingOf returns how a document of a content type is encoded, nil for UTF-8.
@@ -44,10 +49,45 @@ func codingOf(contentType string) (*htmlCoding, error) {
 	if err != nil {
 		return nil, engine.TypeError("Parser error: Unknown character encoding has been provided.")
 	}
-	c := &htmlCoding{}
-	c.decode = transform.NewWriter(&c.decoded, known.NewDecoder())
-	c.encode = transform.NewWriter(&c.encoded, encoding.HTMLEscapeUnsupported(known.NewEncoder()))
+	c := &htmlCoding{name: text}
+	var encode transform.Transformer = encoding.HTMLEscapeUnsupported(known.NewEncoder())
+	if table, ok := known.(*charmap.Charmap); ok {
+		encode = singleEncoder{table: table}
+	}
+	c.encode = transform.NewWriter(&c.encoded, encode)
 	return c, nil
+}
+
+// singleEncoder is what decodeSingle reads the other way.
+type singleEncoder struct {
+	transform.NopResetter
+	table *charmap.Charmap
+}
+
+func (e singleEncoder) Transform(dst, src []byte, atEOF bool) (written, read int, err error) {
+	for read < len(src) {
+		if !atEOF && !utf8.FullRune(src[read:]) {
+			return written, read, transform.ErrShortSrc
+		}
+		r, n := utf8.DecodeRune(src[read:])
+		out := e.bytesOf(r)
+		if len(out) > len(dst)-written {
+			return written, read, transform.ErrShortDst
+		}
+		written += copy(dst[written:], out)
+		read += n
+	}
+	return written, read, nil
+}
+
+func (e singleEncoder) bytesOf(r rune) []byte {
+	if c, ok := e.table.EncodeRune(r); ok {
+		return []byte{c}
+	}
+	if c := byte(r); 0x80 <= r && r <= 0x9f && e.table.DecodeByte(c) == utf8.RuneError {
+		return []byte{c}
+	}
+	return fmt.Appendf(nil, "&#%d;", r)
 }
 
 // take gives the rewriter more of the document as it came.
@@ -56,27 +96,24 @@ func (r *rewriter) take(b []byte) error {
 		r.write(b)
 		return nil
 	}
-	return r.decoded(func(c *htmlCoding) error {
-		_, err := c.decode.Write(b)
-		return err
-	})
+	return r.decode(b, decodeStream)
 }
 
 // close says that the document is complete.
 func (r *rewriter) close() error {
 	var err error
 	if r.coding != nil {
-		err = r.decoded(func(c *htmlCoding) error { return c.decode.Close() })
+		err = r.decode(nil, 0)
 	}
 	r.final, r.stuck = true, false
 	return err
 }
 
-func (r *rewriter) decoded(more func(c *htmlCoding) error) error {
-	err := more(r.coding)
-	if r.coding.decoded.Len() > 0 {
-		r.write(r.coding.decoded.Bytes())
-		r.coding.decoded.Reset()
+func (r *rewriter) decode(b []byte, flags int64) error {
+	text, rest, err := decodeText(r.coding.name, append(r.coding.rest, b...), flags)
+	r.coding.rest = rest
+	if text != "" {
+		r.write([]byte(text))
 	}
 	return err
 }
