@@ -64,6 +64,7 @@ type singleEncoder struct {
 	table *charmap.Charmap
 }
 
+// Transform is that of transform.Transformer.
 func (e singleEncoder) Transform(dst, src []byte, atEOF bool) (written, read int, err error) {
 	for read < len(src) {
 		if !atEOF && !utf8.FullRune(src[read:]) {

@@ -27,6 +27,7 @@ func TestRewriterEncodings(t *testing.T) {
 		{run + `return [await rewrite("euc-jp", [p, [0xa9], [0x83, 0x65], end]), await rewrite("big5", [p, [0x83, 0x41], end])]`, `[["\ufffde",[38,35,54,53,53,51,51,59,101]],["\ufffdA",[38,35,54,53,53,51,51,59,65]]]`},
 		{run + `return await rewrite("euc-kr", [p, [0xb0, 0xa1], end], new Response("나").body)`, `["가",[176,161,179,170]]`},
 		{run + `return await rewrite("\"UTF-8\"", [p, [0xc3, 0xa9], end], "ü")`, `["é",[195,169,195,188]]`},
+		{run + `return [await rewrite("utf-8", [p, [0xff, 0xe2, 0x82, 0x41], end]), [...await new HTMLRewriter().on("p", { element() {} }).transform(new Response(new Uint8Array([...p, 0xff, ...end]))).bytes()]]`, `[["\ufffd\ufffdA",[239,191,189,239,191,189,65]],[60,112,62,255,60,47,112,62]]`},
 		{run + `return (await rewrite("gb18030", [p, Array(100000).fill(0x41), end]))[1].length`, `100000`},
 		{run + `await rewrite("nope", [p])`, `TypeError: Parser error: Unknown character encoding has been provided.`},
 		{run + `await rewrite("utf-16", [p])`, `TypeError: Parser error: A non-ASCII-compatible character encoding has been provided.`},

@@ -95,13 +95,8 @@ func textIn(name string) textMode {
 
 // read sets how text in an element of HTML is read.
 func (s *htmlScanner) read(name string) {
-	switch mode := textIn(name); mode {
-	case modeRaw:
-		s.mode, s.element = mode, name
-	case modeScript:
-		s.mode, s.script = mode, scriptPlain
-	case modePlain:
-		s.mode = mode
+	if mode := textIn(name); mode != modeData {
+		s.mode, s.element, s.script = mode, name, scriptPlain
 	}
 }
 

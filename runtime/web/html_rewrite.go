@@ -321,9 +321,9 @@ func (r *rewriter) text(raw []byte, last bool) []any {
 		return nil
 	}
 	r.textOpen = !last
-	raw = bytes.Clone(raw)
-	r.finish = func(edit []any) error { return r.around(edit, raw) }
-	return []any{eventText, handlers, engine.DecodeUTF8(raw), last}
+	text := engine.DecodeUTF8(raw)
+	r.finish = func(edit []any) error { return r.around(edit, []byte(text)) } // what was ill-formed too, as on the platform
+	return []any{eventText, handlers, text, last}
 }
 
 // around writes a token with what its handlers put before, after or in place of

@@ -103,9 +103,11 @@ func TestHTMLRewriterFails(t *testing.T) {
 // Pieces of a stream that are text are taken, as on the platform, of the document and of what is put in.
 func TestHTMLRewriterTextPieces(t *testing.T) {
 	try(t, web.Options{}, []snippet{
-		{`const pieces = (...list) => new ReadableStream({ start(c) { for (const x of list) c.enqueue(x); c.close(); } });
+		{
+			`const pieces = (...list) => new ReadableStream({ start(c) { for (const x of list) c.enqueue(x); c.close(); } });
 		return await new HTMLRewriter().on("p", { element(e) { e.append(pieces("<é>", new Uint8Array([33]))); e.prepend(pieces("<i>"), { html: true }); } }).transform(new Response(pieces("<p", ">ü</p>"))).text();`,
-			`"<p><i>ü&lt;é&gt;!</p>"`},
+			`"<p><i>ü&lt;é&gt;!</p>"`,
+		},
 	})
 }
 

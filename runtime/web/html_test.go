@@ -77,11 +77,15 @@ func TestHTMLRewriterAttributes(t *testing.T) {
 		{`return (() => run("<p   a=1    b=2  >x", el("p", (e) => { e.removeAttribute("zz"); })))();`, `"<p   a=1    b=2  >x"`},
 		{`return (async () => { const L = []; await run("<p>x", el("p", (e) => { for (const n of ["", "a b", "a=b", "a/b", "a>b", "a<b", "\"", "é", "a\0"]) L.push([n, typeof tries(() => e.setAttribute(n, "v")) === "string" ? tries(() => e.setAttribute(n, "v")) : "ok"]); })); return L; })();`, "[[\"\", \"TypeError: Parser error: Attribute name can't be empty.\"], [\"a b\", \"TypeError: Parser error: ` ` character is forbidden in the attribute name\"], [\"a=b\", \"TypeError: Parser error: `=` character is forbidden in the attribute name\"], [\"a/b\", \"TypeError: Parser error: `/` character is forbidden in the attribute name\"], [\"a>b\", \"TypeError: Parser error: `>` character is forbidden in the attribute name\"], [\"a<b\", \"ok\"], [\"\\\"\", \"ok\"], [\"é\", \"ok\"], [\"a\\u0000\", \"ok\"]]"},
 		{`return (async () => { const L = []; const o = await run("<p É=1 K=2>x", el("p", (e) => { L.push(e.getAttribute("É"), e.getAttribute("é"), e.hasAttribute("k"), e.hasAttribute("\u212a")); e.setAttribute("ÉA", "3"); e.removeAttribute("É"); })); return [L, o]; })();`, `[["1", null, true, false], "<p K=2 Éa=\"3\">x"]`},
-		{`return (async () => { const L = []; for (const f of [(e, n) => e.removeAttribute(n), (e, n) => e.setAttribute(n, "9"), (e) => e.removeAttribute("none")]) await run("<p a=1 b=2>x", el("p", (e) => { try { for (const [name] of e.attributes) { L.push(name); f(e, name); } } catch (error) { L.push(error.name + ": " + error.message.slice(0, 56)); } })); return L; })();`,
-			`["a", "Error: The attributes of this element have been modified during", "a", "Error: The attributes of this element have been modified during", "a", "Error: The attributes of this element have been modified during"]`},
+		{
+			`return (async () => { const L = []; for (const f of [(e, n) => e.removeAttribute(n), (e, n) => e.setAttribute(n, "9"), (e) => e.removeAttribute("none")]) await run("<p a=1 b=2>x", el("p", (e) => { try { for (const [name] of e.attributes) { L.push(name); f(e, name); } } catch (error) { L.push(error.name + ": " + error.message.slice(0, 56)); } })); return L; })();`,
+			`["a", "Error: The attributes of this element have been modified during", "a", "Error: The attributes of this element have been modified during", "a", "Error: The attributes of this element have been modified during"]`,
+		},
 		{`return (() => run("<p a=1 b=2>x", el("p", (e) => { for (const [name] of [...e.attributes]) e.removeAttribute(name); e.setAttribute("left", [...e.attributes].length); })))();`, `"<p left=\"0\">x"`},
-		{`return (() => { const on = [(e) => e.append("A"), (e) => e.prepend("P"), (e) => e.setInnerContent(""), (e) => e.before("B"), (e) => e.after("F"), (e) => e.onEndTag(() => {})]; return Promise.all(on.map((f) => run("<p a/>x</p><br a />", el("*", (e) => { try { f(e); } catch {} e.setAttribute("k", ""); })))); })();`,
-			`["<p a k=\"\">xA</p><br a k=\"\" />", "<p a k=\"\">Px</p><br a k=\"\" />", "<p a k=\"\"></p><br a k=\"\" />", "B<p a k=\"\" />x</p>B<br a k=\"\" />", "<p a k=\"\" />x</p>F<br a k=\"\" />F", "<p a k=\"\" />x</p><br a k=\"\" />"]`},
+		{
+			`return (() => { const on = [(e) => e.append("A"), (e) => e.prepend("P"), (e) => e.setInnerContent(""), (e) => e.before("B"), (e) => e.after("F"), (e) => e.onEndTag(() => {})]; return Promise.all(on.map((f) => run("<p a/>x</p><br a />", el("*", (e) => { try { f(e); } catch {} e.setAttribute("k", ""); })))); })();`,
+			`["<p a k=\"\">xA</p><br a k=\"\" />", "<p a k=\"\">Px</p><br a k=\"\" />", "<p a k=\"\"></p><br a k=\"\" />", "B<p a k=\"\" />x</p>B<br a k=\"\" />", "<p a k=\"\" />x</p>F<br a k=\"\" />F", "<p a k=\"\" />x</p><br a k=\"\" />"]`,
+		},
 		{`return (() => run("<p a=1 b A=2 a>x", el("p", (e) => { e.removeAttribute("A"); e.removeAttribute("none"); })))();`, `"<p b>x"`},
 		{`return (() => run("<a/><a x/><a x=1 />", el("a", (e) => { e.removeAttribute("x"); e.tagName = "b"; })))();`, `"<b/><b/><b/>"`},
 		{`return (() => run("<P a=1>x</P>", el("p", (e) => { e.tagName = "DIV"; })))();`, `"<DIV a=1>x</DIV>"`},
@@ -177,8 +181,10 @@ func TestHTMLRewriterMatching(t *testing.T) {
 		{`return (() => run("<p><b>x</b></p>", (r) => r.on("p", { element(e) { e.setAttribute("k", "v"); } }).on("[k] b", { element(e) { e.before("K"); } })))();`, `"<p k=\"v\"><b>x</b></p>"`},
 		{`return (() => run("<select><option>a<option>b</select><p>", marks("option, p")))();`, `"<select><option m=\"1\">a<option m=\"1\">b</select><p m=\"1\">"`},
 		{`return (() => run("<html><head><title>x</title></head><body><p>y</p></body></html>", marks("head > title, body > p, html > body")))();`, `"<html><head><title m=\"1\">x</title></head><body m=\"1\"><p m=\"1\">y</p></body></html>"`},
-		{`return (async () => [await run("<svg></p><title><b></title></svg><b>", marks("b")), await run("<math></br><style><b></style><b>", marks("b")), await run("<svg></b><title><b></title></svg>", marks("b"))])();`,
-			`["<svg></p><title><b></title></svg><b m=\"1\">", "<math></br><style><b></style><b m=\"1\">", "<svg></b><title><b m=\"1\"></title></svg>"]`},
+		{
+			`return (async () => [await run("<svg></p><title><b></title></svg><b>", marks("b")), await run("<math></br><style><b></style><b>", marks("b")), await run("<svg></b><title><b></title></svg>", marks("b"))])();`,
+			`["<svg></p><title><b></title></svg><b m=\"1\">", "<math></br><style><b></style><b m=\"1\">", "<svg></b><title><b m=\"1\"></title></svg>"]`,
+		},
 		{`return (() => run("<p c=É><p c=AÉ>", marks("p[c='é' i], p[c='aÉ' i]")))();`, `"<p c=É><p c=AÉ m=\"1\">"`},
 		{`return (() => run("<template><p>x</p></template>", marks("template p")))();`, `"<template><p m=\"1\">x</p></template>"`},
 	})
