@@ -59,7 +59,7 @@ func (h *Host) cacheMatch(c *engine.Call) (any, error) {
 func (e *cached) answer(x *Exchange, request http.Header, now time.Time) (any, error) {
 	header := append(slices.Clone(e.header), "cf-cache-status", "HIT",
 		"age", strconv.Itoa(int((e.age + now.Sub(e.stored)).Seconds())))
-	if isUnchanged(request, headerOf(e.header)) {
+	if e.status/100 == 2 && isUnchanged(request, headerOf(e.header)) { // RFC 9110, 13.2.1
 		return []any{http.StatusNotModified, header, -1}, nil
 	}
 	status, part := e.status, e.body

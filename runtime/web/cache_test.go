@@ -69,6 +69,7 @@ const seen = async (headers = {}, method = "GET", options) => { const r = await 
 		for (const h of [{ "if-none-match": '"e"' }, { "if-none-match": 'W/"e"' }, { "if-none-match": '"x"' }, { "if-none-match": "*" }, { "if-modified-since": "Wed, 21 Oct 2020 07:28:00 GMT" }, { "if-modified-since": "Wed, 21 Oct 2019 07:28:00 GMT" }, { "if-none-match": '"x"', "if-modified-since": "Wed, 21 Oct 2022 07:28:00 GMT" }]) all.push((await seen(h))[0]); return all;`,
 			`[304,304,200,304,304,200,200]`,
 		},
+		{`const all = []; for (const status of [200, 203, 301, 404, 410]) { await kept({ status, headers: { ...day, etag: '"e"' } }); all.push((await seen({ "if-none-match": '"e"' }))[0]); } return all;`, `[304,304,301,404,410]`},
 		{`await kept({ headers: day }); return [await seen({}, "HEAD"), await seen({}, "POST"), (await seen({}, "POST", { ignoreMethod: true }))[0], !!await cache.match(url + "#x"), !!await cache.match(url + "?x")];`, `[null,null,200,true,false]`},
 		{`await kept({ headers: day }); return [await cache.delete(new Request(url, { method: "POST" })), await cache.delete(url), await cache.delete(url), await kept({ headers: day }), await cache.delete(new Request(url, { method: "POST" }), { ignoreMethod: true })];`, `[false,true,false,200,true]`},
 		{`const a = await caches.open("a"); await a.put(url, new Response("A", { headers: day })); return [!!await a.match(url), !!await (await caches.open("a")).match(url), !!await (await caches.open("b")).match(url), !!await cache.match(url), caches.default === cache];`, `[true,true,false,false,true]`},
