@@ -6,7 +6,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"math/big"
@@ -134,7 +133,7 @@ func (c namedCurve) errOther() error {
 }
 
 func (c namedCurve) parsePKCS8(der []byte) (*ecdsa.PrivateKey, error) {
-	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	parsed, err := parsePrivate(der)
 	if err != nil {
 		return nil, domError("DataError", "the key is not a PKCS #8 key: %v", err)
 	}

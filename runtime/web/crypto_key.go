@@ -144,7 +144,7 @@ func (m *material) parse(webKey func(*material) (any, error)) (kind string, key 
 		key, err = x509.ParsePKIXPublicKey(m.data)
 	case "pkcs8":
 		kind = kindPrivate
-		key, err = x509.ParsePKCS8PrivateKey(m.data)
+		key, err = parsePrivate(m.data)
 	case "jwk":
 		if m.jwk.D != nil {
 			kind = kindPrivate
@@ -154,6 +154,22 @@ func (m *material) parse(webKey func(*material) (any, error)) (kind string, key 
 		err = errFormat(m.alg, m.format)
 	}
 	return kind, key, err
+}
+
+// parsePrivate reads what an import calls "pkcs8": as on the platform, the older forms
+// of one algorithm too, PKCS #1 and SEC 1, which openssl and GitHub give.
+func parsePrivate(der []byte) (any, error) {
+	key, err := x509.ParsePKCS8PrivateKey(der)
+	if err == nil {
+		return key, nil
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(der); err == nil {
+		return key, nil
+	}
+	if key, err := x509.ParseECPrivateKey(der); err == nil {
+		return key, nil
+	}
+	return nil, err
 }
 
 // algorithm is what can be done with keys of one algorithm; a function that is

@@ -1,6 +1,13 @@
 package web_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
 	"testing"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -275,4 +282,33 @@ export default { async fetch() {
 	if err == nil {
 		t.Error("keys cannot be made while the module is evaluated")
 	}
+}
+
+// The older forms of private keys are read as "pkcs8", as on the platform.
+func TestCryptoOlderForms(t *testing.T) {
+	pair, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // small, for the test is not about its strength
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sec1, err := x509.MarshalECPrivateKey(curve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(der []byte, algorithm string) string {
+		return fmt.Sprintf(`const key = await crypto.subtle.importKey("pkcs8", Uint8Array.from(atob(%q), (c) => c.charCodeAt(0)), %s, true, ["sign"]);
+		const again = await crypto.subtle.importKey("pkcs8", await crypto.subtle.exportKey("pkcs8", key), key.algorithm, true, ["sign"]);
+		const { d } = await crypto.subtle.exportKey("jwk", key); return [key.type, d === (await crypto.subtle.exportKey("jwk", again)).d]`, base64.StdEncoding.EncodeToString(der), algorithm)
+	}
+	const asRSA, asEC = `{ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }`, `{ name: "ECDSA", namedCurve: "P-256" }`
+	try(t, web.Options{}, []snippet{
+		{read(x509.MarshalPKCS1PrivateKey(pair), asRSA), `["private", true]`},
+		{read(sec1, asEC), `["private", true]`},
+		{read(sec1, asRSA), `/DataError/`},
+		{read(x509.MarshalPKCS1PrivateKey(pair), asEC), `/DataError/`},
+		{read([]byte("neither"), asEC), `/DataError/`},
+	})
 }
