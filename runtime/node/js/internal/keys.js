@@ -99,7 +99,6 @@ function fromJWK(jwk, half) {
 // The DER and its label of what a key was given as.
 function derOf(key, options, name) {
   const { format = "pem", type } = options;
-  if (options.passphrase !== undefined && options.passphrase !== null) throw NodeError(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", "private keys with a passphrase are not read in a Worker: write the key without one, and keep it in a secret");
   if (!isBytes(key) && typeof key !== "string") throw invalidType(name, ["string", "ArrayBuffer", "Buffer", "TypedArray", "DataView"], key);
   if (format === "pem") return call("key_pem", typeof key === "string" ? key : Buffer.from(bytesFrom(key)).toString("latin1"));
   if (format !== "der") throw invalidValue("options.format", format);
