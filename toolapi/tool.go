@@ -2,7 +2,9 @@ package toolapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -39,6 +41,7 @@ type Tool struct {
 
 	arguments *jsonschema.Schema
 	result    *jsonschema.Schema
+	unread    func(answer []byte) string
 }
 
 // ArgumentsSchema is the JSON Schema (2020-12) of the request body.
@@ -53,12 +56,29 @@ func (t *Tool) AnswerSchema() json.RawMessage {
 	return encode(&jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{t.result, schemaOf[ToolRefusal]()}})
 }
 
-// Lacks is a property that every result of the tool has and this answer has not; "" when there is none. What
-// the contract does not name is no fault: a service may add to it.
-func (t *Tool) Lacks(answer []byte) string { return lacks(t.result, answer) }
+// Lacks is a property that every result of the tool has and this answer has not, or not of its type; ""
+// when there is none. What the contract does not name is no fault: a service may add to it.
+func (t *Tool) Lacks(answer []byte) string {
+	return cmp.Or(lacks(t.result, answer), t.unread(answer))
+}
 
 // Lacks is [Tool.Lacks] for a result of an endpoint that is no tool.
-func Lacks[R any](answer []byte) string { return lacks(schemaOf[R](), answer) }
+func Lacks[R any](answer []byte) string {
+	return cmp.Or(lacks(schemaOf[R](), answer), unread[R](answer))
+}
+
+// unread is a property that a result cannot hold, or "".
+func unread[R any](answer []byte) string {
+	var result R
+	err := json.Unmarshal(answer, &result)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return wrong.Field
+	}
+	if err != nil {
+		return "ok"
+	}
+	return ""
+}
 
 func lacks(s *jsonschema.Schema, answer []byte) string {
 	var has map[string]json.RawMessage
@@ -97,7 +117,7 @@ type Typed[Args, Result any] struct{ *Tool }
 
 // define adds a tool to the list, and gives it the schemas of its types.
 func define[Args, Result any](all *[]*Tool, t Tool) Typed[Args, Result] {
-	t.arguments, t.result = schemaOf[Args](), schemaOf[Result]()
+	t.arguments, t.result, t.unread = schemaOf[Args](), schemaOf[Result](), unread[Result]
 	for _, property := range t.arguments.Properties {
 		if len(property.Types) > 0 { // of a pointer, whose nil is an argument that is not there
 			property.Type, property.Types = property.Types[len(property.Types)-1], nil

@@ -391,6 +391,7 @@ func TestPartialAnswers(t *testing.T) {
 		{in + `,"state":"soon"}`, func() error { return call("page.publish") }, `has no "state"`},
 		{in + `,"state":"done"}`, func() error { return call("page.publish") }, `has no "site_id"`},
 		{in + `}`, func() error { return call("no.such") }, ""},
+		{in + `,"domains":[{"serving_now":"yes"}]}`, func() error { return call("domain.list") }, `has no "domains.serving_now"`},
 		{in + `}`, func() error { _, err := c.Finalize(t.Context(), "upl_1"); return err }, `has no "revision"`},
 		{in + `,"revision":null}`, func() error { _, err := c.Finalize(t.Context(), "upl_1"); return err }, `has no "revision"`},
 		{`[]`, func() error { _, err := c.Tools(t.Context()); return err }, "no OpenAPI document: it lists no tools"},
