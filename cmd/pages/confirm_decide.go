@@ -68,7 +68,7 @@ func (r *remote) perform(ctx context.Context, p *deploy.Proposal) (client.Answer
 		return a, context.Cause(ctx)
 	case lostAnswer(err):
 		return a, &failure{
-			code: exitResume, id: "answer-lost", msg: printable(err.Error()) + "; it is not known whether this happened: " + printable(cmp.Or(p.Summary, p.Tool)),
+			code: exitResume, id: "answer-lost", msg: fmt.Sprintf("it is not known whether this happened: %s (%s)", printable(cmp.Or(p.Summary, p.Tool)), printable(err.Error())),
 			fix: "run " + r.confirmHere(p) + ": it happens once, however often it is confirmed", err: err, said: &said{ConfirmationID: p.ID, Confirm: r.confirmHere(p)},
 		}
 	}

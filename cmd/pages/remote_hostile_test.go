@@ -104,7 +104,7 @@ func TestUnclearConfirmation(t *testing.T) {
 			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
 		}
 		code := run(t.Context(), []string{"confirm", id, "page.publish", "site_id=" + id}, e)
-		if code != exitResume || !strings.Contains(out.String(), reason) || !strings.Contains(out.String(), "it is not known whether this happened: page.publish\n") {
+		if code != exitResume || !strings.Contains(out.String(), reason) || !strings.Contains(out.String(), "it is not known whether this happened: page.publish (") {
 			t.Errorf("%s: exit code %d: %s", answer, code, out.String())
 		}
 	}
