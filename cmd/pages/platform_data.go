@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/gofrs/flock"
 
@@ -17,6 +18,7 @@ import (
 const (
 	platformDB      = "service.db"
 	platformServer  = "server.lock" // held while the service runs
+	platformPID     = "server.pid"  // the process that holds it: what Windows locks nobody else reads
 	platformOpening = "open.lock"   // held while the database is opened and brought up to date
 )
 
@@ -51,10 +53,24 @@ func (d *platformData) lockServer() (unlock func(), err error) {
 	if err != nil {
 		return nil, d.unusable(err)
 	}
+	holder := filepath.Join(d.dir, platformPID)
 	if !ok {
-		return nil, resourceError("already-running", fmt.Sprintf("another pages platform uses the data folder %s", quotedPath(d.dir)), "use that one, stop it, or give this one its own --data", nil)
+		return nil, resourceError("already-running", fmt.Sprintf("another pages platform%s uses the data folder %s", process(holder), quotedPath(d.dir)), "use that one, stop it, or give this one its own --data", nil)
 	}
-	return func() { _ = lock.Unlock() }, nil // ends with the process in any case
+	_ = os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())), 0o600) // for who is refused; a full disk is no reason not to start
+	return func() { // the lock ends with the process in any case, and the file says nothing without it
+		_ = os.Remove(holder)
+		_ = lock.Unlock()
+	}, nil
+}
+
+// process says which process a file names, in brackets; "" when it names none.
+func process(file string) string {
+	text, err := os.ReadFile(file)
+	if pid, bad := strconv.Atoi(string(text)); err == nil && bad == nil {
+		return fmt.Sprintf(" (process %d)", pid)
+	}
+	return ""
 }
 
 // open opens the service, one process after another: two that make one database at

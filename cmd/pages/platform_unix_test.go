@@ -144,7 +144,7 @@ func TestPlatform(t *testing.T) {
 	if status, text, err := p.call(key, "brand_profile.status", ""); err != nil || status != 401 {
 		t.Errorf("%d %s %v", status, text, err)
 	}
-	if out, code := run("--port", "0"); code != exitResource || !strings.Contains(out, "another pages platform uses") {
+	if out, code := run("--port", "0"); code != exitResource || !strings.Contains(out, fmt.Sprintf("another pages platform (process %d) uses", p.cmd.Process.Pid)) {
 		t.Errorf("%d %s", code, out)
 	}
 	if code := p.end(t, os.Interrupt); code != 0 {
