@@ -43,6 +43,10 @@ func (c *cli) openData(dir string) (*platformData, error) {
 }
 
 func (d *platformData) unusable(err error) error {
+	if damaged, ok := errors.AsType[*service.DamagedError](err); ok {
+		return resourceError("database-damaged", fmt.Sprintf("the service's database %s is damaged", quotedPath(damaged.Path)),
+			"make a data folder of a backup, and go on with that: pages platform restore BACKUP --data FOLDER", damaged.Reason)
+	}
 	return resourceError("data-unusable", fmt.Sprintf("the data folder %s cannot be used", quotedPath(d.dir)), "make it a folder that you may write to, or give another with --data", err)
 }
 
@@ -58,7 +62,7 @@ func (d *platformData) lockServer() (unlock func(), err error) {
 		return nil, resourceError("already-running", fmt.Sprintf("another pages platform%s uses the data folder %s", process(holder), quotedPath(d.dir)), "use that one, stop it, or give this one its own --data", nil)
 	}
 	_ = os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())), 0o600) // for who is refused; a full disk is no reason not to start
-	return func() { // the lock ends with the process in any case, and the file says nothing without it
+	return func() {                                                    // the lock ends with the process in any case, and the file says nothing without it
 		_ = os.Remove(holder)
 		_ = lock.Unlock()
 	}, nil

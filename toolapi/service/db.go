@@ -14,6 +14,7 @@ import (
 
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 //go:embed schema/*.sql
@@ -26,12 +27,47 @@ type database struct {
 	lately           *lately
 }
 
-func openDatabase(ctx context.Context, path string, now func() time.Time) (*database, error) {
+// DamagedError is a database that cannot be what the data folder had.
+type DamagedError struct {
+	Path   string
+	Reason error
+}
+
+func (e *DamagedError) Error() string {
+	return "the database " + e.Path + " is damaged: " + e.Reason.Error()
+}
+
+// Unwrap returns the reason.
+func (e *DamagedError) Unwrap() error { return e.Reason }
+
+var errEmptied = errors.New("it is empty, and uploaded files lie beside it")
+
+// emptied refuses a database without a table beside blobs. It would become a new service, which removes the files
+// that nothing of its own refers to.
+func emptied(ctx context.Context, db *sql.DB, dir string) error {
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables > 0 {
+		return err
+	}
+	if held, err := blob.Holds(dir); err != nil || !held {
+		return err
+	}
+	return errEmptied
+}
+
+// openDatabase opens the database of the blobs that lie in a folder.
+func openDatabase(ctx context.Context, path, blobs string, now func() time.Time) (*database, error) {
 	writing, err := newPool(dsn(path, false), "BEGIN IMMEDIATE", 1)
 	if err != nil {
 		return nil, err
 	}
+	if err := emptied(ctx, writing.db, blobs); errors.Is(err, errEmptied) {
+		return nil, errors.Join(&DamagedError{path, err}, writing.close())
+	}
 	if _, err := migrate.New(writing.db, schema, migrate.Options{Dir: "schema", Now: now, Tool: "pages platform"}).Apply(ctx); err != nil {
+		if e, ok := errors.AsType[*migrate.Error](err); ok && e.Code == migrate.CodeDatabaseDamaged {
+			return nil, errors.Join(&DamagedError{path, err}, writing.close())
+		}
 		return nil, errors.Join(fmt.Errorf("bring the service's database up to date: %w", err), writing.close())
 	}
 	reading, err := newPool(dsn(path, true), "BEGIN", readers)

@@ -13,7 +13,7 @@ func TestRemember(t *testing.T) {
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "service.db")
 	open := func() *database {
 		t.Helper()
-		d, err := openDatabase(ctx, path, time.Now)
+		d, err := openDatabase(ctx, path, t.TempDir(), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,9 @@ import (
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
+// blobsIn is the folder of the blobs in a data folder.
+func blobsIn(dir string) string { return filepath.Join(dir, "blobs") }
+
 // store is where blobs are. It is opened when it is first needed, which is never for an
 // operator's command: opening clears away what nobody finished.
 func (s *Service) store() (*blob.Store, error) {
@@ -23,7 +26,7 @@ func (s *Service) store() (*blob.Store, error) {
 	if s.blobs != nil {
 		return s.blobs, nil
 	}
-	store, err := blob.Open(filepath.Join(s.dir, "blobs"), s.Notice)
+	store, err := blob.Open(blobsIn(s.dir), s.Notice)
 	if err != nil {
 		return nil, fmt.Errorf("open the blobs: %w", err)
 	}

@@ -88,7 +88,8 @@ type Service struct {
 }
 
 // Open opens the service on the database file at path, which is made when it is
-// missing. Close releases it.
+// missing. Close releases it. A database that is damaged, or that is empty beside files that
+// were uploaded, is a [*DamagedError].
 func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -109,7 +110,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	db, err := openDatabase(ctx, path, o.Now)
+	db, err := openDatabase(ctx, path, blobsIn(o.Dir), o.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ type held struct {
 // Verify reads every file of every revision and compares it with its SHA-256 (upload
 // protocol, section 2.11). It changes nothing, and may run beside the service.
 func (s *Service) Verify(ctx context.Context) (Verified, error) {
-	store := blob.Look(filepath.Join(s.dir, "blobs"))
+	store := blob.Look(blobsIn(s.dir))
 	all, sizes, revisions, err := s.heldBlobs(ctx)
 	if err != nil {
 		return Verified{}, err

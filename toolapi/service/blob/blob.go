@@ -362,6 +362,25 @@ func Look(dir string) *Store {
 	return s
 }
 
+// Holds reports whether a folder has a blob in it, of any workspace.
+func Holds(dir string) (held bool, err error) {
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && name == filepath.Join(dir, incoming):
+			return fs.SkipDir
+		case d.Type().IsRegular():
+			held = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return held, err
+}
+
 // damaged is the folder of blobs that were set aside.
 const damaged = "damaged"
 
