@@ -73,6 +73,8 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 		return s.migrationRefused(ctx, err, "")
 	}
 	switch {
+	case len(status.Applied) == 0 && len(r.Applied) > 0 && !r.Preview: // a preview's database is a copy of its own
+		return &service.ReleaseError{Code: toolapi.CodeMigrationFailed, Message: "The page's database was emptied or is gone: it does not know the migration " + r.Applied[0] + ", which it had. Whoever runs the service brings it back from a backup."}
 	case len(status.Missing) > 0 && r.Force:
 		return nil
 	case len(status.Missing) > 0:

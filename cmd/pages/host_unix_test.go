@@ -461,6 +461,30 @@ func TestRollBack(t *testing.T) {
 	}
 }
 
+// TestEmptiedDatabase: a page whose database lost its file is not shown with a new one in its place.
+func TestEmptiedDatabase(t *testing.T) {
+	data := t.TempDir()
+	p := startPlatform(t, data)
+	site := p.Demo["unpublished_site_id"]
+	p.ship(t, site, hostedManifest, hostedFiles(nil))
+	p.visit(t, "GET", demoNew, "/api/count", "")
+	p.end(t, os.Interrupt)
+	if err := os.Truncate(filepath.Join(data, "sites", site, siteFile), 0); err != nil {
+		t.Fatal(err)
+	}
+	p = startPlatform(t, data)
+	if v := p.visit(t, "GET", demoNew, "/api/count", ""); v.status != http.StatusServiceUnavailable {
+		t.Errorf("%d %s", v.status, v.body)
+	}
+	next, err := p.upload(site, hostedManifest, hostedFiles(map[string]string{"public/index.html": "<h1>second</h1>"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := p.goLive("page.publish", site, next, false); err != nil || o.Code != toolapi.CodeMigrationFailed || !strings.Contains(o.Message, "emptied or is gone") {
+		t.Errorf("published over it: %+v %v", o, err)
+	}
+}
+
 // TestPreviewLink is U-102, U-103, U-104, U-105, U-106 and U-107.
 func TestPreviewLink(t *testing.T) {
 	data := t.TempDir()

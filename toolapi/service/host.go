@@ -82,6 +82,8 @@ type Release struct {
 	Preview bool
 	// Force takes a release whose migrations are behind those of the database.
 	Force bool
+	// Applied are the migrations that the site's database has.
+	Applied []string
 	// People are who may sign in.
 	People People
 }
@@ -229,7 +231,10 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 		return r, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "Revision " + revision + " has no contents."}
 	}
 	r.Bundle, r.Files, r.People = l.bundle, store.Space(r.WorkspaceID), &people{s, site, r.WorkspaceID}
-	r.Secrets, err = s.secretValues(t, site, l.bundle.Manifest.Bindings.Secrets)
+	if r.Secrets, err = s.secretValues(t, site, l.bundle.Manifest.Bindings.Secrets); err != nil {
+		return r, err
+	}
+	r.Applied, err = t.applied(site)
 	return r, err
 }
 
