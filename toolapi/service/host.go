@@ -264,7 +264,11 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 			continue
 		}
 		err := r.Files.Verify(f.SHA256, f.Size)
-		if _, other := errors.AsType[*blob.MismatchError](err); other || errors.Is(err, fs.ErrNotExist) {
+		_, other := errors.AsType[*blob.MismatchError](err)
+		if other { // or no upload would ask for it
+			s.setAside(r, f.SHA256)
+		}
+		if other || errors.Is(err, fs.ErrNotExist) {
 			return nil, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "The stored bytes of " + strconv.Quote(f.Path) + " are damaged: upload the page again."}
 		}
 		if err != nil { // nothing is known of the bytes, for want of open files say
@@ -273,4 +277,14 @@ func (s *Service) prepare(ctx context.Context, r Release) (Prepared, error) {
 		served[f.SHA256] = true
 	}
 	return s.host.Prepare(ctx, r)
+}
+
+// setAside moves a blob away whose bytes are not its own, so that they are sent anew.
+func (s *Service) setAside(r Release, sum string) {
+	err := r.Files.SetAside(sum)
+	if err == nil {
+		s.log.Error("a stored file was damaged and is set aside", "site", r.Site, "revision", r.Revision, "file", sum)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		s.log.Error("a damaged file was not set aside", "site", r.Site, "file", sum, "error", err.Error())
+	}
 }

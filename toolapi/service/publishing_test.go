@@ -362,6 +362,16 @@ func TestDamagedBlobs(t *testing.T) {
 	if host.seen() != "" {
 		t.Error("a damaged file is shown")
 	}
+	again, required := w.declareText("whole")
+	if required != 1 {
+		t.Fatal("what is damaged is not asked for again")
+	}
+	w.sendText(again, "whole")
+	if a := w.finalizeText(again); a.status != http.StatusOK || a.text("revision") != name {
+		t.Errorf("sent again: %d %s", a.status, a.body)
+	}
+	id = w.ok("member", "page.publish", js(args...)).text("confirmation_id")
+	w.ok("member", "page.publish", js(append(args, "confirmation_id", id)...))
 }
 
 // TestCollectKeepsWhatIsNeeded is U-108, and the same for what is live and scheduled.
