@@ -92,7 +92,7 @@ func (d *deployment) makePreview(ctx context.Context, revision string) error {
 		return commandError(err)
 	}
 	d.url = made.URL
-	d.outcome = fmt.Sprintf("whoever has the link sees revision %s until %s; take it back with pages preview revoke %s", made.Revision, made.ExpiresAt, made.ID)
+	d.outcome = fmt.Sprintf("whoever has the link sees revision %s until %s; take it back with pages preview revoke %s", made.Revision, made.ExpiresAt, shellWord(made.ID))
 	return d.finish(finished{State: "preview", Revision: made.Revision, ID: made.ID, ExpiresAt: made.ExpiresAt, Plan: d.planned})
 }
 

@@ -15,6 +15,9 @@ import (
 // document, section 3.3). The second call repeats the arguments of the first to the
 // byte, so they are kept as they were sent.
 
+// longestLife is as long as a proposal is taken to last, in seconds: a time.Duration holds it.
+const longestLife = 1 << 30
+
 // Proposal is a first call that waits for a person.
 type Proposal struct {
 	ID        string          `json:"confirmation_id"`
@@ -58,7 +61,7 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a clie
 	if said.State != toolapi.ConfirmationRequired {
 		return nil, nil //nolint:nilnil // not every answer is a proposal
 	}
-	if said.ConfirmationID == "" || said.RequestSummary == "" {
+	if !ValidID(said.ConfirmationID) || said.RequestSummary == "" { // the id becomes part of a command that people paste
 		return nil, outside(a, "is a proposal without an id or a summary")
 	}
 	if !a.At.IsZero() {
@@ -66,7 +69,7 @@ func ProposalOf(c *client.Client, tool string, arguments json.RawMessage, a clie
 	}
 	return &Proposal{
 		ID: said.ConfirmationID, Tool: tool, Arguments: arguments, Summary: said.RequestSummary, Revision: said.Revision, Workspace: said.Workspace, BaseURL: c.BaseURL(),
-		Proposed: now, Expires: now.Add(time.Duration(said.ExpiresInSeconds) * time.Second),
+		Proposed: now, Expires: now.Add(time.Duration(min(max(said.ExpiresInSeconds, 0), longestLife)) * time.Second),
 	}, nil
 }
 

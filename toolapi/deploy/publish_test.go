@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,9 +50,18 @@ func TestNoProposal(t *testing.T) {
 	}
 	d := &deploy.Deployer{Client: c, Contract: toolapi.NewContract(), Site: "s", Now: time.Now}
 	fault := func(err error) bool { _, ok := errors.AsType[*client.ContractError](err); return ok }
-	for _, said = range []string{`{"ok":true}`, common + `"state":"done"}`, common + `"state":"confirmation_required"}`} {
+	for _, said = range []string{
+		`{"ok":true}`, common + `"state":"done"}`, common + `"state":"confirmation_required"}`,
+		common + strings.Replace(proposal, "123e4567-e89b-42d3-a456-426614174000", "1; touch x", 1),
+	} {
 		if p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{}); p != nil || !fault(err) {
 			t.Errorf("proposed with %s: %+v %v", said, p, err)
+		}
+	}
+	for _, life := range []string{"-1", "1000000000000000000"} {
+		said = common + strings.Replace(proposal, "900", life, 1)
+		if p, err := d.ProposePublish(t.Context(), "r1", toolapi.BaseRevision{}); err != nil || p.Expires.Before(p.Proposed) {
+			t.Errorf("it lasts %s s: %+v %v", life, p, err)
 		}
 	}
 	said = common + proposal
