@@ -169,5 +169,5 @@ func (c *cli) printAnswer(body json.RawMessage) {
 		out.Write(body)
 	}
 	out.WriteByte('\n')
-	_, _ = c.stdout.Write(out.Bytes()) // fails only when its reader is gone
+	_, _ = c.stdout.Write(disarm(out.Bytes())) // fails only when its reader is gone
 }

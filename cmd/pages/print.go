@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -59,11 +61,28 @@ func (c *cli) progress(format string, args ...any) {
 }
 
 // printJSON prints v as one JSON document on stdout.
-func (c *cli) printJSON(v any) {
-	enc := json.NewEncoder(c.stdout)
+func (c *cli) printJSON(v any) { c.encode(v, "  ") }
+
+// encode writes v as JSON on stdout.
+func (c *cli) encode(v any, indent string) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	_ = enc.Encode(v) // the exit tells of output that is lost
+	enc.SetIndent("", indent)
+	_ = enc.Encode(v)                           // a document of ours
+	_, _ = c.stdout.Write(disarm(text.Bytes())) // the exit tells of output that is lost
+}
+
+// obeyed are characters that JSON leaves as they are, and that terminals obey: DEL, the second set of
+// controls, and marks of direction.
+var obeyed = regexp.MustCompile("[\x7f\u0080-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+// disarm writes such characters of a JSON text as escapes. Its value stays what it is.
+func disarm(text []byte) []byte {
+	return obeyed.ReplaceAllFunc(text, func(c []byte) []byte {
+		r, _ := utf8.DecodeRune(c)
+		return fmt.Appendf(nil, `\u%04x`, r)
+	})
 }
 
 // printsLines is the annotation of commands whose --json prints lines of JSON.
@@ -79,11 +98,7 @@ func (c *cli) printDocument(v any) {
 }
 
 // printJSONLine prints v as one line of JSON on stdout.
-func (c *cli) printJSONLine(v any) {
-	enc := json.NewEncoder(c.stdout)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // as above
-}
+func (c *cli) printJSONLine(v any) { c.encode(v, "") }
 
 // none says that a list is empty.
 func (c *cli) none(n int, what string) {

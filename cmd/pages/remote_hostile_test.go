@@ -109,3 +109,31 @@ func TestUnclearConfirmation(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileJSON: what a service says and visitors wrote is printed as JSON that means the same, and that a
+// terminal obeys none of.
+func TestHostileJSON(t *testing.T) {
+	const evil = "\x7f\u009b31m\u202e\u2066é\u2028"
+	answer := map[string]any{"ok": true, "workspace": "acme", "working_in": map[string]any{}, "text": evil, "domains": []any{map[string]any{"domain_id": "d", "hostname": evil}}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	for _, command := range []string{"call domain.list", "domains list --json"} {
+		var out strings.Builder
+		e := env{
+			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: t.TempDir(), now: time.Now,
+			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+		}
+		code := run(t.Context(), strings.Fields(command), e)
+		var said struct{ Domains []struct{ Hostname string } }
+		if err := json.Unmarshal([]byte(out.String()), &said); code != 0 || err != nil || len(said.Domains) != 1 || said.Domains[0].Hostname != evil {
+			t.Errorf("%s: exit code %d, %v: %q", command, code, err, out.String())
+		}
+		if strings.ContainsAny(out.String(), "\x7f\u009b\u202e\u2066") {
+			t.Errorf("%s prints %q", command, out.String())
+		}
+	}
+}
