@@ -127,6 +127,8 @@ const (
 	// keptBlobs is how long the files of a bundle stay that nothing refers to.
 	keptBlobs     = 24 * time.Hour
 	keptRevisions = 100 // of a site
+	// maxUnpacked archives are read at a time, since one has a file of its own in memory; others wait.
+	maxUnpacked = 4
 	// A body must bring paceBytes every paceTime.
 	paceBytes = 8 << 10
 	paceTime  = 15 * time.Second

@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -43,6 +44,12 @@ func (p *pagesCall) importArchive() error {
 		return err
 	}
 	defer func() { _ = errors.Join(spooled.file.Close(), os.Remove(spooled.file.Name())) }() // it holds nothing that is kept
+	select {
+	case p.service.unpacking <- struct{}{}:
+		defer func() { <-p.service.unpacking }()
+	case <-p.x.r.Context().Done():
+		return context.Cause(p.x.r.Context())
+	}
 	in := &imported{space: store.Space(p.in.id)}
 	defer in.release()
 	if err := archive.Read(spooled.file, spooled.size, kind, in.take); err != nil {

@@ -1,10 +1,17 @@
 package service
 
 import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service/blob"
@@ -39,4 +46,47 @@ func TestManifestsOfImport(t *testing.T) {
 		t.Error("it became a bundle")
 	}
 	runtime.KeepAlive(contents)
+}
+
+// TestImportsAtOnce: an archive waits while as many are read as may be, and is not read when its sender has gone.
+func TestImportsAtOnce(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "service.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	demo, err := s.Seed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	z := zip.NewWriter(&text)
+	f, err := z.Create("pages.deploy.json")
+	if err == nil {
+		_, err = f.Write([]byte("{}"))
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	send := func(ctx context.Context) int {
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+toolapi.ImportsPath+"?site_id="+demo.IDs["site_id"], bytes.NewReader(text.Bytes()))
+		r.Header = http.Header{"Authorization": {"Bearer " + demo.Keys["member"]}, "Content-Type": {"application/zip"}}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w.Code
+	}
+	for range maxUnpacked {
+		s.unpacking <- struct{}{}
+	}
+	gone, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	if status := send(gone); status < http.StatusBadRequest {
+		t.Errorf("it was read beside %d others: %d", maxUnpacked, status)
+	}
+	<-s.unpacking
+	for range 2 { // it gave its place back
+		if status := send(t.Context()); status >= http.StatusBadRequest {
+			t.Errorf("with a place that is free: %d", status)
+		}
+	}
 }
