@@ -75,6 +75,10 @@ var traceLine = regexp.MustCompile(`^\s*at (?:(.*) \()?([^()]+?)(?::(\d+))?(?::(
 // the line that called it says more.
 var notTheAuthors = []string{preludeName, "native", "<evalScript>", "<input>", "missing"}
 
+// besideBundle is the specifier of a WebAssembly module, which a hash is part of. Where it
+// cannot be compiled, the trace is in the line that stands for it.
+var besideBundle = regexp.MustCompile(`^\./[0-9a-f]{16}-(.+\.wasm)$`)
+
 // frames reads a trace as the engine wrote it, without what the author did not
 // write.
 func (s *sources) frames(stack string) []Frame {
@@ -89,6 +93,9 @@ func (s *sources) frames(stack string) []Frame {
 		f.Column, _ = strconv.Atoi(m[4]) // likewise
 		if f.Func == "<anonymous>" {
 			f.Func = ""
+		}
+		if m := besideBundle.FindStringSubmatch(f.File); m != nil {
+			f = Frame{File: m[1]}
 		}
 		frames = append(frames, s.original(f))
 	}

@@ -190,11 +190,11 @@ func TestLoadFailures(t *testing.T) {
 		"no fetch":   {`export default { other() {} }`, "no fetch handler"},
 		"a number":   {`export default 5`, "of type number"},
 		"global I/O": {`setTimeout(() => 0, 1); export default { fetch() {} }`, "global scope"},
-		"wasm":       {`import sum from "./sum.wasm"; export default { fetch: () => sum }`, "CompileError: expected the magic bytes"},
+		"wasm":       {`import sum from "./0123456789abcdef-sum.wasm"; export default { fetch: () => sum }`, "CompileError: expected the magic bytes 00 61 73 6d @+0 (sum.wasm)"},
 		"bad JSON":   {`const o = JSON.parse("{no"); export default { fetch: () => o }`, "SyntaxError"},
 		"endless":    {`await new Promise(() => {}); export default { fetch() {} }`, "never settled"},
 	} {
-		_, err := start(t, c.code, pagesruntime.WorkerOptions{Wasm: map[string][]byte{"./sum.wasm": []byte("text")}})
+		_, err := start(t, c.code, pagesruntime.WorkerOptions{Wasm: map[string][]byte{"./0123456789abcdef-sum.wasm": []byte("text")}})
 		var f *pagesruntime.Error
 		if !errors.As(err, &f) || f.Kind != pagesruntime.KindLoad || !strings.Contains(f.Error(), c.text) {
 			t.Errorf("%s: got %v, want %q", name, err, c.text)
