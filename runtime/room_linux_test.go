@@ -50,6 +50,14 @@ func TestNoRoom(t *testing.T) {
 		t.Fatal(got)
 	}
 	const isolate = 272 << 20
+	// Of what is only reserved nothing counts against the memory that a process may write.
+	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: written(t) + isolate/2, Max: unix.RLIM_INFINITY}); err != nil {
+		t.Fatal(err)
+	}
+	mustStart(t, `export default { fetch() { return new Response("a second") } }`, pagesruntime.WorkerOptions{})
+	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}); err != nil {
+		t.Fatal(err)
+	}
 	leave := func(bytes int) { // what it has now, and so many more
 		t.Helper()
 		status, err := os.ReadFile("/proc/self/statm")
@@ -95,4 +103,20 @@ func TestNoRoom(t *testing.T) {
 	if got := ask("/"); got != " ok" {
 		t.Errorf("with room again: %s", got)
 	}
+}
+
+// written is the memory of the process that counts as its data, in bytes.
+func written(t *testing.T) uint64 {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmData:")
+	text, _, _ := strings.Cut(rest, "kB")
+	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
 }

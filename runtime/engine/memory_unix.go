@@ -8,22 +8,39 @@ import (
 )
 
 // mapped is linear memory that reserves its whole address range at once, so
-// that growing copies nothing, and gives it back to the system when freed.
-type mapped struct{ b []byte }
+// that growing copies nothing, and gives it back to the system when freed. Only
+// what is used may be written: a system that keeps count of what could be, by its
+// overcommit or a limit of the process, counts that alone.
+type mapped struct {
+	b    []byte
+	used uint64
+}
 
 // newMemory implements experimental.MemoryAllocator.
-func newMemory(_, limit uint64) experimental.LinearMemory {
-	b, err := unix.Mmap(-1, 0, int(limit), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|noReserve)
+func newMemory(first, limit uint64) experimental.LinearMemory {
+	b, err := unix.Mmap(-1, 0, int(limit), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|noReserve)
 	if err != nil {
 		panic(&RoomError{limit, err})
 	}
-	return &mapped{b: b}
+	m := &mapped{b: b}
+	if m.Reallocate(first) == nil {
+		m.Free()
+		panic(&RoomError{limit, unix.ENOMEM})
+	}
+	return m
 }
 
-// Reallocate implements experimental.LinearMemory.
+// Reallocate implements experimental.LinearMemory. Sizes are of whole pages of
+// WebAssembly, which those of systems divide.
 func (m *mapped) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.b)) {
 		return nil
+	}
+	if size > m.used {
+		if unix.Mprotect(m.b[m.used:size], unix.PROT_READ|unix.PROT_WRITE) != nil {
+			return nil // out of memory: memory.grow is -1
+		}
+		m.used = size
 	}
 	return m.b[:size]
 }

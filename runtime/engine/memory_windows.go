@@ -15,12 +15,17 @@ type reserved struct {
 }
 
 // newMemory implements experimental.MemoryAllocator.
-func newMemory(_, limit uint64) experimental.LinearMemory {
+func newMemory(first, limit uint64) experimental.LinearMemory {
 	at, err := windows.VirtualAlloc(0, uintptr(limit), windows.MEM_RESERVE, windows.PAGE_NOACCESS)
 	if err != nil {
 		panic(&RoomError{limit, err})
 	}
-	return &reserved{b: unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), limit)}
+	m := &reserved{b: unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), limit)}
+	if m.Reallocate(first) == nil {
+		m.Free()
+		panic(&RoomError{limit, windows.ERROR_NOT_ENOUGH_MEMORY})
+	}
+	return m
 }
 
 // Reallocate implements experimental.LinearMemory.
