@@ -3,6 +3,7 @@ package node
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/des" //nolint:gosec // what older payment systems sign with
 	"fmt"
 	"maps"
 	"slices"
@@ -30,7 +31,11 @@ type cipherOf struct {
 var ciphers = makeCiphers() //nolint:gochecknoglobals // a table
 
 func makeCiphers() map[string]cipherOf {
-	all := map[string]cipherOf{"chacha20-poly1305": {mode: "poly1305", key: 32, iv: 12, block: 1, nid: 1018}}
+	all := map[string]cipherOf{
+		"chacha20-poly1305": {mode: "poly1305", key: 32, iv: 12, block: 1, nid: 1018},
+		"des-ede3-cbc":      {mode: "cbc", key: 24, iv: des.BlockSize, block: des.BlockSize, nid: 44},
+		"des-ede3":          {mode: "ecb", key: 24, block: des.BlockSize, nid: 33},
+	}
 	nids := map[string][3]int{"cbc": {419, 423, 427}, "ctr": {904, 905, 906}, "ecb": {418, 422, 426}, "gcm": {895, 898, 901}}
 	for mode, ids := range nids {
 		for i, bits := range []int{128, 192, 256} {
@@ -65,8 +70,22 @@ func findCipher(name string) (cipherOf, bool) {
 	if lower == "aes128" || lower == "aes192" || lower == "aes256" {
 		lower = "aes-" + lower[3:] + "-cbc"
 	}
+	switch lower {
+	case "des3":
+		lower = "des-ede3-cbc"
+	case "des-ede3-ecb":
+		lower = "des-ede3"
+	}
 	c, ok := ciphers[lower]
 	return c, ok
+}
+
+// blocks is the cipher of one block of CBC or ECB.
+func (c cipherOf) blocks(key []byte) (cipher.Block, error) {
+	if c.block == des.BlockSize {
+		return des.NewTripleDESCipher(key) //nolint:gosec // see the import
+	}
+	return aes.NewCipher(key)
 }
 
 func cipherOperations() map[string]operation {
@@ -103,20 +122,20 @@ func cipherOperations() map[string]operation {
 func cipherBlocks(c *engine.Call) (any, error) {
 	found, _ := findCipher(c.String(1))
 	encrypt, key, iv, text := c.Bool(2), c.Bytes(3), c.Bytes(4), c.Bytes(5)
-	block, err := aes.NewCipher(key)
-	if err != nil || len(text)%aes.BlockSize != 0 {
+	block, err := found.blocks(key)
+	if err != nil || len(text)%block.BlockSize() != 0 {
 		return nil, failure("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
 	}
 	switch {
 	case found.mode == "ecb":
-		for rest := text; len(rest) > 0; rest = rest[aes.BlockSize:] {
+		for rest := text; len(rest) > 0; rest = rest[found.block:] {
 			if encrypt {
 				block.Encrypt(rest, rest)
 			} else {
 				block.Decrypt(rest, rest)
 			}
 		}
-	case found.mode != "cbc" || len(iv) != aes.BlockSize:
+	case found.mode != "cbc" || len(iv) != found.block:
 		return nil, failure("TypeError", "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector")
 	case encrypt:
 		cipher.NewCBCEncrypter(block, iv).CryptBlocks(text, text)

@@ -6,7 +6,6 @@ import { needBytes, output } from "node:internal/cryptobytes";
 import { secretFrom } from "node:internal/keys";
 import { makeLazyStream } from "node:internal/lazystream";
 
-const BLOCK = 16;
 const badDecrypt = () => Object.assign(NodeError(Error, "ERR_OSSL_BAD_DECRYPT", "error:1C800064:Provider routines::bad decrypt"), { library: "Provider routines", reason: "bad decrypt" });
 const wrongLength = () => Object.assign(NodeError(Error, "ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH", "error:1C80006B:Provider routines::wrong final block length"), { library: "Provider routines", reason: "wrong final block length" });
 
@@ -14,7 +13,7 @@ function begin(name, key, iv, encrypt, options = {}) {
   needString(name, "cipher");
   const info = call("cipher_info", name);
   if (info === null) throw NodeError(Error, "ERR_CRYPTO_UNKNOWN_CIPHER", "Unknown cipher");
-  const [mode, keyLength, ivLength] = info;
+  const [mode, keyLength, ivLength, block] = info;
   const keyBytes = secretFrom(key);
   if (keyBytes.length !== keyLength) throw NodeError(RangeError, "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length");
   if (iv === null ? ivLength !== 0 : undefined) throw NodeError(TypeError, "ERR_CRYPTO_INVALID_IV", "Invalid initialization vector");
@@ -26,7 +25,7 @@ function begin(name, key, iv, encrypt, options = {}) {
     throw NodeError(TypeError, "ERR_CRYPTO_INVALID_AUTH_TAG", `Invalid authentication tag length: ${tagLength}`);
   }
   return {
-    name, mode, encrypt, aead, key: Uint8Array.from(keyBytes), iv: ivBytes, tagLength: tagLength ?? 16, chosen: tagLength !== undefined,
+    name, mode, block, encrypt, aead, key: Uint8Array.from(keyBytes), iv: ivBytes, tagLength: tagLength ?? 16, chosen: tagLength !== undefined,
     rest: new Uint8Array(0), position: 0, text: [], additional: [], tag: null, padding: true, done: false, encoding: undefined,
   };
 }
@@ -37,7 +36,7 @@ function join(a, b) { return a.length === 0 ? b : Buffer.concat([a, b]); }
 // for the end, since it may be padding.
 function blocks(s, data) {
   const all = join(s.rest, data);
-  const hold = !s.encrypt && s.padding && all.length % BLOCK === 0 && all.length > 0 ? BLOCK : all.length % BLOCK;
+  const hold = !s.encrypt && s.padding && all.length % s.block === 0 && all.length > 0 ? s.block : all.length % s.block;
   const whole = all.subarray(0, all.length - hold);
   s.rest = Uint8Array.from(all.subarray(all.length - hold));
   return crypt(s, whole);
@@ -46,7 +45,7 @@ function blocks(s, data) {
 function crypt(s, whole) {
   if (whole.length === 0) return new Uint8Array(0);
   const out = call("cipher_blocks", s.name, s.encrypt, s.key, s.iv, whole);
-  if (s.mode === "cbc") s.iv = Uint8Array.from((s.encrypt ? out : whole).slice(-BLOCK));
+  if (s.mode === "cbc") s.iv = Uint8Array.from((s.encrypt ? out : whole).slice(-s.block));
   return out;
 }
 
@@ -78,16 +77,16 @@ function finish(s) {
       if (s.rest.length > 0) throw wrongLength();
       return new Uint8Array(0);
     }
-    const n = BLOCK - s.rest.length;
+    const n = s.block - s.rest.length;
     return crypt(s, Buffer.concat([s.rest, new Uint8Array(n).fill(n)]));
   }
   if (s.rest.length === 0 && !s.padding) return new Uint8Array(0);
-  if (s.rest.length !== BLOCK) throw wrongLength();
+  if (s.rest.length !== s.block) throw wrongLength();
   const last = crypt(s, s.rest);
   if (!s.padding) return last;
-  const n = last[BLOCK - 1];
-  if (n < 1 || n > BLOCK || last.subarray(BLOCK - n).some((b) => b !== n)) throw badDecrypt();
-  return last.subarray(0, BLOCK - n);
+  const n = last[s.block - 1];
+  if (n < 1 || n > s.block || last.subarray(s.block - n).some((b) => b !== n)) throw badDecrypt();
+  return last.subarray(0, s.block - n);
 }
 
 let stateOf;
