@@ -272,6 +272,9 @@ func TestScheduleShows(t *testing.T) {
 	if due(); host.seen() != first {
 		t.Errorf("shown %q", host.seen())
 	}
+	if n := w.value("SELECT count(*) FROM audit WHERE tool = 'page.schedule_publish' AND summary LIKE 'Published revision ' || ? || ' as scheduled for %, 59m0s late.'", first); n != "1" { // I-013
+		t.Error("nothing says that it was late")
+	}
 	second := w.revisionOf("second")
 	schedule()
 	host.refuse = &service.ReleaseError{Code: toolapi.CodeWorkerFailed, Message: "No."}

@@ -106,9 +106,14 @@ func (s *Service) publishScheduled(ctx context.Context, d due, now int64) error 
 	}
 	next.show()
 	if code == "" {
-		s.log.Info("published as scheduled", "site", d.site, "revision", d.revision)
+		s.log.Info("published as scheduled", "site", d.site, "revision", d.revision, "late", d.late(now).String())
 	}
 	return nil
+}
+
+// late is how long after its time a schedule is fulfilled, which is long when the service was down.
+func (d due) late(now int64) time.Duration {
+	return (time.Duration(now-d.at) * time.Millisecond).Truncate(time.Second)
 }
 
 // isDue reports whether a schedule is still what it was.
@@ -129,6 +134,9 @@ func (t tx) publishDue(d due, now int64, code string) (done bool, err error) {
 	}
 	outcome, summary := "done", "Published revision "+d.revision+" as scheduled."
 	if code == "" {
+		if late := d.late(now); late >= toldLate {
+			summary = fmt.Sprintf("Published revision %s as scheduled for %s, %s late.", d.revision, instant(d.at), late)
+		}
 		err = t.setLive(d.site, d.revision, d.request, now)
 	} else {
 		outcome, summary = "refused", "Revision "+d.revision+" could not be published as scheduled."
