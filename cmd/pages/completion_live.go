@@ -72,11 +72,19 @@ func (c *cli) liveTools(cmd *cobra.Command) []string {
 		names[i] = t.Name
 	}
 	slices.Sort(names)
-	return names
+	return words(names)
+}
+
+// words are the values that a shell takes for one word each: what a service or a file of the site says becomes
+// part of the line that is typed.
+func words(values []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !isPlain(v) })
 }
 
 // liveWorkspaces are those that the key reaches, or else that of the link.
-func (c *cli) liveWorkspaces(cmd *cobra.Command) []string {
+func (c *cli) liveWorkspaces(cmd *cobra.Command) []string { return words(c.reachable(cmd)) }
+
+func (c *cli) reachable(cmd *cobra.Command) []string {
 	r := c.remoteOf(cmd)
 	isTrusted := r.isTrusted() // and the link is read
 	var known []string

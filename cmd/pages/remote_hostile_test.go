@@ -137,3 +137,25 @@ func TestHostileJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileCompletion: what is completed is one word of a shell, whatever a service calls its tools and workspaces.
+func TestHostileCompletion(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		said := `{"ok":false,"code":"workspace_ambiguous","message":"Choose.","workspaces":["acme","$(id)"]}`
+		if r.URL.Path == toolapi.OpenAPIPath {
+			said = `{"paths":{"/api/v1/tools/a.b":{"post":{}},"/api/v1/tools/a.c$(id)":{"post":{}},"/api/v1/tools/a.d;id":{"post":{}}}}`
+		}
+		_, _ = w.Write([]byte(said))
+	}))
+	defer server.Close()
+	for words, want := range map[string]string{"call": "a.b\n:4\n", "whoami --workspace": "acme\n:4\n"} {
+		var out, told strings.Builder
+		e := env{
+			stdin: strings.NewReader(""), stdout: &out, stderr: &told, dir: t.TempDir(), now: time.Now,
+			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
+		}
+		if run(t.Context(), append(strings.Fields("__complete "+words), ""), e); out.String() != want {
+			t.Errorf("%s: %q, want %q", words, out.String(), want)
+		}
+	}
+}
