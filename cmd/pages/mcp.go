@@ -8,6 +8,7 @@ import (
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bridge"
+	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
 func (c *cli) newMCP() *cobra.Command {
@@ -34,7 +35,7 @@ func (c *cli) newMCP() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = bridge.Run(ctx, c.stdin, c.stdout, bridge.Options{Endpoint: base + toolapi.MCPPath, Key: key, UserAgent: "pages/" + version, Warn: r.note})
+			err = bridge.Run(ctx, c.stdin, c.stdout, bridge.Options{Endpoint: base + toolapi.MCPPath, Key: key, UserAgent: "pages/" + version, Transport: client.NewTransport(), Warn: r.note})
 			if errors.Is(err, io.ErrClosedPipe) {
 				return nil // the agent is gone
 			}

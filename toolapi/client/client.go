@@ -100,7 +100,7 @@ func New(o Options) (*Client, error) {
 		o.UserAgent = "pages"
 	}
 	if o.Transport == nil {
-		o.Transport = newTransport()
+		o.Transport = NewTransport()
 	}
 	c := &Client{base: base, key: o.Key, agent: o.UserAgent, o: o}
 	c.http = &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -139,11 +139,12 @@ func (c *Client) Tool(name string) (*toolapi.Tool, bool) {
 	return t, ok
 }
 
-// newTransport keeps as many connections as an upload uses.
-func newTransport() *http.Transport {
+// NewTransport is the default of Options.Transport: it keeps as many connections as an upload uses, and what is
+// for this machine stays on it.
+func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 proxy,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		DialContext:           dial,
 		TLSHandshakeTimeout:   10 * time.Second,
 		MaxIdleConnsPerHost:   maxIdle,
 		WriteBufferSize:       writeBuffer,
@@ -160,6 +161,23 @@ func proxy(r *http.Request) (*url.URL, error) {
 		return nil, nil //nolint:nilnil // none is used, and nothing went wrong
 	}
 	return http.ProxyFromEnvironment(r)
+}
+
+// dial asks nobody where names of this machine are (RFC 6761, section 6.3): a resolver could answer with
+// another one.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || !Local(host) || net.ParseIP(host) != nil {
+		return d.DialContext(ctx, network, address)
+	}
+	conn, err := d.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		if six, err := d.DialContext(ctx, network, net.JoinHostPort("::1", port)); err == nil {
+			return six, nil
+		}
+	}
+	return conn, err
 }
 
 const (

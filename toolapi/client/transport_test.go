@@ -1,10 +1,12 @@
 package client_test
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -73,5 +76,20 @@ func TestProxies(t *testing.T) {
 	}
 	if len(through) != 1 || through[0] != "service.example " {
 		t.Errorf("through the proxy went %q", through)
+	}
+}
+
+// TestNamesOfThisMachine: what is below localhost is this machine, whoever answers for it elsewhere.
+func TestNamesOfThisMachine(t *testing.T) {
+	s := newStub(t, func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"ok": true}`) })
+	before := net.DefaultResolver
+	defer func() { net.DefaultResolver = before }()
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		t.Error("a resolver was asked")
+		return nil, errors.New("no network")
+	}}
+	c, _ := dial(t, strings.Replace(s.URL, "127.0.0.1", "service.localhost", 1), stubKey, &clock{time: time.Now()})
+	if _, err := c.Do(t.Context(), client.Call{Tool: "content.status"}); err != nil || s.count() != 1 {
+		t.Errorf("%v after %d requests", err, s.count())
 	}
 }
