@@ -111,7 +111,7 @@ const (
 	maxKeys        = 50   // of one person, that are good, made in the console
 	maxPreviews    = 200  // links of a site that are good: of a day, one for every push
 
-	toldLate       = time.Minute // from when the audit trail says that a schedule was fulfilled late
+	toldLate = time.Minute // from when the audit trail says that a schedule was fulfilled late
 
 	// defaultPerMinute is the cap of keys without their own.
 	defaultPerMinute = 60
