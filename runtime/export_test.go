@@ -19,3 +19,12 @@ func (w *Worker) LinearMemory() (sizes []int64, err error) {
 	}
 	return sizes, nil
 }
+
+// EndIsolates ends those that the Worker has, as where there is no room to start over.
+func (w *Worker) EndIsolates() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.slots {
+		s.isolate.Close()
+	}
+}
