@@ -56,16 +56,12 @@ func TestNoRoom(t *testing.T) {
 	clear(spare)
 	goruntime.GC()
 	// Of what is only reserved nothing counts against the memory that a process may write.
-	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: written(t) + isolate/2, Max: unix.RLIM_INFINITY}); err != nil {
-		t.Fatal(err)
-	}
+	unlimited := limit(t, unix.RLIMIT_DATA, written(t)+isolate/2)
 	second := serve(t, mustStart(t, `export default { fetch() { return new Response("a second") } }`, pagesruntime.WorkerOptions{}))
 	if _, got := get(t, second, "/"); got != "a second" { // it has started over by then, too
 		t.Errorf("with little to write: %s", got)
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}); err != nil {
-		t.Fatal(err)
-	}
+	limit(t, unix.RLIMIT_DATA, unlimited)
 	leave := func(bytes int) { // what the process has now, and so many more
 		t.Helper()
 		status, err := os.ReadFile("/proc/self/statm")
@@ -76,9 +72,7 @@ func TestNoRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: uint64(pages*os.Getpagesize() + bytes), Max: unix.RLIM_INFINITY}); err != nil {
-			t.Fatal(err)
-		}
+		limit(t, unix.RLIMIT_AS, uint64(pages*os.Getpagesize()+bytes))
 	}
 	leave(isolate / 2)
 	var all sync.WaitGroup
@@ -100,6 +94,20 @@ func TestNoRoom(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the system has no room for an isolate, which reserves 272 MB of addresses") {
 		t.Errorf("another Worker: %v, %v", w, err)
 	}
+}
+
+// limit sets a limit of the process, and returns what it was.
+func limit(t *testing.T, resource int, n uint64) (before uint64) {
+	t.Helper()
+	var l unix.Rlimit
+	if err := unix.Getrlimit(resource, &l); err != nil {
+		t.Fatal(err)
+	}
+	before, l.Cur = l.Cur, n
+	if err := unix.Setrlimit(resource, &l); err != nil {
+		t.Fatal(err)
+	}
+	return before
 }
 
 // written is the memory of the process that counts as its data, in bytes.
