@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	goruntime "runtime"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
@@ -21,12 +21,7 @@ import (
 // all requests, one that is ended starts over in its own room, and another Worker is told
 // why it cannot start. It runs in a process whose limit is its own.
 func TestNoRoom(t *testing.T) {
-	if os.Getenv("PAGES_TEST_ROOM") == "" {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestNoRoom$", "-test.v")
-		cmd.Env = append(os.Environ(), "PAGES_TEST_ROOM=1")
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestNoRoom") {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	if !testmachine.Again(t, nil) {
 		return
 	}
 	s := serve(t, mustStart(t, `export default { async fetch(request) {

@@ -135,7 +135,8 @@ func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 			most = nestedIsolates
 		}
 		s, err := w.chooseLocked(most)
-		if err != nil {
+		_, full := errors.AsType[*engine.RoomError](err)
+		if err != nil && (!full || s == nil || nested && w.o.Pristine) {
 			return nil, err
 		}
 		switch {
@@ -170,7 +171,8 @@ func (w *Worker) takeTurn(ctx context.Context, x *web.Exchange) (end func()) {
 }
 
 // chooseLocked returns the isolate with the least to do, or a further one if all
-// have something, there are fewer than most and the system has room for it.
+// have something and there are fewer than most. With the error of one that cannot
+// start comes the one with the least to do, if there is any.
 func (w *Worker) chooseLocked(most int) (*slot, error) {
 	w.dropLocked()
 	var least *slot
@@ -183,15 +185,13 @@ func (w *Worker) chooseLocked(most int) (*slot, error) {
 		return least, nil
 	}
 	s, err := w.newSlot()
-	if _, full := errors.AsType[*engine.RoomError](err); full && least != nil {
-		return least, nil
+	if err != nil {
+		return least, err
 	}
-	if err == nil {
-		w.slots = append(w.slots, s)
-		w.started++
-		s.number = w.started
-	}
-	return s, err
+	w.slots = append(w.slots, s)
+	w.started++
+	s.number = w.started
+	return s, nil
 }
 
 // dropLocked forgets isolates that are over: there was no room for them to start over.

@@ -43,12 +43,7 @@ func TestColumnsCountCharacters(t *testing.T) {
 	},
 };
 `
-	code, sourceMap := compiled(t, source)
-	log := newConsole()
-	w := mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, Console: log.write})
-	if _, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
-		t.Fatal(err)
-	}
+	log := logged(t, source)
 	for n, text := range []string{"plain", "漢字", "wide", "😀", "last"} {
 		line := strings.Split(source, "\n")[2]
 		before, _, _ := strings.Cut(line, `log("`+text)
@@ -108,12 +103,7 @@ func TestPrintedBehindTraces(t *testing.T) {
 	},
 };
 `
-	code, sourceMap := compiled(t, source)
-	log := newConsole()
-	w := mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, Console: log.write})
-	if _, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
-		t.Fatal(err)
-	}
+	log := logged(t, source)
 	const at = "    at fetch (src/worker.ts:3:21)"
 	for n, want := range []string{
 		"Error: e\n" + at + " { a: 1 }",
@@ -188,4 +178,16 @@ func TestWhatTheBundlerAddedThrows(t *testing.T) {
 	if !ok || len(f.Frames) == 0 || f.Frames[0].File != "src/worker.ts" || len(f.Snippet) == 0 {
 		t.Fatalf("%+v", f)
 	}
+}
+
+// logged is what a Worker writes that answers once.
+func logged(t *testing.T, source string) *console {
+	t.Helper()
+	code, sourceMap := compiled(t, source)
+	log := newConsole()
+	w := mustStart(t, string(code), pagesruntime.WorkerOptions{Map: sourceMap, Console: log.write})
+	if _, err := w.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
+		t.Fatal(err)
+	}
+	return log
 }

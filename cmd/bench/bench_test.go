@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
 // TestMain lets the test binary stand in for `pages dev`: the run under test
@@ -323,7 +325,7 @@ func TestAsItComes(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	u, err := openUntouched(t.Context())
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("make artifacts brings the engine")
+		testmachine.Lacks(t, "the engine's npm package, which make artifacts brings", err)
 	}
 	if err != nil {
 		t.Fatal(err)

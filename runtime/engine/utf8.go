@@ -29,7 +29,7 @@ func DecodeUTF8(b []byte) string {
 // UTF8Sequence returns the length of the first sequence of b, or, when it is
 // ill-formed, of the part that one U+FFFD stands for (Encoding standard, 8.1.1).
 func UTF8Sequence(b []byte) (n int, ok bool) {
-	lower, upper, need := byte(0x80), byte(0xbf), 0
+	need := 0
 	switch c := b[0]; {
 	case c < 0x80:
 		return 1, true
@@ -37,22 +37,21 @@ func UTF8Sequence(b []byte) (n int, ok bool) {
 		need = 1
 	case c >= 0xe0 && c <= 0xef:
 		need = 2
-		switch c {
-		case 0xe0:
-			lower = 0xa0
-		case 0xed:
-			upper = 0x9f
-		}
 	case c >= 0xf0 && c <= 0xf4:
 		need = 3
-		switch c {
-		case 0xf0:
-			lower = 0x90
-		case 0xf4:
-			upper = 0x8f
-		}
 	default:
 		return 1, false
+	}
+	lower, upper := byte(0x80), byte(0xbf) // of the byte that follows
+	switch b[0] {
+	case 0xe0:
+		lower = 0xa0
+	case 0xed:
+		upper = 0x9f
+	case 0xf0:
+		lower = 0x90
+	case 0xf4:
+		upper = 0x8f
 	}
 	for i := 1; i <= need; i++ {
 		if i >= len(b) || b[i] < lower || b[i] > upper {

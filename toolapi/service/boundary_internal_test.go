@@ -15,15 +15,7 @@ import (
 // TestPanicsAreContained is H-053: whatever a tool does, the service answers, and
 // nothing of what it did stays.
 func TestPanicsAreContained(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "platform.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	demo, err := s.Seed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, demo := seeded(t)
 	contract := toolapi.NewContract()
 	send := func(tool, body string) *httptest.ResponseRecorder {
 		t.Helper()
@@ -135,4 +127,23 @@ func FuzzMCP(f *testing.F) {
 			t.Fatalf("%s: %d %s", body, w.Code, w.Body)
 		}
 	})
+}
+
+// seeded is a service with the demo's workspaces.
+func seeded(t *testing.T) (*Service, Demo) {
+	t.Helper()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "platform.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	demo, err := s.Seed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, demo
 }

@@ -50,15 +50,7 @@ func TestManifestsOfImport(t *testing.T) {
 
 // TestImportsAtOnce: an archive waits while as many are read as may be, and is not read when its sender has gone.
 func TestImportsAtOnce(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "service.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	demo, err := s.Seed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, demo := seeded(t)
 	var text bytes.Buffer
 	z := zip.NewWriter(&text)
 	f, err := z.Create("pages.deploy.json")
