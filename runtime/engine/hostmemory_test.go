@@ -1,0 +1,60 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+func TestHostMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := engine.NewHostMemory(100 << 20)
+		first, err := m.Reserve(t.Context(), 60<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := m.TryReserve(41 << 20); ok {
+			t.Error("more was taken than is free")
+		}
+		taken := make(chan error, 1)
+		go func() {
+			release, err := m.Reserve(t.Context(), 41<<20)
+			if err == nil {
+				release()
+			}
+			taken <- err
+		}()
+		synctest.Wait()
+		select {
+		case <-taken:
+			t.Error("the second did not wait")
+		default:
+		}
+		first()
+		first()
+		if err := <-taken; err != nil {
+			t.Error(err)
+		}
+		all, ok := m.TryReserve(100 << 20)
+		if !ok {
+			t.Fatal("what was given back twice counts twice, or not at all")
+		}
+		if _, ok := m.TryReserve(1); ok {
+			t.Error("what was given back twice counts twice")
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := m.Reserve(ended, 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want the end of the context", err)
+		}
+		all()
+		var refused *engine.Error
+		if _, err := m.Reserve(t.Context(), 101<<20); !errors.As(err, &refused) || !strings.Contains(refused.Message, "100 MB") {
+			t.Errorf("got %v, want the limit by name", err)
+		}
+	})
+}
