@@ -18,6 +18,9 @@
 // about the edit. It may be used by several goroutines; builds happen one after
 // the other. A Bundle never changes once it is returned.
 //
+// What the Worker imports lies in the site's checkout (package checkout), or is
+// refused by name: a stranger's site takes in no file of who builds it.
+//
 // The package does not run the Worker, apply migrations, read secrets, watch
 // files or follow a link out of the site's folder.
 package bundler
@@ -44,6 +47,11 @@ type Options struct {
 	// ones count only under the flag nodejs_compat. Nil stands for
 	// "cloudflare:workers" alone.
 	Provided []string
+	// Home is the folder of the user, absolute. It is never the root of a checkout.
+	Home string
+	// AllowImport are absolute folders outside of the site's checkout whose files the Worker
+	// may import.
+	AllowImport []string
 	// Now defaults to time.Now. It tells how far a file's time may be trusted.
 	Now func() time.Time
 }

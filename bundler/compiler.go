@@ -11,6 +11,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"github.com/pages-toolchain/pages/bundler/checkout"
 	"github.com/pages-toolchain/pages/bundler/names"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -92,7 +93,9 @@ func (b *Builder) compile(ctx context.Context, m *manifest.Manifest, reads *read
 }
 
 func newCompiler(dir string, t target, o Options) (*compiler, error) {
-	c := &compiler{target: t, minified: o.Minify, imports: &imports{provided: available(o.Provided, t.nodeJS)}}
+	c := &compiler{target: t, minified: o.Minify, imports: &imports{
+		provided: available(o.Provided, t.nodeJS), checkout: checkout.Find(dir, o.Home, o.AllowImport),
+	}}
 	environment := `"production"`
 	if o.Development {
 		environment = `"development"`
@@ -158,7 +161,11 @@ func (c *compiler) run(ctx context.Context, explain explainer) compiled {
 			}
 		case ".map":
 			if strings.HasSuffix(file.Path, ".js.map") {
-				out.worker.Map = file.Contents
+				text, err := c.imports.sourceMap(file.Contents, explain.dir)
+				if err != nil {
+					out.diagnostics = append(out.diagnostics, failed("worker-invalid", "the Worker's source map cannot be read", err))
+				}
+				out.worker.Map = text
 			}
 		case ".css":
 			out.diagnostics = append(out.diagnostics, warning("worker-css", c.target.entry,

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/pages-toolchain/pages/bundler/checkout"
 )
 
 // imports is the esbuild plugin for what esbuild does not know: modules that
@@ -21,6 +23,7 @@ import (
 // that is loaded, which esbuild tells only of builds that succeed.
 type imports struct {
 	provided map[string]string // see available
+	checkout *checkout.Checkout
 
 	mu     sync.Mutex
 	reads  *reads
@@ -40,6 +43,7 @@ func (i *imports) start(r *reads, granted map[called]bool) {
 	defer i.mu.Unlock()
 	i.reads, i.loaded, i.wasm = r, nil, map[string]Module{}
 	i.asked, i.granted = map[called]bool{}, granted
+	i.checkout.Forget()
 }
 
 func (i *imports) sources() []string {
@@ -180,11 +184,10 @@ func refuseURL(args api.OnResolveArgs) (api.OnResolveResult, error) {
 // loadText records the file, and leaves the loading to esbuild when its bytes are UTF-8: esbuild (0.28) never ends on a
 // text whose last character is cut short, as the é of Latin-1 is, when it quotes the text for the source map.
 func (i *imports) loadText(args api.OnLoadArgs) (api.OnLoadResult, error) {
-	i.note(args.Path)
 	loader, isText := textLoaders[args.With["type"]]
-	data, err := readRegular(args.Path)
-	if errors.Is(err, errNotRegular) {
-		return api.OnLoadResult{Errors: i.irregular(args.Path)}, nil
+	data, refused, err := i.read(args.Path, loader == api.LoaderDefault && script(args.Path))
+	if len(refused) > 0 {
+		return api.OnLoadResult{Errors: refused}, nil
 	}
 	if err != nil || !isText || utf8.Valid(data) {
 		return api.OnLoadResult{}, nil //nolint:nilerr // esbuild says what is wrong with the file
@@ -223,6 +226,23 @@ func notUTF8(path, text string, at int) api.Message {
 	}
 }
 
+// read is every import's way to a file. It notes the file, and reads it unless it may not be imported: refused are the
+// messages that say so. code is whether it is taken in as a script.
+func (i *imports) read(path string, code bool) (data []byte, refused []api.Message, err error) {
+	i.note(path)
+	if !i.checkout.Holds(path) {
+		return nil, i.outside(path), nil
+	}
+	data, err = readRegular(path)
+	switch {
+	case errors.Is(err, errNotRegular):
+		return nil, i.irregular(path), nil
+	case err == nil && !code && i.checkout.Credentials(path, data):
+		return nil, i.credentials(path), nil
+	}
+	return data, nil, err
+}
+
 func (i *imports) note(path string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -235,13 +255,9 @@ func (i *imports) loadBinary(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	if len(args.With) > 0 { // the importer chose the type
 		return api.OnLoadResult{}, nil
 	}
-	i.note(args.Path)
-	data, err := readRegular(args.Path)
-	if errors.Is(err, errNotRegular) {
-		return api.OnLoadResult{Errors: i.irregular(args.Path)}, nil
-	}
-	if err != nil {
-		return api.OnLoadResult{}, err
+	data, refused, err := i.read(args.Path, false)
+	if err != nil || len(refused) > 0 {
+		return api.OnLoadResult{Errors: refused}, err
 	}
 	js := `export default Uint8Array.fromBase64("` + base64.StdEncoding.EncodeToString(data) + `").buffer`
 	return api.OnLoadResult{Contents: &js, Loader: api.LoaderJS}, nil
@@ -261,13 +277,9 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 	if len(found.Errors) > 0 || found.Namespace != "file" {
 		return api.OnResolveResult{Errors: unplaced(found.Errors)}, nil
 	}
-	i.reads.add(found.Path)
-	data, err := readRegular(found.Path)
-	if errors.Is(err, errNotRegular) {
-		return api.OnResolveResult{Errors: i.irregular(found.Path)}, nil
-	}
-	if err != nil {
-		return api.OnResolveResult{}, err
+	data, refused, err := i.read(found.Path, false)
+	if err != nil || len(refused) > 0 {
+		return api.OnResolveResult{Errors: refused}, err
 	}
 	if !strings.HasPrefix(string(data), "\x00asm") {
 		return refuse("import-wasm", "", fmt.Sprintf("%q is not a WebAssembly module", args.Path))

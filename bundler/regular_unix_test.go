@@ -38,7 +38,7 @@ func TestIrregular(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, file := range []string{"src/a.ts", "src/b.txt", "src/c.wasm", "src/d.bin", "src/e.dat", "node_modules/p/index.js", "src/jsconfig.json", "tsconfig.json", "package.json"} {
 				dir := imported(t)
-				b := builder(t, dir, Options{})
+				b := builder(t, dir, Options{AllowImport: []string{"/dev"}})
 				m := manifest.Manifest{Entry: "src/index.ts"}
 				build(t, b, m)
 				at := filepath.Join(dir, file)

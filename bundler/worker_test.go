@@ -143,6 +143,7 @@ func TestProvided(t *testing.T) {
 // TestSourceMap sees names relative to the site, also of files outside it.
 func TestSourceMap(t *testing.T) {
 	dir := site(t,
+		".git/HEAD", "",
 		"site/src/index.ts", "import '../../shared/lib'; import { p } from 'p'; export default p",
 		"shared/lib.ts", "globalThis.shared = 1",
 		"node_modules/p/package.json", `{"main": "p.js"}`, "node_modules/p/p.js", "export const p = 1",

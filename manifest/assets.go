@@ -106,7 +106,7 @@ func (b *bundle) refuseAsset(a *assets, fault Diagnostic) {
 // checkSecret refuses a file or folder that is called like those that hold secrets. The upload refuses it by its
 // name, whatever is in it. What tools keep at the root of every project is left out, and no mistake there.
 func (b *bundle) checkSecret(a *assets, e AssetEntry) {
-	if !holdsSecrets(path.Base(e.File)) || e.File == ".git" || e.File == ".pages" {
+	if !HoldsSecrets(path.Base(e.File)) || e.File == ".git" || e.File == ".pages" {
 		return
 	}
 	what, them := "file", "files"
@@ -126,7 +126,7 @@ func (b *bundle) checkKey(a *assets, e AssetEntry) {
 	}
 	a.looked++
 	start, err := readFile(b.fsys, e.File, keyLine)
-	if err == nil && startsKey(start) {
+	if err == nil && StartsKey(start) {
 		b.refuseSecret(a, codeAssetSecret, keyMessage(e.File), keyFix)
 	}
 }
@@ -140,7 +140,7 @@ const keyFix = "replace the key if it was ever published, and "
 // HoldsKey reports whether a public file is a private key, for who reads it anyway. start are its first bytes: 128, or
 // all it has.
 func HoldsKey(file string, size int64, start []byte) bool {
-	return size <= maxKeyBytes && startsKey(start[:min(keyLine, len(start))]) && mayBeKey(file)
+	return size <= maxKeyBytes && StartsKey(start) && mayBeKey(file)
 }
 
 // KeyFault is the error of a public file that is a private key, about the manifest's "assets".
@@ -172,8 +172,10 @@ func mayBeKey(file string) bool {
 	return false
 }
 
-// startsKey reports whether the first line opens a private key in PEM form (RFC 7468) or OpenPGP armour.
-func startsKey(text []byte) bool {
+// StartsKey reports whether the first line opens a private key in PEM form (RFC 7468) or OpenPGP armour. text are a
+// file's first bytes: 128, or all it has.
+func StartsKey(text []byte) bool {
+	text = text[:min(keyLine, len(text))]
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\n"))
 	kind, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("-----BEGIN "))
 	return ok && (bytes.HasSuffix(kind, []byte("PRIVATE KEY-----")) || string(kind) == "PGP PRIVATE KEY BLOCK-----")

@@ -218,7 +218,7 @@ func (a AssetsFolder) link(fsys fs.FS, e *AssetEntry) {
 		e.refuseAs(codeLinkEscape, "put the folder itself in its place", "%q is a link to a folder, which is not followed")
 	case !info.Mode().IsRegular():
 		e.refuseAs(codeNotRegular, instead, "%q is a link to something that is no regular file")
-	case holdsSecrets(path.Base(target)):
+	case HoldsSecrets(path.Base(target)):
 		e.refuseAs(codeNameSecret, instead, "%q is a link to a file that is never served")
 	case a.private(target) || HiddenPath(a.rel(target)):
 		e.refuseAs(codeNameReserved, instead, "%q is a link to a file that is never served")
@@ -247,7 +247,7 @@ func (a AssetsFolder) private(file string) bool {
 	case a.migration(file), a.Entry != "" && file == a.Entry:
 		return true
 	}
-	return holdsSecrets(name)
+	return HoldsSecrets(name)
 }
 
 // projectFiles returns the files at the bundle root that are about the project, in lower case.
@@ -273,9 +273,9 @@ func HiddenPath(rel string) bool {
 	return false
 }
 
-// holdsSecrets reports whether files or folders of that name are known to hold keys, passwords or whole
+// HoldsSecrets reports whether files or folders of that name are known to hold keys, passwords or whole
 // databases that nobody means to publish.
-func holdsSecrets(name string) bool {
+func HoldsSecrets(name string) bool {
 	name = strings.ToLower(name)
 	switch name {
 	case "thumbs.db":

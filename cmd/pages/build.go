@@ -17,6 +17,7 @@ import (
 func (c *cli) newBuild() *cobra.Command {
 	var out, target string
 	var minify bool
+	var allowImport []string
 	cmd := &cobra.Command{
 		Use:   "build [DIR]",
 		Short: "Bundle the Worker, index the assets and write all that a deploy would send",
@@ -37,7 +38,9 @@ func (c *cli) newBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b := bundler.New(dir, bundler.Options{Minify: minify, Provided: provided(), Now: c.now})
+			options := c.bundlerOptions(allowImport)
+			options.Minify = minify
+			b := bundler.New(dir, options)
 			defer b.Close()
 			bundle, diags := b.Build(cmd.Context(), m)
 			if err := cmd.Context().Err(); err != nil {
@@ -64,6 +67,7 @@ func (c *cli) newBuild() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "outdir", "o", "", "`folder` to write to (default: .pages/build beside the manifest, or .pages/cloudflare)")
 	cmd.Flags().StringVar(&target, "target", "pages", "write for this `target`: pages, for a deploy, or cloudflare, a project for wrangler")
 	cmd.Flags().BoolVar(&minify, "minify", false, "shorten the Worker's code")
+	allowImportFlag(cmd.Flags(), &allowImport)
 	return cmd
 }
 

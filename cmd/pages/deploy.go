@@ -31,6 +31,7 @@ type deployFlags struct {
 	allowPublic bool
 	force       bool
 	minify      bool
+	allowImport []string
 	maps        bool
 	create      string
 }
@@ -84,6 +85,7 @@ func (c *cli) newDeploy() *cobra.Command {
 	flags.BoolVar(&f.allowPublic, "allow-public", false, "let paths become public that were for members")
 	flags.BoolVar(&f.force, "force", false, "publish over what someone else published meanwhile")
 	flags.BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
+	allowImportFlag(flags, &f.allowImport)
 	flags.BoolVar(&f.maps, "source-maps", false, "send the Worker's source map, so that its errors name your lines")
 	return cmd
 }
@@ -142,7 +144,9 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 	if err := d.open(ctx, dir); err != nil {
 		return err
 	}
-	site, err := d.buildSite(ctx, dir, m, d.minify, d.maps)
+	options := d.bundlerOptions(d.allowImport)
+	options.Minify = d.minify
+	site, err := d.buildSite(ctx, dir, m, options, d.maps)
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,8 @@ func (s *builtSite) close() {
 }
 
 // buildSite builds the site in dir.
-func (c *cli) buildSite(ctx context.Context, dir string, m *manifest.Manifest, minify, maps bool) (*builtSite, error) {
-	b := bundler.New(dir, bundler.Options{Minify: minify, Provided: provided(), Now: c.now})
+func (c *cli) buildSite(ctx context.Context, dir string, m *manifest.Manifest, o bundler.Options, maps bool) (*builtSite, error) {
+	b := bundler.New(dir, o)
 	defer b.Close()
 	bundle, diags := b.Build(ctx, m)
 	if err := ctx.Err(); err != nil {

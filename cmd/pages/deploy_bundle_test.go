@@ -151,7 +151,8 @@ func sent(t *testing.T, files map[string]string) *builtSite {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	site, err := (&cli{env: env{now: time.Now}}).buildSite(t.Context(), dir, m, false, false)
+	c := &cli{env: env{now: time.Now}}
+	site, err := c.buildSite(t.Context(), dir, m, c.bundlerOptions(nil), false)
 	if err != nil {
 		t.Fatal(err)
 	}

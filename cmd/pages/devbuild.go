@@ -43,10 +43,12 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 	if err != nil {
 		return nil, err
 	}
+	options := r.bundlerOptions(r.flags.allowImport)
+	options.Development = true
 	b := &siteBuilder{
 		devRun: r, console: k, until: ctx, site: db, stores: newStores(r),
 		caches:  cachesIn(r.state.dir, k.logger()),
-		bundler: bundler.New(r.dir, bundler.Options{Development: true, Provided: provided(), Now: r.now}),
+		bundler: bundler.New(r.dir, options),
 	}
 	return b, nil
 }

@@ -23,6 +23,7 @@ type env struct {
 	dir            string   // the working directory
 	cacheDir       string   // the user's cache folder; "" for none
 	configDir      string   // the user's folder of settings; "" for none
+	homeDir        string   // the user's own folder; "" for none
 	now            func() time.Time
 }
 

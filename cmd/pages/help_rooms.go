@@ -50,6 +50,8 @@ so that errors name your own file, line and column. Public files are sent as the
 
   npm packages   from node_modules, which your package manager fills; "browser" and
                  "worker" builds are preferred
+  imports        lead to the site's checkout, or to an installed package; --allow-import
+                 FOLDER names another, and files of keys and passwords are never taken in
   .wasm          import module from "./file.wasm" gives a WebAssembly.Module
   node:*         with "compatibilityFlags": ["nodejs_compat"]
   .assetsignore  lists public files that are not to be sent, as .gitignore does

@@ -21,10 +21,11 @@ func main() {
 	obeyEscapes(os.Stdout, os.Stderr)
 	cache, _ := os.UserCacheDir()   // "" is no cache
 	config, _ := os.UserConfigDir() // "" is no settings
+	home, _ := os.UserHomeDir()     // "" is no home
 	dir, _ := os.Getwd()            // "" makes every relative path fail by name
 	code := run(ctx, os.Args[1:], env{
 		stdin: os.Stdin, stdout: steady{os.Stdout}, stderr: steady{os.Stderr},
-		environ: os.Environ(), dir: dir, cacheDir: cache, configDir: config, now: time.Now,
+		environ: os.Environ(), dir: dir, cacheDir: cache, configDir: config, homeDir: home, now: time.Now,
 	})
 	stop()
 	os.Exit(code)

@@ -1,10 +1,11 @@
 // Package packager knows by which package manager for JavaScript a project is installed, and what its commands are.
 //
-// In goes a folder, of which names alone are looked at; without a lock file the answer is npm. It runs nothing, and is
+// In goes a folder, of which names are looked at, and package.json for workspaces; without a lock file the answer is npm. It runs nothing, and is
 // safe for concurrent use.
 package packager
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,6 +51,38 @@ func within(dir string) []string {
 		at = up
 	}
 	return folders
+}
+
+// Root is the folder that the project of a site in dir is kept and installed in: the root of the nearest checkout, else
+// the nearest workspace of packages, else the nearest folder with a package.json, else dir itself. home, and what lies
+// above it, is no project's; it may be empty.
+func Root(dir, home string) string {
+	var above []string
+	for at := dir; at != home && at != filepath.Dir(at); at = filepath.Dir(at) {
+		above = append(above, at)
+	}
+	hasPackage := func(folder string) bool { return has(folder, "package.json") }
+	for _, is := range []func(folder string) bool{IsCheckout, isWorkspace, hasPackage} {
+		if at := slices.IndexFunc(above, is); at >= 0 {
+			return above[at]
+		}
+	}
+	return dir
+}
+
+// isWorkspace reports whether packages in the folders below are installed together, from this one.
+func isWorkspace(folder string) bool {
+	if has(folder, "pnpm-workspace.yaml", "lerna.json", "rush.json", "nx.json", "turbo.json") {
+		return true
+	}
+	const most = 1 << 20
+	info, err := os.Stat(filepath.Join(folder, "package.json"))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return false
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "package.json"))
+	var project struct{ Workspaces json.RawMessage }
+	return err == nil && json.Unmarshal(text, &project) == nil && len(project.Workspaces) > 0
 }
 
 // IsCheckout reports whether a folder is the root of a checkout.
