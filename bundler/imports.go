@@ -43,7 +43,7 @@ func (i *imports) start(r *reads, granted map[called]bool) {
 	defer i.mu.Unlock()
 	i.reads, i.loaded, i.wasm = r, nil, map[string]Module{}
 	i.asked, i.granted = map[called]bool{}, granted
-	i.checkout.Forget()
+	i.checkout.Refresh()
 }
 
 func (i *imports) sources() []string {

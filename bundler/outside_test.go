@@ -95,6 +95,7 @@ func TestOutside(t *testing.T) {
 		{"a link to a file", `import c from './l.txt'; export default c`, nil, [][2]string{{"repos/club/site/src/l.txt", "notes/diary.txt"}}, "import-outside"},
 		{"a link to a script", `import c from './l.js'; export default c`, nil, [][2]string{{"repos/club/site/src/l.js", "notes/code.js"}}, "import-outside"},
 		{"a link to a folder", `import c from './l/diary.txt'; export default c`, nil, [][2]string{{"repos/club/site/src/l", "notes"}}, "import-outside"},
+		{"a link as the folder of packages", `import c from 'notes/leak.json'; export default c`, nil, [][2]string{{"repos/club/node_modules", ""}}, "import-outside"},
 		{"a link as a package", `import c from 'p/leak.json'; export default c`, nil, [][2]string{{"repos/club/node_modules/p", "notes"}}, "import-outside"},
 		{"another project's package", `import c from '` + up + `other/node_modules/q/q.js'; export default c`, nil, nil, "import-outside"},
 		{"of an archive", `import c from '` + up + `notes/backup.zip/diary.txt' ` + text + `; export default c`, []string{"notes/backup.zip", archive(t, "diary.txt", taken)}, nil, "import-outside"},
@@ -167,6 +168,13 @@ func TestInside(t *testing.T) {
 		home, dir := machine(t)
 		put(t, dir, "src/index.js", "export { default } from '../../../../notes/code.js'")
 		build(t, builder(t, dir, Options{Home: home, AllowImport: []string{filepath.Join(home, "notes")}}), manifest.Manifest{Entry: "src/index.js"})
+	})
+	t.Run("packages of several projects", func(t *testing.T) {
+		home, dir := machine(t, "repos/club/site/src/index.js", "export { default } from 'q'")
+		if err := os.Symlink(filepath.Join(home, "other/node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+			t.Skip(err)
+		}
+		build(t, builder(t, dir, Options{Home: home}), manifest.Manifest{Entry: "src/index.js"})
 	})
 	t.Run("pnpm's store of all projects", func(t *testing.T) {
 		const link = "store/v11/links/@/p/1.0.0/0a1b/node_modules/p"

@@ -18,12 +18,13 @@ import (
 
 // Checkout is where a site's imports may lead.
 type Checkout struct {
-	root      string   // of the checkout or the workspace
-	installed []string // node_modules of the folders above the site
-	allowed   []string // named by the user
+	dir     string   // the site's
+	root    string   // of the checkout or the workspace
+	allowed []string // named by the user
 
-	mu   sync.Mutex
-	real map[string]string // folders by the path that leads to them
+	mu        sync.Mutex
+	installed []string          // node_modules of the site's folder and those above it
+	real      map[string]string // folders by the path that leads to them
 }
 
 // Find returns the checkout of the site in dir. allowed are further folders whose files may be imported, home is the
@@ -34,16 +35,11 @@ type Checkout struct {
 // root.
 func Find(dir, home string, allowed []string) *Checkout {
 	dir = resolved(dir)
-	c := &Checkout{root: packager.Root(dir, resolved(home)), real: map[string]string{}}
-	for at := dir; ; at = filepath.Dir(at) {
-		c.installed = append(c.installed, filepath.Join(at, modules))
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
+	c := &Checkout{dir: dir, root: packager.Root(dir, resolved(home))}
 	for _, folder := range allowed {
 		c.allowed = append(c.allowed, resolved(folder))
 	}
+	c.Refresh()
 	return c
 }
 
@@ -53,11 +49,32 @@ const modules = "node_modules"
 // Root is the folder of the checkout.
 func (c *Checkout) Root() string { return c.root }
 
+// Refresh looks anew at links, which change. What is known of them is kept until then.
+func (c *Checkout) Refresh() {
+	var installed []string
+	for at := c.dir; ; at = filepath.Dir(at) {
+		folder := filepath.Join(at, modules)
+		installed = append(installed, folder)
+		if real := resolved(folder); real != folder && filepath.Base(real) == modules {
+			installed = append(installed, real) // one that several projects share
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.installed, c.real = installed, map[string]string{}
+}
+
 // Holds reports whether the file with an absolute path is the checkout's, or installed for it.
 func (c *Checkout) Holds(path string) bool {
 	file := c.follow(path)
+	c.mu.Lock()
+	installed := c.installed
+	c.mu.Unlock()
 	holds := func(folder string) bool { return within(folder, file) }
-	return holds(c.root) || slices.ContainsFunc(c.installed, holds) || slices.ContainsFunc(c.allowed, holds) || inStore(file)
+	return holds(c.root) || slices.ContainsFunc(installed, holds) || slices.ContainsFunc(c.allowed, holds) || inStore(file)
 }
 
 // follow is a path without links. What is in an archive of Yarn's is no file of the disk.
@@ -77,13 +94,6 @@ func (c *Checkout) follow(path string) string {
 		return resolved(file)
 	}
 	return file
-}
-
-// Forget drops what is known of links, which change.
-func (c *Checkout) Forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.real)
 }
 
 // resolved is a path without links; itself when it leads nowhere.

@@ -39,7 +39,7 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 			defer func() { err = errors.Join(err, db.Close()) }()
 			write := func(w io.Writer) error { return transfer.Dump(cmd.Context(), db, w, o) }
 			if out == "" || out == "-" {
-				return c.sqlError(write(c.stdout), "the dump is not complete")
+				return c.sqlError(c.exactly(write), "the dump is not complete")
 			}
 			return c.sqlError(c.writeWhole(cmd.Context(), c.path(out), write), "no dump was written")
 		},

@@ -33,6 +33,9 @@ func (c *cli) newRows(format string) (*rowWriter, error) {
 		format = "tsv"
 	}
 	sent := &counter{w: c.stdout}
+	if isTerminal(c.stdout) && (format == "tsv" || format == "csv") {
+		sent.w = &shownText{to: c.stdout}
+	}
 	w := &rowWriter{out: bufio.NewWriterSize(sent, 64<<10), sent: sent}
 	switch format {
 	case "table":

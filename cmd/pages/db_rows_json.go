@@ -95,5 +95,5 @@ func appendJSON(b []byte, v any) []byte {
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(v) // strings can always be encoded
-	return append(b, strings.TrimSuffix(text.String(), "\n")...)
+	return append(b, disarm([]byte(strings.TrimSuffix(text.String(), "\n")))...)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
 // This file closes published sites that nobody visits, so that a service holds the
@@ -20,11 +22,13 @@ const (
 	// mostOpenSites is how many sites are open at a time, also where the system would let
 	// a process have more files: each takes one to two megabytes.
 	mostOpenSites = 256
-	// siteFiles is how many files a site has open when it is busy: the connections of its
-	// databases, each with the write-ahead log and its index.
-	siteFiles = 32
-	// otherFiles are left to connections and to the service's own databases.
-	otherFiles = 128
+	// siteFiles is how many files a site has open when it is busy: the connections of its five
+	// databases, each with the write-ahead log, and the index of each log. Of the database of
+	// its Worker those count that one Worker keeps.
+	siteFiles = 2*(binding.DatabaseConns+3*storeConns+usualConns) + 5
+	// otherFiles are left to connections, to the service's own databases, and to what a site
+	// reads from its buckets and writes there at once.
+	otherFiles = 256
 )
 
 // openConns is how many connections may be open at a time in such a process: each may

@@ -17,7 +17,7 @@ import (
 )
 
 func TestOpenSites(t *testing.T) {
-	for files, want := range map[uint64]int{0: 1, 128: 1, 160: 1, 161: 1, 192: 2, 256: 4, 1024: 28, 4096: 124, 1 << 20: mostOpenSites, 1<<64 - 1: mostOpenSites} {
+	for files, want := range map[uint64]int{0: 1, 256: 1, 311: 1, 365: 1, 366: 2, 1024: 13, 4096: 69, 1 << 20: mostOpenSites, 1<<64 - 1: mostOpenSites} {
 		if got := openSites(files); got != want {
 			t.Errorf("%d files: %d sites, want %d", files, got, want)
 		}
@@ -25,7 +25,7 @@ func TestOpenSites(t *testing.T) {
 }
 
 func TestOpenConns(t *testing.T) {
-	for files, want := range map[uint64]int{0: 256, 1024: 256, 4096: 256, 20000: 5840, 1 << 20: 8192, 1<<64 - 1: 8192} {
+	for files, want := range map[uint64]int{0: 256, 1024: 256, 4096: 256, 20000: 2832, 1 << 20: 8192, 1<<64 - 1: 8192} {
 		if got := openConns(files); got != want {
 			t.Errorf("%d files: %d connections, want %d", files, got, want)
 		}

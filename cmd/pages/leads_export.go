@@ -18,7 +18,7 @@ func (c *cli) newLeadsExport() *cobra.Command {
 		Use:   "export csv|json [DIR]",
 		Short: "Write all leads to stdout, oldest first",
 		Long: "Write all leads to stdout, oldest first, as CSV with a column for each field that\nany of them has, or as the document of leads list --json.\n\n" +
-			"What visitors wrote is not to be trusted: in CSV, a value that a spreadsheet would\ntake for a formula (it begins with = + - or @) gets a ' in front, unless --raw is\nsaid." + listHelp,
+			"What visitors wrote is not to be trusted: in CSV, what a spreadsheet would take\nfor a formula (= + - or @ at the start of a value, of a line, or behind ; | or a tab)\ngets a ' in front, unless --raw is said." + listHelp,
 		Example: "  pages leads export csv > leads.csv\n  pages leads export csv --form join --raw\n  pages leads export json | jq .leads",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ func (c *cli) newLeadsExport() *cobra.Command {
 				c.printJSON(site.LeadList{Leads: leads})
 				return nil
 			}
-			return writeLeads(c.stdout, leads, raw)
+			return c.exactly(func(w io.Writer) error { return writeLeads(w, leads, raw) })
 		},
 	}
 	cmd.Flags().StringVar(&filter.Form, "form", "", "only leads of this form, by `name`")
@@ -83,13 +83,3 @@ func writeLeads(w io.Writer, leads []site.Lead, raw bool) error {
 	}
 	return out.WriteAll(rows)
 }
-
-// withoutFormula keeps spreadsheets from running what a visitor wrote.
-func withoutFormula(text string) string {
-	if strings.ContainsAny(firstByte(strings.TrimLeft(text, " ")), "=+-@\t\r") && text != "" {
-		return "'" + text
-	}
-	return text
-}
-
-func firstByte(text string) string { return text[:min(len(text), 1)] }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -22,8 +24,24 @@ func openSQLite(ctx context.Context, path string, readOnly bool) (*sql.DB, error
 	return openBounded(ctx, path, readOnly, databaseBounds{})
 }
 
-// databaseBounds are what a database may take of the disk. The zero value bounds nothing.
+// How many connections a database has at a time: each is a file or two that are open. Whoever wants one more waits for
+// its turn.
+const (
+	// workerConns are those of a database that Workers query. Each Worker keeps five while it uses them, and those that
+	// were replaced go on for a while.
+	workerConns = 32
+	// storeConns are those of the database of a bucket, or of key-value pairs. None is kept by anybody.
+	storeConns = 4
+	// usualConns are those of any other.
+	usualConns = 8
+	// connIdle is how long a connection that nobody uses stays open. SQLite can close the file of one only with the last
+	// of the process, so that all of them go.
+	connIdle = 10 * time.Second
+)
+
+// databaseBounds are what a database may take of the machine. The zero value bounds its connections alone.
 type databaseBounds struct {
+	conns     int    // it may have so many connections; 0 means usualConns
 	bytes     int64  // it may grow to so many
 	temporary string // the name of the dbfile.Temporary that its connections use
 }
@@ -47,6 +65,10 @@ func openBounded(ctx context.Context, path string, readOnly bool, b databaseBoun
 	if err != nil {
 		return nil, err
 	}
+	conns := cmp.Or(b.conns, usualConns)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns) // or each that is one too many would be closed after each use
+	db.SetConnMaxIdleTime(connIdle)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

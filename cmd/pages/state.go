@@ -110,6 +110,7 @@ func (s *state) open(ctx context.Context, name string) (*sql.DB, error) {
 	if name != platformFile {
 		bounds = s.bounds
 	}
+	bounds.conns = connsOf(name)
 	db, err := openBounded(ctx, filepath.Join(s.dir, name), false, bounds)
 	if err != nil {
 		return nil, s.unopened(name, err)
@@ -119,6 +120,17 @@ func (s *state) open(ctx context.Context, name string) (*sql.DB, error) {
 		return nil, s.unopened(name, err)
 	}
 	return db, nil
+}
+
+// connsOf is how many connections a database of the state folder has at a time.
+func connsOf(name string) int {
+	switch filepath.Base(name) {
+	case siteFile, projectFile:
+		return workerConns
+	case kvFile, indexFile:
+		return storeConns
+	}
+	return usualConns
 }
 
 // openUnsynced is open for what may be lost when power fails.

@@ -47,6 +47,7 @@ type Database struct {
 	closed   bool
 
 	readers *readers
+	idle    idle
 	schemas atomic.Int64 // how often the schema changed
 	uses    atomic.Int64 // how often something may have been written
 	lastRow atomic.Int64 // the id of the row that was inserted last
@@ -181,7 +182,7 @@ func (d *Database) use(ctx context.Context, fn func(ctx context.Context) error) 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { d.turn <- struct{}{} }()
+	defer func() { d.turn <- struct{}{}; d.used() }()
 	if d.closed {
 		return errClosed
 	}

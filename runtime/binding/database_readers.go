@@ -11,8 +11,12 @@ import (
 // This file lets reads go on beside the one writer, each on a connection of its
 // own: a query that takes long keeps neither writes nor other reads waiting.
 
-// maxReaders is how many reads of a Worker run at once.
-const maxReaders = 4
+const (
+	// maxReaders is how many reads of a Worker run at once.
+	maxReaders = 4
+	// DatabaseConns is how many connections a Database keeps while it is in use.
+	DatabaseConns = maxReaders + 1
+)
 
 // readers are the connections of a database that only read. Each is a Database
 // without readers of its own.
@@ -55,6 +59,7 @@ func (r *readers) give(one *Database) {
 		r.mu.Lock()
 		r.idle = append(r.idle, one)
 		r.mu.Unlock()
+		one.writer.used()
 	}
 	r.free <- struct{}{}
 }

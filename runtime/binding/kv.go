@@ -40,6 +40,11 @@ type KV struct {
 	// write is held by the one writer, so that writers of this process do not
 	// wait for each other by polling.
 	write sync.Mutex
+
+	// joined is held for reading while a stream finds its pieces and keeps them, and for
+	// writing while pieces that no key has any more are removed.
+	joined sync.RWMutex
+	pins   *pins // by the name of the pieces
 }
 
 // KVEntry is one key of a namespace.
@@ -74,7 +79,7 @@ func NewKV(db *sql.DB, now func() time.Time) (*KV, error) {
 	if now == nil {
 		now = time.Now
 	}
-	kv := &KV{db: db, now: now}
+	kv := &KV{db: db, now: now, pins: newPins()}
 	if err := kv.prepare(); err != nil {
 		return nil, fmt.Errorf("prepare the key-value store: %w", err)
 	}
@@ -153,7 +158,7 @@ func (kv *KV) Get(ctx context.Context, key string) (*KVEntry, error) {
 	if err := engine.HoldInTurn(ctx, size); err != nil {
 		return nil, err
 	}
-	// Again, in a transaction that keeps the pieces. They may be others by now.
+	// Again, so that the pieces stay. They may be others by now.
 	entry, stream, err := kv.open(ctx, key)
 	if err != nil || entry == nil {
 		return nil, err
@@ -232,32 +237,27 @@ func (kv *KV) put(ctx context.Context, key string, row kvRow, o KVPutOptions) (e
 		row.value = []byte{}
 	}
 	metadata := sql.NullString{String: string(o.Metadata), Valid: o.Metadata != nil}
-	kv.write.Lock()
-	defer kv.write.Unlock()
-	tx, err := kv.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back
-	if row.pieces.Valid {
-		var count int
-		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM kv_pieces WHERE value = ?", row.pieces).Scan(&count); err != nil {
+	return kv.transact(ctx, func(tx *sql.Tx) error {
+		if row.pieces.Valid {
+			var count int
+			if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM kv_pieces WHERE value = ?", row.pieces).Scan(&count); err != nil {
+				return err
+			}
+			if count != row.count {
+				return errPiecesGone
+			}
+		}
+		if err := kv.dropPieces(ctx, tx, "key = ?1 OR expiration <= ?2", []byte(key), kv.now().Unix()); err != nil {
 			return err
 		}
-		if count != row.count {
-			return errPiecesGone
+		if _, err := tx.ExecContext(ctx, "DELETE FROM kv WHERE expiration <= ?", kv.now().Unix()); err != nil {
+			return err
 		}
-	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM kv WHERE expiration <= ?", kv.now().Unix()); err != nil {
+		_, err := tx.ExecContext(ctx, `INSERT INTO kv (key, value, metadata, expiration, pieces) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value, metadata = excluded.metadata, expiration = excluded.expiration, pieces = excluded.pieces`,
+			[]byte(key), row.value, metadata, expiration, row.pieces)
 		return err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO kv (key, value, metadata, expiration, pieces) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET value = excluded.value, metadata = excluded.metadata, expiration = excluded.expiration, pieces = excluded.pieces`,
-		[]byte(key), row.value, metadata, expiration, row.pieces)
-	if err != nil {
-		return err
-	}
-	return tx.Commit()
+	})
 }
 
 // tell passes the error of a write on.
@@ -298,11 +298,31 @@ func (kv *KV) Delete(ctx context.Context, key string) error {
 	if err := checkKVKey("DELETE", key); err != nil {
 		return err
 	}
-	kv.write.Lock()
-	defer kv.write.Unlock()
-	_, err := kv.db.ExecContext(ctx, "DELETE FROM kv WHERE key = ?", []byte(key))
+	err := kv.transact(ctx, func(tx *sql.Tx) error {
+		if err := kv.dropPieces(ctx, tx, "key = ?1", []byte(key)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM kv WHERE key = ?", []byte(key))
+		return err
+	})
 	kv.tell(err)
 	return err
+}
+
+// transact runs fn in one transaction that holds the database's write lock.
+func (kv *KV) transact(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	kv.write.Lock()
+	defer kv.write.Unlock()
+	kv.joined.Lock()
+	defer kv.joined.Unlock()
+	tx, err := kv.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
 }
 
 // KVListOptions are the options of a List. A Limit of 0 or less is 1,000.

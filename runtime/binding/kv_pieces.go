@@ -9,13 +9,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 )
 
 // This file keeps large values in pieces, so that one is written and read
 // without ever being in memory as a whole. Pieces are committed as they come;
 // the value is there from the moment the row of its key refers to them. Those
-// that no row refers to are what a process left that was killed.
+// that no row refers to are kept for who reads them, or are what a process left
+// that was killed.
 
 const (
 	// pieceBytes is the size of all pieces but the last.
@@ -32,10 +34,8 @@ const createKVPieces = `CREATE TABLE IF NOT EXISTS kv_pieces (
 	UNIQUE (value, n)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS kv_in_pieces ON kv(pieces) WHERE pieces IS NOT NULL;
-CREATE TRIGGER IF NOT EXISTS kv_deleted AFTER DELETE ON kv WHEN old.pieces IS NOT NULL
-BEGIN DELETE FROM kv_pieces WHERE value = old.pieces; END;
-CREATE TRIGGER IF NOT EXISTS kv_replaced AFTER UPDATE OF pieces ON kv WHEN old.pieces IS NOT NULL AND old.pieces IS NOT new.pieces
-BEGIN DELETE FROM kv_pieces WHERE value = old.pieces; END;
+DROP TRIGGER IF EXISTS kv_deleted;
+DROP TRIGGER IF EXISTS kv_replaced;
 DELETE FROM kv_pieces WHERE value NOT IN (SELECT pieces FROM kv WHERE pieces IS NOT NULL)`
 
 var errPiecesGone = errors.New("the bytes of the value are gone: another process opened the store meanwhile")
@@ -150,12 +150,62 @@ func (v *kvIncoming) Close() error {
 	return err
 }
 
+// dropPieces removes the pieces of the entries that a condition names, but for those that are being read.
+func (kv *KV) dropPieces(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, "SELECT pieces FROM kv WHERE pieces IS NOT NULL AND ("+where+")", args...)
+	if err != nil {
+		return err
+	}
+	var loose []int64
+	for rows.Next() {
+		var pieces int64
+		if err := rows.Scan(&pieces); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		loose = append(loose, pieces)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	for _, pieces := range loose {
+		if kv.pins.keep(pinOf(pieces)) {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM kv_pieces WHERE value = ?", pieces); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pinOf is what pieces are kept by.
+func pinOf(pieces int64) string { return strconv.FormatInt(pieces, 10) }
+
+// dropLoose removes pieces that were kept for readers which are gone. What it cannot remove now, the next NewKV does.
+func (kv *KV) dropLoose() error {
+	loose := kv.pins.takeLoose()
+	if len(loose) == 0 {
+		return nil
+	}
+	ctx := context.Background() // the request may have ended
+	return kv.transact(ctx, func(tx *sql.Tx) error {
+		for _, pieces := range loose {
+			const drop = "DELETE FROM kv_pieces WHERE value = CAST(?1 AS INTEGER) AND NOT EXISTS (SELECT 1 FROM kv WHERE pieces = CAST(?1 AS INTEGER))"
+			if _, err := tx.ExecContext(ctx, drop, pieces); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // kvStream is a value that is read piece by piece, as it was when it was opened:
-// the transaction keeps it.
+// its pieces stay until it is closed. It keeps no connection between two reads.
 type kvStream struct {
+	kv *KV
+
 	mu     sync.Mutex
-	tx     *sql.Tx
-	pieces int64
+	pieces int64 // 0 where the value is whole in piece, and once the stream is closed
 	n      int
 	piece  []byte // what is left of the last one read
 	left   int64
@@ -164,23 +214,23 @@ type kvStream struct {
 // open gives the entry at key without its value, and that; nil and nil when
 // there is none.
 func (kv *KV) open(ctx context.Context, key string) (*KVEntry, *kvStream, error) {
-	tx, err := kv.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
+	kv.joined.RLock()
+	defer kv.joined.RUnlock()
+	entry, pieces, err := kv.find(ctx, kv.db, key)
+	if err != nil || entry == nil {
 		return nil, nil, err
 	}
-	entry, pieces, err := kv.find(ctx, tx, key)
-	if err != nil || entry == nil {
-		return nil, nil, errors.Join(err, tx.Rollback())
-	}
-	stream := &kvStream{piece: entry.Value, left: int64(len(entry.Value))}
+	stream := &kvStream{kv: kv, piece: entry.Value, left: int64(len(entry.Value))}
 	entry.Value = nil
 	if !pieces.Valid {
-		return entry, stream, tx.Rollback()
+		return entry, stream, nil
 	}
-	stream.tx, stream.pieces, stream.piece = tx, pieces.Int64, nil
-	if stream.left, err = kv.sizeOf(ctx, tx, pieces); err != nil {
-		return nil, nil, errors.Join(err, tx.Rollback())
+	stream.piece = nil
+	if stream.left, err = kv.sizeOf(ctx, kv.db, pieces); err != nil {
+		return nil, nil, err
 	}
+	stream.pieces = pieces.Int64
+	kv.pins.add(pinOf(stream.pieces))
 	return entry, stream, nil
 }
 
@@ -209,12 +259,11 @@ func (s *kvStream) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if len(s.piece) == 0 {
-		if s.tx == nil {
+		if s.pieces == 0 {
 			return 0, errGone
 		}
-		// The transaction has its own context.
 		s.n++
-		err := s.tx.QueryRow("SELECT bytes FROM kv_pieces WHERE value = ? AND n = ?", s.pieces, s.n).Scan(&s.piece) //nolint:noctx // as said
+		err := s.kv.db.QueryRow("SELECT bytes FROM kv_pieces WHERE value = ? AND n = ?", s.pieces, s.n).Scan(&s.piece) //nolint:noctx // io.Reader has none
 		if err != nil {
 			return 0, fmt.Errorf("read piece %d of a value: %w", s.n, err)
 		}
@@ -228,21 +277,19 @@ func (s *kvStream) Read(b []byte) (int, error) {
 // Close implements body.
 func (s *kvStream) Close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.tx == nil {
+	pieces := s.pieces
+	s.pieces, s.piece = 0, nil
+	s.mu.Unlock()
+	if pieces == 0 {
 		return nil
 	}
-	tx := s.tx
-	s.tx, s.piece = nil, nil
-	if err := tx.Rollback(); !errors.Is(err, sql.ErrTxDone) { // the request's end was first
-		return err
-	}
-	return nil
+	s.kv.pins.drop(pinOf(pieces))
+	return s.kv.dropLoose()
 }
 
 // whole is all of the value.
 func (s *kvStream) whole() ([]byte, error) {
-	if s.tx == nil {
+	if s.pieces == 0 {
 		return s.piece, nil
 	}
 	all := make([]byte, s.left)

@@ -17,7 +17,9 @@ import (
 
 func newKV(t testing.TB, path string, clock func() time.Time) *KV {
 	t.Helper()
-	kv, err := NewKV(openSQL(t, path), clock)
+	db := openSQL(t, path)
+	db.SetMaxOpenConns(1) // nothing asks for a second while it holds one
+	kv, err := NewKV(db, clock)
 	if err != nil {
 		t.Fatal(err)
 	}

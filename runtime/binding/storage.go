@@ -51,7 +51,9 @@ type Storage struct {
 	// turn is held by the one writer, so that writers of this process do not wait
 	// for each other by polling. It is taken after live.
 	turn sync.Mutex
-	pins pins
+	pins *pins
+
+	files files
 }
 
 // Object is what is known of a stored object, apart from its bytes.
@@ -139,7 +141,7 @@ func NewStorage(ctx context.Context, db *sql.DB, root *os.Root, now func() time.
 	if err != nil {
 		return nil, fmt.Errorf("prepare the storage folder: %w", err)
 	}
-	s := &Storage{db: db, blobs: blobs, now: now, minPart: minPartBytes, pins: pins{held: map[string]int{}, loose: map[string]bool{}}}
+	s := &Storage{db: db, blobs: blobs, now: now, minPart: minPartBytes, pins: newPins(), files: newFiles()}
 	if err := s.sweep(ctx); err != nil {
 		return nil, fmt.Errorf("clean the storage folder: %w", err)
 	}
@@ -149,7 +151,7 @@ func NewStorage(ctx context.Context, db *sql.DB, root *os.Root, now func() time.
 // ReadStorage is a bucket that is only read, beside the process that has it open with
 // [NewStorage].
 func ReadStorage(db *sql.DB, root *os.Root) *Storage {
-	return &Storage{db: db, blobs: blobs{root: root}, pins: pins{held: map[string]int{}, loose: map[string]bool{}}}
+	return &Storage{db: db, blobs: blobs{root: root}, pins: newPins(), files: newFiles()}
 }
 
 // head returns what is known of the object at key, or nil when there is none.

@@ -114,6 +114,8 @@ type pins struct {
 	loose map[string]bool // pinned when collect came by
 }
 
+func newPins() *pins { return &pins{held: map[string]int{}, loose: map[string]bool{}} }
+
 func (p *pins) add(sum string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

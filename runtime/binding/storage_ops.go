@@ -3,6 +3,7 @@ package binding
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
@@ -145,6 +146,11 @@ func (ops storageOps) put(c *engine.Call) (any, error) {
 		return nil, err
 	}
 	return ops.async(c, func(ctx context.Context, s *Storage) (any, error) {
+		done, err := s.files.put(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 		u, err := to.begin(s, key)
 		if err != nil {
 			return nil, err
@@ -158,11 +164,16 @@ func (ops storageOps) put(c *engine.Call) (any, error) {
 }
 
 // pending is an upload that JavaScript holds.
-type pending struct{ *Upload }
+type pending struct {
+	*Upload
+
+	done func() // gives the place of its file back
+}
 
 // Close drops the upload unless it was committed.
 func (p pending) Close() error {
 	p.Abort()
+	p.done()
 	return nil
 }
 
@@ -175,11 +186,16 @@ func (ops storageOps) begin(c *engine.Call) (any, error) {
 	}
 	scope := c.Context()
 	return ops.async(c, func(_ context.Context, s *Storage) (any, error) {
-		u, err := to.begin(s, key)
+		done, err := s.files.stream()
 		if err != nil {
 			return nil, err
 		}
-		return ops.open.add(scope, pending{u})
+		u, err := to.begin(s, key)
+		if err != nil {
+			done()
+			return nil, err
+		}
+		return ops.open.add(scope, pending{u, sync.OnceFunc(done)})
 	})
 }
 

@@ -17,9 +17,9 @@ type ObjectReader struct {
 
 	mu       sync.Mutex
 	segments []segment // those not read yet, the first being read
-	skip     int64     // bytes of the first segment before the span
+	skip     int64     // bytes of the first segment that are read, or before the span
 	left     int64     // bytes of the span not read yet
-	file     *os.File  // of the first segment, once opened
+	file     *os.File  // of the first segment, while it stays open
 }
 
 // open pins the segments the span touches.
@@ -53,13 +53,9 @@ func (r *ObjectReader) Read(p []byte) (int, error) {
 		if r.left == 0 || len(r.segments) == 0 {
 			return 0, io.EOF
 		}
-		if r.file == nil {
-			if err := r.openFirst(); err != nil {
-				return 0, internal("get", err)
-			}
-		}
-		n, err := r.file.Read(p[:min(int64(len(p)), r.left)])
+		n, err := r.readFirst(p[:min(int64(len(p)), r.left)])
 		r.left -= int64(n)
+		r.skip += int64(n)
 		if n > 0 || len(p) == 0 {
 			return n, nil
 		}
@@ -75,16 +71,24 @@ func (r *ObjectReader) Read(p []byte) (int, error) {
 	}
 }
 
-func (r *ObjectReader) openFirst() error {
+// readFirst reads from where the first segment is read to. Its file stays open where few do.
+func (r *ObjectReader) readFirst(p []byte) (int, error) {
+	f := r.storage.files
+	f.reading <- struct{}{}
+	defer func() { <-f.reading }()
+	if r.file != nil {
+		return r.file.ReadAt(p, r.skip)
+	}
 	file, err := r.storage.blobs.open(r.segments[0].sum)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := file.Seek(r.skip, io.SeekStart); err != nil {
-		return errors.Join(err, file.Close())
+	n, err := file.ReadAt(p, r.skip)
+	if f.keep() {
+		r.file = file
+		return n, err
 	}
-	r.file, r.skip = file, 0
-	return nil
+	return n, errors.Join(err, file.Close())
 }
 
 // next lets go of the first segment.
@@ -93,7 +97,9 @@ func (r *ObjectReader) next() error {
 	if r.file != nil {
 		err = r.file.Close()
 		r.file = nil
+		r.storage.files.letGo()
 	}
+	r.skip = 0
 	r.storage.pins.drop(r.segments[0].sum)
 	r.segments = r.segments[1:]
 	return err

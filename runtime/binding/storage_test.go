@@ -27,6 +27,7 @@ func OpenStorage(t testing.TB, dir string, now func() time.Time) *Storage {
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.SetMaxOpenConns(1) // nothing asks for a second while it holds one
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
