@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
-	"github.com/spf13/pflag"
 )
 
 // cli is one run of the command: the process around it and the global flags.
