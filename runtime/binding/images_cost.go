@@ -40,22 +40,22 @@ func decodedBytes(format string, data []byte, size image.Point, model color.Mode
 
 // pngBytes is decodedBytes of a PNG.
 func pngBytes(data []byte, area int64, model color.Model) (held int64, opaque bool) {
-	each, clear := int64(1), bytes.Contains(data, []byte("tRNS"))
+	each, keyed := int64(1), bytes.Contains(data, []byte("tRNS"))
 	switch model {
 	case color.GrayModel:
-		if opaque = !clear; clear {
+		if opaque = !keyed; keyed {
 			each = 4
 		}
 	case color.RGBAModel:
-		each, opaque = 4, !clear
+		each, opaque = 4, !keyed
 	case color.NRGBAModel:
 		each = 4
 	case color.Gray16Model:
-		if each, opaque = 2, !clear; clear {
+		if each, opaque = 2, !keyed; keyed {
 			each = 8
 		}
 	case color.RGBA64Model:
-		each, opaque = 8, !clear
+		each, opaque = 8, !keyed
 	case color.NRGBA64Model:
 		each = 8
 	}

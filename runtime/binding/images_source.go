@@ -110,6 +110,7 @@ func (i *Images) open(data []byte, check func() error) (picture, bool, *ImagesEr
 // readable makes errors of rows refusals of the image.
 type readable struct{ raster.Rows }
 
+// Next implements raster.Rows.
 func (r readable) Next() ([]uint8, error) {
 	row, err := r.Rows.Next()
 	if err != nil {

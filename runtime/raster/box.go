@@ -61,10 +61,12 @@ type columns struct {
 
 func newColumns(r Rows, radius int) *columns { return &columns{Rows: r, radius: radius} }
 
+// Bytes implements Rows.
 func (b *columns) Bytes() int64 {
 	return b.Rows.Bytes() + rowBytes(b.Size())*int64(2*b.radius+2) + 5*rowBytes(b.Size())
 }
 
+// Next implements Rows.
 func (b *columns) Next() ([]uint8, error) {
 	h := b.Size().Y
 	if b.y == h {
@@ -123,6 +125,7 @@ type tap struct {
 	ring [3][]uint8
 }
 
+// Next implements Rows.
 func (t *tap) Next() ([]uint8, error) {
 	row, err := t.Rows.Next()
 	if err != nil {
@@ -141,10 +144,16 @@ type sharpened struct {
 	y      int
 }
 
+// Size implements Rows.
 func (s *sharpened) Size() image.Point { return s.tap.Size() }
-func (s *sharpened) Opaque() bool      { return s.tap.Opaque() }
-func (s *sharpened) Bytes() int64      { return s.soft.Bytes() + int64(len(s.tap.ring))*rowBytes(s.Size()) }
 
+// Opaque implements Rows.
+func (s *sharpened) Opaque() bool { return s.tap.Opaque() }
+
+// Bytes implements Rows.
+func (s *sharpened) Bytes() int64 { return s.soft.Bytes() + int64(len(s.tap.ring))*rowBytes(s.Size()) }
+
+// Next implements Rows.
 func (s *sharpened) Next() ([]uint8, error) {
 	soft, err := s.soft.Next()
 	if err != nil {

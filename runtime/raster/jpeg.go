@@ -55,10 +55,10 @@ func EncodeJPEG(w io.Writer, r Rows, quality int) error {
 		return errors.New("a side is over the 65535 pixels that image/jpeg allows")
 	}
 	rows := bandRows(size)
-	band := image.NewRGBA(image.Rect(0, 0, size.X, rows))
+	pixels := image.NewRGBA(image.Rect(0, 0, size.X, rows)).Pix
 	var encoded bytes.Buffer
 	for y, n := 0, 0; y < size.Y; y, n = y+rows, n+1 {
-		band = band.SubImage(image.Rect(0, 0, size.X, min(rows, size.Y-y))).(*image.RGBA) //nolint:forcetypeassert // a part of an RGBA is one
+		band := &image.RGBA{Pix: pixels, Stride: pixelBytes * size.X, Rect: image.Rect(0, 0, size.X, min(rows, size.Y-y))}
 		for at := range band.Rect.Dy() {
 			row, err := r.Next()
 			if err != nil {

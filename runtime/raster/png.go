@@ -114,25 +114,35 @@ func (p *PNG) colours(palette, transparent []byte) error {
 	}
 	p.single = &[256][4]uint8{}
 	for i := range p.single {
-		c := [4]uint8{3: 0xff}
 		if p.kind == pngPalette {
-			if 3*i < len(palette) {
-				copy(c[:], palette[3*i:3*i+3])
-				if i < len(transparent) {
-					c[3] = transparent[i]
-				}
-			}
+			p.single[i] = multiplied(paletteColour(i, palette, transparent))
 		} else {
-			full := uint8(0xff / (1<<p.depth - 1))
-			c[0] = uint8(i) * full
-			c[1], c[2] = c[0], c[0]
-			if p.clear != nil && p.clear[1]*full == c[0] {
-				c[3] = 0
-			}
+			p.single[i] = multiplied(p.grayColour(uint8(i))) // below 256
 		}
-		p.single[i] = multiplied(c)
 	}
 	return nil
+}
+
+// paletteColour is a colour of PLTE, with its alpha of tRNS. What is in neither is black.
+func paletteColour(i int, palette, transparent []byte) [4]uint8 {
+	c := [4]uint8{3: 0xff}
+	if 3*i < len(palette) {
+		copy(c[:3], palette[3*i:])
+		if i < len(transparent) {
+			c[3] = transparent[i]
+		}
+	}
+	return c
+}
+
+// grayColour is a sample of 8 bits at most as a gray.
+func (p *PNG) grayColour(v uint8) [4]uint8 {
+	full := uint8(0xff / (1<<p.depth - 1))
+	v *= full
+	if p.clear != nil && p.clear[1]*full == v {
+		return [4]uint8{v, v, v, 0}
+	}
+	return [4]uint8{v, v, v, 0xff}
 }
 
 // multiplied is a colour with its alpha multiplied in, rounded as package draw does.

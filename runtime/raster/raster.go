@@ -60,6 +60,7 @@ type checked struct {
 	check func() error
 }
 
+// Next implements Rows.
 func (c *checked) Next() ([]uint8, error) {
 	if err := c.check(); err != nil {
 		return nil, err

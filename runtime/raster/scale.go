@@ -99,10 +99,13 @@ type scaled struct {
 	weights []float64
 }
 
+// Size implements Rows.
 func (s *scaled) Size() image.Point { return s.size }
-func (s *scaled) Opaque() bool      { return s.from.Opaque() }
 
-// Bytes adds up what open makes.
+// Opaque implements Rows.
+func (s *scaled) Opaque() bool { return s.from.Opaque() }
+
+// Bytes implements Rows: it adds up what open makes.
 func (s *scaled) Bytes() int64 {
 	const shareBytes = 40 // of the struct itself
 	n := int64(s.size.X) * (shareBytes + 8*int64(s.across.most()))
@@ -137,6 +140,7 @@ func (s *scaled) open() {
 	s.out = make([]uint8, rowBytes(s.size))
 }
 
+// Next implements Rows.
 func (s *scaled) Next() ([]uint8, error) {
 	if s.y == s.size.Y {
 		return nil, io.EOF

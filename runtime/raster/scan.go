@@ -31,9 +31,14 @@ func Scanned(r Rows, encode func(m image.Image) error) (err error) {
 	return encode(&scan{rows: r, y: -1})
 }
 
+// ColorModel implements image.Image.
 func (s *scan) ColorModel() color.Model { return color.RGBAModel }
+
+// Bounds implements image.Image.
 func (s *scan) Bounds() image.Rectangle { return image.Rectangle{Max: s.rows.Size()} }
-func (s *scan) Opaque() bool            { return s.rows.Opaque() }
+
+// Opaque implements image.Image.
+func (s *scan) Opaque() bool { return s.rows.Opaque() }
 
 // At implements image.Image. The colour is good until the next call.
 func (s *scan) At(x, y int) color.Color {
@@ -54,6 +59,7 @@ func (s *scan) At(x, y int) color.Color {
 // scanned is a colour that takes no memory of its own.
 type scanned [4]uint8
 
+// RGBA implements color.Color.
 func (c *scanned) RGBA() (r, g, b, a uint32) {
 	return uint32(c[0]) * 0x101, uint32(c[1]) * 0x101, uint32(c[2]) * 0x101, uint32(c[3]) * 0x101
 }

@@ -24,9 +24,13 @@ type each struct {
 	y int
 }
 
+// Opaque implements Rows.
 func (e *each) Opaque() bool { return e.o.Opaque }
+
+// Bytes implements Rows.
 func (e *each) Bytes() int64 { return e.Rows.Bytes() + e.o.Bytes }
 
+// Next implements Rows.
 func (e *each) Next() ([]uint8, error) {
 	row, err := e.Rows.Next()
 	if err != nil {
@@ -50,8 +54,10 @@ type cropped struct {
 	y    int
 }
 
+// Size implements Rows.
 func (c *cropped) Size() image.Point { return c.part.Size() }
 
+// Next implements Rows.
 func (c *cropped) Next() ([]uint8, error) {
 	if c.y >= c.part.Max.Y {
 		return nil, io.EOF
@@ -98,13 +104,18 @@ type placed struct {
 	row        []uint8
 }
 
+// Size implements Rows.
 func (p *placed) Size() image.Point { return p.canvas }
-func (p *placed) Bytes() int64      { return p.from.Bytes() + rowBytes(p.canvas) }
 
+// Bytes implements Rows.
+func (p *placed) Bytes() int64 { return p.from.Bytes() + rowBytes(p.canvas) }
+
+// Opaque implements Rows.
 func (p *placed) Opaque() bool {
 	return p.ground[3] == 0xff && (p.over || p.from.Opaque())
 }
 
+// Next implements Rows.
 func (p *placed) Next() ([]uint8, error) {
 	if p.y == p.canvas.Y {
 		return nil, io.EOF

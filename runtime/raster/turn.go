@@ -86,10 +86,16 @@ type turned struct {
 	at   int         // the first of them
 }
 
+// Size implements Rows.
 func (t *turned) Size() image.Point { return t.size }
-func (t *turned) Opaque() bool      { return t.from.Opaque() }
-func (t *turned) Bytes() int64      { return t.bytes }
 
+// Opaque implements Rows.
+func (t *turned) Opaque() bool { return t.from.Opaque() }
+
+// Bytes implements Rows.
+func (t *turned) Bytes() int64 { return t.bytes }
+
+// Next implements Rows.
 func (t *turned) Next() ([]uint8, error) {
 	if t.m == nil {
 		if err := t.open(); err != nil {
