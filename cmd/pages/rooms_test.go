@@ -32,8 +32,9 @@ var mayImport = map[string][]string{
 	"runtime/intl":            {"runtime/engine", "runtime/intl/cldr"},
 	"runtime/intl/cldr":       nil,
 	"runtime/intl/cldr/gen":   nil,
-	"runtime/binding":         {"runtime/engine"},
+	"runtime/binding":         {"runtime/engine", "runtime/raster"},
 	"runtime/node":            {"runtime/engine"},
+	"runtime/raster":          nil,
 	"runtime/wasm":            {"runtime/engine", "runtime/wasm/rewrite"},
 	"runtime/wasm/rewrite":    nil,
 	"runtime":                 {"runtime/engine", "runtime/expression", "runtime/web", "runtime/binding", "runtime/node", "runtime/wasm"},
@@ -61,7 +62,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
+		"manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/engine", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
 	},
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // cli is one run of the command: the process around it and the global flags.
@@ -25,14 +27,15 @@ type cli struct {
 	color    string
 	quiet    bool
 	verbose  bool
-	typed    map[string]bool   // the flags of the command line, not those of the environment
-	set      map[string]string // the variables of those of the environment, by the flags
-	entered  bool              // a command's own code was reached: errors are no longer about usage
+	typed    map[string]bool    // the flags of the command line, not those of the environment
+	set      map[string]string  // the variables of those of the environment, by the flags
+	entered  bool               // a command's own code was reached: errors are no longer about usage
+	memory   *engine.HostMemory // that all sites have in common; nil for one each
 }
 
 // run runs the command and returns the exit code.
 func run(ctx context.Context, args []string, e env) int {
-	c := &cli{env: e, out: &output{Writer: e.stdout}}
+	c := &cli{env: e, out: &output{Writer: e.stdout}, memory: engine.NewHostMemory(0)}
 	c.stdout = c.out
 	root := c.newRoot()
 	root.SetArgs(args)

@@ -1,5 +1,7 @@
 package binding
 
+import "time"
+
 // This file holds the choices about storage, images and assets that the
 // platform document (section 2.9 declares the bindings) leaves open. Each may
 // change without a change of the API.
@@ -11,7 +13,11 @@ package binding
 // Images. The service is taken to be Cloudflare Images. SVG, AVIF and HEIC are
 // not transformed, animations become stills, AVIF is not written; text() and
 // hosted images are refused. An option that is not known has no effect, and the
-// log says so.
+// log says so. The service does not count its work as the Worker's CPU time, and
+// neither is it here: an image may take 30 s of CPU time of its own, and ends with code 9522 (there,
+// "the image exceeded the processing limit"). What an image will hold is known from its
+// header; all sites of a process share 256 MB, of which one image may take seven eighths.
+// More is code 9413, as too many pixels are.
 //
 // Assets. A Worker reaches every file of its site: the members gate guards
 // requests from outside.
@@ -33,7 +39,20 @@ const (
 	defaultImageBytes    = 70 << 20
 	defaultImagePixels   = 100_000_000
 	defaultImageParallel = 2
-	// largeImage is the bytes of pixels over which images are worked on one at a
-	// time: a hundred million pixels are 400 MB, of 16 bits a channel 800 MB.
-	largeImage = 128 << 20
+	defaultImageTime     = 30 * time.Second
+	// largeImage is the bytes that an image holds over which a site's images are worked on
+	// one at a time.
+	largeImage = 32 << 20
+	// wholePNG is the bytes of pixels up to which a PNG is decoded whole; a larger one is
+	// read row by row, as RGBA with 8 bits a colour.
+	wholePNG = 16 << 20
+	// wholeOutput is the bytes of pixels up to which an encoder is given all of them.
+	wholeOutput = 16 << 20
+	// outputLeast is room for what an outcome holds beside its pixels.
+	outputLeast = 1 << 20
+	// What the WebP encoder holds beside the image, measured with noise: bytes a pixel,
+	// those of one that may have an alpha, and what a small image takes.
+	webpEncoderBytes = 28
+	webpAlphaBytes   = 58
+	webpEncoderLeast = 4 << 20
 )

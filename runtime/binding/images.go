@@ -5,13 +5,10 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/color"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
-	"io"
+	"slices"
+	"time"
 
-	"golang.org/x/image/webp"
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // Codes of the images binding, as Cloudflare Images numbers them.
@@ -21,11 +18,13 @@ const (
 	codeNotAnImage       = 9412
 	codeImageArea        = 9413
 	codeImageUnsupported = 9520
+	codeImageTime        = 9522
 	codeImageInternal    = 9523
 )
 
 // Images reads and transforms images. It is safe for concurrent use; what is
-// over ImagesOptions.Parallel waits, and large images wait for each other.
+// over ImagesOptions.Parallel waits, what is over ImagesOptions.Memory too, and large
+// images wait for each other.
 type Images struct {
 	o     ImagesOptions
 	slots chan struct{}
@@ -37,6 +36,11 @@ type ImagesOptions struct {
 	MaxBytes  int   // of an encoded image; 0 means 70 MiB
 	MaxPixels int64 // of an image read or made; 0 means 100 million
 	Parallel  int   // images worked on at once; 0 means 2
+	// Time is how long one image may be worked on, as engine.WorkTime counts; 0 means 30 s.
+	Time time.Duration
+	// Memory is what pixels may take, together with those of other sites; nil means one of
+	// its own.
+	Memory *engine.HostMemory
 }
 
 // NewImages returns an images binding.
@@ -49,6 +53,12 @@ func NewImages(o ImagesOptions) *Images {
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = defaultImageParallel
+	}
+	if o.Time <= 0 {
+		o.Time = defaultImageTime
+	}
+	if o.Memory == nil {
+		o.Memory = engine.NewHostMemory(0)
 	}
 	return &Images{o: o, slots: make(chan struct{}, o.Parallel), large: make(chan struct{}, 1)}
 }
@@ -105,19 +115,6 @@ const (
 	formatSVG  = "image/svg+xml"
 )
 
-// codec is how one format is read.
-type codec struct {
-	config func(io.Reader) (image.Config, error)
-	decode func(io.Reader) (image.Image, error)
-}
-
-var codecs = map[string]codec{
-	formatJPEG: {jpeg.DecodeConfig, jpeg.Decode},
-	formatPNG:  {png.DecodeConfig, png.Decode},
-	formatGIF:  {gif.DecodeConfig, gif.Decode},
-	formatWebP: {webp.DecodeConfig, webp.Decode},
-}
-
 // sniff is the media type of an image by its first bytes, "" when it is none.
 func sniff(data []byte) string {
 	switch {
@@ -148,97 +145,41 @@ func isSVG(data []byte) bool {
 	return bytes.HasPrefix(head, []byte("<")) && bytes.Contains(head, []byte("<svg"))
 }
 
-// config reads the dimensions of the image in data and holds them to the limits.
-func (i *Images) config(data []byte) (string, image.Config, *ImagesError) {
-	if len(data) > i.o.MaxBytes {
-		return "", image.Config{}, imageError(codeImageTooBig, "The image is %d bytes, over the limit of %d", len(data), i.o.MaxBytes)
+// enter waits for a slot and for room for so many bytes, and behind another large image
+// of the site where they are many; leave gives back what it took. More than one image
+// may take is refused at once.
+func (i *Images) enter(ctx context.Context, bytes int64) (leave func(), err error) {
+	if most := i.mostBytes(); bytes > most {
+		return nil, imageError(codeImageArea, "The image takes %d MB of memory to work on, over the limit of %d MB; "+
+			"make it smaller before, ask for a smaller one, or store it neither interlaced nor progressive", bytes>>20+1, most>>20)
 	}
-	format := sniff(data)
-	switch format {
-	case "":
-		return "", image.Config{}, imageError(codeNotAnImage, "The input is not an image")
-	case formatSVG:
-		return format, image.Config{}, nil
-	case formatAVIF, formatHEIC:
-		return "", image.Config{}, imageError(codeImageUnsupported, "Reading %s is not supported by this runtime", format)
-	}
-	config, err := codecs[format].config(bytes.NewReader(data))
-	if err != nil {
-		return "", image.Config{}, imageError(codeNotAnImage, "The image cannot be read: %v", err)
-	}
-	if area := int64(config.Width) * int64(config.Height); area > i.o.MaxPixels {
-		return "", image.Config{}, imageError(codeImageArea, "The image has %d pixels, over the limit of %d", area, i.o.MaxPixels)
-	}
-	return format, config, nil
-}
-
-// decode reads the first frame of the image in data, upright. It also reports
-// whether there are more.
-func (i *Images) decode(data []byte) (image.Image, bool, *ImagesError) {
-	format, _, refusal := i.config(data)
-	if refusal != nil {
-		return nil, false, refusal
-	}
-	more := animated(format, data)
-	switch {
-	case format == formatSVG:
-		return nil, false, imageError(codeImageUnsupported, "Transforming image/svg+xml is not supported by this runtime")
-	case format == formatWebP && more:
-		return nil, false, imageError(codeImageUnsupported, "Transforming an animated image/webp is not supported by this runtime")
-	}
-	m, err := codecs[format].decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, false, imageError(codeNotAnImage, "The image cannot be read: %v", err)
-	}
-	if format == formatJPEG {
-		m = upright(m, orientation(data))
-	}
-	return m, more, nil
-}
-
-// enter waits for a slot, and for the end of another large image when the inputs
-// make one; leave gives back what it took.
-func (i *Images) enter(ctx context.Context, inputs [][]byte) (leave func(), err error) {
-	if i.decoded(inputs) <= largeImage {
-		if err := take(ctx, i.slots); err != nil {
-			return nil, err
+	var taken []func()
+	leave = func() {
+		for _, back := range slices.Backward(taken) {
+			back()
 		}
-		return func() { <-i.slots }, nil
 	}
-	if err := take(ctx, i.large); err != nil {
+	lanes := []chan struct{}{i.slots}
+	if bytes > largeImage {
+		lanes = []chan struct{}{i.large, i.slots}
+	}
+	for _, lane := range lanes {
+		select {
+		case lane <- struct{}{}:
+			taken = append(taken, func() { <-lane })
+		case <-ctx.Done():
+			leave()
+			return nil, ctx.Err()
+		}
+	}
+	release, err := i.o.Memory.Reserve(ctx, bytes)
+	if err != nil {
+		leave()
 		return nil, err
 	}
-	if err := take(ctx, i.slots); err != nil {
-		<-i.large
-		return nil, err
-	}
-	return func() { <-i.slots; <-i.large }, nil
+	taken = append(taken, release)
+	return leave, nil
 }
 
-func take(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// decoded is how many bytes the inputs are as pixels. Those that will be refused
-// count for nothing.
-func (i *Images) decoded(inputs [][]byte) int64 {
-	var sum int64
-	for _, data := range inputs {
-		_, config, err := i.config(data)
-		if err != nil {
-			continue
-		}
-		depth := int64(4)
-		switch config.ColorModel {
-		case color.RGBA64Model, color.NRGBA64Model, color.Gray16Model:
-			depth = 8
-		}
-		sum += depth * int64(config.Width) * int64(config.Height)
-	}
-	return sum
-}
+// mostBytes is the most that one image may take: an eighth of all stays for small ones.
+func (i *Images) mostBytes() int64 { return i.o.Memory.Total() / 8 * 7 }

@@ -1,11 +1,17 @@
 package binding
 
+import (
+	"encoding/binary"
+	"image"
+)
+
 // animated reports whether an image has more than one frame, of which only the
 // first can be worked on.
 func animated(format string, data []byte) bool {
 	switch format {
 	case formatGIF:
-		return gifFrames(data) > 1
+		_, frames := gifFrames(data)
+		return frames > 1
 	case formatWebP:
 		// An extended header whose animation bit is set (WebP container
 		// specification, "VP8X").
@@ -14,27 +20,28 @@ func animated(format string, data []byte) bool {
 	return false
 }
 
-// gifFrames counts the images of a GIF up to two, going from block to block
-// (GIF89a, sections 18 to 27).
-func gifFrames(data []byte) int {
+// gifFrames counts the images of a GIF up to two, going from block to block (GIF89a,
+// sections 18 to 27), and tells the size of the first.
+func gifFrames(data []byte) (first image.Point, frames int) {
 	if len(data) < 13 {
-		return 0
+		return image.Point{}, 0
 	}
 	rest := skip(data, 13+colorTable(data[10]))
-	for frames := 0; ; {
+	for {
 		if len(rest) == 0 {
-			return frames
+			return first, frames
 		}
 		switch rest[0] {
 		case 0x21: // an extension: its label, then sub-blocks
 			rest = skipBlocks(skip(rest, 2))
 		case 0x2c: // an image: descriptor, color table, code size, sub-blocks
 			if frames++; frames > 1 || len(rest) < 10 {
-				return frames
+				return first, frames
 			}
+			first = image.Pt(int(binary.LittleEndian.Uint16(rest[5:])), int(binary.LittleEndian.Uint16(rest[7:])))
 			rest = skipBlocks(skip(rest, 11+colorTable(rest[9])))
 		default:
-			return frames
+			return first, frames
 		}
 	}
 }

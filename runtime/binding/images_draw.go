@@ -4,52 +4,58 @@ import (
 	"encoding/json"
 	"image"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/raster"
 )
 
-// draw puts another image on top of m.
-func (w *work) draw(m image.Image, d *imageDraw, depth int) (image.Image, *ImagesError) {
+// draw puts another image on top of p.
+func (w *work) draw(p picture, d *imageDraw, depth int) (picture, *ImagesError) {
 	var o drawing
 	warnings, err := parseOptions(d.Options, "draw", &o, "opacity", "repeat", "composite", "top", "right", "bottom", "left")
 	if err != nil {
-		return nil, err
+		return picture{}, err
 	}
 	w.warnings = append(w.warnings, warnings...)
 	if !slices.Contains(composites, o.Composite) {
-		return nil, imageError(codeImageOptions, "composite %q is none of %q", o.Composite, composites[1:])
+		return picture{}, imageError(codeImageOptions, "composite %q is none of %q", o.Composite, composites[1:])
 	}
 	top, err := w.run(d.Plan, depth+1)
 	if err != nil {
-		return nil, err
+		return picture{}, err
 	}
-	return composed(pixels(m), o.layer(pixels(top), m.Bounds().Size()), porterDuff[o.Composite]), nil
+	return picture{rows: o.over(p.upright(), top.upright(), porterDuff[o.Composite])}, nil
 }
 
-// layer is the drawn image at its place on a transparent canvas.
-func (o *drawing) layer(m *image.RGBA, canvas image.Point) *image.RGBA {
-	at := image.Pt(
-		edge(o.Left, o.Right, m.Rect.Dx(), canvas.X),
-		edge(o.Top, o.Bottom, m.Rect.Dy(), canvas.Y),
-	)
+// over is lower with the drawn image at its place.
+func (o *drawing) over(lower, drawn raster.Rows, share weights) raster.Rows {
+	canvas, size := lower.Size(), drawn.Size()
+	at := image.Pt(edge(o.Left, o.Right, size.X, canvas.X), edge(o.Top, o.Bottom, size.Y, canvas.Y))
 	alongX, alongY := o.repeats()
 	opacity := 256
 	if o.Opacity != nil {
 		opacity = int(256 * min(max(*o.Opacity, 0), 1))
 	}
-	out := image.NewRGBA(image.Rectangle{Max: canvas})
-	for y := range canvas.Y {
-		sy, ok := within(y-at.Y, m.Rect.Dy(), alongY)
-		for x := 0; ok && x < canvas.X; x++ {
-			sx, ok := within(x-at.X, m.Rect.Dx(), alongX)
-			if !ok {
-				continue
-			}
-			from, to := m.Pix[m.PixOffset(sx, sy):], out.Pix[out.PixOffset(x, y):]
-			for c := range 4 {
-				to[c] = uint8(int(from[c]) * opacity >> 8) // opacity is at most 256
+	var m *image.RGBA
+	stage := raster.EachOptions{Bytes: drawn.Bytes() + raster.CollectBytes(size)}
+	return raster.Each(lower, stage, func(y int, row []uint8) (err error) {
+		if m == nil {
+			if m, err = raster.Collect(drawn); err != nil {
+				return err
 			}
 		}
-	}
-	return out
+		sy, within := place(y-at.Y, size.Y, alongY)
+		for x := range canvas.X {
+			var pixel [4]uint8
+			if sx, ok := place(x-at.X, size.X, alongX); ok && within {
+				from := m.Pix[m.PixOffset(sx, sy):]
+				for c := range pixel {
+					pixel[c] = uint8(int(from[c]) * opacity >> 8) // opacity is at most 256
+				}
+			}
+			compose(row[x*4:x*4+4], pixel, share)
+		}
+		return nil
+	})
 }
 
 // edge is where a drawn image begins: so far from the near edge, or from the far
@@ -75,8 +81,8 @@ func (o *drawing) repeats() (alongX, alongY bool) {
 	return axis == "x", axis == "y"
 }
 
-// within is the place v has in an image of that size, repeated or not.
-func within(v, size int, repeat bool) (int, bool) {
+// place is the place v has in an image of that size, repeated or not.
+func place(v, size int, repeat bool) (int, bool) {
 	if repeat {
 		return ((v % size) + size) % size, true
 	}
@@ -97,14 +103,10 @@ var porterDuff = map[string]weights{
 	"lighter": func(_, _ int) (int, int) { return 255, 255 },
 }
 
-// composed is the drawn image on the lower one, which has the same size.
-func composed(lower, drawn *image.RGBA, share weights) *image.RGBA {
-	out := image.NewRGBA(lower.Rect)
-	for i := 0; i+3 < len(out.Pix); i += 4 {
-		fd, fl := share(int(drawn.Pix[i+3]), int(lower.Pix[i+3]))
-		for c := i; c < i+4; c++ {
-			out.Pix[c] = uint8(min(255, (int(drawn.Pix[c])*fd+int(lower.Pix[c])*fl+127)/255)) // held to a byte
-		}
+// compose puts a drawn colour on the lower one.
+func compose(lower []uint8, drawn [4]uint8, share weights) {
+	fd, fl := share(int(drawn[3]), int(lower[3]))
+	for c := range drawn {
+		lower[c] = uint8(min(255, (int(drawn[c])*fd+int(lower[c])*fl+127)/255)) // held to a byte
 	}
-	return out
 }

@@ -7,76 +7,246 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"io"
+	"runtime"
 
 	"github.com/deepteams/webp"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/raster"
 )
 
 // maxWebP is the longest side of a WebP image.
 const maxWebP = 16383
 
-// encode writes m in the form that o asks for.
-func encode(m image.Image, o imageOutput) (imageResult, *ImagesError) {
+// encoding is an image about to be written.
+type encoding struct {
+	rows    raster.Rows
+	format  string
+	quality int
+	images  *Images
+}
+
+// newEncoding writes p in the form that o asks for.
+func newEncoding(p picture, o imageOutput, images *Images) (*encoding, *ImagesError) {
 	quality, refusal := o.quality()
 	if refusal != nil {
-		return imageResult{}, refusal
+		return nil, refusal
 	}
 	if o.Background != "" {
 		ground, ok := parseColor(o.Background)
 		if !ok {
-			return imageResult{}, imageError(codeImageOptions, "background %q is not a color", o.Background)
+			return nil, imageError(codeImageOptions, "background %q is not a color", o.Background)
 		}
-		m = over(m, ground)
+		p.rows = raster.Over(p.rows, ground)
 	}
-	var (
-		b   bytes.Buffer
-		err error
-	)
+	e := &encoding{rows: p.upright(), format: o.Format, quality: quality, images: images}
 	switch o.Format {
 	case formatJPEG:
-		if !opaque(m) {
-			m = over(m, color.White)
+		if !e.rows.Opaque() {
+			e.rows = raster.Over(e.rows, color.NRGBA{255, 255, 255, 255})
 		}
-		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: quality})
-	case formatPNG:
-		err = png.Encode(&b, m)
-	case formatGIF:
-		err = gif.Encode(&b, m, nil)
 	case formatWebP:
-		if size := m.Bounds().Size(); max(size.X, size.Y) > maxWebP {
-			return imageResult{}, imageError(codeImageOptions, "a side of %d pixels is over the %d that image/webp allows", max(size.X, size.Y), maxWebP)
+		if size := e.rows.Size(); max(size.X, size.Y) > maxWebP {
+			return nil, imageError(codeImageOptions, "a side of %d pixels is over the %d that image/webp allows", max(size.X, size.Y), maxWebP)
 		}
-		options := webp.DefaultOptions()
-		options.Quality = float32(quality)
-		err = webp.Encode(&b, m, options)
 	case "rgb", "rgba":
-		return imageResult{Data: raw(m, o.Format == "rgba"), Type: "application/octet-stream"}, nil
+		if size := e.rows.Size(); int64(size.X)*int64(size.Y)*int64(len(o.Format)) > int64(images.o.MaxBytes) {
+			return nil, tooLong(images.o.MaxBytes)
+		}
+	case formatPNG, formatGIF:
 	default:
-		return imageResult{}, imageError(codeImageUnsupported,
+		return nil, imageError(codeImageUnsupported,
 			"Writing %q is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif", o.Format)
 	}
-	if err != nil {
-		return imageResult{}, imageError(codeImageInternal, "The image could not be encoded: %v", err)
+	return e, nil
+}
+
+// bytes is the most that the encoding holds, from the first byte decoded to the last
+// written.
+func (e *encoding) bytes() int64 {
+	size := e.rows.Size()
+	area, held := int64(size.X)*int64(size.Y), e.rows.Bytes()
+	if _, whole := e.rows.(*raster.Decoded); !whole && e.format == formatJPEG {
+		held += raster.JPEGBytes(size)
+	} else if !whole && e.collects() {
+		held += raster.CollectBytes(size)
 	}
-	return imageResult{Data: b.Bytes(), Type: o.Format}, nil
+	switch e.format {
+	case formatGIF:
+		held += area
+	case formatWebP:
+		each := int64(webpAlphaBytes)
+		if e.rows.Opaque() {
+			each = webpEncoderBytes
+		}
+		held += each*area + webpEncoderLeast
+	}
+	// The outcome is in pieces first, and in one at the end, when the pixels are gone.
+	return max(held+e.expected(), 2*e.expected())
 }
 
-func opaque(m image.Image) bool {
-	known, ok := m.(interface{ Opaque() bool })
-	return ok && known.Opaque()
+// expected is how many bytes the outcome has at most, as a rule.
+func (e *encoding) expected() int64 {
+	size := e.rows.Size()
+	area := int64(size.X) * int64(size.Y)
+	each, halves := int64(4), int64(1)
+	switch {
+	case e.format == formatJPEG && e.quality <= 90:
+		halves = 2 // a byte for two pixels
+		each = 1
+	case e.format == formatJPEG, e.format == formatGIF:
+		each = 2
+	case e.format == formatWebP:
+		each = 1
+	case e.format == "rgb":
+		each = 3
+	}
+	return min(each*area/halves+outputLeast, int64(e.images.o.MaxBytes))
 }
 
-// raw is the bytes of the pixels, row by row, without padding.
-func raw(m image.Image, alpha bool) []byte {
+// collects reports whether the encoder is given all pixels at once: WebP needs them, and
+// few are faster so.
+func (e *encoding) collects() bool {
+	return e.format == formatWebP || raster.CollectBytes(e.rows.Size()) <= wholeOutput
+}
+
+// encode does it. check is asked from row to row. The error is a refusal or that of an
+// encoder.
+func (e *encoding) encode(check func() error) (imageResult, error) {
+	out := &outcome{memory: e.images.o.Memory, room: e.expected(), most: e.images.o.MaxBytes}
+	defer out.release()
+	contentType := e.format
+	var err error
+	switch whole, ok := e.rows.(*raster.Decoded); {
+	case ok:
+		var m image.Image
+		if m, err = whole.Image(); err == nil {
+			contentType, err = e.write(out, m, check)
+		}
+	case e.format == formatJPEG:
+		err = raster.EncodeJPEG(checkedWriter{out, check}, raster.Check(e.rows, check), e.quality)
+	case e.collects():
+		var m image.Image
+		if m, err = raster.Collect(raster.Check(e.rows, check)); err == nil {
+			contentType, err = e.write(out, m, check)
+		}
+	default:
+		err = raster.Scanned(raster.Check(e.rows, check), func(m image.Image) (err error) {
+			contentType, err = e.write(out, m, check)
+			return err
+		})
+	}
+	e.rows = nil
+	if err != nil {
+		return imageResult{}, err
+	}
+	if out.size > largeImage/2 {
+		runtime.GC() // of the pixels, before there is a second copy
+	}
+	return imageResult{Data: out.joined(), Type: contentType}, nil
+}
+
+// write has an encoder write m, and tells the media type.
+func (e *encoding) write(out io.Writer, m image.Image, check func() error) (string, error) {
+	out = checkedWriter{out, check}
+	switch e.format {
+	case formatJPEG:
+		return e.format, jpeg.Encode(out, m, &jpeg.Options{Quality: e.quality})
+	case formatPNG:
+		return e.format, png.Encode(out, m)
+	case formatGIF:
+		return e.format, gif.Encode(out, m, nil)
+	case formatWebP:
+		options := webp.DefaultOptions()
+		options.Quality = float32(e.quality)
+		return e.format, webp.Encode(out, m, options)
+	}
+	return "application/octet-stream", raw(out, m, e.format == "rgba")
+}
+
+// raw writes the bytes of the pixels, row by row, without padding.
+func raw(w io.Writer, m image.Image, alpha bool) error {
 	bounds := m.Bounds()
-	out := make([]byte, 0, bounds.Dx()*bounds.Dy()*4)
+	var row []byte
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		row = row[:0]
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
 			c, _ := color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA)
-			out = append(out, c.R, c.G, c.B)
+			row = append(row, c.R, c.G, c.B)
 			if alpha {
-				out = append(out, c.A)
+				row = append(row, c.A)
 			}
 		}
+		if _, err := w.Write(row); err != nil {
+			return err
+		}
 	}
-	return out
+	return nil
 }
+
+// checkedWriter asks check before each write: how an encoder is made to stop.
+type checkedWriter struct {
+	io.Writer
+	check func() error
+}
+
+func (w checkedWriter) Write(p []byte) (int, error) {
+	if err := w.check(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(p)
+}
+
+// outcome is what was written, in pieces, so that it is not copied as it grows.
+type outcome struct {
+	all    [][]byte
+	size   int64
+	most   int
+	room   int64 // that was reserved, twice: for the pieces, and for all in one
+	memory *engine.HostMemory
+	more   []func() // give back what was reserved beyond that
+}
+
+// outputPiece is how long a piece of it is.
+const outputPiece = 256 << 10
+
+// Write implements io.Writer. More than the most is refused, and what there is no memory
+// for.
+func (p *outcome) Write(b []byte) (int, error) {
+	if p.size += int64(len(b)); p.size > int64(p.most) {
+		return 0, tooLong(p.most)
+	}
+	for p.size > p.room {
+		back, ok := p.memory.TryReserve(8 * outputPiece)
+		if !ok {
+			return 0, imageError(codeImageArea, "The image made is over %d MB, and there is no memory for more of it; ask for a smaller one, for less quality, or later", p.room>>20)
+		}
+		p.more = append(p.more, back)
+		p.room += 4 * outputPiece
+	}
+	for rest := b; len(rest) > 0; {
+		last := len(p.all) - 1
+		if last < 0 || len(p.all[last]) == cap(p.all[last]) {
+			p.all = append(p.all, make([]byte, 0, outputPiece))
+			continue
+		}
+		n := min(len(rest), cap(p.all[last])-len(p.all[last]))
+		p.all[last], rest = append(p.all[last], rest[:n]...), rest[n:]
+	}
+	return len(b), nil
+}
+
+// tooLong is a refusal of what is over the bytes that an image may have.
+func tooLong(most int) *ImagesError {
+	return imageError(codeImageTooBig, "The image made is over the limit of %d bytes; ask for a smaller one or for less quality", most)
+}
+
+func (p *outcome) release() {
+	for _, back := range p.more {
+		back()
+	}
+}
+
+// joined is all of it.
+func (p *outcome) joined() []byte { return bytes.Join(p.all, nil) }

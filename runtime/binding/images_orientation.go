@@ -3,7 +3,8 @@ package binding
 import (
 	"bytes"
 	"encoding/binary"
-	"image"
+
+	"github.com/pages-toolchain/pages/runtime/raster"
 )
 
 // orientation is the EXIF orientation of a JPEG, 1 to 8; 1 when it has none
@@ -51,23 +52,16 @@ func tiffOrientation(tiff []byte) int {
 	return 1
 }
 
-// upright undoes an EXIF orientation.
-func upright(m image.Image, orientation int) image.Image {
-	switch orientation {
-	case 2:
-		return flipped(pixels(m), true, false)
-	case 3:
-		return rotated(pixels(m), 180)
-	case 4:
-		return flipped(pixels(m), false, true)
-	case 5:
-		return rotated(flipped(pixels(m), true, false), 270)
-	case 6:
-		return rotated(pixels(m), 90)
-	case 7:
-		return rotated(flipped(pixels(m), true, false), 90)
-	case 8:
-		return rotated(pixels(m), 270)
-	}
-	return m
+// turns undo an EXIF orientation.
+var turns = [9]raster.Turn{
+	2: {FlipX: true},
+	3: {FlipX: true, FlipY: true},
+	4: {FlipY: true},
+	5: {Swap: true},
+	6: clockwise,
+	7: {Swap: true, FlipX: true, FlipY: true},
+	8: {Swap: true, FlipY: true},
 }
+
+// clockwise is a quarter of a turn.
+var clockwise = raster.Turn{Swap: true, FlipX: true}

@@ -321,9 +321,9 @@ func TestImagesWebP(t *testing.T) {
 					m.SetNRGBA(x, y, c)
 				}
 			}
-			result, refusal := encode(m, imageOutput{Format: formatWebP, Quality: json.RawMessage("95")})
-			if refusal != nil {
-				t.Fatal(refusal)
+			result, err := NewImages(ImagesOptions{}).transform(t.Context(), [][]byte{pngOf(t, m)}, imagePlan{}, imageOutput{Format: formatWebP, Quality: json.RawMessage("95")})
+			if err != nil {
+				t.Fatal(err)
 			}
 			got, err := webp.Decode(bytes.NewReader(result.Data))
 			if err != nil || got.Bounds().Size() != size {
@@ -543,7 +543,7 @@ func FuzzAVIFSize(f *testing.F) {
 func FuzzGIFFrames(f *testing.F) {
 	f.Add([]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if n := gifFrames(data); n < 0 || n > 2 {
+		if _, n := gifFrames(data); n < 0 || n > 2 {
 			t.Errorf("%d frames", n)
 		}
 	})

@@ -3,12 +3,15 @@ package binding
 import (
 	"cmp"
 	"context"
+	"errors"
 	"image"
 	"image/color"
-	"image/draw"
 	"math"
+	"runtime/debug"
+	"time"
 
-	xdraw "golang.org/x/image/draw"
+	"github.com/pages-toolchain/pages/runtime/engine"
+	"github.com/pages-toolchain/pages/runtime/raster"
 )
 
 // imageResult is an encoded image.
@@ -21,27 +24,32 @@ type imageResult struct {
 // maxDepth is how deep images may be drawn into images.
 const maxDepth = 8
 
-// transform carries out plan on the encoded inputs and encodes the outcome. A
+// transform carries out plan on the encoded inputs and encodes the outcome. What it will
+// hold is known before anything is decoded, and it waits until there is room for it. A
 // panic of a codec is a refusal of the image that caused it.
 func (i *Images) transform(ctx context.Context, inputs [][]byte, plan imagePlan, o imageOutput) (result imageResult, err error) {
-	leave, err := i.enter(ctx, inputs)
-	if err != nil {
-		return imageResult{}, err
-	}
-	defer leave()
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = imageResult{}, imageError(codeImageInternal, "The image could not be processed: %v", p)
 		}
 	}()
-	w := work{images: i, ctx: ctx, inputs: inputs, still: o.Anim != nil && !*o.Anim}
-	m, refusal := w.run(plan, 0)
-	if refusal != nil {
-		return imageResult{}, w.reason(refusal)
+	w := work{images: i, ctx: ctx, inputs: inputs, still: o.Anim != nil && !*o.Anim, left: i.o.Time}
+	p, refusal := w.build(plan)
+	if refusal == errStopped {
+		return imageResult{}, w.stopped
 	}
-	result, refusal = encode(m, o)
 	if refusal != nil {
 		return imageResult{}, refusal
+	}
+	out, refusal := newEncoding(p, o, i)
+	if refusal != nil {
+		return imageResult{}, refusal
+	}
+	if err := w.spend(out.bytes(), func() (err error) {
+		result, err = out.encode(w.check)
+		return err
+	}); err != nil {
+		return imageResult{}, err
 	}
 	result.Warnings = append(w.warnings, result.Warnings...)
 	return result, nil
@@ -54,114 +62,160 @@ type work struct {
 	inputs   [][]byte
 	still    bool // no animation is wanted
 	warnings []string
+
+	left    time.Duration        // that may still be worked
+	used    func() time.Duration // by the work at hand
+	stopped error                // why an image could not be read for its border
+	inners  []image.Rectangle
+	found   int // of inners, those that the plan has come to
 }
 
-// reason is the end of the context when that is why work stopped.
-func (w *work) reason(refusal *ImagesError) error {
+var (
+	// errAgain says that a border was found by reading the rows: they are to be built anew.
+	errAgain = imageError(codeImageInternal, "The border of the image is known now")
+	// errStopped says that work stopped with w.stopped.
+	errStopped = imageError(codeImageInternal, "The work on the image stopped")
+)
+
+// check is why the work at hand is to stop, if it is.
+func (w *work) check() error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	return refusal
+	if w.used() > w.left {
+		return imageError(codeImageTime, "The image takes more than the %v of work that one may take; make it smaller before, or ask for less", w.images.o.Time)
+	}
+	return nil
 }
 
-func (w *work) run(plan imagePlan, depth int) (image.Image, *ImagesError) {
-	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
-		return nil, imageError(codeImageOptions, "the images drawn into each other are nested too deep")
-	}
-	m, more, err := w.images.decode(w.inputs[plan.Input])
+// spend does work that holds so many bytes, when its turn comes, for as long as is left.
+func (w *work) spend(bytes int64, do func() error) error {
+	leave, err := w.images.enter(w.ctx, bytes)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	defer leave()
+	if bytes > largeImage {
+		// Freed pixels would stay with the process until it made as many again.
+		defer debug.FreeOSMemory()
+	}
+	used, stop := engine.WorkTime()
+	defer stop()
+	w.used = used
+	err = do()
+	if err != nil {
+		if ended := w.check(); ended != nil {
+			return ended // whatever a decoder made of it
+		}
+	}
+	w.left -= used()
+	if refusal, ok := errors.AsType[*ImagesError](err); ok {
+		return refusal
+	}
+	if err != nil {
+		return imageError(codeImageInternal, "The image could not be encoded: %v", err)
+	}
+	return nil
+}
+
+// build makes the rows of the outcome of a plan. Nothing is decoded but for borders that
+// are to be cut off.
+func (w *work) build(plan imagePlan) (picture, *ImagesError) {
+	for {
+		w.warnings, w.found = nil, 0
+		p, err := w.run(plan, 0)
+		if err != errAgain {
+			return p, err
+		}
+	}
+}
+
+func (w *work) run(plan imagePlan, depth int) (picture, *ImagesError) {
+	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
+		return picture{}, imageError(codeImageOptions, "the images drawn into each other are nested too deep")
+	}
+	p, more, err := w.images.open(w.inputs[plan.Input], w.check)
+	if err != nil {
+		return picture{}, err
 	}
 	if more && !w.still {
 		w.warnings = append(w.warnings, "only the first frame of the animation is used; set anim: false to say that this is meant")
 	}
 	for _, step := range plan.Steps {
-		if w.ctx.Err() != nil {
-			return nil, imageError(codeImageInternal, "The request has ended")
-		}
 		if step.Draw == nil {
-			m, err = w.transform(m, step)
+			p, err = w.transform(p, step)
 		} else {
-			m, err = w.draw(m, step.Draw, depth)
+			p, err = w.draw(p, step.Draw, depth)
 		}
 		if err != nil {
-			return nil, err
+			return picture{}, err
 		}
 	}
-	return m, nil
+	return p, nil
 }
 
 // transform applies one step: cut, turn, scale, colour, blur, sharpen, ground,
 // border.
 // Width and height are those after the turn, and a flip comes before it.
-func (w *work) transform(m image.Image, step imageStep) (image.Image, *ImagesError) {
+func (w *work) transform(p picture, step imageStep) (picture, *ImagesError) {
 	t, warnings, err := parseTransform(step.Transform)
 	if err != nil {
-		return nil, err
+		return picture{}, err
 	}
 	w.warnings = append(w.warnings, warnings...)
-	if m, err = t.Trim.cut(m); err != nil {
-		return nil, err
+	if p, err = w.cut(p, t.Trim); err != nil {
+		return picture{}, err
 	}
 	if t.Flip != "" {
-		m = flipped(pixels(m), t.Flip != "v", t.Flip != "h")
+		p.turn = p.turn.Then(raster.Turn{FlipX: t.Flip != "v", FlipY: t.Flip != "h"})
 	}
-	if t.Rotate != 0 {
-		m = rotated(pixels(m), int(t.Rotate))
+	for range int(t.Rotate) / 90 {
+		p.turn = p.turn.Then(clockwise)
 	}
-	if m, err = w.resize(m, t); err != nil {
-		return nil, err
+	if p, err = w.resize(p, t); err != nil {
+		return picture{}, err
 	}
 	if all := t.adjustments(); len(all) > 0 {
-		m = adjusted(pixels(m), all)
+		p.rows = adjusted(p.rows, all)
 	}
 	if t.Blur > 0 {
-		m = blurred(pixels(m), length(t.Blur/2))
+		p = picture{rows: raster.Blur(p.upright(), length(t.Blur/2))}
 	}
 	if t.Sharpen > 0 {
-		m = sharpened(pixels(m), t.Sharpen*sharpenStep)
+		p = picture{rows: raster.Sharpen(p.upright(), t.Sharpen*sharpenStep)}
 	}
 	if t.Background != "" {
 		ground, ok := parseColor(t.Background)
 		if !ok {
-			return nil, imageError(codeImageOptions, "background %q is not a color", t.Background)
+			return picture{}, imageError(codeImageOptions, "background %q is not a color", t.Background)
 		}
-		m = over(m, ground)
+		p.rows = raster.Over(p.rows, ground)
 	}
 	if t.Border != nil {
-		return w.frame(m, t.Border)
+		return w.frame(p, t.Border)
 	}
-	return m, nil
+	return p, nil
 }
 
-// resize scales m and places it as fit and gravity say.
-func (w *work) resize(m image.Image, t transform) (image.Image, *ImagesError) {
+// resize scales p and places it as fit and gravity say.
+func (w *work) resize(p picture, t transform) (picture, *ImagesError) {
 	at, warning, ok := parseFocus(t.Gravity)
 	if !ok {
-		return nil, imageError(codeImageOptions, "gravity %s is no side and no point", t.Gravity)
+		return picture{}, imageError(codeImageOptions, "gravity %s is no side and no point", t.Gravity)
 	}
 	if warning != "" {
 		w.warnings = append(w.warnings, warning)
 	}
-	bounds := m.Bounds()
-	l := fit(t.Fit, bounds.Size(), int(math.Round(t.Width)), int(math.Round(t.Height)), at)
+	size := p.size()
+	l := fit(t.Fit, size, int(math.Round(t.Width)), int(math.Round(t.Height)), at)
 	if err := w.room(l.canvas); err != nil {
-		return nil, err
+		return picture{}, err
 	}
-	whole := image.Rectangle{Max: bounds.Size()}
-	if l.source == whole && l.target == whole && l.canvas == whole.Max {
-		return m, nil
+	ground := color.NRGBA{255, 255, 255, 255}
+	if named, ok := parseColor(t.Background); ok {
+		ground = named
 	}
-	out := image.NewRGBA(image.Rectangle{Max: l.canvas})
-	if l.target.Size() != l.canvas {
-		ground := color.NRGBA{255, 255, 255, 255}
-		if named, ok := parseColor(t.Background); ok {
-			ground = named
-		}
-		draw.Draw(out, out.Rect, image.NewUniform(ground), image.Point{}, draw.Src)
-	}
-	xdraw.CatmullRom.Scale(out, l.target, m, l.source.Add(bounds.Min), xdraw.Over, nil)
-	return out, nil
+	return p.part(l.source).scaled(l.target.Size()).placed(l.canvas, l.target.Min, ground, l.target.Size() != l.canvas), nil
 }
 
 // room refuses images that would be larger than may be read.
@@ -172,44 +226,23 @@ func (w *work) room(size image.Point) *ImagesError {
 	return nil
 }
 
-// adjustments are the step's changes of colour, in the order they are made.
-func (t *transform) adjustments() []adjustment {
-	var all []adjustment
-	if v := t.Brightness; v != nil {
-		all = append(all, curve(func(c float64) float64 { return c * *v }))
-	}
-	if v := t.Contrast; v != nil {
-		all = append(all, curve(func(c float64) float64 { return float64((c-0.5)**v) + 0.5 }))
-	}
-	if v := t.Gamma; v != nil && *v > 0 {
-		all = append(all, curve(func(c float64) float64 { return math.Pow(max(c, 0), 1 / *v) }))
-	}
-	if v := t.Saturation; v != nil {
-		all = append(all, saturated(*v))
-	}
-	return all
-}
-
 // pixelCount is a number of pixels, held to what no image has.
 func pixelCount(v float64) int { return int(math.Round(min(max(v, 0), 1e6))) }
 
-// frame puts a border around m.
-func (w *work) frame(m image.Image, b *border) (image.Image, *ImagesError) {
+// frame puts a border around p.
+func (w *work) frame(p picture, b *border) (picture, *ImagesError) {
 	ink, ok := parseColor(cmp.Or(b.Color, defaultBorder))
 	if !ok {
-		return nil, imageError(codeImageOptions, "border color %q is not a color", b.Color)
+		return picture{}, imageError(codeImageOptions, "border color %q is not a color", b.Color)
 	}
 	top, right, bottom, left := pixelCount(b.Top), pixelCount(b.Right), pixelCount(b.Bottom), pixelCount(b.Left)
 	if b.Width != nil {
 		top = pixelCount(*b.Width)
 		right, bottom, left = top, top, top
 	}
-	size := m.Bounds().Size().Add(image.Pt(left+right, top+bottom))
+	size := p.size().Add(image.Pt(left+right, top+bottom))
 	if err := w.room(size); err != nil {
-		return nil, err
+		return picture{}, err
 	}
-	out := image.NewRGBA(image.Rectangle{Max: size})
-	draw.Draw(out, out.Rect, image.NewUniform(ink), image.Point{}, draw.Src)
-	draw.Draw(out, m.Bounds().Sub(m.Bounds().Min).Add(image.Pt(left, top)), m, m.Bounds().Min, draw.Src)
-	return out, nil
+	return p.placed(size, image.Pt(left, top), ink, false), nil
 }

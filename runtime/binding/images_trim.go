@@ -2,18 +2,20 @@ package binding
 
 import (
 	"image"
-	"image/draw"
+
+	"github.com/pages-toolchain/pages/runtime/raster"
 )
 
-// cut is the part of m that a trim leaves: first the sides go, then the border.
-func (t *trim) cut(m image.Image) (image.Image, *ImagesError) {
+// cut is the part of p that a trim leaves: first the sides go, then the border, which is
+// to be found by reading p.
+func (w *work) cut(p picture, t *trim) (picture, *ImagesError) {
 	if t == nil {
-		return m, nil
+		return p, nil
 	}
-	bounds := m.Bounds()
+	size := p.size()
 	left := image.Rectangle{
 		Min: image.Pt(pixelCount(t.Left), pixelCount(t.Top)),
-		Max: image.Pt(bounds.Dx()-pixelCount(t.Right), bounds.Dy()-pixelCount(t.Bottom)),
+		Max: image.Pt(size.X-pixelCount(t.Right), size.Y-pixelCount(t.Bottom)),
 	}
 	if t.Width != nil {
 		left.Max.X = left.Min.X + pixelCount(*t.Width)
@@ -21,54 +23,74 @@ func (t *trim) cut(m image.Image) (image.Image, *ImagesError) {
 	if t.Height != nil {
 		left.Max.Y = left.Min.Y + pixelCount(*t.Height)
 	}
-	if left = left.Intersect(image.Rectangle{Max: bounds.Size()}); left.Empty() {
-		return nil, imageError(codeImageOptions, "trim leaves nothing of the image")
+	if left = left.Intersect(image.Rectangle{Max: size}); left.Empty() {
+		return picture{}, imageError(codeImageOptions, "trim leaves nothing of the image")
 	}
-	out := part(m, left)
+	p = p.part(left)
 	if t.Border == nil || t.Border.off {
-		return out, nil
+		return p, nil
 	}
-	inner, err := t.Border.inner(out)
+	inner, err := w.inner(p, t.Border)
 	if err != nil {
-		return nil, err
+		return picture{}, err
 	}
-	return part(out, inner), nil
+	return p.part(inner), nil
 }
 
-// part is what of m lies in r, which is counted from m's corner.
-func part(m image.Image, r image.Rectangle) *image.RGBA {
-	out := image.NewRGBA(image.Rectangle{Max: r.Size()})
-	draw.Draw(out, out.Rect, m, m.Bounds().Min.Add(r.Min), draw.Src)
-	return out
+// inner is the part of p that a border runs around, where it is known already. Otherwise
+// p is read for it, and what else was built of its rows is to be built anew.
+func (w *work) inner(p picture, r *rim) (image.Rectangle, *ImagesError) {
+	like, named := [4]uint8{}, r.Color != ""
+	if named {
+		c, ok := parseColor(r.Color)
+		if !ok {
+			return image.Rectangle{}, imageError(codeImageOptions, "trim border color %q is not a color", r.Color)
+		}
+		like = raster.Premultiplied(c)
+	}
+	if w.found < len(w.inners) {
+		w.found++
+		return w.inners[w.found-1], nil
+	}
+	var inner image.Rectangle
+	rows := p.upright()
+	if err := w.spend(rows.Bytes(), func() (err error) {
+		inner, err = r.find(raster.Check(rows, w.check), like, named)
+		return err
+	}); err != nil {
+		w.stopped = err
+		return image.Rectangle{}, errStopped
+	}
+	w.inners = append(w.inners, inner)
+	return image.Rectangle{}, errAgain
 }
 
-// inner is the part of m that the border runs around: all of m when there is
-// nothing else in it.
-func (r *rim) inner(m *image.RGBA) (image.Rectangle, *ImagesError) {
+// find is the part of an image that the border runs around: all of it when there is
+// nothing else in it. Without a colour the border has that of the corner.
+func (r *rim) find(rows raster.Rows, like [4]uint8, named bool) (image.Rectangle, error) {
 	tolerance := defaultTolerance
 	if r.Tolerance != nil {
 		tolerance = int(min(max(*r.Tolerance, 0), 255))
 	}
-	like := [4]uint8(m.Pix[:4])
-	if r.Color != "" {
-		named, ok := parseColor(r.Color)
-		if !ok {
-			return image.Rectangle{}, imageError(codeImageOptions, "trim border color %q is not a color", r.Color)
-		}
-		like = premultiplied(named)
-	}
+	all := image.Rectangle{Max: rows.Size()}
 	var found image.Rectangle
-	for y := range m.Rect.Dy() {
-		row := m.Pix[y*m.Stride : y*m.Stride+m.Rect.Dx()*4]
+	for y := range all.Dy() {
+		row, err := rows.Next()
+		if err != nil {
+			return image.Rectangle{}, err
+		}
+		if y == 0 && !named {
+			like = [4]uint8(row)
+		}
 		first, last := inked(row, like, tolerance)
 		if first <= last {
 			found = found.Union(image.Rect(first, y, last+1, y+1))
 		}
 	}
 	if found.Empty() {
-		return m.Rect, nil
+		return all, nil
 	}
-	return found.Inset(-pixelCount(r.Keep)).Intersect(m.Rect), nil
+	return found.Inset(-pixelCount(r.Keep)).Intersect(all), nil
 }
 
 // inked are the first and the last pixel of a row that are not of the border;

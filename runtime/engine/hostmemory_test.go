@@ -58,3 +58,39 @@ func TestHostMemory(t *testing.T) {
 		}
 	})
 }
+
+// TestHostMemoryLarge: who takes little goes past those who wait for much.
+func TestHostMemoryLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := engine.NewHostMemory(100)
+		first, err := m.Reserve(t.Context(), 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		for range 3 {
+			go func() {
+				if _, err := m.Reserve(ctx, 60); !errors.Is(err, context.Canceled) {
+					t.Errorf("got %v, want the end of the context", err)
+				}
+			}()
+		}
+		synctest.Wait()
+		little, err := m.Reserve(t.Context(), 25)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end()
+		synctest.Wait()
+		little()
+		first()
+		if _, ok := m.TryReserve(m.Total()); !ok {
+			t.Error("what waited in vain holds bytes")
+		}
+		if release, err := engine.NewHostMemory(100).Reserve(t.Context(), 100); err != nil {
+			t.Error(err)
+		} else {
+			release()
+		}
+	})
+}
