@@ -51,10 +51,12 @@ func (f files) letGo() { f.kept.Add(-1) }
 
 // put waits for a place for the file of a put; done gives it back.
 func (f files) put(ctx context.Context) (done func(), err error) {
-	if err := take(ctx, f.puts); err != nil {
-		return nil, err
+	select {
+	case f.puts <- struct{}{}:
+		return func() { <-f.puts }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return func() { <-f.puts }, nil
 }
 
 // stream takes a place for the file of a put whose bytes come as a stream; done gives it back.
