@@ -240,7 +240,7 @@ func nextEvent(t testing.TB, from <-chan string) string {
 // reloadStream opens the stream as the reload script of a page with version v does.
 func (r *running) reloadStream(t testing.TB, v string) <-chan string {
 	t.Helper()
-	res := open(t, "GET", r.url+streamPath+"?token="+r.hub.token+"&v="+v, asPage)
+	res := open(t, "GET", r.url+streamPath+"?token="+r.hub.opener+"&v="+v, asPage)
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("reload stream: %s", res.Status)
 	}
