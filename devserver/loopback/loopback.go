@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -114,8 +115,8 @@ func saysHTTPS(h http.Header) bool {
 func clientOf(r *http.Request) netip.Addr {
 	for _, name := range []string{"X-Forwarded-For", "Cf-Connecting-Ip", "X-Real-Ip"} {
 		list := strings.Split(strings.Join(r.Header.Values(name), ","), ",")
-		for i := len(list) - 1; i >= 0; i-- {
-			address, ok := parseAddress(list[i])
+		for _, text := range slices.Backward(list) {
+			address, ok := parseAddress(text)
 			if !ok {
 				break
 			}

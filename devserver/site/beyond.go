@@ -107,7 +107,7 @@ func (x *exchange) askForCode(status int, next, problem string) {
 }
 
 func (x *exchange) writePairPage(status, browser int, next, problem string) {
-	page := signInPage{Title: "Sign in", Next: localTarget(next), Problem: problem, Style: x.site.pages.style}
+	page := signInPage{Title: "Sign in", Next: localTarget(next), Problem: sentence(problem), Style: x.site.pages.style}
 	x.writePage(status, "pair", pairPage{page, browser})
 }
 

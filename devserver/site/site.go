@@ -8,7 +8,8 @@
 // hears of it. A request goes: [Canonical] (one path value or a 400), host
 // check, reserved paths, members gate, route table, Worker or static index. All
 // of them look at that one path value. A [Routing] decides, and says why without
-// a request: [Routing.Explain].
+// a request: [Routing.Explain]. Where there is an [Options.Pairing], visitors from
+// beyond this machine find less under "/__pages/", and sign in once they are paired.
 //
 // [New] and [OpenStore] return errors of their database. What a client does
 // wrong is answered, never returned: a page for browsers, and
