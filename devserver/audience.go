@@ -1,7 +1,7 @@
 package devserver
 
 const (
-	// maxSubscribers bounds the streams of each kind; each is a page of the author's.
+	// maxSubscribers bounds the streams of each kind; each is an open page.
 	maxSubscribers = 64
 	// subscriberRoom is how many messages may wait for one page. A page that
 	// falls further behind is cut off; it reconnects and starts afresh.

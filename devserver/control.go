@@ -118,13 +118,14 @@ func refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
 // foreign reports whether another site's page makes the request. Clients that
 // are no browsers send none of these headers and are let through.
 func foreign(r *http.Request) bool {
+	host := site.VisitedHost(r)
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
 	default:
 		return true
 	}
 	for _, name := range []string{"Origin", "Referer"} {
-		if from := r.Header.Get(name); from != "" && !sameHost(from, r.Host) {
+		if from := r.Header.Get(name); from != "" && !sameHost(from, host) {
 			return true
 		}
 	}
@@ -158,11 +159,11 @@ func (h *Hub) serveUI(w http.ResponseWriter, r *http.Request, name string) {
 	h.serveEmbedded(w, r, name, fill)
 }
 
-// serveScript sends the reload script with the token of this run in it. The
+// serveScript sends the reload script with what opens the stream. The
 // response is readable by this site's pages only: see foreign and the
 // Cross-Origin-Resource-Policy above.
 func (h *Hub) serveScript(w http.ResponseWriter, r *http.Request) {
-	h.serveEmbedded(w, r, "reload.js", strings.NewReplacer("%TOKEN%", h.token, "%STREAM%", streamPath))
+	h.serveEmbedded(w, r, "reload.js", strings.NewReplacer("%TOKEN%", h.opener, "%STREAM%", streamPath))
 }
 
 func (h *Hub) serveEmbedded(w http.ResponseWriter, r *http.Request, name string, fill *strings.Replacer) {
@@ -195,7 +196,7 @@ func (h *Hub) state() stateDocument {
 	return stateDocument{
 		OK: !h.failed, Version: h.version, Build: h.build,
 		TookMs: float64(h.took.Microseconds()) / 1000, LiveReload: h.mode,
-		Pages: len(h.pages), Watching: h.watching, Problems: orEmpty(h.problems), Info: h.info,
+		Pages: len(h.pages) + len(h.guests), Watching: h.watching, Problems: orEmpty(h.problems), Info: h.info,
 	}
 }
 

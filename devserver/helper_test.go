@@ -18,6 +18,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -37,7 +38,7 @@ func openDB(t testing.TB, path string) *sql.DB {
 func newSite(t testing.TB, hub *Hub) *site.Site {
 	t.Helper()
 	db := openDB(t, filepath.Join(t.TempDir(), "platform.db"))
-	s, err := site.New(t.Context(), site.Options{DB: db, Control: hub, DevHints: true})
+	s, err := site.New(t.Context(), site.Options{DB: db, Control: hub, DevHints: true, Pairing: pairing.New(pairing.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +241,7 @@ func nextEvent(t testing.TB, from <-chan string) string {
 // reloadStream opens the stream as the reload script of a page with version v does.
 func (r *running) reloadStream(t testing.TB, v string) <-chan string {
 	t.Helper()
-	res := open(t, "GET", r.url+streamPath+"?token="+r.hub.token+"&v="+v, asPage)
+	res := open(t, "GET", r.url+streamPath+"?token="+r.hub.opener+"&v="+v, asPage)
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("reload stream: %s", res.Status)
 	}

@@ -38,7 +38,8 @@ type Hub struct {
 	now    func() time.Time
 	logger *slog.Logger
 	tools  http.Handler
-	token  string // opens the reload stream, and the tools that change something
+	token  string // opens the tools that change something
+	opener string // opens the reload stream; every page of the site has it
 	boot   string // names this run in entity tags
 
 	mu       sync.Mutex
@@ -50,6 +51,7 @@ type Hub struct {
 	info     Info
 	watching int
 	pages    audience // of the reload stream
+	guests   audience // the same, beyond this machine: they never take the author's places
 	viewers  audience // of the dashboard's stream
 	closed   bool
 	told     map[string]bool // directives that forbid the reload script
@@ -72,8 +74,8 @@ type problemsMessage struct {
 func NewHub(o HubOptions) *Hub {
 	h := &Hub{
 		mode: o.LiveReload, now: o.Now, logger: o.Logger, tools: o.Tools,
-		token: rand.Text(), boot: rand.Text()[:6],
-		pages: audience{}, viewers: audience{}, info: Describe(nil), told: map[string]bool{},
+		token: rand.Text(), opener: rand.Text(), boot: rand.Text()[:6],
+		pages: audience{}, guests: audience{}, viewers: audience{}, info: Describe(nil), told: map[string]bool{},
 	}
 	if h.mode == "" {
 		h.mode = Hot
@@ -118,10 +120,12 @@ func (h *Hub) succeed(build int64, out Outcome, changed []string, took time.Dura
 		return ReloadNone
 	}
 	h.pages.tell(message{"update", update.Version, update})
+	update.Paths = nil // they may be for members
+	h.guests.tell(message{"update", update.Version, update})
 	return update.Type
 }
 
-// fail records a build that came to nothing, and shows its problems.
+// fail records a build that came to nothing, and shows its problems to pages of the author's.
 func (h *Hub) fail(build int64, problems []Problem, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,22 +134,26 @@ func (h *Hub) fail(build int64, problems []Problem, took time.Duration) {
 	h.pages.tell(message{event: "problems", data: problemsMessage{build, problems}})
 }
 
-// join opens the reload stream of a page that holds the given version. It is
-// nil when there are too many, or the server is closing.
-func (h *Hub) join(version int64) *subscriber {
+// join opens the reload stream of a page that holds the given version, which guests may look
+// at. It is nil when there are too many, or the server is closing.
+func (h *Hub) join(version int64, guest bool) *subscriber {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil
 	}
-	page := h.pages.join()
+	group := h.pages
+	if guest {
+		group = h.guests
+	}
+	page := group.join()
 	if page == nil {
 		return nil
 	}
 	if version != h.version {
 		page.messages <- message{"update", h.version, updateMessage{Type: ReloadFull, Version: h.version}}
 	}
-	if h.failed {
+	if h.failed && !guest {
 		page.messages <- message{event: "problems", data: problemsMessage{h.build, h.problems}}
 	}
 	return page
@@ -155,6 +163,7 @@ func (h *Hub) leave(page *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.pages.cut(page)
+	h.guests.cut(page)
 }
 
 // view opens the stream of a dashboard, as join does for a page.
@@ -184,6 +193,7 @@ func (h *Hub) close() {
 	defer h.mu.Unlock()
 	h.closed = true
 	h.pages.cutAll()
+	h.guests.cutAll()
 	h.viewers.cutAll()
 }
 

@@ -15,29 +15,29 @@ import (
 func TestReloadStreamIsGuarded(t *testing.T) {
 	r := serve(t, &folderBuilder{dir: siteDir(t)}, Hot)
 	host := strings.TrimPrefix(r.url, "http://")
-	old := NewHub(HubOptions{}).token
+	old := NewHub(HubOptions{}).opener
 	tests := []struct {
 		name   string
 		query  string
 		header []string
 		want   int
 	}{
-		{"right token, own page", "token=" + r.hub.token + "&v=1", []string{asPage}, 200},
-		{"right token, own origin", "token=" + r.hub.token + "&v=1", []string{"Origin: http://" + host}, 200},
-		{"right token, own referrer", "token=" + r.hub.token + "&v=1", []string{"Referer: http://" + host + "/a"}, 200},
+		{"right token, own page", "token=" + r.hub.opener + "&v=1", []string{asPage}, 200},
+		{"right token, own origin", "token=" + r.hub.opener + "&v=1", []string{"Origin: http://" + host}, 200},
+		{"right token, own referrer", "token=" + r.hub.opener + "&v=1", []string{"Referer: http://" + host + "/a"}, 200},
 		{"no token", "v=1", []string{asPage}, 403},
 		{"empty token", "token=&v=1", []string{asPage}, 403},
-		{"wrong token", "token=" + r.hub.token + "x&v=1", []string{asPage}, 403},
+		{"wrong token", "token=" + r.hub.opener + "x&v=1", []string{asPage}, 403},
 		{"token of another run", "token=" + old + "&v=1", []string{asPage}, 403},
-		{"right token, nothing says who asks", "token=" + r.hub.token + "&v=1", nil, 403},
-		{"right token, typed address", "token=" + r.hub.token + "&v=1", []string{"Sec-Fetch-Site: none"}, 403},
-		{"right token, other site", "token=" + r.hub.token + "&v=1", []string{"Sec-Fetch-Site: cross-site"}, 403},
-		{"right token, other port", "token=" + r.hub.token + "&v=1", []string{"Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1"}, 403},
-		{"right token, wrong origin", "token=" + r.hub.token + "&v=1", []string{"Origin: http://evil.example"}, 403},
-		{"right token, wrong origin, forged fetch header", "token=" + r.hub.token + "&v=1", []string{asPage, "Origin: http://evil.example"}, 403},
-		{"right token, opaque origin", "token=" + r.hub.token + "&v=1", []string{"Origin: null"}, 403},
-		{"no version", "token=" + r.hub.token, []string{asPage}, 400},
-		{"bad version", "token=" + r.hub.token + "&v=1e9", []string{asPage}, 400},
+		{"right token, nothing says who asks", "token=" + r.hub.opener + "&v=1", nil, 403},
+		{"right token, typed address", "token=" + r.hub.opener + "&v=1", []string{"Sec-Fetch-Site: none"}, 403},
+		{"right token, other site", "token=" + r.hub.opener + "&v=1", []string{"Sec-Fetch-Site: cross-site"}, 403},
+		{"right token, other port", "token=" + r.hub.opener + "&v=1", []string{"Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1"}, 403},
+		{"right token, wrong origin", "token=" + r.hub.opener + "&v=1", []string{"Origin: http://evil.example"}, 403},
+		{"right token, wrong origin, forged fetch header", "token=" + r.hub.opener + "&v=1", []string{asPage, "Origin: http://evil.example"}, 403},
+		{"right token, opaque origin", "token=" + r.hub.opener + "&v=1", []string{"Origin: null"}, 403},
+		{"no version", "token=" + r.hub.opener, []string{asPage}, 400},
+		{"bad version", "token=" + r.hub.opener + "&v=1e9", []string{asPage}, 400},
 	}
 	for _, test := range tests {
 		res := open(t, "GET", r.url+streamPath+"?"+test.query, test.header...)
@@ -167,7 +167,7 @@ func TestReconnectedPage(t *testing.T) {
 	h.version = 3
 	server := httptest.NewServer(h)
 	defer server.Close()
-	address := server.URL + streamPath + "?v=1&token=" + h.token
+	address := server.URL + streamPath + "?v=1&token=" + h.opener
 	stale := events(t, open(t, "GET", address, asPage).Body)
 	if got := nextEvent(t, stale); got != `update {"type":"full","version":3}` {
 		t.Errorf("a stale page heard %s", got)
@@ -189,7 +189,7 @@ func TestReconnectedPage(t *testing.T) {
 // Nobody waits for a page that does not read: it is cut off.
 func TestSlowPageIsCutOff(t *testing.T) {
 	h := NewHub(HubOptions{})
-	slow, quick := h.join(0), h.join(0)
+	slow, quick := h.join(0, false), h.join(0, false)
 	for range subscriberRoom + 1 {
 		h.succeed(1, Outcome{OK: true}, nil, 0)
 		<-quick.messages
@@ -204,11 +204,11 @@ func TestSlowPageIsCutOff(t *testing.T) {
 	h.leave(slow) // as its handler does
 	h.leave(quick)
 	for range maxSubscribers {
-		if h.join(1) == nil {
+		if h.join(1, false) == nil {
 			t.Fatal("no room")
 		}
 	}
-	if h.join(1) != nil {
+	if h.join(1, false) != nil {
 		t.Error("room without end")
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/devserver/site"
 )
 
 // ui holds the pages, scripts and styles that the dev server itself shows.
@@ -18,7 +21,8 @@ var ui embed.FS
 
 // WriteProblemPage answers r with p, in the form the client asks for: a page, a
 // JSON object {"ok":false,"problem":{…}}, or plain text. The status is
-// p.Status, or 500. Nothing may have been written to w before.
+// p.Status, or 500. A visitor from beyond this machine is told nothing of the
+// author's files. Nothing may have been written to w before.
 func WriteProblemPage(w http.ResponseWriter, r *http.Request, p Problem) {
 	writeProblems(w, r, []Problem{p}, 0)
 }
@@ -29,6 +33,10 @@ func WriteProblemPage(w http.ResponseWriter, r *http.Request, p Problem) {
 func writeProblems(w http.ResponseWriter, r *http.Request, problems []Problem, build int64) {
 	if len(problems) == 0 {
 		problems = []Problem{{Message: "the build failed without saying why"}}
+	}
+	if loopback.VisitOf(r.Context()) != nil {
+		refuseGuest(w, r, problems[0], build)
+		return
 	}
 	nonce := rand.Text()
 	contentType, body := problemBody(r, problems, build, nonce)
@@ -45,6 +53,16 @@ func writeProblems(w http.ResponseWriter, r *http.Request, problems []Problem, b
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the client is gone, and nothing is left to tell it
 	}
+}
+
+// refuseGuest says that the site does not answer, and not why.
+func refuseGuest(w http.ResponseWriter, r *http.Request, p Problem, build int64) {
+	if build != 0 {
+		w.Header().Set("Retry-After", "5")
+		site.Refuse(w, r, &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "site_rebuilding", Message: "the site is being rebuilt, try again in a moment"})
+		return
+	}
+	site.Refuse(w, r, &site.RefusalError{Status: p.status(), Code: "worker_failed", Message: "the site's code failed to answer"})
 }
 
 func problemBody(r *http.Request, problems []Problem, build int64, nonce string) (contentType string, body []byte) {

@@ -5,7 +5,8 @@
 // devserver/site), a [Builder] that turns the folder into a revision of it, and
 // listening sockets. Out come pages that reload by themselves, an overlay with
 // the author's own file, line and column when a build fails, problem pages, and
-// a dashboard under /__pages/.
+// a dashboard under /__pages/. Visitors from beyond this machine (package
+// devserver/loopback) get pages that reload, and nothing else of all that.
 //
 // The site wants the handler of the dashboard's paths when it is made, and the
 // server wants the site. So there are two values, made in this order:

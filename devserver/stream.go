@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -18,11 +19,12 @@ import (
 const keepAlive = 15 * time.Second
 
 // serveStream is GET /__pages/reload?token=…&v=N: server-sent events for one
-// open page that holds version N. It takes the token of this run and proof that
-// a page of this site asks.
+// open page that holds version N. It takes the token of the reload script and proof
+// that a page of this site asks. Beyond this machine it says that there is a new
+// version, and never what is wrong with one.
 func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	if !ownPage(r) || subtle.ConstantTimeCompare([]byte(query.Get("token")), []byte(h.token)) != 1 {
+	if !ownPage(r) || subtle.ConstantTimeCompare([]byte(query.Get("token")), []byte(h.opener)) != 1 {
 		refuseForeign(w, r, "the reload stream is for this site's own pages")
 		return
 	}
@@ -35,7 +37,8 @@ func (h *Hub) serveStream(w http.ResponseWriter, r *http.Request) {
 		site.Refuse(w, r, &site.RefusalError{Status: http.StatusBadRequest, Code: "version_malformed", Message: "v is not a version number"})
 		return
 	}
-	serveEvents(w, r, func() *subscriber { return h.join(version) }, h.leave)
+	guest := loopback.VisitOf(r.Context()) != nil
+	serveEvents(w, r, func() *subscriber { return h.join(version, guest) }, h.leave)
 }
 
 // serveFeed is GET /__pages/api/dev/stream: server-sent events for a dashboard,

@@ -61,8 +61,9 @@ type WorkerOptions struct {
 	// Pristine gives every request an isolate of its own that no request was in
 	// before, which finds state that leaks from one request into another.
 	Pristine bool
-	// HideMeter leaves the Server-Timing header out of answers: the meter is for authors, and not for visitors.
-	HideMeter bool
+	// HideMeter says of which requests the Server-Timing header is left out of the answer: the
+	// meter is for authors, and not for visitors. Default none.
+	HideMeter func(r *http.Request) bool
 	// MapStacks has the stacks of errors that the Worker reads name the author's files, as
 	// Node.js does with --enable-source-maps. Default: those of Code, as in production.
 	MapStacks bool
@@ -257,7 +258,7 @@ func (w *Worker) addNode(vm *engine.VM) error {
 // written. The Request that the Worker sees is r's method, URL, headers and
 // body as they are.
 func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
-	m := &metered{ResponseWriter: rw, limits: w.o.Limits, hidden: w.o.HideMeter}
+	m := &metered{ResponseWriter: rw, limits: w.o.Limits, hidden: w.o.HideMeter != nil && w.o.HideMeter(r)}
 	x := web.NewExchange(m, r)
 	defer w.takeTurn(r.Context(), x)()
 	s, err := w.acquire(r.Context(), x.Depth() > 0)

@@ -81,7 +81,7 @@ func (f *devFlags) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&f.as, "as", "", "`persona` that visitors are from the start, or an email; see .pages/members.json")
 	flags.StringArrayVar(&f.allowFetch, "allow-fetch", nil, "`HOST[:PORT]` of this machine or network that the Worker may fetch; repeatable")
 	allowImportFlag(flags, &f.allowImport)
-	flags.StringArrayVar(&f.allowHosts, "allow-host", nil, "further `HOST` name to answer to; repeatable")
+	flags.StringArrayVar(&f.allowHosts, "allow-host", nil, "further `HOST` name to answer to, with the site alone: pages help members; repeatable")
 	flags.StringVar(&f.webhook, "event-webhook", "", "`URL` to post every event to, as Standard Webhooks has it; the secret is PAGES_EVENT_WEBHOOK_SECRET, or one that is made and shown")
 }
 

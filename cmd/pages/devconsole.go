@@ -81,11 +81,12 @@ func (k *console) ready(r *devRun) {
 	for _, l := range devserver.Describe(r.manifest).Bindings {
 		k.line("  %-12s %s", l.Name, l.Kind)
 	}
-	if r.flags.strictPort || r.flags.port == 0 || r.sockets.Port == r.flags.port {
-		k.line("  dashboard    %s/__pages/", r.sockets.URL)
-		return
+	taken := ""
+	if !r.flags.strictPort && r.flags.port != 0 && r.sockets.Port != r.flags.port {
+		taken = fmt.Sprintf("  (port %d was taken)", r.flags.port)
 	}
-	k.line("  dashboard    %s/__pages/  (port %d was taken)", r.sockets.URL, r.flags.port)
+	k.line("  dashboard    %s/__pages/%s", r.sockets.URL, taken)
+	k.beyond(r.flags.allowHosts)
 }
 
 // build tells of one build.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -25,6 +26,7 @@ type devKeys struct {
 	url     string
 	front   *site.Site
 	server  *devserver.Server
+	pairing *pairing.Codes
 	as      string // the persona of the moment, "" for nobody
 	quit    func()
 	open    func(url string) error
@@ -36,6 +38,7 @@ const shownLeads = 5
 const keysHelp = `  o  open the site in a browser
   r  rebuild
   p  the next persona for visitors who have not signed in
+  b  forget the browsers that are paired, and all pairing codes
   l  the newest leads
   c  clear the terminal
   q  quit
@@ -87,6 +90,8 @@ func (k *devKeys) press(ctx context.Context, key byte) {
 		k.server.Rebuild()
 	case 'p', 'P':
 		k.nextPersona()
+	case 'b', 'B':
+		k.console.line("%s forgotten, and all pairing codes", count(k.pairing.Forget(), "paired browser"))
 	case 'l', 'L':
 		k.leads(ctx)
 	case 'c', 'C':

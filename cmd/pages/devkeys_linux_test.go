@@ -72,6 +72,7 @@ func TestDevKeys(t *testing.T) {
 		{"r", "rebuilt in"},
 		{"p", `are "member"`},
 		{"ppp", "visitors are signed out"},
+		{"b", "0 paired browsers forgotten"},
 		{"o", "no browser could be opened"},
 		{"c?", "\x1b[2J"},
 	} {

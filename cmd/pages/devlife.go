@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -21,12 +23,14 @@ type devRun struct {
 	state    *state
 	sockets  *devserver.Listeners
 	runtimes *runtimeStart
-	usualGC  int // percent, for when the start is over
+	usualGC  int            // percent, for when the start is over
+	pairing  *pairing.Codes // nil where visitors are all alike
 }
 
 // serve puts the rooms together and serves until ctx ends.
 func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	console := newConsole(c)
+	r.pairing = pairing.New(pairing.Options{OnEvent: console.pairing, Now: c.now})
 	tools := newDevTools(r)
 	hub := devserver.NewHub(devserver.HubOptions{LiveReload: devserver.LiveReload(r.flags.liveReload), Now: c.now, Logger: console.logger(), Tools: tools})
 	if console.history, err = r.openLog(ctx, console.logger()); err != nil {
@@ -41,7 +45,7 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	tools.life, tools.log = l, console.history
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
-	keys := &devKeys{console: console, url: r.sockets.URL, as: r.flags.as, quit: quit, open: openBrowser}
+	keys := &devKeys{console: console, url: r.sockets.URL, as: r.flags.as, quit: quit, open: openBrowser, pairing: r.pairing}
 	restore := func() {} // the terminal
 	defer func() { restore() }()
 	server, err := devserver.New(devserver.Options{
@@ -94,7 +98,7 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 	}
 	b.front, err = site.New(ctx, site.Options{
 		DB: platform, SubmissionsDB: b.site, Files: formFiles{b.stores.openUploads}, StillThere: r.state.opened.there, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
-		AllowHost: r.answersTo,
+		AllowHost: r.answersTo, Pairing: r.pairing,
 		ErrorPage: console.errorPage, OnRequest: console.request,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.flags.as,
 	})
@@ -106,7 +110,7 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 
 // answersTo reports whether the site is served under a name.
 func (r *devRun) answersTo(host string) bool {
-	return site.LocalHost(host) || slices.Contains(r.flags.allowHosts, host)
+	return loopback.Name(host) || slices.Contains(r.flags.allowHosts, host)
 }
 
 // close ends the site; the state's databases stay open.

@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/manifest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
@@ -33,6 +35,7 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.flags.limits), b.flags.cpuScale
 	o.Pristine = b.flags.isolation == "request"
 	o.MapStacks = true
+	o.HideMeter = func(r *http.Request) bool { return loopback.VisitOf(r.Context()) != nil }
 	o.Logger = b.console.logger()
 	o.Console = func(l pagesruntime.Line) { b.console.log(maskedLine(mask, l)) }
 	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.flags.allowFetch, b.front, b.isSelf

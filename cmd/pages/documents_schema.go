@@ -84,6 +84,7 @@ func linesOf(kinds map[string]shape) shape {
 func devLines() (*jsonschema.Schema, error) {
 	return linesOf(map[string]shape{
 		"ready": of[readyEvent], "build": of[buildEvent], "error": of[errorEvent], "request": of[typedRequest], "log": of[typedLine], "delivery": of[typedEvent],
+		"pairing": of[pairingEvent],
 	})()
 }
 

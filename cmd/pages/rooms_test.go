@@ -42,8 +42,10 @@ var mayImport = map[string][]string{
 	"migrate/dbfile":          nil,
 	"migrate/snapshot":        {"migrate/dbfile"},
 	"migrate/transfer":        {"migrate"},
-	"devserver/site":          {"manifest"},
-	"devserver":               {"manifest", "devserver/site"},
+	"devserver/loopback":      nil,
+	"devserver/pairing":       nil,
+	"devserver/site":          {"manifest", "devserver/loopback", "devserver/pairing"},
+	"devserver":               {"manifest", "devserver/site", "devserver/loopback"},
 	"toolapi":                 nil,
 	"toolapi/bundle":          {"manifest", "toolapi"},
 	"toolapi/bridge":          {"toolapi"},
@@ -62,7 +64,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/engine", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
+		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "runtime", "runtime/binding", "runtime/engine", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
 	},
 }
 

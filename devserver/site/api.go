@@ -23,7 +23,7 @@ func (x *exchange) openAPI() bool {
 	if x.site.options.DevHints {
 		return true
 	}
-	who, err := x.site.who(x.r)
+	who, err := x.who()
 	switch {
 	case err != nil:
 		x.databaseFailed("session not read", err)
@@ -43,7 +43,7 @@ func (x *exchange) stillReads() bool {
 	if x.site.options.DevHints {
 		return true
 	}
-	who, err := x.site.who(x.r)
+	who, err := x.who()
 	if err != nil {
 		x.site.options.Logger.Error("session not read", "error", err)
 	}
@@ -145,7 +145,7 @@ func (x *exchange) apiState() {
 		Personas: listOf(x.site.personas()),
 	}
 	var err error
-	if state.Member, err = x.site.who(x.r); err == nil {
+	if state.Member, err = x.who(); err == nil {
 		state.Leads, state.Events, err = x.site.store.counts(x.r.Context())
 	}
 	if err != nil {

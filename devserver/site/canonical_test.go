@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -110,8 +111,8 @@ func TestHosts(t *testing.T) {
 		{"127.0.0.1.", true},
 		{"127.1", false},
 	} {
-		host, ok := bareHost(c.host)
-		if got := ok && LocalHost(host); got != c.ok {
+		host, ok := loopback.BareHost(c.host)
+		if got := ok && loopback.Name(host); got != c.ok {
 			t.Errorf("%q: %v, want %v", c.host, got, c.ok)
 		}
 	}

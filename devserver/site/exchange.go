@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -25,6 +26,7 @@ type exchange struct {
 	began   time.Time
 
 	path    Path
+	visit   *loopback.Visit // nil from this machine
 	source  Source
 	route   string // pattern that lists the path, "" for none
 	failure string // for the record
@@ -96,6 +98,7 @@ func (x *exchange) answer() {
 		x.refuseError(err)
 		return
 	}
+	x.judge()
 	a := x.serving.admit(x.path.decoded)
 	if a.reserved {
 		x.serveReserved(a.name)
@@ -150,7 +153,7 @@ func (x *exchange) checkHost() error {
 		if name == "" && x.path.authority == "" && x.r.Host != "" {
 			continue
 		}
-		host, ok := bareHost(name)
+		host, ok := loopback.BareHost(name)
 		if !ok {
 			return refuse(http.StatusBadRequest, "host_malformed", "the request names no host")
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -129,7 +130,7 @@ func (v *Routing) changes(d decision, path Path) []string {
 	if !d.ruled() {
 		return nil
 	}
-	host, _ := bareHost(path.authority)
+	host, _ := loopback.BareHost(path.authority)
 	var list []string
 	for _, c := range v.rules.Headers(host, path.escaped) {
 		if c.Name == "Cache-Control" && d.answer != AnswerAsset && d.answer != AnswerRedirect {

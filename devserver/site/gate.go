@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
 // passGate lets a request through, or answers it: with the way to sign in, or
@@ -14,7 +16,7 @@ func (x *exchange) passGate(a admission) bool {
 		return true
 	}
 	x.source, x.out.members = FromGate, true
-	who, err := x.site.who(x.r)
+	who, err := x.who()
 	if err != nil {
 		x.databaseFailed("session not read", err)
 		return false
@@ -73,6 +75,15 @@ func navigation(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
+// VisitedHost is the host that the visitor of a request asked for, with its port. A tunnel may
+// ask for another one.
+func VisitedHost(r *http.Request) string {
+	if visit := loopback.VisitOf(r.Context()); visit != nil {
+		return visit.Host
+	}
+	return r.Host
+}
+
 // foreignOrigin reports whether a page of another origin made the request. A
 // program that is no browser sends neither header.
 func foreignOrigin(r *http.Request) bool {
@@ -86,5 +97,5 @@ func foreignOrigin(r *http.Request) bool {
 		return false
 	}
 	u, err := url.Parse(origin)
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, VisitedHost(r))
 }

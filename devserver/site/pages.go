@@ -62,7 +62,7 @@ type signInPage struct {
 }
 
 func (x *exchange) showSignIn(status int, next, problem string) {
-	who, err := x.site.who(x.r)
+	who, err := x.who()
 	if err != nil {
 		x.databaseFailed("session not read", err)
 		return
@@ -104,7 +104,7 @@ func (x *exchange) refuse(e *RefusalError) {
 		Title: http.StatusText(e.Status), Status: strconv.Itoa(e.Status), Text: sentence(e.Message), Style: x.site.pages.style,
 		Link: "/", LinkText: "Go to the start page",
 	}
-	if x.site.options.DevHints {
+	if x.hints() {
 		page.Fix = sentence(e.Fix)
 	}
 	if e.Code == "not_a_member" {
@@ -131,7 +131,7 @@ func (x *exchange) refuseJSON(e *RefusalError) {
 	x.failure = cmp.Or(x.failure, e.Code)
 	ownHeaders(x.out.Header())
 	shown := *e
-	if e.Fix != "" && x.site.options.DevHints {
+	if e.Fix != "" && x.hints() {
 		shown.Message += ": " + e.Fix
 	}
 	x.writeJSON(e.Status, refusalDocument{Error: &shown})

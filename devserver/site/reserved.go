@@ -19,7 +19,7 @@ func cutReserved(path string) (name string, ok bool) {
 
 // serveReserved answers under "/__pages/". Form posts may come from anywhere, as
 // they do on the platform; everything else only from the site's own pages, or
-// from a visitor who goes there.
+// from a visitor who goes there; and most of it from this machine alone.
 func (x *exchange) serveReserved(name string) {
 	x.source = FromControl
 	ownHeaders(x.out.Header())
@@ -28,6 +28,10 @@ func (x *exchange) serveReserved(name string) {
 		return
 	}
 	x.release()
+	if x.visit != nil && !forEveryone[name] {
+		x.refuse(noSuchPage())
+		return
+	}
 	if foreignOrigin(x.r) && !visits(x.r) {
 		x.refuse(refuse(http.StatusForbidden, "foreign_origin", "only the site itself may ask for this"))
 		return
@@ -41,10 +45,14 @@ func (x *exchange) serveReserved(name string) {
 		return
 	}
 	if x.site.options.Control == nil || name == "?" {
-		x.refuse(refuse(http.StatusNotFound, "not_found", "there is no page at this address"))
+		x.refuse(noSuchPage())
 		return
 	}
 	x.site.options.Control.ServeHTTP(&x.out, x.workerRequest())
+}
+
+func noSuchPage() *RefusalError {
+	return refuse(http.StatusNotFound, "not_found", "there is no page at this address")
 }
 
 // visits reports whether a person follows a link, in a tab of its own.

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
 // Header values shared by all responses. Nobody writes to them.
@@ -77,7 +79,7 @@ func (d *decision) leads(from Path) (status int, target string) {
 
 // hostName is the host that was asked for, as the rules of "_headers" name hosts.
 func (x *exchange) hostName() string {
-	name, _ := bareHost(cmp.Or(x.path.authority, x.r.Host))
+	name, _ := loopback.BareHost(cmp.Or(x.path.authority, x.r.Host))
 	return name
 }
 

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/devserver/loopback"
 )
 
 // sessions keeps who is signed in. The browser holds a random token of 256
@@ -21,12 +23,15 @@ type sessions struct {
 	workspace string
 	now       func() time.Time
 	cookie    string // cookies ignore ports, so every site's has a name of its own
+	pairing   string // the cookie of a paired browser
 }
 
 const (
 	securePrefix = "__Host-"
-	// sessionPrefix begins the name of every site's cookie; eight digits are its own.
+	// sessionPrefix begins the name of every site's cookie, and pairingPrefix that of a paired
+	// browser's; eight digits are its own.
 	sessionPrefix = "pages_session_"
+	pairingPrefix = "pages_pairing_"
 	// seenStep is how stale the time of last use may be; it saves a write per request.
 	seenStep = 5 * time.Minute
 )
@@ -45,7 +50,7 @@ func newSessions(ctx context.Context, o Options) (*sessions, error) {
 	if err := s.db.QueryRowContext(ctx, `SELECT value FROM site_meta WHERE key = 'cookie'`).Scan(&key); err != nil {
 		return nil, err
 	}
-	s.cookie = sessionPrefix + key
+	s.cookie, s.pairing = sessionPrefix+key, pairingPrefix+key
 	now := s.now()
 	_, err := s.db.ExecContext(ctx, `DELETE FROM sessions WHERE seen_at < ? OR created_at < ?`,
 		now.Add(-sessionIdle).UnixMilli(), now.Add(-sessionLife).UnixMilli())
@@ -97,7 +102,7 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, m Member) error
 	if _, err := s.db.ExecContext(r.Context(), put, sum[:], s.workspace, m.ID, m.Email, m.Name, now, now); err != nil {
 		return err
 	}
-	s.setCookie(w, r, base64.RawURLEncoding.EncodeToString(token), int(sessionLife/time.Second))
+	s.setCookie(w, r, s.cookieName(r), base64.RawURLEncoding.EncodeToString(token), int(sessionLife/time.Second))
 	return nil
 }
 
@@ -110,33 +115,56 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.db.ExecContext(r.Context(), `DELETE FROM sessions WHERE hash = ?`, hash); err != nil {
 		return err
 	}
-	s.setCookie(w, r, "", -1)
+	s.setCookie(w, r, s.cookieName(r), "", -1)
 	return nil
 }
 
 // leave has the browser remember that its visitor signed out, where somebody is
 // signed in from the start.
 func (s *sessions) leave(w http.ResponseWriter, r *http.Request) {
-	s.setCookie(w, r, "signed-out", int(sessionLife/time.Second))
+	s.setCookie(w, r, s.cookieName(r), "signed-out", int(sessionLife/time.Second))
 }
 
 // holds reports whether a request carries a cookie of ours, of whatever value.
 func (s *sessions) holds(r *http.Request) bool { return len(r.CookiesNamed(s.cookieName(r))) > 0 }
 
-func (s *sessions) setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
+func (s *sessions) setCookie(w http.ResponseWriter, r *http.Request, name, value string, maxAge int) {
 	cookie := http.Cookie{
-		Name: s.cookieName(r), Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
+		Name: name, Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure(r),
 	}
 	// The last word counts: signing in again replaces signing out.
 	w.Header().Set("Set-Cookie", cookie.String())
 }
 
-func (s *sessions) cookieName(r *http.Request) string {
-	if r.TLS != nil {
-		return securePrefix + s.cookie
+func (s *sessions) cookieName(r *http.Request) string { return nameOf(r, s.cookie) }
+
+func nameOf(r *http.Request, cookie string) string {
+	if secure(r) {
+		return securePrefix + cookie
 	}
-	return s.cookie
+	return cookie
+}
+
+// secure reports whether cookies are for https alone.
+func secure(r *http.Request) bool {
+	visit := loopback.VisitOf(r.Context())
+	return r.TLS != nil || visit != nil && visit.Secure
+}
+
+// setPairing gives a browser the token by which it is known to be paired, or to wait for a code.
+func (s *sessions) setPairing(w http.ResponseWriter, r *http.Request, token string) {
+	s.setCookie(w, r, nameOf(r, s.pairing), token, int(sessionLife/time.Second))
+}
+
+// pairingToken returns the token that setPairing gave; "" for none. Two cookies of the name
+// count as none.
+func (s *sessions) pairingToken(r *http.Request) string {
+	cookies := r.CookiesNamed(nameOf(r, s.pairing))
+	if len(cookies) != 1 {
+		return ""
+	}
+	return cookies[0].Value
 }
 
 // hash returns the hash of the token a request carries.
@@ -158,7 +186,7 @@ func (s *sessions) hash(r *http.Request) ([]byte, bool) {
 
 // signsIn matches the cookies by which people are signed in: to a site, and to the console of
 // `pages platform` on a port.
-var signsIn = regexp.MustCompile("^(" + securePrefix + ")?(" + sessionPrefix + "[0-9a-f]{8}|pages_console_[0-9]+)$")
+var signsIn = regexp.MustCompile("^(" + securePrefix + ")?((" + sessionPrefix + "|" + pairingPrefix + ")[0-9a-f]{8}|pages_console_[0-9]+)$")
 
 // withoutSessions drops the cookies by which people are signed in from Cookie lines, so
 // that a Worker cannot use them as credentials. Cookies ignore ports, and stay with a

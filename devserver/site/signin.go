@@ -21,6 +21,10 @@ func (x *exchange) signIn() {
 		x.signInByLink()
 		return
 	}
+	if !x.mayBeSomebody() {
+		x.pair()
+		return
+	}
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
 		query, err := url.ParseQuery(x.path.query)
@@ -49,7 +53,12 @@ func (x *exchange) signIn() {
 // deliberate reports whether a GET is the visitor's own doing: not led here by
 // another site, and not fetched ahead.
 func deliberate(r *http.Request) bool {
-	return !foreignOrigin(r) && r.Header.Get("Sec-Purpose") == "" && r.Header.Get("Purpose") == ""
+	return !foreignOrigin(r) && !prefetched(r)
+}
+
+// prefetched reports whether a browser asks ahead of its visitor.
+func prefetched(r *http.Request) bool {
+	return r.Header.Get("Sec-Purpose") != "" || r.Header.Get("Purpose") != ""
 }
 
 func (x *exchange) signInAs(form url.Values) {

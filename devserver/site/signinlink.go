@@ -124,7 +124,7 @@ func (x *exchange) followLink(form url.Values) {
 }
 
 func (x *exchange) showLinkPage(status int, page linkPage) {
-	who, err := x.site.who(x.r)
+	who, err := x.who()
 	if err != nil {
 		x.databaseFailed("session not read", err)
 		return

@@ -8,7 +8,8 @@
 // hears of it. A request goes: [Canonical] (one path value or a 400), host
 // check, reserved paths, members gate, route table, Worker or static index. All
 // of them look at that one path value. A [Routing] decides, and says why without
-// a request: [Routing.Explain].
+// a request: [Routing.Explain]. Where there is an [Options.Pairing], visitors from
+// beyond this machine find less under "/__pages/", and sign in once they are paired.
 //
 // [New] and [OpenStore] return errors of their database. What a client does
 // wrong is answered, never returned: a page for browsers, and
@@ -31,6 +32,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pages-toolchain/pages/devserver/loopback"
+	"github.com/pages-toolchain/pages/devserver/pairing"
 )
 
 // Options are what a site needs around it. Only DB must be set.
@@ -50,7 +54,7 @@ type Options struct {
 	// Cache is for the files that are served. Nil is one of the site's own, of 64 MiB.
 	Cache *FileCache
 	// AllowHost decides which names the site answers to. It gets the host in
-	// lower case without port, brackets and trailing dot. Nil means [LocalHost].
+	// lower case without port, brackets and trailing dot. Nil means [loopback.Name].
 	AllowHost func(host string) bool
 	// Personas can be signed in as, until [Site.SetPersonas] says otherwise. Nil
 	// means [DefaultPersonas], an empty slice nobody.
@@ -67,6 +71,10 @@ type Options struct {
 	IsMember func(ctx context.Context, m Member) bool
 	// Workspace is the slug that sign-in pages and the state document show. Default "dev".
 	Workspace string
+	// Pairing says which browsers beyond this machine may sign in. With it, visitors from there
+	// get the site, its forms, the reload script and its stream, and nothing else under
+	// "/__pages/". Nil makes no difference between visitors.
+	Pairing *pairing.Codes
 	// Control answers the paths under "/__pages/" that the site does not answer itself. Nil means 404.
 	Control http.Handler
 	// ErrorPage answers for a Worker that returned an error, before anything
@@ -93,8 +101,8 @@ type Options struct {
 	// Logger gets what nobody is answered. Nil means silence.
 	Logger *slog.Logger
 	// DevHints is for a site on its author's machine: pages say what to do, and
-	// the JSON documents under "/__pages/api/" are open to everybody who
-	// reaches the site. Without it they need a signed-in member.
+	// the JSON documents under "/__pages/api/" are open to everybody whom Pairing
+	// does not keep from them. Without it they need a signed-in member.
 	DevHints bool
 }
 
@@ -164,7 +172,7 @@ func New(ctx context.Context, options Options) (*Site, error) {
 
 func (o Options) withDefaults() Options {
 	if o.AllowHost == nil {
-		o.AllowHost = LocalHost
+		o.AllowHost = loopback.Name
 	}
 	if o.Cache == nil {
 		o.Cache = NewFileCache(cacheBytes)

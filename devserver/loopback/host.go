@@ -1,14 +1,14 @@
-package site
+package loopback
 
 import (
 	"net"
 	"strings"
 )
 
-// LocalHost reports whether a host, in lower case without port, brackets and
+// Name reports whether a host, in lower case without port, brackets and
 // trailing dot, is one of the names that always mean this machine: "localhost"
 // and the names below it, "127.0.0.1" and "::1".
-func LocalHost(host string) bool {
+func Name(host string) bool {
 	switch host {
 	case "localhost", "127.0.0.1", "::1":
 		return true
@@ -16,9 +16,9 @@ func LocalHost(host string) bool {
 	return strings.HasSuffix(host, ".localhost")
 }
 
-// bareHost takes port, brackets and trailing dot off a Host header, and lowers
+// BareHost takes port, brackets and trailing dot off a Host header, and lowers
 // its case. It is false for what is no host: empty, with user information, with a bad port.
-func bareHost(hostport string) (string, bool) {
+func BareHost(hostport string) (string, bool) {
 	host := hostport
 	if strings.HasPrefix(host, "[") {
 		end := strings.IndexByte(host, ']')

@@ -1,0 +1,266 @@
+// Package pairing lets the author of a site say which browsers beyond this machine may sign
+// in to it: by a code that the author's terminal shows and the browser is told.
+//
+// In goes what a browser asks and enters, each with the token of its cookie; out come tokens
+// for cookies, and an [Event] for each thing that the author is told. A code is for the
+// browser that asked for it, works once, is valid for ten minutes and takes five tries. A
+// browser stays paired until [Codes.Forget], or for as long as the Codes exist: nothing of it
+// is stored.
+//
+// A stranger who throws the cookie away begins anew, so codes are bounded together: at most
+// so many in ten minutes, and fewer for one address, whatever becomes of each. That bounds
+// the guesses, one in two million for each ten minutes of a stranger's time, and the lines
+// of the terminal. Forget makes room at once, so nobody locks the author out for good.
+//
+// Errors are a [*WrongError], a [*BusyError], and [ErrNoCode]. Codes are safe for concurrent
+// use. The package knows of no HTTP and prints nothing.
+package pairing
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// life is how long a code is valid, and how long it counts against the bounds.
+	life = 10 * time.Minute
+	// maxTries is how often a browser may enter a code.
+	maxTries = 5
+	// maxCodes are given in the time of a life, and maxCodesOf to one address.
+	maxCodes   = 10
+	maxCodesOf = 3
+)
+
+// ErrNoCode says that no code waits for a browser: it asked for none, or that one is no longer valid.
+var ErrNoCode = errors.New("no code waits for this browser")
+
+// WrongError says that a code is another one.
+type WrongError struct {
+	Left int // how often the browser may still try
+}
+
+func (e *WrongError) Error() string {
+	return fmt.Sprintf("that is not the code, %d tries are left", e.Left)
+}
+
+// BusyError says that there is no code for a further browser.
+type BusyError struct {
+	After time.Duration // until there is one again
+}
+
+func (e *BusyError) Error() string { return "too many browsers asked for a code" }
+
+// State is what happened to a browser.
+type State string
+
+// The states of a browser.
+const (
+	Asked  State = "asked"  // it asked, and Code is what to type there
+	Paired State = "paired" // it was told its code
+	Failed State = "failed" // it was told other codes, as often as it may
+	Busy   State = "busy"   // it asked, and there is no code for it; said once until there is one again
+)
+
+// Event is what the author is told.
+type Event struct {
+	State   State
+	Browser int        // counts those that got a code, from 1; 0 when it got none
+	Code    string     // eight digits; "" unless asked
+	Expires time.Time  // of the code
+	Host    string     // that the browser asked for, as it says
+	Client  netip.Addr // of the browser, as a proxy says; not valid when unknown
+}
+
+// Options configure Codes. The zero value works.
+type Options struct {
+	// OnEvent is called for each event, one at a time.
+	OnEvent func(Event)
+	Now     func() time.Time // default time.Now
+}
+
+// Codes are the pending codes and the paired browsers of one run.
+type Codes struct {
+	options Options
+
+	mu      sync.Mutex
+	pending map[key]*pending // those of the last ten minutes that paired no browser
+	paired  map[key]int      // the number of each browser
+	count   int              // of browsers that got a code
+	busy    bool             // the author knows
+}
+
+// key stands for the token of a browser, which is kept nowhere.
+type key [sha256.Size]byte
+
+// pending is a code that was given.
+type pending struct {
+	Event
+	tries int
+}
+
+// New makes Codes without any.
+func New(o Options) *Codes {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.OnEvent == nil {
+		o.OnEvent = func(Event) {}
+	}
+	return &Codes{options: o, pending: map[key]*pending{}, paired: map[key]int{}}
+}
+
+// Paired reports whether a token is that of a paired browser.
+func (c *Codes) Paired(token string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.paired[keyOf(token)] != 0
+}
+
+// Ask has the author be shown a code for a browser, unless one waits for it. token is that of
+// its cookie, "" for none; fresh is the token that it gets, "" to keep the one it has. The
+// error is a [*BusyError].
+func (c *Codes) Ask(token, host string, client netip.Addr) (fresh string, browser int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.expire()
+	if p := c.pending[keyOf(token)]; p != nil && p.tries < maxTries {
+		return "", p.Browser, nil
+	}
+	if after := c.full(client); after > 0 {
+		if !c.busy {
+			c.busy = true
+			c.options.OnEvent(Event{State: Busy, Host: host, Client: client})
+		}
+		return "", 0, &BusyError{After: after}
+	}
+	c.busy = false
+	c.count++
+	fresh = rand.Text()
+	p := &pending{Event: Event{State: Asked, Browser: c.count, Code: newCode(), Expires: c.options.Now().Add(life), Host: host, Client: client}}
+	c.pending[keyOf(fresh)] = p
+	c.options.OnEvent(p.Event)
+	return fresh, p.Browser, nil
+}
+
+// Enter pairs a browser that is told its code. It gets a fresh token: one that somebody else
+// has put there is of no use to them. The error is a [*WrongError], or [ErrNoCode].
+func (c *Codes) Enter(token, code string) (fresh string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.expire()
+	p := c.pending[keyOf(token)]
+	if p == nil || p.tries >= maxTries {
+		return "", ErrNoCode
+	}
+	p.tries++
+	if subtle.ConstantTimeCompare([]byte(plain(code)), []byte(p.Code)) != 1 {
+		if p.tries == maxTries {
+			c.tell(p, Failed)
+		}
+		return "", &WrongError{Left: maxTries - p.tries}
+	}
+	delete(c.pending, keyOf(token))
+	fresh = rand.Text()
+	c.paired[keyOf(fresh)] = p.Browser
+	c.tell(p, Paired)
+	return fresh, nil
+}
+
+// Forget makes all codes invalid, and has no browser be paired any more.
+func (c *Codes) Forget() (browsers int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	browsers = len(c.paired)
+	clear(c.pending)
+	clear(c.paired)
+	c.busy = false
+	return browsers
+}
+
+// tell tells what became of a code. The caller holds the lock.
+func (c *Codes) tell(p *pending, state State) {
+	c.options.OnEvent(Event{State: state, Browser: p.Browser, Host: p.Host, Client: p.Client})
+}
+
+// expire forgets codes that are over. The caller holds the lock.
+func (c *Codes) expire() {
+	now := c.options.Now()
+	for k, p := range c.pending {
+		if !now.Before(p.Expires) {
+			delete(c.pending, k)
+		}
+	}
+}
+
+// full returns how long there is no code for an address; 0 when there is one now. The caller
+// holds the lock.
+func (c *Codes) full(client netip.Addr) time.Duration {
+	var all, own time.Time // when the next one makes room
+	codes, codesOf := 0, 0
+	for _, p := range c.pending {
+		codes++
+		if all.IsZero() || p.Expires.Before(all) {
+			all = p.Expires
+		}
+		if !client.IsValid() || network(p.Client) != network(client) {
+			continue
+		}
+		codesOf++
+		if own.IsZero() || p.Expires.Before(own) {
+			own = p.Expires
+		}
+	}
+	switch now := c.options.Now(); {
+	case codes >= maxCodes:
+		return all.Sub(now)
+	case codesOf >= maxCodesOf:
+		return own.Sub(now)
+	}
+	return 0
+}
+
+// network is what one visitor has: an address, and in IPv6 a network of them.
+func network(a netip.Addr) netip.Prefix {
+	bits := 32
+	if a.Is6() {
+		bits = 64
+	}
+	prefix, err := a.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // of an unknown address
+	}
+	return prefix
+}
+
+func keyOf(token string) key { return sha256.Sum256([]byte(token)) }
+
+// newCode returns eight random digits, each code as likely as the other.
+func newCode() string {
+	const codes = 100_000_000
+	for {
+		var b [4]byte
+		_, _ = rand.Read(b[:]) // never fails: the process ends instead
+		if n := binary.BigEndian.Uint32(b[:]); n < math.MaxUint32/codes*codes {
+			return fmt.Sprintf("%08d", n%codes)
+		}
+	}
+}
+
+// plain is a code as people write it, in groups say, without what is between the digits.
+func plain(code string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -.\u00a0", r) {
+			return -1
+		}
+		return r
+	}, code)
+}
