@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -45,7 +46,8 @@ const (
 
 // connPool counts the connections of all listeners. When it is full, a new
 // connection takes the place of the longest-standing one that no request runs
-// on, so idle or half-open sockets never keep the author out.
+// on, so idle or half-open sockets never keep the author out. After those it takes the
+// place of one whose request waits for the rest of its body: see slowest.
 type connPool struct {
 	max   int
 	now   func() time.Time
@@ -65,6 +67,9 @@ func (p *connPool) admit(c net.Conn) *conn {
 	var evicted *conn
 	if p.open.Len() >= p.max {
 		if evicted = p.oldestFree(); evicted == nil {
+			evicted = p.slowest()
+		}
+		if evicted == nil {
 			p.mu.Unlock()
 			p.refuse(c)
 			return nil
@@ -87,6 +92,30 @@ func (p *connPool) oldestFree() *conn {
 		}
 	}
 	return nil
+}
+
+// slowest is, of the connections whose requests wait for the rest of their bodies, the one
+// that has brought nothing for longest, of the address that has the most of them. Who sends
+// steadily waits for moments only. The caller holds the lock.
+func (p *connPool) slowest() (slowest *conn) {
+	of, most := map[netip.Addr]int{}, 0
+	for e := p.open.Front(); e != nil; e = e.Next() {
+		if c, ok := e.Value.(*conn); ok && c.silent.Load() != 0 {
+			of[c.peer()]++
+			most = max(most, of[c.peer()])
+		}
+	}
+	for e := p.open.Front(); e != nil; e = e.Next() {
+		c, ok := e.Value.(*conn)
+		since := int64(0)
+		if ok {
+			since = c.silent.Load()
+		}
+		if since != 0 && of[c.peer()] == most && (slowest == nil || since < slowest.silent.Load()) {
+			slowest = c
+		}
+	}
+	return slowest
 }
 
 // drop forgets c. The caller holds the lock.
@@ -130,6 +159,7 @@ type conn struct {
 	place   *list.Element // under pool.mu; nil once dropped
 	busy    atomic.Bool   // a request is under way
 	framing framing       // of the one goroutine that reads
+	silent  atomic.Int64  // since when a reader waits for more of a body, in Unix nanoseconds; 0 while none does
 	refused atomic.Bool   // the framing was broken
 	spoil   string        // what is left to read then
 	waited  atomic.Int64  // how much of stalledWrite the client has used up
@@ -150,7 +180,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.spoil = c.spoil[n:]
 		return n, nil
 	}
-	n, err := c.Conn.Read(p)
+	n, err := c.read(p)
 	if n == 0 && errors.Is(err, io.EOF) {
 		return 0, c.afterEnd()
 	}
@@ -164,6 +194,25 @@ func (c *conn) Read(p []byte) (int, error) {
 		return c.Read(p)
 	}
 	return n, nil
+}
+
+// read reads what the client sends, and notes while it waits for more of a body.
+func (c *conn) read(p []byte) (int, error) {
+	if !c.framing.inBody() {
+		return c.Conn.Read(p)
+	}
+	c.silent.Store(c.pool.now().UnixNano())
+	defer c.silent.Store(0)
+	return c.Conn.Read(p)
+}
+
+// peer is the address of the other end, without its port; the zero Addr when it has none.
+func (c *conn) peer() netip.Addr {
+	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
 }
 
 // afterEnd is what a reader is told once the client sends no more. A client whose

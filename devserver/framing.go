@@ -94,6 +94,16 @@ func (f *framing) follow(p []byte) (int, error) {
 	return at, f.broken
 }
 
+// inBody reports whether the next byte belongs to a body, or to what frames it.
+func (f *framing) inBody() bool {
+	switch f.part {
+	case sizedBody, chunkSize, chunkData, chunkEnd, trailerLine:
+		return true
+	case startLine, headerLine, unreadable, unframed:
+	}
+	return false
+}
+
 // keep remembers the beginning of a line.
 func (f *framing) keep(start []byte) {
 	if len(f.line)+len(start) > maxFramingLine {

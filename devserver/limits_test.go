@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -399,6 +400,90 @@ func TestTooManyRunning(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Posts whose bodies do not come to their end keep nobody out: the one that has brought
+// nothing for longest gives way, and what sends steadily, or waits for its answer, goes on.
+func TestHalfSentPostsKeepNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		let := make(chan struct{})
+		l := pipeServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if r.URL.Path == "/wait" {
+				<-let
+			}
+			fmt.Fprint(w, len(body), err)
+		}))
+		send := func(text string) net.Conn {
+			c := l.dial()
+			t.Cleanup(func() { c.Close() })
+			fmt.Fprint(c, text)
+			return c
+		}
+		status := func(c net.Conn) string {
+			line, _ := bufio.NewReader(c).ReadString('\n')
+			return strings.TrimSpace(line)
+		}
+		const head = " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+		waiting := send("POST /wait" + head + "Content-Length: 4\r\n\r\nbody")
+		steady := send("POST /" + head + "Content-Length: 12\r\n\r\nhalf")
+		for i := range 3 * maxConns {
+			framed := "Content-Length: 1000\r\n\r\nhalf"
+			if i%2 == 1 {
+				framed = "Transfer-Encoding: chunked\r\n\r\n100\r\nhalf"
+			}
+			send("POST /" + head + framed)
+			synctest.Wait()
+			time.Sleep(time.Millisecond)
+			if i%100 == 99 {
+				fmt.Fprint(steady, "m")
+				synctest.Wait()
+			}
+		}
+		if got := status(send("GET /" + head + "\r\n")); got != "HTTP/1.1 200 OK" {
+			t.Errorf("the next visitor got %q", got)
+		}
+		fmt.Fprint(steady, "m")
+		if got := status(steady); got != "HTTP/1.1 200 OK" {
+			t.Errorf("who sends steadily got %q", got)
+		}
+		close(let)
+		if got := status(waiting); got != "HTTP/1.1 200 OK" {
+			t.Errorf("who waits for its answer got %q", got)
+		}
+	})
+}
+
+// Of those that keep a body to themselves, one of the address that has the most gives way.
+func TestSlowestOfTheBusiestAddress(t *testing.T) {
+	pool := &connPool{max: 10, now: time.Now}
+	add := func(address string, since int64) *conn {
+		c := &conn{Conn: addressed{address: address}, pool: pool}
+		c.busy.Store(true)
+		c.silent.Store(since)
+		c.place = pool.open.PushBack(c)
+		return c
+	}
+	if pool.slowest() != nil {
+		t.Error("one of none")
+	}
+	add("192.0.2.1:1", 1)
+	add("192.0.2.2:1", 3)
+	want := add("192.0.2.2:2", 2)
+	add("192.0.2.2:3", 0)
+	if got := pool.slowest(); got != want {
+		t.Errorf("%v since %d", got.RemoteAddr(), got.silent.Load())
+	}
+}
+
+// addressed is a connection that only has an address.
+type addressed struct {
+	net.Conn
+	address string
+}
+
+func (a addressed) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(a.address))
 }
 
 // Files of several chunks arrive whole, through the kernel's way of sending.

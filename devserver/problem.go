@@ -34,6 +34,8 @@ type Problem struct {
 	Notes []string `json:"notes,omitempty"`
 	// Status is the HTTP status of the page about it: 500 when 0.
 	Status int `json:"status,omitempty"`
+	// Retriable says that the same request may well be answered in a second.
+	Retriable bool `json:"retriable,omitempty"`
 }
 
 // SnippetLine is one line of the author's file, or the part of it that is shown.

@@ -203,3 +203,14 @@ func FuzzProblem(f *testing.F) {
 		}
 	})
 }
+
+// A request whose fault is another one's may be sent again in a second, and its page says so.
+func TestRetriableProblem(t *testing.T) {
+	for retriable, want := range map[bool]string{true: "1", false: ""} {
+		w := httptest.NewRecorder()
+		WriteProblemPage(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), Problem{Message: "restarted", Status: http.StatusServiceUnavailable, Retriable: retriable})
+		if got := w.Header().Get("Retry-After"); got != want || w.Code != http.StatusServiceUnavailable {
+			t.Errorf("retriable %v: %d, Retry-After %q", retriable, w.Code, got)
+		}
+	}
+}

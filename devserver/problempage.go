@@ -49,6 +49,9 @@ func writeProblems(w http.ResponseWriter, r *http.Request, problems []Problem, b
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if problems[0].Retriable {
+		h.Set("Retry-After", "1")
+	}
 	w.WriteHeader(problems[0].status())
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the client is gone, and nothing is left to tell it

@@ -82,6 +82,10 @@ func (f *Error) Headline() string {
 	return strings.TrimSuffix(f.Name+": "+f.Message, ": ")
 }
 
+// Retriable reports whether the same request may well be answered in a second, with
+// nothing changed: another one is at fault, or the Worker was replaced.
+func (f *Error) Retriable() bool { return f.Kind == KindReset }
+
 // Unwrap returns the engine's own error.
 func (f *Error) Unwrap() error { return f.err }
 

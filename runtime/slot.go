@@ -23,6 +23,8 @@ type slot struct {
 	// Worker.mu. Where each has an isolate of its own, one counts until its
 	// waitUntil is done.
 	busy int
+	// requests are under way in it, waitUntil included; guarded by Worker.mu.
+	requests int
 }
 
 // answerBytes is the most bytes of an answer's body.
@@ -82,7 +84,10 @@ func (w *Worker) newSlot() (*slot, error) {
 		// Called only for turns, so after s.isolate is set.
 		OnReset: func(cause error) { w.restarted(s, cause) },
 		OnIdle:  w.host.Idle,
-		OnLost:  func(by *engine.Scope) { w.warn(by, lostText) },
+		OnCut: func(scope *engine.Scope) (func(*engine.VM) error, func() bool) {
+			return w.host.Cut(scope), func() bool { return w.startsOver(s, scope) }
+		},
+		OnLost: func(by *engine.Scope) { w.warn(by, lostText) },
 	})
 	if err != nil {
 		return nil, errStart(err)
@@ -142,6 +147,7 @@ func (w *Worker) acquire(ctx context.Context, nested bool) (*slot, error) {
 		switch {
 		case s.busy == 0 || !w.o.Pristine:
 			s.busy++
+			s.requests++
 			w.inFlight.Add(1)
 			return s, nil
 		case nested:
@@ -238,5 +244,42 @@ func (w *Worker) release(s *slot, leave func()) {
 		s.isolate.Rewind()
 	}
 	leave()
+	w.done(s)
+}
+
+// done says that nothing of a request is under way any more.
+func (w *Worker) done(s *slot) {
+	w.mu.Lock()
+	s.requests--
+	over := s.isolate.Left() && s.requests == 0
+	if over {
+		w.left = slices.DeleteFunc(w.left, func(other *slot) bool { return other == s })
+	}
+	w.mu.Unlock()
+	if over {
+		s.isolate.Close()
+	}
 	w.inFlight.Done()
+}
+
+// startsOver reports whether an isolate starts over after a request was ended in the midst of
+// its work, because nobody waited: what the code keeps in variables may be half done. If
+// others are under way, they go on, and no further request gets the isolate, which is
+// closed after the last. As many as answer requests may end that way at a time.
+func (w *Worker) startsOver(s *slot, scope *engine.Scope) bool {
+	if w.host.Alone(s.isolate, scope) {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case s.isolate.Left() || w.closing:
+		return false
+	case len(w.left) >= w.o.Isolates:
+		return true
+	}
+	s.isolate.Leave()
+	w.left = append(w.left, s)
+	w.slots = slices.DeleteFunc(w.slots, func(other *slot) bool { return other == s })
+	return false
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -118,6 +119,7 @@ type Worker struct {
 	closed   sync.Once
 	mu       sync.Mutex
 	slots    []*slot
+	left     []*slot                    // that no further request gets
 	started  int                        // isolates so far
 	freed    chan struct{}              // closed and replaced when a pristine isolate is free
 	turns    chan struct{}              // holds one for each pristine request that works
@@ -273,9 +275,18 @@ func (w *Worker) Serve(rw http.ResponseWriter, r *http.Request) (Usage, error) {
 	m.scope, m.exchange = scope, x
 	leave := w.leaver(s)
 	if !w.o.Pristine {
-		m.headed = leave
+		m.headed = func() { leave() }
 	}
-	defer w.linger(s, scope, x, leave)
+	x.Elsewhere = func() (*engine.Isolate, error) {
+		next, err := w.acquire(r.Context(), x.Depth() > 0)
+		if err != nil {
+			return nil, err
+		}
+		w.release(s, leave)
+		s, leave = next, w.leaver(next)
+		return s.isolate, nil
+	}
+	defer func() { w.linger(s, scope, x, leave) }()
 	err = w.host.Serve(s.isolate, scope, x)
 	usage := Usage{CPU: scope.CPU(), SubRequests: x.SubRequests(), Isolate: s.number}
 	if errors.Is(err, web.ErrClientGone) && !m.wrote {
@@ -349,8 +360,7 @@ func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange, leave fun
 	w.answered[scope] = struct{}{}
 	w.mu.Unlock()
 	if !w.o.Pristine { // others may use the isolate meanwhile
-		w.inFlight.Add(1)
-		w.release(s, leave)
+		leave()
 	}
 	go func() {
 		defer func() {
@@ -358,7 +368,7 @@ func (w *Worker) linger(s *slot, scope *engine.Scope, x *web.Exchange, leave fun
 			if w.o.Pristine {
 				w.release(s, leave)
 			} else {
-				w.inFlight.Done()
+				w.done(s)
 			}
 		}()
 		timer := time.NewTimer(waitUntilTime)
@@ -409,7 +419,7 @@ func (w *Worker) close(ctx context.Context) {
 	}
 	w.cancel()
 	w.mu.Lock()
-	slots := w.slots
+	slots := slices.Concat(w.slots, w.left)
 	w.mu.Unlock()
 	for _, s := range slots {
 		s.isolate.Close()

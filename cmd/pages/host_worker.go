@@ -107,6 +107,12 @@ func (s *hostedSite) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if ok && broken.Limit != "" {
 		refusal = &site.RefusalError{Status: http.StatusServiceUnavailable, Code: "limit_exceeded", Message: "the site's code went over its limit " + broken.Limit}
 	}
+	if ok && broken.Retriable() {
+		refusal = &site.RefusalError{
+			Status: broken.Status(), Code: "worker_restarted", Retriable: true, RetryAfter: 1,
+			Message: "the site's code was restarted while it answered, because of another request; send this one again",
+		}
+	}
 	s.host.logger.Warn("a Worker failed", "site", s.id, "path", r.URL.EscapedPath(), "error", err)
 	site.Refuse(w, r, refusal)
 }

@@ -111,7 +111,15 @@ func (x *exchange) refuse(e *RefusalError) {
 		page.Link, page.LinkText = signInTarget(x.path), "Sign in as somebody else"
 	}
 	ownHeaders(x.out.Header())
+	x.mayRetry(e)
 	x.writePage(e.Status, "notice", page)
+}
+
+// mayRetry tells programs when the same request may well be answered.
+func (x *exchange) mayRetry(e *RefusalError) {
+	if e.RetryAfter > 0 {
+		x.out.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
 }
 
 // sentence makes a sentence of a message.
@@ -130,6 +138,7 @@ type refusalDocument struct {
 func (x *exchange) refuseJSON(e *RefusalError) {
 	x.failure = cmp.Or(x.failure, e.Code)
 	ownHeaders(x.out.Header())
+	x.mayRetry(e)
 	shown := *e
 	if e.Fix != "" && x.hints() {
 		shown.Message += ": " + e.Fix

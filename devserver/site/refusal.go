@@ -8,6 +8,10 @@ type RefusalError struct {
 	Message string `json:"message"` // a sentence a person can act on
 	// Fix is what to do about it. Pages show it; JSON carries it in Message.
 	Fix string `json:"-"`
+	// Retriable says that the same request may well be answered later.
+	Retriable bool `json:"retriable,omitempty"`
+	// RetryAfter is in how many seconds, for the header Retry-After; 0 is for none.
+	RetryAfter int `json:"-"`
 }
 
 func (e *RefusalError) Error() string { return e.Message }

@@ -43,6 +43,10 @@ func hostInterrupt(vm *VM, _ api.Module, stack []uint64) {
 	case vm.over():
 		vm.unwind()
 		stack[0] = 1
+	case vm.deserted():
+		if vm.cutShort() {
+			stack[0] = 1
+		}
 	}
 }
 
@@ -181,6 +185,9 @@ func (vm *VM) enforce() {
 	if vm.over() {
 		vm.end()
 	}
+	if vm.deserted() {
+		vm.checkPatience()
+	}
 }
 
 // end panics: the turn has used up its budget.
@@ -197,6 +204,9 @@ func (vm *VM) checkDrain() {
 	}
 	if vm.over() {
 		panic(broken{&KilledError{Scope: vm.scope, Budget: vm.scope.budget}})
+	}
+	if vm.deserted() {
+		vm.checkPatience()
 	}
 }
 

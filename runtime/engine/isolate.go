@@ -34,6 +34,11 @@ type IsolateOptions struct {
 	// which has ended: what came after the await is lost. Once for each VM, since
 	// most of it is of no interest any more. Called on the isolate's goroutine.
 	OnLost func(*Scope)
+	// OnCut hears that a turn of the scope was ended in its midst, since nobody waits for
+	// it. last, if any, is a last turn of the scope; after it startOver says whether
+	// the isolate starts over, with ErrAbandoned as cause. Called on the isolate's
+	// goroutine. Default: neither.
+	OnCut func(*Scope) (last func(*VM) error, startOver func() bool)
 }
 
 // Isolate is one virtual machine and the goroutine that runs its event loop.
@@ -49,6 +54,7 @@ type Isolate struct {
 	stop   atomic.Bool
 	gone   chan struct{}
 	room   room
+	left   atomic.Bool
 }
 
 // task is one turn to run; done, if any, is told the result.
@@ -110,7 +116,7 @@ func (i *Isolate) Over() bool { return i.ctx.Err() != nil }
 
 // Do runs fn as one turn on behalf of scope, drains the job queue and returns
 // fn's error. A *KilledError means that the turn used up its budget; ErrClosed that
-// the isolate was closed.
+// the isolate was closed; ErrAbandoned that nobody waits for the scope.
 func (i *Isolate) Do(scope *Scope, fn func(vm *VM) error) error {
 	t := task{scope: scope, fn: fn, done: make(chan error, 1)}
 	if err := i.post(t); err != nil {
@@ -172,7 +178,14 @@ func (i *Isolate) run(t task) error {
 	if t.vm != nil && (t.vm != i.vm || t.scope.ended()) {
 		return ErrReset
 	}
+	if t.scope.abandoned() {
+		return ErrAbandoned
+	}
 	err := i.vm.turn(t.scope, func() error { return t.fn(i.vm) })
+	if i.vm.cut && !isCrash(err) {
+		i.afterCut(t.scope)
+		return err
+	}
 	if !isCrash(err) {
 		if i.o.OnIdle != nil && t.scope.Idle() {
 			i.o.OnIdle(t.scope)
@@ -194,7 +207,7 @@ func (i *Isolate) crossOver() {
 		switch {
 		case c == nil:
 			return
-		case c.scope == nil || c.scope.ended():
+		case c.scope == nil || c.scope.ended() || c.scope.abandoned():
 			i.lose(vm, c)
 		default:
 			// Who waits for the scope hears of a failure by OnReset.

@@ -14,6 +14,11 @@ import (
 type Scope struct {
 	// Value is the embedder's own; set before the scope is used.
 	Value any
+	// Abandoned reports whether nobody waits for the scope, nor for anything that it
+	// began: then it gets no turn any more, and the one that runs is ended. It is asked
+	// before each turn, and in turns about once a millisecond, and must be quick. Set
+	// before the scope is used. Default: somebody always waits.
+	Abandoned func() bool
 
 	// number tells what the scope awaits from what others do; 0: see Share.
 	number uint32

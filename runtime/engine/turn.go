@@ -19,7 +19,10 @@ type turn struct {
 	elsewhere atomic.Int64
 	limit     time.Duration
 	bounded   bool // there is a limit
-	after     []func()
+	// deserted is when it was first seen, by the clock on the wall, that nobody waits for
+	// the turn; 0 while somebody does.
+	deserted time.Duration
+	after    []func()
 }
 
 // used is the CPU time so far.
@@ -75,12 +78,13 @@ func (t *turn) over() bool {
 }
 
 // turn runs fn and then the job queue on behalf of scope, and charges the CPU
-// time to it. The error is fn's, or a crash.
+// time to it. The error is fn's, a crash, or ErrAbandoned for a turn that was ended in
+// its midst.
 func (vm *VM) turn(scope *Scope, fn func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	t := scope.begin()
-	vm.scope, vm.running = scope, t
+	vm.scope, vm.running, vm.cut = scope, t, false
 	vm.own(scope)
 	defer func() {
 		scope.end(t)
@@ -89,11 +93,15 @@ func (vm *VM) turn(scope *Scope, fn func() error) error {
 			fn()
 		}
 	}()
-	return vm.guard(func() error {
+	err := vm.guard(func() error {
 		err := fn()
 		vm.leave()
 		vm.drain()
 		vm.reportRejections()
 		return err
 	})
+	if vm.cut && !isCrash(err) {
+		return ErrAbandoned
+	}
+	return err
 }

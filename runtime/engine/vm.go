@@ -46,6 +46,7 @@ type VM struct {
 	killing    bool          // no interrupt ends what runs now: it is the end
 	killed     *KilledError  // why the turn is to end; nil while it is not
 	unwinding  bool          // QuickJS knows
+	cut        bool          // the turn was unwound since nobody waits for it
 	latest     time.Duration // the turn's CPU time when it must have ended
 	// following is whether functions of later jobs are given to the prelude
 	// first: follow.go.

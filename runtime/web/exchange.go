@@ -18,6 +18,9 @@ type Exchange struct {
 	// Waits is called, once or more, when the request has no work for the processor
 	// any more, or for now. Default: nobody hears of it.
 	Waits func()
+	// Elsewhere takes another isolate for a request that has not begun when its own was
+	// left: see engine.Isolate.Leave. Default: the request fails.
+	Elsewhere func() (*engine.Isolate, error)
 
 	w       http.ResponseWriter
 	r       *http.Request
@@ -39,7 +42,13 @@ type Exchange struct {
 	done     chan struct{} // closed when all work of the request has ended
 	chunks   chan chunk
 
-	begun       atomic.Bool // the isolate has seen it
+	begun  atomic.Bool  // the isolate has seen it
+	served atomic.Bool  // the client has all that it gets, so that its leaving says nothing
+	left   atomic.Bool  // the Worker was told that the client has gone
+	keeps  atomic.Int32 // promises of waitUntil that are open
+	// farewell is when the turn has to end that tells of the client, in nanoseconds since
+	// started; 0 before it.
+	farewell    atomic.Int64
 	subRequests atomic.Int64
 	sockets     atomic.Int32 // WebSockets that are open
 	// idleSince is the newest id of when nothing was under way for the scope any

@@ -76,6 +76,13 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 			}
 			return engine.Undefined, nil
 		},
+		// wait_for(id, n): waitUntil was told of n more promises, or of fewer
+		"wait_for": func(c *engine.Call) (any, error) {
+			if x := h.exchange(c.Int(0)); x != nil {
+				x.waitFor(int32(c.Int(1))) //nolint:gosec // 1 or -1
+			}
+			return engine.Undefined, nil
+		},
 		// finished(id) -> the ids of the timers that are dropped with the request
 		"finished": func(c *engine.Call) (any, error) {
 			x := h.exchange(c.Int(0))

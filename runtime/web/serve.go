@@ -29,15 +29,48 @@ func (h *Host) Serve(iso *engine.Isolate, scope *engine.Scope, x *Exchange) erro
 		return err
 	}
 	defer x.leaveVisitorBody()
-	if err := iso.Do(scope, func(vm *engine.VM) error { return x.dispatch(vm, handle) }); err != nil {
+	scope.Abandoned = x.abandoned
+	if err := h.begin(x, handle); err != nil {
+		if errors.Is(err, engine.ErrAbandoned) {
+			x.waits()
+			h.disconnect(x)
+			return ErrClientGone
+		}
 		x.fail(err)
 		x.finish()
 		return err
 	}
-	return h.await(x)
+	err = h.await(x)
+	if !errors.Is(err, ErrClientGone) {
+		x.served.Store(true)
+	}
+	return err
 }
 
+// begin runs the first turn: elsewhere, if its isolate was left while it waited there.
+func (h *Host) begin(x *Exchange, handle int64) error {
+	for {
+		err := x.iso.Do(x.scope, func(vm *engine.VM) error { return x.dispatch(vm, handle) })
+		if !errors.Is(err, errLeft) || x.Elsewhere == nil {
+			return err
+		}
+		iso, err := x.Elsewhere()
+		if err != nil {
+			return err
+		}
+		h.mu.Lock()
+		x.iso = iso
+		h.mu.Unlock()
+	}
+}
+
+// errLeft says that nothing new begins in an isolate.
+var errLeft = errors.New("the isolate takes no further requests")
+
 func (x *Exchange) dispatch(vm *engine.VM, handle int64) error {
+	if x.iso.Left() {
+		return errLeft
+	}
 	x.begun.Store(true)
 	v, err := vm.Call("dispatch", x.id, x.r.Method, x.host.visitorURL(x.r), headerList(x.r), handle, x.member())
 	if err == nil {
@@ -83,34 +116,29 @@ func (h *Host) stopped(x *Exchange) error {
 	return err
 }
 
-// disconnect tells the Worker that the client does not wait any more.
-func (h *Host) disconnect(x *Exchange) {
-	x.stopReading()
-	h.enter(x, "cancel")
-	x.fail(ErrClientGone)
-}
-
-// enter calls an entry point with the exchange's id. The Worker cannot be told
+// enter calls an entry point with the exchange's id, on behalf of a scope. The Worker cannot be told
 // when the isolate is closed, killed or started over; then nothing of the
 // exchange is left in it either.
-func (h *Host) enter(x *Exchange, entry string) {
-	err := x.iso.Do(x.scope, func(vm *engine.VM) error {
-		v, err := vm.Call(entry, x.id)
-		if err == nil {
-			vm.Free(v)
-		}
-		return err
-	})
+func (h *Host) enter(x *Exchange, scope *engine.Scope, entry string) {
+	err := x.iso.Do(scope, func(vm *engine.VM) error { return x.call(vm, entry) })
 	if err != nil && !errors.Is(err, engine.ErrClosed) {
 		h.o.Logger.Debug("tell the Worker of its request", "entry", entry, "error", err)
 	}
 }
 
+func (x *Exchange) call(vm *engine.VM, entry string) error {
+	v, err := vm.Call(entry, x.id)
+	if err == nil {
+		vm.Free(v)
+	}
+	return err
+}
+
 // GiveUp ends what an exchange still has under way after its answer: waitUntil
-// took too long. Then end the scope. Do not call it from a turn.
+// took too long, or nobody waits for it. Then end the scope. Do not call it from a turn.
 func (h *Host) GiveUp(x *Exchange) {
 	x.fail(errRequestOver)
-	h.enter(x, "forget")
+	h.enter(x, engine.NewScope(x.scope.Context(), 0, x), "forget")
 	x.finish()
 }
 
@@ -119,7 +147,7 @@ func (h *Host) GiveUp(x *Exchange) {
 // in the same isolate does; when those of that time are idle too it never will.
 func (h *Host) Idle(s *engine.Scope) {
 	x, ok := s.Value.(*Exchange)
-	if !ok || x.host != h || x.sockets.Load() > 0 {
+	if !ok || x.host != h || !x.begun.Load() || x.sockets.Load() > 0 {
 		return
 	}
 	x.idleSince.CompareAndSwap(0, h.last.Load())
@@ -174,6 +202,9 @@ func (h *Host) Reset(iso *engine.Isolate, cause error) {
 		err := fmt.Errorf("%w: %w", engine.ErrReset, cause)
 		if byBudget && killed.Scope == x.scope {
 			err = killed
+		}
+		if x.abandoned() {
+			err = ErrClientGone
 		}
 		x.fail(err)
 		x.timers.drop()

@@ -465,6 +465,7 @@ func isUpgrade(r *http.Request) bool {
 // upgrade answers with a WebSocket and returns when it has ended.
 func (h *Host) upgrade(x *Exchange, a *answer) error {
 	s := a.socket
+	x.served.Store(true) // the connection tells by itself when the client leaves
 	header := x.w.Header()
 	var protocols []string
 	for i := 0; i+1 < len(a.header); i += 2 {

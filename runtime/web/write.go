@@ -137,6 +137,7 @@ func (h *Host) copyChunks(x *Exchange, out encoder, left int64) error {
 	gone := x.r.Context().Done()
 	for {
 		if left == 0 {
+			x.served.Store(true)
 			gone = nil
 		}
 		select {

@@ -177,10 +177,16 @@ function wait(id, promise) {
   const state = requests.get(id);
   if (state === undefined) throw new Error("waitUntil was called after its request had ended");
   state.open++;
-  Promise.resolve(promise).then(() => close(id), (error) => {
+  host.wait_for(id, 1);
+  Promise.resolve(promise).then(() => kept(id), (error) => {
     report(error, "waitUntil:");
-    close(id);
+    kept(id);
   });
+}
+
+function kept(id) {
+  close(id);
+  host.wait_for(id, -1);
 }
 
 function close(id) {

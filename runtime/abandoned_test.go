@@ -1,0 +1,199 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+// visited is a Worker behind a real server, and what its requests cost.
+type visited struct {
+	*httptest.Server
+	cpu     atomic.Int64
+	served  sync.WaitGroup
+	arrived atomic.Int64
+}
+
+func visit(t *testing.T, w *pagesruntime.Worker) *visited {
+	t.Helper()
+	v := &visited{}
+	v.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		v.served.Add(1)
+		defer v.served.Done()
+		v.arrived.Add(1)
+		usage, err := w.Serve(rw, r)
+		v.cpu.Add(int64(usage.CPU))
+		if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
+			http.Error(rw, f.Error(), f.Status())
+		}
+	}))
+	t.Cleanup(v.Close)
+	return v
+}
+
+// leave sends n requests at the same time and gives them up once all have come.
+func (v *visited) leave(t *testing.T, n int, path string) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	before := v.arrived.Load()
+	for range n {
+		clients.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.URL+path, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if resp, err := v.Client().Do(r); err == nil {
+				<-ctx.Done()
+				resp.Body.Close()
+			}
+		})
+	}
+	for v.arrived.Load() < before+int64(n) {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(50 * time.Millisecond) // what can run does
+	leave()
+	clients.Wait()
+}
+
+// What abandoned requests do that would go on for their whole budget, or for ever.
+var endless = map[string]string{
+	"loop":             `for (;;);`,
+	"caught":           `for (;;) try { for (;;); } catch {} finally { console.log("finally") }`,
+	"calls":            `const f = (n) => n < 2 ? 1 : f(n - 1) + f(n - 2); for (;;) f(20);`,
+	"jobs":             `for (;;) await null;`,
+	"after a job":      `await null; for (;;);`,
+	"chain of jobs":    `const f = () => Promise.resolve().then(f); await f();`,
+	"native":           `for (;;) new Array(1e5).join("ab");`,
+	"below a function": `JSON.parse("[1]", () => { for (;;); });`,
+	"generator":        `const g = function* () { for (;;) yield 1; }; for (const _ of g());`,
+	"after a timer":    `await new Promise((f) => setTimeout(f, 10)); for (;;);`,
+	"listener":         `request.signal.addEventListener("abort", () => { for (;;); }); await new Promise(() => setTimeout(() => {}, 1e6));`,
+	"never":            `await new Promise(() => setTimeout(() => {}, 1e6));`,
+	"stream":           `return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)) }, pull() { for (;;); } }));`,
+	"unread stream":    `const t = new TransformStream(), w = t.writable.getWriter(); (async () => { for (;;) await w.write(new Uint8Array(9)); })(); return new Response(t.readable);`,
+}
+
+// TestAbandoned: of twenty requests whose clients left, those that run are ended, and
+// those that wait never begin; the next visitor is answered.
+func TestAbandoned(t *testing.T) {
+	for name, body := range endless {
+		for _, o := range []pagesruntime.WorkerOptions{
+			{Isolates: 1},
+			{Isolates: 2},
+			{Pristine: true},
+			{Isolates: 1, Limits: pagesruntime.Limits{Mode: pagesruntime.Off}},
+		} {
+			began := atomic.Int64{}
+			o.Limits.CPU = 10 * time.Second
+			o.Console = func(l pagesruntime.Line) {
+				if l.Text == "began" {
+					began.Add(1)
+				}
+				if strings.Contains(l.Text, "finally") {
+					t.Errorf("%s: code ran after its request was ended", name)
+				}
+			}
+			w := mustStart(t, `export default { async fetch(request) {
+				if (new URL(request.url).pathname === "/ok") return new Response("ok");
+				console.log("began");
+				`+body+`
+			} }`, o)
+			v := visit(t, w)
+			v.leave(t, 20, "/")
+			start := time.Now()
+			if resp, got := get(t, v.Server, "/ok"); resp.StatusCode != http.StatusOK || got != "ok" {
+				t.Errorf("%s %+v: the next visitor got %d %q", name, o.Limits, resp.StatusCode, got)
+			}
+			took := time.Since(start)
+			v.served.Wait()
+			cpu := time.Duration(v.cpu.Load())
+			if took > 5*time.Second || cpu > 5*time.Second {
+				t.Errorf("%s (%d isolates, pristine %v, %q): the next visitor waited %v, the abandoned used %v of CPU", name, o.Isolates, o.Pristine, o.Limits.Mode, took, cpu)
+			}
+			// One each at a time, and perhaps some whose clients left a little later than others.
+			if hogs := name == "loop" || name == "calls" || name == "caught"; hogs && began.Load() > 10 {
+				t.Errorf("%s: %d of 20 requests began in %d isolates", name, began.Load(), o.Isolates)
+			}
+		}
+	}
+}
+
+// TestAbandonedSparesOthers: a request that is ended in the midst of its work takes no
+// other one with it, and what it left half done in variables meets no later one.
+func TestAbandonedSparesOthers(t *testing.T) {
+	w := mustStart(t, `
+		let half = false, go;
+		export default { async fetch(request) {
+			const path = new URL(request.url).pathname;
+			if (path === "/loop") { half = true; try { for (;;); } finally { half = false; } }
+			if (path === "/wait") { await new Promise((f) => setTimeout(f, 600)); return new Response("waited"); }
+			return new Response(String(half));
+		} }`, pagesruntime.WorkerOptions{Isolates: 1, Limits: pagesruntime.Limits{CPU: 10 * time.Second}})
+	v := visit(t, w)
+	for _, alone := range []bool{true, false} {
+		waited := make(chan string, 1)
+		if !alone {
+			go func() {
+				resp, got := get(t, v.Server, "/wait")
+				waited <- resp.Status + " " + got
+			}()
+			time.Sleep(100 * time.Millisecond)
+		}
+		v.leave(t, 1, "/loop")
+		if _, got := get(t, v.Server, "/"); got != "false" {
+			t.Errorf("alone %v: a later request met a variable that was left as %s", alone, got)
+		}
+		if !alone {
+			if got := <-waited; got != "200 OK waited" {
+				t.Errorf("who shared the isolate got %q", got)
+			}
+		}
+	}
+}
+
+// TestAbandonedWaitUntil: what waitUntil was told of goes on, and the handler with it,
+// until the last of it has settled.
+func TestAbandonedWaitUntil(t *testing.T) {
+	for name, body := range map[string]string{
+		"before": `ctx.waitUntil(later(400, "kept")); await later(200, "went on"); await later(600, "went on too long");`,
+		"when told": `request.signal.addEventListener("abort", () => { console.log("told"); ctx.waitUntil(later(200, "kept")); });
+			await later(1000, "went on too long");`,
+	} {
+		log := newConsole()
+		w := mustStart(t, `
+			const later = (ms, text) => new Promise((f) => setTimeout(() => { console.log(text); f(); }, ms));
+			export default { async fetch(request, env, ctx) { `+body+` return new Response("late") } }`,
+			pagesruntime.WorkerOptions{Console: log.write})
+		v := visit(t, w)
+		v.leave(t, 1, "/")
+		want := map[string][]string{"before": {"went on", "kept"}, "when told": {"told", "kept"}}[name]
+		for i, text := range want {
+			if l := log.next(t, i); l.Text != text {
+				t.Errorf("%s: line %d is %q, want %q", name, i, l.Text, text)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		start := time.Now()
+		w.Close(ctx) // waits for what is under way
+		cancel()
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s: the request was still under way for %v", name, took)
+		}
+		log.mu.Lock()
+		if len(log.lines) != len(want) {
+			t.Errorf("%s: logged %+v", name, log.lines)
+		}
+		log.mu.Unlock()
+	}
+}
