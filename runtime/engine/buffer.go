@@ -116,7 +116,7 @@ func (b *Buffer) ReadFrom(r io.Reader) (read int64, err error) {
 		n, err := r.Read(b.b[len(b.b):min(int64(cap(b.b)), b.limit)])
 		b.b, read = b.b[:len(b.b)+n], read+int64(n)
 		if err != nil {
-			if err == io.EOF { //nolint:errorlint // as io.Reader says
+			if err == io.EOF {
 				err = nil
 			}
 			return read, err
@@ -131,7 +131,7 @@ func (b *Buffer) readOver(r io.Reader) error {
 	if n > 0 {
 		return b.over
 	}
-	if err == io.EOF { //nolint:errorlint // as io.ReadFull says
+	if err == io.EOF {
 		return nil
 	}
 	return err

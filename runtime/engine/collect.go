@@ -81,8 +81,11 @@ func (p *pressure) relax(turn int) {
 // its last collection found to be garbage.
 func heapNow() int64 {
 	samples := []metrics.Sample{
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"}, {Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/gc/heap/live:bytes"},
 	}
 	metrics.Read(samples)
 	at := func(i int) int64 { return int64(samples[i].Value.Uint64()) }

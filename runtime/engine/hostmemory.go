@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // DefaultHostMemory is how many bytes a process may hold outside of its isolates for all
@@ -20,7 +18,7 @@ const DefaultHostMemory = 256 << 20
 // concurrent use.
 type HostMemory struct {
 	total int64
-	large *semaphore.Weighted // who reserves more than a quarter: one at a time
+	large chan struct{} // holds one while somebody reserves more than a quarter
 
 	mu      sync.Mutex
 	used    int64
@@ -37,7 +35,7 @@ func NewHostMemory(total int64) *HostMemory {
 	if total <= 0 {
 		total = DefaultHostMemory
 	}
-	return &HostMemory{total: total, large: semaphore.NewWeighted(1)}
+	return &HostMemory{total: total, large: make(chan struct{}, 1)}
 }
 
 // Total is how many bytes there are in all.
@@ -56,14 +54,16 @@ func (m *HostMemory) Reserve(ctx context.Context, n int64) (release func(), err 
 		}
 		return m.releaser(n), nil
 	}
-	if err := m.large.Acquire(ctx, 1); err != nil {
-		return nil, err
+	select {
+	case m.large <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	if err := m.acquire(ctx, n); err != nil {
-		m.large.Release(1)
+		<-m.large
 		return nil, err
 	}
-	return sync.OnceFunc(func() { m.release(n); m.large.Release(1) }), nil
+	return sync.OnceFunc(func() { m.release(n); <-m.large }), nil
 }
 
 // TryReserve is Reserve that does not wait, not even behind those who do: ok is false
