@@ -29,7 +29,16 @@ type Options struct {
 	CacheDir string
 	// Now is the clock of JavaScript and of the log. Default: time.Now.
 	Now func() time.Time
+	// Memory is what Go may hold for Workers, pixels of Images included, which are given the
+	// same. Default: one of its own.
+	Memory *HostMemory
 }
+
+// HostMemory is what a process may hold outside of its isolates for all Workers.
+type HostMemory = engine.HostMemory
+
+// NewHostMemory returns one of the usual size, engine.DefaultHostMemory.
+func NewHostMemory() *HostMemory { return engine.NewHostMemory(0) }
 
 // Runtime is the booted engine. Close it after its Workers.
 type Runtime struct {
@@ -47,7 +56,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.Open(ctx, engine.Options{CacheDir: o.CacheDir, Now: o.Now})
+	e, err := engine.Open(ctx, engine.Options{CacheDir: o.CacheDir, Now: o.Now, Memory: o.Memory})
 	if err != nil {
 		return nil, err
 	}

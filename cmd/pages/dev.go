@@ -161,7 +161,7 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 	// megabytes of garbage in a tenth of a second: collecting it would cost a
 	// fifth of that time.
 	usual := debug.SetGCPercent(startGCPercent)
-	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now})
+	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now, Memory: c.memory})
 	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
 	s, err := c.openState(dir)
 	if err != nil {

@@ -57,7 +57,7 @@ func (c *cli) newHost(ctx context.Context, data *platformData, logger *slog.Logg
 		notice: func(error) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
-		return pagesruntime.Open(h.until, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now})
+		return pagesruntime.Open(h.until, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now, Memory: c.memory})
 	})
 	outside, err := site.NewOutside()
 	if err != nil {

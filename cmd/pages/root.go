@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/pages-toolchain/pages/runtime/engine"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
 // cli is one run of the command: the process around it and the global flags.
@@ -27,15 +27,16 @@ type cli struct {
 	color    string
 	quiet    bool
 	verbose  bool
-	typed    map[string]bool    // the flags of the command line, not those of the environment
-	set      map[string]string  // the variables of those of the environment, by the flags
-	entered  bool               // a command's own code was reached: errors are no longer about usage
-	memory   *engine.HostMemory // that all sites have in common; nil for one each
+	typed    map[string]bool   // the flags of the command line, not those of the environment
+	set      map[string]string // the variables of those of the environment, by the flags
+	entered  bool              // a command's own code was reached: errors are no longer about usage
+	// memory is what Go may hold for the Workers of all sites together; nil, which tests have, is one for each engine.
+	memory *pagesruntime.HostMemory
 }
 
 // run runs the command and returns the exit code.
 func run(ctx context.Context, args []string, e env) int {
-	c := &cli{env: e, out: &output{Writer: e.stdout}, memory: engine.NewHostMemory(0)}
+	c := &cli{env: e, out: &output{Writer: e.stdout}, memory: pagesruntime.NewHostMemory()}
 	c.stdout = c.out
 	root := c.newRoot()
 	root.SetArgs(args)

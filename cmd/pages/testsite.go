@@ -45,7 +45,7 @@ func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest,
 	}
 	t.folder = t.held.path
 	t.run = &devRun{cli: &quiet, flags: &f.devFlags, dir: dir, manifest: m}
-	t.run.runtimes = startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now})
+	t.run.runtimes = startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now, Memory: c.memory})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.close(ctx))

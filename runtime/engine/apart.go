@@ -48,8 +48,9 @@ func (c *Call) Apart(work func() (any, error)) (any, error) {
 		t.charge(vm.engine.now().Sub(waited))
 		vm.end()
 	}
-	started, done := make(chan away, 1), make(chan outcome, 1)
-	go vm.engine.goAway(work, started, done)
+	started, done, gone := make(chan away, 1), make(chan outcome), make(chan struct{})
+	defer close(gone)
+	go vm.engine.goAway(work, started, done, gone)
 	at := <-started
 	timer.Reset(t.left())
 	for {
@@ -88,9 +89,9 @@ func (vm *VM) back(o outcome) (any, error) {
 	return o.value, o.err
 }
 
-// goAway does the work on a thread of its own, and tells of both ends. A panic is
-// the work's error.
-func (e *Engine) goAway(work func() (any, error), started chan<- away, done chan<- outcome) {
+// goAway does the work on a thread of its own, and tells of both ends, unless nobody
+// waits any more. A panic is the work's error.
+func (e *Engine) goAway(work func() (any, error), started chan<- away, done chan<- outcome, gone <-chan struct{}) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	at := away{clock: threadClock()}
@@ -103,7 +104,11 @@ func (e *Engine) goAway(work func() (any, error), started chan<- away, done chan
 		}
 		o.took = at.used()
 		<-e.apart
-		done <- o
+		select {
+		case done <- o:
+		case <-gone:
+			freeBuffer(o.value)
+		}
 	}()
 	o.value, o.err = work()
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"math"
+	"sync"
+	"unsafe"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -26,7 +28,81 @@ type Call struct {
 	vm    *VM
 	argc  int
 	argv  uint32 // where they lie, one behind the other
-	taken int64  // bytes that String and Bytes copied to Go
+	taken int64  // bytes that were copied to Go, and that Hold was told of
+	// charged is how many of them the isolate's account has.
+	charged int64
+	refusal error // of an argument that there is no room for
+}
+
+// leastCharge is from how many bytes on what a call takes is charged while it runs: most
+// take less and are over in a microsecond.
+const leastCharge = 64 << 10
+
+// Hold counts n bytes that the Func has in memory until it returns, or until the Async is
+// done that it returns. The error is for JavaScript.
+func (c *Call) Hold(n int64) error {
+	if c.taken += max(n, 0); c.taken-c.charged < leastCharge {
+		return nil
+	}
+	return c.charge()
+}
+
+func (c *Call) charge() error {
+	n := c.taken - c.charged
+	if err := c.vm.account.take(c.vm.scope.ctx, n); err != nil {
+		c.taken = c.charged
+		return err
+	}
+	c.charged = c.taken
+	return nil
+}
+
+// Keep counts what the Func was given beyond its end, until release.
+func (c *Call) Keep() (release func(), err error) {
+	if err := c.charge(); err != nil {
+		return nil, err
+	}
+	n, account := c.charged, c.vm.account
+	c.taken, c.charged = 0, 0
+	return sync.OnceFunc(func() { account.give(n) }), nil
+}
+
+// Drop counts no more what was counted so far: the work that took it is over.
+func (c *Call) Drop() {
+	c.vm.account.give(c.charged)
+	c.taken, c.charged = 0, 0
+}
+
+// fits is Hold for the methods that copy arguments and have no error to return.
+func (c *Call) fits(n int) bool {
+	if err := c.Hold(int64(n)); err != nil {
+		c.refusal = err
+		return false
+	}
+	return true
+}
+
+// refused is the panic of an argument that there is no room for. It ends the Func, and
+// callHost throws its error.
+type refused struct{ err error }
+
+func (c *Call) check() {
+	if c.refusal != nil {
+		panic(refused{c.refusal})
+	}
+}
+
+func (c *Call) run(f Func) (result any, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case refused:
+			result, err = nil, p.err
+		default:
+			panic(p)
+		}
+	}()
+	return f(c)
 }
 
 // Len is the number of arguments.
@@ -44,12 +120,18 @@ func (c *Call) String(i int) string {
 	if i >= c.argc {
 		return ""
 	}
-	s, err := c.vm.text(c.arg(i))
+	s, err := c.vm.takeText(c.arg(i), c)
+	c.check()
 	if err != nil {
 		return ""
 	}
-	c.taken += int64(len(s))
 	return s
+}
+
+// TextBytes is String as bytes, which are not to be written.
+func (c *Call) TextBytes(i int) []byte {
+	s := c.String(i)
+	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
 // Float is ToNumber of argument i; NaN when it cannot be converted.
@@ -111,7 +193,8 @@ func (c *Call) Bytes(i int) []byte {
 	if b == nil {
 		return nil
 	}
-	c.taken += int64(len(b))
+	c.fits(len(b))
+	c.check()
 	return append(make([]byte, 0, len(b)), b...)
 }
 
@@ -145,8 +228,10 @@ func (c *Call) Strings(i int) []string {
 		if err != nil {
 			return out
 		}
-		s, err := c.vm.text(item)
+		c.fits(textHeader)
+		s, err := c.vm.takeText(item, c)
 		c.vm.Free(item)
+		c.check()
 		if err != nil {
 			return out
 		}
@@ -158,7 +243,10 @@ func (c *Call) Strings(i int) []string {
 // Value is argument i as Go sees it: nil for undefined and null, bool, float64,
 // string, []byte (a copy) for an ArrayBuffer or view, []any for an array, and
 // Unsupported for all else.
-func (c *Call) Value(i int) any { return c.vm.goValue(c.arg(i), 0) }
+func (c *Call) Value(i int) any {
+	defer c.check()
+	return c.vm.goValue(c.arg(i), 0, c)
+}
 
 // Context ends when the request does.
 func (c *Call) Context() context.Context { return c.vm.scope.Context() }
@@ -169,6 +257,8 @@ func (c *Call) Scope() *Scope { return c.vm.scope }
 const (
 	maxArray = 1 << 20 // items Go takes of one array
 	maxDepth = 32
+	// textHeader is what an item takes beside its bytes.
+	textHeader = 16
 )
 
 func (vm *VM) length(array Value) uint32 {
@@ -183,7 +273,8 @@ func (vm *VM) index(array Value, i uint32) (Value, error) {
 	return vm.made(vm.call(fnGetIndex, uint64(vm.js), uint64(array), uint64(i)))
 }
 
-func (vm *VM) goValue(v Value, depth int) any {
+// goValue is v as Go sees it. What is copied counts as the call's, if there is one.
+func (vm *VM) goValue(v Value, depth int, c *Call) any {
 	switch v.tag() {
 	case tagNull, tagUndefined:
 		return nil
@@ -192,16 +283,19 @@ func (vm *VM) goValue(v Value, depth int) any {
 	case tagInt, tagFloat:
 		return vm.number(v)
 	case tagString, tagRope:
-		s, err := vm.text(v)
+		s, err := vm.takeText(v, c)
 		if err != nil {
 			return nil
 		}
 		return s
 	case tagObject:
 		if depth < maxDepth && vm.call32(fnIsArray, uint64(v)) != 0 {
-			return vm.goArray(v, depth+1)
+			return vm.goArray(v, depth+1, c)
 		}
 		if b, ok := vm.bytes(v); ok {
+			if c != nil && !c.fits(len(b)) {
+				return nil
+			}
 			return append([]byte{}, b...)
 		}
 		if vm.call32(fnIsFunction, uint64(vm.js), uint64(v)) != 0 {
@@ -216,16 +310,22 @@ func (vm *VM) goValue(v Value, depth int) any {
 	return Unsupported{"unknown"}
 }
 
-func (vm *VM) goArray(v Value, depth int) []any {
+func (vm *VM) goArray(v Value, depth int, c *Call) []any {
 	n := vm.length(v)
+	if c != nil && !c.fits(textHeader*int(n)) {
+		return nil
+	}
 	out := make([]any, 0, n)
 	for i := range n {
 		item, err := vm.index(v, i)
 		if err != nil {
 			return out
 		}
-		out = append(out, vm.goValue(item, depth))
+		out = append(out, vm.goValue(item, depth, c))
 		vm.Free(item)
+		if c != nil && c.refusal != nil {
+			return out
+		}
 	}
 	return out
 }
@@ -254,20 +354,23 @@ func callHost(vm *VM, stack []uint64) {
 	f := vm.funcs[string(name)]
 	to := uint32(stack[2])
 	vm.depth++
-	defer func() { vm.depth-- }()
+	c := &vm.level().call
+	*c = Call{vm: vm, argc: int(int32(stack[3])), argv: uint32(stack[4])}
+	defer func() {
+		vm.account.give(c.charged)
+		vm.depth--
+	}()
 	if f == nil {
 		vm.throw(TypeError("host function %q is not available here", string(name)))
 		stack[0] = 0
 		return
 	}
-	c := &vm.level().call
-	*c = Call{vm: vm, argc: int(int32(stack[3])), argv: uint32(stack[4])}
-	result, err := f(c)
+	result, err := c.run(f)
 	if !vm.killing { // one call may take longer than the module runs between two questions
 		vm.enforce()
 	}
 	if work, ok := result.(Async); ok && err == nil {
-		result, err = vm.held(work, c.taken)
+		result, err = vm.held(work, c)
 	}
 	if err == nil {
 		var v Value

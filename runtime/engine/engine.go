@@ -48,11 +48,15 @@ type Options struct {
 	CacheDir string
 	// Now is the clock of Date. Default: time.Now.
 	Now func() time.Time
+	// Memory is what Go may hold for the Workers of all engines that share it. Default: one of
+	// DefaultHostMemory bytes for this engine alone.
+	Memory *HostMemory
 }
 
 // Engine is the compiled module.
 type Engine struct {
 	now     func() time.Time
+	memory  *HostMemory
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
 	unkept  error // why the cache is not used
@@ -94,9 +98,12 @@ func (e *Engine) CacheError() error { return e.unkept }
 // access whether that lies in the memory (1.12; a build that does not ask shows it).
 // A pass that made checks wider, so that one stands for several, gained nothing.
 func open(ctx context.Context, o Options, wasm []byte) (_ *Engine, err error) {
-	e := &Engine{now: o.Now, isolates: map[*Isolate]struct{}{}, apart: make(chan struct{}, apartLimit)}
+	e := &Engine{now: o.Now, memory: o.Memory, isolates: map[*Isolate]struct{}{}, apart: make(chan struct{}, apartLimit)}
 	if e.now == nil {
 		e.now = time.Now
+	}
+	if e.memory == nil {
+		e.memory = NewHostMemory(0)
 	}
 	config := wazero.NewRuntimeConfig().
 		WithMemoryLimitPages(reserve / pageSize).
@@ -172,7 +179,7 @@ func (e *RoomError) Unwrap() error { return e.Err }
 
 // instantiate makes a module instance; its host functions reach the VM in ctx. An allocator
 // of wazero's has no error to return, so that it panics.
-func (e *Engine) instantiate(ctx context.Context) (_ api.Module, err error) {
+func (e *Engine) instantiate(ctx context.Context) (_ api.Module, memory *linear, err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -182,7 +189,11 @@ func (e *Engine) instantiate(ctx context.Context) (_ api.Module, err error) {
 			panic(p)
 		}
 	}()
-	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(newMemory))
-	return e.runtime.InstantiateModule(ctx, e.module,
+	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(first, limit uint64) experimental.LinearMemory {
+		memory = &linear{LinearMemory: newMemory(first, limit), size: first}
+		return memory
+	}))
+	mod, err := e.runtime.InstantiateModule(ctx, e.module,
 		wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(rand.Reader))
+	return mod, memory, err
 }

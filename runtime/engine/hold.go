@@ -74,10 +74,25 @@ func (r *room) leave(n int64) {
 
 // claim is what an Async said with Hold and HoldInTurn, in bytes.
 type claim struct {
-	scope *Scope
-	room  *room
-	n     int64
-	here  int64 // of them in the room
+	scope   *Scope
+	room    *room
+	account *account
+	n       int64
+	here    int64     // of them in the room
+	buffers []*Buffer // that it made
+}
+
+// take counts n bytes more.
+func (c *claim) take(ctx context.Context, n int64) error {
+	if err := c.scope.take(n); err != nil {
+		return err
+	}
+	if err := c.account.take(ctx, n); err != nil {
+		c.scope.give(n)
+		return err
+	}
+	c.n += n
+	return nil
 }
 
 // claimKey is the key of an Async's *claim in its context.
@@ -92,11 +107,7 @@ func Hold(ctx context.Context, n int64) error {
 	if !ok || n <= 0 {
 		return nil
 	}
-	if err := c.scope.take(n); err != nil {
-		return err
-	}
-	c.n += n
-	return nil
+	return c.take(ctx, n)
 }
 
 // HoldInTurn is Hold for what an Async is about to read from this machine. It waits
@@ -104,50 +115,81 @@ func Hold(ctx context.Context, n int64) error {
 // add up. Only the first call of an Async waits, or two could wait for each other.
 func HoldInTurn(ctx context.Context, n int64) error {
 	c, ok := ctx.Value(claimKey{}).(*claim)
-	if err := Hold(ctx, n); err != nil || !ok || n <= 0 || c.here > 0 {
+	if !ok || n <= 0 || c.here > 0 {
+		return Hold(ctx, n)
+	}
+	if err := c.scope.take(n); err != nil {
 		return err
 	}
 	if err := c.room.enter(ctx, n); err != nil {
+		c.scope.give(n)
 		return err
 	}
 	c.here = n
+	if err := c.account.take(ctx, n); err != nil {
+		c.scope.give(n)
+		return err
+	}
+	c.n += n
 	return nil
 }
 
 // cover takes what a value holds beyond what was claimed.
-func (c *claim) cover(value any) error {
+func (c *claim) cover(ctx context.Context, value any) error {
 	more := sizeOf(value) - c.n
 	if more <= 0 {
 		return nil
 	}
-	if err := c.scope.take(more); err != nil {
-		return err
+	return c.take(ctx, more)
+}
+
+// keep has a value freed with the rest, if JavaScript does not get it.
+func (c *claim) keep(value any) {
+	switch v := value.(type) {
+	case *Buffer:
+		c.buffers = append(c.buffers, v)
+	case DecodedBuffer:
+		c.buffers = append(c.buffers, v.Buffer)
 	}
-	c.n += more
-	return nil
 }
 
 // release gives all of it back.
 func (c *claim) release() {
+	for _, b := range c.buffers {
+		b.Free()
+	}
 	c.scope.give(c.n)
+	c.account.give(c.n)
 	if c.here > 0 {
 		c.room.leave(c.here)
 	}
 }
 
-// held is work that holds n bytes while it is under way. The error is for
-// JavaScript.
-func (vm *VM) held(work Async, n int64) (Async, error) {
+// held is work that holds what its call was given while it is under way. The error is
+// for JavaScript.
+func (vm *VM) held(work Async, c *Call) (Async, error) {
 	scope := vm.scope
 	if scope.pending.Load() >= MaxPending {
 		return nil, &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this request has %d operations under way; "+
 			"await some before starting more", MaxPending)}
 	}
+	n := c.taken
 	if err := scope.take(n); err != nil {
 		return nil, err
 	}
+	if n == 0 {
+		return work, nil
+	}
+	release, err := c.Keep()
+	if err != nil {
+		scope.give(n)
+		return nil, err
+	}
 	return func(ctx context.Context) (any, error) {
-		defer scope.give(n)
+		defer func() {
+			scope.give(n)
+			release()
+		}()
 		return work(ctx)
 	}, nil
 }

@@ -3,9 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // DefaultHostMemory is how many bytes a process may hold outside of its isolates for all
@@ -14,11 +13,21 @@ import (
 const DefaultHostMemory = 256 << 20
 
 // HostMemory is what a process may hold outside of its isolates on behalf of Workers. All
-// sites of a process share one. It is safe for concurrent use.
+// sites of a process share one. While much of it is taken Go collects its garbage
+// sooner, and what is given back goes back to the system soon after. It is safe for
+// concurrent use.
 type HostMemory struct {
 	total int64
-	free  *semaphore.Weighted
-	large *semaphore.Weighted // who waits for more than a quarter: one at a time
+	large chan struct{} // holds one while somebody reserves more than a quarter
+
+	mu      sync.Mutex
+	used    int64
+	waiting []*waiter // in the order of arrival
+}
+
+type waiter struct {
+	n     int64
+	ready chan struct{} // closed once the bytes are its own
 }
 
 // NewHostMemory returns a HostMemory of so many bytes; 0 means DefaultHostMemory.
@@ -26,7 +35,7 @@ func NewHostMemory(total int64) *HostMemory {
 	if total <= 0 {
 		total = DefaultHostMemory
 	}
-	return &HostMemory{total: total, free: semaphore.NewWeighted(total), large: semaphore.NewWeighted(1)}
+	return &HostMemory{total: total, large: make(chan struct{}, 1)}
 }
 
 // Total is how many bytes there are in all.
@@ -39,33 +48,103 @@ func (m *HostMemory) Total() int64 { return m.total }
 // for others that do before it waits for bytes: so many of them do not keep out those who
 // take little. release gives the bytes back, and may be called more than once.
 func (m *HostMemory) Reserve(ctx context.Context, n int64) (release func(), err error) {
-	if n > m.total {
-		return nil, &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this takes %d MB of memory outside of the Worker, and all Workers together have %d MB", n>>20, m.total>>20)}
-	}
-	if n <= m.total/4 {
-		if err := m.free.Acquire(ctx, n); err != nil {
+	if n <= m.total/4 || n > m.total {
+		if err := m.acquire(ctx, n); err != nil {
 			return nil, err
 		}
 		return m.releaser(n), nil
 	}
-	if err := m.large.Acquire(ctx, 1); err != nil {
+	select {
+	case m.large <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := m.acquire(ctx, n); err != nil {
+		<-m.large
 		return nil, err
 	}
-	if err := m.free.Acquire(ctx, n); err != nil {
-		m.large.Release(1)
-		return nil, err
-	}
-	return sync.OnceFunc(func() { m.free.Release(n); m.large.Release(1) }), nil
+	return sync.OnceFunc(func() { m.release(n); <-m.large }), nil
 }
 
-// TryReserve is Reserve that does not wait: ok is false where n bytes are not free.
+// TryReserve is Reserve that does not wait, not even behind those who do: ok is false
+// where n bytes are not free.
 func (m *HostMemory) TryReserve(n int64) (release func(), ok bool) {
-	if n > m.total || !m.free.TryAcquire(n) {
+	if !m.tryAcquire(n) {
 		return nil, false
 	}
 	return m.releaser(n), true
 }
 
-func (m *HostMemory) releaser(n int64) func() {
-	return sync.OnceFunc(func() { m.free.Release(n) })
+func (m *HostMemory) releaser(n int64) func() { return sync.OnceFunc(func() { m.release(n) }) }
+
+func (m *HostMemory) tryAcquire(n int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.takeLocked(n)
+}
+
+func (m *HostMemory) takeLocked(n int64) bool {
+	if m.used+n > m.total {
+		return false
+	}
+	m.used += n
+	collector.held(m.used)
+	return true
+}
+
+func (m *HostMemory) acquire(ctx context.Context, n int64) error {
+	if n > m.total {
+		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this takes %d MB of memory outside of the Worker, and all Workers together have %d MB", n>>20, m.total>>20)}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	if len(m.waiting) == 0 && m.takeLocked(n) {
+		m.mu.Unlock()
+		return nil
+	}
+	w := &waiter{n: n, ready: make(chan struct{})}
+	m.waiting = append(m.waiting, w)
+	m.mu.Unlock()
+	select {
+	case <-w.ready:
+		return nil
+	case <-ctx.Done():
+		m.leave(w)
+		return ctx.Err()
+	}
+}
+
+// leave ends a wait, or gives back what came of it in the same moment. Who waits behind
+// may fit now.
+func (m *HostMemory) leave(w *waiter) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at := slices.Index(m.waiting, w); at >= 0 {
+		m.waiting = slices.Delete(m.waiting, at, at+1)
+		m.grantLocked()
+		return
+	}
+	m.giveLocked(w.n)
+}
+
+func (m *HostMemory) release(n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.giveLocked(n)
+}
+
+func (m *HostMemory) giveLocked(n int64) {
+	m.used -= n
+	collector.held(m.used)
+	m.grantLocked()
+}
+
+func (m *HostMemory) grantLocked() {
+	for len(m.waiting) > 0 && m.takeLocked(m.waiting[0].n) {
+		close(m.waiting[0].ready)
+		m.waiting[0] = nil
+		m.waiting = m.waiting[1:]
+	}
 }

@@ -29,10 +29,8 @@ func TestHostMemory(t *testing.T) {
 			taken <- err
 		}()
 		synctest.Wait()
-		select {
-		case <-taken:
+		if len(taken) > 0 {
 			t.Error("the second did not wait")
-		default:
 		}
 		first()
 		first()

@@ -91,11 +91,11 @@ func (e *Engine) Boot(ctx context.Context, prelude Source, funcs []string) (*Ima
 
 func (e *Engine) newVM(ctx context.Context) (*VM, error) {
 	vm := e.blankVM(ctx)
-	mod, err := e.instantiate(vm.ctx)
+	mod, memory, err := e.instantiate(vm.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
-	vm.mod, vm.mem = mod, mod.Memory()
+	vm.mod, vm.mem, vm.linear = mod, mod.Memory(), memory
 	return vm, nil
 }
 
@@ -215,7 +215,7 @@ func (vm *VM) findEntries() error {
 		return err
 	}
 	defer vm.Free(names)
-	list, _ := vm.goValue(names, 0).([]any)
+	list, _ := vm.goValue(names, 0, nil).([]any)
 	for _, item := range list {
 		name, _ := item.(string)
 		f, err := vm.get(vm.entries, name)
@@ -332,7 +332,7 @@ func (vm *VM) rewind(ctx context.Context, im *Image) (*VM, bool) {
 		return nil, false
 	}
 	fresh := vm.engine.blankVM(ctx)
-	fresh.mod, fresh.mem, fresh.levels, fresh.laid = vm.mod, vm.mem, vm.levels, vm.laid
+	fresh.mod, fresh.mem, fresh.linear, fresh.levels, fresh.laid = vm.mod, vm.mem, vm.linear, vm.levels, vm.laid
 	if vm.following {
 		fresh.following = true
 		fresh.follow(false)
@@ -348,6 +348,7 @@ func (vm *VM) goOn(im *Image) error {
 	}
 	sp.Set(im.stackPtr)
 	vm.rt, vm.js, vm.scratch, vm.entries = im.rt, im.js, im.scratch, im.entries
+	vm.imageSize = im.size
 	vm.entryFns = im.entryFns
 	vm.adopt(im.layout)
 	return nil

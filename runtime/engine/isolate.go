@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // IsolateOptions says what an isolate reaches.
@@ -55,6 +56,9 @@ type Isolate struct {
 	gone   chan struct{}
 	room   room
 	left   atomic.Bool
+	// account is what Go holds for the isolate.
+	account *account
+	trim    *time.Timer // of the loop; nil before its first use
 }
 
 // task is one turn to run; done, if any, is told the result.
@@ -67,11 +71,13 @@ type task struct {
 	after func()
 	// rewind is not a turn: the isolate starts over.
 	rewind bool
+	// trim is not a turn: free memory is given back.
+	trim bool
 }
 
 // NewIsolate starts an isolate from image. Close it.
 func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions) (*Isolate, error) {
-	i := &Isolate{engine: e, image: image, o: o, tasks: make(chan task, 64), gone: make(chan struct{})}
+	i := &Isolate{engine: e, image: image, o: o, tasks: make(chan task, 64), gone: make(chan struct{}), account: newAccount(e.memory)}
 	i.ctx, i.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := e.adopt(i); err != nil {
 		i.cancel()
@@ -104,11 +110,19 @@ func (i *Isolate) renew() error {
 
 // equip gives vm what an isolate's VM reaches, and makes it the isolate's.
 func (i *Isolate) equip(vm *VM) {
+	vm.account = i.account
 	vm.funcs, vm.mods, vm.onRejection, vm.async, vm.stopped = i.o.Funcs, i.o.Modules, i.o.OnRejection, i.startAsync, &i.stop
 	if i.vm = vm; i.o.Companion != nil {
 		vm.beside = i.o.Companion(vm, i.image.companion)
 	}
 }
+
+// Charge counts n bytes that Go holds for the isolate until Discharge. The error is for
+// JavaScript, or the end of ctx.
+func (i *Isolate) Charge(ctx context.Context, n int64) error { return i.account.take(ctx, n) }
+
+// Discharge counts them no more.
+func (i *Isolate) Discharge(n int64) { i.account.give(n) }
 
 // Over reports whether nothing can run here any more: it was closed, or there was no room
 // to start over.
@@ -146,6 +160,11 @@ func (i *Isolate) post(t task) error {
 
 func (i *Isolate) loop() {
 	defer close(i.gone)
+	defer func() {
+		if i.trim != nil {
+			i.trim.Stop()
+		}
+	}()
 	for {
 		select {
 		case t := <-i.tasks:
@@ -171,10 +190,14 @@ func (i *Isolate) run(t task) error {
 	if i.vm == nil {
 		return ErrClosed
 	}
-	if t.rewind {
+	switch {
+	case t.rewind:
 		i.rewind()
 		return nil
+	case t.trim:
+		return i.discard()
 	}
+	defer i.scheduleTrim()
 	if t.vm != nil && (t.vm != i.vm || t.scope.ended()) {
 		return ErrReset
 	}
@@ -196,6 +219,21 @@ func (i *Isolate) run(t task) error {
 		err = killed
 	}
 	i.reset(err)
+	return err
+}
+
+// discard gives back what is free, between turns.
+func (i *Isolate) discard() error {
+	if i.stop.Load() {
+		return nil
+	}
+	err := i.vm.guard(func() error {
+		i.vm.discardFree()
+		return nil
+	})
+	if err != nil {
+		i.reset(err)
+	}
 	return err
 }
 
@@ -293,16 +331,19 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 		ctx, stop := context.WithCancel(scope.ctx)
 		defer stop()
 		defer context.AfterFunc(i.ctx, stop)()
-		held := &claim{scope: scope, room: &i.room}
+		held := &claim{scope: scope, room: &i.room, account: i.account}
 		value, err := contained(context.WithValue(ctx, claimKey{}, held), work)
-		if over := held.cover(value); over != nil {
+		held.keep(value)
+		if over := held.cover(ctx, value); over != nil {
 			value, err = nil, over
 		}
-		// A closed isolate has no promise left to settle.
-		_ = i.post(task{scope: scope, vm: vm, after: held.release, fn: func(vm *VM) error {
+		settled := task{scope: scope, vm: vm, after: held.release, fn: func(vm *VM) error {
 			scope.pending.Add(-1)
 			return s.settle(vm, value, err)
-		}})
+		}}
+		if i.post(settled) != nil { // a closed isolate has no promise left to settle
+			held.release()
+		}
 	})
 }
 
@@ -322,5 +363,11 @@ func (i *Isolate) Close() {
 	i.stop.Store(true)
 	i.cancel()
 	i.work.Wait()
+	for len(i.tasks) > 0 { // nobody runs them any more
+		if t := <-i.tasks; t.after != nil {
+			t.after()
+		}
+	}
+	i.account.close()
 	i.engine.disown(i)
 }

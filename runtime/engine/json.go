@@ -364,7 +364,7 @@ func (w *jsonWriter) wide(units []byte) bool {
 	w.out = append(w.out, '"')
 	done := 0
 	w.vm.paced(len(units), func(_, to int) {
-		if to < len(units) && utf16.IsSurrogate(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
+		if to < len(units) && isHigh(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
 			to -= 2 // the other half may follow
 		}
 		if len(w.out) <= maxJSON {

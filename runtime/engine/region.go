@@ -184,6 +184,11 @@ func (vm *VM) affords(n int64) bool {
 	if n > left-leastHeap {
 		return false
 	}
+	return n <= left-vm.heapSize() || n <= left-vm.HeapUsed()
+}
+
+// heapSize is the memory that the heap ever took.
+func (vm *VM) heapSize() int64 {
 	heap := int64(vm.mem.Size())
 	for _, r := range vm.regions {
 		heap -= int64(r.length)
@@ -191,7 +196,7 @@ func (vm *VM) affords(n int64) bool {
 	for _, s := range vm.spans {
 		heap -= int64(s.length)
 	}
-	return n <= left-heap || n <= left-vm.HeapUsed()
+	return heap
 }
 
 // HeapUsed is how many bytes of the heap are taken. It walks all of it.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -59,29 +60,91 @@ func (vm *VM) wideUnits(v Value) (units []byte, free func(), err error) {
 }
 
 // text returns ToString of v; lone surrogates become U+FFFD.
-func (vm *VM) text(v Value) (string, error) {
+func (vm *VM) text(v Value) (string, error) { return vm.takeText(v, nil) }
+
+// errRefused is the error of a text that there is no room for; its call knows more.
+var errRefused = errors.New("there is no room for a text")
+
+// takeText is text that counts as the call's, if there is one.
+func (vm *VM) takeText(v Value, c *Call) (string, error) {
 	units, wide, ok := vm.flat(v)
 	if !ok {
-		return vm.composedText(v)
+		return vm.composedText(v, c)
 	}
 	var out strings.Builder
 	if !wide && vm.isASCII(units) {
+		if c != nil && !c.fits(len(units)) {
+			return "", errRefused
+		}
 		out.Grow(len(units))
 		vm.paced(len(units), func(from, to int) { out.Write(units[from:to]) })
 		return out.String(), nil
 	}
-	var text string
-	vm.asUTF8(units, wide, func(utf8 []byte) { text = string(utf8) })
-	return text, nil
+	if len(units) <= longestBuffer/2 {
+		var text string
+		vm.asUTF8(units, wide, func(utf8 []byte) { text = string(utf8) })
+		if c != nil && !c.fits(len(text)) {
+			return "", errRefused
+		}
+		return text, nil
+	}
+	n := vm.lengthUTF8(units, wide)
+	if c != nil && !c.fits(n) {
+		return "", errRefused
+	}
+	b := vm.appendText(make([]byte, 0, n), units, wide)
+	return unsafe.String(unsafe.SliceData(b), len(b)), nil
 }
 
+// lengthUTF8 is how many bytes appendText makes of units.
+func (vm *VM) lengthUTF8(units []byte, wide bool) (n int) {
+	vm.paced(len(units), func(from, to int) {
+		if wide {
+			n += lengthWide(units, from, to)
+			return
+		}
+		n += to - from
+		for _, c := range units[from:to] {
+			n += int(c >> 7)
+		}
+	})
+	return n
+}
+
+// lengthWide is lengthUTF8 of a step of UTF-16: a pair counts at its first half.
+func lengthWide(units []byte, from, to int) (n int) {
+	at := func(i int) rune { return rune(binary.LittleEndian.Uint16(units[i:])) }
+	for i := from; i+1 < to; i += 2 {
+		switch r := at(i); {
+		case r < utf8.RuneSelf:
+			n++
+		case r < 0x800:
+			n += 2
+		case isHigh(r) && i+3 < len(units) && isLow(at(i+2)):
+			n += 4
+		case isLow(r) && i > 0 && isHigh(at(i-2)):
+		default:
+			n += 3
+		}
+	}
+	return n
+}
+
+func isHigh(r rune) bool { return r >= 0xd800 && r < 0xdc00 }
+func isLow(r rune) bool  { return r >= 0xdc00 && r < 0xe000 }
+
 // composedText is text of what QuickJS has to put together first.
-func (vm *VM) composedText(v Value) (string, error) {
+func (vm *VM) composedText(v Value, c *Call) (string, error) {
 	ptr := vm.call32(fnToCString, uint64(vm.js), uint64(vm.scratch), uint64(v), 0)
 	if ptr == 0 {
 		return "", vm.exception()
 	}
-	s := string(vm.read(ptr, vm.readU32(vm.scratch)))
+	n := vm.readU32(vm.scratch)
+	if c != nil && !c.fits(int(n)) {
+		vm.call(fnFreeCString, uint64(vm.js), uint64(ptr))
+		return "", errRefused
+	}
+	s := string(vm.read(ptr, n))
 	vm.call(fnFreeCString, uint64(vm.js), uint64(ptr))
 	if !utf8.ValidString(s) {
 		s = withoutSurrogates(s)
@@ -164,7 +227,7 @@ func (vm *VM) appendText(out, units []byte, wide bool) []byte {
 	}
 	done := 0
 	vm.paced(len(units), func(_, to int) {
-		if to < len(units) && utf16.IsSurrogate(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
+		if to < len(units) && isHigh(rune(binary.LittleEndian.Uint16(units[to-2:]))) {
 			to -= 2 // the other half may follow
 		}
 		out, done = appendUTF8(out, units[done:to]), to
@@ -228,8 +291,17 @@ func (c *Call) EncodedText(i int) (Value, error) {
 	}
 	var array Value
 	var err error
+	if n := 2 * len(units); n > longestBuffer && n < int(vm.mem.Size()) {
+		return vm.encodedInPlace(units, wide)
+	}
 	vm.asUTF8(units, wide, func(text []byte) { array, err = vm.newBytes(text) })
 	return array, err
+}
+
+// encodedInPlace is a Uint8Array of UTF-8 that is written where it lies.
+func (vm *VM) encodedInPlace(units []byte, wide bool) (Value, error) {
+	n := vm.lengthUTF8(units, wide)
+	return vm.newFilled(n, func(to []byte) int { return len(vm.appendText(to[:0:n], units, wide)) })
 }
 
 // Latin1 is a copy of ToString of argument i, a byte for each character; not ok
@@ -245,6 +317,8 @@ func (c *Call) Latin1(i int) (b []byte, ok bool) {
 		defer free()
 		units, wide = composed, true
 	}
+	c.fits(len(units))
+	c.check()
 	if !wide {
 		b = make([]byte, 0, len(units))
 		vm.paced(len(units), func(from, to int) { b = append(b, units[from:to]...) })

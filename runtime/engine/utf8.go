@@ -14,6 +14,7 @@ func DecodeUTF8(b []byte) string {
 		return string(b)
 	}
 	var out strings.Builder
+	out.Grow(decodedLength(b))
 	for len(b) > 0 {
 		n, ok := UTF8Sequence(b)
 		if ok {
@@ -24,6 +25,19 @@ func DecodeUTF8(b []byte) string {
 		b = b[n:]
 	}
 	return out.String()
+}
+
+// decodedLength is how many bytes DecodeUTF8 makes of b: most of them would else be copied
+// again and again as they grow.
+func decodedLength(b []byte) (size int) {
+	for len(b) > 0 {
+		n, ok := UTF8Sequence(b)
+		if size += n; !ok {
+			size += utf8.RuneLen(utf8.RuneError) - n
+		}
+		b = b[n:]
+	}
+	return size
 }
 
 // UTF8Sequence returns the length of the first sequence of b, or, when it is

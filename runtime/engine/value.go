@@ -85,7 +85,7 @@ type Unsupported struct {
 }
 
 // New converts a Go value: nil is null; Undefined, bool, int, int64, float64
-// and string are themselves; []byte and Lent are a Uint8Array; Latin1 is a string; []string and []any are
+// and string are themselves; []byte, Lent and *Buffer are a Uint8Array; Latin1 and DecodedBuffer are strings; []string and []any are
 // arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage
 // is what JSON.parse makes of it; BigInt is one; *Error is an error object; Loaded is a
 // namespace; Value is moved. An unknown type is an error.
@@ -115,6 +115,12 @@ func (vm *VM) New(value any) (Value, error) {
 	case Lent:
 		defer v.Back()
 		return vm.newBytes(v.Bytes)
+	case *Buffer:
+		defer v.Free()
+		return vm.newBytes(v.b)
+	case DecodedBuffer:
+		defer v.Free()
+		return vm.newText(v.b[v.From:])
 	case Latin1:
 		return vm.newLatin1(v)
 	case Value:
@@ -177,16 +183,24 @@ func (vm *VM) newBytes(b []byte) (Value, error) {
 	if len(b) <= scratchSize || len(b) > int(vm.mem.Size()) {
 		return vm.copyBytes(b)
 	}
-	v, err := vm.made(vm.call(fnNewUint8Array, uint64(vm.js), 0, uint64(len(b))))
+	return vm.newFilled(len(b), func(to []byte) int {
+		vm.paced(len(b), func(from, end int) { copy(to[from:], b[from:end]) })
+		return len(b)
+	})
+}
+
+// newFilled is a Uint8Array of n bytes, no more than memory has, that fill writes: all of
+// them, as it says.
+func (vm *VM) newFilled(n int, fill func(to []byte) int) (Value, error) {
+	v, err := vm.made(vm.call(fnNewUint8Array, uint64(vm.js), 0, uint64(n)))
 	if err != nil {
 		return 0, err
 	}
 	to, ok := vm.bytes(v)
-	if !ok || len(to) != len(b) {
+	if !ok || len(to) != n || fill(to) != n {
 		vm.Free(v)
-		return 0, fmt.Errorf("a new array of %d bytes has %d", len(b), len(to))
+		return 0, fmt.Errorf("a new array of %d bytes has %d", n, len(to))
 	}
-	vm.paced(len(b), func(from, end int) { copy(to[from:], b[from:end]) })
 	return v, nil
 }
 
@@ -201,7 +215,7 @@ func (vm *VM) copyBytes(b []byte) (Value, error) {
 }
 
 func (vm *VM) parseJSON(text []byte) (Value, error) {
-	ptr, free := vm.write(string(text))
+	ptr, free := vm.write(unsafe.String(unsafe.SliceData(text), len(text)))
 	defer free()
 	name := vm.scratch + scratchSize - 1 // an empty C string
 	vm.mem.WriteByte(name, 0)

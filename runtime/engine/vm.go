@@ -19,27 +19,30 @@ type VM struct {
 	ctx    context.Context // carries the VM to host functions; lives as long as the VM
 	mod    api.Module
 	mem    api.Memory
+	linear *linear // what mem is
 	funcs  map[string]Func
 	mods   map[string]string // sources of modules, by specifier
 
 	levels []*level // exported functions by depth of nesting: one must not be re-entered
 	depth  int
 
-	rt, js   uint32   // JSRuntime*, JSContext*
-	scratch  uint32   // scratchSize bytes for strings, then argumentsSize for arguments
-	laid     *backing // what the memory lies over; nil when the image was copied
-	entries  Value    // what the prelude evaluated to
-	entryFns map[string]Value
-	rejected map[Value]Value // promises without a handler so far, and their reasons
-	toJSON   uint32          // the atom; 0 until it is looked for
-	regions  []*Region
-	spans    []span // of freed regions, all zero
-	charged  int64  // bytes of regions, and of what Charge counted
-	beside   Companion
-	scope    *Scope
-	owners   owners
-	running  *turn // nil between turns
-	causes   int   // depth of the chain of causes being read
+	rt, js    uint32   // JSRuntime*, JSContext*
+	scratch   uint32   // scratchSize bytes for strings, then argumentsSize for arguments
+	laid      *backing // what the memory lies over; nil when the image was copied
+	imageSize uint32   // of linear memory that is the image's
+	entries   Value    // what the prelude evaluated to
+	entryFns  map[string]Value
+	rejected  map[Value]Value // promises without a handler so far, and their reasons
+	toJSON    uint32          // the atom; 0 until it is looked for
+	regions   []*Region
+	spans     []span // of freed regions, all zero
+	charged   int64  // bytes of regions, and of what Charge counted
+	beside    Companion
+	account   *account // of the isolate; nil while an image is made
+	scope     *Scope
+	owners    owners
+	running   *turn // nil between turns
+	causes    int   // depth of the chain of causes being read
 	// describing is whether an exception is being read.
 	describing bool
 	stopped    *atomic.Bool  // the isolate is closing: what runs must end

@@ -66,7 +66,11 @@ func deriveOperations() map[string]operation {
 			if size := int64(h().Size()); length > maxOutput || rounds*(1+(length-1)/size) > maxRounds {
 				return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Pbkdf2 failed: %d iterations for %d bytes are more than is computed here (%d blocks)", rounds, length, maxRounds)
 			}
-			return later(c, c.Bool(6), func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
+			async := c.Bool(6)
+			if err := c.Hold(length); err != nil {
+				return nil, err
+			}
+			return later(c, async, func() (any, error) { return pbkdf2.Key(h, string(password), salt, int(rounds), int(length)) })
 		},
 		// scrypt(password, salt, length, N, r, p, max memory, async) -> bytes
 		"scrypt": func(c *engine.Call) (any, error) { return deriveScrypt(c) },
@@ -85,7 +89,11 @@ func deriveScrypt(c *engine.Call) (any, error) {
 	if length > maxOutput || n*r*p > maxRounds {
 		return nil, failure("RangeError", "ERR_OUT_OF_RANGE", "Scrypt failed: N*r*p of %d is over the %d that is computed here", n*r*p, maxRounds)
 	}
-	return later(c, c.Bool(8), func() (any, error) {
+	async := c.Bool(8)
+	if err := c.Hold(128*r*(n+p+2) + length); err != nil {
+		return nil, err
+	}
+	return later(c, async, func() (any, error) {
 		if length == 0 { // scrypt.Key would panic
 			return []byte{}, nil
 		}
@@ -99,6 +107,12 @@ func later(c *engine.Call, async bool, work func() (any, error)) (any, error) {
 	value, err := c.Apart(work)
 	if !async {
 		return value, err
+	}
+	c.Drop()
+	if b, ok := value.([]byte); ok {
+		if err := c.Hold(int64(len(b))); err != nil {
+			return nil, err
+		}
 	}
 	return engine.Async(func(context.Context) (any, error) { return value, err }), nil
 }

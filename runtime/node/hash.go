@@ -101,6 +101,9 @@ func hashOperations() map[string]operation {
 			}
 			length := c.Int(4)
 			h.Write(c.View(3))
+			if err := c.Hold(length); err != nil {
+				return nil, err
+			}
 			return digest(h, length)
 		},
 		// hmac_begin(name, key) -> state

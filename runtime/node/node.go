@@ -47,10 +47,12 @@ type operation = engine.Func
 // Coders keeps the open coders of each request, whose work JavaScript asks it
 // for by their ids.
 type Coders interface {
-	OpenCompressor(c *engine.Call, open func(io.Writer) (compressor, error)) (id int64, err error)
+	// OpenCompressor opens one that takes so many bytes of memory.
+	OpenCompressor(c *engine.Call, cost int64, open func(io.Writer) (compressor, error)) (id int64, err error)
 	// Compressor has a compressor that is open, if it is, do something beside its steps.
 	Compressor(c *engine.Call, id int64, do func(compressor) error) error
-	OpenDecompressor(c *engine.Call, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (id int64, err error)
+	// OpenDecompressor opens one that takes as many bytes as it gave, up to history.
+	OpenDecompressor(c *engine.Call, history int64, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (id int64, err error)
 }
 
 // Funcs returns the host functions by name.

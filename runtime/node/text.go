@@ -21,7 +21,14 @@ func textOperations() map[string]operation {
 		// decode(encoding, view) -> text
 		"decode": func(c *engine.Call) (any, error) {
 			name := c.String(1)
-			return decode(name, c.View(2))
+			b := c.View(2)
+			if name == "latin1" {
+				return engine.Latin1(b), nil
+			}
+			if err := c.Hold(2 * int64(len(b))); err != nil {
+				return nil, err
+			}
+			return decode(name, b)
 		},
 		// utf8_length(text) -> bytes
 		"utf8_length": func(c *engine.Call) (any, error) { return len(c.String(1)), nil },
@@ -140,10 +147,8 @@ func decodeBase64(text string) []byte {
 // decode returns b as text; UTF-8 is left to the web's own decoder.
 func decode(encoding string, b []byte) (string, error) {
 	switch encoding {
-	case "latin1":
-		return fromLatin1(b, 0xff), nil
 	case "ascii":
-		return fromLatin1(b, 0x7f), nil
+		return fromASCII(b), nil
 	case "hex":
 		return hex.EncodeToString(b), nil
 	case "base64":
@@ -154,11 +159,11 @@ func decode(encoding string, b []byte) (string, error) {
 	return "", fmt.Errorf("there is no encoding %q", encoding)
 }
 
-func fromLatin1(b []byte, mask byte) string {
+func fromASCII(b []byte) string {
 	var s strings.Builder
 	s.Grow(len(b))
 	for _, c := range b {
-		s.WriteRune(rune(c & mask))
+		s.WriteByte(c & 0x7f)
 	}
 	return s.String()
 }

@@ -24,17 +24,23 @@ func zlibOperations(coders Coders) map[string]operation {
 		// zlib_compress(format, view, level, window bits, dictionary or null, async, checksum) -> bytes
 		"zlib_compress": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), input: c.Bytes(2), level: int(c.Int(3)), window: int(c.Int(4)), dictionary: c.Bytes(5), checksum: c.Bool(7)}
-			return later(c, c.Bool(6), func() (any, error) { return z.compress() })
+			async, out := c.Bool(6), c.Buffer(engine.MaxOutside, nil)
+			if err := c.Hold(z.cost()); err != nil {
+				return nil, err
+			}
+			return later(c, async, func() (any, error) { return out, z.compress(out) })
 		},
 		// zlib_expand(format, view, most bytes out, dictionary or null, whole, async) -> bytes
 		"zlib_expand": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), input: c.Bytes(2), most: c.Int(3), dictionary: c.Bytes(4), whole: c.Bool(5)}
-			return later(c, c.Bool(6), func() (any, error) { return z.expand() })
+			async := c.Bool(6)
+			out := c.Buffer(z.most, failure("RangeError", "ERR_BUFFER_TOO_LARGE", "Cannot create a Buffer larger than %d bytes", z.most))
+			return later(c, async, func() (any, error) { return out, z.expand(out) })
 		},
 		// zlib_compressor(format, level, window bits, dictionary or null, checksum) -> id of a coder
 		"zlib_compressor": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), level: int(c.Int(2)), window: int(c.Int(3)), dictionary: c.Bytes(4), checksum: c.Bool(5)}
-			return coders.OpenCompressor(c, z.writer)
+			return coders.OpenCompressor(c, z.cost(), z.writer)
 		},
 		// zlib_level(id, level): what follows is compressed at another one
 		"zlib_level": func(c *engine.Call) (any, error) {
@@ -49,7 +55,7 @@ func zlibOperations(coders Coders) map[string]operation {
 		// zlib_expander(format, dictionary or null, whole) -> id of a coder
 		"zlib_expander": func(c *engine.Call) (any, error) {
 			z := packer{format: c.String(1), dictionary: c.Bytes(2), whole: c.Bool(3)}
-			return coders.OpenDecompressor(c, z.reader, z.failure)
+			return coders.OpenDecompressor(c, z.history(), z.reader, z.failure)
 		},
 		// crc32(view, value) -> number
 		"crc32": func(c *engine.Call) (any, error) {
@@ -71,19 +77,15 @@ type packer struct {
 	whole      bool  // an input that ends early is an error
 }
 
-func (z packer) compress() (any, error) {
-	var out bytes.Buffer
-	w, err := z.writer(&out)
+func (z packer) compress(out io.Writer) error {
+	w, err := z.writer(out)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := w.Write(z.input); err != nil {
-		return nil, err
+		return err
 	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return w.Close()
 }
 
 // compressor is what the writers of all formats can.
@@ -104,7 +106,7 @@ func (z packer) writer(out io.Writer) (w compressor, err error) {
 	case "deflate", "raw":
 		w, err = newDeflater(z, out)
 	case "brotli":
-		w = brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.window})
+		w = brotli.NewWriterOptions(out, brotli.WriterOptions{Quality: z.level, LGWin: z.fitted().window})
 	case "zstd":
 		w, err = z.zstdWriter(out)
 	default:
@@ -116,20 +118,16 @@ func (z packer) writer(out io.Writer) (w compressor, err error) {
 	return w, nil
 }
 
-func (z packer) expand() (any, error) {
+func (z packer) expand(out *engine.Buffer) error {
 	r, err := z.reader(bufio.NewReader(bytes.NewReader(z.input)))
 	if err != nil {
-		return nil, z.failure(err)
+		return z.failure(err)
 	}
-	var out bytes.Buffer
-	n, err := io.Copy(&out, io.LimitReader(r, z.most+1))
-	if n > z.most {
-		return nil, failure("RangeError", "ERR_BUFFER_TOO_LARGE", "Cannot create a Buffer larger than %d bytes", z.most)
+	_, err = out.ReadFrom(r)
+	if _, ours := errors.AsType[*engine.Error](err); err == nil || ours {
+		return err
 	}
-	if err != nil {
-		err = z.failure(err)
-	}
-	return out.Bytes(), err
+	return z.failure(err)
 }
 
 func isEarlyEnd(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }

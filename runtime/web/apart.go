@@ -7,10 +7,13 @@ import "github.com/pages-toolchain/pages/runtime/engine"
 const inline = 256 << 10
 
 // copied is a copy of what View returned.
-func copied(c *engine.Call, view []byte) []byte {
+func copied(c *engine.Call, view []byte) ([]byte, error) {
+	if err := c.Hold(int64(len(view))); err != nil {
+		return nil, err
+	}
 	b := make([]byte, 0, len(view))
 	c.VM().Paced(len(view), func(from, to int) { b = append(b, view[from:to]...) })
-	return b
+	return b, nil
 }
 
 // apart works on what View returned.
@@ -18,7 +21,10 @@ func apart(c *engine.Call, view []byte, work func(b []byte) (any, error)) (any, 
 	if len(view) <= inline {
 		return work(view)
 	}
-	b := copied(c, view)
+	b, err := copied(c, view)
+	if err != nil {
+		return nil, err
+	}
 	return c.Apart(func() (any, error) { return work(b) })
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -65,31 +66,31 @@ func (b *body) read() ([]byte, error) {
 	}
 }
 
-// counted has what is read of r count as held by an Async.
+// counted has what is read of r counted.
 type counted struct {
-	ctx context.Context // of the Async
-	r   io.Reader
+	r    io.Reader
+	hold func(n int64) error
 }
 
 func (c counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	if over := engine.Hold(c.ctx, int64(n)); over != nil {
-		return n, over
+	if over := c.hold(int64(n)); over != nil {
+		return 0, over
 	}
 	return n, err
 }
 
+var errLongBody = &engine.Error{Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", maxBody>>20)}
+
 // readAll returns what is left, for an Async with that context. A body over maxBody is
 // an error.
-func (b *body) readAll(ctx context.Context) ([]byte, error) {
+func (b *body) readAll(ctx context.Context) (*engine.Buffer, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all, err := io.ReadAll(counted{ctx, io.LimitReader(b.r, maxBody)})
-	if err != nil {
+	all := engine.NewBuffer(ctx, maxBody, errLongBody)
+	if _, err := all.ReadFrom(b.r); err != nil {
+		all.Free()
 		return nil, err
-	}
-	if n, _ := io.ReadFull(b.r, make([]byte, 1)); n > 0 { // all is as long as it may be
-		return nil, &engine.Error{Name: "RangeError", Message: fmt.Sprintf("the body is larger than %d MiB; read it as a stream", maxBody>>20)}
 	}
 	b.atEnd.Store(true)
 	return all, nil
@@ -175,7 +176,14 @@ func (h *Host) bodyFuncs() map[string]engine.Func {
 		// body_text(handle) -> a promise of all that is left, decoded as UTF-8
 		"body_text": readBody(func(ctx context.Context, b *body) (any, error) {
 			all, err := b.readAll(ctx)
-			return decodeUTF8(all), err
+			if err != nil {
+				return nil, err
+			}
+			mark := 0
+			if bytes.HasPrefix(all.Bytes(), byteOrderMark) {
+				mark = len(byteOrderMark)
+			}
+			return engine.DecodedBuffer{Buffer: all, From: mark}, nil
 		}),
 		// body_cancel(handle)
 		"body_cancel": func(c *engine.Call) (any, error) {
@@ -188,6 +196,9 @@ func (h *Host) bodyFuncs() map[string]engine.Func {
 		},
 	}
 }
+
+// byteOrderMark is that of UTF-8, which is no part of a text.
+var byteOrderMark = []byte("\ufeff") //nolint:gochecknoglobals // a constant
 
 func readBody(read func(context.Context, *body) (any, error)) engine.Func {
 	return func(c *engine.Call) (any, error) {

@@ -160,19 +160,19 @@ func (h *Host) cachePut(c *engine.Call) (any, error) {
 			return nil, errForeignBody
 		}
 	} else if e.body = c.Bytes(5); e.body == nil && !c.IsNullish(5) {
-		e.body = []byte(c.String(5))
+		e.body = c.TextBytes(5)
 	}
 	return engine.Async(func(ctx context.Context) (any, error) {
 		if source != nil {
 			var err error
-			if e.body, err = source.readCached(); err != nil {
+			if e.body, err = source.readCached(ctx); err != nil {
 				return nil, lostBody(err)
 			}
 		}
 		if encoded { // what is kept is encoded when it is sent
 			body := decoded(bytes.NewReader(e.body), strings.Join(headerOf(e.header).Values("Content-Encoding"), ","))
 			var err error
-			if e.body, err = io.ReadAll(io.LimitReader(body, maxCached+1)); err != nil {
+			if e.body, err = io.ReadAll(io.LimitReader(heldBy(ctx, body), maxCached+1)); err != nil {
 				return nil, lostBody(err)
 			}
 		}
@@ -187,11 +187,16 @@ func (h *Host) cachePut(c *engine.Call) (any, error) {
 	}), nil
 }
 
+// heldBy has what is read of r count as held by an Async whose context ctx is.
+func heldBy(ctx context.Context, r io.Reader) io.Reader {
+	return counted{r, func(n int64) error { return engine.Hold(ctx, n) }}
+}
+
 // readCached returns a body, or so much of it that it is too large to be kept.
-func (b *body) readCached() ([]byte, error) {
+func (b *body) readCached(ctx context.Context) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all, err := io.ReadAll(io.LimitReader(b.r, maxCached+1))
+	all, err := io.ReadAll(io.LimitReader(heldBy(ctx, b.r), maxCached+1))
 	if err == nil && len(all) > maxCached {
 		b.close()
 	} else {

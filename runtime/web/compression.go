@@ -28,6 +28,10 @@ const (
 	// maxCodecs is how many streams a request may have open: one that compresses
 	// takes about a megabyte.
 	maxCodecs = 100
+	// What a stream takes: one that compresses, one that does not.
+	encoderCost, decoderCost = 1 << 20, 128 << 10
+	// brotliHistory is the most that its format has a decoder remember (RFC 7932, 9.1).
+	brotliHistory = 1 << 24
 )
 
 // codec is an open stream.
@@ -300,12 +304,57 @@ func (f *fedReader) Read(p []byte) (int, error) {
 // by the isolate's goroutine, and closed by the one that ends the request.
 type codecs struct {
 	mu     sync.Mutex
-	open   map[int64]codec
+	open   map[int64]*openCodec
 	closed bool
 }
 
-// add makes a stream and keeps it under id.
-func (cs *codecs) add(id int64, open func() (codec, error)) error {
+// openCodec is a stream and what it takes.
+type openCodec struct {
+	codec
+	release []func() // of the memory that is counted
+	// history is how much it may come to take yet as it gives more.
+	history int64
+}
+
+func (o *openCodec) close() {
+	o.codec.close()
+	for _, release := range o.release {
+		release()
+	}
+}
+
+// historyStep is how much at a time is counted of what a stream has to remember.
+const historyStep = 1 << 20
+
+// hold counts n bytes for as long as the stream is open.
+func (o *openCodec) hold(c *engine.Call, n int64) error {
+	if err := c.Hold(n); err != nil {
+		return err
+	}
+	release, err := c.Keep()
+	if err == nil {
+		o.release = append(o.release, release)
+	}
+	return err
+}
+
+// gave counts what the stream remembers of the n bytes that it gave.
+func (o *openCodec) gave(c *engine.Call, n int) error {
+	n = int(min(int64(n), o.history))
+	if n == 0 {
+		return nil
+	}
+	before := o.history
+	o.history -= int64(n)
+	if steps := (before+historyStep-1)/historyStep - (o.history+historyStep-1)/historyStep; steps > 0 {
+		return o.hold(c, steps*historyStep)
+	}
+	return nil
+}
+
+// add makes a stream that takes so much memory, and as much as it gives up to history, and
+// keeps it under id.
+func (cs *codecs) add(c *engine.Call, id, cost, history int64, open func() (codec, error)) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.closed {
@@ -315,18 +364,26 @@ func (cs *codecs) add(id int64, open func() (codec, error)) error {
 		return &engine.Error{Name: "RangeError", Message: "this request has 100 CompressionStreams, DecompressionStreams and streams of node:zlib open; read them to their end, or cancel them"}
 	}
 	if cs.open == nil {
-		cs.open = map[int64]codec{}
+		cs.open = map[int64]*openCodec{}
 	}
-	c, err := open()
-	if err == nil {
-		cs.open[id] = c
+	o := &openCodec{history: history}
+	if err := o.hold(c, cost); err != nil {
+		return err
+	}
+	var err error
+	if o.codec, err = open(); err == nil {
+		cs.open[id] = o
+		return nil
+	}
+	for _, release := range o.release {
+		release()
 	}
 	return err
 }
 
-// step is a step of one of them. The last one, and an error, closes it. spent
-// hears of the CPU time of another thread.
-func (cs *codecs) step(id int64, in []byte, how kind, spent func(time.Duration)) (any, error) {
+// step is a step of one of them. The last one, and an error, closes it. The CPU time of
+// another thread is the call's.
+func (cs *codecs) step(call *engine.Call, id int64, in []byte, how kind) (any, error) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	c := cs.open[id]
@@ -334,8 +391,11 @@ func (cs *codecs) step(id int64, in []byte, how kind, spent func(time.Duration))
 		return nil, errForeignBody
 	}
 	out, err := c.step(in, how)
-	if d, ok := c.(*decompressor); ok {
-		spent(d.spent)
+	if d, ok := c.codec.(*decompressor); ok {
+		call.Spent(d.spent)
+	}
+	if err == nil {
+		err = c.gave(call, len(out))
 	}
 	if err != nil || how == stepLast && out == nil {
 		c.close()
@@ -352,7 +412,11 @@ func (cs *codecs) step(id int64, in []byte, how kind, spent func(time.Duration))
 func (cs *codecs) rest(id int64) int {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if d, ok := cs.open[id].(*decompressor); ok {
+	if o := cs.open[id]; o != nil {
+		d, ok := o.codec.(*decompressor)
+		if !ok {
+			return -1
+		}
 		return d.rest
 	}
 	return -1
@@ -363,7 +427,11 @@ func (cs *codecs) rest(id int64) int {
 func (cs *codecs) beside(id int64, do func(Compressor) error) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	c, ok := cs.open[id].(*compressor)
+	o := cs.open[id]
+	if o == nil {
+		return nil
+	}
+	c, ok := o.codec.(*compressor)
 	if !ok || c.w == nil {
 		return nil
 	}
@@ -411,11 +479,11 @@ func (h *Host) Compressor(c *engine.Call, id int64, do func(Compressor) error) e
 	return h.codecsOf(c).beside(id, do)
 }
 
-// OpenCompressor keeps a stream of the request on whose behalf c was called, and
-// returns the id by which JavaScript goes on with it.
-func (h *Host) OpenCompressor(c *engine.Call, open func(io.Writer) (Compressor, error)) (int64, error) {
+// OpenCompressor keeps a stream of the request on whose behalf c was called, which takes
+// cost bytes of memory, and returns the id by which JavaScript goes on with it.
+func (h *Host) OpenCompressor(c *engine.Call, cost int64, open func(io.Writer) (Compressor, error)) (int64, error) {
 	id := h.nextID()
-	return id, h.codecsOf(c).add(id, func() (codec, error) {
+	return id, h.codecsOf(c).add(c, id, cost, 0, func() (codec, error) {
 		z := &compressor{done: func() {}}
 		var err error
 		z.w, err = open(&z.out)
@@ -423,10 +491,11 @@ func (h *Host) OpenCompressor(c *engine.Call, open func(io.Writer) (Compressor, 
 	})
 }
 
-// OpenDecompressor is the same for one that decompresses.
-func (h *Host) OpenDecompressor(c *engine.Call, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (int64, error) {
+// OpenDecompressor is the same for one that decompresses, which takes as much as it gave,
+// up to history.
+func (h *Host) OpenDecompressor(c *engine.Call, history int64, open func(*bufio.Reader) (io.Reader, error), failure func(error) error) (int64, error) {
 	id := h.nextID()
-	return id, h.codecsOf(c).add(id, func() (codec, error) { return newDecompressor(decoding{open: open, failure: failure}), nil })
+	return id, h.codecsOf(c).add(c, id, decoderCost, history, func() (codec, error) { return newDecompressor(decoding{open: open, failure: failure}), nil })
 }
 
 func (h *Host) codecFuncs() map[string]engine.Func {
@@ -442,13 +511,20 @@ func (h *Host) codecFuncs() map[string]engine.Func {
 				return nil, engine.TypeError("Unsupported compression format: %q", format)
 			}
 			id := h.nextID()
-			return id, x.codecs.add(id, func() (codec, error) { return newCodec(format, decompress), nil })
+			cost, history := int64(encoderCost), int64(0)
+			if decompress {
+				cost = decoderCost
+			}
+			if decompress && format == "brotli" {
+				history = brotliHistory
+			}
+			return id, x.codecs.add(c, id, cost, history, func() (codec, error) { return newCodec(format, decompress), nil })
 		},
 		// codec_step(id, view or null, kind) -> bytes, or null when there is nothing
 		// more; the last one is to be repeated until then
 		"codec_step": func(c *engine.Call) (any, error) {
 			id, how := c.Int(0), kind(c.Int(2))
-			return h.codecsOf(c).step(id, c.Bytes(1), how, c.Spent)
+			return h.codecsOf(c).step(c, id, c.Bytes(1), how)
 		},
 		// codec_rest(id) -> how many bytes came after the end of what is decompressed;
 		// negative before it

@@ -44,7 +44,11 @@ func (h *Host) cryptoFuncs() map[string]engine.Func {
 		// crypto_equal(a, b) -> whether the bytes are the same, in time that does
 		// not tell where they differ
 		"crypto_equal": func(c *engine.Call) (any, error) {
-			a, b := copied(c, c.View(0)), c.View(1)
+			a, err := copied(c, c.View(0))
+			if err != nil {
+				return nil, err
+			}
+			b := c.View(1)
 			same := subtle.ConstantTimeEq(int32(len(a)), int32(len(b)))
 			if same == 1 {
 				c.VM().Paced(len(a), func(from, to int) { same &= subtle.ConstantTimeCompare(a[from:to], b[from:to]) })

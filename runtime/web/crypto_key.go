@@ -312,7 +312,10 @@ func (h *Host) useFuncs() map[string]engine.Func {
 			if size <= inline {
 				return cipherInPlace(decrypt, k, p, c.View(4), size)
 			}
-			b := copied(c, c.View(4))
+			b, err := copied(c, c.View(4))
+			if err != nil {
+				return nil, err
+			}
 			n, err := c.Apart(func() (any, error) { return cipherInPlace(decrypt, k, p, b, size) })
 			to := c.View(4)
 			c.VM().Paced(len(b), func(from, end int) { copy(to[from:end], b[from:end]) })

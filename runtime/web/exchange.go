@@ -61,7 +61,8 @@ type Exchange struct {
 	users       int  // of bodies and fetches: JavaScript and Serve
 	released    bool // nothing more may be opened
 	answer      *answer
-	failure     error // before the answer: a Failure; after: why it broke off
+	release     func() // of the memory of the answer's body; nil without
+	failure     error  // before the answer: a Failure; after: why it broke off
 	passThrough bool
 	isOver      bool
 	isDone      bool
@@ -158,6 +159,9 @@ func (x *Exchange) finish() {
 func (x *Exchange) leave() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.release != nil {
+		x.release()
+	}
 	x.leaveLocked()
 }
 

@@ -52,12 +52,13 @@ func errLabel(label string) error {
 // decodeLegacy decodes what is neither UTF-8 nor UTF-16. Of an encoding with
 // states, rest begins with the state, as does b when carried.
 func decodeLegacy(name string, b []byte, stream, carried bool) (text string, rest []byte, bad bool, err error) {
-	o := &output{text: make([]byte, 0, len(b)+len(b)/2)}
 	if decode, ok := multiByte[name]; ok {
+		o := &output{text: make([]byte, 0, len(b)+len(b)/2)}
 		left := decode(b, !stream, o)
-		return string(o.text), append([]byte(nil), left...), o.bad, nil
+		return o.string(), append([]byte(nil), left...), o.bad, nil
 	}
 	if name == "iso-2022-jp" {
+		o := &output{text: make([]byte, 0, len(b)+len(b)/2)}
 		state := jisASCII
 		if carried {
 			state, b = b[0], b[1:]
@@ -66,7 +67,7 @@ func decodeLegacy(name string, b []byte, stream, carried bool) (text string, res
 		if stream {
 			rest = append([]byte{next}, left...)
 		}
-		return string(o.text), rest, o.bad, nil
+		return o.string(), rest, o.bad, nil
 	}
 	index := name
 	if name == "iso-8859-8-i" {
@@ -89,14 +90,21 @@ func decodeLegacy(name string, b []byte, stream, carried bool) (text string, res
 // 0x9f that a table has nothing for are the controls of the same number in all
 // tables of the standard, which golang.org/x/text leaves out.
 func decodeSingle(table *charmap.Charmap, b []byte) string {
-	var out strings.Builder
-	out.Grow(len(b))
-	for _, c := range b {
-		r := table.DecodeByte(c)
-		if r == utf8.RuneError && c >= 0x80 && c <= 0x9f {
-			r = rune(c)
+	var runes [256]rune
+	for c := range runes {
+		runes[c] = table.DecodeByte(byte(c))
+		if runes[c] == utf8.RuneError && c >= 0x80 && c <= 0x9f {
+			runes[c] = rune(c)
 		}
-		out.WriteRune(r)
+	}
+	n := 0
+	for _, c := range b {
+		n += utf8.RuneLen(runes[c])
+	}
+	var out strings.Builder
+	out.Grow(n)
+	for _, c := range b {
+		out.WriteRune(runes[c])
 	}
 	return out.String()
 }

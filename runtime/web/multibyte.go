@@ -3,6 +3,7 @@ package web
 import (
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/japanese"
@@ -20,6 +21,9 @@ type output struct {
 	text []byte
 	bad  bool // something was ill-formed
 }
+
+// string is the text, which is not written any more.
+func (o *output) string() string { return unsafe.String(unsafe.SliceData(o.text), len(o.text)) }
 
 func (o *output) put(r rune) { o.text = utf8.AppendRune(o.text, r) }
 

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/pages-toolchain/pages/runtime/engine"
@@ -27,7 +29,8 @@ func (h *Host) formFuncs() map[string]engine.Func {
 		// file name or null, type, …
 		"multipart_encode": func(c *engine.Call) (any, error) {
 			flat, _ := c.Value(1).([]any)
-			return encodeMultipart(c.String(0), flat), nil
+			out := c.Buffer(engine.MaxOutside, nil)
+			return out, encodeMultipart(out, c.String(0), flat)
 		},
 		// multipart_decode(content type, view) -> flat, where a part with a file
 		// name has bytes and one without has text
@@ -51,25 +54,25 @@ func (h *Host) formFuncs() map[string]engine.Func {
 
 // encodeMultipart writes a form as multipart/form-data (HTML standard,
 // 4.10.21.8).
-func encodeMultipart(boundary string, flat []any) []byte {
-	var b bytes.Buffer
+func encodeMultipart(out io.Writer, boundary string, flat []any) error {
+	b := bufio.NewWriter(out) // which keeps its error
 	for i := 0; i+3 < len(flat); i += 4 {
 		name, _ := flat[i].(string)
-		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, escapeName(withCRLF(name)))
+		fmt.Fprintf(b, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, escapeName(withCRLF(name)))
 		if filename, isFile := flat[i+2].(string); isFile {
 			contentType, _ := flat[i+3].(string)
 			content, _ := flat[i+1].([]byte)
-			fmt.Fprintf(&b, "; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n", escapeName(filename), contentType)
-			b.Write(content)
+			fmt.Fprintf(b, "; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n", escapeName(filename), contentType)
+			_, _ = b.Write(content)
 		} else {
 			text, _ := flat[i+1].(string)
-			b.WriteString("\r\n\r\n")
-			b.WriteString(withCRLF(text))
+			_, _ = b.WriteString("\r\n\r\n")
+			_, _ = b.WriteString(withCRLF(text))
 		}
-		b.WriteString("\r\n")
+		_, _ = b.WriteString("\r\n")
 	}
-	fmt.Fprintf(&b, "--%s--\r\n", boundary)
-	return b.Bytes()
+	fmt.Fprintf(b, "--%s--\r\n", boundary)
+	return b.Flush()
 }
 
 var (

@@ -142,7 +142,7 @@ func (f *outbound) setBody(x *Exchange, c *engine.Call) error {
 		f.stream = &bodyReader{b: b}
 	case !c.IsNullish(5):
 		if f.whole = c.Bytes(5); f.whole == nil {
-			f.whole = []byte(c.String(5))
+			f.whole = c.TextBytes(5)
 		}
 	}
 	return nil
@@ -191,7 +191,7 @@ func (h *Host) answer(x *Exchange, f *outbound, resp *http.Response, redirected 
 	if !f.manual {
 		b.r = decoded(resp.Body, strings.Join(resp.Header.Values("Content-Encoding"), ","))
 	}
-	if err := f.verify(b); err != nil {
+	if err := f.verify(x, b); err != nil {
 		closeQuietly(resp.Body)
 		return nil, err
 	}
@@ -213,11 +213,22 @@ func (f *outbound) shown(resp *http.Response, redirected bool, handle int64) []a
 
 // verify reads a body to its end if its integrity is asked for, and puts what was
 // read in its place.
-func (f *outbound) verify(b *body) error {
+func (f *outbound) verify(x *Exchange, b *body) error {
 	if f.integrity == "" {
 		return nil
 	}
-	all, err := b.readAll(f.ctx)
+	var held int64
+	context.AfterFunc(f.ctx, func() { x.iso.Discharge(held) })
+	all, err := io.ReadAll(io.LimitReader(counted{b.r, func(n int64) error {
+		err := x.iso.Charge(f.ctx, n)
+		if err == nil {
+			held += n
+		}
+		return err
+	}}, maxBody+1))
+	if err == nil && len(all) > maxBody {
+		err = errLongBody
+	}
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type answer struct {
 	streamed bool
 	manual   bool
 	socket   *socket // nil unless the answer is a WebSocket
+	release  func()  // of the memory of text and bytes; nil without
 }
 
 // chunk is a piece of a streamed body; ack is told when it was written.
@@ -150,8 +151,14 @@ func (h *Host) respond(c *engine.Call) (any, error) {
 		if a.bytes = c.Bytes(4); a.bytes == nil {
 			a.text = c.String(4)
 		}
+		var err error
+		if a.release, err = c.Keep(); err != nil {
+			return nil, err
+		}
 	}
-	x.settle(a)
+	if !x.settle(a) && a.release != nil {
+		a.release()
+	}
 	return engine.Undefined, nil
 }
 
@@ -171,25 +178,26 @@ func (x *Exchange) answerSocket(a *answer) (any, error) {
 	return a.socket.id, nil
 }
 
-// settle takes the answer, unless the exchange has already failed. The head of one
+// settle takes the answer, unless the exchange has one or has already failed. The head of one
 // that is streamed goes out with its first piece, and at the latest after the jobs
 // that are there now: what fails in them has the page of a failure.
-func (x *Exchange) settle(a *answer) {
+func (x *Exchange) settle(a *answer) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.answer != nil || x.failure != nil {
-		return
+		return false
 	}
-	x.answer = a
+	x.answer, x.release = a, a.release
 	if a.streamed {
 		x.host.work.Go(func() {
 			_ = x.iso.Do(x.scope, func(*engine.VM) error { return nil }) // only its turn matters
 			x.goOut()
 		})
-		return
+		return true
 	}
 	close(x.answered)
 	close(x.ended)
+	return true
 }
 
 // goOut lets the head of the answer go out.

@@ -20,7 +20,7 @@ func (h *Host) socketFuncs() map[string]engine.Func {
 		"socket_send": withSocket(func(c *engine.Call, s *socket) int {
 			f := frame{kind: socketBinary, data: c.Bytes(1)}
 			if f.data == nil {
-				f = frame{kind: socketText, data: []byte(c.String(1))}
+				f = frame{kind: socketText, data: c.TextBytes(1)}
 			}
 			s.send(f)
 			s.x.host.shed()

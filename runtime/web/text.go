@@ -142,12 +142,6 @@ func errInvalidText(name string) error {
 	return e
 }
 
-// decodeUTF8 is the standard's "UTF-8 decode": without the byte order mark,
-// U+FFFD for what is ill-formed.
-func decodeUTF8(b []byte) string {
-	return strings.TrimPrefix(engine.DecodeUTF8(b), "\ufeff")
-}
-
 // splitUTF8 cuts off an unfinished sequence at the end; the rest is a copy.
 func splitUTF8(b []byte) (whole, rest []byte) {
 	for back := 1; back <= 3 && back <= len(b); back++ {

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/testmachine"
+)
+
+// appetites is a site whose requests have Go hold as much as it lets them.
+var appetites = map[string]string{
+	"pages.deploy.json": `{"entry": "worker.js", "runtime": {"compatibilityFlags": ["nodejs_compat"]}, "routes": [{"pattern": "/api/*"}]}`,
+	"worker.js": `
+		import zlib from "node:zlib";
+		const more = { maxOutputLength: 2 ** 31 };
+		const gunzip = (b) => new Promise((yes, no) => zlib.gunzip(b, more, (error, bytes) => (error ? no(error) : yes(bytes.length))));
+		const all = {
+			"/api/sync": (b) => zlib.gunzipSync(b, more).length,
+			"/api/async": (b) => Promise.all(Array.from({ length: 20 }, () => gunzip(b))),
+			"/api/text": (b) => { const u = new Uint8Array(4e7).fill(0xe3), d = new TextDecoder("windows-1252"); for (let i = 0; i < 5; i++) d.decode(u); return "done" },
+		};
+		export default { async fetch(request) {
+			const { pathname } = new URL(request.url);
+			if (pathname === "/api/ok") return new Response("ok");
+			const b = Buffer.from(await request.arrayBuffer());
+			try { return new Response(String(await all[pathname](b))) }
+			catch (error) { return new Response(error.name + ": " + error.message, { status: 500 }) }
+		} }`,
+}
+
+// zeros is so many of them, by gzip.
+func zeros(t *testing.T, size int64) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := io.CopyN(w, zeroReader{}, size); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+type zeroReader struct{}
+
+func (zeroReader) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// TestAppetites: one request takes the server to no more than 400 MB, many at once to what
+// its isolates and the process's total come to, and afterwards it is back where it was.
+func TestAppetites(t *testing.T) {
+	if testmachine.Raced() {
+		t.Skip("the race detector's own memory would count")
+	}
+	dir := t.TempDir()
+	for name, text := range appetites {
+		put(t, filepath.Join(dir, name), text)
+	}
+	d := startDev(t, dir)
+	d.visit("GET", "/api/ok", "", http.StatusOK)
+	bomb := zeros(t, 1<<30)
+	idle := d.status(t, "VmRSS")
+	for _, c := range []struct{ path, want string }{
+		{"/api/sync", "128 MB of memory"}, {"/api/async", "128 MB"}, {"/api/text", "done"},
+	} {
+		d.forgetHighest(t)
+		a := d.do("POST", c.path, bomb)
+		if !strings.Contains(a.body, c.want) {
+			t.Errorf("%s: %d %.300s", c.path, a.StatusCode, a.body)
+		}
+		const most = 400 << 10 // kB
+		peak := d.status(t, "VmHWM")
+		t.Logf("%s: %d kB, %d kB when idle", c.path, peak, idle)
+		if peak > most {
+			t.Errorf("%s: one request took the server to %d kB", c.path, peak)
+		}
+	}
+	rounds := 1
+	if os.Getenv("PAGES_SOAK") != "" {
+		rounds = 20
+	}
+	d.forgetHighest(t)
+	for range rounds {
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { d.do("POST", "/api/async", bomb) })
+		}
+		all.Wait()
+	}
+	const storm = 900 << 10 // 256 MB of the process, as much in two isolates, and the server
+	if peak := d.status(t, "VmHWM"); peak > storm {
+		t.Errorf("eight requests at once took the server to %d kB", peak)
+	} else {
+		t.Logf("eight requests at once: %d kB", peak)
+	}
+	const spare = 50 << 10
+	for end := time.Now().Add(patience); d.status(t, "VmRSS") > idle+spare; time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d kB when idle, and %d kB after the storm", idle, d.status(t, "VmRSS"))
+		}
+	}
+	d.visit("GET", "/api/ok", "", http.StatusOK)
+}
+
+// forgetHighest has the server's VmHWM begin anew.
+func (d *devServer) forgetHighest(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.cmd.Process.Pid), []byte("5"), 0); err != nil {
+		t.Skip("the system cannot begin to count anew: ", err)
+	}
+}

@@ -1,0 +1,196 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// TestArgumentsAreCounted: what Go copies of arguments counts before it is copied, however
+// often a text is in them, and is given back with the call.
+func TestArgumentsAreCounted(t *testing.T) {
+	called := false
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
+		"texts": func(c *engine.Call) (any, error) {
+			n := len(c.Strings(0))
+			called = true
+			return n, nil
+		},
+		"values": func(c *engine.Call) (any, error) {
+			all, _ := c.Value(0).([]any)
+			called = true
+			return len(all), nil
+		},
+		"bytes": func(c *engine.Call) (any, error) { return len(c.Bytes(0)) + len(c.Bytes(1)) + len(c.Bytes(2)), nil },
+	}})
+	for _, code := range []string{
+		`host.texts(new Array(200).fill("x".repeat(1e6)))`,
+		`host.values(new Array(200).fill("é".repeat(5e5)))`,
+		`host.values(new Array(200).fill(new Uint8Array(1e6)))`,
+		`{ const u = new Uint8Array(5e7); host.bytes(u, u, u) }`,
+	} {
+		_, err := run(i, scope(t, 20*time.Second), code)
+		if err == nil || !strings.Contains(err.Error(), "more than 128 MB outside of its heap") {
+			t.Errorf("%s: got %v", code, err)
+		}
+		if called {
+			t.Errorf("%s: the function went on without its arguments", code)
+		}
+		if got, err := run(i, scope(t, 20*time.Second), `host.bytes(new Uint8Array(5e7), new Uint8Array(5e7), "")`); err != nil || got != "100000000" {
+			t.Errorf("after %s: %s, %v", code, got, err)
+		}
+	}
+}
+
+// TestBuffer: a buffer grows as it is written, holds to its limit and to that of its
+// isolate, and what it had is free once JavaScript has a copy, or nobody waits for one.
+func TestBuffer(t *testing.T) {
+	over := engine.TypeError("it is over")
+	fill := func(b *engine.Buffer, n int64) (any, error) {
+		_, err := b.ReadFrom(io.LimitReader(endless{}, n))
+		return b, err
+	}
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
+		"now": func(c *engine.Call) (any, error) {
+			n, limit := c.Int(0), c.Int(1)
+			b := c.Buffer(limit, over)
+			return c.Apart(func() (any, error) { return fill(b, n) })
+		},
+		"later": func(c *engine.Call) (any, error) {
+			n, limit := c.Int(0), c.Int(1)
+			return engine.Async(func(ctx context.Context) (any, error) { return fill(engine.NewBuffer(ctx, limit, over), n) }), nil
+		},
+		"text": func(c *engine.Call) (any, error) {
+			b := c.Buffer(1<<20, over)
+			_, err := io.WriteString(b, "\ufeffa\xffé")
+			return engine.DecodedBuffer{Buffer: b, From: 3}, err
+		},
+	}})
+	for _, c := range []struct{ code, want string }{
+		{`host.now(0, 10).length`, "0"},
+		{`host.now(10, 10).length`, "10"},
+		{`{ const u = host.now(5e6, 5e6); u.length + u[0] + u[4999999] }`, "5000014"},
+		{`host.now(11, 10)`, "it is over"},
+		{`host.now(5000001, 5e6)`, "it is over"},
+		{`host.now(2e8, 2e9)`, "128 MB"},
+		{`{ const kept = new Uint8Array(1e8); host.now(5e7, 1e8) }`, "128 MB"},
+		{`host.text()`, "\"a\ufffdé\""},
+	} {
+		for range 3 { // what was held would be refused the second time
+			got, err := run(i, scope(t, 20*time.Second), c.code)
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("%s: got %s, want %s", c.code, got, c.want)
+			}
+		}
+	}
+	for range 4 {
+		ended := scope(t, 0)
+		if _, err := run(i, ended, `host.later(1e8, 2e8); 0`); err != nil {
+			t.Fatal(err)
+		}
+		ended.End(errors.New("nobody waits"))
+	}
+	s := scope(t, 20*time.Second)
+	for got, end := "", time.Now().Add(20*time.Second); got != "90000000"; {
+		var err error
+		if got, err = run(i, s, `globalThis.got ??= (host.later(9e7, 2e8).then((u) => { got = u.length }, () => { got = undefined }), 0); got`); err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(end) {
+			t.Fatal("what nobody waits for is still held")
+		}
+	}
+}
+
+// endless is bytes of 7.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 7
+	}
+	return len(p), nil
+}
+
+// TestProcessIsBounded: isolates share what their engine may hold, beyond a little that
+// each has for itself.
+func TestProcessIsBounded(t *testing.T) {
+	memory := engine.NewHostMemory(64 << 20)
+	e, err := engine.Open(t.Context(), engine.Options{Memory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close(t.Context())
+	gate := make(chan struct{})
+	funcs := map[string]engine.Func{"hold": func(c *engine.Call) (any, error) {
+		if err := c.Hold(c.Int(0)); err != nil {
+			return nil, err
+		}
+		return engine.Async(func(context.Context) (any, error) { <-gate; return engine.Undefined, nil }), nil
+	}}
+	image, err := e.Boot(t.Context(), prelude, []string{"hold"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	isolates := make([]*engine.Isolate, 3)
+	for n := range isolates {
+		if isolates[n], err = e.NewIsolate(t.Context(), image, engine.IsolateOptions{Funcs: funcs}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := run(isolates[0], scope(t, 0), `host.hold(60 << 20); 0`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(isolates[1], scope(t, 0), `host.hold(40 << 20); 0`); err == nil || !strings.Contains(err.Error(), "all Workers together hold more than 64 MB") {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	if _, err := run(isolates[2], scope(t, 0), `host.hold(3 << 20); 0`); err != nil {
+		t.Errorf("an isolate that holds little: %v", err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := run(isolates[1], scope(t, 0), `host.hold(40 << 20); 0`)
+		done <- err
+	}()
+	close(gate) // while it waits
+	if err := <-done; err != nil {
+		t.Errorf("what was given back is not had: %v", err)
+	}
+	for _, i := range isolates {
+		i.Close()
+	}
+	if release, ok := memory.TryReserve(64 << 20); !ok {
+		t.Error("isolates that are closed still hold something")
+	} else {
+		release()
+	}
+}
+
+// TestTextsOfPairs: a character of two units is one also where a step of text ends in it.
+func TestTextsOfPairs(t *testing.T) {
+	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{
+		"encode": func(c *engine.Call) (any, error) { return c.EncodedText(0) },
+		"length": func(c *engine.Call) (any, error) { return len(c.String(0)), nil },
+	}})
+	for _, c := range []struct{ text, want string }{
+		{`"😀".repeat(2e5)`, "800000 0 800000"},
+		{`"x" + "😀".repeat(13e5)`, "5200001 0 5200001"},
+		{`"\ud83d" + "é\ud83d😀".repeat(9e5)`, "8100003 900001 8100003"},
+		{`"é".repeat(5e6)`, "10000000 0 10000000"},
+	} {
+		got, err := run(i, scope(t, 0), `{ const s = `+c.text+`, u = host.encode(s); let bad = 0;
+			for (let at = u.indexOf(0xef); at >= 0; at = u.indexOf(0xef, at + 1)) if (u[at + 1] === 0xbf && u[at + 2] === 0xbd) bad++;
+			u.length + " " + bad + " " + host.length(s) }`)
+		if err != nil || got != `"`+c.want+`"` {
+			t.Errorf("%s: got %s, %v, want %s", c.text, got, err, c.want)
+		}
+	}
+}
