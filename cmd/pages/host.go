@@ -149,7 +149,6 @@ func (h *siteHost) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, 
 		}
 	}
 	defer func() { s.usage.leave(h.cli.now()) }()
-	s.hosts.note(r.Host)
 	s.front.ServeHTTP(w, r)
 }
 

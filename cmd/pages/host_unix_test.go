@@ -85,9 +85,13 @@ type outcome struct {
 	ServingNow bool   `json:"serving_now"`
 }
 
-// goLive proposes and confirms.
+// goLive proposes and confirms a revision.
 func (p *platformRun) goLive(tool, site, revision string, force bool) (o outcome, err error) {
-	args := map[string]any{"site_id": site, "revision": revision, "force": force}
+	return p.twice(tool, map[string]any{"site_id": site, "revision": revision, "force": force})
+}
+
+// twice proposes and confirms.
+func (p *platformRun) twice(tool string, args map[string]any) (o outcome, err error) {
 	for range 2 {
 		body, err := json.Marshal(args)
 		if err != nil {

@@ -34,7 +34,7 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorke
 	mask := maskOf(r.Secrets)
 	o.Bindings, o.Logger = set, s.host.logger.With("site", r.Site)
 	o.Console = consoleOf(s.host.until, o.Logger, r, mask)
-	o.Web.Self, o.Web.IsSelf, o.Web.Caches = s.front, s.hosts.has, s.caches
+	o.Web.Self, o.Web.IsSelf, o.Web.Caches = s.front, r.Answers, s.caches
 	o.Web.Now, o.Web.Logger = s.host.cli.now, o.Logger
 	worker, err := rt.NewWorker(s.host.until, o)
 	if err != nil {

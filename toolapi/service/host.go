@@ -86,6 +86,9 @@ type Release struct {
 	Applied []string
 	// People are who may sign in.
 	People People
+	// Answers reports whether visitors of a host, with or without a port, get this site at the moment. It
+	// is asked what the domains say, never what visitors sent.
+	Answers func(host string) bool
 }
 
 // People are the members of a site's workspace, as far as the site's visitors are.
@@ -168,6 +171,20 @@ func (s *Service) serveHosted(x *exchange) bool {
 	return true
 }
 
+// answers reports whether a host is an address that a site answers at, whatever its port.
+func (s *Service) answers(site, host string) (yes bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), busyTimeout)
+	defer cancel()
+	err := s.db.read(ctx, func(t tx) (err error) {
+		_, err = t.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND site_id = ? AND active)", []any{bareName(host), site}, &yes)
+		return err
+	})
+	if err != nil {
+		s.log.Error("the addresses of a page could not be read", "site", site, "error", err.Error())
+	}
+	return err == nil && yes
+}
+
 // cannotShow answers a visitor whom the service itself fails.
 func (s *Service) cannotShow(x *exchange, err error) {
 	if err != nil && x.r.Context().Err() == nil {
@@ -231,6 +248,7 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 		return r, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "Revision " + revision + " has no contents."}
 	}
 	r.Bundle, r.Files, r.People = l.bundle, store.Space(r.WorkspaceID), &people{s, site, r.WorkspaceID}
+	r.Answers = func(host string) bool { return s.answers(site, host) }
 	if r.Secrets, err = s.secretValues(t, site, l.bundle.Manifest.Bindings.Secrets); err != nil {
 		return r, err
 	}
