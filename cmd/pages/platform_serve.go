@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -53,6 +54,9 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 	host.notice, host.arrived = s.Notice, s.Arrived
 	defer host.watchResting()()
 	ready, err := c.plant(ctx, s, f.seed)
+	if dbfile.FullDisk(data.dir, err) {
+		return data.unusable(err)
+	}
 	if err != nil {
 		return err
 	}
