@@ -46,6 +46,7 @@ func documents() []document {
 		{"login", by("login", "logout"), "where a key was kept", of[loginDoc]},
 		{"logs", by("logs"), "requests and lines of the log, the newest first", of[devserver.LogHistory]},
 		{"logs-follow", by("logs --follow"), "one line for each entry of the log", linesOf(map[string]shape{"request": of[typedLoggedRequest], "log": of[typedLine]})},
+		{"mails", by("platform mail"), "what is in the outbox, the newest first", of[mailsDoc]},
 		{"members", by("platform members list"), "who belongs to which workspace", of[membersDoc]},
 		{"migrate", by("migrate", "migrate reset"), "what was applied", mayFail(of[migrationDoc])},
 		{"migrate-copies", by("migrate undo --list"), "copies to go back to", of[copiesDoc]},

@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},
 	"toolapi/service/backup":  {"migrate/dbfile"},
 	"toolapi/service/blob":    nil,
+	"toolapi/service/outbox":  nil,
 	"cmd/testmachine":         nil,
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
@@ -60,7 +61,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
+		"manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
 	},
 }
 
