@@ -73,6 +73,8 @@ func documents() []document {
 		{"tool", by("tools describe"), "a tool with the schemas of its arguments and its result", of[toolDoc]},
 		{"tools", by("tools list", "tools"), "the tools of the service", of[toolsDoc]},
 		{"types", by("types"), "the file, and whether it was written", of[typesDoc]},
+		{"uploads", by("revisions uploads"), "the uploads that are not finalized, the one that was idle for longest first", of[toolapi.UploadList]},
+		{"upload-end", by("revisions uploads end"), "the upload that was ended", of[endedDoc]},
 		{"validate", by("validate"), "the diagnostics of a manifest; of several: {ok, reports}", validation},
 		{"version", by("version"), "the version", of[versionDoc]},
 		{"whoami", by("whoami"), "the key, the service and the workspace", of[whoDoc]},

@@ -160,7 +160,7 @@ func refusedStatus(err error) *failure {
 	case e.Code == toolapi.CodeUploadExpired, e.Code == toolapi.CodeUploadNotFound:
 		f.fix = "run the same command again: it declares the files anew, and sends what is missing"
 	case e.Code == toolapi.CodeTooManyUploads:
-		f.fix = "let the other deploys end; what nobody goes on with expires after a day"
+		f.fix = "let another deploy end, or end one: pages revisions uploads lists them"
 	case e.Code == toolapi.CodeTooManyPreviews:
 		f.fix = "end one with pages preview revoke ID; --expires makes links that end sooner"
 	case e.Code == toolapi.CodeFileCount, e.Code == toolapi.CodeFileTooLarge, e.Code == toolapi.CodeBundleTooLarge:

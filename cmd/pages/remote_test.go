@@ -15,7 +15,7 @@ import (
 
 // servePlatform is `platform`: runs the tool API with the demo in it until the script
 // ends, and puts its address, keys and ids into the environment. The member's key is
-// written to the file key, too.
+// written to the file key, too, and the service account's to the file service.
 func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
 	dir, err := os.MkdirTemp("", "pages-script-")
 	ts.Check(err)
@@ -38,7 +38,9 @@ func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
 	for name, id := range map[string]string{"SITE": "site_id", "OTHER": "other_site_id", "NEW": "unpublished_site_id", "DOMAIN": "domain_id", "BOARD": "board_id"} {
 		ts.Setenv(name, demo.IDs[id])
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("key"), []byte(demo.Keys["member"]+"\n"), 0o600))
+	for file, key := range map[string]string{"key": "member", "service": "service"} {
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(demo.Keys[key]+"\n"), 0o600))
+	}
 }
 
 var confirmLine = regexp.MustCompile(`pages confirm ([0-9a-f-]{36})`)

@@ -43,6 +43,9 @@ import "time"
 // site, then the bundle. Who may edit may upload; who may publish may publish. A blob
 // that is there already is checked all the same. An idempotency key that was used for
 // another request is answered with 422, a body that comes too slowly with 408.
+// A site that has as many uploads as may be open takes one more in the place of the one that was idle for longest,
+// which is answered as an expired one. One that a client sends to gives no place. Who may upload sees those of a site,
+// and ends his own; those of others ends who may publish.
 // What a revision holds is read at RevisionsPath. The modes in an archive are passed over, setuid too:
 // nothing of it becomes a file that could be run.
 //
@@ -126,6 +129,8 @@ const (
 	uploadIdle   = 24 * time.Hour
 	uploadMemory = 7 * 24 * time.Hour
 	touchStep    = time.Minute
+	// A client that sent a blob within sendingGap is taken to send still.
+	sendingGap = 10 * time.Second
 	// keptBlobs is how long the files of a bundle stay that nothing refers to.
 	keptBlobs     = 24 * time.Hour
 	keptRevisions = 100 // of a site
