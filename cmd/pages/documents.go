@@ -34,6 +34,7 @@ func documents() []document {
 		{"dev", by("dev"), "one line for each thing that happens", devLines},
 		{"doctor", by("doctor"), "what was looked at, and found", of[doctorDoc]},
 		{"domains", by("domains list", "domains"), "the domains of the workspace", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.DomainList.Tool })},
+		{"domain-verified", by("domains verify"), "the domain that is the workspace's", toolResult(func(t *toolapi.Contract) *toolapi.Tool { return t.Verify.Tool })},
 		{"events", by("events list", "events replay"), "events of leads, the newest first", of[site.EventList]},
 		{"events-tail", by("events tail"), "one line for each event", linesOf(map[string]shape{"event": of[typedEvent]})},
 		{"init", by("init --template"), "what was written, and what is next", of[initDoc]},

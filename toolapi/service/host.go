@@ -149,7 +149,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 	var site string
 	var live, active, found bool
 	err := s.db.read(x.r.Context(), func(t tx) (err error) {
-		found, err = t.one("SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.hostname = ?", []any{name}, &site, &live, &active)
+		found, err = t.one("SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.hostname = ? AND d.pending_since IS NULL", []any{name}, &site, &live, &active)
 		return err
 	})
 	switch {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
-	"github.com/pages-toolchain/pages/toolapi/service"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
 // TestDeclareRepeated declares with a key that was used: the same request, however it is
