@@ -29,6 +29,7 @@ type siteHost struct {
 	outside *site.Outside   // for visitors of no site
 	files   *site.FileCache // of all sites
 	most    int             // sites that are open at a time
+	turns   int             // of a site's Worker that run at a time; 0 for as many as there are processors
 	patient time.Duration   // with the migrations of a release
 	bounds  databaseBounds  // of a site's database
 

@@ -18,7 +18,7 @@ import (
 func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorker, error) {
 	m := r.Bundle.Manifest
 	o := workerOptions(m)
-	o.HideMeter = true
+	o.HideMeter, o.Isolates = true, s.host.turns
 	if err := readWorker(r, &o); err != nil {
 		return nil, err
 	}

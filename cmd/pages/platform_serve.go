@@ -51,6 +51,7 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 			err = errors.Join(err, host.close(), s.Close())
 		}
 	}()
+	host.turns = shareProcessors()
 	host.notice, host.arrived = s.Notice, s.Arrived
 	defer host.watchResting()()
 	ready, err := c.plant(ctx, s, f.seed)
