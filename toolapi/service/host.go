@@ -50,6 +50,11 @@ func NotShown() VisitError {
 	return VisitError{http.StatusServiceUnavailable, "unavailable", "This page cannot be shown at the moment", "try again in a while"}
 }
 
+// TooManyVisitors is for a page that more ask for than may at a time.
+func TooManyVisitors() VisitError {
+	return VisitError{http.StatusServiceUnavailable, "too_many_visitors", "Too many visitors ask for this page at the moment", "try again in a second"}
+}
+
 // ErrPreviewEnded says that the link of a preview is no more: there is nothing to load.
 var ErrPreviewEnded = errors.New("the preview has ended")
 
