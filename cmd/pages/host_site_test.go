@@ -108,7 +108,7 @@ func TestVisitorsOfASite(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), "s", slow)
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), "Too many visitors") {
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), `"too_many_visitors"`) {
 		t.Errorf("one too many: %d %v %s", w.Code, w.Header(), w.Body)
 	}
 	if got := ask(h, "q", quick); got != "quick" {
