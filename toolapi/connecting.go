@@ -43,7 +43,23 @@ type Connect struct {
 	// Revision is nil when the page has never been published.
 	Revision   *string     `json:"revision" jsonschema:"null when the page has never been published"`
 	ServingNow bool        `json:"serving_now" jsonschema:"false: the address is assigned and nothing is served on it"`
-	Records    []DNSRecord `json:"records" jsonschema:"what the domain's owner must set in DNS for the address to answer; none when it answers already"`
+	Records    []DNSRecord `json:"records" jsonschema:"what the domain's owner must set in DNS: the TXT record proves that the domain is the workspace's, and domain.verify looks for it; none when the address answers already"`
+}
+
+// VerifyArgs are the arguments of domain.verify.
+type VerifyArgs struct {
+	DomainID UUID `json:"domain_id" jsonschema:"the domain that waits for its proof"`
+	Scope
+}
+
+// Verify is a domain that is proven to be the workspace's.
+type Verify struct {
+	Success
+	DomainID   string `json:"domain_id"`
+	Hostname   string `json:"hostname"`
+	SiteID     string `json:"site_id"`
+	SiteName   string `json:"site_name"`
+	ServingNow bool   `json:"serving_now" jsonschema:"false: nothing is served at the address, since its page was never published"`
 }
 
 // DNSRecord is a record of a domain's zone.

@@ -19,6 +19,7 @@ type Contract struct {
 	Unschedule   Typed[UnscheduleArgs, Unschedule]
 	DomainList   Typed[NoArgs, DomainList]
 	Connect      Typed[ConnectArgs, Connect]
+	Verify       Typed[VerifyArgs, Verify]
 	RedoDraft    Typed[UndoDraftArgs, Draft]
 	DiscardDraft Typed[DiscardDraftArgs, Draft]
 
@@ -119,8 +120,12 @@ func (c *Contract) defineAssumed() {
 	})
 	c.Connect = define[ConnectArgs, Connect](all, Tool{
 		Name: "domain.connect", Title: "Connect a domain", Effect: Proposes,
-		Description: "Connects a domain to a page for the first time, and says which DNS record its owner must set. The first call proposes; the same arguments with confirmation_id perform it. " +
-			"When serving_now is false the address must not be called live. To move a domain that is connected use domain.point_at_site.",
+		Description: "Connects a domain to a page for the first time, and says which DNS records its owner must set. The first call proposes; the same arguments with confirmation_id perform it. " +
+			"Nothing is served there until domain.verify found the TXT record. When serving_now is false the address must not be called live. To move a domain that is connected use domain.point_at_site.",
+	})
+	c.Verify = define[VerifyArgs, Verify](all, Tool{
+		Name: "domain.verify", Title: "Verify a domain", Effect: Writes,
+		Description: "Looks in DNS for the TXT record that proves a domain to be the workspace's, which domain.list shows. Once it is found, the page is served there.",
 	})
 	c.RedoDraft = define[UndoDraftArgs, Draft](all, Tool{
 		Name: "automations.redo_draft", Title: "Redo a draft's change", Effect: Writes, Replays: true,

@@ -85,12 +85,20 @@ const (
 // inJSON is a body of JSON.
 func inJSON(s *jsonschema.Schema) content { return content{"application/json", s} }
 
+// siteQuery names a site where there is no body.
+func siteQuery() []parameter {
+	return []parameter{
+		{"site_id", "The site.", true, &jsonschema.Schema{Type: "string", Format: "uuid"}},
+		{"workspace", "Slug of the workspace; the default one when omitted.", false, &jsonschema.Schema{Type: "string"}},
+	}
+}
+
 func uploadEndpoints() []Endpoint {
 	declared, stored := inJSON(schemaOf[Upload]()), inJSON(schemaOf[Stored]())
 	return []Endpoint{
 		{
 			Name: "pages.declare", Method: http.MethodPost, Path: UploadsPath, Title: "Declare a bundle", Keyed: true,
-			Description: "Says what a site will consist of. The answer lists the blobs that the workspace lacks. The same bundle again is the same upload.",
+			Description: "Says what a site will consist of. The answer lists the blobs that the workspace lacks. The same bundle again is the same upload. Where as many uploads are open as may be, the one that was idle for longest gives its place, and is answered as an expired one.",
 			body:        []content{inJSON(bodies().declare)}, required: true,
 			results: []outcome{{http.StatusCreated, "A new upload.", declared}, {http.StatusOK, "The upload that there was.", declared}},
 			refuses: []int{missing, slow, conflict, tooLarge, unfit, away, full}, of: pagesFamily,
@@ -101,8 +109,13 @@ func uploadEndpoints() []Endpoint {
 			results:     []outcome{{http.StatusOK, "The upload.", declared}}, refuses: []int{missing, expired, unfit, away}, of: pagesFamily,
 		},
 		{
+			Name: "pages.uploads", Method: http.MethodGet, Path: UploadsPath, Title: "List uploads that are not finalized",
+			Description: "Lists the uploads of a site that are not finalized, of everybody, the one that was idle for longest first.",
+			query:       siteQuery(), results: []outcome{{http.StatusOK, "The uploads.", inJSON(schemaOf[UploadList]())}}, refuses: []int{missing, unfit, away}, of: pagesFamily,
+		},
+		{
 			Name: "pages.cancel_upload", Method: http.MethodDelete, Path: UploadPath("{upload_id}"), Title: "Cancel an upload",
-			Description: "Forgets an upload that is not finalized.",
+			Description: "Forgets an upload that is not finalized: one's own, or of anybody where one may publish.",
 			results:     []outcome{{http.StatusNoContent, "It is gone.", content{}}}, refuses: []int{missing, conflict, expired, unfit, away, full}, of: pagesFamily,
 		},
 		{
@@ -129,10 +142,7 @@ func uploadEndpoints() []Endpoint {
 
 // finishedEndpoints are those of what needs no upload, or is one no more.
 func finishedEndpoints() []Endpoint {
-	site := []parameter{
-		{"site_id", "The site.", true, &jsonschema.Schema{Type: "string", Format: "uuid"}},
-		{"workspace", "Slug of the workspace; the default one when omitted.", false, &jsonschema.Schema{Type: "string"}},
-	}
+	site := siteQuery()
 	imported := inJSON(schemaOf[Imported]())
 	return []Endpoint{
 		{

@@ -125,4 +125,12 @@ type Domain struct {
 	SiteName   string `json:"site_name"`
 	Provided   bool   `json:"provided" jsonschema:"the service gave it to its page; it cannot be moved"`
 	ServingNow bool   `json:"serving_now"`
+	// Pending is nil when the domain is the workspace's.
+	Pending *PendingProof `json:"pending,omitempty" jsonschema:"there while the domain waits for the proof that it is the workspace's"`
+}
+
+// PendingProof is what a domain waits for.
+type PendingProof struct {
+	Record    DNSRecord `json:"record" jsonschema:"what must be set in DNS before domain.verify"`
+	ExpiresAt string    `json:"expires_at" jsonschema:"when the domain is forgotten unless it is proven"`
 }

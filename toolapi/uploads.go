@@ -9,7 +9,7 @@ import "encoding/json"
 
 // Paths of the endpoints.
 const (
-	// UploadsPath takes POST; an upload is at UploadsPath + "/" + its id.
+	// UploadsPath takes POST, and GET with site_id and workspace in the query; an upload is at UploadsPath + "/" + its id.
 	UploadsPath = "/api/v1/pages/uploads"
 	// ImportsPath takes POST with an archive, and site_id and workspace in the query.
 	ImportsPath = "/api/v1/pages/imports"
@@ -134,6 +134,26 @@ type Upload struct {
 type UploadLimits struct {
 	MaxParallel  int   `json:"max_parallel"`
 	MaxFileBytes int64 `json:"max_file_bytes"`
+}
+
+// UploadList are the uploads of a site that are not finalized, the one that was idle for longest first.
+type UploadList struct {
+	Success
+	SiteID  string       `json:"site_id"`
+	Uploads []OpenUpload `json:"uploads" jsonschema:"the one that was idle for longest first: it gives its place to the next when there are as many as may be"`
+	Most    int          `json:"most" jsonschema:"how many may be open"`
+}
+
+// OpenUpload is an upload that is not finalized.
+type OpenUpload struct {
+	UploadID  string `json:"upload_id"`
+	By        string `json:"by" jsonschema:"the name of who declared it"`
+	Files     int    `json:"files"`
+	Bytes     int64  `json:"bytes" jsonschema:"of all files"`
+	CreatedAt string `json:"created_at"`
+	UsedAt    string `json:"used_at" jsonschema:"when it was used last"`
+	ExpiresAt string `json:"expires_at" jsonschema:"when it expires unless it is used"`
+	Sending   bool   `json:"sending" jsonschema:"whether a client sends to it at the moment"`
 }
 
 // Finalized is the answer of finalize: a revision that is ready, and on disk.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
@@ -37,7 +38,10 @@ func (r *remote) reportCall(tool string, a client.Answer) error {
 		url := r.client.SiteURL(p.Hostname)
 		r.progress("%s points at %s", printable(p.Hostname), printable(p.SiteName))
 		for _, record := range p.Records {
-			r.progress("set in DNS: %s %s %s", printable(record.Name), printable(record.Type), printable(record.Value))
+			r.progress("set in DNS: %s", recordText(record))
+		}
+		if slices.ContainsFunc(p.Records, func(d toolapi.DNSRecord) bool { return d.Type == "TXT" }) {
+			r.progress("then prove that the domain is yours: pages domains verify %s", printable(p.Hostname))
 		}
 		r.progress("%s", printable(deploy.Serving(url, p.Revision, p.ServingNow)))
 		fmt.Fprintln(r.stdout, url)

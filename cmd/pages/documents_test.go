@@ -123,6 +123,10 @@ func holdDocument(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if object, ok := value.(map[string]any); ok {
 			id, _ := object["id"].(string)
+			if listed, _ := object["uploads"].([]any); len(listed) > 0 {
+				first, _ := listed[0].(map[string]any)
+				id, _ = first["upload_id"].(string)
+			}
 			ts.Setenv("DOCUMENT_ID", id)
 		}
 		n++

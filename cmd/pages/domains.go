@@ -16,15 +16,15 @@ import (
 func (c *cli) newDomains() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "domains",
-		Short:   "List and connect the workspace's domains, and point one at a site",
-		Long:    "List and connect the workspace's domains, and point one at a site.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages domains list\n  pages domains connect www.acme.example\n  pages domains point www.acme.example --site Home",
+		Short:   "List, connect and verify the workspace's domains, and point one at a site",
+		Long:    "List, connect and verify the workspace's domains, and point one at a site.\n\nExit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages domains list\n  pages domains connect www.acme.example\n  pages domains verify www.acme.example\n  pages domains point www.acme.example --site Home",
 		Args:    cobra.NoArgs,
 	}
 	list := c.newDomainsList()
 	cmd.RunE = list.RunE
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, c.newDomainsConnect(), c.newDomainsPoint())
+	cmd.AddCommand(list, c.newDomainsConnect(), c.newDomainsVerify(), c.newDomainsPoint())
 	return cmd
 }
 
@@ -49,14 +49,7 @@ func (c *cli) newDomainsList() *cobra.Command {
 				return nil
 			}
 			for _, d := range list.Domains {
-				state := "nothing is served"
-				if d.ServingNow {
-					state = "live"
-				}
-				if d.Provided {
-					state += ", given to the page"
-				}
-				fmt.Fprintf(r.stdout, "%s  %-30s %-20s %s\n", printable(d.DomainID), printable(d.Hostname), printable(d.SiteName), state)
+				fmt.Fprintf(r.stdout, "%s  %-30s %-20s %s\n", printable(d.DomainID), printable(d.Hostname), printable(d.SiteName), standingOf(d))
 			}
 			r.none(len(list.Domains), "domains")
 			return nil
@@ -64,6 +57,41 @@ func (c *cli) newDomainsList() *cobra.Command {
 	}
 	r.flags(cmd)
 	return cmd
+}
+
+// standingOf says what a domain is used for, or waits for.
+func standingOf(d toolapi.Domain) string {
+	state := "nothing is served"
+	switch {
+	case d.Pending != nil:
+		return "waits for its proof: " + recordText(d.Pending.Record)
+	case d.ServingNow:
+		state = "live"
+	}
+	if d.Provided {
+		state += ", given to the page"
+	}
+	return state
+}
+
+// recordText is a record of DNS as it is set.
+func recordText(d toolapi.DNSRecord) string {
+	return fmt.Sprintf("%s %s %s", printable(d.Name), printable(d.Type), printable(d.Value))
+}
+
+// domain finds a domain of the workspace by its name or its id.
+func (r *remote) domain(ctx context.Context, named string) (toolapi.Domain, error) {
+	list, err := r.domains(ctx)
+	if err != nil {
+		return toolapi.Domain{}, err
+	}
+	i := slices.IndexFunc(list.Domains, func(d toolapi.Domain) bool {
+		return strings.EqualFold(d.Hostname, named) || strings.EqualFold(d.DomainID, named)
+	})
+	if i < 0 {
+		return toolapi.Domain{}, &failure{code: exitRefused, id: "domain-unknown", msg: fmt.Sprintf("there is no domain %q in the workspace %q", named, list.Workspace), fix: "pages domains list shows them"}
+	}
+	return list.Domains[i], nil
 }
 
 func (r *remote) domains(ctx context.Context) (list toolapi.DomainList, err error) {
@@ -80,7 +108,7 @@ func (c *cli) newDomainsConnect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connect HOSTNAME [DIR]",
 		Short: "Connect a domain to the workspace, and point it at a site",
-		Long: "Connect a domain to the workspace for the first time, and point it at a site. The\nrecords that its owner must set in DNS are printed. At a terminal you are shown what\nwill happen and asked; elsewhere the line that confirms is printed: exit code 4.\n\n" +
+		Long: "Connect a domain to the workspace for the first time, and point it at a site. The\nrecords that its owner must set in DNS are printed: a TXT record proves that the\ndomain is yours, and pages domains verify looks for it. Until then nothing is served\nthere. At a terminal you are shown what will happen and asked; elsewhere the line that\nconfirms is printed: exit code 4.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
 		Example: "  pages domains connect www.acme.example\n  pages domains connect www.acme.example --site Shop --json | jq .records",
 		Args:    cobra.RangeArgs(1, 2),
@@ -100,6 +128,43 @@ func (c *cli) newDomainsConnect() *cobra.Command {
 	return cmd
 }
 
+func (c *cli) newDomainsVerify() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "verify DOMAIN",
+		Short: "Prove that a domain is the workspace's",
+		Long: "Have the service look in DNS for the TXT record that proves a domain to be the\nworkspace's: pages domains list shows the record of one that waits for its proof. Once\nit is found the site is served there, and the record may go.\n\n" +
+			"Exit codes: 0 proven, 1 there is no such domain, 2 wrong usage, 6 DNS does not have\nthe record, " + remoteExit,
+		Example: "  pages domains verify www.acme.example",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.open(cmd.Context(), ""); err != nil {
+				return err
+			}
+			domain, err := r.domain(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			v, err := client.Run(cmd.Context(), r.client, r.contract.Verify, toolapi.VerifyArgs{DomainID: toolapi.UUID(domain.DomainID), Scope: r.scope()})
+			if err != nil {
+				return remoteError(err)
+			}
+			if r.json {
+				r.printJSON(v)
+				return nil
+			}
+			r.progress("%s is the workspace's", printable(v.Hostname))
+			if !v.ServingNow {
+				r.progress("nothing is served there until %s is published", printable(v.SiteName))
+			}
+			fmt.Fprintln(r.stdout, printable(r.client.SiteURL(v.Hostname)))
+			return nil
+		},
+	}
+	r.flags(cmd)
+	return cmd
+}
+
 func (c *cli) newDomainsPoint() *cobra.Command {
 	r := c.newRemote()
 	var proposeOnly bool
@@ -115,17 +180,11 @@ func (c *cli) newDomainsPoint() *cobra.Command {
 			if err := r.openSite(ctx, args[1:]); err != nil {
 				return err
 			}
-			list, err := r.domains(ctx)
+			domain, err := r.domain(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			i := slices.IndexFunc(list.Domains, func(d toolapi.Domain) bool {
-				return strings.EqualFold(d.Hostname, args[0]) || strings.EqualFold(d.DomainID, args[0])
-			})
-			if i < 0 {
-				return &failure{code: exitRefused, id: "domain-unknown", msg: fmt.Sprintf("there is no domain %q in the workspace %q", args[0], list.Workspace), fix: "pages domains list shows them"}
-			}
-			arguments, err := json.Marshal(toolapi.PointAtSiteArgs{DomainID: toolapi.UUID(list.Domains[i].DomainID), SiteID: toolapi.UUID(r.site), Scope: r.scope()})
+			arguments, err := json.Marshal(toolapi.PointAtSiteArgs{DomainID: toolapi.UUID(domain.DomainID), SiteID: toolapi.UUID(r.site), Scope: r.scope()})
 			if err != nil {
 				return err
 			}

@@ -66,6 +66,11 @@ func resourceError(id, msg, fix string, err error) *failure {
 	return &failure{code: exitResource, id: id, msg: msg, fix: fix, err: err}
 }
 
+// fullDisk says that the disk of a folder has no room for what belongs there.
+func fullDisk(folder string, err error) *failure {
+	return &failure{code: exitResource, id: "disk-full", msg: "the disk of " + folder + " is full", fix: "make room on the disk, then run it again", err: err}
+}
+
 // reason is an error without the operation and its paths, which the message names.
 func reason(err error) string {
 	if paths, ok := errors.AsType[*os.LinkError](err); ok {

@@ -19,18 +19,20 @@ import (
 // siteHost runs what `pages platform` publishes: each site with its own front door,
 // databases and Workers. It implements service.Host.
 type siteHost struct {
-	cli     *cli
-	dir     string // of the sites' state
-	logger  *slog.Logger
-	until   context.Context // ends with the service
-	notice  func(error)     // of what databases failed with
-	arrived func(string)    // of a site that has a new lead
-	runtime func() (*pagesruntime.Runtime, error)
-	outside *site.Outside   // for visitors of no site
-	files   *site.FileCache // of all sites
-	most    int             // sites that are open at a time
-	patient time.Duration   // with the migrations of a release
-	bounds  databaseBounds  // of a site's database
+	cli      *cli
+	dir      string // of the sites' state
+	logger   *slog.Logger
+	until    context.Context // ends with the service
+	notice   func(error)     // of what databases failed with
+	arrived  func(string)    // of a site that has a new lead
+	runtime  func() (*pagesruntime.Runtime, error)
+	outside  *site.Outside   // for visitors of no site
+	files    *site.FileCache // of all sites
+	most     int             // sites that are open at a time
+	visitors int             // of a site at a time
+	turns    int             // of a site's Worker that run at a time; 0 for as many as there are processors
+	patient  time.Duration   // with the migrations of a release
+	bounds   databaseBounds  // of a site's database
 
 	mu       sync.Mutex
 	sites    map[string]*hostedSite
@@ -53,7 +55,7 @@ func (c *cli) newHost(ctx context.Context, data *platformData, logger *slog.Logg
 	}
 	h := &siteHost{
 		cli: c, dir: filepath.Join(data.dir, "sites"), logger: logger, until: context.WithoutCancel(ctx), files: site.NewFileCache(hostFileBytes),
-		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), patient: hostedMigrationTime, bounds: databaseBounds{bytes: hostedDatabaseBytes, temporary: hostedTemporary},
+		sites: map[string]*hostedSite{}, previews: map[string]*hostedSite{}, most: openSites(mostFiles()), visitors: visitorsOf(openConns(mostFiles())), patient: hostedMigrationTime, bounds: databaseBounds{bytes: hostedDatabaseBytes, temporary: hostedTemporary},
 		notice: func(error) {},
 	}
 	h.runtime = sync.OnceValues(func() (*pagesruntime.Runtime, error) {
@@ -142,6 +144,13 @@ func (h *siteHost) Serving(id string) bool {
 }
 
 func (h *siteHost) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, load func(context.Context) (service.Release, error)) {
+	leave := s.usage.admit(h.visitors)
+	if leave == nil {
+		w.Header().Set("Retry-After", "1")
+		h.Refuse(w, r, service.TooManyVisitors())
+		return
+	}
+	defer leave()
 	if !s.usage.enter() {
 		if err := s.load(r.Context(), load); err != nil {
 			h.cannotShow(w, r, s, err)
@@ -149,7 +158,6 @@ func (h *siteHost) visit(w http.ResponseWriter, r *http.Request, s *hostedSite, 
 		}
 	}
 	defer func() { s.usage.leave(h.cli.now()) }()
-	s.hosts.note(r.Host)
 	s.front.ServeHTTP(w, r)
 }
 

@@ -48,6 +48,13 @@ func openSites(files uint64) int {
 	return int(min(mostOpenSites, (files-otherFiles)/siteFiles)) //nolint:gosec // mostOpenSites at most
 }
 
+// visitorsOf is how many requests for one site may be under way at a time, of so many connections: others find one free,
+// whatever one site's visitors wait for.
+func visitorsOf(conns int) int {
+	const least = 128
+	return max(least, conns/4)
+}
+
 // usage is who needs an open site: visitors, releases that wait to be shown, and previews.
 // The zero value is that of a site that is not open.
 type usage struct {
@@ -56,6 +63,8 @@ type usage struct {
 	shown bool
 	users int
 	last  time.Time // when one left
+
+	visitors int // whose requests are under way, or wait for the site
 }
 
 // enter reports whether visitors are shown something. If so the site stays open until
@@ -67,6 +76,21 @@ func (u *usage) enter() bool {
 		u.users++
 	}
 	return u.shown
+}
+
+// admit lets a visitor in, until the returned function is called; it is nil where so many are in already.
+func (u *usage) admit(most int) (leave func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.visitors >= most {
+		return nil
+	}
+	u.visitors++
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.visitors--
+	}
 }
 
 // hold keeps the site open until leave. The caller holds the site's lock.

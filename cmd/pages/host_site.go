@@ -40,7 +40,6 @@ type hostedSite struct {
 	ran      bool // code ran
 	ended    bool
 	live     workerSet
-	hosts    hostNames
 	showing  sync.Mutex   // held while something is put in the place of what was shown
 	failedAt atomic.Int64 // when loading failed last, before anything was shown, in nanoseconds; 0 when it did not
 }

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,6 +73,52 @@ func ask(h *siteHost, site string, load func(context.Context) (service.Release, 
 	w := httptest.NewRecorder()
 	h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), site, load)
 	return w.Body.String()
+}
+
+// TestVisitorsOfASite: when as many wait for one site as may, the next is told to try again, and visitors of another
+// site are let in.
+func TestVisitorsOfASite(t *testing.T) {
+	h, of := hosting(t)
+	h.visitors = 2
+	wait, waiting := make(chan struct{}), make(chan struct{}, 2)
+	slow := func(context.Context) (service.Release, error) {
+		waiting <- struct{}{}
+		<-wait
+		return of("s", "slow"), nil
+	}
+	quick := func(context.Context) (service.Release, error) { return of("q", "quick"), nil }
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			if got := ask(h, "s", slow); got != "slow" {
+				t.Errorf("who waited gets %q", got)
+			}
+		})
+	}
+	<-waiting // one loads, and the other waits for it
+	for {
+		s := h.site("s")
+		s.usage.mu.Lock()
+		in := s.usage.visitors
+		s.usage.mu.Unlock()
+		if in == 2 {
+			break
+		}
+		runtime.Gosched()
+	}
+	w := httptest.NewRecorder()
+	h.Serve(w, httptest.NewRequest(http.MethodGet, "http://page.localhost/a.txt", nil), "s", slow)
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), `"too_many_visitors"`) {
+		t.Errorf("one too many: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if got := ask(h, "q", quick); got != "quick" {
+		t.Errorf("another site: %q", got)
+	}
+	close(wait)
+	all.Wait()
+	if got := ask(h, "s", slow); got != "slow" {
+		t.Errorf("when they have left: %q", got)
+	}
 }
 
 // TestLoadBesidePublish has a publish happen while the first visitor since the start

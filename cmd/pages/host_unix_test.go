@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -85,9 +86,13 @@ type outcome struct {
 	ServingNow bool   `json:"serving_now"`
 }
 
-// goLive proposes and confirms.
+// goLive proposes and confirms a revision.
 func (p *platformRun) goLive(tool, site, revision string, force bool) (o outcome, err error) {
-	args := map[string]any{"site_id": site, "revision": revision, "force": force}
+	return p.twice(tool, map[string]any{"site_id": site, "revision": revision, "force": force})
+}
+
+// twice proposes and confirms.
+func (p *platformRun) twice(tool string, args map[string]any) (o outcome, err error) {
 	for range 2 {
 		body, err := json.Marshal(args)
 		if err != nil {
@@ -262,7 +267,7 @@ func TestPublishedSite(t *testing.T) {
 	}
 }
 
-var mailed = regexp.MustCompile(`mail to \S+: http://\S+[?&]token=([\w-]+)`)
+var mailed = regexp.MustCompile(`http://\S+[?&]token=([\w-]+)`)
 
 // TestPublishedFlags: the compatibility flags of a JSON runtime config among the files count as where a site
 // is built, whoever uploaded it.
@@ -329,9 +334,12 @@ func (p *platformRun) signIn(t *testing.T, host, email string) (cookie string) {
 	if known.status != 200 || strings.ReplaceAll(known.body, email, "") != strings.ReplaceAll(unknown.body, "no@body.test", "") {
 		t.Fatalf("%d %s and %d %s", known.status, known.body, unknown.status, unknown.body)
 	}
-	found := mailed.FindAllStringSubmatch(p.stderr.String(), -1)
+	found := mailed.FindAllStringSubmatch(p.mailTo(t, email), -1)
 	if len(found) != 1 {
 		t.Fatalf("mail %q\n%s", found, p.stderr)
+	}
+	if log := p.stderr.String(); strings.Contains(log, found[0][1]) || strings.Contains(log, email) || !strings.Contains(log, "mail to a…@acme.test is in the outbox") {
+		t.Errorf("the log holds the link or the address, or does not say that there is a mail:\n%s", log)
 	}
 	v := p.visit(t, "POST", host, "/__pages/sign-in", "token="+found[0][1], form...)
 	if v.status != http.StatusSeeOther {
@@ -339,6 +347,16 @@ func (p *platformRun) signIn(t *testing.T, host, email string) (cookie string) {
 	}
 	cookie, _, _ = strings.Cut(v.header.Get("Set-Cookie"), ";")
 	return cookie
+}
+
+// mailTo is the newest mail to an address, as the command shows it.
+func (p *platformRun) mailTo(t *testing.T, email string) string {
+	t.Helper()
+	text, err := exec.Command(program(t), "platform", "mail", email, "--data", p.data).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // grep is the first file below dir that has a text in it.

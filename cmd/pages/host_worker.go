@@ -18,7 +18,7 @@ import (
 func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorker, error) {
 	m := r.Bundle.Manifest
 	o := workerOptions(m)
-	o.HideMeter = func(*http.Request) bool { return true }
+	o.HideMeter, o.Isolates = func(*http.Request) bool { return true }, s.host.turns
 	if err := readWorker(r, &o); err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (s *hostedSite) start(ctx context.Context, r service.Release) (*sharedWorke
 	mask := maskOf(r.Secrets)
 	o.Bindings, o.Logger = set, s.host.logger.With("site", r.Site)
 	o.Console = consoleOf(s.host.until, o.Logger, r, mask)
-	o.Web.Self, o.Web.IsSelf, o.Web.Caches = s.front, s.hosts.has, s.caches
+	o.Web.Self, o.Web.IsSelf, o.Web.Caches = s.front, r.Answers, s.caches
 	o.Web.Now, o.Web.Logger = s.host.cli.now, o.Logger
 	worker, err := rt.NewWorker(s.host.until, o)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -46,6 +47,9 @@ func (d *platformData) unusable(err error) error {
 	if damaged, ok := errors.AsType[*service.DamagedError](err); ok {
 		return resourceError("database-damaged", fmt.Sprintf("the service's database %s is damaged", quotedPath(damaged.Path)),
 			"make a data folder of a backup, and go on with that: pages platform restore BACKUP --data FOLDER", damaged.Reason)
+	}
+	if dbfile.FullDisk(d.dir, err) {
+		return fullDisk("the data folder "+quotedPath(d.dir), err)
 	}
 	return resourceError("data-unusable", fmt.Sprintf("the data folder %s cannot be used", quotedPath(d.dir)), "make it a folder that you may write to, or give another with --data", err)
 }

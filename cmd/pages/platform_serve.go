@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
@@ -50,9 +51,13 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 			err = errors.Join(err, host.close(), s.Close())
 		}
 	}()
+	host.turns = shareProcessors()
 	host.notice, host.arrived = s.Notice, s.Arrived
 	defer host.watchResting()()
 	ready, err := c.plant(ctx, s, f.seed)
+	if dbfile.FullDisk(data.dir, err) {
+		return data.unusable(err)
+	}
 	if err != nil {
 		return err
 	}

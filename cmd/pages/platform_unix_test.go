@@ -29,6 +29,7 @@ import (
 // platformRun is a running `pages platform --seed demo --json`.
 type platformRun struct {
 	readyLine
+	data   string
 	cmd    *exec.Cmd
 	stderr *lockedBuffer
 	client *http.Client
@@ -53,7 +54,7 @@ func startPlatform(t *testing.T, data string, args ...string) *platformRun {
 func startPlatformAs(t *testing.T, data string, change func(*exec.Cmd), args ...string) *platformRun {
 	t.Helper()
 	path := program(t)
-	p := &platformRun{stderr: &lockedBuffer{}, client: &http.Client{Timeout: patience, Transport: described(t).Transport(&http.Transport{})}}
+	p := &platformRun{data: data, stderr: &lockedBuffer{}, client: &http.Client{Timeout: patience, Transport: described(t).Transport(&http.Transport{})}}
 	p.cmd = exec.Command(path, append([]string{"platform", "--data", data, "--port", "0", "--seed", "demo", "--json", "--rate-limit", "1000000"}, args...)...)
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()

@@ -101,6 +101,7 @@ var commandFixes = map[string]string{
 	toolapi.CodeRevisionUnknown:  "pages revisions lists what was live; pages deploy publishes what is here",
 	toolapi.CodeRevisionNotFound: "pages revisions lists the revisions; pages deploy --preview makes one of what is here",
 	toolapi.CodeSecretUnknown:    "pages secrets list names those that there are",
+	toolapi.CodeDomainUnproven:   "set it where the domain's DNS is managed, and verify again: a change may take minutes to be seen, and an hour where there was another answer before",
 	toolapi.CodeDomainTaken:      "pages domains list lists those of the workspace; pages domains point moves one",
 
 	toolapi.CodeConfirmationUnknown: proposeAgain,
@@ -160,7 +161,7 @@ func refusedStatus(err error) *failure {
 	case e.Code == toolapi.CodeUploadExpired, e.Code == toolapi.CodeUploadNotFound:
 		f.fix = "run the same command again: it declares the files anew, and sends what is missing"
 	case e.Code == toolapi.CodeTooManyUploads:
-		f.fix = "let the other deploys end; what nobody goes on with expires after a day"
+		f.fix = "let another deploy end, or end one: pages revisions uploads lists them"
 	case e.Code == toolapi.CodeTooManyPreviews:
 		f.fix = "end one with pages preview revoke ID; --expires makes links that end sooner"
 	case e.Code == toolapi.CodeFileCount, e.Code == toolapi.CodeFileTooLarge, e.Code == toolapi.CodeBundleTooLarge:

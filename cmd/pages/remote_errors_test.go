@@ -39,7 +39,7 @@ func TestInterruptedDeploys(t *testing.T) {
 		"over it for an hour":        {&client.StatusError{Status: 429, Code: toolapi.CodeRateLimited, RetryAfter: 3600, RequestID: "r2"}, exitRate, toolapi.CodeRateLimited, "wait 3600 s, or use another key", "r2"},
 		"upload expired for good":    {status(410, toolapi.CodeUploadExpired), exitRefused, toolapi.CodeUploadExpired, "run the same command again: it declares the files anew, and sends what is missing", "r2"},
 		"upload cancelled for good":  {status(404, toolapi.CodeUploadNotFound), exitRefused, toolapi.CodeUploadNotFound, "run the same command again: it declares the files anew, and sends what is missing", "r2"},
-		"too many uploads are open":  {status(409, toolapi.CodeTooManyUploads), exitRefused, toolapi.CodeTooManyUploads, "let the other deploys end; what nobody goes on with expires after a day", "r2"},
+		"too many uploads are open":  {status(409, toolapi.CodeTooManyUploads), exitRefused, toolapi.CodeTooManyUploads, "let another deploy end, or end one: pages revisions uploads lists them", "r2"},
 		"too many previews are good": {status(409, toolapi.CodeTooManyPreviews), exitRefused, toolapi.CodeTooManyPreviews, "end one with pages preview revoke ID; --expires makes links that end sooner", "r2"},
 		"disk of the service full":   {status(507, toolapi.CodeStorageFull), exitNetwork, toolapi.CodeStorageFull, "whoever runs the service must make room on its disk; then run the same command again", "r2"},
 	} {

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -15,11 +17,11 @@ import (
 
 // servePlatform is `platform`: runs the tool API with the demo in it until the script
 // ends, and puts its address, keys and ids into the environment. The member's key is
-// written to the file key, too.
+// written to the file key, too, and the service account's to the file service.
 func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
 	dir, err := os.MkdirTemp("", "pages-script-")
 	ts.Check(err)
-	s, err := service.Open(context.Background(), filepath.Join(dir, platformDB), service.Options{PerMinute: maxRate})
+	s, err := service.Open(context.Background(), filepath.Join(dir, platformDB), service.Options{PerMinute: maxRate, LookUpTXT: zoneIn(ts.MkAbs("dns"))})
 	ts.Check(err)
 	server := httptest.NewServer(s)
 	ts.Defer(func() {
@@ -38,7 +40,36 @@ func servePlatform(ts *testscript.TestScript, _ bool, _ []string) {
 	for name, id := range map[string]string{"SITE": "site_id", "OTHER": "other_site_id", "NEW": "unpublished_site_id", "DOMAIN": "domain_id", "BOARD": "board_id"} {
 		ts.Setenv(name, demo.IDs[id])
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("key"), []byte(demo.Keys["member"]+"\n"), 0o600))
+	for file, key := range map[string]string{"key": "member", "service": "service"} {
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(demo.Keys[key]+"\n"), 0o600))
+	}
+}
+
+// zoneIn answers for DNS what a file has: a name and its value in each line.
+func zoneIn(file string) func(context.Context, string) ([]string, error) {
+	return func(_ context.Context, name string) (found []string, err error) {
+		text, _ := os.ReadFile(file) // none yet, or one that is there
+		for line := range strings.Lines(string(text)) {
+			if at, value, _ := strings.Cut(strings.TrimSpace(line), " "); at+"." == name {
+				found = append(found, value)
+			}
+		}
+		if found == nil {
+			err = &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+		}
+		return found, err
+	}
+}
+
+var proofRecord = regexp.MustCompile(`(_pages-challenge\.[a-z0-9.-]+)[^=]*(pages-challenge=[a-z2-7]+)`)
+
+// prove sets in DNS what was printed last as the proof of a domain.
+func prove(ts *testscript.TestScript, _ bool, _ []string) {
+	found := proofRecord.FindStringSubmatch(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
+	if found == nil {
+		ts.Fatalf("no record proves a domain")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(filepath.Join(ts.Getenv("WORK"), "dns")), []byte(found[1]+" "+found[2]+"\n"), 0o600))
 }
 
 var confirmLine = regexp.MustCompile(`pages confirm ([0-9a-f-]{36})`)

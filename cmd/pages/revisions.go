@@ -18,7 +18,7 @@ func (c *cli) newRevisions() *cobra.Command {
 		Short: "List what was deployed of the site, and what is live",
 		Long: "List the revisions of the site, newest first, with what is live, scheduled or shown\nby a preview link.\n\n" +
 			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
-		Example: "  pages revisions\n  pages revisions --json | jq -r '.revisions[0].revision'",
+		Example: "  pages revisions\n  pages revisions uploads\n  pages revisions --json | jq -r '.revisions[0].revision'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.openSite(cmd.Context(), args); err != nil {
@@ -40,6 +40,7 @@ func (c *cli) newRevisions() *cobra.Command {
 		},
 	}
 	r.siteFlags(cmd)
+	cmd.AddCommand(c.newUploads())
 	return cmd
 }
 

@@ -70,7 +70,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"site": copySite, "url": waitURL, "http": request, "hold": hold, "id": findID, "await": await,
-			"platform": servePlatform, "confirmation": confirmation, "document": holdDocument, "exits": exits,
+			"platform": servePlatform, "confirmation": confirmation, "prove": prove, "document": holdDocument, "exits": exits,
 		},
 	})
 }

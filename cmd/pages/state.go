@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
 // This file opens the state folder, .pages/state beside the manifest. Beside the files
@@ -100,6 +101,9 @@ func (s *state) ignore() error {
 }
 
 func (s *state) unusable(err error) error {
+	if dbfile.FullDisk(s.dir, err) {
+		return s.full(err)
+	}
 	return resourceError("state-unusable", fmt.Sprintf("the state folder %s cannot be written", quotedPath(s.dir)),
 		"make it a folder that you may write to, or give another with --state-dir", err)
 }
@@ -184,9 +188,14 @@ func (s *state) unopened(name string, err error) error {
 		return resourceError("state-newer", fmt.Sprintf("the state folder %s is not for this version of pages", quotedPath(s.dir)),
 			"run the version that wrote it (pages version tells), or give this one a folder of its own with --state-dir", err)
 	}
+	if dbfile.FullDisk(s.dir, err) {
+		return s.full(err)
+	}
 	return resourceError("database-unusable", fmt.Sprintf("the database %s cannot be opened", quotedPath(filepath.Join(s.dir, name))),
-		"free some disk if it is full; if the file is damaged, move it away: a new one is made, and the migrations run again", err)
+		"if the file is damaged, move it away: a new one is made, and the migrations run again", err)
 }
+
+func (s *state) full(err error) error { return fullDisk("the state folder "+quotedPath(s.dir), err) }
 
 // Close closes the databases.
 func (s *state) Close() error {

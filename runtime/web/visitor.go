@@ -39,9 +39,10 @@ func (h *Host) visitorOrigin(r *http.Request) string {
 			origin = originOf(u)
 		}
 	}
-	if len(h.origins) < maxOrigins {
-		h.origins[key] = origin
+	if len(h.origins) == maxOrigins { // whoever sent those, the usual ones are soon back
+		clear(h.origins)
 	}
+	h.origins[key] = origin
 	return origin
 }
 

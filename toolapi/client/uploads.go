@@ -58,11 +58,30 @@ func (c *Client) Finalize(ctx context.Context, id string) (toolapi.Finalized, er
 
 // CancelUpload forgets an upload. One that is gone is no error.
 func (c *Client) CancelUpload(ctx context.Context, id string) error {
-	err := c.remove(ctx, toolapi.UploadPath(id))
+	err := c.EndUpload(ctx, id)
 	if refused, ok := errors.AsType[*StatusError](err); ok && refused.Status == http.StatusNotFound {
 		return nil
 	}
 	return err
+}
+
+// EndUpload is CancelUpload for who names an upload: one that there is not is a *StatusError.
+func (c *Client) EndUpload(ctx context.Context, id string) error {
+	return c.remove(ctx, toolapi.UploadPath(id))
+}
+
+// Uploads lists the uploads of a site that are not finalized.
+func (c *Client) Uploads(ctx context.Context, workspace, site string) (toolapi.UploadList, error) {
+	return get[toolapi.UploadList](ctx, c, toolapi.UploadsPath, siteQuery(workspace, site), c.tools)
+}
+
+// siteQuery names a site in an address.
+func siteQuery(workspace, site string) url.Values {
+	query := url.Values{"site_id": {site}}
+	if workspace != "" {
+		query.Set("workspace", workspace)
+	}
+	return query
 }
 
 // CreatePreviewLink makes a link to a revision. Its URL cannot be had again.
@@ -77,11 +96,7 @@ func (c *Client) RevokePreviewLink(ctx context.Context, id string) error {
 
 // Revision returns what a revision of a site holds.
 func (c *Client) Revision(ctx context.Context, workspace, site, revision string) (toolapi.Revision, error) {
-	query := url.Values{"site_id": {site}}
-	if workspace != "" {
-		query.Set("workspace", workspace)
-	}
-	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(revision), query, c.blobs)
+	return get[toolapi.Revision](ctx, c, toolapi.RevisionPath(revision), siteQuery(workspace, site), c.blobs)
 }
 
 // post sends a JSON body with an idempotency key of its own, so that it is safe to

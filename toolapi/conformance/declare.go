@@ -110,16 +110,49 @@ func foreignSiteCase(r *run) {
 	}
 }
 
-// openUploadsCase opens as many uploads as may be open, and one more once one is dropped.
+// openUploadsCase opens as many uploads as may be open, and one more: the oldest that nobody sends to gives its place.
 func openUploadsCase(r *run) {
 	var ids []string
+	first := unique("0")
 	for i := range toolapi.MaxOpenUploads {
+		if i == 0 {
+			ids = append(ids, r.open(site{"a": first, "b": unique("later")}))
+			r.put(ids[0], first) // which is sending
+			continue
+		}
 		ids = append(ids, r.open(site{"a": unique(fmt.Sprint(i))}))
 	}
-	more := site{"a": unique("one more")}
-	r.want(r.declare(more), http.StatusConflict, "too_many_uploads")
-	r.drop(ids[0])
-	r.open(more)
+	ids = append(ids, r.open(site{"a": unique("one more")}))
+	r.want(r.status(ids[1]), http.StatusGone, "upload_expired")
+	for i, id := range ids {
+		if a := r.status(id); i != 1 && a.status != http.StatusOK {
+			r.Errorf("upload %d of %d: %d %s", i, len(ids), a.status, a.body)
+		}
+	}
+	listed := func() (open []string) {
+		a := r.do(http.MethodGet, toolapi.UploadsPath+"?site_id="+r.Site, r.Key, nil)
+		var list toolapi.UploadList
+		if r.want(a, http.StatusOK, ""); json.Unmarshal(a.body, &list) != nil {
+			r.Errorf("got %s", a.body)
+		}
+		for _, u := range list.Uploads {
+			open = append(open, u.UploadID)
+			if u.Sending != (u.UploadID == ids[0]) {
+				r.Errorf("sending: %s", a.body)
+			}
+		}
+		return open
+	}
+	if open := listed(); len(open) != toolapi.MaxOpenUploads || slices.Contains(open, ids[1]) {
+		r.Errorf("listed %q of %q", open, ids)
+	}
+	r.drop(ids[2])
+	if open := listed(); len(open) != toolapi.MaxOpenUploads-1 || slices.Contains(open, ids[2]) {
+		r.Errorf("listed %q of %q", open, ids)
+	}
+	theirs := r.do(http.MethodGet, toolapi.UploadsPath+"?site_id="+r.Site, r.OtherKey, nil)
+	r.want(theirs, http.StatusNotFound, "site_not_found")
+	r.want(r.do(http.MethodDelete, toolapi.UploadPath(ids[3]), r.OtherKey, nil), http.StatusNotFound, "upload_not_found")
 }
 
 // baseCase finalizes on a base that is not live, which is a conflict.

@@ -43,6 +43,9 @@ import "time"
 // site, then the bundle. Who may edit may upload; who may publish may publish. A blob
 // that is there already is checked all the same. An idempotency key that was used for
 // another request is answered with 422, a body that comes too slowly with 408.
+// A site that has as many uploads as may be open takes one more in the place of the one that was idle for longest,
+// which is answered as an expired one. One that a client sends to gives no place. Who may upload sees those of a site,
+// and ends his own; those of others ends who may publish.
 // What a revision holds is read at RevisionsPath. The modes in an archive are passed over, setuid too:
 // nothing of it becomes a file that could be run.
 //
@@ -82,8 +85,14 @@ import "time"
 // Cursors hold for the key, the workspace and the filters they were given for.
 //
 // Pages. The address of a page is made from its name, below localhost. A name that
-// ends in .localhost answers on this machine at once; any other domain answers when its owner
-// has set its DNS, which nothing here can look up.
+// ends in .localhost answers on this machine at once, and needs no proof: it leads nowhere else.
+//
+// Domains. Any other name is a workspace's once DNS has, below _pages-challenge and the domain, the TXT record that the
+// service asks that workspace for: who may set it holds the zone, which a file on a web server would not say. domain.verify
+// looks for it, when it is called. Until then the domain is pending: nothing is served at it, and it stands in nobody's
+// way, so that several workspaces may wait for one name and the first that proves it has it. What nobody proves within
+// proofLife is forgotten. Names below which anybody may have one (publicsuffix.org) are nobody's. The proof is looked
+// for once: a domain stays its workspace's when the record goes.
 //
 // The schedule's week starts on Monday, in the workspace's time zone. A piece is in the column
 // of the day it is scheduled for.
@@ -108,8 +117,13 @@ const (
 	maxComparisons = 50
 	maxLists       = 8
 	maxSites       = 1000 // of a workspace
-	maxKeys        = 50   // of one person, that are good, made in the console
-	maxPreviews    = 200  // links of a site that are good: of a day, one for every push
+	// maxPendingDomains of a workspace wait for their proof.
+	maxPendingDomains = 50
+	maxKeys           = 50  // of one person, that are good, made in the console
+	maxPreviews       = 200 // links of a site that are good: of a day, one for every push
+
+	proofLife  = 7 * 24 * time.Hour
+	lookUpTime = 10 * time.Second // for DNS to answer
 
 	toldLate = time.Minute // from when the audit trail says that a schedule was fulfilled late
 
@@ -126,6 +140,8 @@ const (
 	uploadIdle   = 24 * time.Hour
 	uploadMemory = 7 * 24 * time.Hour
 	touchStep    = time.Minute
+	// A client that sent a blob within sendingGap is taken to send still.
+	sendingGap = 10 * time.Second
 	// keptBlobs is how long the files of a bundle stay that nothing refers to.
 	keptBlobs     = 24 * time.Hour
 	keptRevisions = 100 // of a site

@@ -24,6 +24,7 @@ type call struct {
 	headerID string // idempotency key of the header
 	now      time.Time
 	version  int64 // of the database, when the call was admitted
+	proven   bool  // DNS had the proof of the domain that is to be verified
 
 	who identity
 	in  reachable
@@ -51,6 +52,8 @@ type handler struct {
 	run   func(*call) (any, entry, error)
 	// replay turns a kept answer into the one a retry gets; nil where there are none.
 	replay func([]byte) ([]byte, error)
+	// before does what takes long, outside of the transaction; nil where nothing does.
+	before func(context.Context, *call) error
 	// ahead says what a confirming call will make live; nil where no call does.
 	ahead func(*call) (goes, error)
 }
@@ -72,6 +75,12 @@ func on[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, run func
 		P(&result).Fill(c.as)
 		return &result, entry{outcome: "done"}, err
 	}}
+}
+
+// after binds a tool that does something before its transaction.
+func after(before func(context.Context, *call) error, h handler) handler {
+	h.before = before
+	return h
 }
 
 // onReplayed binds a tool whose answer is kept for retries.
@@ -118,7 +127,13 @@ func (h handler) dispatch(ctx context.Context, c *call) (a answer, err error) {
 // commit runs a tool that writes. What it makes live is made ready before, and shown
 // after.
 func (h handler) commit(ctx context.Context, c *call) (a answer, err error) {
-	next, err := h.makeReady(ctx, c)
+	if h.before != nil {
+		err = h.before(ctx, c)
+	}
+	var next *ready
+	if err == nil {
+		next, err = h.makeReady(ctx, c)
+	}
 	if _, refused := refusedWith(err); refused {
 		return h.refused(ctx, c, err)
 	}

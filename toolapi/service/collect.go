@@ -45,13 +45,14 @@ func (s *Service) Collect(ctx context.Context) error {
 	return err
 }
 
-// forgetExpired forgets links and uploads whose time is over.
+// forgetExpired forgets links, uploads and domains without a proof whose time is over.
 func (t tx) forgetExpired(now time.Time) error {
 	idle, memory := now.Add(-uploadIdle).UnixMilli(), now.Add(-uploadIdle-uploadMemory).UnixMilli()
 	return errors.Join(
 		t.exec("DELETE FROM previews WHERE expires_at <= ?", now.UnixMilli()),
 		t.exec("DELETE FROM sign_in_links WHERE expires_at <= ?", now.UnixMilli()),
 		t.exec("DELETE FROM uploads WHERE touched_at <= ?", memory),
+		t.exec("DELETE FROM domains WHERE pending_since <= ?", now.Add(-proofLife).UnixMilli()),
 		t.exec("UPDATE uploads SET bundle_id = NULL WHERE touched_at <= ? AND revision IS NULL", idle),
 	)
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"database/sql"
 	"fmt"
 	"strings"
 	"unicode"
@@ -88,35 +89,61 @@ func (c *call) connect(args toolapi.ConnectArgs) (plan[toolapi.Connect], error) 
 	if label, local := strings.CutSuffix(hostname, localSuffix); local && (strings.Contains(label, ".") || hostname == ofPreviews) {
 		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: below localhost, names have one label, and preview is taken.", "hostname", "choose one such as my-page.localhost, or connect a domain of your own")
 	}
-	var taken bool
-	if _, err := c.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ?)", []any{hostname}, &taken); err != nil {
-		return none, err
+	if why := nobodys(hostname); why != "" {
+		return none, refuseAt(toolapi.CodeDomainTaken, "This name is not to be had: "+why+".", "hostname", "connect a domain of your own, such as www.example.com")
 	}
-	if taken {
-		return none, refuseAt(toolapi.CodeDomainTaken, "This domain is connected already.", "hostname", "domain.list lists the domains of the workspace; domain.point_at_site moves one")
+	if err := c.connectable(hostname); err != nil {
+		return none, err
 	}
 	s, err := c.site(args.SiteID)
 	if err != nil {
 		return none, err
 	}
-	active := strings.HasSuffix(hostname, localSuffix)
+	active := !needsProof(hostname)
 	p := plan[toolapi.Connect]{
 		target:  fmt.Sprintf("domain %s of nobody, %s", hostname, s.state()),
-		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, named(s.name), consequence(s.live.Valid, active)),
+		summary: fmt.Sprintf("Connect %s to page %s. %s", hostname, named(s.name), consequence(s.live.Valid, active, active)),
 		result: toolapi.Connect{
 			Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: pointer(s.live), Records: []toolapi.DNSRecord{},
 			ServingNow: c.body.Has("confirmation_id") && s.live.Valid && active && c.served(s.id),
 		},
 	}
 	if !active {
-		p.result.Records = append(p.result.Records, toolapi.DNSRecord{Type: "CNAME", Name: hostname, Value: s.hostname})
+		p.result.Records = append(p.result.Records, c.service.proofOf(c.in.id, hostname), toolapi.DNSRecord{Type: "CNAME", Name: hostname, Value: s.hostname})
 	}
 	id := uuid()
 	if c.body.Has("confirmation_id") {
 		p.result.DomainID = &id
 	}
 	p.apply = func() error {
-		return c.exec("INSERT INTO domains (id, workspace_id, hostname, site_id, active) VALUES (?, ?, ?, ?, ?)", id, c.in.id, hostname, s.id, active)
+		var since sql.NullInt64
+		if !active {
+			since = sql.NullInt64{Int64: c.now.UnixMilli(), Valid: true}
+		}
+		return c.exec("INSERT INTO domains (id, workspace_id, hostname, site_id, active, pending_since) VALUES (?, ?, ?, ?, ?, ?)", id, c.in.id, hostname, s.id, active, since)
 	}
 	return p, nil
+}
+
+// connectable refuses a name that somebody has, or that waits in this workspace, and one more where too many wait.
+func (c *call) connectable(hostname string) error {
+	taken, err := c.isTaken(hostname)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return refuseAt(toolapi.CodeDomainTaken, "This domain is connected already.", "hostname", "domain.list lists the domains of the workspace; domain.point_at_site moves one")
+	}
+	var waits bool
+	var waiting int
+	if _, err := c.one("SELECT coalesce(max(hostname = ?), 0), count(*) FROM domains WHERE workspace_id = ? AND pending_since IS NOT NULL", []any{hostname, c.in.id}, &waits, &waiting); err != nil {
+		return err
+	}
+	switch {
+	case waits:
+		return refuseAt(toolapi.CodeDomainTaken, "This domain waits for its proof in this workspace already.", "hostname", "set the TXT record that domain.list shows, and call domain.verify")
+	case waiting >= maxPendingDomains:
+		return refuseAt(toolapi.CodeTooManyDomains, fmt.Sprintf("%d domains of the workspace wait for their proof.", waiting), "hostname", "prove them with domain.verify, or wait until those expire that nobody proves")
+	}
+	return nil
 }

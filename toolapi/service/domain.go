@@ -12,10 +12,10 @@ import (
 func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSite], error) {
 	none := plan[toolapi.PointAtSite]{}
 	var id, hostname, points string
-	var provided, active bool
+	var provided, active, pending bool
 	var version int64
-	found, err := c.one("SELECT id, hostname, site_id, provided, active, version FROM domains WHERE id = ? AND workspace_id = ?",
-		[]any{strings.ToLower(string(args.DomainID)), c.in.id}, &id, &hostname, &points, &provided, &active, &version)
+	found, err := c.one("SELECT id, hostname, site_id, provided, active, pending_since IS NOT NULL, version FROM domains WHERE id = ? AND workspace_id = ?",
+		[]any{strings.ToLower(string(args.DomainID)), c.in.id}, &id, &hostname, &points, &provided, &active, &pending, &version)
 	switch {
 	case err != nil:
 		return none, err
@@ -33,7 +33,7 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 	}
 	return plan[toolapi.PointAtSite]{
 		target:  fmt.Sprintf("domain %s at %d, %s", id, version, s.state()),
-		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, named(s.name), consequence(s.live.Valid, active)),
+		summary: fmt.Sprintf("Point %s at page %s. %s", hostname, named(s.name), consequence(s.live.Valid, !pending, active)),
 		result: toolapi.PointAtSite{
 			DomainID: id, Hostname: hostname, SiteID: s.id, SiteName: s.name, Revision: pointer(s.live), ServingNow: s.live.Valid && active && c.served(s.id),
 		},
@@ -44,10 +44,12 @@ func (c *call) pointAtSite(args toolapi.PointAtSiteArgs) (plan[toolapi.PointAtSi
 }
 
 // consequence says what visitors of the address will find.
-func consequence(published, active bool) string {
+func consequence(published, proven, active bool) string {
 	switch {
 	case !published:
 		return "The page has never been published: nothing will be served there until it is."
+	case !proven:
+		return "Nothing will be served there until a TXT record in its DNS proves that the domain is yours, and domain.verify found it."
 	case !active:
 		return "The name does not answer on the internet yet: nothing will be served there until it does."
 	}
@@ -57,8 +59,14 @@ func consequence(published, active bool) string {
 // domainList is domain.list.
 func (c *call) domainList(toolapi.NoArgs) (result toolapi.DomainList, err error) {
 	result.Domains, err = list(c.tx, func(rows *sql.Rows, d *toolapi.Domain) error {
-		return rows.Scan(&d.DomainID, &d.Hostname, &d.SiteID, &d.SiteName, &d.Provided, &d.ServingNow)
-	}, `SELECT d.id, d.hostname, s.id, s.name, d.provided, d.active AND s.live_revision IS NOT NULL
+		var since sql.NullInt64
+		err := rows.Scan(&d.DomainID, &d.Hostname, &d.SiteID, &d.SiteName, &d.Provided, &d.ServingNow, &since)
+		if since.Valid {
+			record := c.service.proofOf(c.in.id, d.Hostname)
+			d.Pending = &toolapi.PendingProof{Record: record, ExpiresAt: instant(since.Int64 + proofLife.Milliseconds())}
+		}
+		return err
+	}, `SELECT d.id, d.hostname, s.id, s.name, d.provided, d.active AND s.live_revision IS NOT NULL, d.pending_since
 		FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.workspace_id = ? ORDER BY d.hostname`, c.in.id)
 	for i := range result.Domains {
 		d := &result.Domains[i]

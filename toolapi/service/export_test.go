@@ -11,6 +11,9 @@ import (
 // TakeArrived takes the leads that have arrived.
 func (s *Service) TakeArrived(ctx context.Context) error { return s.takeArrived(ctx) }
 
+// AskDNS changes who is asked for TXT records.
+func (s *Service) AskDNS(lookUp func(context.Context, string) ([]string, error)) { s.lookUp = lookUp }
+
 // Pace changes how long a body's bytes are waited for, until reset.
 func (s *Service) Pace(wait time.Duration) (reset func()) {
 	before := s.pace.Swap(int64(wait))

@@ -50,6 +50,11 @@ func NotShown() VisitError {
 	return VisitError{http.StatusServiceUnavailable, "unavailable", "This page cannot be shown at the moment", "try again in a while"}
 }
 
+// TooManyVisitors is for a page that more ask for than may at a time.
+func TooManyVisitors() VisitError {
+	return VisitError{http.StatusServiceUnavailable, "too_many_visitors", "Too many visitors ask for this page at the moment", "try again in a second"}
+}
+
 // ErrPreviewEnded says that the link of a preview is no more: there is nothing to load.
 var ErrPreviewEnded = errors.New("the preview has ended")
 
@@ -86,6 +91,9 @@ type Release struct {
 	Applied []string
 	// People are who may sign in.
 	People People
+	// Answers reports whether visitors of a host, with or without a port, get this site at the moment. It
+	// is asked what the domains say, never what visitors sent.
+	Answers func(host string) bool
 }
 
 // People are the members of a site's workspace, as far as the site's visitors are.
@@ -146,7 +154,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 	var site string
 	var live, active, found bool
 	err := s.db.read(x.r.Context(), func(t tx) (err error) {
-		found, err = t.one("SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.hostname = ?", []any{name}, &site, &live, &active)
+		found, err = t.one("SELECT s.id, s.live_revision IS NOT NULL, d.active FROM domains d JOIN sites s ON s.id = d.site_id WHERE d.hostname = ? AND d.pending_since IS NULL", []any{name}, &site, &live, &active)
 		return err
 	})
 	switch {
@@ -166,6 +174,20 @@ func (s *Service) serveHosted(x *exchange) bool {
 		s.host.Serve(x.visitor(), x.r, site, func(ctx context.Context) (Release, error) { return s.release(ctx, site) })
 	}
 	return true
+}
+
+// answers reports whether a host is an address that a site answers at, whatever its port.
+func (s *Service) answers(site, host string) (yes bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), busyTimeout)
+	defer cancel()
+	err := s.db.read(ctx, func(t tx) (err error) {
+		_, err = t.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND site_id = ? AND active)", []any{bareName(host), site}, &yes)
+		return err
+	})
+	if err != nil {
+		s.log.Error("the addresses of a page could not be read", "site", site, "error", err.Error())
+	}
+	return err == nil && yes
 }
 
 // cannotShow answers a visitor whom the service itself fails.
@@ -231,6 +253,7 @@ func (s *Service) releaseOf(t tx, site, revision string) (Release, error) {
 		return r, &ReleaseError{Code: toolapi.CodeRevisionDamaged, Message: "Revision " + revision + " has no contents."}
 	}
 	r.Bundle, r.Files, r.People = l.bundle, store.Space(r.WorkspaceID), &people{s, site, r.WorkspaceID}
+	r.Answers = func(host string) bool { return s.answers(site, host) }
 	if r.Secrets, err = s.secretValues(t, site, l.bundle.Manifest.Bindings.Secrets); err != nil {
 		return r, err
 	}

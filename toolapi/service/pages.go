@@ -45,7 +45,7 @@ var pagesEndpoints = sync.OnceValue(func() (all []endpoint) {
 		"pages.declare": (*pagesCall).declare, "pages.upload_status": (*pagesCall).uploadStatus, "pages.cancel_upload": (*pagesCall).cancelUpload,
 		"pages.has_blob": (*pagesCall).hasBlob, "pages.send_blob": (*pagesCall).sendBlob, "pages.finalize": (*pagesCall).finalize,
 		"pages.import": (*pagesCall).importArchive, "pages.preview": (*pagesCall).makePreview, "pages.revoke_preview": (*pagesCall).revokePreview,
-		"pages.revision": (*pagesCall).readRevision,
+		"pages.revision": (*pagesCall).readRevision, "pages.uploads": (*pagesCall).listUploads,
 	}
 	for _, e := range toolapi.PagesEndpoints() {
 		all = append(all, endpoint{e, code[e.Name]})

@@ -258,6 +258,7 @@ func (s *Service) servePreview(x *exchange, label string) {
 			return err
 		})
 		r.Preview = true
+		r.Answers = func(host string) bool { return bareName(host) == label+previewDomain }
 		return r, err
 	})
 }

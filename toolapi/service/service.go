@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -48,6 +49,9 @@ type Options struct {
 	Host Host
 	// Mail sends a message. Default nobody gets mail, and nobody can sign in on pages.
 	Mail func(context.Context, Mail) error
+	// LookUpTXT gives the TXT records of a name of DNS, which ends in a dot; a *net.DNSError that is not found when
+	// there are none. Default the system's resolver.
+	LookUpTXT func(ctx context.Context, name string) ([]string, error)
 	// Logger gets one line for each request and each failure. Default none.
 	Logger *slog.Logger
 }
@@ -73,6 +77,7 @@ type Service struct {
 	sends          *limiter
 	host           Host
 	mail           func(context.Context, Mail) error
+	lookUp         func(context.Context, string) ([]string, error) // of TXT records
 	locks          siteLocks
 	touches        touches
 	arrivals       arrivals
@@ -108,6 +113,9 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	if o.Dir == "" {
 		o.Dir = filepath.Dir(path)
 	}
+	if o.LookUpTXT == nil {
+		o.LookUpTXT = net.DefaultResolver.LookupTXT
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -118,7 +126,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 	s := &Service{
 		db: db, sound: newSoundness(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
-		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail, arrivals: newArrivals(),
+		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail, lookUp: o.LookUpTXT, arrivals: newArrivals(),
 		lists: newest[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked), comparisons: newest[[2]int64, *comparison]{most: maxComparisons},
 	}
 	s.pace.Store(int64(paceTime))
@@ -163,6 +171,7 @@ func bind(c *toolapi.Contract) map[string]handler {
 		on(c.Unschedule, publishPages, (*call).unschedule),
 		on(c.DomainList, read, (*call).domainList),
 		onTwo(c.Connect, moveDomains, (*call).connect),
+		after(lookUpProof, on(c.Verify, moveDomains, (*call).verify)),
 	}...) {
 		all[h.tool.Name] = h
 	}

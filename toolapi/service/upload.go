@@ -168,7 +168,7 @@ func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []by
 	}
 	if !found {
 		status = http.StatusCreated
-		if u, err = p.newUpload(site, args, b, idle); err != nil {
+		if u, err = p.newUpload(site, args, b); err != nil {
 			return kept{}, err
 		}
 	} else if err := t.exec("UPDATE uploads SET touched_at = ?, base_given = ?, base_revision = ? WHERE id = ?",
@@ -188,14 +188,10 @@ func (p *pagesCall) open(t tx, args toolapi.DeclareArgs, b *prepared, asked []by
 func orNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
 // newUpload stores an upload and, unless the workspace has it, its bundle.
-func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepared, idle int64) (uploadRow, error) {
+func (p *pagesCall) newUpload(site siteRow, args toolapi.DeclareArgs, b *prepared) (uploadRow, error) {
 	none := uploadRow{}
-	var open int
-	if _, err := p.one("SELECT count(*) FROM uploads WHERE site_id = ? AND bundle_id IS NOT NULL AND revision IS NULL AND touched_at > ?", []any{site.id, idle}, &open); err != nil {
+	if err := p.uploadRoom(site.id); err != nil {
 		return none, err
-	}
-	if open >= toolapi.MaxOpenUploads {
-		return none, toolapi.NewPagesError(toolapi.CodeTooManyUploads, fmt.Sprintf("The site has %d open uploads: finalize or delete one.", open))
 	}
 	id, err := p.storeBundle(p.in.id, b.packed)
 	if err != nil {
@@ -320,7 +316,7 @@ func (p *pagesCall) usable(u *uploadRow) error {
 	case idle >= uploadIdle+uploadMemory:
 		return noUpload()
 	case idle >= uploadIdle, !u.bundle.Valid:
-		return toolapi.NewPagesError(toolapi.CodeUploadExpired, "The upload was not used for too long: declare the bundle again.")
+		return toolapi.NewPagesError(toolapi.CodeUploadExpired, "The upload was not used for too long, or gave its place to a later one: declare the bundle again.")
 	}
 	return nil
 }
@@ -365,28 +361,6 @@ func (p *pagesCall) uploadStatus() error {
 		return err
 	}
 	return p.giveResult(http.StatusOK, result)
-}
-
-// cancelUpload is DELETE /pages/uploads/{id}.
-func (p *pagesCall) cancelUpload() error {
-	err := p.service.db.write(p.x.r.Context(), func(t tx) error {
-		u, err := p.findUpload(t)
-		if err != nil {
-			return err
-		}
-		if u.revision.Valid {
-			return closed()
-		}
-		if err := t.exec("DELETE FROM uploads WHERE id = ?", u.id); err != nil {
-			return err
-		}
-		return p.audit(entry{outcome: "done", summary: "Cancelled an upload."})
-	})
-	if err != nil {
-		return err
-	}
-	p.x.WriteHeader(http.StatusNoContent)
-	return nil
 }
 
 func closed() error {

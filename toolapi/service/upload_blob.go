@@ -102,6 +102,7 @@ func (p *pagesCall) sendBlob() error {
 	if u.revision.Valid {
 		return closed()
 	}
+	defer p.service.touches.send(u.id, p.service.now)()
 	if r.ContentLength < 0 || r.ContentLength == 0 && r.Header.Get("Content-Length") == "" {
 		return toolapi.NewPagesError(toolapi.CodeLengthRequired, "Send the blob with its Content-Length.")
 	}

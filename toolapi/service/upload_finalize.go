@@ -38,6 +38,7 @@ func (p *pagesCall) finalize() error {
 	if err != nil {
 		return err
 	}
+	defer p.service.touches.send(u.id, p.service.now)()
 	if err := p.sync(u.workspace, all); err != nil {
 		return err
 	}

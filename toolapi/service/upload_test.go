@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
 // TestDeclareRepeated declares with a key that was used: the same request, however it is
@@ -138,5 +140,82 @@ func TestWhatAnImportIsAsked(t *testing.T) {
 	}
 	if a := w.request(http.MethodGet, toolapi.RevisionPath("r1-0")+"?site_id=x", key, ""); a.status != http.StatusBadRequest {
 		t.Errorf("a revision of no id: %d %s", a.status, a.body)
+	}
+}
+
+// TestFullOfUploads: a site whose uploads clients send to at the moment takes no more, and one that they stopped sending
+// to gives its place.
+func TestFullOfUploads(t *testing.T) {
+	w := newWorld(t)
+	declare := func(text string) answer {
+		t.Helper()
+		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys["member"], js("site_id", w.demo.IDs["site_id"], "manifest", map[string]any{}, "files", []any{
+			map[string]any{"path": "a", "sha256": digestOf(text), "size": len(text)}, map[string]any{"path": "b", "sha256": digestOf(text + "2"), "size": len(text) + 1},
+		}))
+	}
+	var ids []string
+	for i := range toolapi.MaxOpenUploads {
+		text := fmt.Sprint("sent ", i)
+		id := declare(text).text("upload_id")
+		if a := w.request(http.MethodPut, toolapi.BlobPath(id, digestOf(text)), w.demo.Keys["member"], text); a.status != http.StatusCreated {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		ids = append(ids, id)
+	}
+	if a := declare("one more"); a.status != http.StatusConflict || !strings.Contains(string(a.body), "clients are sending to all of them") {
+		t.Errorf("while all are sent to: %d %s", a.status, a.body)
+	}
+	w.pass(time.Second)
+	if a := w.request(http.MethodGet, toolapi.UploadPath(ids[0]), w.demo.Keys["member"], ""); a.status != http.StatusOK { // which is a use
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	w.pass(10 * time.Second)
+	if a := declare("one more"); a.status != http.StatusCreated {
+		t.Errorf("once they are idle: %d %s", a.status, a.body)
+	}
+	for i, id := range ids {
+		want := http.StatusOK
+		if i == 1 { // the first was used later
+			want = http.StatusGone
+		}
+		if a := w.request(http.MethodGet, toolapi.UploadPath(id), w.demo.Keys["member"], ""); a.status != want {
+			t.Errorf("upload %d: %d %s, want %d", i, a.status, a.body, want)
+		}
+	}
+}
+
+// TestWhoEndsUploads: the uploads of others are ended by who may publish, and seen by who may upload.
+func TestWhoEndsUploads(t *testing.T) {
+	w := newWorld(t)
+	key, err := w.service.CreateKey(t.Context(), service.NewKey{Holder: "pia@globex.test", Workspace: "acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.demo.Keys["editor"] = key
+	n := 0
+	declared := func(key string) string {
+		t.Helper()
+		n++
+		return w.request(http.MethodPost, toolapi.UploadsPath, w.demo.Keys[key], js("site_id", w.demo.IDs["site_id"], "manifest", map[string]any{},
+			"files", []any{map[string]any{"path": "a", "sha256": digestOf(fmt.Sprint(n)), "size": 1}})).text("upload_id")
+	}
+	members, editors := declared("member"), declared("editor")
+	list := toolapi.UploadsPath + "?site_id=" + w.demo.IDs["site_id"]
+	for _, key := range []string{"member", "editor"} {
+		a := w.request(http.MethodGet, list, w.demo.Keys[key], "")
+		if body := string(a.body); a.status != http.StatusOK || !strings.Contains(body, members) || !strings.Contains(body, editors) {
+			t.Errorf("%s sees %d %s", key, a.status, a.body)
+		}
+	}
+	for _, c := range []struct {
+		key, id string
+		want    int
+	}{{"pinned", members, http.StatusNotFound}, {"editor", members, http.StatusNotFound}, {"editor", declared("editor"), http.StatusNoContent}, {"service", editors, http.StatusNoContent}} {
+		if a := w.request(http.MethodDelete, toolapi.UploadPath(c.id), w.demo.Keys[c.key], ""); a.status != c.want {
+			t.Errorf("%s ends %s: %d %s, want %d", c.key, c.id, a.status, a.body, c.want)
+		}
+	}
+	if a := w.request(http.MethodGet, list, w.demo.Keys["pinned"], ""); a.status != http.StatusNotFound {
+		t.Errorf("of another workspace: %d %s", a.status, a.body)
 	}
 }

@@ -5,28 +5,57 @@ import (
 	"time"
 )
 
-// touches keeps when uploads were last used, so that a blob is not one more commit.
+// touches keeps when uploads were last used, so that a blob is not one more commit, and who sends.
 type touches struct {
 	mu  sync.Mutex
 	ids map[string]touch
 }
 
-type touch struct{ last, written int64 }
+type touch struct {
+	last, written int64
+	sending       int   // requests that are under way
+	sent          int64 // when one of them ended
+}
 
-// note notes a use, and reports whether it is time to write it down.
-func (l *touches) note(id string, at time.Time) bool {
+// send notes a request that sends to an upload, or finalizes it, until the returned function is called.
+func (l *touches) send(id string, now func() time.Time) (done func()) {
+	l.change(id, func(t *touch) { t.sending++ })
+	return func() {
+		l.change(id, func(t *touch) { t.sending, t.sent = t.sending-1, now().UnixMilli() })
+	}
+}
+
+func (l *touches) change(id string, how func(*touch)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ids == nil {
 		l.ids = map[string]touch{}
 	}
 	t := l.ids[id]
-	t.last = max(t.last, at.UnixMilli())
-	due := t.last-t.written >= touchStep.Milliseconds()
-	if due {
-		t.written = t.last
-	}
+	how(&t)
 	l.ids[id] = t
+}
+
+// isSending reports whether a client sends to an upload: now, or a moment ago, since between two blobs it reads the
+// next one.
+func (l *touches) isSending(id string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.ids[id]
+	return t.sending > 0 || t.sent > 0 && within(sendingGap, now.Sub(time.UnixMilli(t.sent)))
+}
+
+// within reports whether less than a time has passed; not when the clock was set back.
+func within(most, passed time.Duration) bool { return passed >= 0 && passed < most }
+
+// note notes a use, and reports whether it is time to write it down.
+func (l *touches) note(id string, at time.Time) (due bool) {
+	l.change(id, func(t *touch) {
+		t.last = max(t.last, at.UnixMilli())
+		if due = t.last-t.written >= touchStep.Milliseconds(); due {
+			t.written = t.last
+		}
+	})
 	return due
 }
 
@@ -41,7 +70,7 @@ func (l *touches) clean(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, t := range l.ids {
-		if now.UnixMilli()-t.last > 2*touchStep.Milliseconds() && t.written == t.last {
+		if now.UnixMilli()-max(t.last, t.sent) > 2*touchStep.Milliseconds() && t.written == t.last && t.sending == 0 {
 			delete(l.ids, id)
 		}
 	}

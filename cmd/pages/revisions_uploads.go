@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/toolapi"
+)
+
+func (c *cli) newUploads() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:   "uploads [DIR]",
+		Short: "List the uploads of the site that no deploy has finished",
+		Long: "List the uploads of the site that no deploy has finished, of everybody: the one that\nwas idle for longest first. Ten may be open; one more takes the place of the first\nthat nobody sends to.\n\n" +
+			"Exit codes: 0 done, 1 refused, 2 wrong usage, " + remoteExit,
+		Example: "  pages revisions uploads\n  pages revisions uploads end upl_…",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.openSite(cmd.Context(), args); err != nil {
+				return err
+			}
+			list, err := r.client.Uploads(cmd.Context(), r.workspace, r.site)
+			if err != nil {
+				return remoteError(err)
+			}
+			if r.json {
+				r.printJSON(list)
+				return nil
+			}
+			for _, u := range list.Uploads {
+				state := "used " + shortTime(u.UsedAt)
+				if u.Sending {
+					state = "is being sent"
+				}
+				fmt.Fprintf(r.stdout, "%s  %6d files  %9s  %s, by %s\n", printable(u.UploadID), u.Files, size(u.Bytes), state, printable(u.By))
+			}
+			if len(list.Uploads) == 0 {
+				r.progress("no upload is under way")
+			}
+			return nil
+		},
+	}
+	r.siteFlags(cmd)
+	cmd.AddCommand(c.newUploadsEnd())
+	return cmd
+}
+
+func (c *cli) newUploadsEnd() *cobra.Command {
+	r := c.newRemote()
+	cmd := &cobra.Command{
+		Use:     "end ID",
+		Short:   "End an upload that no deploy has finished",
+		Long:    "End an upload that no deploy has finished: your own, or anybody's of a site that you\nmay publish. A deploy that is still sending to it begins anew.\n\nExit codes: 0 done, 1 there is no such upload, 2 wrong usage, " + remoteExit,
+		Example: "  pages revisions uploads end upl_…",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.open(cmd.Context(), ""); err != nil {
+				return err
+			}
+			if err := r.client.EndUpload(cmd.Context(), args[0]); err != nil {
+				return unknownUpload(remoteError(err))
+			}
+			if r.json {
+				r.printJSON(endedDoc{true, args[0]})
+				return nil
+			}
+			r.progress("the upload %s is ended", args[0])
+			return nil
+		},
+	}
+	r.flags(cmd)
+	return cmd
+}
+
+// unknownUpload gives a refusal to end an upload its remedy.
+func unknownUpload(err error) error {
+	if f, ok := errors.AsType[*failure](err); ok && (f.id == toolapi.CodeUploadNotFound || f.id == toolapi.CodeUploadExpired) {
+		f.msg, f.fix = "there is no such upload, or it is not yours to end", "pages revisions uploads lists those of the site"
+	}
+	return err
+}
+
+// endedDoc is what `pages revisions uploads end --json` prints.
+type endedDoc struct {
+	OK bool   `json:"ok"`
+	ID string `json:"id"`
+}
