@@ -37,6 +37,13 @@ func (c *cli) newBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			folder, err := inPages(dir, write.folder)
+			if out != "" {
+				folder, err = c.path(out), nil
+			}
+			if err != nil {
+				return err
+			}
 			b := bundler.New(dir, bundler.Options{Minify: minify, Provided: provided(), Now: c.now})
 			defer b.Close()
 			bundle, diags := b.Build(cmd.Context(), m)
@@ -48,10 +55,6 @@ func (c *cli) newBuild() *cobra.Command {
 			}
 			if len(diags) > 0 {
 				c.printDiagnostics(c.report(dir, diags), nil)
-			}
-			folder := filepath.Join(dir, ".pages", write.folder)
-			if out != "" {
-				folder = c.path(out)
 			}
 			if err := write.to(c, dir, m, bundle, folder); err != nil {
 				return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", quotedPath(c.shown(folder))),
