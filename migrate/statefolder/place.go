@@ -97,8 +97,8 @@ func Holds(folder, path string) bool {
 func Real(path string) string {
 	rest := ""
 	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(resolved, rest)
 		}
 		if at == filepath.Dir(at) {
 			return path

@@ -174,54 +174,51 @@ func Remove(root *os.Root, name string) (left []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	class := Of(name, info.IsDir())
-	if class == Foreign || class == Litter || !info.IsDir() && !info.Mode().IsRegular() {
+	if !isOurs(name, info.Mode()) {
 		return []string{name}, nil
 	}
-	if !info.IsDir() {
-		return nil, root.Remove(name)
-	}
-	dir, err := root.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	left, err = removeIn(dir, name)
-	if err = errors.Join(err, dir.Close()); err != nil || len(left) > 0 {
-		return left, err
-	}
-	return nil, root.Remove(name)
+	return remove(root, name, name)
 }
 
-// removeIn is Remove for all that a folder holds.
-func removeIn(dir *os.Root, below string) (left []string, err error) {
-	entries, err := fs.ReadDir(dir.FS(), ".")
+func isOurs(name string, mode fs.FileMode) bool {
+	class := Of(name, mode.IsDir())
+	return class != Foreign && class != Litter && (mode.IsDir() || mode.IsRegular())
+}
+
+// remove is Remove for a name of dir, whose path in the state folder is below.
+func remove(dir *os.Root, name, below string) (left []string, err error) {
+	info, err := dir.Lstat(name)
+	if err == nil && info.IsDir() {
+		left, err = removeIn(dir, name, below)
+	}
+	if err == nil && len(left) == 0 {
+		err = dir.Remove(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+		err = nil
+	}
+	return left, err
+}
+
+// removeIn is remove for all that the folder name holds.
+func removeIn(dir *os.Root, name, below string) (left []string, err error) {
+	folder, err := dir.OpenRoot(name)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	entries, err := fs.ReadDir(folder.FS(), ".")
 	for _, e := range entries {
-		name := path.Join(below, e.Name())
-		class := Of(name, e.IsDir())
-		if class == Foreign || class == Litter || !e.IsDir() && !e.Type().IsRegular() {
-			left = append(left, name)
+		at := path.Join(below, e.Name())
+		if !isOurs(at, e.Type()) {
+			left = append(left, at)
 			continue
 		}
-		if e.IsDir() {
-			sub, err := dir.OpenRoot(e.Name())
-			if err != nil {
-				return left, err
-			}
-			more, err := removeIn(sub, name)
-			left = append(left, more...)
-			if err = errors.Join(err, sub.Close()); err != nil {
-				return left, err
-			}
-			if len(more) > 0 {
-				continue
-			}
-		}
-		if err := dir.Remove(e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		more, err := remove(folder, e.Name(), at)
+		left = append(left, more...)
+		if err != nil {
 			return left, err
 		}
 	}
-	return left, nil
+	return left, err
 }
