@@ -169,11 +169,11 @@ func foreignNames(found statefolder.Report) string {
 func (s *state) newer() error {
 	name := filepath.Join(s.dir, platformFile)
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil //nolint:nilerr // a folder without one tells nothing
+		return nil
 	}
 	db, err := sql.Open("sqlite", dbfile.URI(name, "mode=ro&immutable=1"))
 	if err != nil {
-		return nil //nolint:nilerr // it is no database of ours
+		return nil
 	}
 	defer db.Close()
 	if err := site.CheckVersion(context.Background(), db); errors.Is(err, site.ErrNewer) { //nolint:forbidigo // two rows of a file

@@ -227,8 +227,17 @@ func TestLitterStays(t *testing.T) {
 		put(t, filepath.Join(state, filepath.FromSlash(name)), "litter")
 	}
 	for _, args := range [][]string{
-		{"state", "save", "other"}, {"state", "reset", "--yes"}, {"state", "load", "holiday"}, {"state", "load", "other"}, {"migrate", "undo"}, {"migrate", "reset", "--yes"},
-		{"doctor"}, {"state", "reset", "--yes"}, {"migrate"}, {"logs"}, {"test", "--", "true"},
+		{"state", "save", "other"},
+		{"state", "reset", "--yes"},
+		{"state", "load", "holiday"},
+		{"state", "load", "other"},
+		{"migrate", "undo"},
+		{"migrate", "reset", "--yes"},
+		{"doctor"},
+		{"state", "reset", "--yes"},
+		{"migrate"},
+		{"logs"},
+		{"test", "--", "true"},
 	} {
 		if stdout, stderr, code := pages(t, append([]string{"-C", site}, args...)...); code != 0 {
 			t.Errorf("pages %q ends with %d: %s%s", args, code, stdout, stderr)
