@@ -7,12 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pages-toolchain/pages/manifest"
 )
 
 // bundleFile is written last. A folder that has it is an earlier output.
 const bundleFile = "bundle.json"
+
+const (
+	assetsFile       = "assets.json"
+	migrationsFolder = "migrations"
+)
 
 // index is bundle.json.
 type index struct {
@@ -58,13 +64,15 @@ type indexAsset struct {
 //
 // Static files are not copied. The folder appears whole or not at all: it is
 // written beside its place, and an earlier output there is swapped for it. A
-// folder that holds anything else is left as it is, with an error.
+// folder that holds anything that no earlier output lists is left as it is, with
+// an error. What desktops leave in any folder is taken along.
 func WriteDir(b *Bundle, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	if err := replaceable(dir); err != nil {
+	beside, err := replaceable(dir)
+	if err != nil {
 		return err
 	}
 	parent := filepath.Dir(dir)
@@ -82,28 +90,72 @@ func WriteDir(b *Bundle, dir string) error {
 	if err := writeFiles(b, fresh); err != nil {
 		return err
 	}
-	return swap(fresh, dir)
+	return swap(fresh, dir, beside)
 }
 
-// replaceable says why dir may not be replaced.
-func replaceable(dir string) error {
+// replaceable says why dir may not be replaced, and what of it goes along.
+func replaceable(dir string) (beside []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !exists(filepath.Join(dir, bundleFile)) || !exists(filepath.Join(dir, "assets.json")) {
-		return fmt.Errorf("%q holds files that are no earlier output: choose an empty folder", dir)
-	}
-	return nil
+	ours := outputs(dir)
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || name == ".":
+			return err
+		case d.Type().IsRegular() && isLitter(d.Name()):
+			beside = append(beside, name)
+			return nil
+		case d.IsDir() && name == migrationsFolder, d.Type().IsRegular() && ours[name]:
+			return nil
+		}
+		return fmt.Errorf("%q holds files that are no earlier output, such as %q: choose an empty folder", dir, name)
+	})
+	return beside, err
 }
 
-// swap moves fresh to dir, and what was there away.
-func swap(fresh, dir string) error {
+// isLitter reports whether a file is one that a desktop leaves in any folder that it shows.
+func isLitter(name string) bool {
+	return name == ".DS_Store" || strings.HasPrefix(name, "._") || strings.EqualFold(name, "Thumbs.db") || strings.EqualFold(name, "desktop.ini")
+}
+
+// outputs are the files of an earlier output in dir; none when it is no such folder.
+func outputs(dir string) map[string]bool {
+	text, err := os.ReadFile(filepath.Join(dir, bundleFile))
+	var list index
+	if err != nil || json.Unmarshal(text, &list) != nil || list.Format != 1 || list.Assets != assetsFile {
+		return nil
+	}
+	files := map[string]bool{bundleFile: true, list.Assets: true, list.Manifest: true}
+	if w := list.Worker; w != nil {
+		files[w.File], files[w.Map] = true, true
+		for _, m := range w.Modules {
+			files[m.File] = true
+		}
+	}
+	for _, m := range list.Migrations {
+		files[m.File] = true
+	}
+	return files
+}
+
+// swap moves fresh to dir, and what was there away, but for what goes along.
+func swap(fresh, dir string, beside []string) error {
 	if !exists(dir) {
 		return os.Rename(fresh, dir)
+	}
+	for _, name := range beside {
+		to := filepath.Join(fresh, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.Join(dir, filepath.FromSlash(name)), to); err != nil {
+			return err
+		}
 	}
 	old := fresh + ".old"
 	if err := os.Rename(dir, old); err != nil {
@@ -116,7 +168,7 @@ func swap(fresh, dir string) error {
 }
 
 func writeFiles(b *Bundle, dir string) error {
-	list := index{Format: 1, Digest: b.Digest, Assets: "assets.json", Migrations: []indexMigration{}, Manifest: manifest.FileName}
+	list := index{Format: 1, Digest: b.Digest, Assets: assetsFile, Migrations: []indexMigration{}, Manifest: manifest.FileName}
 	files := map[string][]byte{manifest.FileName: b.Manifest}
 	if w := b.Worker; w != nil {
 		list.Worker = &indexWorker{File: w.Name, Map: w.Name + ".map", Modules: []indexModule{}}
@@ -128,8 +180,8 @@ func writeFiles(b *Bundle, dir string) error {
 		}
 	}
 	for _, m := range b.Migrations {
-		files["migrations/"+m.Name] = m.SQL
-		list.Migrations = append(list.Migrations, indexMigration{File: "migrations/" + m.Name, SHA256: m.SHA256})
+		files[migrationsFolder+"/"+m.Name] = m.SQL
+		list.Migrations = append(list.Migrations, indexMigration{File: migrationsFolder + "/" + m.Name, SHA256: m.SHA256})
 	}
 	assets := make([]indexAsset, len(b.Assets))
 	for i, a := range b.Assets {
@@ -142,7 +194,7 @@ func writeFiles(b *Bundle, dir string) error {
 		return err
 	}
 	if len(b.Migrations) > 0 {
-		if err := os.Mkdir(filepath.Join(dir, "migrations"), 0o755); err != nil {
+		if err := os.Mkdir(filepath.Join(dir, migrationsFolder), 0o755); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package bundler
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,6 +43,48 @@ func TestWriteDir(t *testing.T) {
 	}
 	if beside := tree(t, filepath.Dir(out)); len(beside) != len(got) {
 		t.Errorf("something is left beside it: %q", beside)
+	}
+}
+
+// TestWriteDirAgain: what somebody put beside an earlier output stays, and the output with it. What a desktop left goes
+// along.
+func TestWriteDirAgain(t *testing.T) {
+	dir := site(t, "db/1.sql", "SELECT 1;")
+	m := manifest.Manifest{Bindings: manifest.Bindings{Database: &manifest.Database{Migrations: "db"}}}
+	bundle := build(t, builder(t, dir, Options{}), m)
+	out := filepath.Join(folder(t), "dist")
+	write := func(name string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(out, name)), 0o755), os.WriteFile(filepath.Join(out, name), []byte("mine"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := WriteDir(bundle, out); err != nil {
+		t.Fatal(err)
+	}
+	for _, litter := range []string{".DS_Store", "migrations/._1.sql", "Thumbs.db"} {
+		write(litter)
+	}
+	if err := WriteDir(bundle, out); err != nil {
+		t.Fatal(err)
+	}
+	kept := tree(t, out)
+	if want := []string{".DS_Store", "Thumbs.db", "assets.json", "bundle.json", "migrations/._1.sql", "migrations/1.sql", "pages.deploy.json"}; !slices.Equal(kept, want) {
+		t.Errorf("there are %q, want %q", kept, want)
+	}
+	for _, own := range []string{"thesis.docx", "migrations/2.sql", "photos/a.jpg", ".env"} {
+		write(own)
+		err := WriteDir(bundle, out)
+		if err == nil || !strings.Contains(err.Error(), "no earlier output, such as") {
+			t.Errorf("%s: %v", own, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(out, own)); err != nil || string(text) != "mine" {
+			t.Errorf("%s: %q, %v", own, text, err)
+		}
+		if err := os.Remove(filepath.Join(out, own)); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(filepath.Join(out, filepath.Dir(own)))
 	}
 }
 

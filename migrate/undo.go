@@ -29,6 +29,9 @@ const (
 	undoTime     = "20060102T150405Z"
 )
 
+// savingName is what the system makes of savingPrefix.
+var savingName = regexp.MustCompile(`^\.saving-[0-9]+$`)
+
 var undoName = regexp.MustCompile(`^([0-9]{6,})_([0-9]{8}T[0-9]{6}Z)_[0-9]+\.db$`)
 
 // Copy is one copy of the database from before a run.
@@ -139,7 +142,7 @@ func (m *Migrator) tidyCopies() error {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && strings.HasPrefix(e.Name(), savingPrefix) && m.o.now().Sub(info.ModTime()) > abandoned {
+		if err == nil && savingName.MatchString(e.Name()) && m.o.now().Sub(info.ModTime()) > abandoned {
 			_ = os.RemoveAll(filepath.Join(m.o.UndoDir, e.Name())) // the next run tries again
 		}
 	}

@@ -38,6 +38,13 @@ func (c *cli) newBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			folder, err := inPages(dir, write.folder)
+			if out != "" {
+				folder, err = c.path(out), nil
+			}
+			if err != nil {
+				return err
+			}
 			options := c.bundlerOptions(allowImport)
 			options.Minify = minify
 			b := bundler.New(dir, options)
@@ -51,10 +58,6 @@ func (c *cli) newBuild() *cobra.Command {
 			}
 			if len(diags) > 0 {
 				c.printDiagnostics(c.report(dir, diags), nil)
-			}
-			folder := filepath.Join(dir, ".pages", write.folder)
-			if out != "" {
-				folder = c.path(out)
 			}
 			if err := write.to(c, dir, m, bundle, folder); err != nil {
 				return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", quotedPath(c.shown(folder))),

@@ -6,11 +6,12 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
 // cacheFile is the database of caches.default and caches.open in the state folder.
-const cacheFile = "cache.db"
+const cacheFile = statefolder.CacheFile
 
 // cachesIn are the caches of the site whose state is in dir, which outlive its Workers.
 // The database is opened when a Worker first uses a cache: most never do. Nothing in it

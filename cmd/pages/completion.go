@@ -164,7 +164,11 @@ func (c *cli) snapshotNames() (names []string) {
 	if !ok {
 		return nil
 	}
-	entries, err := os.ReadDir(filepath.Join(c.statePath(dir), snapshot.Folder))
+	s, err := c.stateOf(dir)
+	if err != nil {
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Join(s.dir, snapshot.Folder))
 	if err != nil {
 		return nil
 	}

@@ -45,7 +45,7 @@ func (r *remote) confirm(ctx context.Context, id string, args []string, from str
 	if err != nil && (from != "" || len(args) == 0) {
 		return err
 	}
-	if p != nil && r.baseURL == "" && (isLocal(p.BaseURL) || r.credentials().has(p.BaseURL)) {
+	if p != nil && r.baseURL == "" && r.credentials().has(p.BaseURL) {
 		r.baseURL = p.BaseURL
 	}
 	if err := r.open(ctx, r.dir); err != nil {
@@ -91,7 +91,11 @@ func (r *remote) kept(id, from string) (*deploy.Proposal, error) {
 		return p, nil
 	}
 	var unreadable error
-	for _, dir := range []string{r.proposals(), r.ownProposals()} {
+	beside, err := r.proposals()
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{beside, r.ownProposals()} {
 		p, err := deploy.Kept(dir, strings.ToLower(id))
 		if err == nil {
 			return p, nil

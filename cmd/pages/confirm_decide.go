@@ -40,7 +40,10 @@ func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly boo
 // keepProposal keeps a proposal beside the site, or else in the user's settings. Where neither can
 // be written, the line that confirms says all that the proposal does.
 func (r *remote) keepProposal(p *deploy.Proposal) {
-	err := p.Keep(r.proposals())
+	beside, err := r.proposals()
+	if err == nil {
+		err = p.Keep(beside)
+	}
 	if err == nil {
 		return
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/zalando/go-keyring"
+
+	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
 // This file finds the API key, and keeps the one of `pages login`: in the system's
@@ -84,7 +86,15 @@ func (c *cli) credentials() *credentials {
 	return store
 }
 
-func (s *credentials) has(base string) bool { _, ok := s.Logins[base]; return ok }
+// has reports whether the user logged in to an address, however it is written.
+func (s *credentials) has(address string) bool {
+	base, err := client.Address(address)
+	if err != nil {
+		return false
+	}
+	_, ok := s.Logins[base]
+	return ok
+}
 
 func (s *credentials) save() error {
 	if s.path == "" {

@@ -87,14 +87,19 @@ func (c *cli) findDatabase(f *dbFlags) (d *database, name string, err error) {
 	if m == nil {
 		return nil, "", &refused{report: found.report, src: found.src}
 	}
-	d = &database{dir: dir, state: &state{dir: c.statePath(dir)}}
+	d = &database{dir: dir}
+	if d.state, err = c.stateOf(dir); err != nil {
+		return nil, "", err
+	}
 	switch access := m.Bindings.ProjectDatabase; {
 	case f.project && (access == "" || access == manifest.ProjectNone):
 		return nil, "", &failure{code: exitRefused, id: "no-database", msg: "the site declares no project database", fix: `add "bindings": {"projectDatabase": "readwrite"} to ` + manifest.FileName}
 	case f.project:
 		name = projectFile
 		if f.projectState != "" {
-			d.state.dir = c.path(f.projectState)
+			if d.state, err = c.stateAt(dir, c.path(f.projectState), "--project-state"); err != nil {
+				return nil, "", err
+			}
 		}
 	case m.Bindings.Database == nil:
 		return nil, "", &failure{code: exitRefused, id: "no-database", msg: "the site declares no database", fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}

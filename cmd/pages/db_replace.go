@@ -34,7 +34,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes b
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if !yes && len(db.Tables(ctx).Names) > 0 {
-		if err := c.confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.shown(db.path), quotedPath(file))); err != nil {
+		if err := c.confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.shownReal(db.path), quotedPath(file))); err != nil {
 			return err
 		}
 	}

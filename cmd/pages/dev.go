@@ -163,6 +163,15 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 	usual := debug.SetGCPercent(startGCPercent)
 	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now, Memory: c.memory})
 	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
+	if f.projectState != "" {
+		shared, err := c.stateAt(dir, c.path(f.projectState), "--project-state")
+		if err != nil {
+			return err
+		}
+		if err := shared.judge(); err != nil {
+			return err
+		}
+	}
 	s, err := c.openState(dir)
 	if err != nil {
 		return err

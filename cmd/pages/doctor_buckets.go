@@ -20,8 +20,8 @@ func (d *doctor) checkObjects(ctx context.Context) []finding {
 }
 
 func (d *doctor) checkBucket(ctx context.Context, check, bucket string) []finding {
-	s := &state{dir: d.statePath(d.dir)}
-	if !isFile(filepath.Join(s.dir, bucket, indexFile)) {
+	s, err := d.state()
+	if err != nil || !isFile(filepath.Join(s.dir, bucket, indexFile)) {
 		return nil
 	}
 	report, err := withBucket(ctx, s, bucket, true, func(db *sql.DB, root *os.Root) (binding.StorageReport, error) {

@@ -68,6 +68,9 @@ func (d *doctor) checkMigrations(ctx context.Context) (found []finding) {
 	if d.manifest == nil || d.manifest.Bindings.Database == nil || d.manifest.Bindings.Database.Migrations == "" {
 		return nil
 	}
+	if _, err := d.state(); err != nil {
+		return nil // checkState tells
+	}
 	err := d.readMigrations(ctx, nil, migrate.Options{}, func(m *migrations) error {
 		status, err := m.Status(ctx)
 		if err != nil {

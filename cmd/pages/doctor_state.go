@@ -12,22 +12,46 @@ import (
 
 // whoServes is the dev server that runs on the site's state.
 func (d *doctor) whoServes() (r running, ok bool) {
-	if d.dir == "" {
+	s, err := d.state()
+	if err != nil {
 		return r, false
 	}
-	s := &state{dir: d.statePath(d.dir)}
-	r, ok = s.announced()
-	return r, ok && lockHeld(filepath.Join(s.dir, devLock))
+	return s.runs()
 }
 
+// state is the site's state folder; an error where it is none.
+func (d *doctor) state() (*state, error) {
+	if d.dir == "" {
+		return nil, errNoSite
+	}
+	s, err := d.stateOf(d.dir)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.judge()
+}
+
+var errNoSite = errors.New("there is no site")
+
+// hasState reports whether there is a state folder to look into. What else is in its place is told by checkState.
 func (d *doctor) hasState() bool {
-	_, err := os.Stat(d.statePath(d.dir))
+	s, err := d.state()
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(s.dir)
 	return err == nil
 }
 
 // checkState looks at the folder: who uses it, and what is left of who did.
 func (d *doctor) checkState(ctx context.Context) []finding {
 	folder := d.statePath(d.dir)
+	if _, err := d.state(); err != nil {
+		if f, ok := errors.AsType[*failure](err); ok {
+			return breaks("state", f.fix, "%s", f.msg)
+		}
+		return notLooked("state", err.Error())
+	}
 	if !d.hasState() {
 		return notLooked("state", "there is none yet: pages dev makes it")
 	}

@@ -42,7 +42,11 @@ func (c *cli) tailEvents(ctx context.Context, args []string, f site.EventFilter)
 	if err != nil {
 		return err
 	}
-	waiting, err := c.awaitLog(ctx, &state{dir: c.statePath(dir)})
+	st, err := c.stateOf(dir)
+	if err != nil {
+		return err
+	}
+	waiting, err := c.awaitLog(ctx, st)
 	if waiting == nil {
 		return err
 	}

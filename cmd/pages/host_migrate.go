@@ -18,7 +18,7 @@ import (
 )
 
 // migrationsCopy are folders in which the migrations of a release lie while they run.
-const migrationsCopy = "migrations-*"
+const migrationsCopy = "migrations-"
 
 // hostedMigrationTime is how long the migrations of one release may take. A scheduled
 // publish has nobody who waits for it, and would otherwise run an endless one for ever.
@@ -51,7 +51,7 @@ func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error)
 	if m.Bindings.Database == nil {
 		return nil
 	}
-	dir, err := os.MkdirTemp(s.state.dir, migrationsCopy)
+	dir, err := os.MkdirTemp(s.state.dir, migrationsCopy+"*")
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (s *hostedSite) open(ctx context.Context, r service.Release) (err error) {
 // clearAway removes what a service that was killed left in a site's state.
 func clearAway(dir string) error {
 	var errs []error
-	for _, pattern := range []string{migrationsCopy, ".probe-*"} {
+	for _, pattern := range []string{migrationsCopy + "[0-9]*", ".probe-[0-9]*"} {
 		left, err := fs.Glob(os.DirFS(dir), pattern)
 		for errs = append(errs, err); len(left) > 0; left = left[1:] {
 			errs = append(errs, os.RemoveAll(filepath.Join(dir, left[0])))

@@ -62,7 +62,13 @@ func (c *cli) withStore(ctx context.Context, args []string, fn func(context.Cont
 	if err != nil {
 		return err
 	}
-	s := &state{dir: c.statePath(dir)}
+	s, err := c.stateOf(dir)
+	if err != nil {
+		return err
+	}
+	if err := s.judge(); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(s.dir, platformFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

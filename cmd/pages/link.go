@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-
-	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
 // link is .pages/link.json: which site of which service a folder is.
@@ -18,12 +15,17 @@ type link struct {
 	SiteID    string `json:"site_id"`
 }
 
-func (r *remote) linkPath() string { return filepath.Join(r.dir, ".pages", "link.json") }
+func (r *remote) linkPath() string { return filepath.Join(r.dir, pagesFolder, linkFile) }
+
+const linkFile = "link.json"
 
 // readLink reads the link of the site's folder, if it has one.
 func (r *remote) readLink() error {
 	if r.dir == "" {
 		return nil
+	}
+	if _, err := inPages(r.dir, linkFile); err != nil {
+		return err
 	}
 	text, err := readRegular(r.linkPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,6 +50,9 @@ func (r *remote) saveLink() error {
 	if err != nil {
 		return err
 	}
+	if _, err := inPages(r.dir, linkFile); err != nil {
+		return err
+	}
 	if err := writePrivate(r.linkPath(), append(text, '\n')); err != nil {
 		return resourceError("link-unwritable", r.shown(r.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
 	}
@@ -61,10 +66,4 @@ func writePrivate(path string, text []byte) error {
 		return err
 	}
 	return replaceText(path, 0o600, text)
-}
-
-// isLocal reports whether an address is this machine's.
-func isLocal(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && client.Local(u.Hostname())
 }

@@ -64,7 +64,13 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 	if named, ok := personaOf(dir, f.member); ok {
 		f.filter.Member = named.Email
 	}
-	s := &state{dir: c.statePath(dir)}
+	s, err := c.stateOf(dir)
+	if err != nil {
+		return err
+	}
+	if err := s.judge(); err != nil {
+		return err
+	}
 	if f.follow {
 		return c.followLogs(ctx, s, f)
 	}

@@ -31,6 +31,9 @@ func (c *cli) followLogs(ctx context.Context, s *state, f *logsFlags) error {
 
 // awaitLog waits until there is a database; nil without an error when ctx ends first.
 func (c *cli) awaitLog(ctx context.Context, s *state) (*sql.DB, error) {
+	if err := s.judge(); err != nil {
+		return nil, err
+	}
 	tick := time.NewTicker(guardPoll)
 	defer tick.Stop()
 	for told := false; ; told = true {

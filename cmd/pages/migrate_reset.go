@@ -18,12 +18,15 @@ func (c *cli) newMigrateReset() *cobra.Command {
 		Example: "  pages migrate reset\n  pages migrate reset --yes\n  pages state seed",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			site, _, err := c.findMigrations(args)
+			site, s, err := c.findMigrations(args)
 			if err != nil {
 				return err
 			}
+			if err := s.judge(); err != nil {
+				return err
+			}
 			if !yes {
-				if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.shown(site.path))); err != nil {
+				if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.shownReal(site.path))); err != nil {
 					return err
 				}
 			}

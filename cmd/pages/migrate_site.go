@@ -12,6 +12,7 @@ import (
 
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // migrations is the site whose migrations a command is about.
@@ -24,7 +25,7 @@ type migrations struct {
 }
 
 // undoFolder holds the copies of the database from before it was migrated.
-const undoFolder = "undo"
+const undoFolder = statefolder.UndoFolder
 
 // migrator gives the migrator of an open database of the site in dir.
 func (c *cli) migrator(s *state, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) *migrate.Migrator {
@@ -60,7 +61,10 @@ func (c *cli) findMigrations(args []string) (*migrations, *state, error) {
 	if m.Bindings.Database == nil {
 		return nil, nil, &failure{code: exitRefused, id: "no-database", msg: "the site declares no database", fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}
 	}
-	s := &state{dir: c.statePath(dir)}
+	s, err := c.stateOf(dir)
+	if err != nil {
+		return nil, nil, err
+	}
 	return &migrations{cli: c, dir: dir, path: filepath.Join(s.dir, siteFile), m: m}, s, nil
 }
 

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/gofrs/flock"
 
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -30,6 +32,14 @@ type platformData struct{ dir string }
 // out of version control.
 func (c *cli) openData(dir string) (*platformData, error) {
 	d := &platformData{dir: c.platformDir(dir)}
+	if dir == "" {
+		if _, err := inPages(c.dir, "platform"); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.judge(); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return nil, d.unusable(err)
 	}
@@ -41,6 +51,26 @@ func (c *cli) openData(dir string) (*platformData, error) {
 		return nil, d.unusable(err)
 	}
 	return d, nil
+}
+
+// judge refuses a folder that holds somebody's own files: a service would keep its data among them, and a .gitignore
+// would take them out of version control.
+func (d *platformData) judge() error {
+	if isFile(filepath.Join(d.dir, platformDB)) {
+		return nil
+	}
+	entries, err := os.ReadDir(d.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return d.unusable(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		begun := slices.Contains([]string{statefolder.IgnoreFile, platformServer, platformPID, platformOpening}, name) // and cut short
+		if !begun && statefolder.Of(name, e.IsDir()) != statefolder.Litter {
+			return resourceError("data-foreign", fmt.Sprintf("%s is no data folder of a service: it holds %q", quotedPath(statefolder.Real(d.dir)), name), "give a folder that is empty, or that pages platform made, with --data", nil)
+		}
+	}
+	return nil
 }
 
 func (d *platformData) unusable(err error) error {

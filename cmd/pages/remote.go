@@ -97,14 +97,19 @@ func (r *remote) open(ctx context.Context, dir string) error {
 		if r.keyFrom != envKey {
 			named = "--api-key-file names a key"
 		}
-		return &failure{
-			code: exitUsage, id: "address-not-given", msg: fmt.Sprintf("%s, and only %s says that it goes to %s", named, r.shown(r.linkPath()), base),
-			fix: "give the address yourself, as a file of the site may not choose who gets the key: PAGES_BASE_URL or --base-url",
-		}
+		return r.notNamed(named, base)
 	}
 	r.hint = client.Hint(key)
 	r.contract = toolapi.NewContract()
 	return r.dial(base, key)
+}
+
+// notNamed refuses to call a service that only a file of the site's names.
+func (r *remote) notNamed(why, base string) error {
+	return &failure{
+		code: exitUsage, id: "address-not-given", msg: fmt.Sprintf("%s, and only %s says that it goes to %s", why, r.shown(r.linkPath()), base),
+		fix: "give the address yourself, as a file of the site may not choose who gets the key, not even on this machine: PAGES_BASE_URL or --base-url, or once for all pages login URL",
+	}
 }
 
 // dial makes the client. What it warns of, what is deprecated say, goes to the person.
@@ -126,14 +131,15 @@ func (r *remote) inherit() {
 	}
 }
 
-// address is the service's, and whether the user named it, rather than a file of the
-// site's.
+// address is the service's, and whether the user named it, or logged in to it, rather than a
+// file of the site's alone naming it. One of this machine is no exception: another one's
+// program may listen there, or a port that leads to another machine.
 func (r *remote) address(store *credentials) (base string, trusted bool, err error) {
 	switch {
 	case r.baseURL != "":
 		return r.baseURL, true, nil
 	case r.link.BaseURL != "":
-		return r.link.BaseURL, store.has(r.link.BaseURL) || isLocal(r.link.BaseURL), nil
+		return r.link.BaseURL, store.has(r.link.BaseURL), nil
 	case store.Default != "":
 		return store.Default, true, nil
 	}
@@ -193,11 +199,11 @@ func (r *remote) chooseSite(ctx context.Context) (page toolapi.Page, in toolapi.
 }
 
 // proposals is the folder where proposals of this site are kept.
-func (r *remote) proposals() string {
+func (r *remote) proposals() (string, error) {
 	if r.dir != "" {
-		return filepath.Join(r.dir, ".pages", "proposals")
+		return inPages(r.dir, "proposals")
 	}
-	return r.ownProposals()
+	return r.ownProposals(), nil
 }
 
 // ownProposals is the folder of those that cannot be kept beside a site.

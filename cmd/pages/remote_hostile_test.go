@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -88,6 +90,79 @@ func TestHostileLink(t *testing.T) {
 		if code != exitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to https://evil.example.invalid") {
 			t.Errorf("%s %s: exit code %d: %s", where, args, code, out.String())
 		}
+	}
+}
+
+// TestHostileLocalLink: an address of this machine is no exception: another's program may listen there. Nothing is sent,
+// by no command, without the key either.
+func TestHostileLocalLink(t *testing.T) {
+	asked := make(chan string, 100)
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Method + " " + r.URL.Path }))
+	defer service.Close()
+	port := service.URL[strings.LastIndex(service.URL, ":"):]
+	const id = "0d428a15-6640-8f63-a4aa-bfff03048d0e"
+	for _, host := range []string{"127.0.0.1", "localhost", "evil.localhost", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "127.1"} {
+		dir := t.TempDir()
+		base := "http://" + host + port
+		put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
+		put(t, filepath.Join(dir, ".pages", "link.json"), `{"base_url":"`+base+`"}`)
+		put(t, filepath.Join(dir, ".pages", "proposals", id+".json"), `{"id":"`+id+`","tool":"page.publish","base_url":"`+base+`","arguments":{}}`)
+		for _, command := range []string{"whoami", "revisions", "deploy", "tools", "call content.status", "mcp", "confirm " + id, "__complete call \"\"", "secrets list"} {
+			var out strings.Builder
+			e := env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, now: time.Now, environ: []string{"PAGES_API_KEY=pgk_x", "NO_COLOR=1", "HOME=" + dir}}
+			code := run(t.Context(), strings.Fields(command), e)
+			if code == 0 && !strings.HasPrefix(command, "__complete") {
+				t.Errorf("%s, %s: %s", base, command, out.String())
+			}
+			select {
+			case what := <-asked:
+				t.Errorf("%s, %s: it was asked %s", base, command, what)
+			default:
+			}
+		}
+	}
+}
+
+// TestHostileDevFile: a dev.json that came with a site has nobody asked, whoever it names.
+func TestHostileDevFile(t *testing.T) {
+	asked := make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
+	defer server.Close()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
+	ask := func(url string) bool {
+		t.Helper()
+		put(t, filepath.Join(dir, ".pages", "state", devFile), `{"pid":1,"url":"`+url+`","token":"T"}`)
+		for _, command := range []string{"logs", "doctor", "state list"} {
+			var out strings.Builder
+			run(t.Context(), strings.Fields(command), env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, now: time.Now, environ: []string{"NO_COLOR=1", "HTTP_PROXY=" + server.URL}})
+		}
+		select {
+		case <-asked:
+			return true
+		default:
+			return false
+		}
+	}
+	if ask(server.URL) {
+		t.Error("it was asked while nobody held the lock")
+	}
+	lock := flock.New(filepath.Join(dir, ".pages", "state", devLock))
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer lock.Close()
+	port := server.URL[strings.LastIndex(server.URL, ":"):]
+	for _, url := range []string{
+		server.URL + "/steal?x=", server.URL + "/", server.URL + "?x=", server.URL + "#x", "http://u@127.0.0.1" + port, "http://localhost" + port, "http://evil.localhost" + port,
+		"http://0.0.0.0" + port, "http://2130706433" + port, "http://127.1" + port, "http://example.com", "https://127.0.0.1" + port, "http://127.0.0.1", "HTTP://127.0.0.1" + port,
+	} {
+		if ask(url) {
+			t.Errorf("%s was asked", url)
+		}
+	}
+	if !ask(server.URL) {
+		t.Error("a server that runs was not asked")
 	}
 }
 

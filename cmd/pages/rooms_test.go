@@ -40,7 +40,8 @@ var mayImport = map[string][]string{
 	"runtime":                 {"runtime/engine", "runtime/expression", "runtime/web", "runtime/binding", "runtime/node", "runtime/wasm"},
 	"migrate":                 {"migrate/dbfile"},
 	"migrate/dbfile":          nil,
-	"migrate/snapshot":        {"migrate/dbfile"},
+	"migrate/snapshot":        {"migrate/dbfile", "migrate/statefolder"},
+	"migrate/statefolder":     nil,
 	"migrate/transfer":        {"migrate"},
 	"devserver/loopback":      nil,
 	"devserver/pairing":       nil,
@@ -65,7 +66,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "runtime", "runtime/binding", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
+		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
 	},
 }
 

@@ -13,26 +13,25 @@ import (
 
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// This file opens the state folder, .pages/state beside the manifest. Beside the files
-// below lie in it migrate.lock, cache.db (what Workers cache), undo (the database before
-// each of the last ten runs of migrations, and what an undo replaced; no snapshot holds
-// it) and snapshots (of `pages state save`).
+// This file opens the state folder, .pages/state beside the manifest. What is in it is listed in statefolder; which
+// folder may be one is in state_folder.go.
 
 // Files of the state folder.
 const (
-	siteFile     = "site.db"     // bindings.database
-	projectFile  = "project.db"  // bindings.projectDatabase
-	platformFile = "platform.db" // leads, events, the webhook's queue, sessions, the request log
-	kvFile       = "kv.db"       // large values in pieces
-	storageDir   = "storage"     // blobs by their content, and their index
-	uploadsDir   = "uploads"     // the same, of files that visitors sent with forms
-	indexFile    = "index.db"    // of either of the two
-	devLock      = "dev.lock"    // held by who runs
-	devFile      = "dev.json"    // who runs, and the run's token
-	historyFile  = "db_history"  // of pages db shell
-	toldDir      = "told"        // what commands tell a dev server: state_lock.go
+	siteFile     = statefolder.SiteFile
+	projectFile  = statefolder.ProjectFile
+	platformFile = statefolder.PlatformFile
+	kvFile       = statefolder.KVFile
+	storageDir   = statefolder.StorageFolder
+	uploadsDir   = statefolder.UploadsFolder
+	indexFile    = statefolder.IndexFile
+	devLock      = statefolder.DevLock
+	devFile      = statefolder.DevFile
+	historyFile  = statefolder.HistoryFile
+	toldDir      = statefolder.ToldFolder // what commands tell a dev server: state_lock.go
 )
 
 // state is a site's local state: .pages/state beside the manifest, or the
@@ -44,22 +43,25 @@ type state struct {
 	// bounds are those of what Workers and visitors keep, each database and bucket its own.
 	bounds databaseBounds
 	opened *openedFiles
+	// judged is a folder that was looked through, and marked one that pages has written into before.
+	judged, marked bool
 }
 
-// statePath is the state folder of the site in dir.
-func (c *cli) statePath(dir string) string {
-	if c.stateDir != "" {
-		return c.path(c.stateDir)
+// openState makes the state folder of the site in dir if it is missing.
+func (c *cli) openState(dir string) (*state, error) {
+	s, err := c.stateOf(dir)
+	if err != nil {
+		return nil, err
 	}
-	return filepath.Join(dir, ".pages", "state")
+	return openStateIn(s.dir)
 }
 
-// openState makes the state folder if it is missing.
-func (c *cli) openState(dir string) (*state, error) { return openStateIn(c.statePath(dir)) }
-
-// openStateIn opens the state folder itself.
+// openStateIn opens a state folder.
 func openStateIn(folder string) (*state, error) {
 	s := &state{dir: folder, opened: &openedFiles{}}
+	if err := s.begin(); err != nil {
+		return nil, err
+	}
 	for _, name := range []string{storageDir, toldDir} {
 		if err := os.MkdirAll(filepath.Join(s.dir, name), 0o700); err != nil {
 			return nil, s.unusable(err)
@@ -68,36 +70,29 @@ func openStateIn(folder string) (*state, error) {
 	if err := s.use(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.ignore(), writable(s.dir)); err != nil {
+	if err := writable(s.dir); err != nil {
 		return nil, errors.Join(s.unusable(err), s.Close())
 	}
 	return s, nil
 }
 
-// unlinked refuses a folder in which a name is a link: it may have come with the site, and what belongs here would be
-// written to whatever file it leads to.
-func (s *state) unlinked() error {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
+// begin makes the folder if it is missing, out of version control: sessions and leads are nobody else's business. One
+// that is somebody's own is refused before anything is written.
+func (s *state) begin() error {
+	if err := s.judge(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return s.unusable(err)
 	}
-	for _, e := range entries {
-		if e.Type()&fs.ModeSymlink != 0 {
-			return resourceError("state-linked", fmt.Sprintf("%q is a link, which what belongs into the state folder would be written through", filepath.Join(s.dir, e.Name())),
-				"remove it, or give another folder with --state-dir", nil)
-		}
-	}
-	return nil
-}
-
-// ignore keeps the state out of version control: sessions and leads are nobody
-// else's business.
-func (s *state) ignore() error {
-	name := filepath.Join(s.dir, ".gitignore")
+	name := filepath.Join(s.dir, statefolder.IgnoreFile)
 	if isFile(name) {
 		return nil
 	}
-	return os.WriteFile(name, []byte("*\n"), 0o600)
+	if err := os.WriteFile(name, []byte(statefolder.IgnoreText), 0o600); err != nil {
+		return s.unusable(err)
+	}
+	return nil
 }
 
 func (s *state) unusable(err error) error {
@@ -154,7 +149,11 @@ func (s *state) has(name string) (bool, error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err == nil, nil
 	}
-	return false, resourceError("state-unreadable", fmt.Sprintf("the state folder %s cannot be read", quotedPath(s.dir)),
+	return false, s.unreadable(err)
+}
+
+func (s *state) unreadable(err error) error {
+	return resourceError("state-unreadable", fmt.Sprintf("the state folder %s cannot be read", quotedPath(s.dir)),
 		"make it a folder that you may read, or give another with --state-dir", err)
 }
 

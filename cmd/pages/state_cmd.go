@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,15 +28,12 @@ func (c *cli) withSnapshots(ctx context.Context, fn func(*state, *snapshot.Store
 	if err != nil {
 		return err
 	}
-	s := &state{dir: c.statePath(dir)}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return s.unusable(err)
-	}
-	if err := s.unlinked(); err != nil {
+	s, err := c.stateOf(dir)
+	if err != nil {
 		return err
 	}
-	if err := s.ignore(); err != nil {
-		return s.unusable(err)
+	if err := s.begin(); err != nil {
+		return err
 	}
 	unlock, err := s.lockSnapshots(ctx)
 	if err != nil {
@@ -45,7 +41,7 @@ func (c *cli) withSnapshots(ctx context.Context, fn func(*state, *snapshot.Store
 	}
 	defer unlock()
 	defer func() { err = errors.Join(err, s.Close()) }()
-	store, err := snapshot.Open(s.dir, snapshot.Options{Keep: keptFiles(), Omit: []string{storageDir + "/incoming", uploadsDir + "/incoming"}, Now: c.now, Tool: "pages " + version})
+	store, err := snapshot.Open(s.dir, snapshot.Options{Now: c.now, Tool: "pages " + version})
 	if err != nil {
 		return s.unusable(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -38,18 +39,29 @@ func (r running) Port() string {
 func (s *state) lockDev() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(s.dir, devLock))
 	ok, err := lock.TryLock()
+	for range devLockTries { // who looks whether somebody runs holds it for a moment
+		if ok || err != nil {
+			break
+		}
+		time.Sleep(lockPoll)
+		ok, err = lock.TryLock()
+	}
 	if err != nil {
 		return nil, s.unusable(err)
 	}
 	if !ok {
 		return nil, resourceError("already-running", s.whoRuns(), "use that one, stop it, or give this one its own --state-dir", nil)
 	}
+	_ = os.Remove(filepath.Join(s.dir, devFile)) // of one that was killed: nobody is asked there
 	return func() {
 		// The lock ends with the process in any case.
 		_ = os.Remove(filepath.Join(s.dir, devFile))
 		_ = lock.Unlock()
 	}, nil
 }
+
+// devLockTries is how often a lock that is held is tried again.
+const devLockTries = 3
 
 func (s *state) whoRuns() string {
 	r, ok := s.announced()
@@ -72,13 +84,31 @@ func (s *state) announce(address, token string) error {
 	return nil
 }
 
-// announced is what the dev server that runs, or one that was killed, said of itself.
+// announced is what the dev server that runs, or one that was killed, said of itself. The file may have come with the
+// site: one that names another place than a server of this machine says nothing.
 func (s *state) announced() (r running, ok bool) {
-	text, err := os.ReadFile(filepath.Join(s.dir, devFile))
-	if err != nil || json.Unmarshal(text, &r) != nil {
+	text, err := readRegular(filepath.Join(s.dir, devFile))
+	if err != nil || json.Unmarshal(text, &r) != nil || !isOwnServer(r.URL) {
 		return running{}, false
 	}
 	return r, true
+}
+
+// isOwnServer reports whether an address is that of a server of this machine, and nothing more: a host that is a
+// loopback address, by number, and a port.
+func isOwnServer(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip, port := net.ParseIP(u.Hostname()), u.Port()
+	return ip != nil && ip.IsLoopback() && port != "" && address == "http://"+net.JoinHostPort(u.Hostname(), port)
+}
+
+// runs is the dev server that runs on the state, which holds its lock.
+func (s *state) runs() (r running, ok bool) {
+	r, ok = s.announced()
+	return r, ok && lockHeld(filepath.Join(s.dir, devLock))
 }
 
 // guardPoll is how often it is looked whether the state is still there.
@@ -153,7 +183,7 @@ const flushPatience = 2 * time.Second
 // flushLog asks the dev server of the state, if one runs, to write what it has answered so far: it does so a moment
 // later by itself. Without an answer there is what there is.
 func (s *state) flushLog(ctx context.Context) {
-	r, ok := s.announced()
+	r, ok := s.runs()
 	if !ok {
 		return
 	}
@@ -165,7 +195,13 @@ func (s *state) flushLog(ctx context.Context) {
 	}
 	ask.Header.Set("Authorization", "Bearer "+r.Token)
 	ask.Header.Set("Content-Type", "application/json")
-	if answer, err := http.DefaultClient.Do(ask); err == nil {
+	if answer, err := direct.Do(ask); err == nil {
 		_ = answer.Body.Close() // nothing in it is read
 	}
+}
+
+// direct asks who is named and nobody else: no proxy, and nobody that an answer names.
+var direct = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }

@@ -30,7 +30,7 @@ func (c *cli) newStateLoad() *cobra.Command {
 				var agree func() error
 				if why := c.nobody(); !yes && (why == "" || why == unseen) { // scripts load what they saved
 					agree = func() error {
-						return c.confirm(cmd.Context(), fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.shown(s.dir), args[0]))
+						return c.confirm(cmd.Context(), fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.shownReal(s.dir), args[0]))
 					}
 				}
 				info, err := store.Load(cmd.Context(), args[0], agree)

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/pages-toolchain/pages/migrate/snapshot"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // This file keeps those who use the state apart from those who replace it. Every
@@ -20,9 +21,9 @@ import (
 // is finished, or forgotten, by whoever comes next, before a database is opened.
 
 const (
-	stateLock     = "state.lock"
-	snapshotsLock = "snapshots.lock"
-	migrateLock   = "migrate.lock"
+	stateLock     = statefolder.StateLock
+	snapshotsLock = statefolder.SnapshotsLock
+	migrateLock   = statefolder.MigrateLock
 
 	lockPoll     = 20 * time.Millisecond
 	lockPatience = 5 * time.Second
@@ -33,7 +34,7 @@ func (s *state) use() error {
 	if s.held != nil {
 		return nil
 	}
-	if err := s.unlinked(); err != nil {
+	if err := s.judge(); err != nil {
 		return err
 	}
 	for {
@@ -61,6 +62,9 @@ func (s *state) useToRead() error {
 	if s.held != nil {
 		return nil
 	}
+	if err := s.judge(); err != nil {
+		return err
+	}
 	if !isFile(filepath.Join(s.dir, stateLock)) {
 		if snapshot.Unsettled(os.DirFS(s.dir)) {
 			return s.use()
@@ -76,6 +80,9 @@ func (s *state) useToRead() error {
 
 // useAlone holds the state so that it can be replaced: nobody else has it open.
 func (s *state) useAlone() (unlock func(), err error) {
+	if err := s.replaceable(); err != nil {
+		return nil, err
+	}
 	undev, err := s.lockDev()
 	if err != nil {
 		return nil, err
@@ -141,7 +148,7 @@ func (s *state) wait(try func() (bool, error)) error {
 }
 
 func (s *state) settle() (err error) {
-	store, err := snapshot.Open(s.dir, snapshot.Options{Keep: keptFiles()})
+	store, err := snapshot.Open(s.dir, snapshot.Options{})
 	if err != nil {
 		return s.unusable(err)
 	}
@@ -151,9 +158,6 @@ func (s *state) settle() (err error) {
 	}
 	return nil
 }
-
-// keptFiles are the files of the state folder that are no state.
-func keptFiles() []string { return []string{devFile, historyFile, undoFolder, toldDir} }
 
 func (s *state) release() error {
 	if s.held == nil {
@@ -170,7 +174,7 @@ func lockHeld(path string) bool {
 		return false
 	}
 	lock := flock.New(path)
-	got, err := lock.TryLock()
+	got, err := lock.TryRLock() // others may look at the same time
 	if !got || err != nil {
 		return true
 	}

@@ -29,7 +29,7 @@ func (c *cli) newStateReset() *cobra.Command {
 				}
 				defer unlock()
 				if !yes {
-					if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all local data in %s?", c.shown(s.dir))); err != nil {
+					if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all local data in %s?", c.shownReal(s.dir))); err != nil {
 						return err
 					}
 				}

@@ -68,7 +68,10 @@ func (s *stores) addProject(ctx context.Context, m *manifest.Manifest, set *bind
 	if s.project == nil {
 		shared := *s.run.state
 		if s.run.flags.projectState != "" {
-			shared.dir = s.run.path(s.run.flags.projectState)
+			shared.dir, shared.judged = s.run.path(s.run.flags.projectState), false
+			if err := shared.judge(); err != nil {
+				return err
+			}
 			if err := os.MkdirAll(shared.dir, 0o700); err != nil {
 				return shared.unusable(err)
 			}

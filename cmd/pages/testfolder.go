@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/pages-toolchain/pages/migrate/snapshot"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // This file keeps the folder of a run of `pages test`, and sweeps those of runs that
@@ -57,10 +58,34 @@ func sweepTestFolders(temp string, now time.Time) {
 	}
 	for _, e := range entries {
 		path := filepath.Join(temp, e.Name())
-		if strings.HasPrefix(e.Name(), testFolderPrefix) && e.IsDir() && !testFolderHeld(path, now) {
+		if testFolderName.MatchString(e.Name()) && e.IsDir() && !testFolderHeld(path, now) && isTestFolder(path) {
 			_ = os.RemoveAll(path)
 		}
 	}
+}
+
+var (
+	// testFolderName is what the system makes of the prefix: somebody's pages-state-backup is not ours.
+	testFolderName = regexp.MustCompile("^" + testFolderPrefix + "[0-9]+$")
+	testLifeName   = regexp.MustCompile("^[0-9]+$")
+)
+
+// isTestFolder reports whether all that a folder holds is what a run makes in it: the lock, and states.
+func isTestFolder(path string) bool {
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if e.Name() == testFolderLock {
+			continue
+		}
+		if !e.IsDir() || e.Name() != pristine && !testLifeName.MatchString(e.Name()) {
+			return false
+		}
+		found, err := statefolder.Look(filepath.Join(path, e.Name()))
+		if err != nil || len(found.Foreign)+len(found.Links) > 0 {
+			return false
+		}
+	}
+	return err == nil
 }
 
 // testFolderHeld reports whether a run lives in a folder, as far as can be told.
@@ -90,7 +115,7 @@ func sweepTestSnapshots(store *snapshot.Store) {
 		return // whoever needs the list will tell
 	}
 	for _, info := range list {
-		if !strings.HasPrefix(info.Name, testFolderPrefix) {
+		if !testFolderName.MatchString(info.Name) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(os.TempDir(), info.Name)); errors.Is(err, fs.ErrNotExist) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -37,12 +38,21 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 		return path
 	}
 	const old = 2 * testFolderAge
-	leave("pages-state-killed", true, old) // its lock ended with its process
-	leave("pages-state-unlocked", false, old)
-	leave("pages-state-new", false, 0)
-	leave("pages-state-about-to-be-held", true, 0)
+	leave("pages-state-1", true, old) // its lock ended with its process
+	leave("pages-state-2", false, old)
+	leave("pages-state-3", false, 0)
+	leave("pages-state-4", true, 0)
 	leave("pages-stat", true, old)
-	held := flock.New(filepath.Join(leave("pages-state-held", true, old), testFolderLock))
+	leave("pages-state-backup", true, old)
+	for _, own := range []string{"thesis.docx", "pristine/thesis.docx", "1/storage/thesis.docx"} { // somebody's own, in each place
+		path := leave("pages-state-"+strconv.Itoa(90+len(own)), true, old)
+		put(t, filepath.Join(path, filepath.FromSlash(own)), "mine")
+		changed := time.Now().Add(-old)
+		if err := os.Chtimes(path, changed, changed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := flock.New(filepath.Join(leave("pages-state-5", true, old), testFolderLock))
 	if ok, err := held.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -62,7 +72,7 @@ func TestKilledTestsAreSweptUp(t *testing.T) {
 		}
 		return names
 	}
-	want := []string{"pages-stat", "pages-state-about-to-be-held", "pages-state-held", "pages-state-new", filepath.Base(f.path)}
+	want := []string{"pages-stat", "pages-state-backup", "pages-state-101", "pages-state-110", "pages-state-111", "pages-state-4", "pages-state-5", "pages-state-3", filepath.Base(f.path)}
 	slices.Sort(want)
 	if got := left(); !slices.Equal(got, want) {
 		t.Errorf("left are %q, want %q", got, want)
@@ -89,7 +99,7 @@ func TestKilledTestsLeaveNoSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	for _, name := range []string{"pages-state-1", "pages-state-2", "mine"} {
+	for _, name := range []string{"pages-state-1", "pages-state-2", "pages-state-backup", "mine"} {
 		if _, err := store.Save(t.Context(), name, false); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +114,7 @@ func TestKilledTestsLeaveNoSnapshots(t *testing.T) {
 		names = append(names, info.Name)
 	}
 	slices.Sort(names)
-	if err != nil || !slices.Equal(names, []string{"mine", "pages-state-2"}) {
+	if err != nil || !slices.Equal(names, []string{"mine", "pages-state-2", "pages-state-backup"}) {
 		t.Errorf("left are %q, %v", names, err)
 	}
 }

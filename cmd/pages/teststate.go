@@ -72,7 +72,7 @@ func loadCopy(ctx context.Context, from, to string) (err error) {
 	if err := os.CopyFS(filepath.Join(to, snapshot.Folder, name), os.DirFS(from)); err != nil {
 		return err
 	}
-	store, err := snapshot.Open(to, snapshot.Options{Keep: keptFiles()})
+	store, err := snapshot.Open(to, snapshot.Options{})
 	if err != nil {
 		return err
 	}

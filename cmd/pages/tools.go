@@ -71,9 +71,12 @@ func (r *remote) tools(ctx context.Context) ([]client.ToolInfo, error) {
 	if err := r.readLink(); err != nil {
 		return nil, err
 	}
-	base, _, err := r.address(r.credentials())
+	base, named, err := r.address(r.credentials())
 	if err != nil {
 		return nil, err
+	}
+	if !named {
+		return nil, r.notNamed("the tools are asked for", base)
 	}
 	if err := r.dial(base, ""); err != nil {
 		return nil, err

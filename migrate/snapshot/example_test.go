@@ -17,7 +17,7 @@ func Example() {
 	}
 	// Output:
 	// clean 6 2026-05-06 07:08:09 +0000 UTC
-	// note.txt file 6
+	// site.db file 6
 	// before
 	// snapshot_missing there is no snapshot "cleen"
 	// fix: pages state list shows those there are
@@ -30,7 +30,7 @@ func saveAndLoad(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	note := filepath.Join(dir, "note.txt")
+	note := filepath.Join(dir, "site.db") // of a database only the bytes count here
 	if err := os.WriteFile(note, []byte("before"), 0o600); err != nil {
 		return err
 	}

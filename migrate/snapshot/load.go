@@ -9,6 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // commit is the decision to replace the state by what lies in the folder of new files.
@@ -34,15 +36,16 @@ func (s *Store) Load(ctx context.Context, name string, agree func() error) (Info
 	if err := s.Settle(); err != nil {
 		return Info{}, err
 	}
-	there, err := s.state()
+	there, err := s.goes()
 	if err == nil && len(there) > 0 && agree != nil {
 		err = agree()
 	}
 	if err != nil {
 		return Info{}, err
 	}
+	info.Files = slices.DeleteFunc(slices.Clone(info.Files), func(f File) bool { return !isState(f.Path) })
 	if err := s.stage(ctx, info); err != nil {
-		return Info{}, errors.Join(err, s.root.RemoveAll(loadFolder))
+		return Info{}, errors.Join(err, s.endLoad())
 	}
 	var names []string
 	for _, f := range info.Files {
@@ -59,7 +62,7 @@ func (s *Store) Reset() ([]string, error) {
 	if err := s.Settle(); err != nil {
 		return nil, err
 	}
-	gone, err := s.state()
+	gone, err := s.goes()
 	if err != nil || len(gone) == 0 {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func (s *Store) Settle() error {
 	text, err := s.root.ReadFile(loadCommit)
 	if errors.Is(err, fs.ErrNotExist) {
 		s.at("forget the load")
-		return s.root.RemoveAll(loadFolder)
+		return s.endLoad()
 	}
 	if err != nil {
 		return err
@@ -117,6 +120,9 @@ func (s *Store) checkComplete(ctx context.Context, info Info) error {
 			return ctx.Err()
 		}
 		rel := strings.TrimPrefix(name, below+"/")
+		if !listed[rel] && statefolder.Of(name, false) == statefolder.Litter {
+			return nil
+		}
 		if !listed[rel] || !d.Type().IsRegular() {
 			return damaged(info.Name, fmt.Sprintf("the file %q does not belong to it", rel))
 		}
@@ -172,7 +178,7 @@ func (s *Store) replace(names []string) error {
 	}
 	c := commit{format, append([]string{}, names...)}
 	if err := errors.Join(s.sync("."), s.writeJSON(loadCommit, c)); err != nil {
-		return errors.Join(err, s.root.RemoveAll(loadFolder))
+		return errors.Join(err, s.endLoad())
 	}
 	return s.carryOut(c)
 }
@@ -193,7 +199,7 @@ func (s *Store) carryOut(c commit) error {
 			continue
 		}
 		s.at("remove " + name)
-		if err := s.root.RemoveAll(name); err != nil {
+		if err := s.clear(name, waits(name)); err != nil {
 			return err
 		}
 	}
@@ -215,7 +221,70 @@ func (s *Store) carryOut(c commit) error {
 		return err
 	}
 	s.at("remove the folder")
-	return s.root.RemoveAll(loadFolder)
+	return s.endLoad()
+}
+
+// clear removes what is the state's at a name of the top level. What is not stays: where a new folder waits for the
+// name, it is moved there first, and comes back with it.
+func (s *Store) clear(name string, waits bool) error {
+	left, err := statefolder.Remove(s.root, name)
+	if err != nil || len(left) == 0 || !waits {
+		return err
+	}
+	for _, at := range left {
+		to := path.Join(loadNew, at)
+		s.at("keep " + at)
+		if err := errors.Join(s.root.MkdirAll(path.Dir(to), 0o700), s.root.Rename(at, to)); err != nil {
+			return err
+		}
+	}
+	_, err = statefolder.Remove(s.root, name)
+	return err
+}
+
+// endLoad removes the folder of a load that is over. What is not the state's in it moves up.
+func (s *Store) endLoad() error {
+	left, err := statefolder.Remove(s.root, loadFolder)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	for _, at := range left {
+		to := path.Base(at)
+		if _, err := s.root.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+			return &Error{Code: CodeUnusable, Msg: fmt.Sprintf("%q in the state folder is in the way", at), Fix: "move it out of the state folder, and run this again", cause: err}
+		}
+		if err := s.root.Rename(at, to); err != nil {
+			return err
+		}
+	}
+	_, err = statefolder.Remove(s.root, loadFolder)
+	return err
+}
+
+// goes gives the names of the top level that a reset removes something of. A folder in which nothing is left but what
+// is not the state's is none.
+func (s *Store) goes() ([]string, error) {
+	names, err := s.state()
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		ours, others := 0, 0
+		err = errors.Join(err, fs.WalkDir(s.root.FS(), name, func(at string, d fs.DirEntry, err error) error {
+			switch class := statefolder.Of(at, d != nil && d.IsDir()); {
+			case err != nil:
+				return err
+			case class == statefolder.Foreign, class == statefolder.Litter:
+				others++
+			case !d.IsDir():
+				ours++
+				return fs.SkipAll
+			}
+			return nil
+		}))
+		return ours == 0 && others > 0
+	})
+	return names, err
 }
 
 // state gives the names of the top level that are state.
@@ -226,7 +295,8 @@ func (s *Store) state() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if !s.kept(e.Name()) {
+		class := statefolder.Of(e.Name(), e.IsDir())
+		if (e.IsDir() || e.Type().IsRegular()) && (class == statefolder.State || class == statefolder.Unfinished) {
 			names = append(names, e.Name())
 		}
 	}

@@ -19,17 +19,26 @@ func (s *Store) Save(ctx context.Context, name string, replace bool) (info Info,
 	if err := s.tidySnapshots(); err != nil {
 		return Info{}, err
 	}
-	if _, err := s.root.Lstat(path.Join(Folder, name)); err == nil && !replace {
-		return Info{}, &Error{Code: CodeExists, Msg: fmt.Sprintf("there is a snapshot %q already", name), Fix: "choose another name, or replace it with --force"}
-	}
 	saving := path.Join(Folder, savePrefix+name)
+	for _, folder := range []string{path.Join(Folder, name), saving} {
+		_, err := s.root.Lstat(folder)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err == nil && folder != saving && !replace:
+			return Info{}, &Error{Code: CodeExists, Msg: fmt.Sprintf("there is a snapshot %q already", name), Fix: "choose another name, or replace it with --force"}
+		}
+		if err = errors.Join(err, s.checkOwn(name, folder)); err != nil {
+			return Info{}, err
+		}
+	}
 	made, err := s.newFolders(saving)
 	if err != nil {
 		return Info{}, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.root.RemoveAll(saving))
+			err = errors.Join(err, s.drop(saving))
 		}
 	}()
 	info = Info{Name: name, CreatedAt: s.o.Now().UTC(), Tool: s.o.Tool, Files: []File{}}
@@ -147,8 +156,10 @@ func (s *Store) publish(saving, name string) error {
 	if err := errors.Join(s.root.Rename(saving, to), s.sync(Folder), s.sync(".")); err != nil {
 		return err
 	}
-	s.at("remove the old snapshot")
-	return s.root.RemoveAll(old)
+	if _, err := s.root.Lstat(old); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return s.drop(old)
 }
 
 // tidySnapshots removes what a save that was killed left behind, and gives a snapshot its name back that was
@@ -170,7 +181,7 @@ func (s *Store) tidySnapshots() error {
 		} else if !strings.HasPrefix(e.Name(), savePrefix) {
 			continue
 		}
-		if err := s.root.RemoveAll(at); err != nil {
+		if err := s.drop(at); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // found is one file of a state.
@@ -31,15 +33,14 @@ func (s *Store) scan(ctx context.Context) ([]found, error) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
+		if name == "." {
+			return nil
+		}
+		class := statefolder.Of(name, d.IsDir())
 		switch {
-		case name == ".":
-			return nil
-		case !strings.Contains(name, "/") && s.kept(name), d.IsDir() && slices.Contains(s.o.Omit, name):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir():
+		case d.IsDir() && class != statefolder.State:
+			return fs.SkipDir
+		case d.IsDir(), class != statefolder.State:
 			return nil
 		case !d.Type().IsRegular():
 			return &Error{

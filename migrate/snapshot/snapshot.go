@@ -1,8 +1,8 @@
 // Package snapshot saves a site's local state under a name, puts a saved one back, and empties it.
 //
-// In goes the path of a state folder: SQLite databases, files named by the SHA-256 of their bytes, and whatever
-// else lies in it, all of which are found by looking and not by a list. A snapshot is a folder of its own below
-// it, with the databases as SQLite's backup makes them, at one moment of all of them, hard links to the files
+// In goes the path of a state folder: SQLite databases and files named by the SHA-256 of their bytes, those that
+// statefolder lists. Nothing else is saved, replaced or removed, wherever it lies. A snapshot is a folder of its own
+// below it, with the databases as SQLite's backup makes them, at one moment of all of them, hard links to the files
 // that never change, and a list of every file with its size and checksum.
 //
 // Both ways are atomic. A snapshot has its name only once it is whole and on disk. What is loaded is first
@@ -22,20 +22,22 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // Names in the state folder.
 const (
 	// Folder holds the snapshots, each under its name.
-	Folder = "snapshots"
+	Folder = statefolder.SnapshotsFolder
 
-	loadFolder  = ".load" // what is about to become the state
+	loadFolder  = statefolder.LoadFolder // what is about to become the state
 	loadNew     = loadFolder + "/new"
 	loadCommit  = loadFolder + "/commit.json"
 	savePrefix  = ".saving-"
+	dropPrefix  = savePrefix + "removed-"
 	replaced    = ".replaced-"
 	listFile    = "snapshot.json"
 	filesFolder = "files"
@@ -43,13 +45,8 @@ const (
 	format = 1
 )
 
-// Options say what of a state folder is no state.
+// Options are what a snapshot says of itself.
 type Options struct {
-	// Keep are names of its top level that are neither saved nor replaced, beside those that begin with a dot or
-	// end in ".lock". Default none.
-	Keep []string
-	// Omit are slash-separated folders whose files are not saved: work under way. Default none.
-	Omit []string
 	// Now is the clock of Info.CreatedAt. Default time.Now.
 	Now func() time.Time
 	// Tool says in a snapshot what made it, such as "pages 1.2". Default "pages".
@@ -110,6 +107,9 @@ type Info struct {
 	Tool      string
 	// Files are sorted by path.
 	Files []File
+	// Left are paths of files that it holds and no state does, as earlier versions saved whatever lay in the folder.
+	// A load leaves them where they are.
+	Left []string
 	// Damage says why the snapshot cannot be read; "" for a good one. Only List sets it, which does not look at
 	// the files themselves.
 	Damage string
@@ -178,7 +178,7 @@ func (s *Store) List() ([]Info, error) {
 	return list, nil
 }
 
-// Remove removes a snapshot.
+// Remove removes a snapshot. One whose folder holds files that it does not list is refused.
 func (s *Store) Remove(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -187,14 +187,102 @@ func (s *Store) Remove(name string) error {
 	if _, err := s.root.Lstat(from); err != nil {
 		return missing(name, err)
 	}
-	// Under another name first: a crash leaves no half of it to be loaded.
-	gone := path.Join(Folder, savePrefix+"removed-"+name)
-	s.at("rename the removed snapshot")
-	if err := errors.Join(s.root.RemoveAll(gone), s.root.Rename(from, gone), s.sync(Folder)); err != nil {
+	if err := s.checkOwn(name, from); err != nil {
 		return err
 	}
-	s.at("remove it")
-	return s.root.RemoveAll(gone)
+	return s.drop(from)
+}
+
+// checkOwn refuses the folder of a snapshot that holds somebody's own files.
+func (s *Store) checkOwn(name, folder string) error {
+	listed, err := s.listed(folder)
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(s.root.FS(), folder, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		class := statefolder.Of(at, d.IsDir())
+		rel := strings.TrimPrefix(at, path.Join(folder, filesFolder)+"/")
+		regular := d.Type().IsRegular()
+		switch {
+		case class == statefolder.Litter && d.IsDir():
+			return fs.SkipDir
+		case class == statefolder.Litter, class != statefolder.Foreign && (d.IsDir() || regular), regular && listed[rel]:
+			return nil
+		case d.IsDir() && hasBelow(listed, rel):
+			return nil
+		}
+		return &Error{
+			Code: CodeForeign, Msg: fmt.Sprintf("the folder of the snapshot %q holds %q, which does not belong to it", name, at),
+			Fix: "move it out of the state folder, and run this again",
+		}
+	})
+}
+
+func hasBelow(listed map[string]bool, folder string) bool {
+	for name := range listed {
+		if strings.HasPrefix(name, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// listed are the files of a snapshot's folder that its list names; none when the list is not there, or is none.
+func (s *Store) listed(folder string) (map[string]bool, error) {
+	text, err := s.root.ReadFile(path.Join(folder, listFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var doc document
+	_ = json.Unmarshal(text, &doc) // one that was cut short lists nothing
+	names := map[string]bool{}
+	for _, f := range doc.Files {
+		if fs.ValidPath(f.Path) && f.Path != "." {
+			names[f.Path] = true
+		}
+	}
+	return names, nil
+}
+
+// drop removes the folder of a snapshot, or what there is of one. Under another name first: a crash leaves no half of
+// it to be loaded. What neither the list of the state's files nor its own names stays there.
+func (s *Store) drop(folder string) error {
+	gone := folder
+	if !strings.HasPrefix(path.Base(folder), savePrefix) {
+		for n := 1; ; n++ {
+			gone = path.Join(Folder, fmt.Sprintf("%s%d", dropPrefix, n))
+			if _, err := s.root.Lstat(gone); errors.Is(err, fs.ErrNotExist) {
+				break
+			} else if err != nil {
+				return err
+			}
+		}
+		s.at("rename " + folder)
+		if err := errors.Join(s.root.Rename(folder, gone), s.sync(Folder)); err != nil {
+			return err
+		}
+	}
+	s.at("remove " + gone)
+	listed, err := s.listed(gone)
+	if err != nil {
+		return err
+	}
+	for name := range listed { // of an earlier version some are in no list of the state's files
+		at := path.Join(gone, filesFolder, name)
+		if info, err := s.root.Lstat(at); err != nil || !info.Mode().IsRegular() || statefolder.Of(at, false) != statefolder.Foreign {
+			continue
+		}
+		if err := s.root.Remove(at); err != nil {
+			return err
+		}
+		for up := path.Dir(at); up != gone && s.root.Remove(up) == nil; up = path.Dir(up) { //nolint:revive // it ends at the first folder that holds something
+		}
+	}
+	_, err = statefolder.Remove(s.root, gone)
+	return err
 }
 
 // read reads a snapshot's list of files, and checks that it says what a load may do.
@@ -228,14 +316,23 @@ func (s *Store) read(name string) (Info, error) {
 	if err := s.checkFiles(name, doc.Files); err != nil {
 		return Info{}, err
 	}
-	return Info{Name: name, CreatedAt: doc.CreatedAt, Tool: doc.Tool, Files: doc.Files}, nil
+	info := Info{Name: name, CreatedAt: doc.CreatedAt, Tool: doc.Tool, Files: doc.Files}
+	for _, f := range doc.Files {
+		if !isState(f.Path) {
+			info.Left = append(info.Left, f.Path)
+		}
+	}
+	return info, nil
 }
+
+// isState reports whether a file is one of those that a snapshot brings back.
+func isState(name string) bool { return statefolder.Of(name, false) == statefolder.State }
 
 func (s *Store) checkFiles(name string, files []File) error {
 	seen := map[string]bool{}
 	for _, f := range files {
 		top, _, _ := strings.Cut(f.Path, "/")
-		if !fs.ValidPath(f.Path) || f.Path == "." || strings.ContainsAny(f.Path, `\:`) || s.kept(top) {
+		if !fs.ValidPath(f.Path) || f.Path == "." || strings.ContainsAny(f.Path, `\:`) || kept(top) {
 			return foreign(name, fmt.Sprintf("it names the file %q, which no state has", f.Path))
 		}
 		if seen[f.Path] {
@@ -249,9 +346,9 @@ func (s *Store) checkFiles(name string, files []File) error {
 	return nil
 }
 
-// kept reports whether a name of the top level is no state.
-func (s *Store) kept(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".lock") || name == Folder || slices.Contains(s.o.Keep, name)
+// kept reports whether a name of the top level is there and is no state.
+func kept(name string) bool {
+	return statefolder.Of(name, false) == statefolder.Kept || statefolder.Of(name, true) == statefolder.Kept
 }
 
 func (s *Store) at(what string) {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
@@ -29,7 +30,7 @@ func newSite(t *testing.T) *site { return &site{t, t.TempDir()} }
 
 func (s *site) store() *Store {
 	s.Helper()
-	store, err := Open(s.dir, Options{Keep: []string{"dev.json"}, Omit: []string{"storage/incoming"}, Now: func() time.Time { return time.Unix(1e9, 0) }})
+	store, err := Open(s.dir, Options{Now: func() time.Time { return time.Unix(1e9, 0) }})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -66,6 +67,8 @@ func blob(text string) string {
 	return "storage/blobs/" + hex.EncodeToString(sum[:])
 }
 
+func upload(mark string) string { return "uploads" + strings.TrimPrefix(blob(mark), "storage") }
+
 // fill makes a state that tells which one it is in every part of it.
 func (s *site) fill(mark string) {
 	s.Helper()
@@ -77,9 +80,31 @@ func (s *site) fill(mark string) {
 	}
 	s.exec("storage/index.db", fmt.Sprintf("DROP TABLE IF EXISTS t; CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('%s')", mark))
 	s.put(blob(mark), mark)
-	s.put("logs/requests.log", mark)
-	s.put("storage/incoming/half", "work under way")
-	s.put("only-"+mark+".txt", mark)
+	s.put("project.db", mark) // no database yet
+	s.put("storage/incoming/"+rand.Text(), "work under way")
+	s.put(upload(mark), mark)
+	for _, name := range strangers {
+		s.put(name, "somebody's own")
+	}
+}
+
+// strangers are files that are not the state's: nothing here removes, replaces or saves them.
+var strangers = []string{
+	"notes.txt", "photos/a.jpg", ".DS_Store", "site.db.bak", "storage/.DS_Store", "storage/thesis.docx", "storage/blobs/._x", "storage/blobs/list.txt",
+	"storage/incoming/draft.txt", "uploads/blobs/deep/er.txt", "undo/thesis.docx",
+}
+
+// isStranger reports whether a file is one of them.
+func isStranger(name string) bool { return slices.Contains(strangers, name) }
+
+// own looks whether what is not the state's is as it was.
+func (s *site) own(what string) {
+	s.Helper()
+	for _, name := range strangers {
+		if text, err := os.ReadFile(filepath.Join(s.dir, name)); err != nil || string(text) != "somebody's own" {
+			s.Errorf("%s: %s: %q, %v", what, name, text, err)
+		}
+	}
 }
 
 // contents is all of a state: rows of databases and texts of files.
@@ -91,7 +116,7 @@ func (s *site) contents() map[string]string {
 			return err
 		}
 		top, _, _ := strings.Cut(name, "/")
-		if d.IsDir() || strings.HasPrefix(top, ".") || strings.HasSuffix(top, ".lock") || top == Folder || top == "dev.json" || strings.HasPrefix(name, "storage/incoming") ||
+		if d.IsDir() || strings.HasPrefix(top, ".") || strings.HasSuffix(top, ".lock") || top == Folder || top == "dev.json" || strings.HasPrefix(name, "storage/incoming") || isStranger(name) ||
 			strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") {
 			return nil
 		}
@@ -100,7 +125,7 @@ func (s *site) contents() map[string]string {
 			return err
 		}
 		all[name] = string(text)
-		if strings.HasSuffix(name, ".db") {
+		if strings.HasSuffix(name, ".db") && name != "project.db" {
 			all[name] = s.row(name)
 		}
 		return nil
@@ -142,9 +167,9 @@ func TestSaveLoad(t *testing.T) {
 	}
 	var kinds []string
 	for _, f := range info.Files {
-		kinds = append(kinds, string(f.Kind)+" "+strings.Replace(f.Path, blob("old"), "BLOB", 1))
+		kinds = append(kinds, string(f.Kind)+" "+strings.Replace(f.Path, filepath.Base(blob("old")), "BLOB", 1))
 	}
-	want := []string{"database kv.db", "file logs/requests.log", "file only-old.txt", "database site.db", "blob BLOB", "database storage/index.db"}
+	want := []string{"database kv.db", "file project.db", "database site.db", "blob storage/blobs/BLOB", "database storage/index.db", "blob uploads/blobs/BLOB"}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("saved %q, want %q", kinds, want)
 	}
@@ -163,6 +188,7 @@ func TestSaveLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.same("loaded again", old)
+	s.own("loaded again")
 }
 
 func TestReplaceRemoveReset(t *testing.T) {
@@ -180,10 +206,11 @@ func TestReplaceRemoveReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone, err := store.Reset()
-	if want := []string{"kv.db", "logs", "only-old.txt", "site.db", "storage"}; err != nil || !slices.Equal(gone, want) {
+	if want := []string{"kv.db", "project.db", "site.db", "storage", "uploads"}; err != nil || !slices.Equal(gone, want) {
 		t.Errorf("reset %q, %v; want %q", gone, err, want)
 	}
 	s.same("empty", map[string]string{})
+	s.own("empty")
 	// Where nothing would go, nobody is asked.
 	no := errors.New("no")
 	disagree := func() error { return no }
@@ -231,7 +258,7 @@ func TestDamaged(t *testing.T) {
 		do   func(s *site)
 		want string
 	}{
-		"a flipped byte":       {func(s *site) { s.put(files+"/only-old.txt", "olD") }, CodeDamaged},
+		"a flipped byte":       {func(s *site) { s.put(files+"/project.db", "olD") }, CodeDamaged},
 		"a shortened database": {func(s *site) { s.put(files+"/site.db", "SQLite format 3\x00") }, CodeDamaged},
 		"another blob": {func(s *site) {
 			_ = os.Remove(filepath.Join(s.dir, files, blob("old")))
@@ -240,8 +267,8 @@ func TestDamaged(t *testing.T) {
 		"a missing file":  {func(s *site) { _ = os.Remove(filepath.Join(s.dir, files, "kv.db")) }, CodeDamaged},
 		"a file too many": {func(s *site) { s.put(files+"/extra", "") }, CodeDamaged},
 		"a link in it": {func(s *site) {
-			_ = os.Remove(filepath.Join(s.dir, files, "only-old.txt"))
-			_ = os.Symlink(filepath.Join(s.dir, "only-old.txt"), filepath.Join(s.dir, files, "only-old.txt"))
+			_ = os.Remove(filepath.Join(s.dir, files, "project.db"))
+			_ = os.Symlink(filepath.Join(s.dir, "project.db"), filepath.Join(s.dir, files, "project.db"))
 		}, CodeDamaged},
 		"no list":        {func(s *site) { _ = os.Remove(filepath.Join(s.dir, Folder, "one", listFile)) }, CodeForeign},
 		"half a list":    {func(s *site) { s.put(Folder+"/one/"+listFile, `{"format": 1, "files": [`) }, CodeForeign},
@@ -280,9 +307,9 @@ func TestDamaged(t *testing.T) {
 // TestSaveRefuses what it could not put back.
 func TestSaveRefuses(t *testing.T) {
 	for name, do := range map[string]func(s *site){
-		"a link":             func(s *site) { _ = os.Symlink("/etc/hosts", filepath.Join(s.dir, "hosts")) },
+		"a link":             func(s *site) { _ = os.Symlink("/etc/hosts", filepath.Join(s.dir, "cache.db")) },
 		"a damaged blob":     func(s *site) { s.put(blob("old"), "odd") },
-		"a damaged database": func(s *site) { s.put("bad.db", "SQLite format 3\x00"+strings.Repeat("x", 4096)) },
+		"a damaged database": func(s *site) { s.put("platform.db", "SQLite format 3\x00"+strings.Repeat("x", 4096)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -295,6 +322,94 @@ func TestSaveRefuses(t *testing.T) {
 				t.Errorf("it left %v", entries)
 			}
 		})
+	}
+}
+
+// TestSnapshotOfAnEarlierVersion: those saved whatever lay in the folder. What no state has stays in the snapshot when
+// it is loaded, and goes with it when it is removed; what somebody put beside it does not.
+func TestSnapshotOfAnEarlierVersion(t *testing.T) {
+	s := newSite(t)
+	s.fill("old")
+	store := s.store()
+	if _, err := store.Save(t.Context(), "one", false); err != nil {
+		t.Fatal(err)
+	}
+	s.put(Folder+"/one/files/photos/deep/a.jpg", "jpg")
+	text, err := os.ReadFile(filepath.Join(s.dir, Folder, "one", listFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("jpg"))
+	s.put(Folder+"/one/"+listFile, strings.Replace(string(text), `"files": [`, `"files": [{"path": "photos/deep/a.jpg", "kind": "file", "size": 3, "sha256": "`+hex.EncodeToString(sum[:])+`"},`, 1))
+	info, err := store.Load(t.Context(), "one", nil)
+	if err != nil || !slices.Equal(info.Left, []string{"photos/deep/a.jpg"}) {
+		t.Errorf("loaded %v, left %q", err, info.Left)
+	}
+	if _, err := os.Lstat(filepath.Join(s.dir, "photos", "deep")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it came into the state: %v", err)
+	}
+	thesis := filepath.Join(s.dir, Folder, "one", filesFolder, "photos", "thesis.docx")
+	s.put(Folder+"/one/files/photos/thesis.docx", "mine")
+	if err := store.Remove("one"); code(err) != CodeForeign {
+		t.Errorf("removed with a file of somebody's: %v", err)
+	}
+	if _, err := store.Save(t.Context(), "one", true); code(err) != CodeForeign {
+		t.Errorf("replaced with a file of somebody's: %v", err)
+	}
+	if text, err := os.ReadFile(thesis); err != nil || string(text) != "mine" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := os.Remove(thesis); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Remove("one"); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(s.dir, Folder)); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// TestLitterInSnapshots: what a desktop leaves in them is in nobody's way, and stays.
+func TestLitterInSnapshots(t *testing.T) {
+	s := newSite(t)
+	s.fill("old")
+	store := s.store()
+	for range 3 {
+		if _, err := store.Save(t.Context(), "one", true); err != nil {
+			t.Fatal(err)
+		}
+		s.put(Folder+"/one/.DS_Store", "x")
+		s.put(Folder+"/one/files/storage/.DS_Store", "x")
+		if _, err := store.Load(t.Context(), "one", nil); err != nil {
+			t.Fatal(err)
+		}
+		s.put(loadFolder+"/.DS_Store", "x") // of a load that is over
+		_ = os.Remove(filepath.Join(s.dir, ".DS_Store"))
+		if err := store.Settle(); err != nil || Unsettled(os.DirFS(s.dir)) {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := store.Remove("one"); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := store.List(); err != nil || len(list) > 0 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		if _, err := store.Save(t.Context(), "one", false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	err := fs.WalkDir(os.DirFS(s.dir), Folder, func(name string, _ fs.DirEntry, err error) error {
+		if filepath.Base(name) == ".DS_Store" {
+			kept++
+		}
+		return err
+	})
+	if err != nil || kept != 6 {
+		t.Errorf("%d of 6 are there, %v", kept, err)
 	}
 }
 
@@ -330,7 +445,7 @@ func TestCrash(t *testing.T) {
 	if _, err := base.store().Save(t.Context(), "one", false); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(base.dir, "only-old.txt")); err != nil {
+	if err := os.Remove(filepath.Join(base.dir, upload("old"))); err != nil {
 		t.Fatal(err)
 	}
 	base.fill("new")
@@ -389,6 +504,7 @@ func (c crashes) at(t *testing.T, name string, do func(*Store), n, again int) (c
 	if got := s.contents(); !maps.Equal(got, old) && (name != "save" || !maps.Equal(got, fresh)) {
 		t.Errorf("%s: the snapshot is a mix: %v", what, got)
 	}
+	s.own(what)
 	return crashed
 }
 
@@ -396,8 +512,8 @@ func (c crashes) at(t *testing.T, name string, do func(*Store), n, again int) (c
 // none.
 func TestSaveWhileWriting(t *testing.T) {
 	s := newSite(t)
-	s.exec("a.db", "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (0)")
-	s.exec("b.db", "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (0)")
+	s.exec("platform.db", "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (0)")
+	s.exec("site.db", "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (0)")
 	stop, done := make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- s.write(t.Context(), stop)
@@ -408,7 +524,7 @@ func TestSaveWhileWriting(t *testing.T) {
 			t.Fatal(err)
 		}
 		files := filepath.Join(Folder, name, filesFolder)
-		a, b := s.row(filepath.Join(files, "a.db")), s.row(filepath.Join(files, "b.db"))
+		a, b := s.row(filepath.Join(files, "platform.db")), s.row(filepath.Join(files, "site.db"))
 		// Both locks are held before either is committed.
 		if a != b {
 			t.Errorf("%s: a is %s and b is %s", name, a, b)
@@ -423,7 +539,7 @@ func TestSaveWhileWriting(t *testing.T) {
 // write counts in two databases, each step in both before either is committed.
 func (s *site) write(ctx context.Context, stop <-chan struct{}) error {
 	var dbs []*sql.DB
-	for _, name := range []string{"a.db", "b.db"} {
+	for _, name := range []string{"platform.db", "site.db"} {
 		db, err := open(filepath.Join(s.dir, name), "_pragma=busy_timeout(20000)&_txlock=immediate")
 		if err != nil {
 			return err

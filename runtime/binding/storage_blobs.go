@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,6 +23,14 @@ const (
 	abandonedFile   = 24 * time.Hour
 	abandonedUpload = 7 * 24 * time.Hour
 )
+
+// incomingName is what a file is called that has no name yet: rand.Text.
+var incomingName = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
+// isBlob reports whether a name of the folder of blobs is one. What else lies there is not ours to remove.
+func isBlob(file fs.DirEntry) bool {
+	return len(file.Name()) == 64 && strings.Trim(file.Name(), "0123456789abcdef") == "" && file.Type().IsRegular()
+}
 
 // blobs is the folder of files named by the SHA-256 of their bytes, and beside
 // it the folder in which they grow.
@@ -204,7 +214,7 @@ func (s *Storage) sweep(ctx context.Context) error {
 	}
 	for _, file := range incoming {
 		info, err := file.Info()
-		if err == nil && s.now().Sub(info.ModTime()) > abandonedFile {
+		if err == nil && incomingName.MatchString(file.Name()) && s.now().Sub(info.ModTime()) > abandonedFile {
 			_ = s.blobs.root.Remove(path.Join(incomingFolder, file.Name()))
 		}
 	}
@@ -212,9 +222,11 @@ func (s *Storage) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sums := make([]string, len(stored))
-	for i, file := range stored {
-		sums[i] = file.Name()
+	var sums []string
+	for _, file := range stored {
+		if isBlob(file) {
+			sums = append(sums, file.Name())
+		}
 	}
 	s.collect(ctx, sums)
 	taken, err := s.blobs.bytes()

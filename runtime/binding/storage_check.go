@@ -33,6 +33,9 @@ func CheckStorage(ctx context.Context, db *sql.DB, folder fs.FS) (report Storage
 		return report, fmt.Errorf("read the blobs: %w", err)
 	}
 	for _, e := range entries {
+		if !isBlob(e) {
+			continue
+		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) { // removed since
 			continue

@@ -456,7 +456,18 @@ func TestCheckStorage(t *testing.T) {
 	put(t, s, "b", "three", PutOptions{})
 	want("2 files of 8 bytes, 0 orphans of 0, damaged []")
 	names := blobNames(t, s, blobFolder)
-	if err := os.WriteFile(filepath.Join(dir, blobFolder, "stray"), []byte("stray"), 0o600); err != nil {
+	for _, own := range []string{"thesis.docx", "../" + incomingFolder + "/draft.txt"} { // somebody's, which nothing removes
+		path := filepath.Join(dir, blobFolder, own)
+		if err := errors.Join(os.WriteFile(path, []byte("mine"), 0o600), os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if text, err := os.ReadFile(path); err != nil || string(text) != "mine" {
+				t.Errorf("%s: %q, %v", own, text, err)
+			}
+		}()
+	}
+	if err := os.WriteFile(filepath.Join(dir, blobFolder, strings.Repeat("5", 64)), []byte("stray"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want("3 files of 13 bytes, 1 orphans of 5, damaged []")

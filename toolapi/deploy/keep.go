@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -86,6 +87,9 @@ func sweep(dir string, now time.Time) {
 	entries, _ := os.ReadDir(dir) // what cannot be read is not swept
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name())
+		if id, ours := strings.CutSuffix(e.Name(), ".json"); !ours || !ValidID(id) || !e.Type().IsRegular() {
+			continue
+		}
 		if old, err := ReadProposal(file); err == nil && now.Sub(old.Expires) > forgotten {
 			_ = os.Remove(file)
 		}

@@ -1,0 +1,119 @@
+package statefolder
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file is the list: every name that a state folder may hold, at every depth, those that crashes of this
+// version and of earlier ones leave among them. A new file of the state is added here first.
+
+// Names of the top level.
+const (
+	SiteFile     = "site.db"     // bindings.database
+	ProjectFile  = "project.db"  // bindings.projectDatabase
+	PlatformFile = "platform.db" // leads, events, the webhook's queue, sessions, the request log
+	KVFile       = "kv.db"       // large values in pieces
+	CacheFile    = "cache.db"    // what Workers cache
+
+	StorageFolder = "storage" // blobs by their content, and their index
+	UploadsFolder = "uploads" // the same, of files that visitors sent with forms
+
+	DevFile         = "dev.json"   // who runs, and the run's token
+	HistoryFile     = "db_history" // of pages db shell
+	ToldFolder      = "told"       // what commands tell a dev server
+	UndoFolder      = "undo"       // the database before each of the last migrations
+	SnapshotsFolder = "snapshots"  // of pages state save
+	IgnoreFile      = ".gitignore"
+
+	DevLock       = "dev.lock" // held by who runs
+	StateLock     = "state.lock"
+	SnapshotsLock = "snapshots.lock"
+	MigrateLock   = "migrate.lock"
+
+	// IndexFile is the index of a bucket, in its folder.
+	IndexFile = "index.db"
+	// LoadFolder holds what is about to become the state.
+	LoadFolder = ".load"
+)
+
+// IgnoreText is what IgnoreFile holds: sessions and leads belong into no version control.
+const IgnoreText = "*\n"
+
+// node is a name of a folder, and what is in it if it is a folder itself.
+type node struct {
+	fits   func(name string) bool
+	class  Class
+	folder bool
+	within []node
+	// unseen is a folder whose files Look leaves to who reads it: a snapshot is held to its own list of files.
+	unseen bool
+}
+
+func is(names ...string) func(string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
+}
+
+func like(pattern string) func(string) bool {
+	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString
+}
+
+// blob is the SHA-256 of a file's bytes in hex. A bucket has many: no regular expression is asked.
+func blob(name string) bool {
+	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// database matches a database, and what SQLite writes beside it.
+func database(name string) string { return regexp.QuoteMeta(name) + `(?:-wal|-shm|-journal)?` }
+
+// snapshotName is what snapshot.CheckName lets a snapshot be called.
+const snapshotName = `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`
+
+// bucket is a folder of files named by their content.
+func bucket(name string) node {
+	return node{fits: is(name), class: State, folder: true, within: []node{
+		{fits: like(database(IndexFile)), class: State},
+		{fits: is("blobs"), class: State, folder: true, within: []node{{fits: blob, class: State}}},
+		{fits: is("incoming"), class: Unfinished, folder: true, within: []node{{fits: like(`[A-Z2-7]{26}`), class: Unfinished}}},
+	}}
+}
+
+// states are what a snapshot holds.
+var states = []node{
+	{fits: like(database(SiteFile) + "|" + database(ProjectFile) + "|" + database(PlatformFile) + "|" + database(KVFile) + "|" + database(CacheFile)), class: State},
+	{fits: is(SiteFile+".part", KVFile+".part"), class: Unfinished}, // of a preview that is being made
+	bucket(StorageFolder),
+	bucket(UploadsFolder),
+}
+
+// all are the names of a state folder.
+var all = append(slices.Clone(states), []node{
+	{fits: is(DevLock, StateLock, SnapshotsLock, MigrateLock, DevFile, HistoryFile, IgnoreFile), class: Kept},
+	{fits: like(`\.probe-[0-9]+`), class: Kept}, // it is tried whether a file can be made
+	{fits: is(ToldFolder), class: Kept, folder: true, within: []node{{fits: is("migrated"), class: Kept}}},
+	{fits: is(UndoFolder), class: Kept, folder: true, within: []node{
+		{fits: like(database("undone.db") + `|[0-9]{6,}_[0-9]{8}T[0-9]{6}Z_[0-9]+\.db(?:-wal|-shm|-journal)?|\.saving-[0-9]+(?:-wal|-shm|-journal)?`), class: Kept},
+		{fits: like(`\.saving-[0-9]+`), class: Kept, folder: true, within: []node{{fits: like(database("new.db")), class: Kept}}},
+	}},
+	{fits: is(SnapshotsFolder), class: Kept, folder: true, within: []node{
+		{fits: like(`(?:\.saving-|\.saving-removed-|\.replaced-)?` + snapshotName), class: Kept, folder: true, within: []node{
+			{fits: is("snapshot.json", "snapshot.json.new"), class: Kept},
+			{fits: is("files"), class: Kept, folder: true, within: states, unseen: true},
+		}},
+	}},
+	{fits: is(LoadFolder), class: Kept, folder: true, within: []node{
+		{fits: is("commit.json", "commit.json.new"), class: Kept},
+		{fits: is("new"), class: Kept, folder: true, within: states},
+	}},
+	// Of a published site: its previews, and migrations while they run.
+	{fits: is("previews"), class: Kept, folder: true, unseen: true},
+	{fits: like(`migrations-[0-9]+`), class: Kept, folder: true, unseen: true},
+}...)
+
+// litter is what desktops, editors, file systems and version control leave in any folder.
+var litter = like(`\.DS_Store|\.localized|Icon\r|\._.*|\.AppleDouble|\.Spotlight-V100|\.Trashes|\.fseventsd|\.TemporaryItems|\.apdisk` +
+	`|(?i:Thumbs\.db|ehthumbs\.db|desktop\.ini|\$RECYCLE\.BIN|System Volume Information)` +
+	`|\.directory|\.Trash-[0-9]+|lost\+found|\.nfs[0-9a-f]+|\.fuse_hidden[0-9a-f]+|@eaDir` +
+	`|\..*\.sw[a-p]|\..*\.un~|.*~|#.*#|\.#.*|4913|\.~lock\..*#` +
+	`|\.gitkeep|\.keep|\.nobackup|\.nomedia|CACHEDIR\.TAG`)
