@@ -10,16 +10,16 @@
 package cloudflare
 
 import (
+	"bytes"
 	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,114 +54,100 @@ type Options struct {
 }
 
 // NotOursError says that a folder holds something else than an earlier output.
-type NotOursError struct{ Dir string }
+type NotOursError struct {
+	Dir  string
+	File string // the first that is none of an output's, relative to Dir; "" where the folder itself is none
+}
 
 func (e NotOursError) Error() string {
+	if e.File != "" {
+		return fmt.Sprintf("%q holds %q, which is of no earlier output: move it away, or choose an empty folder", e.Dir, e.File)
+	}
 	return fmt.Sprintf("%q holds files that are no earlier output: choose an empty folder", e.Dir)
 }
 
 // Write writes the project to dir, which is made when it is missing; one that is neither empty nor an
-// earlier output is a NotOursError. m is the manifest that b was built by. It returns what of the site is left out, a sentence each.
+// earlier output is a NotOursError, and so is a file of somebody else's in the place of one of the project. Files beside
+// the project's stay. m is the manifest that b was built by. It returns what of the site is left out, a sentence each.
 func Write(b *bundler.Bundle, m *manifest.Manifest, dir string, o Options) (left []string, err error) {
 	before, err := readConfig(dir)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	texts, err := texts(b, m, o, before)
 	if err != nil {
 		return nil, err
 	}
-	for _, folder := range []string{"src", "public", "migrations", "platform-migrations"} {
-		if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
-			return nil, err
-		}
-	}
-	if err := writeFiles(dir, texts); err != nil {
+	out, err := openOutput(dir)
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, out.close()) }()
+	for _, name := range keptFiles {
+		if _, err := out.root.Lstat(name); err == nil {
+			delete(texts, name)
+		}
+	}
+	files := slices.DeleteFunc(slices.Collect(maps.Keys(texts)), func(name string) bool { return slices.Contains(keptFiles, name) })
+	public := map[string]bundler.Asset{}
 	for _, a := range b.Assets {
-		to := filepath.Join(dir, "public", filepath.FromSlash(a.Path))
-		if err := copyFile(a.File, to); err != nil {
-			return nil, err
-		}
-		if strings.EqualFold(a.Path, "/"+manifest.RedirectsFile) {
-			rules, err := keepRedirects(to)
-			if err != nil {
-				return nil, err
-			}
-			left = append(left, rules...)
-		}
+		name := path.Join("public", a.Path)
+		public[name], files = a, append(files, name)
 	}
-	return left, nil
-}
-
-// keepRedirects takes out of a copy of _redirects the rules that show another file under a path: Cloudflare would apply
-// them behind the members gate, which looks at the path that was asked for.
-func keepRedirects(file string) (left []string, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
+	slices.Sort(files)
+	if err := out.claim(files); err != nil {
 		return nil, err
 	}
-	var kept strings.Builder
-	for line := range strings.Lines(string(text)) {
-		rule, _, _ := strings.Cut(line, "#")
-		fields := strings.Fields(rule)
-		if len(fields) < 3 || slices.Contains([]string{"301", "302", "303", "307", "308"}, fields[2]) {
-			kept.WriteString(line)
-			continue
-		}
-		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are taken along", strings.TrimSpace(rule), manifest.RedirectsFile))
-	}
-	return left, os.WriteFile(file, []byte(kept.String()), 0o644)
-}
-
-// keptFiles are written once, for whoever takes the project over.
-var keptFiles = []string{"package.json", ".dev.vars", ".gitignore"}
-
-// writeFiles writes files by their names. The folder may have come with the site: no link leads out of it.
-func writeFiles(dir string, texts map[string][]byte) (err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
 	for name, text := range texts {
-		if _, err := root.Lstat(name); err == nil && slices.Contains(keptFiles, name) {
-			continue
-		}
-		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return err
-		}
 		mode := fs.FileMode(0o644)
 		if name == ".dev.vars" {
 			mode = 0o600
 		}
-		if err := root.WriteFile(name, text, mode); err != nil {
-			return err
+		if err := out.write(name, bytes.NewReader(text), mode); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	for name, a := range public {
+		rules, err := out.public(name, a)
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, rules...)
+	}
+	return left, out.list(files)
 }
 
-func copyFile(from, to string) (err error) {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
+// public writes a static file. Of _redirects it returns what is left out.
+func (o *output) public(name string, a bundler.Asset) (left []string, err error) {
+	if !strings.EqualFold(a.Path, "/"+manifest.RedirectsFile) {
+		return nil, o.copy(a, name)
 	}
-	in, err := os.Open(from)
+	text, err := os.ReadFile(a.File)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	kept, left := keepRedirects(string(text))
+	return left, o.write(name, strings.NewReader(kept), 0o644)
 }
+
+// keepRedirects takes out of the text of _redirects the rules that show another file under a path: Cloudflare would apply
+// them behind the members gate, which looks at the path that was asked for.
+func keepRedirects(text string) (kept string, left []string) {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		rule, _, _ := strings.Cut(line, "#")
+		fields := strings.Fields(rule)
+		if len(fields) < 3 || slices.Contains([]string{"301", "302", "303", "307", "308"}, fields[2]) {
+			out.WriteString(line)
+			continue
+		}
+		left = append(left, fmt.Sprintf("the rule %q of %s is left out: only redirects are taken along", strings.TrimSpace(rule), manifest.RedirectsFile))
+	}
+	return out.String(), left
+}
+
+// keptFiles are written once, for whoever takes the project over.
+var keptFiles = []string{"package.json", ".dev.vars", ".gitignore"}
 
 // texts are the files of the project, by name, without the static files.
 func texts(b *bundler.Bundle, m *manifest.Manifest, o Options, before config) (map[string][]byte, error) {

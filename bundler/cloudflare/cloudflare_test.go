@@ -103,7 +103,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		".dev.vars", ".gitignore", "README.md", "migrations/0001_a.sql", "migrations/0002_b.sql", "package.json", "platform-migrations/0001_leads_and_events.sql",
+		".dev.vars", ".gitignore", ".pages-output", "README.md", "migrations/0001_a.sql", "migrations/0002_b.sql", "package.json", "platform-migrations/0001_leads_and_events.sql",
 		"public/404.html", "public/club/404.html", "public/club/index.html", "public/index.html",
 		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/site.js", "src/worker.js.map", "wrangler.jsonc",
 	}
@@ -157,8 +157,53 @@ func TestWrite(t *testing.T) {
 		t.Errorf("what was written in is gone: %+v", again)
 	}
 	vars, err := os.ReadFile(filepath.Join(dir, ".dev.vars"))
-	if got := names(t, dir); err != nil || string(vars) != "API_KEY=mine" || slices.Contains(got, "public/old.html") || !slices.Contains(got, "node_modules/x/y") {
+	if got := names(t, dir); err != nil || string(vars) != "API_KEY=mine" || !slices.Contains(got, "public/old.html") || !slices.Contains(got, "node_modules/x/y") {
 		t.Errorf("%v: .dev.vars %q, files %q", err, vars, got)
+	}
+}
+
+// TestWriteAgain replaces what an earlier output wrote, and nothing else.
+func TestWriteAgain(t *testing.T) {
+	before, m := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "1", "public/a/b/old.html": "1", "public/same.html": "1"})
+	after, _ := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "2", "public/new.html": "2", "public/same.html": "1"})
+	dir := t.TempDir()
+	if _, err := Write(before, m, dir, Options{Name: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	mine := map[string]string{"public/a/mine.txt": "mine", "src/mine.js": "mine", "migrations/9_mine.sql": "mine"}
+	for name, text := range mine {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Write(after, m, dir, Options{Name: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	got := names(t, dir)
+	for name, text := range mine {
+		if found, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || string(found) != text {
+			t.Errorf("%s: %q, %v", name, found, err)
+		}
+	}
+	if slices.Contains(got, "public/a/b/old.html") || !slices.Contains(got, "public/new.html") || !slices.Contains(got, "public/same.html") {
+		t.Errorf("files %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "public", "a", "b")); err == nil {
+		t.Error("an empty folder stays")
+	}
+
+	// A file of somebody else's in the place of one of ours stays, and nothing is written.
+	if err := os.WriteFile(filepath.Join(dir, "public", "a", "b"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	third, _ := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "3", "public/a/mine.txt": "3"})
+	_, err := Write(third, m, dir, Options{Name: "x"})
+	if ours, ok := errors.AsType[NotOursError](err); !ok || ours.File != "public/a/mine.txt" {
+		t.Errorf("%v", err)
+	}
+	if text, _ := os.ReadFile(filepath.Join(dir, "public", "index.html")); string(text) != "2" {
+		t.Errorf("it was written to: %q", text)
 	}
 }
 

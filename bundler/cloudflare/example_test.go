@@ -21,6 +21,7 @@ func Example() {
 	// left out: [the rule "/club /index.html 200" of _redirects is left out: only redirects are taken along]
 	// .dev.vars
 	// .gitignore
+	// .pages-output
 	// README.md
 	// package.json
 	// platform-migrations

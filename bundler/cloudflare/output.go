@@ -1,0 +1,126 @@
+package cloudflare
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/bundler"
+)
+
+// This file writes the project's folder. Whoever took it over may have put files of their own beside ours, so that a list
+// says which those are: they alone are removed and replaced. The folder may have come with the site: no link in it leads
+// anywhere else.
+
+// listFile lists the files of the last output, a path a line.
+const listFile = ".pages-output"
+
+// output is the folder of a project.
+type output struct {
+	dir   string
+	root  *os.Root
+	files map[string]bool // of an earlier output
+}
+
+// openOutput opens a folder, which is made when it is missing.
+func openOutput(dir string) (*output, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	o := &output{dir, root, map[string]bool{}}
+	list, err := root.ReadFile(listFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, root.Close())
+	}
+	lines := bufio.NewScanner(strings.NewReader(string(list)))
+	for lines.Scan() {
+		if name := lines.Text(); fs.ValidPath(name) {
+			o.files[name] = true
+		}
+	}
+	return o, errors.Join(lines.Err())
+}
+
+func (o *output) close() error { return o.root.Close() }
+
+// claim makes the names ours. One that somebody else's file has is refused, before anything changes.
+func (o *output) claim(names []string) error {
+	for _, name := range names {
+		if info, err := o.root.Lstat(name); err == nil && (!o.files[name] || !info.Mode().IsRegular()) {
+			return NotOursError{Dir: o.dir, File: name}
+		}
+	}
+	both := maps.Clone(o.files)
+	for _, name := range names {
+		both[name] = true
+	}
+	if err := o.list(slices.Sorted(maps.Keys(both))); err != nil { // a crash from here on leaves nothing that is not listed
+		return err
+	}
+	for name := range o.files {
+		if err := o.remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove removes a file, and the folders that it leaves empty.
+func (o *output) remove(name string) error {
+	info, err := o.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return nil // it took the place of ours
+	}
+	if err := o.root.Remove(name); err != nil {
+		return err
+	}
+	for at := path.Dir(name); at != "."; at = path.Dir(at) {
+		if o.root.Remove(at) != nil { // it holds something
+			break
+		}
+	}
+	return nil
+}
+
+func (o *output) list(names []string) error {
+	return o.write(listFile, strings.NewReader(strings.Join(names, "\n")+"\n"), 0o644)
+}
+
+// write writes a file, in place of what has its name.
+func (o *output) write(name string, content io.Reader, mode fs.FileMode) error {
+	if err := o.root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	return errors.Join(err, f.Close())
+}
+
+// copy writes a static file.
+func (o *output) copy(a bundler.Asset, name string) (err error) {
+	in, err := os.Open(a.File)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	return o.write(name, in, 0o644)
+}
