@@ -9,12 +9,14 @@ DRIVER  := testdata/sites/playwright
 MCP     := testdata/sites/mcp
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
+VULNV   := v1.9.0
+VULN    := bin/govulncheck-$(VULNV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse HEAD 2>/dev/null)
 BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/intl/*.go runtime/binding/*.go runtime/node/*.go runtime/wasm/*.go))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts cross example site lint race goldens browser npm screenshots tidy release
+.PHONY: dev build test check bench soak clean artifacts cross example site lint vuln race goldens browser npm screenshots tidy release
 
 dev: build example
 	$(BIN) dev $(SITE)
@@ -43,7 +45,7 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 test: build site
 	$(GO) test -timeout 30m ./...
 
-check: build lint tidy race goldens browser npm cross
+check: build lint tidy vuln race goldens browser npm cross
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -51,6 +53,20 @@ lint: $(LINT)
 $(LINT):
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTV)
 	mv bin/golangci-lint $@
+
+# Known vulnerabilities in what the command calls. Its database is asked over the network: where that cannot be reached
+# nothing was looked for, which is said and is no failure.
+vuln: $(VULN) artifacts
+	@code=0; $(VULN) ./cmd/pages > bin/govulncheck.txt 2>&1 || code=$$?; \
+	case $$code in \
+	0) tail -n 1 bin/govulncheck.txt ;; \
+	3) cat bin/govulncheck.txt; exit 1 ;; \
+	*) echo "note: known vulnerabilities were not looked for: $$(tail -n 1 bin/govulncheck.txt)" ;; \
+	esac
+
+$(VULN):
+	GOBIN=$(CURDIR)/bin $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULNV)
+	mv bin/govulncheck $@
 
 # go.mod and go.sum say what the source needs, no more and no less.
 tidy:
