@@ -15,13 +15,14 @@ const module = "github.com/pages-toolchain/pages/"
 
 // mayImport is the diagram in ARCHITECTURE.md: each room, and the rooms it may import.
 var mayImport = map[string][]string{
-	"manifest":                nil,
+	"manifest":                {"manifest/secretscan"},
 	"manifest/editor":         {"manifest"},
 	"manifest/packager":       nil,
+	"manifest/secretscan":     nil,
 	"manifest/starter":        {"manifest/packager"},
 	"manifest/workertypes":    {"manifest"},
 	"manifest/wrangler":       {"manifest"},
-	"bundler":                 {"manifest", "manifest/packager", "bundler/names"},
+	"bundler":                 {"manifest", "manifest/packager", "manifest/secretscan", "bundler/names"},
 	"bundler/cloudflare":      {"bundler", "manifest"},
 	"bundler/names":           nil,
 	"runtime/engine":          {"runtime/engine/fuel"},
@@ -49,7 +50,7 @@ var mayImport = map[string][]string{
 	"toolapi/deploy":          {"toolapi", "toolapi/client", "manifest"},
 	"toolapi/conformance":     {"toolapi"},
 	"toolapi/oracle":          {"toolapi"},
-	"toolapi/service":         {"manifest", "toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate", "migrate/dbfile"},
+	"toolapi/service":         {"manifest", "manifest/secretscan", "toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate", "migrate/dbfile"},
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},
 	"toolapi/service/backup":  {"migrate/dbfile"},
 	"toolapi/service/blob":    nil,
@@ -60,7 +61,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
+		"manifest", "manifest/editor", "manifest/packager", "manifest/secretscan", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "bundler", "bundler/cloudflare", "runtime", "runtime/web", "runtime/binding", "runtime/node", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/transfer", "devserver", "devserver/site", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup",
 	},
 }
 
