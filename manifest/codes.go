@@ -53,6 +53,9 @@ const (
 	codePathUnreadable    = "path-unreadable"
 	codeEnvClash          = "env-name-clash"
 	codeSecretPasted      = "secret-pasted"
+	codeSecretOutput      = "secret-in-output"  // of the bundler, which has what is published
+	codeSecretUnsearched  = "secret-unsearched" // of the bundler
+	codeSecretsFile       = "secrets-file"      // of pages validate, which reads it
 	codeSubmissions       = "submissions-without-database"
 	codeFormName          = "form-name-invalid"
 	codeFormEvent         = "form-event-invalid"
@@ -188,7 +191,10 @@ var rules = [...]Rule{
 	{codeRouteWildcard, "a pattern has a star elsewhere than as a trailing /*"},
 	{codeRuntimeConfig, "the bundle's JSON runtime config cannot be used"},
 	{codeSchemaKey, "the manifest carries $schema, which the platform refuses"},
+	{codeSecretOutput, "what is published holds the value of a secret"},
 	{codeSecretPasted, "a secret's value seems to stand where its name belongs"},
+	{codeSecretUnsearched, "a packed public file is longer than is looked through for secrets"},
+	{codeSecretsFile, "the file with the values of the secrets cannot be read"},
 	{codeStagedPrefix, "stagedMigrationsPrefix is written by the platform only"},
 	{codeSubmissions, "form posts are to be written to a table, but the site has no database"},
 	{codeSyntax, "the file is not JSON"},

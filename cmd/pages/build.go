@@ -37,7 +37,10 @@ func (c *cli) newBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b := bundler.New(dir, bundler.Options{Minify: minify, Provided: provided(), Now: c.now})
+			b, err := c.newBundler(cmd.Context(), dir, m, bundler.Options{Minify: minify})
+			if err != nil {
+				return err
+			}
 			defer b.Close()
 			bundle, diags := b.Build(cmd.Context(), m)
 			if err := cmd.Context().Err(); err != nil {

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
 // snippetReach is how many lines are shown around a fault.
 const snippetReach = 3
 
-// snippet returns the lines around one of a file of the site.
-func snippet(dir, file string, line int) []devserver.SnippetLine {
+// snippet returns the lines around one of a file of the site, without secrets.
+func snippet(dir, file string, line int, secrets *secretscan.Set) []devserver.SnippetLine {
 	root, err := os.OpenRoot(dir)
 	if err != nil || line <= 0 {
 		return nil
@@ -28,7 +29,7 @@ func snippet(dir, file string, line int) []devserver.SnippetLine {
 	}
 	var out []devserver.SnippetLine
 	number := 0
-	for l := range strings.Lines(string(text)) {
+	for l := range strings.Lines(secrets.Star(string(text))) {
 		if number++; number > line+snippetReach {
 			break
 		}

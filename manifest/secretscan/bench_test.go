@@ -55,3 +55,12 @@ func BenchmarkFind(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkNew makes the Set that a build looks with.
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		if secretscan.New(tenSecrets(), secretscan.Options{}) == nil {
+			b.Fatal("none")
+		}
+	}
+}

@@ -43,11 +43,19 @@ func formsOf(text string) []form {
 		add(formBase64, strings.NewReplacer("+", "%2B", "/", "%2F").Replace(inside), strings.NewReplacer("+", "%2b", "/", "%2f").Replace(inside),
 			strings.ReplaceAll(inside, "/", `\/`), strings.ReplaceAll(inside, "+", `\u002b`))
 	}
+	special := strings.ContainsFunc(text, escapes)
 	add(formUTF16, wide(text, false), wide(text, true))
 	for _, e := range escapings() {
-		add(e.name, e.escape(text))
+		if e.all || special {
+			add(e.name, e.escape(text))
+		}
 	}
 	return list
+}
+
+// escapes reports whether some encoder writes a character in another way than as it is.
+func escapes(r rune) bool {
+	return r >= utf8.RuneSelf || kindOf(r) == kindSign && r != '-' && r != '_' && r != '.'
 }
 
 // aligned is what base64 has of a text that begins so many bytes behind a group of three, without the characters
@@ -76,6 +84,7 @@ func wide(text string, highFirst bool) string {
 // escaping writes a text character by character.
 type escaping struct {
 	name string
+	all  bool                // every character is written in another way
 	of   func(r rune) string // "" for as it is
 }
 
@@ -131,7 +140,7 @@ func jsonEscapings() (list []escaping) {
 	} {
 		for _, by := range []string{`\u%04x`, `\u%04X`, `\x%02x`, `\x%02X`} {
 			for _, asciiOnly := range []bool{false, true} {
-				list = append(list, escaping{formJSON, func(r rune) string {
+				list = append(list, escaping{formJSON, false, func(r rune) string {
 					switch {
 					case strings.ContainsRune(variant.slashed, r):
 						return `\` + string(r)
@@ -148,7 +157,7 @@ func jsonEscapings() (list []escaping) {
 		}
 	}
 	for _, by := range []string{`\u%04x`, `\u%04X`, `\x%02x`, `\x%02X`, `\u{%x}`, `\u{%X}`} { // of every character
-		list = append(list, escaping{formJSON, func(r rune) string {
+		list = append(list, escaping{formJSON, true, func(r rune) string {
 			if strings.HasPrefix(by, `\u{`) {
 				return fmt.Sprintf(by, r)
 			}
@@ -164,7 +173,7 @@ func urlEscapings() (list []escaping) {
 	for _, stay := range []string{unreserved, "-_.!~*'()", "-_.!~*'();/?:@&=+$,#", "-_.~$&+=:@", "-_.*", "-_.", "-_.~/"} {
 		for _, by := range []string{"%%%02X", "%%%02x"} {
 			for _, space := range []string{"%20", "+"} {
-				list = append(list, escaping{formURL, func(r rune) string {
+				list = append(list, escaping{formURL, false, func(r rune) string {
 					switch {
 					case r == ' ':
 						return space
@@ -177,7 +186,7 @@ func urlEscapings() (list []escaping) {
 		}
 	}
 	for _, by := range []string{"%%%02X", "%%%02x"} { // of every character
-		list = append(list, escaping{formURL, func(r rune) string { return bytesAs(by, r) }})
+		list = append(list, escaping{formURL, true, func(r rune) string { return bytesAs(by, r) }})
 	}
 	return list
 }
@@ -186,7 +195,7 @@ func urlEscapings() (list []escaping) {
 func htmlEscapings() (list []escaping) {
 	for _, quotes := range [][2]string{{"", ""}, {"&quot;", ""}, {"&#34;", "&#39;"}, {"&quot;", "&#39;"}, {"&quot;", "&#x27;"}, {"&quot;", "&#039;"}, {"&quot;", "&apos;"}, {"&#x22;", "&#x27;"}, {"", "&#39;"}} {
 		for _, by := range []string{"", "&#%d;", "&#x%x;", "&#x%X;"} {
-			list = append(list, escaping{formHTML, func(r rune) string {
+			list = append(list, escaping{formHTML, false, func(r rune) string {
 				switch {
 				case r == '"':
 					return quotes[0]
@@ -206,7 +215,7 @@ func htmlEscapings() (list []escaping) {
 		}
 	}
 	for _, by := range []string{"&#%d;", "&#%03d;", "&#x%x;", "&#x%X;"} { // of every character
-		list = append(list, escaping{formHTML, func(r rune) string { return fmt.Sprintf(by, r) }})
+		list = append(list, escaping{formHTML, true, func(r rune) string { return fmt.Sprintf(by, r) }})
 	}
 	return list
 }

@@ -117,6 +117,9 @@ func (s *Set) Key() (key [sha256.Size]byte) {
 	return key
 }
 
+// Longest is the length of the longest text that is looked for, in bytes.
+func (s *Set) Longest() int { return s.longest }
+
 // hash is the Set's key.
 func (s *Set) hash() {
 	h := sha256.New()
@@ -150,7 +153,12 @@ func (s *Set) Star(text string) string {
 	var b strings.Builder
 	last := 0
 	for _, f := range found {
-		from, to := max(int(f.Start), last), int(f.End)
+		from, to := int(f.Start), int(f.End)
+		if f.Form == formBase64 { // the characters beside it hold some of its bits
+			from -= len(text[:from]) - len(strings.TrimRight(text[:from], base64Characters))
+			to += len(text[to:]) - len(strings.TrimLeft(text[to:], base64Characters))
+		}
+		from = max(from, last)
 		if from >= to {
 			continue
 		}
@@ -165,6 +173,8 @@ func (s *Set) Star(text string) string {
 	}
 	return b.String() + text[last:]
 }
+
+const base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
 
 // outermost sorts findings, and leaves out those that lie within another one.
 func outermost(found []Finding) []Finding {

@@ -175,17 +175,17 @@ func TestUnpack(t *testing.T) {
 		}
 	}
 	for name, contents := range map[string][]byte{"a.js.gz": gz.Bytes(), "a.js.BR": br.Bytes()} {
-		if found, whole := set.Unpack(name, bytes.NewReader(contents), 1<<20); len(found) != 1 || found[0].Start != 500 || !whole {
+		if found, _, whole := set.Unpack(name, bytes.NewReader(contents), 1<<20); len(found) != 1 || found[0].Start != 500 || !whole {
 			t.Errorf("%s: %+v %v", name, found, whole)
 		}
-		if found, whole := set.Unpack(name, bytes.NewReader(contents), 500); len(found) != 0 || whole {
+		if found, _, whole := set.Unpack(name, bytes.NewReader(contents), 500); len(found) != 0 || whole {
 			t.Errorf("%s, the beginning: %+v %v", name, found, whole)
 		}
-		if found, _ := set.Unpack(name, bytes.NewReader(contents[:len(contents)/2]), 1<<20); len(found) > 1 {
+		if found, _, _ := set.Unpack(name, bytes.NewReader(contents[:len(contents)/2]), 1<<20); len(found) > 1 {
 			t.Errorf("%s, half of it: %+v", name, found)
 		}
 	}
-	if found, whole := set.Unpack("a.gz", strings.NewReader("no gzip"), 10); len(found) > 0 || !whole {
+	if found, _, whole := set.Unpack("a.gz", strings.NewReader("no gzip"), 10); len(found) > 0 || !whole {
 		t.Error("found in what is no gzip")
 	}
 }

@@ -2,7 +2,6 @@ package secretscan
 
 import (
 	"compress/gzip"
-	"errors"
 	"io"
 	"strings"
 
@@ -76,26 +75,21 @@ func Packed(name string) bool {
 	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".br")
 }
 
-// Unpack looks into a packed file of that name, up to so many bytes of what is in it, and reports whether that was
-// all of it. Offsets are in what is in it. What is not packed, or broken, ends there.
-func (s *Set) Unpack(name string, r io.Reader, limit int64) (found []Finding, whole bool) {
-	if s == nil {
-		return nil, true
-	}
+// Unpack looks into a packed file of that name, up to so many bytes of what is in it, and returns how many it read
+// and whether that was all. Offsets are in what is in it. What is not packed, or broken, ends there.
+func (s *Set) Unpack(name string, r io.Reader, limit int64) (found []Finding, read int64, whole bool) {
 	var plain io.Reader = brotli.NewReader(r)
 	if strings.HasSuffix(strings.ToLower(name), ".gz") {
 		unzipped, err := gzip.NewReader(r)
 		if err != nil {
-			return nil, true
+			return nil, 0, true
 		}
 		plain = unzipped
 	}
 	st := s.Stream()
-	_, err := io.CopyN(st, plain, limit)
+	read, err := io.CopyN(st, plain, limit)
 	if err == nil {
 		_, err = io.CopyN(io.Discard, plain, 1)
-	} else if !errors.Is(err, io.EOF) {
-		return st.Findings(), true // it says no more
 	}
-	return st.Findings(), err != nil
+	return st.Findings(), read, err != nil
 }
