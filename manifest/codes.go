@@ -80,6 +80,7 @@ const (
 	codeEdgePath          = "edge-rule-path"
 	codeEdgeHeader        = "edge-rule-header"
 	codeEdgeReserved      = "edge-rule-reserved"
+	codeEdgeSecret        = "edge-rule-secret"
 	codeEdgeLoop          = "edge-rule-loop"
 	codeEdgeChain         = "edge-rule-chain"
 	codeEdgeOpen          = "edge-rule-open"
@@ -130,6 +131,7 @@ var rules = [...]Rule{
 	{codeEdgeOpen, "a redirect lets whoever makes the link choose the site that it leads to"},
 	{codeEdgePath, "a path of _headers or _redirects is none, or does not mean what it says"},
 	{codeEdgeReserved, "a rule of _headers or _redirects is about a path the platform keeps for itself"},
+	{codeEdgeSecret, "_headers would send a password, a session or a key to every visitor"},
 	{codeEdgeTooMany, "_headers or _redirects has more rules, or longer lines, than are looked at"},
 	{codeEnvClash, "two bindings or secrets have the same name in the Worker's environment"},
 	{codeFileMissing, "there is no manifest, or it cannot be read"},

@@ -48,6 +48,7 @@ func siteCases() map[string]fstest.MapFS {
 		"edge-rule-invalid":   site(assets, "p/_redirects", "/a\n"),
 		"edge-rule-path":      site(assets, "p/_redirects", "a /b\n"),
 		"edge-rule-header":    site(assets, "p/_headers", "/a\n  X-A: 1\n  Content-Length: 5\n"),
+		"edge-rule-secret":    site(assets, "p/_headers", "/a\n  X-A: 1\n  Basic-Auth: anna:hunter2\n"),
 		"edge-rule-reserved":  site(assets, "p/_redirects", "/a /__pages/x\n"),
 		"edge-rule-loop":      site(assets, "p/_redirects", "/a /a\n"),
 		"edge-rule-chain":     site(assets, "p/_redirects", "/a /b/c\n/b/* /b/d/:splat\n"),

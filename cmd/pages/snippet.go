@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
@@ -27,9 +28,13 @@ func snippet(dir, file string, line int, secrets *secretscan.Set) []devserver.Sn
 	if err != nil {
 		return nil
 	}
+	shown := secrets.Star(string(text))
+	if filepath.Base(file) == manifest.HeadersFile {
+		shown = manifest.StarHeaders(shown)
+	}
 	var out []devserver.SnippetLine
 	number := 0
-	for l := range strings.Lines(secrets.Star(string(text))) {
+	for l := range strings.Lines(shown) {
 		if number++; number > line+snippetReach {
 			break
 		}
