@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"manifest/editor":         {"manifest"},
 	"manifest/packager":       nil,
 	"manifest/secretscan":     nil,
-	"manifest/starter":        {"manifest/packager"},
+	"manifest/starter":        {"manifest", "manifest/packager"},
 	"manifest/workertypes":    {"manifest"},
 	"manifest/wrangler":       {"manifest"},
 	"bundler":                 {"manifest", "manifest/packager", "manifest/secretscan", "bundler/names"},
