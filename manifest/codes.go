@@ -80,7 +80,7 @@ const (
 	codeEdgePath          = "edge-rule-path"
 	codeEdgeHeader        = "edge-rule-header"
 	codeEdgeReserved      = "edge-rule-reserved"
-	codeEdgeSecret        = "edge-rule-secret"
+	codeEdgeSecret        = CodeHeaderSecret
 	codeEdgeLoop          = "edge-rule-loop"
 	codeEdgeChain         = "edge-rule-chain"
 	codeEdgeOpen          = "edge-rule-open"
