@@ -23,6 +23,8 @@ type candidate struct {
 	info fs.FileInfo
 	sum  string
 	key  bool // it is a private key
+
+	leaked leaked // the secrets in it
 }
 
 // walked is what the assets folder holds.

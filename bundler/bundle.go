@@ -45,6 +45,8 @@ type Module struct {
 	Specifier string
 	Kind      ModuleKind
 	Bytes     []byte
+
+	file string // relative to the site's folder, with forward slashes
 }
 
 // ModuleKind says what importing a Module gives.

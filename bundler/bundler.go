@@ -21,6 +21,10 @@
 // What the Worker imports lies in the site's checkout (package checkout), or is
 // refused by name: a stranger's site takes in no file of who builds it.
 //
+// Nothing is built that holds a secret of [Options].Secrets: the Worker and its
+// source map, its modules, the static files and the migrations are looked through
+// while they are read anyway (leaks.go).
+//
 // The package does not run the Worker, apply migrations, read secrets, watch
 // files or follow a link out of the site's folder.
 package bundler
@@ -34,6 +38,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
 // Options are a Builder's. The zero value builds what is published.
@@ -52,6 +57,9 @@ type Options struct {
 	// AllowImport are absolute folders outside of the site's checkout whose files the Worker
 	// may import.
 	AllowImport []string
+	// Secrets is asked by each Build for what may stand in nothing that it makes. Nil,
+	// and what returns nil, looks for nothing.
+	Secrets func() *secretscan.Set
 	// Now defaults to time.Now. It tells how far a file's time may be trusted.
 	Now func() time.Time
 }
@@ -111,6 +119,8 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 		order      manifest.Diagnostics
 		wg         sync.WaitGroup
 	)
+	secrets := b.secrets()
+	b.hashes.lookFor(secrets)
 	wg.Go(func() { code = b.compile(ctx, m, reads) })
 	wg.Go(func() { files = b.walkAssets(ctx, root, m, reads) })
 	migrations, order = readMigrations(root, m.Bindings.Database, reads)
@@ -119,6 +129,10 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 	assets, unserved := files.serve(m, code.inputs)
 	b.inputs = reads.list()
 	found := slices.Concat(code.diagnostics, files.diagnostics, unserved, order)
+	if secrets != nil {
+		l := leaks{set: secrets, dir: b.dir, root: root}
+		found = append(l.hide(found), l.all(m, code, files, migrations)...)
+	}
 	if err := ctx.Err(); err != nil {
 		found = append(found, failed("build-stopped", "the build was stopped", err))
 	}
@@ -132,6 +146,13 @@ func (b *Builder) Build(ctx context.Context, m *manifest.Manifest) (*Bundle, man
 	}
 	bundle.Digest = digest(bundle)
 	return bundle, found
+}
+
+func (b *Builder) secrets() *secretscan.Set {
+	if b.options.Secrets == nil {
+		return nil
+	}
+	return b.options.Secrets()
 }
 
 // Inputs are the absolute paths of the files and folders that the last Build read,

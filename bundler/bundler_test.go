@@ -29,7 +29,7 @@ func folder(t testing.TB) string {
 }
 
 // site writes the files ("name", "text", …) to a new folder.
-func site(t *testing.T, files ...string) string {
+func site(t testing.TB, files ...string) string {
 	t.Helper()
 	dir := folder(t)
 	for i := 0; i < len(files); i += 2 {
@@ -38,7 +38,7 @@ func site(t *testing.T, files ...string) string {
 	return dir
 }
 
-func put(t *testing.T, dir, name, text string) {
+func put(t testing.TB, dir, name, text string) {
 	t.Helper()
 	file := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -49,7 +49,7 @@ func put(t *testing.T, dir, name, text string) {
 	}
 }
 
-func builder(t *testing.T, dir string, o Options) *Builder {
+func builder(t testing.TB, dir string, o Options) *Builder {
 	t.Helper()
 	b := New(dir, o)
 	t.Cleanup(b.Close)

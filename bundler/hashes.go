@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
 // trustAfter is how much older than its hashing a file's time must be for the
@@ -25,41 +26,52 @@ import (
 // clock, which is 2 s on FAT.
 const trustAfter = 2 * time.Second
 
-// hashCache keeps the hashes of files that have not changed since: same file
-// (inode), same size, same time.
+// hashCache keeps the hashes of files that have not changed since, and what was found
+// in them: same file (inode), same size, same time.
 type hashCache struct {
-	now   func() time.Time
-	known map[string]hashed
+	now     func() time.Time
+	secrets *secretscan.Set // that files are looked through for
+	known   map[string]hashed
 }
 
 type hashed struct {
-	info fs.FileInfo
-	sum  string
-	key  bool
+	info   fs.FileInfo
+	sum    string
+	key    bool
+	leaked leaked
+}
+
+// lookFor has the next fill look for other secrets. What was read for others is read
+// again.
+func (c *hashCache) lookFor(secrets *secretscan.Set) {
+	if c.secrets.Key() != secrets.Key() {
+		c.known = nil
+	}
+	c.secrets = secrets
 }
 
 // fill sets the sum, and the info it belongs to, of every file, and finds the private
-// keys among them. It forgets files that are not among them.
+// keys and secrets among them. It forgets files that are not among them.
 func (c *hashCache) fill(ctx context.Context, from reading, files []candidate) error {
 	next := make(map[string]hashed, len(files))
 	var misses []*candidate
 	for i := range files {
 		f := &files[i]
 		if old, ok := c.known[f.file]; ok && unchanged(old.info, f.info) {
-			f.sum, f.key = old.sum, old.key
+			f.sum, f.key, f.leaked = old.sum, old.key, old.leaked
 			next[f.file] = old
 			continue
 		}
 		misses = append(misses, f)
 	}
 	start := c.now()
-	err := hashAll(ctx, from, misses)
+	err := hashAll(ctx, from, c.secrets, misses)
 	if err != nil {
 		return err
 	}
 	for _, f := range misses {
 		if start.Sub(f.info.ModTime()) > trustAfter {
-			next[f.file] = hashed{info: f.info, sum: f.sum, key: f.key}
+			next[f.file] = hashed{info: f.info, sum: f.sum, key: f.key, leaked: f.leaked}
 		}
 	}
 	c.known = next
@@ -72,15 +84,17 @@ func unchanged(a, b fs.FileInfo) bool {
 
 // hashAll hashes every file, on as many goroutines as there are processors but no more
 // than 8. It joins the errors.
-func hashAll(ctx context.Context, from reading, files []*candidate) error {
+func hashAll(ctx context.Context, from reading, secrets *secretscan.Set, files []*candidate) error {
 	var (
 		next atomic.Int64
 		wg   sync.WaitGroup
+		left atomic.Int64
 		errs = make([]error, min(8, runtime.GOMAXPROCS(0), len(files)))
 	)
+	left.Store(maxUnpacked)
 	for worker := range errs {
 		wg.Go(func() {
-			h := hasher{reading: from, buf: make([]byte, 64<<10), sum: sha256.New()}
+			h := hasher{reading: from, buf: make([]byte, 64<<10), sum: sha256.New(), secrets: secrets, stream: secrets.Stream(), unpack: &left}
 			defer h.close()
 			for ctx.Err() == nil && errs[worker] == nil {
 				i := int(next.Add(1)) - 1
@@ -99,8 +113,11 @@ func hashAll(ctx context.Context, from reading, files []*candidate) error {
 type hasher struct {
 	reading
 
-	buf []byte
-	sum hash.Hash
+	buf     []byte
+	sum     hash.Hash
+	secrets *secretscan.Set
+	stream  *secretscan.Stream
+	unpack  *atomic.Int64 // bytes that may still be unpacked
 
 	dir string   // the folder of the last file
 	at  *os.Root // that folder; nil when it cannot be opened
@@ -145,17 +162,19 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	return unchanged(before, after), nil
 }
 
-// read hashes so many bytes of a file, and looks at the first of them: what is published
-// is what was judged. One that grows or shrinks meanwhile is found by its second size.
+// read hashes so many bytes of a file, and looks through them: what is published is what
+// was judged. One that grows or shrinks meanwhile is found by its second size.
 func (h *hasher) read(f *candidate, file *os.File, size int64) error {
 	h.sum.Reset()
+	h.stream.Reset()
 	f.key = false
 	for at := int64(0); at < size; {
 		n, err := file.Read(h.buf[:min(int64(len(h.buf)), size-at)])
 		if at == 0 {
 			f.key = manifest.HoldsKey(f.file, size, h.buf[:n])
 		}
-		_, _ = h.sum.Write(h.buf[:n]) // never fails
+		_, _ = h.sum.Write(h.buf[:n])    // never fails
+		_, _ = h.stream.Write(h.buf[:n]) // nor does this
 		at += int64(n)
 		if errors.Is(err, io.EOF) {
 			break
@@ -165,6 +184,26 @@ func (h *hasher) read(f *candidate, file *os.File, size int64) error {
 		}
 	}
 	f.sum = hex.EncodeToString(h.sum.Sum(nil))
+	f.leaked = leaked{found: h.stream.Findings()}
+	if h.secrets != nil && len(f.leaked.found) == 0 && secretscan.Packed(f.file) {
+		return h.readPacked(f, file)
+	}
+	return nil
+}
+
+// readPacked looks through what a packed file holds.
+func (h *hasher) readPacked(f *candidate, file *os.File) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	limit := min(int64(maxUnpackedFile), h.unpack.Add(-maxUnpackedFile)+maxUnpackedFile)
+	if limit <= 0 {
+		f.leaked = leaked{packed: true, cut: true}
+		return nil
+	}
+	found, read, whole := h.secrets.Unpack(f.file, file, limit)
+	h.unpack.Add(maxUnpackedFile - read)
+	f.leaked = leaked{found: found, packed: true, cut: !whole}
 	return nil
 }
 

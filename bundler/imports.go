@@ -284,7 +284,7 @@ func (i *imports) resolveWasm(build api.PluginBuild, args api.OnResolveArgs) (ap
 	if !strings.HasPrefix(string(data), "\x00asm") {
 		return refuse("import-wasm", "", fmt.Sprintf("%q is not a WebAssembly module", args.Path))
 	}
-	m := Module{Specifier: "./" + sum(data)[:16] + "-" + filepath.Base(found.Path), Kind: KindWasm, Bytes: data}
+	m := Module{Specifier: "./" + sum(data)[:16] + "-" + filepath.Base(found.Path), Kind: KindWasm, Bytes: data, file: filepath.ToSlash(i.reads.relative(found.Path))}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.wasm[m.Specifier] = m

@@ -53,6 +53,9 @@ const (
 	codePathUnreadable    = "path-unreadable"
 	codeEnvClash          = "env-name-clash"
 	codeSecretPasted      = "secret-pasted"
+	codeSecretOutput      = "secret-in-output"  // of the bundler, which has what is published
+	codeSecretUnsearched  = "secret-unsearched" // of the bundler
+	codeSecretsFile       = "secrets-file"      // of pages validate, which reads it
 	codeSubmissions       = "submissions-without-database"
 	codeFormName          = "form-name-invalid"
 	codeFormEvent         = "form-event-invalid"
@@ -77,6 +80,7 @@ const (
 	codeEdgePath          = "edge-rule-path"
 	codeEdgeHeader        = "edge-rule-header"
 	codeEdgeReserved      = "edge-rule-reserved"
+	codeEdgeSecret        = CodeHeaderSecret
 	codeEdgeLoop          = "edge-rule-loop"
 	codeEdgeChain         = "edge-rule-chain"
 	codeEdgeOpen          = "edge-rule-open"
@@ -127,6 +131,7 @@ var rules = [...]Rule{
 	{codeEdgeOpen, "a redirect lets whoever makes the link choose the site that it leads to"},
 	{codeEdgePath, "a path of _headers or _redirects is none, or does not mean what it says"},
 	{codeEdgeReserved, "a rule of _headers or _redirects is about a path the platform keeps for itself"},
+	{codeEdgeSecret, "_headers would send a password, a session or a key to every visitor"},
 	{codeEdgeTooMany, "_headers or _redirects has more rules, or longer lines, than are looked at"},
 	{codeEnvClash, "two bindings or secrets have the same name in the Worker's environment"},
 	{codeFileMissing, "there is no manifest, or it cannot be read"},
@@ -188,7 +193,10 @@ var rules = [...]Rule{
 	{codeRouteWildcard, "a pattern has a star elsewhere than as a trailing /*"},
 	{codeRuntimeConfig, "the bundle's JSON runtime config cannot be used"},
 	{codeSchemaKey, "the manifest carries $schema, which the platform refuses"},
+	{codeSecretOutput, "what is published holds the value of a secret"},
 	{codeSecretPasted, "a secret's value seems to stand where its name belongs"},
+	{codeSecretUnsearched, "a packed public file is longer than is looked through for secrets"},
+	{codeSecretsFile, "the file with the values of the secrets cannot be read"},
 	{codeStagedPrefix, "stagedMigrationsPrefix is written by the platform only"},
 	{codeSubmissions, "form posts are to be written to a table, but the site has no database"},
 	{codeSyntax, "the file is not JSON"},

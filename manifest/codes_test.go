@@ -48,6 +48,7 @@ func siteCases() map[string]fstest.MapFS {
 		"edge-rule-invalid":   site(assets, "p/_redirects", "/a\n"),
 		"edge-rule-path":      site(assets, "p/_redirects", "a /b\n"),
 		"edge-rule-header":    site(assets, "p/_headers", "/a\n  X-A: 1\n  Content-Length: 5\n"),
+		"edge-rule-secret":    site(assets, "p/_headers", "/a\n  X-A: 1\n  Basic-Auth: anna:hunter2\n"),
 		"edge-rule-reserved":  site(assets, "p/_redirects", "/a /__pages/x\n"),
 		"edge-rule-loop":      site(assets, "p/_redirects", "/a /a\n"),
 		"edge-rule-chain":     site(assets, "p/_redirects", "/a /b/c\n/b/* /b/d/:splat\n"),
@@ -104,7 +105,10 @@ func crowd(n int) []string {
 
 // neverMet are the codes that no input leads to, and why they are there.
 var neverMet = map[string]string{
-	"invalid-value": "what a rule of the schema is told by until it has words of its own (TestUnexplained), and all have: FuzzManifest",
+	"secret-in-output":  "what the bundler makes is looked through",
+	"secret-unsearched": "what the bundler makes is looked through",
+	"secrets-file":      "the manifest's room reads no secrets",
+	"invalid-value":     "what a rule of the schema is told by until it has words of its own (TestUnexplained), and all have: FuzzManifest",
 }
 
 // TestEveryCode: a case leads to each code, so that a rule without one does not go unnoticed, and each site of

@@ -16,6 +16,8 @@ type headerRule struct {
 	path  *edgePattern
 	unset []string
 	set   []headerValue
+
+	refused bool // it had a header that was told of
 }
 
 // headerValue is one header of a rule; lines of one name are joined.
@@ -76,14 +78,14 @@ func (f *edgeFile) headerRules() []headerRule {
 	var block edgeLine    // the path line of the last rule
 	open, known := -1, "" // the rule that lines go to, -1 for none; known is why there is none
 	empty := func() {
-		if open >= 0 && len(rules[open].set)+len(rules[open].unset) == 0 {
+		if open >= 0 && len(rules[open].set)+len(rules[open].unset) == 0 && !rules[open].refused {
 			f.refuse(codeEdgeLine, block.whole(), "the rule has no headers", `write them below it: "  Name: value"`)
 		}
 	}
 	for _, line := range f.said() {
 		if !edgeSourceLine.MatchString(line.text) {
 			if open >= 0 {
-				f.headerLine(line, &rules[open])
+				f.headerLine(line, block.text, &rules[open])
 			} else if known == "" {
 				f.refuse(codeEdgeLine, line.whole(), "the header stands under no path", `put a line with a path above it, such as "/*"`)
 			}
@@ -104,8 +106,8 @@ func (f *edgeFile) headerRules() []headerRule {
 	return rules
 }
 
-// headerLine reads "Name: value" or "! Name".
-func (f *edgeFile) headerLine(line edgeLine, rule *headerRule) {
+// headerLine reads "Name: value" or "! Name" of the rule for a path.
+func (f *edgeFile) headerLine(line edgeLine, path string, rule *headerRule) {
 	name, value, pair := strings.Cut(line.text, ":")
 	rest, unset := strings.CutPrefix(line.text, "!")
 	if unset && !pair {
@@ -121,6 +123,11 @@ func (f *edgeFile) headerLine(line edgeLine, rule *headerRule) {
 		f.refuse(codeEdgeLine, line.whole(), quote(name)+" is no name of a header", `write a name of letters, digits and -, then a colon and the value`)
 	case ownedHeader(canonical):
 		f.refuse(codeEdgeHeader, line.whole(), quote(name)+" is for the server alone to set", "remove the line")
+	case HeaderSecret(name, value) != "":
+		f.refuse(codeEdgeSecret, line.whole(), HeaderSecret(name, value), HeaderSecretFix(path))
+		last := &f.found[len(f.found)-1]
+		last.Source = StarHeaders(last.Source)
+		rule.refused = true
 	case !pair:
 		rule.unset = append(rule.unset, canonical)
 	case value == "":

@@ -56,6 +56,7 @@ const (
 	CodePagesBodyTooLarge  = "body_too_large"
 	CodeEncoding           = "encoding_unsupported"
 	CodeManifestInvalid    = "manifest_invalid"
+	CodeSecretInOutput     = "secret_in_output"
 	CodeFileCount          = "file_count_exceeded"
 	CodeSizeMismatch       = "size_mismatch"
 	CodeDigestMismatch     = "digest_mismatch"

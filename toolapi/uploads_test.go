@@ -144,7 +144,7 @@ func TestPagesErrorIsExact(t *testing.T) {
 		403: {"tenant_api.access_missing", "tenant_mcp.surface_disabled"}, 404: {"upload_not_found", "site_not_found", "blob_not_listed"},
 		409: {"blobs_missing", "revision_conflict", "upload_closed", "too_many_uploads", "too_many_previews"}, 410: {"upload_expired"}, 411: {"length_required"},
 		413: {"file_too_large", "bundle_too_large", "body_too_large"}, 415: {"encoding_unsupported"},
-		422: {"manifest_invalid", "path_traversal", "path_secret", "file_count_exceeded", "size_mismatch", "digest_mismatch", "encoding_invalid", "workspace_ambiguous", "workspace_unreachable"},
+		422: {"manifest_invalid", "secret_in_output", "path_traversal", "path_secret", "file_count_exceeded", "size_mismatch", "digest_mismatch", "encoding_invalid", "workspace_ambiguous", "workspace_unreachable"},
 		429: {"tenant_mcp.rate_limited"}, 503: {"unavailable"}, 507: {"storage_full"}, 500: {"tenant_api.internal"},
 	} {
 		for _, code := range codes {

@@ -47,7 +47,10 @@ func (c *cli) newBuild() *cobra.Command {
 			}
 			options := c.bundlerOptions(allowImport)
 			options.Minify = minify
-			b := bundler.New(dir, options)
+			b, err := c.newBundler(cmd.Context(), dir, m, options)
+			if err != nil {
+				return err
+			}
 			defer b.Close()
 			bundle, diags := b.Build(cmd.Context(), m)
 			if err := cmd.Context().Err(); err != nil {

@@ -9,10 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
 // checker checks manifests as the flags of `pages validate` say.
@@ -35,7 +39,7 @@ func (k checker) all(ctx context.Context, args []string) ([]checked, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []checked{k.file(filepath.Join(dir, manifest.FileName))}, nil
+		return []checked{k.file(ctx, filepath.Join(dir, manifest.FileName))}, nil
 	}
 	results := make([]checked, len(args))
 	failed := make([]error, len(args))
@@ -100,11 +104,11 @@ func (k checker) named(ctx context.Context, arg string) (checked, error) {
 	case err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0:
 		return k.stream(ctx, arg, func() (io.Reader, error) { return os.Open(path) })
 	}
-	return k.file(path), nil
+	return k.file(ctx, path), nil
 }
 
 // file checks one manifest.
-func (k checker) file(path string) checked {
+func (k checker) file(ctx context.Context, path string) checked {
 	if k.alone {
 		src, err := readSource(path)
 		if err == nil {
@@ -119,9 +123,44 @@ func (k checker) file(path string) checked {
 		seen = newRecorder(fsys)
 		fsys = seen
 	}
-	_, r := k.loadFrom(fsys, path, manifest.LoadToUpload)
+	m, r := k.loadFrom(fsys, path, manifest.LoadToUpload)
 	if seen != nil {
 		r.looked = seen.paths(filepath.Dir(path))
 	}
+	if m != nil {
+		k.published(ctx, path, m, &r)
+	}
 	return r
+}
+
+// published builds a site that has secrets, to find those that it would publish. What else is wrong with the build is
+// for the build to tell.
+func (k checker) published(ctx context.Context, path string, m *manifest.Manifest, r *checked) {
+	dir := filepath.Dir(path)
+	if len(m.Bindings.Secrets) > 0 {
+		r.looked = append(r.looked, secretPaths(dir)...)
+	}
+	secrets, err := k.newSecretSet(ctx, dir, m)
+	var found manifest.Diagnostics
+	switch {
+	case err != nil:
+		found = manifest.Diagnostics{secretsFault(err)}
+		manifest.Locate(r.src, found)
+	case secrets != nil:
+		b := bundler.New(dir, bundler.Options{Provided: provided(), Now: k.now, Secrets: func() *secretscan.Set { return secrets }})
+		defer b.Close()
+		_, found = b.Build(ctx, m)
+		r.looked = append(r.looked, b.Inputs()...)
+		found = slices.DeleteFunc(found, func(d manifest.Diagnostic) bool { return !strings.HasPrefix(d.Code, "secret-") })
+	}
+	if len(found) > 0 {
+		r.diags = append(r.diags, found...)
+		r.report = manifest.NewReport(k.shown(path), r.diags)
+	}
+}
+
+// secretsFault is a file of secrets that cannot be read.
+func secretsFault(err error) manifest.Diagnostic {
+	p := secretsProblem(err)
+	return manifest.Diagnostic{Severity: manifest.Error, Code: "secrets-file", Path: "/bindings/secrets", Message: p.Message, Fix: p.Fix}
 }

@@ -45,7 +45,10 @@ func (s *builtSite) close() {
 
 // buildSite builds the site in dir.
 func (c *cli) buildSite(ctx context.Context, dir string, m *manifest.Manifest, o bundler.Options, maps bool) (*builtSite, error) {
-	b := bundler.New(dir, o)
+	b, err := c.newBundler(ctx, dir, m, o)
+	if err != nil {
+		return nil, err
+	}
 	defer b.Close()
 	bundle, diags := b.Build(ctx, m)
 	if err := ctx.Err(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -28,6 +29,7 @@ type siteBuilder struct {
 	until   context.Context // ends with the dev server
 	running *sharedWorker   // what the newest revision runs; nil for none
 	live    workerSet
+	private privateSet // what no build may hold, and nothing may show
 
 	warned struct{ secrets, migrations string } // what was last told of them
 }
@@ -43,13 +45,13 @@ func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, erro
 	if err != nil {
 		return nil, err
 	}
-	options := r.bundlerOptions(r.flags.allowImport)
-	options.Development = true
 	b := &siteBuilder{
 		devRun: r, console: k, until: ctx, site: db, stores: newStores(r),
-		caches:  cachesIn(r.state.dir, k.logger()),
-		bundler: bundler.New(r.dir, options),
+		caches: cachesIn(r.state.dir, k.logger()),
 	}
+	options := r.bundlerOptions(r.flags.allowImport)
+	options.Development, options.Secrets = true, func() *secretscan.Set { return b.private.set }
+	b.bundler = bundler.New(r.dir, options)
 	return b, nil
 }
 
@@ -79,6 +81,9 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 		watch = append(watch, b.bundler.Inputs()...)
 		return devserver.Outcome{Problems: b.problems(checked.diags, "The manifest was refused"), Watch: watch}
 	}
+	if err := b.readPrivate(ctx, m); err != nil {
+		return devserver.Outcome{Problems: []devserver.Problem{secretsProblem(err)}, Watch: append(watch, b.bundler.Inputs()...)}
+	}
 	bundle, diags := b.bundler.Build(ctx, m)
 	watch = append(watch, b.bundler.Inputs()...)
 	if bundle == nil || diags.HasErrors() {
@@ -102,6 +107,31 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 	b.describeSecrets(ctx, m, info.Bindings)
 	warnings := slices.Concat(checked.diags, diags, unasked(m, checked.src))
 	return devserver.Outcome{OK: true, Revision: revision, Problems: b.problems(warnings, "Warning"), Watch: watch, Info: info}
+}
+
+// privateSet is a set of secrets, and what it was made of: most builds need no new one.
+type privateSet struct {
+	set      *secretscan.Set
+	list     []secretscan.Secret
+	ordinary []string
+}
+
+// readPrivate reads the secrets for the next build.
+func (b *siteBuilder) readPrivate(ctx context.Context, m *manifest.Manifest) error {
+	list, err := b.unpublished(ctx, b.dir, m.Bindings.Secrets)
+	if err != nil {
+		return err
+	}
+	next := privateSet{list: list}
+	if len(list) > 0 {
+		next.ordinary = ordinary(b.dir, m)
+		slices.Sort(next.ordinary)
+	}
+	if !slices.Equal(list, b.private.list) || !slices.Equal(next.ordinary, b.private.ordinary) {
+		next.set = secretscan.New(list, secretscan.Options{Ordinary: next.ordinary})
+		b.private = next
+	}
+	return nil
 }
 
 // unasked warns of a Worker that no route leads to: whoever writes the first one looks for

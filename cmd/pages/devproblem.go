@@ -78,7 +78,7 @@ func (b *siteBuilder) problems(diags manifest.Diagnostics, title string) []devse
 		if d.EndLine == d.Line {
 			p.EndColumn = d.EndColumn
 		}
-		lines := snippet(b.dir, p.File, p.Line)
+		lines := snippet(b.dir, p.File, p.Line, b.private.set)
 		if lines == nil && d.Source != "" && d.SourceColumn <= 1 { // of a file outside the site, as in a workspace of packages
 			lines = []devserver.SnippetLine{{Number: p.Line, Text: d.Source, Hit: true}}
 		}

@@ -232,10 +232,10 @@ func (s *newSite) adoptBuilt(m *manifest.Manifest, project fs.FS) {
 	ok = ok && m.Entry == ""
 	for _, left := range starter.LeftBehind(project) {
 		note := wrangler.Note{Key: left.File, Effect: wrangler.Changed, Text: left.Text}
-		if left.Code {
+		if left.Code || left.Secret {
 			note.Effect = wrangler.Lost
 		}
-		if !ok || left.File != source {
+		if !ok || left.File != source || left.Secret {
 			s.notes = append(s.notes, note)
 		}
 	}

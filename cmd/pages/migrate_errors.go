@@ -89,7 +89,7 @@ func tableDiagnostic(dir string, e *migrate.Error) manifest.Diagnostic {
 
 // sourceLine is the line of the site's file that pos is on; "" for none.
 func sourceLine(dir string, pos token.Position) string {
-	for _, l := range snippet(dir, pos.Filename, pos.Line) {
+	for _, l := range snippet(dir, pos.Filename, pos.Line, nil) {
 		if l.Hit {
 			return l.Text
 		}

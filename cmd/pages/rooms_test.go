@@ -15,13 +15,14 @@ const module = "github.com/pages-toolchain/pages/"
 
 // mayImport is the diagram in ARCHITECTURE.md: each room, and the rooms it may import.
 var mayImport = map[string][]string{
-	"manifest":                nil,
+	"manifest":                {"manifest/secretscan"},
 	"manifest/editor":         {"manifest"},
 	"manifest/packager":       nil,
-	"manifest/starter":        {"manifest/packager"},
+	"manifest/secretscan":     nil,
+	"manifest/starter":        {"manifest", "manifest/packager"},
 	"manifest/workertypes":    {"manifest"},
 	"manifest/wrangler":       {"manifest"},
-	"bundler":                 {"manifest", "manifest/packager", "bundler/checkout", "bundler/names"},
+	"bundler":                 {"manifest", "manifest/packager", "manifest/secretscan", "bundler/checkout", "bundler/names"},
 	"bundler/checkout":        {"manifest", "manifest/packager"},
 	"bundler/cloudflare":      {"bundler", "manifest"},
 	"bundler/names":           nil,
@@ -54,7 +55,7 @@ var mayImport = map[string][]string{
 	"toolapi/deploy":          {"toolapi", "toolapi/client", "manifest"},
 	"toolapi/conformance":     {"toolapi"},
 	"toolapi/oracle":          {"toolapi"},
-	"toolapi/service":         {"manifest", "toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate", "migrate/dbfile"},
+	"toolapi/service":         {"manifest", "manifest/secretscan", "toolapi", "toolapi/bundle", "toolapi/service/archive", "toolapi/service/blob", "migrate", "migrate/dbfile"},
 	"toolapi/service/archive": {"toolapi", "toolapi/bundle"},
 	"toolapi/service/backup":  {"migrate/dbfile"},
 	"toolapi/service/blob":    nil,
@@ -66,7 +67,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
-		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/editor", "manifest/packager", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
+		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/editor", "manifest/packager", "manifest/secretscan", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
 	},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,10 @@ import (
 	"strings"
 
 	"github.com/joho/godotenv"
+
+	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
 // secretFiles are looked for in this order; .env counts only when there is no
@@ -74,6 +79,64 @@ func readSecrets(ctx context.Context, dir string) (values map[string]string, fou
 		}
 	}
 	return values, "", nil
+}
+
+// unpublished are the secrets that may stand in nothing that is built: every value that a declared name has here, also
+// those that another one covers and the Worker does not get.
+func (c *cli) unpublished(ctx context.Context, dir string, declared []string) (list []secretscan.Secret, err error) {
+	if len(declared) == 0 {
+		return nil, nil
+	}
+	if _, _, err := readSecrets(ctx, dir); err != nil {
+		return nil, err
+	}
+	for _, name := range declared {
+		if value, ok := c.lookup(name); ok {
+			list = append(list, secretscan.Secret{Name: name, Value: value})
+		}
+	}
+	for _, file := range secretPaths(dir) {
+		text, err := readSecretsFile(ctx, file)
+		if err != nil {
+			continue // it was told of above, or is not there
+		}
+		values, _ := parseSecrets(filepath.Base(file), text) // one that another file stands before may be none
+		for _, name := range declared {
+			if value := values[name]; value != "" {
+				list = append(list, secretscan.Secret{Name: name, Value: value})
+			}
+		}
+	}
+	return list, nil
+}
+
+// newSecretSet is the secrets of a site to look for, nil for none.
+func (c *cli) newSecretSet(ctx context.Context, dir string, m *manifest.Manifest) (*secretscan.Set, error) {
+	list, err := c.unpublished(ctx, dir, m.Bindings.Secrets)
+	if len(list) == 0 {
+		return nil, err
+	}
+	return secretscan.New(list, secretscan.Options{Ordinary: ordinary(dir, m)}), nil
+}
+
+// ordinary are the texts that a site's manifest and package.json say of it: a secret that is called so is none.
+func ordinary(dir string, m *manifest.Manifest) []string {
+	own, err := json.Marshal(m)
+	if err != nil {
+		return nil // a secret may be warned of that is none
+	}
+	project, _ := readRegular(filepath.Join(dir, "package.json")) // most have one
+	return append(secretscan.Texts(own), secretscan.Texts(project)...)
+}
+
+// newBundler returns a builder of a site whose output holds none of its secrets.
+func (c *cli) newBundler(ctx context.Context, dir string, m *manifest.Manifest, o bundler.Options) (*bundler.Builder, error) {
+	secrets, err := c.newSecretSet(ctx, dir, m)
+	if err != nil {
+		return nil, err
+	}
+	o.Secrets = func() *secretscan.Set { return secrets }
+	return bundler.New(dir, o), nil
 }
 
 // exampleSecrets are the names in the file that says which secrets a project of wrangler's needs, which only its users

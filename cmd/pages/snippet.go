@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
 
 // snippetReach is how many lines are shown around a fault.
 const snippetReach = 3
 
-// snippet returns the lines around one of a file of the site.
-func snippet(dir, file string, line int) []devserver.SnippetLine {
+// snippet returns the lines around one of a file of the site, without secrets.
+func snippet(dir, file string, line int, secrets *secretscan.Set) []devserver.SnippetLine {
 	root, err := os.OpenRoot(dir)
 	if err != nil || line <= 0 {
 		return nil
@@ -26,9 +28,13 @@ func snippet(dir, file string, line int) []devserver.SnippetLine {
 	if err != nil {
 		return nil
 	}
+	shown := secrets.Star(string(text))
+	if filepath.Base(file) == manifest.HeadersFile {
+		shown = manifest.StarHeaders(shown)
+	}
 	var out []devserver.SnippetLine
 	number := 0
-	for l := range strings.Lines(string(text)) {
+	for l := range strings.Lines(shown) {
 		if number++; number > line+snippetReach {
 			break
 		}

@@ -108,6 +108,31 @@ func TestFindApp(t *testing.T) {
 	}
 }
 
+// TestSecretsOfOtherHosts: a header that locks a folder elsewhere is told of with the route to write, and without its
+// value.
+func TestSecretsOfOtherHosts(t *testing.T) {
+	for file, text := range map[string]string{
+		"netlify.toml":  "[[headers]]\nfor = \"/private/*\"\n[headers.values]\nBasic-Auth = \"anna:hunter2\"\nX-Frame-Options = \"DENY\"\n",
+		"vercel.json":   `{"headers":[{"source":"/private/(.*)","headers":[{"key":"Basic-Auth","value":"anna:hunter2"},{"key":"X-A","value":"b"}]}]}`,
+		"firebase.json": `{"hosting":{"headers":[{"source":"/private/**","headers":[{"key":"Basic-Auth","value":"anna:hunter2"}]}]}}`,
+	} {
+		var told []starter.Left
+		for _, left := range starter.LeftBehind(fstest.MapFS{file: {Data: []byte(text)}}) {
+			if left.Secret {
+				told = append(told, left)
+			}
+		}
+		if len(told) != 1 || told[0].File != file || !strings.Contains(told[0].Text, `"Basic-Auth" protects nothing here`) ||
+			!strings.Contains(told[0].Text, `{"pattern": "/private/*", "access": "members"}`) || strings.Contains(told[0].Text, "hunter2") {
+			t.Errorf("%s: %+v", file, told)
+		}
+	}
+	several := fstest.MapFS{"firebase.json": {Data: []byte(`{"hosting":[{"headers":[{"source":"/a","headers":[{"key":"Authorization","value":"x"}]}]}]}`)}}
+	if told := starter.LeftBehind(several); len(told) != 2 || !told[1].Secret {
+		t.Errorf("several sites: %+v", told)
+	}
+}
+
 func TestLeftBehind(t *testing.T) {
 	for files, want := range map[string]string{
 		"netlify.toml=[[redirects]] functions/README.md api/a.go":                  "netlify.toml",

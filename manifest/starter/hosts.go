@@ -12,6 +12,8 @@ type Left struct {
 	File string
 	// Code reports that it is code, which will not run; else it is rules.
 	Code bool
+	// Secret reports that it is a header that would publish a password or a key here.
+	Secret bool
 	// Text says what to do.
 	Text string
 }
@@ -26,7 +28,7 @@ func LeftBehind(project fs.FS) (list []Left) {
 		{"staticwebapp.config.json", `"(routes|globalHeaders|responseOverrides)"\s*:`},
 	} {
 		if regexp.MustCompile(config.rules).MatchString(textOf(project, config.file)) {
-			list = append(list, Left{config.file, false, `redirects and headers are not read here: write them into "_redirects" and "_headers" among the public files`})
+			list = append(list, Left{File: config.file, Text: `redirects and headers are not read here: write them into "_redirects" and "_headers" among the public files`})
 		}
 	}
 	for _, dir := range []string{"functions", "netlify/functions", "netlify/edge-functions", "api"} {
@@ -35,10 +37,10 @@ func LeftBehind(project fs.FS) (list []Left) {
 			if dir == "functions" && !anyOf(project, "firebase.json", "functions/package.json") {
 				remedy = "`npx wrangler pages functions build --outdir worker` makes one module of them; name it, worker/index.js, in \"entry\", with its \"routes\""
 			}
-			list = append(list, Left{dir + "/", true, "functions that are named by their files are not run here: " + remedy})
+			list = append(list, Left{File: dir + "/", Code: true, Text: "functions that are named by their files are not run here: " + remedy})
 		}
 	}
-	return list
+	return append(list, secretHeaders(project)...)
 }
 
 // holdsCode reports whether JavaScript or TypeScript lies in a folder or one below it.

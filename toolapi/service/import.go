@@ -24,8 +24,9 @@ import (
 
 // importArchive is POST /pages/imports.
 func (p *pagesCall) importArchive() error {
-	err := p.service.db.read(p.x.r.Context(), func(t tx) error {
-		_, err := p.siteOfQuery(t)
+	var s siteRow
+	err := p.service.db.read(p.x.r.Context(), func(t tx) (err error) {
+		s, err = p.siteOfQuery(t)
 		return err
 	})
 	if err != nil {
@@ -64,6 +65,9 @@ func (p *pagesCall) importArchive() error {
 		found.note(f.Path, f.SHA256)
 	}
 	if err := found.check(b.Text, in.space); err != nil {
+		return err
+	}
+	if err := p.service.checkLeaks(p.x.r.Context(), s.id, in.space, b.Text, uploadedFiles(b)); err != nil {
 		return err
 	}
 	if err := in.space.Sync(hashes(b.Files)); err != nil {

@@ -86,6 +86,7 @@ type Service struct {
 	pace           atomic.Int64                  // how long the next bytes of a body are waited for
 	collecting     sync.Mutex
 	unpacking      chan struct{} // holds one for each archive that is read
+	looking        chan struct{} // holds one for each upload that is looked through for secrets
 	publishing     sync.Map      // workspaces whose scheduled publishes are under way
 
 	opening sync.Mutex // of what is below
@@ -127,7 +128,7 @@ func Open(ctx context.Context, path string, o Options) (*Service, error) {
 		db: db, sound: newSoundness(ctx), now: o.Now, elapsed: o.Elapsed, perMinute: o.PerMinute, log: o.Logger, limits: newLimiter(o.Elapsed),
 		metrics: metrics{calls: map[counted]int64{}, took: map[string]*histogram{}}, used: lastUse{keys: map[int64]int64{}},
 		dir: o.Dir, sendsPerMinute: o.UploadsPerMinute, sends: newLimiter(o.Elapsed), host: o.Host, mail: o.Mail, lookUp: o.LookUpTXT, arrivals: newArrivals(),
-		lists: newest[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked), comparisons: newest[[2]int64, *comparison]{most: maxComparisons},
+		lists: newest[int64, blobList]{most: maxLists}, unpacking: make(chan struct{}, maxUnpacked), looking: make(chan struct{}, leakReaders), comparisons: newest[[2]int64, *comparison]{most: maxComparisons},
 	}
 	s.pace.Store(int64(paceTime))
 	db.writing.noticed = s.Notice

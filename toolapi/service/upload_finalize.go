@@ -22,6 +22,8 @@ func (p *pagesCall) finalize() error {
 	}
 	var u uploadRow
 	var all []blobRow
+	var text []byte
+	var files []siteFile
 	err := p.service.db.read(p.x.r.Context(), func(t tx) (err error) {
 		if u, err = p.findUpload(t); err != nil || u.revision.Valid {
 			return err
@@ -33,12 +35,23 @@ func (p *pagesCall) finalize() error {
 		if len(lacks) > 0 {
 			return toolapi.NewPagesError(toolapi.CodeBlobsMissing, fmt.Sprintf("%d blobs are missing: ask for the upload's status, and send them.", len(lacks)))
 		}
-		return t.checkFlags(p.service, u.workspace, u.bundle.Int64)
+		if err := t.checkFlags(p.service, u.workspace, u.bundle.Int64); err != nil {
+			return err
+		}
+		text, files, err = t.filesOf(u.bundle.Int64)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	defer p.service.touches.send(u.id, p.service.now)()
+	store, err := p.service.store()
+	if err != nil {
+		return err
+	}
+	if err := p.service.checkLeaks(p.x.r.Context(), u.site, store.Space(u.workspace), text, files); err != nil {
+		return err
+	}
 	if err := p.sync(u.workspace, all); err != nil {
 		return err
 	}

@@ -1,0 +1,95 @@
+package secretscan
+
+import (
+	"compress/gzip"
+	"io"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+)
+
+// maxFindings is how many findings of one text are kept.
+const maxFindings = 1000
+
+// Stream looks for secrets in a text that comes in pieces. The zero value, and that of a nil Set, finds nothing.
+type Stream struct {
+	set   *Set
+	held  []byte // the end of what came, which a secret may have begun in
+	at    int64  // of held in the text
+	found []Finding
+}
+
+// Stream returns a new one.
+func (s *Set) Stream() *Stream { return &Stream{set: s} }
+
+// Reset begins with another text.
+func (st *Stream) Reset() { st.held, st.at, st.found = st.held[:0], 0, nil }
+
+// Write takes the next piece. It never fails.
+func (st *Stream) Write(piece []byte) (int, error) {
+	if st.set == nil || len(piece) == 0 {
+		return len(piece), nil
+	}
+	text, behind := piece, 0
+	if len(st.held) > 0 {
+		// Only what may begin in held and end in piece is looked for in both together.
+		behind = len(st.held)
+		reach := min(len(piece), st.set.longest-1)
+		seam := append(st.held, piece[:reach]...) //nolint:gocritic // held is cut to its length again below
+		st.set.search(seam, behind, func(p *pattern, start int) {
+			if start < behind {
+				st.note(p, st.at+int64(start))
+			}
+		})
+		st.held = seam[:behind]
+	}
+	from := st.at + int64(behind)
+	st.set.search(text, 0, func(p *pattern, start int) { st.note(p, from+int64(start)) })
+	if keep := st.set.longest - 1; len(piece) >= keep {
+		st.held = append(st.held[:0], piece[len(piece)-keep:]...)
+	} else {
+		over := max(len(st.held)+len(piece)-keep, 0)
+		st.held = append(append(st.held[:0], st.held[over:]...), piece...)
+	}
+	st.at = from + int64(len(piece)) - int64(len(st.held))
+	return len(piece), nil
+}
+
+func (st *Stream) note(p *pattern, start int64) {
+	if len(st.found) < maxFindings {
+		st.found = append(st.found, Finding{p.name, p.part, p.form, p.weak, start, start + int64(len(p.text))})
+	}
+}
+
+// Findings returns what was found so far, in order. What lies within another finding is left out.
+func (st *Stream) Findings() []Finding {
+	if len(st.found) == 0 {
+		return nil
+	}
+	return outermost(st.found)
+}
+
+// Packed reports whether a file of that name holds another one, packed as a server sends it.
+func Packed(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".br")
+}
+
+// Unpack looks into a packed file of that name, up to so many bytes of what is in it, and returns how many it read
+// and whether that was all. Offsets are in what is in it. What is not packed, or broken, ends there.
+func (s *Set) Unpack(name string, r io.Reader, limit int64) (found []Finding, read int64, whole bool) {
+	var plain io.Reader = brotli.NewReader(r)
+	if strings.HasSuffix(strings.ToLower(name), ".gz") {
+		unzipped, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, 0, true
+		}
+		plain = unzipped
+	}
+	st := s.Stream()
+	read, err := io.CopyN(st, plain, limit)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, plain, 1)
+	}
+	return st.Findings(), read, err != nil
+}
