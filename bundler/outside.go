@@ -2,6 +2,7 @@ package bundler
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -14,13 +15,13 @@ import (
 
 // outside is the message about an imported file that is not the checkout's.
 func (i *imports) outside(path string) []api.Message {
-	real := path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		real = target
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil { // it lies in an archive
+		target = path
 	}
 	return []api.Message{{
 		Text: fmt.Sprintf("%q cannot be imported: it lies in %q, outside of the site's checkout, %q",
-			filepath.ToSlash(i.reads.relative(path)), filepath.ToSlash(filepath.Dir(real)), filepath.ToSlash(i.checkout.Root())),
+			filepath.ToSlash(i.reads.relative(path)), filepath.ToSlash(filepath.Dir(target)), filepath.ToSlash(i.checkout.Root())),
 		Detail: refusal{"import-outside", "move it into the checkout; if you trust the site, name its folder with --allow-import"},
 	}}
 }
@@ -42,8 +43,8 @@ func (i *imports) sourceMap(text []byte, dir string) ([]byte, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, err
 	}
-	if json.Unmarshal(m["sources"], &sources) != nil || json.Unmarshal(m["sourcesContent"], &contents) != nil {
-		return text, nil
+	if err := errors.Join(json.Unmarshal(m["sources"], &sources), json.Unmarshal(m["sourcesContent"], &contents)); err != nil {
+		return nil, err
 	}
 	changed := false
 	for n, source := range sources {

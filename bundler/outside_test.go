@@ -76,7 +76,8 @@ func TestOutside(t *testing.T) {
 		{"by a style sheet", `import './a.css'; export default 1`, []string{"repos/club/site/src/a.css", `@import "` + up + `notes/page.css";`}, nil, "import-outside"},
 		{"JSX", `import * as React from '` + up + `notes/env.ts'; export default React`, nil, nil, "import-outside"},
 		{
-			"a package's main", `export { default } from 'p'`, []string{"repos/club/node_modules/p/package.json", `{"main": "../../../../notes/leak.json"}`},
+			"a package's main", `export { default } from 'p'`,
+			[]string{"repos/club/node_modules/p/package.json", `{"main": "../../../../notes/leak.json"}`},
 			nil, "import-outside",
 		},
 		{
@@ -86,11 +87,13 @@ func TestOutside(t *testing.T) {
 		},
 		{
 			"paths of tsconfig.json", `export { default } from 'secret'`,
-			[]string{"repos/club/site/tsconfig.json", `{"compilerOptions": {"baseUrl": ".", "paths": {"secret": ["../../../notes/code.js"]}}}`}, nil, "import-outside",
+			[]string{"repos/club/site/tsconfig.json", `{"compilerOptions": {"baseUrl": ".", "paths": {"secret": ["../../../notes/code.js"]}}}`},
+			nil, "import-outside",
 		},
 		{
 			"the base of tsconfig.json", `export { default } from 'notes/code.js'`,
-			[]string{"repos/club/site/tsconfig.json", `{"compilerOptions": {"baseUrl": "../../.."}}`}, nil, "import-outside",
+			[]string{"repos/club/site/tsconfig.json", `{"compilerOptions": {"baseUrl": "../../.."}}`},
+			nil, "import-outside",
 		},
 		{"a link to a file", `import c from './l.txt'; export default c`, nil, [][2]string{{"repos/club/site/src/l.txt", "notes/diary.txt"}}, "import-outside"},
 		{"a link to a script", `import c from './l.js'; export default c`, nil, [][2]string{{"repos/club/site/src/l.js", "notes/code.js"}}, "import-outside"},
@@ -101,7 +104,8 @@ func TestOutside(t *testing.T) {
 		{"of an archive", `import c from '` + up + `notes/backup.zip/diary.txt' ` + text + `; export default c`, []string{"notes/backup.zip", archive(t, "diary.txt", taken)}, nil, "import-outside"},
 		{
 			"of an archive that is called as Yarn's are", `import c from '` + up + `notes/q-npm-1.0.0-00.zip/node_modules/q/diary.txt'; export default c`,
-			[]string{"notes/q-npm-1.0.0-00.zip", archive(t, "node_modules/q/diary.txt", taken)}, nil, "import-outside",
+			[]string{"notes/q-npm-1.0.0-00.zip", archive(t, "node_modules/q/diary.txt", taken)},
+			nil, "import-outside",
 		},
 		{"another way to write it", `import c from './../../site/../../../notes/./diary.txt'; export default c`, nil, nil, "import-outside"},
 

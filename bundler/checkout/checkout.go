@@ -55,8 +55,8 @@ func (c *Checkout) Refresh() {
 	for at := c.dir; ; at = filepath.Dir(at) {
 		folder := filepath.Join(at, modules)
 		installed = append(installed, folder)
-		if real := resolved(folder); real != folder && filepath.Base(real) == modules {
-			installed = append(installed, real) // one that several projects share
+		if target := resolved(folder); target != folder && filepath.Base(target) == modules {
+			installed = append(installed, target) // one that several projects share
 		}
 		if at == filepath.Dir(at) {
 			break
@@ -81,15 +81,15 @@ func (c *Checkout) Holds(path string) bool {
 func (c *Checkout) follow(path string) string {
 	dir := filepath.Dir(path)
 	c.mu.Lock()
-	real, ok := c.real[dir]
+	target, ok := c.real[dir]
 	c.mu.Unlock()
 	if !ok {
-		real = resolved(dir)
+		target = resolved(dir)
 		c.mu.Lock()
-		c.real[dir] = real
+		c.real[dir] = target
 		c.mu.Unlock()
 	}
-	file := filepath.Join(real, filepath.Base(path))
+	file := filepath.Join(target, filepath.Base(path))
 	if info, err := os.Lstat(file); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		return resolved(file)
 	}
@@ -101,8 +101,8 @@ func resolved(path string) string {
 	if path == "" {
 		return ""
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return filepath.Clean(path)
 }

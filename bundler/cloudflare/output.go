@@ -78,22 +78,16 @@ func (o *output) claim(names []string) error {
 // remove removes a file, and the folders that it leaves empty.
 func (o *output) remove(name string) error {
 	info, err := o.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular(): // something else took its place
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return nil // it took the place of ours
 	}
 	if err := o.root.Remove(name); err != nil {
 		return err
 	}
-	for at := path.Dir(name); at != "."; at = path.Dir(at) {
-		if o.root.Remove(at) != nil { // it holds something
-			break
-		}
+	for at := path.Dir(name); at != "." && o.root.Remove(at) == nil; at = path.Dir(at) { //nolint:revive // until one holds something
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -14,10 +15,15 @@ import (
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
 
+// buildFlags are the flags of `pages build`.
+type buildFlags struct {
+	out, target string
+	minify      bool
+	allowImport []string
+}
+
 func (c *cli) newBuild() *cobra.Command {
-	var out, target string
-	var minify bool
-	var allowImport []string
+	var f buildFlags
 	cmd := &cobra.Command{
 		Use:   "build [DIR]",
 		Short: "Bundle the Worker, index the assets and write all that a deploy would send",
@@ -26,55 +32,57 @@ func (c *cli) newBuild() *cobra.Command {
 			"Exit codes: 0 built, 1 refused, 2 wrong usage, 9 the folder cannot be written.",
 		Example: "  pages build\n  pages build --minify --outdir /tmp/site\n  pages build --json | jq .digest\n  pages build --target cloudflare --outdir ../club-on-cloudflare",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			write, ok := buildTargets()[target]
-			if !ok {
-				return usageError("--target is %q; it is one of pages, cloudflare", target)
-			}
-			if err := notStdout("a bundle", out); err != nil {
-				return err
-			}
-			dir, m, err := c.loadToBuild(args)
-			if err != nil {
-				return err
-			}
-			folder, err := inPages(dir, write.folder)
-			if out != "" {
-				folder, err = c.path(out), nil
-			}
-			if err != nil {
-				return err
-			}
-			options := c.bundlerOptions(allowImport)
-			options.Minify = minify
-			b, err := c.newBundler(cmd.Context(), dir, m, options)
-			if err != nil {
-				return err
-			}
-			defer b.Close()
-			bundle, diags := b.Build(cmd.Context(), m)
-			if err := cmd.Context().Err(); err != nil {
-				return err // what it could not read any more is no fault of the files
-			}
-			if bundle == nil || diags.HasErrors() {
-				return c.refuse(dir, diags)
-			}
-			if len(diags) > 0 {
-				c.printDiagnostics(c.report(dir, diags), nil)
-			}
-			if err := write.to(c, dir, m, bundle, folder); err != nil {
-				return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", quotedPath(c.shown(folder))),
-					"give an empty folder, or a new one, that you may write to, with --outdir", err)
-			}
-			c.printBundle(bundle, folder)
-			return nil
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.build(cmd.Context(), args, f) },
 	}
-	cmd.Flags().StringVarP(&out, "outdir", "o", "", "`folder` to write to (default: .pages/build beside the manifest, or .pages/cloudflare)")
-	cmd.Flags().StringVar(&target, "target", "pages", "write for this `target`: pages, for a deploy, or cloudflare, a project for wrangler")
-	cmd.Flags().BoolVar(&minify, "minify", false, "shorten the Worker's code")
-	allowImportFlag(cmd.Flags(), &allowImport)
+	cmd.Flags().StringVarP(&f.out, "outdir", "o", "", "`folder` to write to (default: .pages/build beside the manifest, or .pages/cloudflare)")
+	cmd.Flags().StringVar(&f.target, "target", "pages", "write for this `target`: pages, for a deploy, or cloudflare, a project for wrangler")
+	cmd.Flags().BoolVar(&f.minify, "minify", false, "shorten the Worker's code")
+	allowImportFlag(cmd.Flags(), &f.allowImport)
 	return cmd
+}
+
+func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
+	write, ok := buildTargets()[f.target]
+	if !ok {
+		return usageError("--target is %q; it is one of pages, cloudflare", f.target)
+	}
+	if err := notStdout("a bundle", f.out); err != nil {
+		return err
+	}
+	dir, m, err := c.loadToBuild(args)
+	if err != nil {
+		return err
+	}
+	folder, err := inPages(dir, write.folder)
+	if f.out != "" {
+		folder, err = c.path(f.out), nil
+	}
+	if err != nil {
+		return err
+	}
+	options := c.bundlerOptions(f.allowImport)
+	options.Minify = f.minify
+	b, err := c.newBundler(ctx, dir, m, options)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	bundle, diags := b.Build(ctx, m)
+	if err := ctx.Err(); err != nil {
+		return err // what it could not read any more is no fault of the files
+	}
+	if bundle == nil || diags.HasErrors() {
+		return c.refuse(dir, diags)
+	}
+	if len(diags) > 0 {
+		c.printDiagnostics(c.report(dir, diags), nil)
+	}
+	if err := write.to(c, dir, m, bundle, folder); err != nil {
+		return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", quotedPath(c.shown(folder))),
+			"give an empty folder, or a new one, that you may write to, with --outdir", err)
+	}
+	c.printBundle(bundle, folder)
+	return nil
 }
 
 // buildTarget is what a build can be written as.

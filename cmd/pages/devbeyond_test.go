@@ -109,8 +109,10 @@ func startBeyond(t *testing.T) *beyond {
 	sockets.V6 = lanListener{lan}
 	flags := &devFlags{limits: "enforce", cpuScale: 1, isolation: "shared", liveReload: "hot", edgeRules: edgeRulesOn, allowHosts: []string{"demo.example"}, as: "member"}
 	b := &beyond{t: t, own: sockets.URL, lan: "http://" + lan.Addr().String()}
-	b.run = &devRun{cli: c, flags: flags, dir: dir, manifest: m, state: s, sockets: sockets, usualGC: 100,
-		runtimes: startRuntime(t.Context(), pagesruntime.Options{Now: time.Now})}
+	b.run = &devRun{
+		cli: c, flags: flags, dir: dir, manifest: m, state: s, sockets: sockets, usualGC: 100,
+		runtimes: startRuntime(t.Context(), pagesruntime.Options{Now: time.Now}),
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.serve(ctx, b.run) }()

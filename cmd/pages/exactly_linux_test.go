@@ -25,8 +25,11 @@ func TestHostileAtTerminal(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"db", "dump"}, {"db", "query", "SELECT a FROM t", "--format", "csv"}, {"db", "query", "SELECT a FROM t", "--format", "tsv"},
-		{"db", "query", "SELECT a FROM t"}, {"db", "query", "SELECT a FROM t", "--format", "jsonl"},
+		{"db", "dump"},
+		{"db", "query", "SELECT a FROM t", "--format", "csv"},
+		{"db", "query", "SELECT a FROM t", "--format", "tsv"},
+		{"db", "query", "SELECT a FROM t"},
+		{"db", "query", "SELECT a FROM t", "--format", "jsonl"},
 	} {
 		at := startAtTerminal(t, pages(append(args, "--color", "never")...))
 		code, shown := at.end()

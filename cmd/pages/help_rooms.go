@@ -135,16 +135,13 @@ nothing of the page leaves before it has said yes.
 While you develop, anybody can be anybody: member, owner and outsider, and whoever is in
 .pages/members.json.
 
-Beyond this machine there is the site, and nothing else: where pages dev is asked under a
-name of --allow-host, over a network, or through a tunnel or a proxy, which add headers
-such as X-Forwarded-For. There is no dashboard there and nothing that it can do, no one to
-be, no line of your source when something fails and no Server-Timing; pages reload, and
-forms arrive. Who goes to sign in there is asked for a code that the terminal shows: eight
-digits, for that browser alone, once, for ten minutes and five tries. A browser that was
-told its code can be anybody until pages dev ends, or you press b. A proxy of your own
-machine, as of a framework's dev server, changes nothing while all that it adds names this
-machine. A tunnel that asks for localhost and adds nothing looks like your own browser, and
-gets what that gets: have it keep its name, and allow that with --allow-host.
+Beyond this machine there is the site, and nothing else: under a name of --allow-host,
+over a network, or through a tunnel or a proxy, which add headers as X-Forwarded-For.
+There is no dashboard, no source of what fails and no Server-Timing. Who signs in there
+types a code that the terminal shows: for that browser alone, once, for ten minutes and
+five tries. It can be anybody then until pages dev ends, or you press b. A proxy of your
+own changes nothing while all that it adds names this machine. A tunnel that asks for
+localhost and adds nothing looks like your own browser: allow its name instead.
 
   pages dev --as member                          everyone is signed in from the start
   pages routes explain GET /club --as outsider   what would happen, and by which rule

@@ -2,7 +2,6 @@ package dbfile
 
 import (
 	"errors"
-	"io"
 	"os"
 	"syscall"
 
@@ -41,6 +40,6 @@ func tryRoom(folder string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(probe, string(make([]byte, step)))
+	_, err = probe.Write(make([]byte, step))
 	return errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name()))
 }

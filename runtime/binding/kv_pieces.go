@@ -156,15 +156,8 @@ func (kv *KV) dropPieces(ctx context.Context, tx *sql.Tx, where string, args ...
 	if err != nil {
 		return err
 	}
-	var loose []int64
-	for rows.Next() {
-		var pieces int64
-		if err := rows.Scan(&pieces); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		loose = append(loose, pieces)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	loose, err := scanPieces(rows)
+	if err != nil {
 		return err
 	}
 	for _, pieces := range loose {
@@ -178,6 +171,18 @@ func (kv *KV) dropPieces(ctx context.Context, tx *sql.Tx, where string, args ...
 	return nil
 }
 
+func scanPieces(rows *sql.Rows) (all []int64, err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var pieces int64
+		if err := rows.Scan(&pieces); err != nil {
+			return nil, err
+		}
+		all = append(all, pieces)
+	}
+	return all, rows.Err()
+}
+
 // pinOf is what pieces are kept by.
 func pinOf(pieces int64) string { return strconv.FormatInt(pieces, 10) }
 
@@ -187,7 +192,7 @@ func (kv *KV) dropLoose() error {
 	if len(loose) == 0 {
 		return nil
 	}
-	ctx := context.Background() // the request may have ended
+	ctx := context.Background() //nolint:forbidigo // the request may have ended
 	return kv.transact(ctx, func(tx *sql.Tx) error {
 		for _, pieces := range loose {
 			const drop = "DELETE FROM kv_pieces WHERE value = CAST(?1 AS INTEGER) AND NOT EXISTS (SELECT 1 FROM kv WHERE pieces = CAST(?1 AS INTEGER))"

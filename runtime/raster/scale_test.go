@@ -122,8 +122,12 @@ func TestScaleOfDecoders(t *testing.T) {
 // TestScaleHoldsRows holds the memory of scaling to rows, whichever way it goes.
 func TestScaleHoldsRows(t *testing.T) {
 	for _, c := range []struct{ from, to image.Point }{
-		{image.Pt(9990, 9990), image.Pt(9000, 9000)}, {image.Pt(10000, 10000), image.Pt(10000, 1)}, {image.Pt(10000, 10000), image.Pt(1, 10000)},
-		{image.Pt(1, 10000), image.Pt(10000, 10000)}, {image.Pt(10000, 1), image.Pt(10000, 10000)}, {image.Pt(10000, 10000), image.Pt(10, 10)},
+		{image.Pt(9990, 9990), image.Pt(9000, 9000)},
+		{image.Pt(10000, 10000), image.Pt(10000, 1)},
+		{image.Pt(10000, 10000), image.Pt(1, 10000)},
+		{image.Pt(1, 10000), image.Pt(10000, 10000)},
+		{image.Pt(10000, 1), image.Pt(10000, 10000)},
+		{image.Pt(10000, 10000), image.Pt(10, 10)},
 	} {
 		none := raster.NewDecoded(raster.DecodedOptions{Size: c.from})
 		if got := raster.Scale(none, c.to).Bytes(); got > 6<<20 {

@@ -106,7 +106,7 @@ func lookUpProof(ctx context.Context, c *call) error {
 }
 
 // verify is domain.verify.
-func (c *call) verify(args toolapi.VerifyArgs) (result toolapi.Verify, err error) {
+func (c *call) verify(_ toolapi.VerifyArgs) (result toolapi.Verify, err error) {
 	d, err := c.findPending()
 	if err != nil {
 		return result, err

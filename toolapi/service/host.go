@@ -178,7 +178,7 @@ func (s *Service) serveHosted(x *exchange) bool {
 
 // answers reports whether a host is an address that a site answers at, whatever its port.
 func (s *Service) answers(site, host string) (yes bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), busyTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), busyTimeout) //nolint:forbidigo // whoever asks has none
 	defer cancel()
 	err := s.db.read(ctx, func(t tx) (err error) {
 		_, err = t.one("SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND site_id = ? AND active)", []any{bareName(host), site}, &yes)

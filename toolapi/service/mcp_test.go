@@ -410,7 +410,9 @@ func TestMCPClient(t *testing.T) {
 					fields["site_id"] = "random"
 				}
 				if records, _ := fields["records"].([]any); len(records) > 0 { // the first is the proof, by the service's own key
-					records[0].(map[string]any)["value"] = "sealed" //nolint:forcetypeassert // as the contract has it
+					if first, ok := records[0].(map[string]any); ok {
+						first["value"] = "sealed"
+					}
 				}
 			}
 			if !reflect.DeepEqual(structured, want.fields) || got.IsError != (want.fields["ok"] == false) {
