@@ -1,10 +1,12 @@
 package devserver
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -42,9 +44,12 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 			body := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), now: now}
 			// In a copy: net/http looks at its own body to know that a client still
 			// waits to be told to send it, and then does not wait for it.
-			r = r.WithContext(r.Context())
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			r = r.WithContext(ctx)
 			r.Body = body
 			defer body.leave()
+			defer missClient(ctx, body, cancel)()
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -77,7 +82,7 @@ type pacedBody struct {
 	now     func() time.Time
 	got     int64
 	waited  time.Duration
-	ended   bool
+	ended   atomic.Bool
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
@@ -106,7 +111,7 @@ func (b *pacedBody) Close() error {
 
 // leave bounds the time that net/http gives a body nobody read to its end.
 func (b *pacedBody) leave() {
-	if !b.ended {
+	if !b.ended.Load() {
 		_ = b.control.SetReadDeadline(b.deadline(b.now())) // fails only on a closed connection
 	}
 }
@@ -114,7 +119,7 @@ func (b *pacedBody) leave() {
 // release takes the deadline off: with it, net/http would take the wait for the
 // next request for a client that went away.
 func (b *pacedBody) release() {
-	b.ended = true
+	b.ended.Store(true)
 	_ = b.control.SetReadDeadline(time.Time{}) // fails only on a closed connection
 }
 

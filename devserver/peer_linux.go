@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // peerPoll is how often the other end of a connection is looked at.
@@ -35,6 +37,28 @@ func orphaned(c net.Conn) bool {
 	}
 	n, _, err := syscall.Recvfrom(fd, answer, 0)
 	return err == nil && withoutFile(answer[:n])
+}
+
+// hungUp reports whether the other end of a connection sends no more (half), or whether there is none any more (whole),
+// however much of what it sent is still unread.
+func hungUp(c net.Conn) (half, whole bool) {
+	socket, ok := c.(syscall.Conn)
+	if !ok {
+		return false, false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false, false
+	}
+	err = raw.Control(func(fd uintptr) {
+		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}} //nolint:gosec // a descriptor
+		if n, err := unix.Poll(polled, 0); n != 1 || err != nil {
+			return
+		}
+		whole = polled[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+		half = polled[0].Revents&unix.POLLRDHUP != 0
+	})
+	return err == nil && half, err == nil && whole
 }
 
 // The layouts of linux/netlink.h and linux/inet_diag.h.

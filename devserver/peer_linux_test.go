@@ -66,3 +66,44 @@ func TestSilentClientIsMissed(t *testing.T) {
 	}
 	t.Errorf("missed after %v", took)
 }
+
+// TestClientWithABodyIsMissed has a client leave whose body nobody reads, and one that only sends no more.
+func TestClientWithABodyIsMissed(t *testing.T) {
+	began, ended := make(chan struct{}), make(chan error)
+	worker := workerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		began <- struct{}{}
+		select {
+		case <-r.Context().Done():
+		case <-time.After(halfClosed / 2):
+		}
+		ended <- r.Context().Err()
+		return nil
+	})
+	r := serve(t, &folderBuilder{dir: siteDir(t), worker: worker, routes: []manifest.Route{{Pattern: "/*"}}}, Off)
+	for _, body := range []string{"Content-Length: 5\r\n\r\nhello", "Content-Length: 5\r\n\r\nhe", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"} {
+		missed := false
+		for range 5 { // a machine may be busy for so long
+			c := dial(t, r)
+			fmt.Fprint(c, "POST /wait HTTP/1.1\r\nHost: localhost\r\n"+body)
+			<-began
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if missed = <-ended != nil; missed {
+				break
+			}
+		}
+		if !missed {
+			t.Errorf("%q: the request goes on", body)
+		}
+	}
+	c := dial(t, r)
+	fmt.Fprint(c, "POST /wait HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello")
+	<-began
+	if half, ok := c.(*net.TCPConn); !ok || half.CloseWrite() != nil {
+		t.Fatal("no half-closed connection")
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("who waits for the answer is missed: %v", err)
+	}
+}

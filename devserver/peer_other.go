@@ -12,3 +12,6 @@ const peerPoll = time.Hour
 
 // orphaned cannot be told here.
 func orphaned(net.Conn) bool { return false }
+
+// hungUp cannot be told here without reading.
+func hungUp(net.Conn) (half, whole bool) { return false, false }
