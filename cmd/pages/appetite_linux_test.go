@@ -107,12 +107,7 @@ func TestAppetites(t *testing.T) {
 	} else {
 		t.Logf("eight requests at once: %d kB", peak)
 	}
-	const spare = 50 << 10
-	for end := time.Now().Add(patience); d.status(t, "VmRSS") > idle+spare; time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d kB when idle, and %d kB after the storm", idle, d.status(t, "VmRSS"))
-		}
-	}
+	d.rest(t, idle)
 	d.visit("GET", "/api/ok", "", http.StatusOK)
 }
 
@@ -171,9 +166,10 @@ export default { async fetch(request, env) {
 } };
 `, calls.String(), rows, size))
 	d := startDev(t, dir)
+	idle := d.status(t, "VmRSS")
 	d.visit("GET", "/w/begin", "", http.StatusOK)
 	for _, name := range names {
-		idle := d.status(t, "VmRSS")
+		d.rest(t, idle)
 		d.forgetHighest(t)
 		a := d.do("GET", "/w/"+name, "")
 		peak := d.status(t, "VmHWM")
@@ -186,6 +182,17 @@ export default { async fetch(request, env) {
 			t.Errorf("%s: %d %.300s", name, a.StatusCode, a.body)
 		}
 		d.visit("GET", "/w/ok", "", http.StatusOK)
+	}
+}
+
+// rest waits until the server holds about what it did when it was idle, in kB.
+func (d *devServer) rest(t *testing.T, idle int) {
+	t.Helper()
+	const spare = 50 << 10
+	for end := time.Now().Add(patience); d.status(t, "VmRSS") > idle+spare; time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d kB when idle, and %d kB after the storm", idle, d.status(t, "VmRSS"))
+		}
 	}
 }
 
