@@ -78,6 +78,7 @@ func (w *Worker) newSlot() (*slot, error) {
 	}
 	isolate, err := w.runtime.engine.NewIsolate(w.ctx, w.image, engine.IsolateOptions{
 		Funcs:       funcs,
+		Share:       w.share,
 		Modules:     w.modules(),
 		OnRejection: w.rejected,
 		Companion:   w.wasm.Companion,

@@ -114,6 +114,7 @@ type Worker struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	image   *engine.Image
+	share   *engine.HostMemory // for all isolates
 	wasm    *wasm.Set
 
 	closed   sync.Once
@@ -152,7 +153,7 @@ func (r *Runtime) NewWorker(ctx context.Context, o WorkerOptions) (*Worker, erro
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	w := &Worker{runtime: r, o: o, sources: maps, image: r.image, freed: make(chan struct{}), turns: make(chan struct{}, goruntime.GOMAXPROCS(0)), answered: map[*engine.Scope]struct{}{}}
+	w := &Worker{runtime: r, o: o, sources: maps, image: r.image, share: r.engine.Share(), freed: make(chan struct{}), turns: make(chan struct{}, goruntime.GOMAXPROCS(0)), answered: map[*engine.Scope]struct{}{}}
 	if o.NodeJS {
 		if w.node, err = node.Modules(); err != nil {
 			return nil, errStart(err)

@@ -5,9 +5,11 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,13 +107,93 @@ func TestAppetites(t *testing.T) {
 	} else {
 		t.Logf("eight requests at once: %d kB", peak)
 	}
+	d.rest(t, idle)
+	d.visit("GET", "/api/ok", "", http.StatusOK)
+}
+
+// results are calls of the bindings, many at once, each of whose results is large; n is how
+// many, and the answer the errors of those that were refused.
+var results = map[string]string{
+	"database": "env.DB.prepare('SELECT * FROM t').all()",
+	"raw":      "env.DB.prepare('SELECT * FROM t').raw()",
+	"batch":    "env.DB.batch([env.DB.prepare('SELECT * FROM t')])",
+	"kv":       "env.KV.get('big')",
+	"json":     "env.KV.get('json', 'json')",
+	"metadata": "env.KV.getWithMetadata('big', 'arrayBuffer')",
+	"texts":    "env.KV.get(['big'])",
+	"object":   "env.BUCKET.get('big').then((o) => o.text())",
+	"bytes":    "env.BUCKET.get('big').then((o) => o.arrayBuffer())",
+	"asset":    "env.ASSETS.fetch('http://x/big.txt').then((r) => r.arrayBuffer())",
+	"part":     "env.BUCKET.put('part' + i, big)",
+}
+
+// TestResultAppetites: results that are large, and many at once, are refused while they
+// grow: one request takes the server to no more than 400 MB.
+func TestResultAppetites(t *testing.T) {
+	if testmachine.Raced() {
+		t.Skip("the race detector's own memory would count")
+	}
+	names, rows, size := []string{"database", "kv", "asset"}, 40, 20<<20
+	if os.Getenv("PAGES_SOAK") != "" {
+		names, rows, size = slices.Sorted(maps.Keys(results)), 54, 24<<20
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "w.js", "assets": "public", "routes": [{"pattern": "/w/*", "access": "public"}], "limits": {"cpuMs": 20000},
+"bindings": {"storage": {"name": "BUCKET"}, "kv": {"name": "KV"}, "database": {"migrations": "migrations"}}}`)
+	put(t, filepath.Join(dir, "migrations", "0001_t.sql"), "CREATE TABLE t (a);\n")
+	put(t, filepath.Join(dir, "public", "big.txt"), strings.Repeat("x", size))
+	var calls strings.Builder
+	for name, call := range results {
+		fmt.Fprintf(&calls, "  %s: (env, i, big) => %s,\n", name, call)
+	}
+	put(t, filepath.Join(dir, "w.js"), fmt.Sprintf(`const calls = {
+%s};
+export default { async fetch(request, env) {
+  const name = new URL(request.url).pathname.split("/")[2];
+  if (name === "ok") return new Response("ok");
+  if (name === "begin") {
+    for (let i = 0; i < %d; i++) await env.DB.prepare("INSERT INTO t VALUES (?)").bind("x".repeat(1e6)).run();
+    const big = "x".repeat(%d);
+    await env.BUCKET.put("big", big);
+    await env.KV.put("big", big);
+    await env.KV.put("json", JSON.stringify(big));
+    return new Response("ok");
+  }
+  const big = name === "part" ? "x".repeat(3e7) : "";
+  const errors = new Set();
+  await Promise.all(Array.from({ length: 20 }, (_, i) => calls[name](env, i, big).then(() => {}, (e) => errors.add(e.name + ": " + e.message))));
+  return new Response([...errors].join("\n"));
+} };
+`, calls.String(), rows, size))
+	d := startDev(t, dir)
+	idle := d.status(t, "VmRSS")
+	d.visit("GET", "/w/begin", "", http.StatusOK)
+	for _, name := range names {
+		d.rest(t, idle)
+		d.forgetHighest(t)
+		a := d.do("GET", "/w/"+name, "")
+		peak := d.status(t, "VmHWM")
+		t.Logf("%s: %d kB, %d kB when idle: %d %.300s", name, peak, idle, a.StatusCode, a.body)
+		const most = 400 << 10 // kB
+		if peak > most {
+			t.Errorf("%s: one request took the server to %d kB", name, peak)
+		}
+		if a.StatusCode != http.StatusOK && a.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s: %d %.300s", name, a.StatusCode, a.body)
+		}
+		d.visit("GET", "/w/ok", "", http.StatusOK)
+	}
+}
+
+// rest waits until the server holds about what it did when it was idle, in kB.
+func (d *devServer) rest(t *testing.T, idle int) {
+	t.Helper()
 	const spare = 50 << 10
 	for end := time.Now().Add(patience); d.status(t, "VmRSS") > idle+spare; time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d kB when idle, and %d kB after the storm", idle, d.status(t, "VmRSS"))
 		}
 	}
-	d.visit("GET", "/api/ok", "", http.StatusOK)
 }
 
 // forgetHighest has the server's VmHWM begin anew.

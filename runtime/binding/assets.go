@@ -15,8 +15,17 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
+const (
+	// maxAsked is how many assets an isolate asks for at the same moment; others wait. Each
+	// may hold what is handed over at once.
+	maxAsked = 32
+	// passedChunk is how many bytes of a larger one are gathered for a read.
+	passedChunk = 64 << 10
+)
+
 // assetsFuncs are the host functions of js/assets.js.
 func assetsFuncs(open *handles, assets func(id string) http.Handler) map[string]engine.Func {
+	asked := make(chan struct{}, maxAsked)
 	return map[string]engine.Func{
 		// assets_fetch(id, method, url, headers) is {status, statusText, headers,
 		// body}: bytes or a handle.
@@ -32,6 +41,12 @@ func assetsFuncs(open *handles, assets func(id string) http.Handler) map[string]
 				return nil, err
 			}
 			return engine.Async(func(ctx context.Context) (any, error) {
+				select {
+				case asked <- struct{}{}:
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+				defer func() { <-asked }()
 				answer, err := askAsset(ctx, handler, r)
 				if err != nil {
 					return nil, err
@@ -96,7 +111,7 @@ type answer struct {
 // request's context, or when the body is closed.
 func askAsset(ctx context.Context, handler http.Handler, r *http.Request) (*answer, error) {
 	reader, writer := io.Pipe()
-	w := &answerWriter{header: http.Header{}, pipe: writer, rest: bufio.NewWriterSize(writer, readChunk), ready: make(chan struct{})}
+	w := &answerWriter{header: http.Header{}, pipe: writer, ready: make(chan struct{})}
 	go func() {
 		defer func() { w.end(recovered(recover())) }()
 		handler.ServeHTTP(w, r)
@@ -138,7 +153,7 @@ func recovered(p any) error {
 type answerWriter struct {
 	header http.Header
 	pipe   *io.PipeWriter
-	rest   *bufio.Writer // of the pipe, so that many small writes are few reads
+	rest   *bufio.Writer // of the pipe, so that many small writes are few reads; nil before it is used
 	ready  chan struct{}
 
 	status  int
@@ -181,6 +196,7 @@ func (w *answerWriter) Flush() {
 func (w *answerWriter) pass() {
 	if !w.passing {
 		w.passing = true
+		w.rest = bufio.NewWriterSize(w.pipe, passedChunk)
 		close(w.ready)
 	}
 }
@@ -191,8 +207,8 @@ func (w *answerWriter) end(err error) {
 	if w.passing {
 		err = cmp.Or(err, w.rest.Flush())
 	} else {
-		w.whole, w.err = true, err
-		w.pass()
+		w.passing, w.whole, w.err = true, true, err
+		close(w.ready)
 	}
 	_ = w.pipe.CloseWithError(err)
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // asked asks the handler for target and returns its answer, body and the error
@@ -197,8 +199,9 @@ func TestReadAll(t *testing.T) {
 	} {
 		b := &endless{left: c.length}
 		all, err := readAll(t.Context(), b)
-		if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(all.Bytes)) != c.length {
-			t.Errorf("%d: %d bytes, %d read, %v", c.length, len(all.Bytes), b.read, err)
+		lent, _ := all.(engine.Lent)
+		if !errors.Is(err, c.want) || b.read != c.read || err == nil && int64(len(lent.Bytes)) != c.length {
+			t.Errorf("%d: %d bytes, %d read, %v", c.length, len(lent.Bytes), b.read, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package binding
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -96,53 +95,46 @@ func (d *Database) drop() {
 }
 
 // query runs q and gives its rows in a shape, as JSON. Of shapeAll it is what a D1Result
-// is made of, an array: duration in milliseconds, changes, last_row_id, changed_db,
-// size_after in bytes, rows_read, rows_written, and an array of the rows' objects. Of
+// is made of, an array: an array of the rows' objects, duration in milliseconds, changes,
+// last_row_id, changed_db, size_after in bytes, rows_read, rows_written. Of
 // several statements the last one's rows are given; they are one transaction. Errors are
 // *engine.Error with D1's texts.
-func (d *Database) query(ctx context.Context, q query, shape resultShape, column string) (out json.RawMessage, err error) {
-	out, err = d.read(ctx, q, &rowWriter{shape: shape, column: column})
-	if !errors.Is(err, errNotRead) {
-		return out, databaseError(err)
+func (d *Database) query(ctx context.Context, q query, shape resultShape, column string) (*jsonText, error) {
+	w := newRowWriter(shape, column, bufferOf(ctx))
+	err := d.read(ctx, q, w)
+	if errors.Is(err, errNotRead) {
+		err = d.use(ctx, func(ctx context.Context) error { return d.run(ctx, q, w) })
 	}
-	err = d.use(ctx, func(ctx context.Context) error {
-		out, err = d.run(ctx, q, &rowWriter{shape: shape, column: column})
-		return err
-	})
-	return out, databaseError(err)
+	return w.done(err)
 }
 
 // batch runs the queries in order in one transaction, all or none, and gives
 // a JSON array with what query gives of each in shapeAll.
-func (d *Database) batch(ctx context.Context, queries []query) (json.RawMessage, error) {
-	out := []byte{'['}
+func (d *Database) batch(ctx context.Context, queries []query) (*jsonText, error) {
+	w := newRowWriter(shapeAll, "", bufferOf(ctx))
+	w.b = append(w.b, '[')
 	err := d.use(ctx, func(ctx context.Context) error {
 		if len(queries) == 0 {
 			return errNoStatement
 		}
 		return d.transaction(func() error {
 			for i, q := range queries {
-				result, err := d.run(ctx, q, &rowWriter{shape: shapeAll})
-				if err != nil {
+				w.b = appendComma(w.b, i)
+				if err := d.run(ctx, q, w); err != nil {
 					return err
-				}
-				if out = append(appendComma(out, i), result...); len(out) > maxResultBytes {
-					return errResultSize
 				}
 			}
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, databaseError(err)
-	}
-	return append(out, ']'), nil
+	w.b = append(w.b, ']')
+	return w.done(err)
 }
 
 // exec runs each line of text as one statement without parameters, all in
 // one transaction, and gives {"count","duration"} as JSON. Blank lines and
 // comments are passed over.
-func (d *Database) exec(ctx context.Context, text string) (json.RawMessage, error) {
+func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
 	count, begin := 0, d.o.Now()
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	place := execPlace(1, lines[0])
@@ -152,7 +144,7 @@ func (d *Database) exec(ctx context.Context, text string) (json.RawMessage, erro
 				if blankSQL(line) {
 					continue
 				}
-				if _, err := d.run(ctx, query{SQL: line}, &rowWriter{shape: shapeNone}); err != nil {
+				if err := d.run(ctx, query{SQL: line}, noRows()); err != nil {
 					place = execPlace(i+1, line)
 					return err
 				}
@@ -167,7 +159,7 @@ func (d *Database) exec(ctx context.Context, text string) (json.RawMessage, erro
 	if err != nil {
 		return nil, prefixedError("D1_EXEC_ERROR", place, err)
 	}
-	return fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin)), nil
+	return &jsonText{b: fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin))}, nil
 }
 
 func execPlace(number int, line string) string {
@@ -272,24 +264,24 @@ func (d *Database) transaction(fn func() error) error {
 	return d.handle.trusted("COMMIT")
 }
 
-// run runs the statements of q and gives the last one's rows in the shape of
+// run runs the statements of q and writes the last one's rows in the shape of
 // w; of shapeAll, as query gives them.
-func (d *Database) run(ctx context.Context, q query, w *rowWriter) (json.RawMessage, error) {
+func (d *Database) run(ctx context.Context, q query, w *rowWriter) error {
 	before := d.counters()
 	begin := d.o.Now()
+	if w.shape == shapeAll {
+		w.b = append(w.b, '[')
+	}
 	spent, err := d.statements(ctx, q, w)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := w.end()
-	if w.shape != shapeAll {
-		return rows, nil
+	w.end()
+	if w.shape == shapeAll {
+		w.b, err = d.appendMeta(append(w.b, ','), before, d.since(begin), spent)
+		w.b = append(w.b, ']')
 	}
-	out, err := d.appendMeta([]byte{'['}, before, d.since(begin), spent)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(append(out, ','), rows...), ']'), nil
+	return err
 }
 
 // statements runs the first statement of q, and more in a transaction.
@@ -340,7 +332,7 @@ func (d *Database) several(ctx context.Context, s sqlStatement, params []any, w 
 			s.close()
 			return spent, errEarlyBinding
 		}
-		if _, err := d.statement(ctx, s, nil, &rowWriter{shape: shapeNone}); err != nil {
+		if _, err := d.statement(ctx, s, nil, noRows()); err != nil {
 			return spent, err
 		}
 		if s, err = d.prepare(s.rest); err != nil {
@@ -436,7 +428,7 @@ func (d *Database) counters() databaseCounters {
 func (d *Database) appendMeta(b []byte, before databaseCounters, duration string, spent rowCounts) ([]byte, error) {
 	after := d.counters()
 	if err := d.measure(); err != nil {
-		return nil, err
+		return b, err
 	}
 	changes := after.changes - before.changes
 	changed := changes != 0 || after.rowID != before.rowID || before.size != d.size

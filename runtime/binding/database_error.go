@@ -73,6 +73,8 @@ var sqlExtended = map[int]string{
 	sqlite3.SQLITE_CONSTRAINT_DATATYPE:   "SQLITE_CONSTRAINT_DATATYPE",
 }
 
+var errLongValue = &sqlError{sqlite3.SQLITE_TOOBIG, "string or blob too big", -1}
+
 var errReadOnly = &sqlError{sqlite3.SQLITE_READONLY, "attempt to write a readonly database: the manifest gives this site \"read\" access only", -1}
 
 // databaseError is err as a Worker sees it: "D1_ERROR: …", with the cause

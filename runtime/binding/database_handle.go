@@ -305,8 +305,14 @@ func (s sqlStatement) bind(params []any) error {
 			}
 			rc = sqlite3.Xsqlite3_bind_double(s.h.tls, s.stmt, int32(i+1), v)
 		case string:
+			if s.tooLong(len(v)) {
+				return errLongValue
+			}
 			rc = s.bindBytes(sqlite3.Xsqlite3_bind_text, i, strings.ToValidUTF8(v, "\uFFFD"))
 		case []byte:
+			if s.tooLong(len(v)) {
+				return errLongValue
+			}
 			rc = s.bindBytes(sqlite3.Xsqlite3_bind_blob, i, string(v))
 		default:
 			return databaseTypeError(param)
@@ -316,6 +322,12 @@ func (s sqlStatement) bind(params []any) error {
 		}
 	}
 	return nil
+}
+
+// tooLong reports whether SQLite would refuse a value of n bytes, once it had copies.
+func (s sqlStatement) tooLong(n int) bool {
+	const little = 1 << 20 // which no limit is below
+	return n > little && n > int(sqlite3.Xsqlite3_limit(s.h.tls, s.h.db, sqlite3.SQLITE_LIMIT_LENGTH, -1))
 }
 
 func (s sqlStatement) bindBytes(bind func(*libc.TLS, uintptr, int32, uintptr, int32, uintptr) int32, i int, v string) int32 {

@@ -28,7 +28,7 @@ func (t *Tables) add(table, column string) {
 func (d *Database) Tables(ctx context.Context) Tables {
 	text, err := d.query(ctx, query{SQL: allNames}, shapeRaw, "")
 	var rows [][2]string
-	if err != nil || json.Unmarshal(text, &rows) != nil {
+	if err != nil || json.Unmarshal(text.bytes(), &rows) != nil {
 		return Tables{}
 	}
 	var t Tables

@@ -16,13 +16,16 @@ import (
 //	db_exec(id, text)
 func databaseFuncs(open func(id string) *Database) map[string]engine.Func {
 	var quick quickReads
-	on := func(c *engine.Call, work func(ctx context.Context, d *Database) (any, error)) (any, error) {
+	on := func(c *engine.Call, work func(ctx context.Context, d *Database) (*jsonText, error)) (any, error) {
 		d := open(c.String(0))
 		if d == nil {
 			return nil, engine.TypeError("the database binding %q does not exist", c.String(0))
 		}
 		quick.count = 0
-		return engine.Async(func(ctx context.Context) (any, error) { return work(ctx, d) }), nil
+		return engine.Async(func(ctx context.Context) (any, error) {
+			out, err := work(ctx, d)
+			return out.value(), err
+		}), nil
 	}
 	return map[string]engine.Func{
 		"db_query": func(c *engine.Call) (any, error) {
@@ -33,17 +36,17 @@ func databaseFuncs(open func(id string) *Database) map[string]engine.Func {
 				column = c.String(4)
 			}
 			if out, done, err := quick.try(c, open(c.String(0)), q, shape, column); done {
-				return out, err
+				return out.value(), err
 			}
-			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.query(ctx, q, shape, column) })
+			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.query(ctx, q, shape, column) })
 		},
 		"db_batch": func(c *engine.Call) (any, error) {
 			queries := queriesOf(c.Value(1))
-			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.batch(ctx, queries) })
+			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.batch(ctx, queries) })
 		},
 		"db_exec": func(c *engine.Call) (any, error) {
 			text := c.String(1)
-			return on(c, func(ctx context.Context, d *Database) (any, error) { return d.exec(ctx, text) })
+			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.exec(ctx, text) })
 		},
 	}
 }

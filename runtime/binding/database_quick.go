@@ -2,7 +2,6 @@ package binding
 
 import (
 	"context"
-	"encoding/json"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -33,7 +32,7 @@ type turnReader struct {
 // try runs q if that takes no more than a moment: a read whose statement is
 // compiled, on a connection that nobody uses. done is whether it ran; if not,
 // nothing came of it.
-func (k *quickReads) try(c *engine.Call, d *Database, q query, shape resultShape, column string) (out json.RawMessage, done bool, err error) {
+func (k *quickReads) try(c *engine.Call, d *Database, q query, shape resultShape, column string) (out *jsonText, done bool, err error) {
 	// Not before what the request asked for earlier, and not for ever in one turn.
 	if d == nil || k.count >= maxQuick || !c.Scope().Idle() {
 		return nil, false, nil
@@ -53,7 +52,8 @@ func (k *quickReads) try(c *engine.Call, d *Database, q query, shape resultShape
 			t.end()
 		})
 	}
-	return t.query(c.Context(), q, shape, column)
+	w := newRowWriter(shape, column, func() *engine.Buffer { return c.Buffer(maxResultBytes, errResultSize) })
+	return t.query(c.Context(), q, w)
 }
 
 // keepReader is a reader that was used before; nil when none is free.
@@ -71,7 +71,7 @@ func (d *Database) keepReader() *turnReader {
 	return &turnReader{of: d, reader: r}
 }
 
-func (t *turnReader) query(ctx context.Context, q query, shape resultShape, column string) (out json.RawMessage, done bool, err error) {
+func (t *turnReader) query(ctx context.Context, q query, w *rowWriter) (out *jsonText, done bool, err error) {
 	r := t.reader
 	if r.handle.stale || r.schema != t.of.schemas.Load() {
 		return nil, false, nil
@@ -89,13 +89,13 @@ func (t *turnReader) query(ctx context.Context, q query, shape resultShape, colu
 		if err := t.begin(); err != nil {
 			return err
 		}
-		out, err = r.run(ctx, q, &rowWriter{shape: shape, column: column})
-		return err
+		return r.run(ctx, q, w)
 	})
 	if over {
 		known.slow = slowUses
 	}
-	return out, !over || err == nil, databaseError(err)
+	out, err = w.done(err)
+	return out, !over || err == nil, err
 }
 
 // begin has the reader know what was written, and keep what it sees if it reads on.

@@ -17,14 +17,14 @@ func TestDatabaseQuick(t *testing.T) {
 			return "later"
 		}
 		defer turn.end()
-		out, done, err := turn.query(t.Context(), query{text, params}, shapeRaw, "")
+		out, done, err := turn.query(t.Context(), query{text, params}, newRowWriter(shapeRaw, "", bufferOf(t.Context())))
 		switch {
 		case !done:
 			return "later"
 		case err != nil:
 			return err.Error()
 		}
-		return string(out)
+		return string(out.bytes())
 	}
 	expect := func(when, want, text string, params ...any) {
 		t.Helper()
@@ -87,12 +87,12 @@ func TestDatabaseTurn(t *testing.T) {
 	var turn *turnReader
 	read := func(params ...any) string {
 		for range 100 * slowUses { // until one was quick enough
-			out, done, err := turn.query(t.Context(), query{sum, params}, shapeRaw, "")
+			out, done, err := turn.query(t.Context(), query{sum, params}, newRowWriter(shapeRaw, "", bufferOf(t.Context())))
 			if err != nil {
 				return err.Error()
 			}
 			if done {
-				return string(out)
+				return string(out.bytes())
 			}
 		}
 		return "later"

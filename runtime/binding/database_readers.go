@@ -2,7 +2,6 @@ package binding
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -84,21 +83,21 @@ func (r *readers) close() {
 var errNotRead = errors.New("this is no read")
 
 // read runs q on a connection that only reads; errNotRead if q is for the writer.
-func (d *Database) read(ctx context.Context, q query, w *rowWriter) (out json.RawMessage, err error) {
+func (d *Database) read(ctx context.Context, q query, w *rowWriter) error {
 	if !mayRead(q.SQL) {
-		return nil, errNotRead
+		return errNotRead
 	}
 	select {
 	case <-d.readers.free:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	r := d.reader()
 	defer d.readers.give(r)
 	if r == nil {
-		return nil, errNotRead
+		return errNotRead
 	}
-	err = r.use(ctx, func(ctx context.Context) error {
+	return r.use(ctx, func(ctx context.Context) error {
 		if err := r.catchUp(); err != nil {
 			return err
 		}
@@ -111,10 +110,8 @@ func (d *Database) read(ctx context.Context, q query, w *rowWriter) (out json.Ra
 		if !alone {
 			return errNotRead
 		}
-		out, err = r.run(ctx, q, w)
-		return err
+		return r.run(ctx, q, w)
 	})
-	return out, err
 }
 
 // mayRead reports whether the text begins like a query.

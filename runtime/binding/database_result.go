@@ -3,7 +3,6 @@ package binding
 import (
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -27,24 +26,33 @@ const (
 	shapeNone                        // nothing
 )
 
-// maxResultBytes bounds the JSON of one result, and of all results of a batch.
-const maxResultBytes = 64 << 20
-
-// rowWriter collects the rows of one statement.
+// rowWriter writes the rows of one statement, or of one after the other.
 type rowWriter struct {
+	jsonText
+
 	shape  resultShape
-	column string // of shapeColumn
-	buf    []byte
-	rows   int
+	column string   // of shapeColumn
+	rows   int      // of the statement
 	keys   []string // of the columns, as JSON with the colon
 	pick   int      // the index of column
 }
 
+// newRowWriter returns a writer of rows in a shape; buffer is for what is long.
+func newRowWriter(shape resultShape, column string, buffer func() *engine.Buffer) *rowWriter {
+	return &rowWriter{shape: shape, column: column, jsonText: jsonText{buffer: buffer}}
+}
+
+// noRows is a writer of no rows.
+func noRows() *rowWriter { return &rowWriter{shape: shapeNone} }
+
 // begin reads the columns, and writes what stands before the first row.
 func (w *rowWriter) begin(s sqlStatement) {
-	w.buf = append(w.buf, '[')
+	w.rows = 0
 	switch w.shape {
-	case shapeAll, shapeFirst:
+	case shapeAll:
+		w.keys = s.keys()
+		w.b = append(w.b, '[')
+	case shapeFirst:
 		w.keys = s.keys()
 	case shapeColumn:
 		w.pick = -1
@@ -54,12 +62,13 @@ func (w *rowWriter) begin(s sqlStatement) {
 			}
 		}
 	case shapeRawNamed:
-		w.buf = append(w.buf, '[')
+		w.b = append(w.b, '[', '[')
 		for i, name := range s.columns() {
-			w.buf = appendJSONString(appendComma(w.buf, i), name)
+			w.b = appendJSONString(appendComma(w.b, i), name)
 		}
-		w.buf = append(w.buf, ']')
-	default: // has no use for names
+		w.b = append(w.b, ']')
+	case shapeRaw, shapeNone:
+		w.b = append(w.b, '[')
 	}
 }
 
@@ -68,79 +77,81 @@ func (w *rowWriter) begin(s sqlStatement) {
 func (w *rowWriter) row(s sqlStatement) (done bool, err error) {
 	w.rows++
 	switch w.shape {
-	case shapeNone:
-		return false, nil
 	case shapeColumn:
 		if w.pick < 0 {
 			return true, columnNotFound(w.column)
 		}
-		w.buf = s.appendValue(w.buf[:0], w.pick)
-		return true, nil
+		return true, w.value(s, w.pick)
 	case shapeFirst:
-		w.buf = w.appendObject(w.buf[:0], s)
-		return true, nil
+		return true, w.object(s)
 	case shapeAll:
-		w.buf = w.appendObject(appendComma(w.buf, w.rows-1), s)
+		w.b = appendComma(w.b, w.rows-1)
+		err = w.object(s)
 	case shapeRaw:
-		w.buf = s.appendArray(appendComma(w.buf, w.rows-1))
+		w.b = appendComma(w.b, w.rows-1)
+		err = w.array(s)
 	case shapeRawNamed:
-		w.buf = s.appendArray(append(w.buf, ','))
+		w.b = append(w.b, ',')
+		err = w.array(s)
+	case shapeNone:
 	}
-	if len(w.buf) > maxResultBytes {
-		return true, errResultSize
-	}
-	return false, nil
+	return err != nil, err
 }
 
-// end gives the JSON of the rows.
-func (w *rowWriter) end() []byte {
-	if w.shape != shapeFirst && w.shape != shapeColumn {
-		return append(w.buf, ']')
+// end writes what stands behind the last row.
+func (w *rowWriter) end() {
+	switch w.shape {
+	case shapeAll, shapeRaw, shapeRawNamed, shapeNone:
+		w.b = append(w.b, ']')
+	case shapeFirst, shapeColumn:
+		if w.rows == 0 {
+			w.b = append(w.b, "null"...)
+		}
 	}
-	if w.rows == 0 {
-		return []byte("null")
-	}
-	return w.buf
 }
 
-func (w *rowWriter) appendObject(b []byte, s sqlStatement) []byte {
-	b = append(b, '{')
+func (w *rowWriter) object(s sqlStatement) error {
+	w.b = append(w.b, '{')
 	for i, key := range w.keys {
-		b = append(appendComma(b, i), key...)
-		b = s.appendValue(b, i)
+		w.b = append(appendComma(w.b, i), key...)
+		if err := w.value(s, i); err != nil {
+			return err
+		}
 	}
-	return append(b, '}')
+	w.b = append(w.b, '}')
+	return nil
 }
 
-func (s sqlStatement) appendArray(b []byte) []byte {
-	b = append(b, '[')
+func (w *rowWriter) array(s sqlStatement) error {
+	w.b = append(w.b, '[')
 	for i := range int(sqlite3.Xsqlite3_column_count(s.h.tls, s.stmt)) {
-		b = s.appendValue(appendComma(b, i), i)
+		w.b = appendComma(w.b, i)
+		if err := w.value(s, i); err != nil {
+			return err
+		}
 	}
-	return append(b, ']')
+	w.b = append(w.b, ']')
+	return nil
 }
 
-// appendValue writes column i: a BLOB is an array of numbers, as in D1.
-func (s sqlStatement) appendValue(b []byte, i int) []byte {
+// value writes column i: a BLOB is an array of numbers, as in D1.
+func (w *rowWriter) value(s sqlStatement, i int) error {
 	tls, stmt, at := s.h.tls, s.stmt, int32(i)
 	switch sqlite3.Xsqlite3_column_type(tls, stmt, at) {
 	case sqlite3.SQLITE_INTEGER:
-		return strconv.AppendInt(b, sqlite3.Xsqlite3_column_int64(tls, stmt, at), 10)
+		w.b = strconv.AppendInt(w.b, sqlite3.Xsqlite3_column_int64(tls, stmt, at), 10)
 	case sqlite3.SQLITE_FLOAT:
-		return appendJSONFloat(b, sqlite3.Xsqlite3_column_double(tls, stmt, at))
+		w.b = appendJSONFloat(w.b, sqlite3.Xsqlite3_column_double(tls, stmt, at))
 	case sqlite3.SQLITE_TEXT:
 		p := sqlite3.Xsqlite3_column_text(tls, stmt, at)
-		return appendJSONString(b, columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)))
+		return w.text(columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)))
 	case sqlite3.SQLITE_BLOB:
 		p := sqlite3.Xsqlite3_column_blob(tls, stmt, at)
-		b = append(b, '[')
-		for n, v := range columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)) {
-			b = strconv.AppendUint(appendComma(b, n), uint64(v), 10)
-		}
-		return append(b, ']')
+		return w.numbers(columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)))
 	default:
-		return append(b, "null"...)
+		w.b = append(w.b, "null"...)
 	}
+	return w.spill()
 }
 
 // columnBytes is SQLite's own memory, valid until the statement moves on.
@@ -168,34 +179,4 @@ func appendJSONFloat(b []byte, f float64) []byte {
 	default:
 		return strconv.AppendFloat(b, f, 'g', -1, 64)
 	}
-}
-
-// appendJSONString writes s as a JSON string; what is not UTF-8 becomes
-// U+FFFD, as engine.DecodeUTF8 counts them.
-func appendJSONString[T string | []byte](b []byte, s T) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			sequence := []byte(s[i:min(i+utf8.UTFMax, len(s))])
-			n, ok := engine.UTF8Sequence(sequence)
-			if ok {
-				b = append(b, sequence[:n]...)
-			} else {
-				b = utf8.AppendRune(b, utf8.RuneError)
-			}
-			i += n
-			continue
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c < ' ':
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			b = append(b, c)
-		}
-		i++
-	}
-	return append(b, '"')
 }

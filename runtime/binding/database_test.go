@@ -48,10 +48,10 @@ func askSQL(t testing.TB, d *Database, shape resultShape, text string, params ..
 	if err != nil {
 		return err.Error()
 	}
-	if !json.Valid(out) {
-		t.Errorf("%s: not JSON: %s", text, out)
+	if !json.Valid(out.bytes()) {
+		t.Errorf("%s: not JSON: %s", text, out.bytes())
 	}
-	return string(out)
+	return string(out.bytes())
 }
 
 type sqlMeta struct {
@@ -66,7 +66,7 @@ func askMeta(t testing.TB, d *Database, text string) sqlMeta {
 	var duration, changes float64
 	var rows json.RawMessage
 	out := askSQL(t, d, shapeAll, text)
-	if err := json.Unmarshal([]byte(out), &[]any{&duration, &changes, &m.lastRow, &m.changed, &m.size, &m.read, &m.written, &rows}); err != nil {
+	if err := json.Unmarshal([]byte(out), &[]any{&rows, &duration, &changes, &m.lastRow, &m.changed, &m.size, &m.read, &m.written}); err != nil {
 		t.Fatalf("%s: %s: %v", text, out, err)
 	}
 	return m
@@ -139,7 +139,7 @@ func TestDatabaseShapes(t *testing.T) {
 	}
 	for column, want := range map[string]string{"a": "3", "b": "2", "c": "Error: D1_COLUMN_NOTFOUND: Column not found (c)"} {
 		out, err := d.query(t.Context(), query{SQL: two}, shapeColumn, column)
-		if got := string(out); got != want && (err == nil || err.Error() != want) {
+		if got := string(out.bytes()); got != want && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %s, %v", column, got, err)
 		}
 	}
@@ -152,23 +152,57 @@ func TestDatabaseShapes(t *testing.T) {
 	}
 }
 
+// TestDatabaseLongValues: what is written in pieces reads as what is written at once.
+func TestDatabaseLongValues(t *testing.T) {
+	d := newDatabase(t, DatabaseOptions{})
+	for _, s := range []string{
+		strings.Repeat("x", jsonSpill), strings.Repeat("é", 300_000), "x" + strings.Repeat("😀", 200_000), strings.Repeat("\"\n\\", 100_000),
+	} {
+		var rows [][]string
+		if err := json.Unmarshal([]byte(askSQL(t, d, shapeRaw, "SELECT ?, 'a' UNION ALL SELECT 'b', 'c'", s)), &rows); err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) != 2 || rows[0][0] != s || rows[0][1] != "a" || rows[1][1] != "c" {
+			t.Errorf("%.10q of %d bytes is not what it was", s, len(s))
+		}
+	}
+	var blob [][][]int
+	if err := json.Unmarshal([]byte(askSQL(t, d, shapeRaw, "SELECT CAST(? AS BLOB)", strings.Repeat("xyz", 100_000))), &blob); err != nil {
+		t.Fatal(err)
+	}
+	if got := blob[0][0]; len(got) != 300_000 || got[jsonPiece] != int("xyz"[jsonPiece%3]) {
+		t.Errorf("a BLOB of %d bytes", len(got))
+	}
+	ill := strings.Repeat("\xf0\x9f", 100_000)
+	want, got := appendJSONString(nil, ill), jsonText{buffer: bufferOf(t.Context())}
+	if err := got.text([]byte(ill)); err != nil {
+		t.Fatal(err)
+	}
+	if whole, err := got.done(nil); err != nil || string(whole.bytes()) != string(want) {
+		t.Errorf("ill-formed text in pieces is another, %v", err)
+	}
+	if got := askSQL(t, d, shapeRaw, "SELECT ?", strings.Repeat("x", 5<<20)); !strings.Contains(got, "string or blob too big: SQLITE_TOOBIG") {
+		t.Errorf("%.100s", got)
+	}
+}
+
 func TestDatabaseMeta(t *testing.T) {
 	clock := time.Unix(0, 0)
 	d := newDatabase(t, DatabaseOptions{Now: func() time.Time { clock = clock.Add(1500 * time.Microsecond); return clock }})
 	steps := []struct{ sql, want string }{
-		{"CREATE TABLE a(id INTEGER PRIMARY KEY, x)", `[1.5,0,0,true,8192,1,0,[`},
-		{"INSERT INTO a(x) VALUES (1), (2)", `[1.5,2,2,true,8192,0,2,[`},
-		{"SELECT * FROM a", `[1.5,0,2,false,8192,2,0,[`},
-		{"DELETE FROM a WHERE id = 1", `[1.5,1,2,true,8192,`},
-		{"UPDATE a SET x = 3 WHERE id = 99", `[1.5,0,2,false,8192,`},
+		{"CREATE TABLE a(id INTEGER PRIMARY KEY, x)", `],1.5,0,0,true,8192,1,0]`},
+		{"INSERT INTO a(x) VALUES (1), (2)", `],1.5,2,2,true,8192,0,2]`},
+		{"SELECT * FROM a", `],1.5,0,2,false,8192,2,0]`},
+		{"DELETE FROM a WHERE id = 1", `],1.5,1,2,true,8192,`},
+		{"UPDATE a SET x = 3 WHERE id = 99", `],1.5,0,2,false,8192,`},
 	}
 	for _, step := range steps {
 		got := askSQL(t, d, shapeAll, step.sql)
-		if !strings.HasPrefix(got, step.want) {
+		if !strings.Contains(got, step.want) {
 			t.Errorf("%s\n got %s\nwant %s", step.sql, got, step.want)
 		}
 	}
-	if got := askSQL(t, d, shapeAll, "SELECT id, x FROM a"); !strings.HasSuffix(got, `,[{"id":2,"x":2}]]`) {
+	if got := askSQL(t, d, shapeAll, "SELECT id, x FROM a"); !strings.HasPrefix(got, `[[{"id":2,"x":2}],`) {
 		t.Error(got)
 	}
 }
@@ -361,8 +395,8 @@ func TestDatabaseReadOnly(t *testing.T) {
 		}
 	}
 	out, err := reader.batch(t.Context(), []query{{SQL: "SELECT x FROM a"}, {SQL: "SELECT count(*) AS n FROM a"}})
-	if err != nil || !strings.HasSuffix(string(out), `,[{"n":1}]]]`) {
-		t.Errorf("%s, %v", out, err)
+	if err != nil || !strings.Contains(string(out.bytes()), `,[[{"n":1}],`) {
+		t.Errorf("%s, %v", out.bytes(), err)
 	}
 }
 
@@ -394,8 +428,8 @@ func TestDatabaseBatch(t *testing.T) {
 func TestDatabaseExec(t *testing.T) {
 	d := newDatabase(t, DatabaseOptions{})
 	out, err := d.exec(t.Context(), "\nCREATE TABLE a(x);\r\n-- none\n\nINSERT INTO a VALUES (1)\n")
-	if err != nil || !strings.HasPrefix(string(out), `{"count":2,"duration":`) {
-		t.Errorf("%s, %v", out, err)
+	if err != nil || !strings.HasPrefix(string(out.bytes()), `{"count":2,"duration":`) {
+		t.Errorf("%s, %v", out.bytes(), err)
 	}
 	_, err = d.exec(t.Context(), "INSERT INTO a VALUES (2);\nINSERT INTO b VALUES (1);")
 	if want := "Error: D1_EXEC_ERROR: Error in line 2: INSERT INTO b VALUES (1);: no such table: b: SQLITE_ERROR"; err == nil || err.Error() != want {

@@ -139,23 +139,24 @@ func bodyFuncs(open *handles) map[string]engine.Func {
 }
 
 // readAll is all bytes of a body that are left. One whose length is known is
-// refused before any of it is read.
-func readAll(ctx context.Context, b body) (engine.Lent, error) {
+// refused before any of it is read; else each step is counted before it is read.
+func readAll(ctx context.Context, b body) (any, error) {
 	if length := b.Len(); length >= 0 && length <= readWhole {
 		if err := engine.HoldInTurn(ctx, length); err != nil {
-			return engine.Lent{}, err
+			return nil, err
 		}
 		all := lend(length)
 		_, err := io.ReadFull(b, all.Bytes)
 		return all, err
 	} else if length > readWhole {
-		return engine.Lent{}, errTooLong
+		return nil, errTooLong
 	}
-	all, err := io.ReadAll(io.LimitReader(b, readWhole+1))
-	if err == nil && len(all) > readWhole {
-		err = errTooLong
+	all := engine.NewBuffer(ctx, readWhole, errTooLong)
+	if _, err := all.ReadFrom(b); err != nil {
+		all.Free()
+		return nil, err
 	}
-	return engine.Lent{Bytes: all, Back: func() {}}, err
+	return all, nil
 }
 
 func readSome(open *handles, id int64, b body) (any, error) {

@@ -147,8 +147,11 @@ func (kv *KV) Get(ctx context.Context, key string) (*KVEntry, error) {
 		return nil, err
 	}
 	entry, pieces, err := kv.find(ctx, kv.db, key)
-	if err != nil || entry == nil || !pieces.Valid {
-		return entry, err
+	if err != nil || entry == nil {
+		return nil, err
+	}
+	if !pieces.Valid {
+		return entry, engine.Hold(ctx, int64(len(entry.Value)))
 	}
 	// No transaction is open while this waits.
 	size, err := kv.sizeOf(ctx, kv.db, pieces)
@@ -366,6 +369,9 @@ func (kv *KV) List(ctx context.Context, o KVListOptions) (entries []KVEntry, cur
 		var metadata sql.NullString
 		var expiration sql.NullInt64
 		if err := rows.Scan(&key, &metadata, &expiration); err != nil {
+			return nil, "", err
+		}
+		if err := engine.Hold(ctx, int64(len(key)+len(metadata.String))); err != nil {
 			return nil, "", err
 		}
 		entries = append(entries, KVEntry{Key: string(key), Metadata: rawJSON(metadata), Expiration: expiration.Int64})

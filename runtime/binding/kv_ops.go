@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"modernc.org/sqlite"
 
@@ -58,7 +59,15 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 			if err != nil {
 				return nil, err
 			}
-			full, err := v.add(c.View(1))
+			b := c.View(1)
+			if err := c.Hold(int64(len(b))); err != nil {
+				return nil, err
+			}
+			release, err := c.Keep()
+			if err != nil {
+				return nil, err
+			}
+			full, err := v.add(b, release)
 			if !full || err != nil {
 				return engine.Undefined, err
 			}
@@ -79,7 +88,7 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 			}
 			value := c.Bytes(2)
 			if value == nil {
-				value = []byte(c.String(2))
+				value = c.TextBytes(2)
 			}
 			return on(c, "PUT", func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Put(ctx, key, value, o) })
 		},
@@ -143,7 +152,7 @@ func (r kvRead) single(ctx context.Context, kv *KV) (any, error) {
 func (r kvRead) one(ctx context.Context, kv *KV, key string) (entry *KVEntry, value any, err error) {
 	if r.kind != "stream" {
 		if entry, err = kv.Get(ctx, key); err == nil && entry != nil {
-			value, err = r.value(entry)
+			value, err = r.value(ctx, entry)
 		}
 		return entry, value, err
 	}
@@ -179,7 +188,10 @@ func (r kvRead) bulk(ctx context.Context, kv *KV) (any, error) {
 		if size += len(entry.Value); size > maxKVBulkSize {
 			return nil, bulkError(413, "Total size of request exceeds the limit of 25MB")
 		}
-		value, err := r.value(entry)
+		value, err := r.value(ctx, entry)
+		if limit, ok := errors.AsType[*engine.Error](err); ok && limit.Name == "QuotaExceededError" {
+			return nil, err
+		}
 		if err != nil {
 			return nil, bulkError(400, "At least one of the requested keys corresponds to a non-json value")
 		}
@@ -225,19 +237,27 @@ func (e *KVEntry) metadata() any {
 	return e.Metadata
 }
 
-func (r kvRead) value(entry *KVEntry) (any, error) {
+// value is what JavaScript gets of the entry's value, which is not copied.
+func (r kvRead) value(ctx context.Context, entry *KVEntry) (any, error) {
 	switch r.kind {
 	case "json":
-		if err := json.Unmarshal(entry.Value, new(json.RawMessage)); err != nil {
+		if err := json.Unmarshal(entry.Value, new(anyJSON)); err != nil {
 			return nil, &engine.Error{Name: "SyntaxError", Message: fmt.Sprintf("the value of %q is not valid JSON: %v", entry.Key, err)}
 		}
-		return json.RawMessage(engine.DecodeUTF8(entry.Value)), nil
+		text, err := engine.DecodeOwned(ctx, entry.Value)
+		return json.RawMessage(unsafe.Slice(unsafe.StringData(text), len(text))), err
 	case "text", "":
-		return engine.DecodeUTF8(entry.Value), nil
+		return engine.DecodeOwned(ctx, entry.Value)
 	default:
 		return entry.Value, nil
 	}
 }
+
+// anyJSON takes any JSON, and keeps none of it.
+type anyJSON struct{}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (*anyJSON) UnmarshalJSON([]byte) error { return nil }
 
 // listJSON is the answer to list().
 func listJSON(entries []KVEntry, cursor string, err error) (any, error) {

@@ -50,19 +50,23 @@ type kvIncoming struct {
 	n     int   // how many there are
 	size  int   // of the whole value so far
 	rest  []byte
+	held  []func() // give back what rest counts
 	ended bool
 }
 
 // add refuses the bytes with which the value is too long: nothing of a stream
-// without an end is kept for it. full is whether a piece is to be stored.
-func (v *kvIncoming) add(b []byte) (full bool, err error) {
+// without an end is kept for it. full is whether a piece is to be stored; release is
+// called once the bytes are.
+func (v *kvIncoming) add(b []byte, release func()) (full bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if size := v.size + len(b); size > maxKVValue {
+		release()
 		return false, valueTooLong(size)
 	}
 	v.size += len(b)
 	v.rest = append(v.rest, b...)
+	v.held = append(v.held, release)
 	return len(v.rest) >= pieceBytes, nil
 }
 
@@ -90,10 +94,24 @@ func (v *kvIncoming) write(ctx context.Context, least int) error {
 		}
 		from = from[len(piece):]
 	}
-	if v.rest = append(v.rest[:0], from...); cap(v.rest) > 4*pieceBytes {
+	if len(from) == 0 { // nothing is written into what a caller of Put has
+		v.rest = nil
+		v.release(len(v.held))
+		return nil
+	}
+	if v.rest = append(v.rest[:0], from...); cap(v.rest) > 2*pieceBytes {
 		v.rest = slices.Clone(v.rest)
 	}
+	v.release(len(v.held) - 1) // what is left is the end of what came last
 	return nil
+}
+
+// release gives back what the first n of the bytes that were added count.
+func (v *kvIncoming) release(n int) {
+	for n > 0 {
+		v.held[0]()
+		v.held, n = v.held[1:], n-1
+	}
 }
 
 // newPieces is the name of the pieces of one value.
@@ -128,6 +146,8 @@ func (v *kvIncoming) commit(ctx context.Context, key string, o KVPutOptions) err
 		return err
 	}
 	v.ended = true
+	v.rest = nil
+	v.release(len(v.held))
 	return nil
 }
 
@@ -136,6 +156,8 @@ func (v *kvIncoming) commit(ctx context.Context, key string, o KVPutOptions) err
 func (v *kvIncoming) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.rest = nil
+	v.release(len(v.held))
 	if v.ended || v.n == 0 {
 		v.ended = true
 		return nil

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 
 	"modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // Codes of object storage, as R2 numbers them.
@@ -82,6 +84,9 @@ func (s *Storage) failed(action string, err error) error {
 func internal(action string, err error) error {
 	if refusal, ok := errors.AsType[*StorageError](err); ok {
 		return refusal.in(action)
+	}
+	if limit, ok := errors.AsType[*engine.Error](err); ok {
+		return limit
 	}
 	e := refuse(codeInternal).in(action)
 	e.cause = err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // ListOptions say which objects to list.
@@ -143,6 +145,10 @@ func (s *Storage) after(ctx context.Context, from, end []byte, n int) (_ []*Obje
 	for rows.Next() {
 		o, err := scanObject(rows.Scan)
 		if err != nil {
+			return nil, err
+		}
+		const beside = 512 // a key's other columns
+		if err := engine.Hold(ctx, int64(len(o.Key)+len(o.Custom))+beside); err != nil {
 			return nil, err
 		}
 		objects = append(objects, o)

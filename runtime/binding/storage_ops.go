@@ -139,7 +139,7 @@ func (ops storageOps) put(c *engine.Call) (any, error) {
 	key := c.String(1)
 	content := c.Bytes(2)
 	if content == nil {
-		content = []byte(c.String(2))
+		content = c.TextBytes(2)
 	}
 	var to target
 	if err := options(c, 3, &to); err != nil {

@@ -78,7 +78,7 @@ func (a *account) cover(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("all Workers together hold more than %d MB outside of their heaps; try again later, or stream the data", a.memory.total>>20)}
+		return a.memory.full(n)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -174,6 +174,60 @@ func TestProcessIsBounded(t *testing.T) {
 	}
 }
 
+// TestWorkersShare: a Worker that takes all it can, in many isolates, leaves to another
+// what that asks for, at once.
+func TestWorkersShare(t *testing.T) {
+	memory := engine.NewHostMemory(64 << 20)
+	gate := make(chan struct{})
+	funcs := map[string]engine.Func{"hold": func(c *engine.Call) (any, error) {
+		if err := c.Hold(c.Int(0)); err != nil {
+			return nil, err
+		}
+		return engine.Async(func(context.Context) (any, error) { <-gate; return engine.Undefined, nil }), nil
+	}}
+	worker := func(n int) (isolates []*engine.Isolate) {
+		e, err := engine.Open(t.Context(), engine.Options{Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = e.Close(t.Context()) })
+		image, err := e.Boot(t.Context(), prelude, []string{"hold"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		share := e.Share()
+		for range n {
+			i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{Funcs: funcs, Share: share})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(i.Close)
+			isolates = append(isolates, i)
+		}
+		return isolates
+	}
+	greedy, other := worker(4), worker(1)[0]
+	t.Cleanup(func() { close(gate) }) // before the isolates are closed
+	refused := 0
+	for _, i := range greedy {
+		for range 3 {
+			if _, err := run(i, scope(t, 0), `host.hold(8 << 20); 0`); err != nil {
+				if !strings.Contains(err.Error(), "all isolates of this Worker together hold more than 32 MB") {
+					t.Fatal(err)
+				}
+				refused++
+				break
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("one Worker takes more than its share")
+	}
+	if _, err := run(other, scope(t, 0), `host.hold(30 << 20); 0`); err != nil {
+		t.Errorf("another Worker does not get what it asks for: %v", err)
+	}
+}
+
 // TestTextsOfPairs: a character of two units is one also where a step of text ends in it.
 func TestTextsOfPairs(t *testing.T) {
 	i := start(t, engine.IsolateOptions{Funcs: map[string]engine.Func{

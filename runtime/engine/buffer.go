@@ -49,6 +49,9 @@ type DecodedBuffer struct {
 	From int
 }
 
+// JSONBuffer is a Buffer that becomes what JSON.parse makes of it.
+type JSONBuffer struct{ *Buffer }
+
 // Buffer returns a buffer for what the call makes of up to limit bytes, or that its Async
 // does. over is the error of a limit that is the author's own; where the isolate has less
 // room than that the error names its.
@@ -274,6 +277,8 @@ func freeBuffer(value any) {
 	case *Buffer:
 		v.Free()
 	case DecodedBuffer:
+		v.Free()
+	case JSONBuffer:
 		v.Free()
 	}
 }

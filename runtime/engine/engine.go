@@ -144,6 +144,9 @@ func (e *Engine) Close(ctx context.Context) error {
 }
 
 // adopt starts an isolate that Close will end. After Close there are none.
+// Share is the part of what Go may hold for Workers that one of them may have.
+func (e *Engine) Share() *HostMemory { return e.memory.Share() }
+
 func (e *Engine) adopt(i *Isolate) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -150,6 +150,8 @@ func (c *claim) keep(value any) {
 		c.buffers = append(c.buffers, v)
 	case DecodedBuffer:
 		c.buffers = append(c.buffers, v.Buffer)
+	case JSONBuffer:
+		c.buffers = append(c.buffers, v.Buffer)
 	}
 }
 

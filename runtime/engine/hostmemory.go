@@ -12,12 +12,17 @@ import (
 // platform shows no figure).
 const DefaultHostMemory = 256 << 20
 
+// shares is what part of a process's memory one Worker may hold, in all of its isolates
+// (assumption): who takes all it can leaves as much to the others.
+const shares = 2
+
 // HostMemory is what a process may hold outside of its isolates on behalf of Workers. All
 // sites of a process share one. While much of it is taken Go collects its garbage
 // sooner, and what is given back goes back to the system soon after. It is safe for
 // concurrent use.
 type HostMemory struct {
 	total int64
+	of    *HostMemory   // whose share it is, or nil
 	large chan struct{} // holds one while somebody reserves more than a quarter
 
 	mu      sync.Mutex
@@ -36,6 +41,13 @@ func NewHostMemory(total int64) *HostMemory {
 		total = DefaultHostMemory
 	}
 	return &HostMemory{total: total, large: make(chan struct{}, 1)}
+}
+
+// Share returns the part of m that one Worker may hold: what it gives is also m's.
+func (m *HostMemory) Share() *HostMemory {
+	s := NewHostMemory(max(m.total/shares, 1))
+	s.of = m
+	return s
 }
 
 // Total is how many bytes there are in all.
@@ -79,8 +91,13 @@ func (m *HostMemory) releaser(n int64) func() { return sync.OnceFunc(func() { m.
 
 func (m *HostMemory) tryAcquire(n int64) bool {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.takeLocked(n)
+	ok := m.takeLocked(n)
+	m.mu.Unlock()
+	if ok && m.of != nil && !m.of.tryAcquire(n) {
+		m.releaseOwn(n)
+		return false
+	}
+	return ok
 }
 
 func (m *HostMemory) takeLocked(n int64) bool {
@@ -88,11 +105,50 @@ func (m *HostMemory) takeLocked(n int64) bool {
 		return false
 	}
 	m.used += n
-	collector.held(m.used)
+	m.tellLocked()
 	return true
 }
 
+// tellLocked tells Go's collector; what a share holds its whole holds too.
+func (m *HostMemory) tellLocked() {
+	if m.of == nil {
+		collector.held(m.used)
+	}
+}
+
+// acquire waits for the share's own bytes first: who waits for those keeps no other
+// Worker waiting.
 func (m *HostMemory) acquire(ctx context.Context, n int64) error {
+	if err := m.acquireOwn(ctx, n); err != nil || m.of == nil {
+		return err
+	}
+	if err := m.of.acquire(ctx, n); err != nil {
+		m.releaseOwn(n)
+		return err
+	}
+	return nil
+}
+
+// full is the error for JavaScript of n bytes that were waited for in vain.
+func (m *HostMemory) full(n int64) error {
+	m.mu.Lock()
+	free := m.total - m.used
+	m.mu.Unlock()
+	switch {
+	case m.of == nil:
+		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("all Workers together hold more than %d MB outside of their heaps; try again later, or stream the data", m.total>>20)}
+	case free < n:
+		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("all isolates of this Worker together hold more than %d MB outside of their heaps; "+
+			"take less of the data at a time, or stream it", m.total>>20)}
+	default:
+		return m.of.full(n)
+	}
+}
+
+func (m *HostMemory) acquireOwn(ctx context.Context, n int64) error {
+	if n > m.total && m.of != nil {
+		return m.full(n)
+	}
 	if n > m.total {
 		return &Error{Name: "QuotaExceededError", Message: fmt.Sprintf("this takes %d MB of memory outside of the Worker, and all Workers together have %d MB", n>>20, m.total>>20)}
 	}
@@ -130,6 +186,13 @@ func (m *HostMemory) leave(w *waiter) {
 }
 
 func (m *HostMemory) release(n int64) {
+	if m.of != nil {
+		m.of.release(n)
+	}
+	m.releaseOwn(n)
+}
+
+func (m *HostMemory) releaseOwn(n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.giveLocked(n)
@@ -137,7 +200,7 @@ func (m *HostMemory) release(n int64) {
 
 func (m *HostMemory) giveLocked(n int64) {
 	m.used -= n
-	collector.held(m.used)
+	m.tellLocked()
 	m.grantLocked()
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,9 @@ type IsolateOptions struct {
 	// Funcs are the host functions, by the names given to Boot. One that is
 	// missing throws when it is called.
 	Funcs map[string]Func
+	// Share is what Go may hold for the isolate and the others that share it: of
+	// Engine.Share. Default: as much as for all.
+	Share *HostMemory
 	// Modules are the sources of the modules that the host provides, by
 	// specifier.
 	Modules map[string]string
@@ -77,7 +81,7 @@ type task struct {
 
 // NewIsolate starts an isolate from image. Close it.
 func (e *Engine) NewIsolate(ctx context.Context, image *Image, o IsolateOptions) (*Isolate, error) {
-	i := &Isolate{engine: e, image: image, o: o, tasks: make(chan task, 64), gone: make(chan struct{}), account: newAccount(e.memory)}
+	i := &Isolate{engine: e, image: image, o: o, tasks: make(chan task, 64), gone: make(chan struct{}), account: newAccount(cmp.Or(o.Share, e.memory))}
 	i.ctx, i.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := e.adopt(i); err != nil {
 		i.cancel()

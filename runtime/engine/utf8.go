@@ -3,8 +3,10 @@ package engine
 // This file reads UTF-8 as the Encoding standard does.
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // DecodeUTF8 puts one U+FFFD for each maximal part of an ill-formed
@@ -25,6 +27,18 @@ func DecodeUTF8(b []byte) string {
 		b = b[n:]
 	}
 	return out.String()
+}
+
+// DecodeOwned is DecodeUTF8 of bytes that nobody writes any more: what is well-formed is
+// not copied, and what is made of the rest counts, as Hold does, before it is made.
+func DecodeOwned(ctx context.Context, b []byte) (string, error) {
+	if utf8.Valid(b) {
+		return unsafe.String(unsafe.SliceData(b), len(b)), nil
+	}
+	if err := Hold(ctx, int64(decodedLength(b))); err != nil {
+		return "", err
+	}
+	return DecodeUTF8(b), nil
 }
 
 // decodedLength is how many bytes DecodeUTF8 makes of b: most of them would else be copied

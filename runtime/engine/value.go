@@ -86,8 +86,8 @@ type Unsupported struct {
 
 // New converts a Go value: nil is null; Undefined, bool, int, int64, float64
 // and string are themselves; []byte, Lent and *Buffer are a Uint8Array; Latin1 and DecodedBuffer are strings; []string and []any are
-// arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage
-// is what JSON.parse makes of it; BigInt is one; *Error is an error object; Loaded is a
+// arrays; Object and map[string]any (keys sorted) are objects; json.RawMessage and
+// JSONBuffer are what JSON.parse makes of them; BigInt is one; *Error is an error object; Loaded is a
 // namespace; Value is moved. An unknown type is an error.
 func (vm *VM) New(value any) (Value, error) {
 	switch v := value.(type) {
@@ -121,6 +121,9 @@ func (vm *VM) New(value any) (Value, error) {
 	case DecodedBuffer:
 		defer v.Free()
 		return vm.newText(v.b[v.From:])
+	case JSONBuffer:
+		defer v.Free()
+		return vm.parseJSON(v.b)
 	case Latin1:
 		return vm.newLatin1(v)
 	case Value:

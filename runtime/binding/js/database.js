@@ -110,16 +110,16 @@ function later(on, answer, make) {
 
 function itself(answer) { return answer; }
 
-/** The D1Result of what the host gives of one; see All in database.go. */
+/** The D1Result of what the host gives of one; see query in database.go. */
 function resultOf(found) {
-  const duration = found[0];
+  const duration = found[1];
   return {
     success: true,
     meta: {
       served_by: "pages", served_by_primary: true, total_attempts: 1, timings: { sql_duration_ms: duration }, duration,
-      changes: found[1], last_row_id: found[2], changed_db: found[3], size_after: found[4], rows_read: found[5], rows_written: found[6],
+      changes: found[2], last_row_id: found[3], changed_db: found[4], size_after: found[5], rows_read: found[6], rows_written: found[7],
     },
-    results: found[7],
+    results: found[0],
   };
 }
 
