@@ -207,3 +207,6 @@ var rules = [...]Rule{
 	{codeUnknownValue, "a value other than those allowed"},
 	{codeWrongType, "a value has the wrong type"},
 }
+
+// CodeHeaderSecret is the code of a line of "_headers" that would publish a secret.
+const CodeHeaderSecret = "edge-rule-secret"

@@ -12,9 +12,6 @@ import (
 // Cloudflare, every line of "_headers" is sent to whoever asks, and the path stays open. What is said of such a line
 // never has its value.
 
-// CodeHeaderSecret is the code of a line of "_headers" that would publish a secret.
-const CodeHeaderSecret = "edge-rule-secret"
-
 // HeaderSecret says what is wrong with a header that would be sent with every answer, when its value is a secret or
 // meant as one: in lower case, without the value. It is "" for others.
 func HeaderSecret(name, value string) string {
