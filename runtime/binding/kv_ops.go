@@ -54,25 +54,7 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 			}
 			return open.add(c.Context(), &kvIncoming{kv: kv})
 		},
-		"kv_received": func(c *engine.Call) (any, error) {
-			v, err := held[*kvIncoming](open, c.Int(0))
-			if err != nil {
-				return nil, err
-			}
-			b := c.View(1)
-			if err := c.Hold(int64(len(b))); err != nil {
-				return nil, err
-			}
-			release, err := c.Keep()
-			if err != nil {
-				return nil, err
-			}
-			full, err := v.add(b, release)
-			if !full || err != nil {
-				return engine.Undefined, err
-			}
-			return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, kvJSError("PUT", v.store(ctx)) }), nil
-		},
+		"kv_received": func(c *engine.Call) (any, error) { return kvReceived(open, c) },
 		"kv_put": func(c *engine.Call) (any, error) {
 			key := c.String(1)
 			o := KVPutOptions{Expiration: secondsOf(c, 3), TTL: secondsOf(c, 4)}
@@ -101,6 +83,29 @@ func kvFuncs(open *handles, find func(id string) *KV) map[string]engine.Func {
 			return on(c, "DELETE", func(ctx context.Context, kv *KV) (any, error) { return engine.Undefined, kv.Delete(ctx, key) })
 		},
 	}
+}
+
+// kvReceived adds to a value that comes in pieces, and stores those that are full.
+func kvReceived(open *handles, c *engine.Call) (any, error) {
+	v, err := held[*kvIncoming](open, c.Int(0))
+	if err != nil {
+		return nil, err
+	}
+	const little = 64 << 10 // less than that is not worth its own count: a piece is soon full
+	var release func()
+	if n := len(c.View(1)); n >= little {
+		if err := c.Hold(int64(n)); err != nil {
+			return nil, err
+		}
+		if release, err = c.Keep(); err != nil {
+			return nil, err
+		}
+	}
+	full, err := v.add(c.View(1), release)
+	if !full || err != nil {
+		return engine.Undefined, err
+	}
+	return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, kvJSError("PUT", v.store(ctx)) }), nil
 }
 
 // secondsOf is argument i, which JavaScript made whole, or nil when it is undefined.

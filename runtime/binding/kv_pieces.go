@@ -55,18 +55,19 @@ type kvIncoming struct {
 }
 
 // add refuses the bytes with which the value is too long: nothing of a stream
-// without an end is kept for it. full is whether a piece is to be stored; release is
-// called once the bytes are.
+// without an end is kept for it. full is whether a piece is to be stored; release, if
+// any, is called once the bytes are.
 func (v *kvIncoming) add(b []byte, release func()) (full bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if release != nil {
+		v.held = append(v.held, release) // which Close calls at the latest
+	}
 	if size := v.size + len(b); size > maxKVValue {
-		release()
 		return false, valueTooLong(size)
 	}
 	v.size += len(b)
 	v.rest = append(v.rest, b...)
-	v.held = append(v.held, release)
 	return len(v.rest) >= pieceBytes, nil
 }
 

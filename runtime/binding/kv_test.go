@@ -252,7 +252,7 @@ func TestKVPiecesLeft(t *testing.T) {
 	kv := newKV(t, path, nil)
 	begin := func() *kvIncoming {
 		v := &kvIncoming{kv: kv}
-		if full, err := v.add(make([]byte, 2*pieceBytes), func() {}); !full || err != nil {
+		if full, err := v.add(make([]byte, 2*pieceBytes), nil); !full || err != nil {
 			t.Fatal(full, err)
 		}
 		if err := v.store(t.Context()); err != nil {
@@ -339,7 +339,7 @@ func TestKVMemory(t *testing.T) {
 		at(fmt.Sprint("large ", i), func(key string) error {
 			v := &kvIncoming{kv: kv}
 			for n := range maxKVValue / len(chunk) {
-				full, err := v.add(chunk, func() {})
+				full, err := v.add(chunk, nil)
 				if full && err == nil {
 					err = v.store(t.Context())
 				}

@@ -143,10 +143,10 @@ func (e *Engine) Close(ctx context.Context) error {
 	return err
 }
 
-// adopt starts an isolate that Close will end. After Close there are none.
 // Share is the part of what Go may hold for Workers that one of them may have.
 func (e *Engine) Share() *HostMemory { return e.memory.Share() }
 
+// adopt starts an isolate that Close will end. After Close there are none.
 func (e *Engine) adopt(i *Isolate) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -121,9 +121,6 @@ func (vm *VM) New(value any) (Value, error) {
 	case DecodedBuffer:
 		defer v.Free()
 		return vm.newText(v.b[v.From:])
-	case JSONBuffer:
-		defer v.Free()
-		return vm.parseJSON(v.b)
 	case Latin1:
 		return vm.newLatin1(v)
 	case Value:
@@ -142,6 +139,9 @@ func (vm *VM) New(value any) (Value, error) {
 
 func (vm *VM) newCompound(value any) (Value, error) {
 	switch v := value.(type) {
+	case JSONBuffer:
+		defer v.Free()
+		return vm.parseJSON(v.b)
 	case []string:
 		return newArray(vm, v)
 	case []any:
