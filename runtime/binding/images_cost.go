@@ -6,9 +6,11 @@ import (
 	"errors"
 	"image"
 	"image/color"
+
+	"github.com/pages-toolchain/pages/runtime/raster"
 )
 
-// This file knows what the decoders hold, by what the header of a file says. The figures
+// This file knows what the decoders hold, by what a file says before its pixels. The figures
 // are read off their source (image/jpeg, image/png, image/gif of Go 1.26, and
 // golang.org/x/image/webp); TestImagesCost holds them to what decoding allocates.
 
@@ -22,8 +24,9 @@ var (
 const decoderBytes = 256 << 10
 
 // decodedBytes is the most bytes that the decoder of an image holds, and whether all its
-// pixels are known to be opaque.
-func decodedBytes(format string, data []byte, size image.Point, model color.Model) (held int64, opaque bool, err error) {
+// pixels are known to be opaque. Of what is over most, no more is read than shows that; of
+// what is long to read, check is asked now and then.
+func decodedBytes(format string, data []byte, size image.Point, model color.Model, most int64, check func() error) (held int64, opaque bool, err error) {
 	area := int64(size.X) * int64(size.Y)
 	switch format {
 	case formatJPEG:
@@ -33,7 +36,7 @@ func decodedBytes(format string, data []byte, size image.Point, model color.Mode
 	case formatGIF:
 		held = 2 * area // interlaced rows are put in order in a copy
 	case formatWebP:
-		held, opaque, err = webpBytes(data, size)
+		held, opaque, err = webpBytes(data, size, most, check)
 	}
 	return held + decoderBytes, opaque, err
 }
@@ -140,8 +143,9 @@ func jpegFrameOf(content []byte, progressive bool) jpegHeader {
 }
 
 // webpBytes is decodedBytes of a WebP that does not move. A chunk that says that it is
-// longer than the file is an error: the decoder would make room for it.
-func webpBytes(data []byte, size image.Point) (held int64, opaque bool, err error) {
+// longer than the file is an error: the decoder would make room for it. Of what is lossless
+// the prefix codes are read, unless its pixels are over most already.
+func webpBytes(data []byte, size image.Point, most int64, check func() error) (held int64, opaque bool, err error) {
 	area := int64(size.X) * int64(size.Y)
 	macro := int64((size.X+15)/16) * int64((size.Y+15)/16)
 	opaque = true
@@ -153,13 +157,25 @@ func webpBytes(data []byte, size image.Point) (held int64, opaque bool, err erro
 		if n > int64(len(rest))-8 {
 			return 0, false, errLying
 		}
+		content := rest[8 : 8+n]
+		var lossless []byte
 		switch string(rest[:4]) {
-		case "VP8 ":
-			held += macro*(16*16*3/2+16) + n // of 4:2:0, what filters each block, and the file's bytes
-		case "VP8L": // 4 bytes a pixel, again where it has a palette, and transforms; an alpha each
-			held, opaque = held+9*area, false
-		case "ALPH":
+		case "VP8 ": // 4:2:0, what filters each block, and the file's bytes
+			return held + macro*(16*16*3/2+16) + n, opaque, nil
+		case "VP8L": // 4 bytes a pixel, again where it has a palette, and transforms
+			held, opaque, lossless = held+9*area, false, skip(content, 5)
+		case "ALPH": // the same, and an alpha each
 			held, opaque = held+10*area, false
+			if len(content) > 0 && content[0]&3 == 1 {
+				lossless = content[1:]
+			}
+		}
+		if lossless != nil && held <= most {
+			codes, err := raster.VP8LBytes(lossless, size, check)
+			if err != nil {
+				return 0, false, err
+			}
+			held += codes
 		}
 		rest = skip(rest, int(8+n+n%2)) // n is less than the file
 	}

@@ -2,6 +2,7 @@ package binding
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -12,6 +13,8 @@ import (
 	"image/color"
 	"image/gif"
 	"image/jpeg"
+	"io"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -85,12 +88,45 @@ func webpOf(riff uint32, kind string, says uint32, content []byte) []byte {
 	return append(out, content...)
 }
 
+// manyGroups is a lossless WebP image of 10400×4 pixels, without what it lies in, with all
+// the groups of prefix codes that there may be. It takes 150 MB to decode.
+func manyGroups(t testing.TB) []byte {
+	t.Helper()
+	file, err := os.Open("../raster/testdata/groups.vp8l.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// chunk is a chunk of a WebP.
+func chunk(kind string, content []byte) []byte {
+	out := append(binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(content))), content...)
+	return append(out, make([]byte, len(content)%2)...)
+}
+
+// webpOfChunks is a WebP whose chunks are as long as they say.
+func webpOfChunks(chunks ...[]byte) []byte {
+	return chunk("RIFF", append([]byte("WEBP"), bytes.Join(chunks, nil)...))
+}
+
 // TestImagesBombs: what would take more than there is, is refused by its header, in no time
 // and no memory; the rest of what is hostile ends as what it is.
 func TestImagesBombs(t *testing.T) {
 	small := pngOf(t, halves(64, 32))
 	lossy := []byte{0x30, 1, 0, 0x9d, 1, 0x2a, 64, 0, 32, 0}
 	extended := append([]byte{0x10, 0, 0, 0}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
+	groups := manyGroups(t)
+	canvas := chunk("VP8X", []byte{0x10, 0, 0, 0, 0x9f, 0x28, 0, 3, 0, 0})
 	cases := []struct {
 		name string
 		data []byte
@@ -118,6 +154,9 @@ func TestImagesBombs(t *testing.T) {
 		{"webp, a chunk longer than the file", webpOf(22, "VP8 ", 1<<31-100, lossy), "9412"},
 		{"webp, a canvas of 16 million by 16 million", webpOf(22, "VP8X", 10, extended), "9412"},
 		{"webp, lossless", webpOf(17, "VP8L", 5, append([]byte{0x2f}, binary.LittleEndian.AppendUint32(nil, 9989|9989<<14)...)), "9413: The image takes 8"},
+		{"webp, lossless, of many groups", webpOfChunks(chunk("VP8L", groups)), "fine"},
+		{"webp, an alpha of many groups", webpOfChunks(canvas, chunk("ALPH", append([]byte{1}, groups[5:]...)), chunk("VP8 ", lossy)), "9412"},
+		{"webp, two of many groups", webpOfChunks(canvas, chunk("ALPH", append([]byte{1}, groups[5:]...)), chunk("VP8L", groups)), "9413: The image takes 2"},
 		{"webp, cut", webpOf(22, "VP8 ", 10, lossy), "9412"},
 	}
 	images := NewImages(ImagesOptions{})
@@ -165,7 +204,7 @@ func TestImagesCost(t *testing.T) {
 		if refusal != nil {
 			t.Fatal(refusal)
 		}
-		said, opaque, err := decodedBytes(format, data, size, config.ColorModel)
+		said, opaque, err := decodedBytes(format, data, size, config.ColorModel, 1<<30, t.Context().Err)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,6 +230,20 @@ func encodedJPEG(t testing.TB, m image.Image) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// TestImagesCostOfGroups: the groups of a lossless WebP are counted.
+func TestImagesCostOfGroups(t *testing.T) {
+	groups, size := manyGroups(t), image.Pt(10400, 4)
+	alpha := chunk("ALPH", append([]byte{1}, groups[5:]...))
+	for name, data := range map[string][]byte{
+		"lossless": webpOfChunks(chunk("VP8L", groups)), "alpha": webpOfChunks(chunk("VP8X", make([]byte, 10)), alpha, chunk("VP8 ", nil)),
+	} {
+		said, _, err := decodedBytes(formatWebP, data, size, color.NRGBAModel, 1<<30, t.Context().Err)
+		if err != nil || said < 140<<20 || said > 160<<20 {
+			t.Errorf("%s: %d bytes are reserved (%v), want about 150 MB", name, said, err)
+		}
+	}
 }
 
 // TestImagesScaleAsBefore holds a transform to the library's scaler, which made it before.
@@ -231,7 +284,7 @@ func TestImagesStreamed(t *testing.T) {
 		m.Pix[i] = uint8(i>>4 ^ i>>11)
 	}
 	data := pngOf(t, m)
-	if held, _, err := decodedBytes(formatPNG, data, m.Rect.Max, color.NRGBAModel); err != nil || held <= wholePNG {
+	if held, _, err := decodedBytes(formatPNG, data, m.Rect.Max, color.NRGBAModel, 1<<30, t.Context().Err); err != nil || held <= wholePNG {
 		t.Fatalf("it is decoded whole: %d bytes", held)
 	}
 	want := image.NewRGBA(image.Rect(0, 0, 200, 144))

@@ -134,7 +134,7 @@ func (w *work) run(plan imagePlan, depth int) (picture, *ImagesError) {
 	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
 		return picture{}, imageError(codeImageOptions, "the images drawn into each other are nested too deep")
 	}
-	p, more, err := w.images.open(w.inputs[plan.Input], w.check)
+	p, more, err := w.open(w.inputs[plan.Input])
 	if err != nil {
 		return picture{}, err
 	}
@@ -152,6 +152,20 @@ func (w *work) run(plan imagePlan, depth int) (picture, *ImagesError) {
 		}
 	}
 	return p, nil
+}
+
+// open reads of an image what comes before its pixels, for as long as is left.
+func (w *work) open(data []byte) (picture, bool, *ImagesError) {
+	used, stop := engine.WorkTime()
+	defer stop()
+	w.used = used
+	p, more, refusal := w.images.open(data, w.check)
+	if ended := w.check(); ended != nil {
+		w.stopped = ended
+		return picture{}, false, errStopped
+	}
+	w.left -= used()
+	return p, more, refusal
 }
 
 // transform applies one step: cut, turn, scale, colour, blur, sharpen, ground,

@@ -1,0 +1,274 @@
+package raster
+
+import (
+	"errors"
+	"image"
+)
+
+// This file reads of a lossless WebP what comes before its pixels (WebP lossless bitstream
+// specification, sections 4 to 6): how many groups of prefix codes it has. Package
+// golang.org/x/image/vp8l makes tables for each group, and no header tells of them.
+
+// Alphabets of the prefix codes of a group (section 6.2).
+const (
+	vp8lLiterals  = 256
+	vp8lLengths   = 24
+	vp8lDistances = 40
+	vp8lCodes     = 5 // codes of a group
+)
+
+// vp8lGroups is the most groups that package vp8l reads, and about the most that any
+// encoder writes.
+const vp8lGroups = 2600
+
+var errVP8L = errors.New("webp: the lossless image is not valid")
+
+// VP8LBytes is the most that golang.org/x/image/vp8l holds of a lossless image beside its
+// pixels. stream is the image without its header of five bytes, as an ALPH chunk has it. It
+// fails where the image cannot be decoded either, and as check does, which it asks now
+// and then.
+func VP8LBytes(stream []byte, size image.Point, check func() error) (int64, error) {
+	r := vp8lReader{bits: bitReader{rest: stream}, check: check}
+	groups, cache := r.groups(size)
+	switch {
+	case r.err != nil:
+		return 0, r.err
+	case r.bits.short:
+		return 0, errVP8L
+	}
+	return int64(groups) * vp8lGroupBytes(cache), nil
+}
+
+// vp8lGroupBytes is what a group takes whose colour cache has so many entries: of each code
+// a table, and two nodes a symbol, in an allocation up to an eighth larger.
+func vp8lGroupBytes(cache int) int64 {
+	const (
+		table = 24 + 4<<7
+		node  = 8
+	)
+	symbols := vp8lLiterals + vp8lLengths + cache + 3*vp8lLiterals + vp8lDistances
+	return vp8lCodes*table + int64(2*node*symbols)*9/8
+}
+
+// vp8lReader reads the bits of a lossless image. The first error stays.
+type vp8lReader struct {
+	bits  bitReader
+	check func() error
+	err   error
+}
+
+func (r *vp8lReader) fail() {
+	if r.err == nil {
+		r.err = errVP8L
+	}
+}
+
+// stopped reports whether there is no more to read.
+func (r *vp8lReader) stopped() bool { return r.err != nil || r.bits.short }
+
+// Kinds of transforms (section 4).
+const (
+	vp8lPredictor = iota
+	vp8lCrossColor
+	vp8lSubtractGreen
+	vp8lColorIndexing
+)
+
+// groups reads up to the prefix codes of the pixels. It returns how many groups of them
+// there are, and how many entries the colour cache has.
+func (r *vp8lReader) groups(size image.Point) (groups, cache int) {
+	var seen [4]bool
+	for r.bits.read(1) == 1 && !r.stopped() {
+		kind := r.bits.read(2)
+		if seen[kind] {
+			r.fail()
+		}
+		seen[kind] = true
+		switch kind {
+		case vp8lPredictor, vp8lCrossColor:
+			r.image(tiles(size, 2+int(r.bits.read(3))), nil)
+		case vp8lColorIndexing:
+			colors := 1 + int(r.bits.read(8))
+			r.image(image.Pt(colors, 1), nil)
+			size = tiles(image.Pt(size.X, 1), packing(colors)).Add(image.Pt(0, size.Y-1))
+		}
+	}
+	cache = r.cache()
+	if r.bits.read(1) == 0 {
+		return 1, cache
+	}
+	var used [vp8lGroups]bool
+	tiled := tiles(size, 2+int(r.bits.read(3)))
+	r.image(tiled, &used)
+	last, distinct := 0, 0
+	for i := range used {
+		if used[i] {
+			last = i
+			distinct++
+		}
+	}
+	if last >= 1000 || int64(last) >= area(tiled) { // as package vp8l has it
+		return distinct, cache
+	}
+	return last + 1, cache
+}
+
+// tiles is how many squares of 1<<bits pixels cover an image.
+func tiles(size image.Point, bits int) image.Point {
+	all := 1<<bits - 1
+	return image.Pt((size.X+all)>>bits, (size.Y+all)>>bits)
+}
+
+// packing is how many pixels share one, as a power of two, where there are so many colours
+// (section 4.4).
+func packing(colors int) int {
+	switch {
+	case colors <= 2:
+		return 3
+	case colors <= 4:
+		return 2
+	case colors <= 16:
+		return 1
+	}
+	return 0
+}
+
+// cache reads how many entries the colour cache has.
+func (r *vp8lReader) cache() int {
+	if r.bits.read(1) == 0 {
+		return 0
+	}
+	bits := r.bits.read(4)
+	if bits < 1 || bits > 11 {
+		r.fail()
+	}
+	return 1 << bits
+}
+
+// image reads an image that the pixels are made with. With used, it marks the groups that
+// red and green name. Only a literal brings a new one: the rest repeats earlier pixels, or
+// the zero that the cache begins with.
+func (r *vp8lReader) image(size image.Point, used *[vp8lGroups]bool) {
+	cache := r.cache()
+	var codes [vp8lCodes]prefixCode
+	for i, symbols := range [vp8lCodes]int{vp8lLiterals + vp8lLengths + cache, vp8lLiterals, vp8lLiterals, vp8lLiterals, vp8lDistances} {
+		if codes[i] = r.code(symbols); r.stopped() {
+			return
+		}
+	}
+	const asked = 1 << 14 // pixels between two questions
+	for left, next := area(size), area(size); left > 0 && !r.stopped(); {
+		if left <= next {
+			next = left - asked
+			if r.err = r.check(); r.err != nil {
+				return
+			}
+		}
+		green, count := codes[0].next(&r.bits), int64(1)
+		switch {
+		case green < vp8lLiterals:
+			group := codes[1].next(&r.bits)<<8 | green
+			codes[2].next(&r.bits)
+			codes[3].next(&r.bits)
+			if used != nil && group >= vp8lGroups {
+				r.fail()
+			} else if used != nil {
+				used[group] = true
+			}
+		case green < vp8lLiterals+vp8lLengths:
+			count = r.param(green - vp8lLiterals)
+			r.param(codes[4].next(&r.bits))
+		case used != nil:
+			used[0] = true // where the entry is one that nothing was put into
+		}
+		if left -= count; left < 0 {
+			r.fail()
+		}
+	}
+}
+
+// param reads a length or a distance (section 5.2.2).
+func (r *vp8lReader) param(symbol int) int64 {
+	if symbol < 4 {
+		return int64(symbol) + 1
+	}
+	extra := (symbol - 2) >> 1
+	return int64(2+symbol&1)<<extra + int64(r.bits.read(extra)) + 1
+}
+
+// code reads a prefix code of an alphabet (section 6.2.1).
+func (r *vp8lReader) code(symbols int) prefixCode {
+	lengths := make([]uint8, symbols)
+	if r.bits.read(1) == 0 {
+		r.lengths(lengths)
+		return r.made(lengths)
+	}
+	two, wide := r.bits.read(1) == 1, r.bits.read(1) == 1
+	first := r.bits.read(1)
+	if wide {
+		first |= r.bits.read(7) << 1
+	}
+	code := prefixCode{symbols: []uint16{uint16(first)}} // of 8 bits
+	if two {
+		code.counts[1] = 2
+		code.symbols = append(code.symbols, uint16(r.bits.read(8)))
+	}
+	for _, symbol := range code.symbols {
+		if int(symbol) >= symbols {
+			r.fail()
+		}
+	}
+	return code
+}
+
+// made is the code of such lengths.
+func (r *vp8lReader) made(lengths []uint8) prefixCode {
+	code, ok := newPrefixCode(lengths)
+	if !ok {
+		r.fail()
+	}
+	return code
+}
+
+// vp8lOrder is the order in which the lengths of the code of lengths come.
+var vp8lOrder = [19]uint8{17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// lengths reads the lengths of a code's symbols, which are coded themselves. All of them
+// are zero at first.
+func (r *vp8lReader) lengths(into []uint8) {
+	var own [19]uint8
+	for _, symbol := range vp8lOrder[:min(4+int(r.bits.read(4)), len(vp8lOrder))] {
+		own[symbol] = uint8(r.bits.read(3)) // of 3 bits
+	}
+	code, most := r.made(own[:]), len(into)
+	if r.bits.read(1) == 1 {
+		most = 2 + int(r.bits.read(2+2*int(r.bits.read(3))))
+		if most > len(into) {
+			r.fail()
+		}
+	}
+	last := uint8(8)
+	for rest := into; len(rest) > 0 && most > 0 && !r.stopped(); most-- {
+		length, count := uint8(code.next(&r.bits)), 1 // below 19
+		switch length {
+		case 16:
+			length, count = last, 3+int(r.bits.read(2))
+		case 17:
+			length, count = 0, 3+int(r.bits.read(3))
+		case 18:
+			length, count = 0, 11+int(r.bits.read(7))
+		default:
+			if length != 0 {
+				last = length
+			}
+		}
+		if count > len(rest) {
+			r.fail()
+			return
+		}
+		for i := range count {
+			rest[i] = length
+		}
+		rest = rest[count:]
+	}
+}
