@@ -59,7 +59,7 @@ func (b bypass) expected(status int) bool {
 func openers(t testing.TB) *manifest.EdgeRules {
 	t.Helper()
 	rules, diags := manifest.ParseEdgeRules("/*\n  Cache-Control: public, max-age=600\n  Access-Control-Allow-Origin: https://evil.example\n"+
-		"  Access-Control-Allow-Credentials: true\n  Set-Cookie: pages_session=x\n", `
+		"  Access-Control-Allow-Credentials: true\n  Set-Cookie: seen=x\n", `
 /way/in/by/rule/* /private/:splat 200
 /way/in /private/a 200
 /public/* /report 200

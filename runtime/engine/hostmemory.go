@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // DefaultHostMemory is how many bytes a process may hold outside of its isolates for all
@@ -116,10 +117,19 @@ func (m *HostMemory) tellLocked() {
 	}
 }
 
-// acquire waits for the share's own bytes first: who waits for those keeps no other
-// Worker waiting.
+// shareWait is how long a Worker waits for its own share: what its other requests hold is
+// given back soon, or after they have what they wait for too.
+const shareWait = 200 * time.Millisecond
+
+// acquire waits for the share's own bytes first, and not for long: who waits for those
+// keeps no other Worker waiting.
 func (m *HostMemory) acquire(ctx context.Context, n int64) error {
-	if err := m.acquireOwn(ctx, n); err != nil || m.of == nil {
+	if m.of == nil {
+		return m.acquireOwn(ctx, n)
+	}
+	own, stop := context.WithTimeout(ctx, shareWait)
+	defer stop()
+	if err := m.acquireOwn(own, n); err != nil {
 		return err
 	}
 	if err := m.of.acquire(ctx, n); err != nil {
