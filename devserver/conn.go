@@ -159,6 +159,8 @@ type conn struct {
 	place   *list.Element // under pool.mu; nil once dropped
 	busy    atomic.Bool   // a request is under way
 	framing framing       // of the one goroutine that reads
+	taken   atomic.Bool   // a handler has it, for another protocol
+	came    atomic.Int64  // how many bytes were read
 	silent  atomic.Int64  // since when a reader waits for more of a body, in Unix nanoseconds; 0 while none does
 	refused atomic.Bool   // the framing was broken
 	spoil   string        // what is left to read then
@@ -198,12 +200,13 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // read reads what the client sends, and notes while it waits for more of a body.
 func (c *conn) read(p []byte) (int, error) {
-	if !c.framing.inBody() {
-		return c.Conn.Read(p)
+	if c.framing.inBody() {
+		c.silent.Store(c.pool.now().UnixNano())
+		defer c.silent.Store(0)
 	}
-	c.silent.Store(c.pool.now().UnixNano())
-	defer c.silent.Store(0)
-	return c.Conn.Read(p)
+	n, err := c.Conn.Read(p)
+	c.came.Add(int64(n))
+	return n, err
 }
 
 // peer is the address of the other end, without its port; the zero Addr when it has none.
@@ -363,6 +366,7 @@ func track(c net.Conn, state http.ConnState) {
 		member.busy.Store(false)
 	case http.StateHijacked:
 		member.framing.part = unframed
+		member.taken.Store(true)
 	case http.StateNew, http.StateClosed:
 	}
 }
@@ -372,7 +376,7 @@ type writeOnly struct{ io.Writer }
 
 type connKey struct{}
 
-// withConn is the server's ConnContext: it lets [markDone] find the connection, and
+// withConn is the server's ConnContext: it lets [attend] find the connection, and
 // next the one that it was made of.
 func withConn(next func(context.Context, net.Conn) context.Context) func(context.Context, net.Conn) context.Context {
 	return func(ctx context.Context, c net.Conn) context.Context {
@@ -383,12 +387,17 @@ func withConn(next func(context.Context, net.Conn) context.Context) func(context
 	}
 }
 
-// markDone ends the request of a connection with its handler: one whose client does not take
-// the rest of the answer may be evicted.
-func markDone(next http.Handler) http.Handler {
+// attend ends the request of a connection with its handler: one whose client does not take
+// the rest of the answer may be evicted. Until then it ends the context of a request whose
+// client has left.
+func attend(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
 			defer c.busy.Store(false)
+			ctx, gone := context.WithCancel(r.Context())
+			defer gone()
+			defer c.missClient(ctx, gone)()
+			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)
 	})

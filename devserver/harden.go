@@ -31,7 +31,7 @@ func Guard(server *http.Server, conns int, now func() time.Time) (bounded func(n
 }
 
 func guard(server *http.Server, pool *connPool) (bounded func(net.Listener) net.Listener) {
-	server.Handler = markDone(server.Handler)
+	server.Handler = attend(server.Handler)
 	server.ConnContext = withConn(server.ConnContext)
 	server.ConnState = track
 	return pool.listener

@@ -1,12 +1,10 @@
 package devserver
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -44,12 +42,9 @@ func withinLimits(now func() time.Time, next http.Handler) http.Handler {
 			body := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), now: now}
 			// In a copy: net/http looks at its own body to know that a client still
 			// waits to be told to send it, and then does not wait for it.
-			ctx, cancel := context.WithCancel(r.Context())
-			defer cancel()
-			r = r.WithContext(ctx)
+			r = r.WithContext(r.Context())
 			r.Body = body
 			defer body.leave()
-			defer missClient(ctx, body, cancel)()
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -82,7 +77,7 @@ type pacedBody struct {
 	now     func() time.Time
 	got     int64
 	waited  time.Duration
-	ended   atomic.Bool
+	ended   bool
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
@@ -111,7 +106,7 @@ func (b *pacedBody) Close() error {
 
 // leave bounds the time that net/http gives a body nobody read to its end.
 func (b *pacedBody) leave() {
-	if !b.ended.Load() {
+	if !b.ended {
 		_ = b.control.SetReadDeadline(b.deadline(b.now())) // fails only on a closed connection
 	}
 }
@@ -119,7 +114,7 @@ func (b *pacedBody) leave() {
 // release takes the deadline off: with it, net/http would take the wait for the
 // next request for a client that went away.
 func (b *pacedBody) release() {
-	b.ended.Store(true)
+	b.ended = true
 	_ = b.control.SetReadDeadline(time.Time{}) // fails only on a closed connection
 }
 

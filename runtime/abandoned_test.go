@@ -39,8 +39,9 @@ func visit(t *testing.T, w *pagesruntime.Worker) *visited {
 	return v
 }
 
-// leave sends n requests at the same time and gives them up once all have come.
-func (v *visited) leave(t *testing.T, n int, path string) {
+// leave sends n requests at the same time and gives them up once all have come and one of
+// them has begun, which it says by a line of its console.
+func (v *visited) leave(t *testing.T, n int, path string, began <-chan struct{}) {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
@@ -61,9 +62,25 @@ func (v *visited) leave(t *testing.T, n int, path string) {
 	for v.arrived.Load() < before+int64(n) {
 		time.Sleep(time.Millisecond)
 	}
+	select {
+	case <-began:
+	case <-time.After(20 * time.Second):
+		t.Errorf("%s: no request began", path)
+	}
 	time.Sleep(50 * time.Millisecond) // what can run does
 	leave()
 	clients.Wait()
+}
+
+// heard is a console that tells of a line by said, and hands others on.
+func heard(line string, said chan<- struct{}, others func(pagesruntime.Line)) func(pagesruntime.Line) {
+	return func(l pagesruntime.Line) {
+		if l.Text != line {
+			others(l)
+			return
+		}
+		said <- struct{}{}
+	}
 }
 
 // What abandoned requests do that would go on for their whole budget, or for ever.
@@ -81,8 +98,12 @@ var endless = map[string]string{
 	"listener":         `request.signal.addEventListener("abort", () => { for (;;); }); await new Promise(() => setTimeout(() => {}, 1e6));`,
 	"never":            `await new Promise(() => setTimeout(() => {}, 1e6));`,
 	"stream":           `return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)) }, pull() { for (;;); } }));`,
+	"WebAssembly":      `new WebAssembly.Instance(m).exports.f();`,
 	"unread stream":    `const t = new TransformStream(), w = t.writable.getWriter(); (async () => { for (;;) await w.write(new Uint8Array(9)); })(); return new Response(t.readable);`,
 }
+
+// endlessWasm exports f, which loops for ever: (func (export "f") (loop br 0)).
+var endlessWasm = []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x07\x05\x01\x01f\x00\x00\x0a\x09\x01\x07\x00\x03\x40\x0c\x00\x0b\x0b")
 
 // TestAbandoned: of twenty requests whose clients left, those that run are ended, and
 // those that wait never begin; the next visitor is answered.
@@ -94,23 +115,25 @@ func TestAbandoned(t *testing.T) {
 			{Pristine: true},
 			{Isolates: 1, Limits: pagesruntime.Limits{Mode: pagesruntime.Off}},
 		} {
-			began := atomic.Int64{}
+			began, first := atomic.Int64{}, make(chan struct{}, 20)
 			o.Limits.CPU = 10 * time.Second
+			o.Wasm = map[string][]byte{"./m.wasm": endlessWasm}
 			o.Console = func(l pagesruntime.Line) {
 				if l.Text == "began" {
 					began.Add(1)
+					first <- struct{}{}
 				}
 				if strings.Contains(l.Text, "finally") {
 					t.Errorf("%s: code ran after its request was ended", name)
 				}
 			}
-			w := mustStart(t, `export default { async fetch(request) {
+			w := mustStart(t, `import m from "./m.wasm"; export default { async fetch(request) {
 				if (new URL(request.url).pathname === "/ok") return new Response("ok");
 				console.log("began");
 				`+body+`
 			} }`, o)
 			v := visit(t, w)
-			v.leave(t, 20, "/")
+			v.leave(t, 20, "/", first)
 			start := time.Now()
 			if resp, got := get(t, v.Server, "/ok"); resp.StatusCode != http.StatusOK || got != "ok" {
 				t.Errorf("%s %+v: the next visitor got %d %q", name, o.Limits, resp.StatusCode, got)
@@ -122,7 +145,7 @@ func TestAbandoned(t *testing.T) {
 				t.Errorf("%s (%d isolates, pristine %v, %q): the next visitor waited %v, the abandoned used %v of CPU", name, o.Isolates, o.Pristine, o.Limits.Mode, took, cpu)
 			}
 			// One each at a time, and perhaps some whose clients left a little later than others.
-			if hogs := name == "loop" || name == "calls" || name == "caught"; hogs && began.Load() > 10 {
+			if hogs := name == "loop" || name == "calls" || name == "caught" || name == "WebAssembly"; hogs && began.Load() > 10 {
 				t.Errorf("%s: %d of 20 requests began in %d isolates", name, began.Load(), o.Isolates)
 			}
 		}
@@ -132,14 +155,17 @@ func TestAbandoned(t *testing.T) {
 // TestAbandonedSparesOthers: a request that is ended in the midst of its work takes no
 // other one with it, and what it left half done in variables meets no later one.
 func TestAbandonedSparesOthers(t *testing.T) {
+	waits, loops := make(chan struct{}, 1), make(chan struct{}, 1)
+	console := heard("/wait", waits, heard("/loop", loops, func(pagesruntime.Line) {}))
 	w := mustStart(t, `
-		let half = false, go;
+		let half = false;
 		export default { async fetch(request) {
 			const path = new URL(request.url).pathname;
+			console.log(path);
 			if (path === "/loop") { half = true; try { for (;;); } finally { half = false; } }
 			if (path === "/wait") { await new Promise((f) => setTimeout(f, 600)); return new Response("waited"); }
 			return new Response(String(half));
-		} }`, pagesruntime.WorkerOptions{Isolates: 1, Limits: pagesruntime.Limits{CPU: 10 * time.Second}})
+		} }`, pagesruntime.WorkerOptions{Isolates: 1, Limits: pagesruntime.Limits{CPU: 10 * time.Second}, Console: console})
 	v := visit(t, w)
 	for _, alone := range []bool{true, false} {
 		waited := make(chan string, 1)
@@ -148,9 +174,9 @@ func TestAbandonedSparesOthers(t *testing.T) {
 				resp, got := get(t, v.Server, "/wait")
 				waited <- resp.Status + " " + got
 			}()
-			time.Sleep(100 * time.Millisecond)
+			<-waits
 		}
-		v.leave(t, 1, "/loop")
+		v.leave(t, 1, "/loop", loops)
 		if _, got := get(t, v.Server, "/"); got != "false" {
 			t.Errorf("alone %v: a later request met a variable that was left as %s", alone, got)
 		}
@@ -170,13 +196,13 @@ func TestAbandonedWaitUntil(t *testing.T) {
 		"when told": `request.signal.addEventListener("abort", () => { console.log("told"); ctx.waitUntil(later(200, "kept")); });
 			await later(1000, "went on too long");`,
 	} {
-		log := newConsole()
+		log, began := newConsole(), make(chan struct{}, 1)
 		w := mustStart(t, `
 			const later = (ms, text) => new Promise((f) => setTimeout(() => { console.log(text); f(); }, ms));
-			export default { async fetch(request, env, ctx) { `+body+` return new Response("late") } }`,
-			pagesruntime.WorkerOptions{Console: log.write})
+			export default { async fetch(request, env, ctx) { console.log("began"); `+body+` return new Response("late") } }`,
+			pagesruntime.WorkerOptions{Console: heard("began", began, log.write)})
 		v := visit(t, w)
-		v.leave(t, 1, "/")
+		v.leave(t, 1, "/", began)
 		want := map[string][]string{"before": {"went on", "kept"}, "when told": {"told", "kept"}}[name]
 		for i, text := range want {
 			if l := log.next(t, i); l.Text != text {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,70 +15,103 @@ import (
 	"time"
 )
 
-// TestAbandonedRequests has visitors leave in the midst of endless loops: the next one is answered as if they had never
-// come, and the log says what became of them.
-func TestAbandonedRequests(t *testing.T) {
-	visitors := 20
-	if os.Getenv("PAGES_SOAK") != "" {
-		visitors = 200
-	}
-	dir := t.TempDir()
-	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "w.js", "routes": [{"pattern": "/*", "access": "public"}]}`)
-	put(t, filepath.Join(dir, "w.js"), `export default { async fetch(request) {
+const endlessWorker = `export default { async fetch(request) {
   const { pathname } = new URL(request.url);
   if (pathname === "/loop") for (;;);
   if (pathname === "/wait") await scheduler.wait(60000);
   return new Response("ok");
-} };`)
+} };`
+
+// visitors is how many leave at a time.
+func visitors() int {
+	if os.Getenv("PAGES_SOAK") != "" {
+		return 200
+	}
+	return 20
+}
+
+// abandon has n visitors leave in the midst of loops and waits, and holds the next one's
+// wait to a bound. With the default budget of ten seconds for each it took minutes.
+func abandon(t *testing.T, client *http.Client, base, host string, n int) {
+	t.Helper()
+	methods, paths := []string{http.MethodGet, http.MethodPost, http.MethodHead}, []string{"/loop", "/wait"}
+	var left sync.WaitGroup
+	for i := range n {
+		left.Go(func() {
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) {
+				time.AfterFunc(300*time.Millisecond, leave)
+			}})
+			method, path, body := methods[i%len(methods)], paths[i%len(paths)], ""
+			if method == http.MethodPost {
+				body = "nobody reads this"
+			}
+			r, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Host = host
+			if resp, err := client.Do(r); err == nil {
+				resp.Body.Close()
+				t.Errorf("%s %s was answered: %d", method, path, resp.StatusCode)
+			}
+		})
+	}
+	left.Wait()
+	began := time.Now()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/ok", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = host
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if took := time.Since(began); resp.StatusCode != http.StatusOK || took > 5*time.Second {
+		t.Errorf("the next visitor got %d after %v", resp.StatusCode, took)
+	}
+}
+
+// TestAbandonedRequests has visitors leave in the midst of endless loops: the next one is
+// answered as if they had never come, and the log says what became of them.
+func TestAbandonedRequests(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "pages.deploy.json"), `{"entry": "w.js", "routes": [{"pattern": "/*", "access": "public"}]}`)
+	put(t, filepath.Join(dir, "w.js"), endlessWorker)
 	for _, isolation := range []string{"shared", "request"} {
 		d := startDev(t, dir, "--isolation", isolation)
-		var left sync.WaitGroup
-		for i := range visitors {
-			left.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-				defer cancel()
-				method, path, body := http.MethodGet, []string{"/loop", "/wait"}[i%2], ""
-				if i%4 > 1 {
-					method, body = http.MethodPost, "nobody reads this"
-				}
-				req, err := http.NewRequestWithContext(ctx, method, d.URL+path, strings.NewReader(body))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if resp, err := d.client.Do(req); err == nil {
-					resp.Body.Close()
-					t.Errorf("%s %s was answered: %d", method, path, resp.StatusCode)
-				}
-			})
+		abandon(t, d.client, d.URL, "", visitors())
+		type record struct {
+			Method, Path, Error string
+			Meter               struct {
+				CPUMs float64 `json:"cpu_ms"`
+			}
 		}
-		left.Wait()
-		began := time.Now()
-		resp, err := d.client.Get(d.URL + "/ok")
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		// With the default budget of ten seconds for each, the next visitor waited for minutes.
-		if took := time.Since(began); resp.StatusCode != http.StatusOK || took > 5*time.Second {
-			t.Errorf("%s: the next visitor got %d after %v", isolation, resp.StatusCode, took)
-		}
-		missed := 0
-		for end := time.Now().Add(patience); missed < visitors && time.Now().Before(end); <-time.After(100 * time.Millisecond) {
+		var missed []record
+		for end := time.Now().Add(patience); len(missed) < visitors() && time.Now().Before(end); <-time.After(100 * time.Millisecond) {
 			out, err := exec.Command(program(t), "logs", dir, "--status", "499", "--limit", "1000", "--json").Output()
-			var log struct{ Requests []struct{ Error string } }
+			var log struct{ Requests []record }
 			if err != nil || json.Unmarshal(out, &log) != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			missed = len(log.Requests)
-			for _, r := range log.Requests {
-				if !strings.Contains(r.Error, "the client went away") {
-					t.Fatalf("the log says %q", r.Error)
-				}
-			}
+			missed = log.Requests
 		}
-		if missed < visitors || strings.Count(d.stderr.String(), "the client went away") < visitors {
-			t.Errorf("%s: %d of %d requests are in the log as left\n%s", isolation, missed, visitors, d.stderr)
+		ran := false
+		for _, r := range missed {
+			if !strings.Contains(r.Error, "the client went away") {
+				t.Errorf("the log says %q of %s %s", r.Error, r.Method, r.Path)
+			}
+			ran = ran || r.Path == "/loop" && r.Meter.CPUMs > 10
+		}
+		if !ran {
+			t.Errorf("%s: the log has no CPU time of a loop: %+v", isolation, missed)
+		}
+		if len(missed) < visitors() || strings.Count(d.stderr.String(), "the client went away") < visitors() {
+			t.Errorf("%s: %d of %d requests are in the log as left\n%s", isolation, len(missed), visitors(), d.stderr)
 		}
 		if code := d.stop(); code != 0 {
 			t.Errorf("it ended with %d", code)
@@ -84,5 +119,22 @@ func TestAbandonedRequests(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(dir, ".pages")); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestAbandonedPublished is the same of a published site, a few times: what is left behind
+// takes no place from those who come later.
+func TestAbandonedPublished(t *testing.T) {
+	p := startPlatform(t, t.TempDir())
+	p.ship(t, p.Demo["unpublished_site_id"], `{"entry":"w.js","routes":[{"pattern":"/*","access":"public"}]}`, map[string]string{"w.js": endlessWorker})
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		abandon(t, p.client, p.URL, demoNew+":"+u.Port(), visitors())
+	}
+	if log := p.stderr.String(); strings.Contains(log, "a Worker failed") {
+		t.Errorf("who leaves is no failure of the site: %s", log)
 	}
 }
