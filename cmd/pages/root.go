@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
 // cli is one run of the command: the process around it and the global flags.
@@ -32,11 +33,14 @@ type cli struct {
 	entered  bool              // a command's own code was reached: errors are no longer about usage
 	// memory is what Go may hold for the Workers of all sites together; nil, which tests have, is one for each engine.
 	memory *pagesruntime.HostMemory
+	// images are those of all sites; nil, which tests have, is one queue for each site.
+	images *binding.ImageQueue
 }
 
 // run runs the command and returns the exit code.
 func run(ctx context.Context, args []string, e env) int {
 	c := &cli{env: e, out: &output{Writer: e.stdout}, memory: pagesruntime.NewHostMemory()}
+	c.images = binding.NewImageQueue(c.memory)
 	c.stdout = c.out
 	root := c.newRoot()
 	root.SetArgs(args)

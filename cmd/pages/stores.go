@@ -49,7 +49,7 @@ func (s *stores) bindings(ctx context.Context, m *manifest.Manifest, site *sql.D
 		return nil, err
 	}
 	if m.Bindings.Images {
-		set.Images[manifest.ImagesName] = binding.NewImages(binding.ImagesOptions{Memory: s.run.memory})
+		set.Images[manifest.ImagesName] = binding.NewImages(binding.ImagesOptions{Queue: s.run.images})
 	}
 	if m.Assets != "" {
 		set.Assets[manifest.AssetsName] = assets

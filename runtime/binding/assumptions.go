@@ -40,8 +40,8 @@ const (
 	defaultImagePixels   = 100_000_000
 	defaultImageParallel = 2
 	defaultImageTime     = 30 * time.Second
-	// largeImage is the bytes that an image holds over which a site's images are worked on
-	// one at a time.
+	// largeImage is the bytes that an image holds over which the images of a process are
+	// worked on one at a time.
 	largeImage = 32 << 20
 	// wholePNG is the bytes of pixels up to which a PNG is decoded whole; a larger one is
 	// read row by row, as RGBA with 8 bits a colour.

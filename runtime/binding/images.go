@@ -2,13 +2,9 @@ package binding
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"image"
-	"slices"
 	"time"
-
-	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // Codes of the images binding, as Cloudflare Images numbers them.
@@ -22,25 +18,22 @@ const (
 	codeImageInternal    = 9523
 )
 
-// Images reads and transforms images. It is safe for concurrent use; what is
-// over ImagesOptions.Parallel waits, what is over ImagesOptions.Memory too, and large
-// images wait for each other.
+// Images reads and transforms images of one site. It is safe for concurrent use; what is
+// over ImagesOptions.Parallel waits, and then for its turn in ImagesOptions.Queue.
 type Images struct {
 	o     ImagesOptions
-	slots chan struct{}
-	large chan struct{}
+	lanes imageLanes
 }
 
 // ImagesOptions bound what one image may cost.
 type ImagesOptions struct {
 	MaxBytes  int   // of an encoded image; 0 means 70 MiB
 	MaxPixels int64 // of an image read or made; 0 means 100 million
-	Parallel  int   // images worked on at once; 0 means 2
+	Parallel  int   // images of the site worked on at once; 0 means 2
 	// Time is how long one image may be worked on, as engine.WorkTime counts; 0 means 30 s.
 	Time time.Duration
-	// Memory is what pixels may take, together with those of other sites; nil means one of
-	// its own.
-	Memory *engine.HostMemory
+	// Queue is that of all sites; nil means one of its own.
+	Queue *ImageQueue
 }
 
 // NewImages returns an images binding.
@@ -57,10 +50,10 @@ func NewImages(o ImagesOptions) *Images {
 	if o.Time <= 0 {
 		o.Time = defaultImageTime
 	}
-	if o.Memory == nil {
-		o.Memory = engine.NewHostMemory(0)
+	if o.Queue == nil {
+		o.Queue = NewImageQueue(nil)
 	}
-	return &Images{o: o, slots: make(chan struct{}, o.Parallel), large: make(chan struct{}, 1)}
+	return &Images{o: o, lanes: newImageLanes(o.Parallel)}
 }
 
 // ImagesError is a refusal of the images binding; its text is
@@ -144,42 +137,3 @@ func isSVG(data []byte) bool {
 	head := bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 1024)], []byte("\xef\xbb\xbf")), " \t\r\n")
 	return bytes.HasPrefix(head, []byte("<")) && bytes.Contains(head, []byte("<svg"))
 }
-
-// enter waits for a slot and for room for so many bytes, and behind another large image
-// of the site where they are many; leave gives back what it took. More than one image
-// may take is refused at once.
-func (i *Images) enter(ctx context.Context, bytes int64) (leave func(), err error) {
-	if most := i.mostBytes(); bytes > most {
-		return nil, imageError(codeImageArea, "The image takes %d MB of memory to work on, over the limit of %d MB; "+
-			"make it smaller before, ask for a smaller one, or store it neither interlaced nor progressive", bytes>>20+1, most>>20)
-	}
-	var taken []func()
-	leave = func() {
-		for _, back := range slices.Backward(taken) {
-			back()
-		}
-	}
-	lanes := []chan struct{}{i.slots}
-	if bytes > largeImage {
-		lanes = []chan struct{}{i.large, i.slots}
-	}
-	for _, lane := range lanes {
-		select {
-		case lane <- struct{}{}:
-			taken = append(taken, func() { <-lane })
-		case <-ctx.Done():
-			leave()
-			return nil, ctx.Err()
-		}
-	}
-	release, err := i.o.Memory.Reserve(ctx, bytes)
-	if err != nil {
-		leave()
-		return nil, err
-	}
-	taken = append(taken, release)
-	return leave, nil
-}
-
-// mostBytes is the most that one image may take: an eighth of all stays for small ones.
-func (i *Images) mostBytes() int64 { return i.o.Memory.Total() / 8 * 7 }

@@ -114,7 +114,7 @@ func (e *encoding) collects() bool {
 // encode does it. check is asked from row to row. The error is a refusal or that of an
 // encoder.
 func (e *encoding) encode(check func() error) (imageResult, error) {
-	out := &outcome{memory: e.images.o.Memory, room: e.expected(), most: e.images.o.MaxBytes}
+	out := &outcome{memory: e.images.o.Queue.memory, room: e.expected(), most: e.images.o.MaxBytes}
 	defer out.release()
 	contentType := e.format
 	var err error

@@ -169,7 +169,7 @@ func TestImagesBombs(t *testing.T) {
 			if got := fmt.Sprint(err); c.want == "fine" && err != nil || c.want != "fine" && !strings.HasPrefix(got, "IMAGES_TRANSFORM_ERROR "+c.want) {
 				t.Errorf("%.150s, want %s", got, c.want)
 			}
-			if most := images.mostBytes(); grown > most {
+			if most := images.o.Queue.most(); grown > most {
 				t.Errorf("%d MB were held, over the %d that an image may take", grown>>20, most>>20)
 			}
 		})
@@ -312,7 +312,8 @@ func TestImagesStreamed(t *testing.T) {
 // ended leaves the queue, and all memory is given back.
 func TestImagesTurns(t *testing.T) {
 	memory := engine.NewHostMemory(0)
-	one, other := NewImages(ImagesOptions{Memory: memory}), NewImages(ImagesOptions{Memory: memory})
+	queue := NewImageQueue(memory)
+	one, other := NewImages(ImagesOptions{Queue: queue}), NewImages(ImagesOptions{Queue: queue})
 	large, small := encodedJPEG(t, image.NewYCbCr(image.Rect(0, 0, 8000, 6000), image.YCbCrSubsampleRatio420)), pngOf(t, halves(64, 32))
 	var running, done atomic.Int32
 	var group sync.WaitGroup

@@ -77,7 +77,7 @@ func (i *Images) open(data []byte, check func() error) (picture, bool, *ImagesEr
 			return picture{}, false, unreadable(errNoPixels)
 		}
 	}
-	held, opaque, err := decodedBytes(format, data, size, config.ColorModel, i.mostBytes(), check)
+	held, opaque, err := decodedBytes(format, data, size, config.ColorModel, i.o.Queue.most(), check)
 	if err != nil {
 		return picture{}, false, unreadable(err)
 	}

@@ -478,7 +478,7 @@ func TestImagesConcurrency(t *testing.T) {
 		})
 	}
 	group.Wait()
-	images.large <- struct{}{} // which small ones do not wait for
+	images.o.Queue.lanes.large <- struct{}{} // which small ones do not wait for
 	if _, err := images.transform(t.Context(), [][]byte{source}, imagePlan{}, imageOutput{Format: formatPNG}); err != nil {
 		t.Error(err)
 	}
@@ -488,7 +488,7 @@ func TestImagesConcurrency(t *testing.T) {
 	if _, err := images.transform(ended, [][]byte{large}, imagePlan{}, imageOutput{Format: formatPNG}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
-	images.slots <- struct{}{}
+	images.lanes.slots <- struct{}{}
 	if _, err := images.transform(ended, [][]byte{source}, imagePlan{}, imageOutput{Format: formatPNG}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}

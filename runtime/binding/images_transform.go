@@ -90,7 +90,7 @@ func (w *work) check() error {
 
 // spend does work that holds so many bytes, when its turn comes, for as long as is left.
 func (w *work) spend(bytes int64, do func() error) error {
-	leave, err := w.images.enter(w.ctx, bytes)
+	leave, err := w.images.o.Queue.enter(w.ctx, w.images.lanes, bytes)
 	if err != nil {
 		return err
 	}
