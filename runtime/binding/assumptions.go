@@ -15,8 +15,9 @@ import "time"
 // hosted images are refused. An option that is not known has no effect, and the
 // log says so. The service does not count its work as the Worker's CPU time, and
 // neither is it here: an image may take 30 s of CPU time of its own, and ends with code 9522 (there,
-// "the image exceeded the processing limit"). What an image will hold is known from its
-// header; all sites of a process share 256 MB, of which one image may take seven eighths.
+// "the image exceeded the processing limit"). What an image will hold is known before
+// it is decoded, and of a large WebP to be written before it is encoded; all sites of a
+// process share 256 MB, of which one image may take seven eighths.
 // More is code 9413, as too many pixels are.
 //
 // Assets. A Worker reaches every file of its site: the members gate guards
@@ -50,9 +51,4 @@ const (
 	wholeOutput = 16 << 20
 	// outputLeast is room for what an outcome holds beside its pixels.
 	outputLeast = 1 << 20
-	// What the WebP encoder holds beside the image, measured with noise: bytes a pixel,
-	// those of one that may have an alpha, and what a small image takes.
-	webpEncoderBytes = 28
-	webpAlphaBytes   = 58
-	webpEncoderLeast = 4 << 20
 )

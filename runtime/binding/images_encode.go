@@ -25,6 +25,8 @@ type encoding struct {
 	format  string
 	quality int
 	images  *Images
+	held    int64 // at most, from the first byte decoded to the last written
+	spare   int64 // of what is held for a WebP whose pixels are to be looked at; negative where they need not
 }
 
 // newEncoding writes p in the form that o asks for.
@@ -59,12 +61,14 @@ func newEncoding(p picture, o imageOutput, images *Images) (*encoding, *ImagesEr
 		return nil, imageError(codeImageUnsupported,
 			"Writing %q is not supported by this runtime; use image/webp, image/jpeg, image/png or image/gif", o.Format)
 	}
+	e.held, e.spare = e.bytes()
 	return e, nil
 }
 
-// bytes is the most that the encoding holds, from the first byte decoded to the last
-// written.
-func (e *encoding) bytes() int64 {
+// bytes is the most that the encoding holds. A WebP that may take more than one image may
+// holds all of that, where it may take less too: spare is what is left then of what it holds
+// at least.
+func (e *encoding) bytes() (held, spare int64) {
 	size := e.rows.Size()
 	area, held := int64(size.X)*int64(size.Y), e.rows.Bytes()
 	if _, whole := e.rows.(*raster.Decoded); !whole && e.format == formatJPEG {
@@ -72,18 +76,20 @@ func (e *encoding) bytes() int64 {
 	} else if !whole && e.collects() {
 		held += raster.CollectBytes(size)
 	}
-	switch e.format {
-	case formatGIF:
-		held += area
-	case formatWebP:
-		each := int64(webpAlphaBytes)
-		if e.rows.Opaque() {
-			each = webpEncoderBytes
-		}
-		held += each*area + webpEncoderLeast
-	}
 	// The outcome is in pieces first, and in one at the end, when the pixels are gone.
-	return max(held+e.expected(), 2*e.expected())
+	switch out := e.expected(); e.format {
+	case formatWebP:
+		least, most := webpEncoderBytes(size, e.rows.Opaque(), e.quality)
+		held += out
+		if limit := e.images.o.Queue.most(); held+most > limit && held+least <= limit {
+			return limit, limit - held - least
+		}
+		return held + most, -1
+	case formatGIF:
+		return max(held+area+out, 2*out), -1
+	default:
+		return max(held+out, 2*out), -1
+	}
 }
 
 // expected is how many bytes the outcome has at most, as a rule.
@@ -160,6 +166,9 @@ func (e *encoding) write(out io.Writer, m image.Image, check func() error) (stri
 	case formatWebP:
 		options := webp.DefaultOptions()
 		options.Quality = float32(e.quality)
+		if err := e.look(m, options); err != nil {
+			return "", err
+		}
 		return e.format, webp.Encode(out, m, options)
 	}
 	return "application/octet-stream", raw(out, m, e.format == "rgba")

@@ -45,7 +45,7 @@ func (i *Images) transform(ctx context.Context, inputs [][]byte, plan imagePlan,
 	if refusal != nil {
 		return imageResult{}, refusal
 	}
-	if err := w.spend(out.bytes(), func() (err error) {
+	if err := w.spend(out.held, func() (err error) {
 		result, err = out.encode(w.check)
 		return err
 	}); err != nil {
