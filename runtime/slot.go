@@ -83,7 +83,7 @@ func (w *Worker) newSlot() (*slot, error) {
 		OnRejection: w.rejected,
 		Companion:   w.wasm.Companion,
 		// Called only for turns, so after s.isolate is set.
-		OnReset: func(cause error) { w.restarted(s, cause) },
+		OnReset: func(scope *engine.Scope, cause error) { w.restarted(s, scope, cause) },
 		OnIdle:  w.host.Idle,
 		OnCut: func(scope *engine.Scope) (func(*engine.VM) error, func() bool) {
 			return w.host.Cut(scope), func() bool { return w.startsOver(s, scope) }

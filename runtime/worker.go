@@ -334,7 +334,7 @@ func (w *Worker) end(scope *engine.Scope) {
 
 // restarted is for an isolate that starts over. A request that has its answer
 // already has no page to show why: the log says it.
-func (w *Worker) restarted(s *slot, cause error) {
+func (w *Worker) restarted(s *slot, scope *engine.Scope, cause error) {
 	killed, ok := errors.AsType[*engine.KilledError](cause)
 	if ok {
 		w.mu.Lock()
@@ -344,7 +344,7 @@ func (w *Worker) restarted(s *slot, cause error) {
 	if ok {
 		w.fault(killed.Scope, "after the answer, in waitUntil: ", w.cpuError(killed))
 	}
-	w.host.Reset(s.isolate, cause)
+	w.host.Reset(s.isolate, scope, cause)
 }
 
 // linger lets ctx.waitUntil go on after the response, for a bounded time, and

@@ -66,6 +66,6 @@ func (i *Isolate) afterCut(scope *Scope) {
 		_ = i.run(task{scope: scope, fn: last}) // nobody waits for what comes of it
 	}
 	if startOver() {
-		i.reset(ErrAbandoned)
+		i.reset(nil, ErrAbandoned)
 	}
 }

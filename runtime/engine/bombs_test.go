@@ -197,7 +197,7 @@ func bombIsolate(t *testing.T, onReset func(error)) *engine.Isolate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{OnReset: onReset})
+	i, err := e.NewIsolate(t.Context(), image, engine.IsolateOptions{OnReset: func(_ *engine.Scope, cause error) { onReset(cause) }})
 	if err != nil {
 		t.Fatal(err)
 	}

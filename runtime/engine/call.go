@@ -248,6 +248,10 @@ func (c *Call) Value(i int) any {
 	return c.vm.goValue(c.arg(i), 0, c)
 }
 
+// HeapFull reports whether the heap has reached its limit, then or before: what the engine
+// throws when it has no room for an error either is null.
+func (c *Call) HeapFull() bool { return c.vm.full() }
+
 // Context ends when the request does.
 func (c *Call) Context() context.Context { return c.vm.scope.Context() }
 

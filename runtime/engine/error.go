@@ -27,6 +27,9 @@ func (e *Error) Error() string {
 	return e.Name + ": " + e.Message
 }
 
+// OutOfMemory is what QuickJS throws when the heap has no room for more.
+func OutOfMemory() *Error { return &Error{Name: "InternalError", Message: "out of memory"} }
+
 // OutOfMemory reports whether e is QuickJS's own "out of memory": the isolate's
 // heap reached its limit.
 func (e *Error) OutOfMemory() bool {

@@ -23,6 +23,9 @@ func (vm *VM) dropException() { vm.Free(Value(vm.call(fnGetException, uint64(vm.
 func (vm *VM) errorOf(v Value) *Error {
 	defer func(before bool) { vm.describing = before }(vm.describing)
 	vm.describing = true
+	if v.tag() == tagNull && vm.full() { // the engine had no room for the error itself
+		return OutOfMemory()
+	}
 	if v.tag() != tagObject {
 		text, err := vm.text(v)
 		if err != nil {

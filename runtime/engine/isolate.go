@@ -26,8 +26,8 @@ type IsolateOptions struct {
 	OnRejection func(*Scope, *Error)
 	// OnReset hears that the isolate started over from its image: of a *KilledError,
 	// an out of memory *Error or another reason. All that was under way in it is
-	// lost. Called on the isolate's goroutine.
-	OnReset func(cause error)
+	// lost. The scope is the one whose turn was the last, nil when there is none. Called on the isolate's goroutine.
+	OnReset func(scope *Scope, cause error)
 	// Companion makes the state that each VM has beside its memory; saved is what
 	// that of the image's VM saved, nil for an image without. Default: none.
 	Companion func(vm *VM, saved any) Companion
@@ -222,7 +222,7 @@ func (i *Isolate) run(t task) error {
 	if killed, ok := errors.AsType[*KilledError](err); ok {
 		err = killed
 	}
-	i.reset(err)
+	i.reset(t.scope, err)
 	return err
 }
 
@@ -236,7 +236,7 @@ func (i *Isolate) discard() error {
 		return nil
 	})
 	if err != nil {
-		i.reset(err)
+		i.reset(nil, err)
 	}
 	return err
 }
@@ -265,11 +265,11 @@ func (i *Isolate) lose(vm *VM, c *crossing) {
 	}
 	vm.owners.lost = true
 	if err := vm.guard(func() error { return c.free(vm) }); err != nil {
-		i.reset(err)
+		i.reset(nil, err)
 	}
 }
 
-func (i *Isolate) reset(cause error) {
+func (i *Isolate) reset(scope *Scope, cause error) {
 	if i.stop.Load() {
 		return
 	}
@@ -277,9 +277,14 @@ func (i *Isolate) reset(cause error) {
 		cause = fmt.Errorf("%w; and it cannot start over: %w", cause, err)
 	}
 	if i.o.OnReset != nil {
-		i.o.OnReset(cause)
+		i.o.OnReset(scope, cause)
 	}
 }
+
+// HeapFull reports whether the heap has reached its limit, then or before. The engine drops
+// reactions to promises that it has no room for, without a word. Call it on the
+// isolate's goroutine.
+func (i *Isolate) HeapFull() bool { return i.vm.full() }
 
 // Reset starts the isolate over from its image: what was under way is lost.
 func (i *Isolate) Reset(scope *Scope, cause error) error {
@@ -305,7 +310,7 @@ func (i *Isolate) rewind() {
 		return
 	}
 	if err := i.renew(); err != nil && i.o.OnReset != nil {
-		i.o.OnReset(fmt.Errorf("start over: %w", err))
+		i.o.OnReset(nil, fmt.Errorf("start over: %w", err))
 	}
 }
 
@@ -343,7 +348,8 @@ func (i *Isolate) startAsync(vm *VM, work Async, s settler) {
 		}
 		settled := task{scope: scope, vm: vm, after: held.release, fn: func(vm *VM) error {
 			scope.pending.Add(-1)
-			return s.settle(vm, value, err)
+			s.settle(vm, value, err)
+			return nil
 		}}
 		if i.post(settled) != nil { // a closed isolate has no promise left to settle
 			held.release()

@@ -69,7 +69,7 @@ func TestOwners(t *testing.T) {
 // the one that woke it is done.
 func TestOwnersAreKilledAlone(t *testing.T) {
 	resets := make(chan error, 1)
-	i := start(t, engine.IsolateOptions{OnReset: func(cause error) { resets <- cause }})
+	i := start(t, engine.IsolateOptions{OnReset: func(_ *engine.Scope, cause error) { resets <- cause }})
 	slow, quick := scope(t, 20*time.Millisecond), scope(t, 20*time.Millisecond)
 	if _, err := run(i, slow, `globalThis.p = new Promise((yes) => { globalThis.yes = yes }); p.then(() => { for (;;); }); 1`); err != nil {
 		t.Fatal(err)

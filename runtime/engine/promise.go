@@ -23,8 +23,9 @@ func (vm *VM) startAsync(work Async) (Value, error) {
 // settler holds the two functions of a pending promise.
 type settler struct{ resolve, reject Value }
 
-// settle resolves with value or rejects with err, and frees the functions.
-func (s settler) settle(vm *VM, value any, err error) error {
+// settle resolves with value or rejects with err, and frees the functions. With a heap that
+// has no room for either the VM is of no use any more: who waits would wait for ever.
+func (s settler) settle(vm *VM, value any, err error) {
 	defer s.free(vm)
 	f := s.resolve
 	if err != nil {
@@ -41,15 +42,14 @@ func (s settler) settle(vm *VM, value any, err error) error {
 		v, err = vm.New(e)
 	}
 	if err != nil {
-		return err
+		panic(broken{err})
 	}
 	defer vm.Free(v)
 	result, err := vm.apply(f, []Value{v})
 	if err != nil {
-		return err
+		panic(broken{err})
 	}
 	vm.Free(result)
-	return nil
 }
 
 func (s settler) free(vm *VM) {

@@ -170,9 +170,12 @@ func (vm *VM) Charge(n int64) bool {
 		return false
 	}
 	vm.charged += n
-	vm.call(fnSetMemoryLimit, uint64(max(DefaultMemoryLimit-vm.charged, leastHeap)))
+	vm.call(fnSetMemoryLimit, uint64(vm.heapLimit()))
 	return true
 }
+
+// heapLimit is the most bytes that the heap may take.
+func (vm *VM) heapLimit() int64 { return max(DefaultMemoryLimit-vm.charged, leastHeap) }
 
 // Charged is the number of bytes that regions hold, and that Charge counted.
 func (vm *VM) Charged() int64 { return vm.charged }

@@ -172,13 +172,16 @@ func (vm *VM) arguments(values []Value) (ptr uint32, free func()) {
 func (vm *VM) malloc(n uint32) uint32 {
 	ptr := vm.call32(fnMalloc, uint64(n))
 	if ptr == 0 {
-		panic(broken{&Error{Name: "InternalError", Message: "out of memory"}})
+		panic(broken{OutOfMemory()})
 	}
 	return ptr
 }
 
 // Size is the bytes of linear memory: it grows only.
 func (vm *VM) Size() int64 { return int64(vm.mem.Size()) }
+
+// full reports whether the heap has reached its limit: then or before.
+func (vm *VM) full() bool { return vm.heapSize() >= vm.heapLimit() }
 
 // read returns a view of linear memory.
 func (vm *VM) read(ptr, n uint32) []byte {

@@ -101,7 +101,7 @@ func start(t testing.TB, code string, o web.Options) (*worker, error) {
 	w.host = web.New(o)
 	w.iso, err = b.engine.NewIsolate(t.Context(), b.image, engine.IsolateOptions{
 		Funcs: w.host.Funcs(), Modules: web.Modules(), OnIdle: w.host.Idle,
-		OnReset: func(cause error) { w.host.Reset(w.iso, cause) },
+		OnReset: func(scope *engine.Scope, cause error) { w.host.Reset(w.iso, scope, cause) },
 		OnRejection: func(_ *engine.Scope, e *engine.Error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -64,7 +64,7 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 		// each cause)
 		"respond_fail": func(c *engine.Call) (any, error) {
 			if x := h.exchange(c.Int(0)); x != nil {
-				x.failWorker(c.String(1), withCauses(&engine.Error{Name: c.String(2), Message: c.String(3), Stack: c.String(4)}, c.Strings(5)))
+				x.failWorker(c.String(1), thrown(c))
 			}
 			return engine.Undefined, nil
 		},
@@ -103,6 +103,15 @@ func (h *Host) respondFuncs() map[string]engine.Func {
 			return x.id, nil
 		},
 	}
+}
+
+// thrown is the error that respond_fail tells of.
+func thrown(c *engine.Call) *engine.Error {
+	e := &engine.Error{Name: c.String(2), Message: c.String(3), Stack: c.String(4)}
+	if e.Name == "" && e.Message == "null" && c.HeapFull() {
+		return engine.OutOfMemory()
+	}
+	return withCauses(e, c.Strings(5))
 }
 
 // withCauses gives an error what it was told of besides: "errors" are the parts

@@ -190,18 +190,24 @@ func (h *Host) of(iso *engine.Isolate) (all []*Exchange) {
 }
 
 // Reset is for engine.IsolateOptions.OnReset: the isolate started over, and
-// whatever it had under way is lost. The exchange whose turn used up its budget
-// fails with the cause, the others with engine.ErrReset.
-func (h *Host) Reset(iso *engine.Isolate, cause error) {
-	var killed *engine.KilledError
-	byBudget := errors.As(cause, &killed)
+// whatever it had under way is lost. The exchange whose turn used up its budget or all
+// memory fails with the cause, the others with engine.ErrReset.
+func (h *Host) Reset(iso *engine.Isolate, scope *engine.Scope, cause error) {
+	var (
+		killed *engine.KilledError
+		thrown *engine.Error
+	)
+	byBudget, byMemory := errors.As(cause, &killed), errors.As(cause, &thrown) && thrown.OutOfMemory()
 	for _, x := range h.of(iso) {
 		if !x.begun.Load() {
 			continue // still waiting for its turn: it meets the new isolate
 		}
 		err := fmt.Errorf("%w: %w", engine.ErrReset, cause)
-		if byBudget && killed.Scope == x.scope {
+		switch {
+		case byBudget && killed.Scope == x.scope:
 			err = killed
+		case byMemory && scope == x.scope:
+			err = thrown
 		}
 		if x.abandoned() {
 			err = ErrClientGone

@@ -109,14 +109,26 @@ export function dispatch(id, method, url, headers, body, member) {
     return fail(id, error);
   }
   if (isResponse(result)) return answer(id, result);
-  Promise.resolve(result).then((response) => answer(id, response), (error) => fail(id, error));
+  Promise.resolve(result).then((response) => {
+    try {
+      answer(id, response);
+    } catch (error) {
+      fail(id, error);
+    }
+  }, (error) => fail(id, error));
 }
 
 function fail(id, error) {
-  const { name, message, stack, causes } = describe(error);
-  host.respond_fail(id, "exception", name, message, stack, causes);
+  try {
+    const { name, message, stack, causes } = describe(error);
+    host.respond_fail(id, "exception", name, message, stack, causes);
+  } catch { // the heap has no room to tell more
+    host.respond_fail(id, "exception", "InternalError", "out of memory", "", NO_CAUSES);
+  }
   close(id);
 }
+
+const NO_CAUSES = [];
 
 const COMPLETE = 0, STREAMED = 1, HANDLE = 2, MANUAL = 4, SOCKET = 8;
 
