@@ -38,6 +38,7 @@ func (w *Worker) webOptions() web.Options {
 	o.AnswerBytes = w.answerBytes()
 	o.Console = w.console
 	o.NodeJS = w.o.NodeJS
+	o.Memory = w.share
 	o.Source = func(name string) []byte {
 		if name != w.o.Name {
 			return nil

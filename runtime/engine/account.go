@@ -62,16 +62,12 @@ func (a *account) take(ctx context.Context, n int64) error {
 
 // cover takes of the process's memory what used goes beyond what is covered.
 func (a *account) cover(ctx context.Context) error {
-	a.mu.Lock()
-	n := a.lackLocked()
-	done := n == 0 || a.memory.tryAcquire(n)
-	if done {
-		a.covered.Add(n)
-	}
-	a.mu.Unlock()
-	if done {
+	if a.tryCover() {
 		return nil
 	}
+	a.mu.Lock()
+	n := a.lackLocked()
+	a.mu.Unlock()
 	limited, stop := context.WithTimeout(ctx, accountWait)
 	defer stop()
 	if err := a.memory.acquire(limited, n); err != nil {
@@ -88,6 +84,18 @@ func (a *account) cover(ctx context.Context) error {
 	}
 	a.covered.Add(n)
 	return nil
+}
+
+// tryCover is cover that does not wait.
+func (a *account) tryCover() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := a.lackLocked()
+	done := n == 0 || a.memory.tryAcquire(n)
+	if done {
+		a.covered.Add(n)
+	}
+	return done
 }
 
 func (a *account) lackLocked() int64 {

@@ -20,7 +20,9 @@ import (
 
 // This file is the WebSocket connections of a Worker: with its visitors, and
 // those it opens itself. JavaScript has each by its handle; what it sends is
-// queued within a bound, so that a peer that does not read holds no memory. Nothing is
+// queued within a bound, so that a peer that does not read holds no memory. What is queued for
+// all of them, and read of messages that JavaScript has not had, counts as memory of the
+// Worker: where there is none left the connection that holds most is cut off. Nothing is
 // read before the Worker accepts the connection, and then one message after the
 // other: the next is read when JavaScript has had the last. The
 // platform's own bounds are not shown, nor what CPU time a message has: each has that
@@ -32,13 +34,6 @@ const (
 	// maxUnsent is the most bytes that wait to be sent; a peer that reads more
 	// slowly is cut off.
 	maxUnsent = 64 << 20
-	// maxAllUnsent is the same for all connections of a Worker; the peer for whom
-	// most waits is cut off.
-	maxAllUnsent = 128 << 20
-	// maxAllArriving is the most memory of the messages of all connections of a Worker that are
-	// not whole yet, or that JavaScript has not had; the peer of whose message most is there is
-	// cut off.
-	maxAllArriving = 128 << 20
 	// maxAhead is how many bytes may wait for a peer when more is read for it from a
 	// connection that the Worker passed on.
 	maxAhead = 1 << 20
@@ -124,7 +119,7 @@ func (s *socket) send(f frame) {
 	}
 	s.queue = append(s.queue, f)
 	s.unsent += len(f.data)
-	s.x.host.unsent.Add(f.cost())
+	s.x.host.messages.Add(f.cost())
 	if s.waiting() > maxUnsent {
 		s.cutLocked()
 		return
@@ -146,25 +141,19 @@ func (s *socket) cutLocked() {
 
 // dropLocked forgets what waits, and takes nothing more. The caller holds s.mu.
 func (s *socket) dropLocked() {
-	s.x.host.unsent.Add(-int64(s.waiting()))
+	s.x.host.messages.Add(-int64(s.waiting()))
 	s.over, s.queue, s.unsent = true, nil, 0
 }
 
-// shed cuts peers off, those first for whom most waits, until what waits for all of
-// them is within its bound.
+// shed cuts peers off, those first whose connection holds most, until there is memory for
+// the messages of all that are left.
 func (h *Host) shed() {
-	h.cutMost(&h.unsent, maxAllUnsent, (*socket).waiting, (*socket).cutLocked)
-}
-
-// cutMost cuts peers off, those first that hold most of what is bounded, until all of them
-// are within the bound.
-func (h *Host) cutMost(all *atomic.Int64, bound int64, holds func(*socket) int, cutLocked func(*socket)) {
-	for all.Load() > bound {
+	for !h.messages.Fits() {
 		var largest *socket
 		most := 0
 		for _, s := range h.allSockets() {
 			s.mu.Lock()
-			if n := holds(s); n > most {
+			if n := s.waiting() + s.arriving; n > most {
 				largest, most = s, n
 			}
 			s.mu.Unlock()
@@ -173,7 +162,11 @@ func (h *Host) cutMost(all *atomic.Int64, bound int64, holds func(*socket) int, 
 			return
 		}
 		largest.mu.Lock()
-		cutLocked(largest)
+		if largest.arriving > largest.waiting() {
+			largest.refuseLocked()
+		} else {
+			largest.cutLocked()
+		}
 		largest.mu.Unlock()
 	}
 }
@@ -182,16 +175,16 @@ func (h *Host) cutMost(all *atomic.Int64, bound int64, holds func(*socket) int, 
 func (s *socket) hold(bytes int) {
 	s.mu.Lock()
 	if !s.refused {
-		s.x.host.arriving.Add(int64(bytes - s.arriving))
+		s.x.host.messages.Add(int64(bytes - s.arriving))
 		s.arriving = bytes
 	}
 	s.mu.Unlock()
-	s.x.host.cutMost(&s.x.host.arriving, maxAllArriving, func(s *socket) int { return s.arriving }, (*socket).refuseLocked)
+	s.x.host.shed()
 }
 
 // refuseLocked ends the connection of a peer whose message takes too much. The caller holds s.mu.
 func (s *socket) refuseLocked() {
-	s.x.host.arriving.Add(-int64(s.arriving))
+	s.x.host.messages.Add(-int64(s.arriving))
 	s.arriving, s.refused = 0, true
 	s.cancel(errTooMuch)
 }
@@ -229,7 +222,7 @@ func (s *socket) next() (f frame, ok bool) {
 	s.queue[0] = frame{}
 	s.queue = s.queue[1:]
 	s.unsent -= len(f.data)
-	s.x.host.unsent.Add(-f.cost())
+	s.x.host.messages.Add(-f.cost())
 	if s.waiting() < maxAhead {
 		signal(s.drained)
 	}

@@ -9,28 +9,40 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // Messages without a byte take memory too.
 func TestSocketQueueOfEmptyMessages(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	s := &socket{x: &Exchange{host: &Host{}}, wake: make(chan struct{}, 1), ctx: ctx, cancel: cancel}
+	s := &socket{x: &Exchange{host: New(Options{})}, wake: make(chan struct{}, 1), ctx: ctx, cancel: cancel}
 	for range maxUnsent/frameCost + 1 {
 		s.send(frame{kind: socketText})
 	}
-	if err := context.Cause(ctx); !errors.Is(err, errSlowPeer) || len(s.queue) > 0 || s.x.host.unsent.Load() != 0 {
-		t.Errorf("%d messages wait, %d bytes for all; cause %v", len(s.queue), s.x.host.unsent.Load(), err)
+	if err := context.Cause(ctx); !errors.Is(err, errSlowPeer) || len(s.queue) > 0 || s.x.host.messages.Bytes() != 0 {
+		t.Errorf("%d messages wait, %d bytes for all; cause %v", len(s.queue), s.x.host.messages.Bytes(), err)
 	}
 }
 
 // Messages of which the end does not come are bounded over all connections: the peer that
 // sent most is cut off, and the others go on.
 func TestSocketsOfHalfMessages(t *testing.T) {
-	host := &Host{exchanges: map[int64]*Exchange{}}
+	const (
+		total = 8 << 20
+		own   = 4 << 20 // of a Worker, whatever others hold
+		spare = 1 << 20
+	)
+	memory := engine.NewHostMemory(total)
+	host := New(Options{Memory: memory})
 	x := &Exchange{host: host, handles: map[int64]any{}}
 	host.exchanges[1] = x
-	const spare = 1 << 20
-	host.arriving.Store(maxAllArriving - spare) // of others
+	others, ok := memory.TryReserve(total)
+	if !ok {
+		t.Fatal("the memory is not free")
+	}
+	defer others()
+	host.messages.Add(own - spare) // of connections that are not here
 	ended := make(chan error, 2)
 	// half opens a connection that sends so much of a message.
 	half := func(id int64, bytes int) *socket {
@@ -74,7 +86,7 @@ func TestSocketsOfHalfMessages(t *testing.T) {
 			t.Errorf("the large message ended with %v", err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatalf("the large message is waited for; %d bytes are there", host.arriving.Load())
+		t.Fatalf("the large message is waited for; %d bytes are there", host.messages.Bytes())
 	}
 	if err := small.ctx.Err(); err != nil {
 		t.Errorf("the small one too: %v", err)
@@ -83,7 +95,7 @@ func TestSocketsOfHalfMessages(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the small message ended with %v", err)
 	}
-	if left := host.arriving.Load(); left != maxAllArriving-spare {
-		t.Errorf("%d bytes are counted that are not there", left-(maxAllArriving-spare))
+	if left := host.messages.Bytes(); left != own-spare {
+		t.Errorf("%d bytes are counted that are not there", left-(own-spare))
 	}
 }

@@ -102,6 +102,9 @@ type Options struct {
 	Stack func(stack string) string
 	// Transport replaces the guarded transport; for tests.
 	Transport http.RoundTripper
+	// Memory is what the messages of the Worker's WebSockets take their memory of. Default:
+	// a Worker's share of one.
+	Memory *engine.HostMemory
 	// Now is the clock of timers and performance.now. Default: time.Now.
 	Now func() time.Time
 	// Logger hears what is wrong with the host itself. Default: discarded.
@@ -123,9 +126,8 @@ type Host struct {
 	wordings wordings
 	loading  codecs // of the module, while it is evaluated
 
-	unsent     atomic.Int64 // what waits to be sent by the Worker's WebSockets, in bytes
-	arriving   atomic.Int64 // of the messages that they read, in bytes
-	restarting atomic.Bool  // the Worker is replaced
+	messages   *engine.Reservation // that the Worker's WebSockets send and read
+	restarting atomic.Bool         // the Worker is replaced
 
 	work sync.WaitGroup // what was started beside the requests
 }
@@ -153,7 +155,10 @@ func New(o Options) *Host {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{o: o, transport: o.Transport, origin: o.Now(), exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
+	if o.Memory == nil {
+		o.Memory = engine.NewHostMemory(0).Share()
+	}
+	h := &Host{o: o, messages: o.Memory.Reservation(), transport: o.Transport, origin: o.Now(), exchanges: map[int64]*Exchange{}, origins: map[string]string{}}
 	if h.transport == nil {
 		h.transport = newTransport(newGuard(o.AllowFetch))
 	}
@@ -164,6 +169,7 @@ func New(o Options) *Host {
 // connections of outbound requests.
 func (h *Host) Close() {
 	h.work.Wait()
+	h.messages.Close()
 	if t, ok := h.transport.(*http.Transport); ok {
 		t.CloseIdleConnections()
 	}
