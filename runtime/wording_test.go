@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
@@ -189,7 +190,7 @@ export default {
     return Response.json(await Promise.all(cases.map(fetch)));
   }
 }`)
-	s := serve(t, mustStart(t, code.String(), pagesruntime.WorkerOptions{}))
+	s := serve(t, mustStart(t, code.String(), pagesruntime.WorkerOptions{Limits: pagesruntime.Limits{CPU: 20 * time.Second}}))
 	var got []string
 	if _, body := get(t, s, "/"); json.Unmarshal([]byte(body), &got) != nil || len(got) != len(worded) {
 		t.Fatal(body)
