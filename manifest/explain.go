@@ -223,10 +223,7 @@ func switchFix(text string) string {
 }
 
 func (d *document) explainCeiling(p pointer, n *node) {
-	ceiling := MaxCPUMs
-	if _, last := p.parent(); last == "subRequests" {
-		ceiling = MaxSubRequests
-	}
+	ceiling := described().at(p).Maximum
 	msg := fmt.Sprintf("%s is %s, over the platform ceiling of %d", p.label(), clip(n.text), ceiling)
 	d.refuse(codeOverCeiling, p, msg, fmt.Sprintf("set it to %d or less", ceiling))
 }

@@ -72,6 +72,7 @@ type schemaNode struct {
 	Enum       []string               `json:"enum"`
 	Required   []string               `json:"required"`
 	MaxLength  int                    `json:"maxLength"`
+	Maximum    int                    `json:"maximum"`
 }
 
 // described holds the schema's own tree after the first refusal.

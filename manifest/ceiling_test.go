@@ -1,0 +1,22 @@
+package manifest
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestCeilings: a limit that is over its ceiling is told the ceiling that the schema gives it, whichever limits there are.
+func TestCeilings(t *testing.T) {
+	limits := described().Properties["limits"]
+	if len(limits.keys()) == 0 {
+		t.Fatal("the schema has no limits")
+	}
+	for _, name := range limits.keys() {
+		ceiling := limits.Properties[name].Maximum
+		_, diags := Parse(FileName, fmt.Appendf(nil, `{"limits":{%q:%d}}`, name, ceiling+1))
+		want := fmt.Sprintf("%s is %d, over the platform ceiling of %d", name, ceiling+1, ceiling)
+		if ceiling == 0 || len(diags) != 1 || diags[0].Message != want || diags[0].Fix != fmt.Sprintf("set it to %d or less", ceiling) {
+			t.Errorf("%s: %+v, want %q", name, diags, want)
+		}
+	}
+}
