@@ -4,7 +4,7 @@
 // and the globals process, Buffer, global and setImmediate.
 //
 // The modules are JavaScript: our own (the folder js) and those of the npm
-// packages unenv, readable-stream and node-inspect-extracted, bundled into one
+// packages unenv and readable-stream, bundled into one
 // archive when the binary is built. [Modules] gives their sources; one that a
 // Worker does not import is never evaluated. unenv names most modules and implements
 // few, so that buffer, util and crypto, among others, are our own; readable-stream is
