@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // This file asks the person at the terminal. Where there is none, nobody is asked and
@@ -41,20 +44,20 @@ func (c *cli) interactive() bool { return c.nobody() == "" }
 // confirm asks for a yes. Anything else is a failure.
 func (c *cli) confirm(ctx context.Context, question string) error {
 	if why := c.nobody(); why != "" {
-		return &failure{code: exitPerson, id: "confirmation-needed", msg: question + " " + strings.ToUpper(why[:1]) + why[1:], fix: "say --yes"}
+		return &failure.Error{Exit: failure.ExitPerson, Code: "confirmation-needed", Message: question + " " + strings.ToUpper(why[:1]) + why[1:], Fix: "say --yes"}
 	}
 	yes, err := c.agree(ctx, question)
 	if err != nil && !errors.Is(err, errNoAnswer) {
 		return err
 	}
 	if !yes {
-		return &failure{code: exitRefused, id: "not-confirmed", msg: "nothing was changed"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "not-confirmed", Message: "nothing was changed"}
 	}
 	return nil
 }
 
 // errNoAnswer is a person who went without an answer.
-var errNoAnswer = &failure{code: exitPerson, id: "not-answered", msg: "there was no answer; nothing was done"}
+var errNoAnswer = &failure.Error{Exit: failure.ExitPerson, Code: "not-answered", Message: "there was no answer; nothing was done"}
 
 // line reads one line of stdin. A signal ends the wait.
 func (c *cli) line(ctx context.Context) (string, error) {
@@ -86,7 +89,7 @@ const noUsual = -1
 func (c *cli) choose(ctx context.Context, question string, of []string, usual int) (int, error) {
 	fmt.Fprintln(c.stderr, question)
 	for i, name := range of {
-		fmt.Fprintf(c.stderr, "  %d  %s\n", i+1, printable(name))
+		fmt.Fprintf(c.stderr, "  %d  %s\n", i+1, wording.Printable(name))
 	}
 	prompt := fmt.Sprintf("1-%d: ", len(of))
 	if usual != noUsual {
@@ -146,7 +149,7 @@ func (c *cli) secretLine(ctx context.Context, question, instead string) (string,
 		return c.line(ctx)
 	}
 	if why := c.nobody(); why != "" {
-		return "", &failure{code: exitPerson, id: "choice-needed", msg: why, fix: instead}
+		return "", &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: why, Fix: instead}
 	}
 	was, err := term.MakeRaw(int(f.Fd())) // silent before it asks, for those who paste at once
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
@@ -47,7 +48,7 @@ func TestBrowserPublish(t *testing.T) {
 		t.Helper()
 		code, stdout, stderr := ci.run(args...)
 		line := strings.Fields(stdout)
-		if code != exitPerson || len(line) != 3 {
+		if code != failure.ExitPerson || len(line) != 3 {
 			t.Fatalf("%s: exit code %d: %s%s", what, code, stdout, stderr)
 		}
 		console.do(what, chromedp.Navigate(s.URL+"/console/w/acme/proposals"))

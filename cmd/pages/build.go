@@ -11,6 +11,10 @@ import (
 
 	"github.com/pages-toolchain/pages/bundler"
 	"github.com/pages-toolchain/pages/bundler/cloudflare"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
@@ -44,7 +48,7 @@ func (c *cli) newBuild() *cobra.Command {
 func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	write, ok := buildTargets()[f.target]
 	if !ok {
-		return usageError("--target is %q; it is one of pages, cloudflare", f.target)
+		return failure.Usage("--target is %q; it is one of pages, cloudflare", f.target)
 	}
 	if err := notStdout("a bundle", f.out); err != nil {
 		return err
@@ -53,7 +57,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 	if err != nil {
 		return err
 	}
-	folder, err := inPages(dir, write.folder)
+	folder, err := localstate.InPagesFolder(dir, write.folder)
 	if f.out != "" {
 		folder, err = c.path(f.out), nil
 	}
@@ -78,7 +82,7 @@ func (c *cli) build(ctx context.Context, args []string, f buildFlags) error {
 		c.printDiagnostics(c.report(dir, diags), nil)
 	}
 	if err := write.to(c, dir, m, bundle, folder); err != nil {
-		return resourceError("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", quotedPath(c.shown(folder))),
+		return failure.Resource("output-unusable", fmt.Sprintf("the bundle cannot be written to %s", wording.QuotePath(c.shown(folder))),
 			"give an empty folder, or a new one, that you may write to, with --outdir", err)
 	}
 	c.printBundle(bundle, folder)
@@ -119,11 +123,11 @@ func (c *cli) writeCloudflare(dir string, m *manifest.Manifest, b *bundler.Bundl
 
 // refuse is the error of files of the site in dir that were refused.
 func (c *cli) refuse(dir string, diags manifest.Diagnostics) error {
-	src, _ := readSource(filepath.Join(dir, manifest.FileName))
+	src, _ := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
 	if !manifest.Locate(src, diags) {
 		src = nil // none is about what it says
 	}
-	return &refused{report: c.report(dir, diags), src: src}
+	return &failure.RefusedError{Report: c.report(dir, diags), Source: src}
 }
 
 // report is diagnostics of the site in dir, with files as the user would name
@@ -161,8 +165,8 @@ func (c *cli) printBundle(b *bundler.Bundle, target string) {
 	fmt.Fprintln(c.stdout, c.shown(target))
 	worker := "no worker"
 	if b.Worker != nil {
-		worker = "worker " + size(int64(sum.Worker))
+		worker = "worker " + wording.Size(int64(sum.Worker))
 	}
 	c.progress("built %s: %s, %s (%s), %s", b.Digest[:12], worker,
-		count(sum.Assets, "asset"), size(sum.AssetBytes), count(len(sum.Migrations), "migration"))
+		wording.Count(sum.Assets, "asset"), wording.Size(sum.AssetBytes), wording.Count(len(sum.Migrations), "migration"))
 }

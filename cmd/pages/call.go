@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -112,10 +114,10 @@ func (r *remote) call(ctx context.Context, f *callFlags, tool string, args []str
 	}
 	done, err := r.decide(ctx, p, f.proposeOnly)
 	if err != nil {
-		if f, ok := errors.AsType[*failure](err); ok && f.id == idOutstanding {
+		if f, ok := errors.AsType[*failure.Error](err); ok && f.Code == idOutstanding {
 			r.printAnswer(a.Body)
 			if r.json {
-				return statusError(f.code) // the answer is the document
+				return failure.StatusError(f.Exit) // the answer is the document
 			}
 		}
 		return err
@@ -143,8 +145,8 @@ func (r *remote) tool(ctx context.Context, name string) (client.ToolInfo, error)
 
 // noTool is the error of a name that none of the tools has: mistyped, or written as
 // MCP clients do, or without what stands before its dot.
-func noTool(name string, tools []client.ToolInfo) *failure {
-	f := &failure{code: exitRefused, id: "no-such-tool", msg: fmt.Sprintf("the service has no tool %q", name), fix: "pages tools lists them"}
+func noTool(name string, tools []client.ToolInfo) *failure.Error {
+	f := &failure.Error{Exit: failure.ExitRefused, Code: "no-such-tool", Message: fmt.Sprintf("the service has no tool %q", name), Fix: "pages tools lists them"}
 	var names, actions []string
 	for _, t := range tools {
 		names = append(names, t.Name)
@@ -152,11 +154,11 @@ func noTool(name string, tools []client.ToolInfo) *failure {
 			actions = append(actions, t.Name)
 		}
 	}
-	if near := nearest(strings.ReplaceAll(name, "_", "."), names); near != "" && len(actions) == 0 {
+	if near := wording.Nearest(strings.ReplaceAll(name, "_", "."), names); near != "" && len(actions) == 0 {
 		actions = []string{near}
 	}
 	if len(actions) > 0 {
-		f.fix = fmt.Sprintf("did you mean %s? %s", strings.Join(actions, " or "), f.fix)
+		f.Fix = fmt.Sprintf("did you mean %s? %s", strings.Join(actions, " or "), f.Fix)
 	}
 	return f
 }
@@ -169,5 +171,5 @@ func (c *cli) printAnswer(body json.RawMessage) {
 		out.Write(body)
 	}
 	out.WriteByte('\n')
-	_, _ = c.stdout.Write(disarm(out.Bytes())) // fails only when its reader is gone
+	_, _ = c.stdout.Write(wording.EscapeJSON(out.Bytes())) // fails only when its reader is gone
 }

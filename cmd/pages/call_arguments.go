@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -21,12 +24,12 @@ func (r *remote) arguments(ctx context.Context, body string, args []string, info
 	case body != "" && len(args) > 0:
 		return nil, givenTwice(body, args, info)
 	case body == "-":
-		text, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, r.stdin), toolapi.MaxBody+1))
+		text, err := io.ReadAll(io.LimitReader(userfile.Interruptible(ctx, r.stdin), toolapi.MaxBody+1))
 		return text, err
 	case strings.HasPrefix(body, "@"):
-		text, err := readGiven(ctx, r.path(body[1:]), toolapi.MaxBody+1)
+		text, err := userfile.Read(ctx, r.path(body[1:]), toolapi.MaxBody+1)
 		if err != nil {
-			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(body[1:]), reason(err)), err: err}
+			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(body[1:]), failure.Reason(err)), Err: err}
 		}
 		return text, nil
 	case body != "":
@@ -42,8 +45,8 @@ func isBody(arg string) bool {
 
 // givenTwice is the error of a body beside KEY=VALUE. It says how to give both in one, where they are about different keys.
 func givenTwice(body string, args []string, info client.ToolInfo) error {
-	f := usageError("the arguments are given twice: as JSON, %s, and as KEY=VALUE, %s", body, strings.Join(args, " "))
-	f.fix = "leave one of them out"
+	f := failure.Usage("the arguments are given twice: as JSON, %s, and as KEY=VALUE, %s", body, strings.Join(args, " "))
+	f.Fix = "leave one of them out"
 	var all, more map[string]json.RawMessage
 	text, err := keyValues(args, info)
 	if err != nil || json.Unmarshal([]byte(body), &all) != nil || all == nil || json.Unmarshal(text, &more) != nil {
@@ -56,7 +59,7 @@ func givenTwice(body string, args []string, info client.ToolInfo) error {
 		all[name] = value
 	}
 	if text, err = json.Marshal(all); err == nil {
-		f.fix += ", or give the same in one: " + spell(text)
+		f.Fix += ", or give the same in one: " + spell(text)
 	}
 	return f
 }
@@ -78,14 +81,14 @@ func keyValues(args []string, info client.ToolInfo) (json.RawMessage, error) {
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")
 		if !ok || name == "" || name == ":" {
-			return nil, usageError("%q is no argument; they are KEY=VALUE, or KEY:=JSON", arg)
+			return nil, failure.Usage("%q is no argument; they are KEY=VALUE, or KEY:=JSON", arg)
 		}
 		kind, _ := schema.Properties[name].Type.(string)
 		var value any = text
 		if raw, isJSON := strings.CutSuffix(name, ":"); isJSON {
 			name, kind = raw, ""
 			if !json.Valid([]byte(text)) {
-				return nil, usageError("what %s is given is no JSON: %s", name, text)
+				return nil, failure.Usage("what %s is given is no JSON: %s", name, text)
 			}
 			value = json.RawMessage(text)
 		}
@@ -98,7 +101,7 @@ func keyValues(args []string, info client.ToolInfo) (json.RawMessage, error) {
 			value = json.RawMessage(text)
 		}
 		if _, twice := fields[name]; twice {
-			return nil, usageError("%s is given twice", name)
+			return nil, failure.Usage("%s is given twice", name)
 		}
 		fields[name] = value
 	}

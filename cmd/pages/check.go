@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
@@ -71,7 +72,7 @@ func (k checker) stream(ctx context.Context, name string, open func() (io.Reader
 			done <- text{err: err}
 			return
 		}
-		src, err := io.ReadAll(io.LimitReader(r, maxSource))
+		src, err := io.ReadAll(io.LimitReader(r, userfile.MaxSource))
 		done <- text{src, err}
 	}()
 	select {
@@ -110,7 +111,7 @@ func (k checker) named(ctx context.Context, arg string) (checked, error) {
 // file checks one manifest.
 func (k checker) file(ctx context.Context, path string) checked {
 	if k.alone {
-		src, err := readSource(path)
+		src, err := userfile.ReadSource(path)
 		if err == nil {
 			r := k.parse(k.shown(path), src)
 			r.looked = []string{path}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
@@ -116,7 +117,7 @@ func (c *cli) here() (dir string, m *manifest.Manifest, ok bool) {
 	if err != nil {
 		return "", nil, false
 	}
-	src, err := readSource(filepath.Join(dir, manifest.FileName))
+	src, err := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
 	if err != nil {
 		return dir, nil, false
 	}
@@ -164,11 +165,11 @@ func (c *cli) snapshotNames() (names []string) {
 	if !ok {
 		return nil
 	}
-	s, err := c.stateOf(dir)
+	s, err := c.states().State(dir)
 	if err != nil {
 		return nil
 	}
-	entries, err := os.ReadDir(filepath.Join(s.dir, snapshot.Folder))
+	entries, err := os.ReadDir(filepath.Join(s.Dir, snapshot.Folder))
 	if err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
@@ -78,7 +79,7 @@ func (c *cli) liveTools(cmd *cobra.Command) []string {
 // words are the values that a shell takes for one word each: what a service or a file of the site says becomes
 // part of the line that is typed.
 func words(values []string) []string {
-	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !isPlain(v) })
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !wording.IsPlain(v) })
 }
 
 // liveWorkspaces are those that the key reaches, or else that of the link.
@@ -148,7 +149,7 @@ func (c *cli) liveTables(cmd *cobra.Command) (names []string) {
 		return names
 	}
 	defer db.Close()
-	rows, err := db.pool.QueryContext(cmd.Context(), "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'")
+	rows, err := db.Pool.QueryContext(cmd.Context(), "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'")
 	if err != nil {
 		return names
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -38,7 +40,7 @@ func (c *cli) newConfirm() *cobra.Command {
 
 func (r *remote) confirm(ctx context.Context, id string, args []string, from string) error {
 	if !deploy.ValidID(id) {
-		return usageError("the confirmation id is %q; it looks like 123e4567-e89b-42d3-a456-426614174000", id)
+		return failure.Usage("the confirmation id is %q; it looks like 123e4567-e89b-42d3-a456-426614174000", id)
 	}
 	r.dir, _ = r.find(nil) // proposals are kept beside the site, if there is one
 	p, err := r.kept(id, from)
@@ -57,15 +59,15 @@ func (r *remote) confirm(ctx context.Context, id string, args []string, from str
 			return err
 		}
 	case p == nil:
-		return &failure{
-			code: exitRefused, id: "no-such-proposal", msg: fmt.Sprintf("the proposal %s is not kept here", id),
-			fix: "name its file with --from, or the tool and its arguments: pages confirm " + id + " page.publish site_id=…",
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-such-proposal", Message: fmt.Sprintf("the proposal %s is not kept here", id),
+			Fix: "name its file with --from, or the tool and its arguments: pages confirm " + id + " page.publish site_id=…",
 		}
 	case p.BaseURL != r.client.BaseURL():
-		return &failure{code: exitRefused, id: "other-service", msg: fmt.Sprintf("this was proposed to %s, and the service here is %s", p.BaseURL, r.client.BaseURL()), fix: "confirm it there: PAGES_BASE_URL=" + shellWord(p.BaseURL)}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "other-service", Message: fmt.Sprintf("this was proposed to %s, and the service here is %s", p.BaseURL, r.client.BaseURL()), Fix: "confirm it there: PAGES_BASE_URL=" + wording.ShellWord(p.BaseURL)}
 	}
 	if p.Summary != "" {
-		r.progress("%s", printable(p.Summary))
+		r.progress("%s", wording.Printable(p.Summary))
 	}
 	r.showChanges(ctx, p)
 	a, err := r.perform(ctx, p)
@@ -86,7 +88,7 @@ func (r *remote) kept(id, from string) (*deploy.Proposal, error) {
 			err = fmt.Errorf("%s holds the proposal %s", from, p.ID)
 		}
 		if err != nil {
-			return nil, &failure{code: exitRefused, id: "bad-proposal", msg: err.Error(), err: err}
+			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "bad-proposal", Message: err.Error(), Err: err}
 		}
 		return p, nil
 	}
@@ -101,7 +103,7 @@ func (r *remote) kept(id, from string) (*deploy.Proposal, error) {
 			return p, nil
 		}
 		if unreadable == nil && !errors.Is(err, fs.ErrNotExist) {
-			unreadable = &failure{code: exitRefused, id: "bad-proposal", msg: err.Error(), fix: "propose again", err: err}
+			unreadable = &failure.Error{Exit: failure.ExitRefused, Code: "bad-proposal", Message: err.Error(), Fix: "propose again", Err: err}
 		}
 	}
 	return nil, unreadable // it may be spelled out
@@ -114,7 +116,7 @@ func (r *remote) spelledOut(ctx context.Context, id string, args []string) (*dep
 		return nil, err
 	}
 	if !info.TwoCalls {
-		return nil, usageError("%s takes one call; there is nothing to confirm", args[0])
+		return nil, failure.Usage("%s takes one call; there is nothing to confirm", args[0])
 	}
 	arguments, err := r.arguments(ctx, "", args[1:], info)
 	if err == nil {

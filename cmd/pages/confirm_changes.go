@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -21,7 +23,7 @@ func (r *remote) showChanges(ctx context.Context, p *deploy.Proposal) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		r.progress("%s what it changes cannot be shown: %s", r.paint("33", "note:"), printable(reason(err)))
+		r.progress("%s what it changes cannot be shown: %s", r.paint("33", "note:"), wording.Printable(failure.Reason(err)))
 	case plan != nil:
 		r.printPlan(r.stderr, plan)
 	}

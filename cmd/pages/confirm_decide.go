@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -21,7 +23,7 @@ func (r *remote) decide(ctx context.Context, p *deploy.Proposal, proposeOnly boo
 	if proposeOnly || !r.interactive() {
 		return client.Answer{}, r.outstanding(p, "nothing has changed yet")
 	}
-	fmt.Fprintf(r.stderr, "%s\n", printable(p.Summary))
+	fmt.Fprintf(r.stderr, "%s\n", wording.Printable(p.Summary))
 	yes, err := r.agree(ctx, r.paint("1", "Go ahead?"))
 	switch {
 	case ctx.Err() != nil:
@@ -52,11 +54,11 @@ func (r *remote) keepProposal(p *deploy.Proposal) {
 		other = p.Keep(r.ownProposals())
 	}
 	if other == nil {
-		r.progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings", r.paint("33", "note:"), reason(err))
+		r.progress("%s the proposal cannot be kept beside the site (%s); it is kept in your settings", r.paint("33", "note:"), failure.Reason(err))
 		return
 	}
 	r.unkept = p.ID
-	r.progress("%s the proposal cannot be kept: %s", r.paint("33", "note:"), reason(err))
+	r.progress("%s the proposal cannot be kept: %s", r.paint("33", "note:"), failure.Reason(err))
 }
 
 // perform makes the second call. Where its answer is missing, nobody knows whether it
@@ -67,12 +69,12 @@ func (r *remote) perform(ctx context.Context, p *deploy.Proposal) (client.Answer
 	case err == nil || deploy.NeedsMember(err):
 		return a, err
 	case ctx.Err() != nil:
-		r.stopped("\nstopped, and it is not known whether this happened: %s\nrun %s: it happens once, however often it is confirmed", printable(cmp.Or(p.Summary, p.Tool)), r.confirmHere(p))
+		r.stopped("\nstopped, and it is not known whether this happened: %s\nrun %s: it happens once, however often it is confirmed", wording.Printable(cmp.Or(p.Summary, p.Tool)), r.confirmHere(p))
 		return a, context.Cause(ctx)
 	case lostAnswer(err):
-		return a, &failure{
-			code: exitResume, id: "answer-lost", msg: fmt.Sprintf("it is not known whether this happened: %s (%s)", printable(cmp.Or(p.Summary, p.Tool)), printable(err.Error())),
-			fix: "run " + r.confirmHere(p) + ": it happens once, however often it is confirmed", err: err, said: &said{ConfirmationID: p.ID, Confirm: r.confirmHere(p)},
+		return a, &failure.Error{
+			Exit: failure.ExitResume, Code: "answer-lost", Message: fmt.Sprintf("it is not known whether this happened: %s (%s)", wording.Printable(cmp.Or(p.Summary, p.Tool)), wording.Printable(err.Error())),
+			Fix: "run " + r.confirmHere(p) + ": it happens once, however often it is confirmed", Err: err, Detail: &failure.Detail{ConfirmationID: p.ID, Confirm: r.confirmHere(p)},
 		}
 	}
 	return a, err
@@ -106,23 +108,23 @@ func (r *remote) confirmHere(p *deploy.Proposal) string {
 		line = confirmAnywhere(p)
 	}
 	if near, err := r.nearest(); r.dir != "" && (err != nil || near != r.dir) {
-		line += " -C " + shellWord(r.shown(r.dir))
+		line += " -C " + wording.ShellWord(r.shown(r.dir))
 	}
 	return line
 }
 
 // confirmAnywhere is the command that confirms a proposal also where it is not kept.
 func confirmAnywhere(p *deploy.Proposal) string {
-	return "pages confirm " + p.ID + " " + shellWord(p.Tool) + " " + spell(p.Arguments)
+	return "pages confirm " + p.ID + " " + wording.ShellWord(p.Tool) + " " + spell(p.Arguments)
 }
 
 // outstanding is a proposal that waits for its confirmation.
 func (r *remote) outstanding(p *deploy.Proposal, standing string) error {
 	here := r.confirmHere(p)
-	return &failure{
-		code: exitPerson, id: idOutstanding, msg: standing, fix: here,
-		said: &said{
-			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: p.ID, Summary: printable(p.Summary), Expires: p.Expires.UTC().Format(time.RFC3339),
+	return &failure.Error{
+		Exit: failure.ExitPerson, Code: idOutstanding, Message: standing, Fix: here,
+		Detail: &failure.Detail{
+			State: string(toolapi.ConfirmationRequired), Confirm: here, ConfirmationID: p.ID, Summary: wording.Printable(p.Summary), Expires: p.Expires.UTC().Format(time.RFC3339),
 			Elsewhere: confirmAnywhere(p),
 		},
 	}
@@ -130,7 +132,7 @@ func (r *remote) outstanding(p *deploy.Proposal, standing string) error {
 
 // printConfirm prints the line that confirms on stdout, for scripts.
 func (c *cli) printConfirm(err error) {
-	if f, ok := errors.AsType[*failure](err); ok && f.id == idOutstanding && !c.json {
-		fmt.Fprintln(c.stdout, f.said.Confirm)
+	if f, ok := errors.AsType[*failure.Error](err); ok && f.Code == idOutstanding && !c.json {
+		fmt.Fprintln(c.stdout, f.Detail.Confirm)
 	}
 }

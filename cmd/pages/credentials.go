@@ -16,6 +16,9 @@ import (
 
 	"github.com/zalando/go-keyring"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
@@ -58,7 +61,7 @@ func (c *cli) loadCredentials() (*credentials, error) {
 		return store, nil
 	}
 	store.path = filepath.Join(c.configDir, "pages", "credentials.json")
-	text, err := readRegular(store.path)
+	text, err := userfile.ReadRegular(store.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return store, nil
 	}
@@ -66,7 +69,7 @@ func (c *cli) loadCredentials() (*credentials, error) {
 		err = json.Unmarshal(text, store)
 	}
 	if err != nil {
-		return nil, resourceError("settings-unreadable", store.path+", which keeps the API keys, cannot be read", "mend it, or make it one that you may read; or move it away, and log in to each service again", err)
+		return nil, failure.Resource("settings-unreadable", store.path+", which keeps the API keys, cannot be read", "mend it, or make it one that you may read; or move it away, and log in to each service again", err)
 	}
 	if store.Logins == nil {
 		store.Logins = map[string]login{}
@@ -79,8 +82,8 @@ func (c *cli) loadCredentials() (*credentials, error) {
 // none.
 func (c *cli) credentials() *credentials {
 	store, err := c.loadCredentials()
-	if failed, ok := errors.AsType[*failure](err); ok {
-		c.progress("%s nobody is logged in: %s; %s", c.paint("33", "note:"), failed.msg, failed.fix)
+	if failed, ok := errors.AsType[*failure.Error](err); ok {
+		c.progress("%s nobody is logged in: %s; %s", c.paint("33", "note:"), failed.Message, failed.Fix)
 		return &credentials{}
 	}
 	return store
@@ -98,14 +101,14 @@ func (s *credentials) has(address string) bool {
 
 func (s *credentials) save() error {
 	if s.path == "" {
-		return resourceError("no-settings", "there is no folder for settings", "set HOME, or use PAGES_API_KEY", nil)
+		return failure.Resource("no-settings", "there is no folder for settings", "set HOME, or use PAGES_API_KEY", nil)
 	}
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err == nil {
 		err = writePrivate(s.path, append(text, '\n'))
 	}
 	if err != nil {
-		return resourceError("settings-unwritable", s.path+" cannot be written", "make its folder one that you may write to, or use PAGES_API_KEY", err)
+		return failure.Resource("settings-unwritable", s.path+" cannot be written", "make its folder one that you may write to, or use PAGES_API_KEY", err)
 	}
 	return nil
 }
@@ -114,7 +117,7 @@ func (s *credentials) save() error {
 func (c *cli) warnReadable(path string) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() && runtime.GOOS != "windows" {
-		c.progress("%s others on this machine may read the key in %s: chmod 600 %s", c.paint("33", "note:"), path, shellWord(path))
+		c.progress("%s others on this machine may read the key in %s: chmod 600 %s", c.paint("33", "note:"), path, wording.ShellWord(path))
 	}
 }
 
@@ -133,7 +136,7 @@ func (r *remote) key(ctx context.Context, store *credentials, base string) (stri
 	kept, ok := store.Logins[base]
 	switch {
 	case !ok:
-		return "", &failure{code: exitAccess, id: "no-key", msg: "there is no API key for " + base, fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; a key is made in the product's Settings under API & MCP"}
+		return "", &failure.Error{Exit: failure.ExitAccess, Code: "no-key", Message: "there is no API key for " + base, Fix: "set PAGES_API_KEY, name a file with --api-key-file, or run pages login; a key is made in the product's Settings under API & MCP"}
 	case !kept.Keyring:
 		r.keyFrom, r.loggedIn = store.path, true
 		return checkKey(kept.Key, store.path)
@@ -141,7 +144,7 @@ func (r *remote) key(ctx context.Context, store *credentials, base string) (stri
 	r.keyFrom, r.loggedIn = "the system's keyring", true
 	key, err := fromKeyring(ctx, func() (string, error) { return keyring.Get(keyringService, base) })
 	if err != nil {
-		return "", resourceError("keyring", "the system's keyring does not give the key", "unlock it, or run pages login again", err)
+		return "", failure.Resource("keyring", "the system's keyring does not give the key", "unlock it, or run pages login again", err)
 	}
 	return checkKey(key, r.keyFrom)
 }
@@ -177,15 +180,15 @@ func (r *remote) readKey(ctx context.Context) (string, error) {
 		return checkKey(text, "stdin")
 	}
 	path := r.path(r.keyFile)
-	f, err := openGiven(ctx, path)
+	f, err := userfile.Open(ctx, path)
 	if err != nil {
-		return "", &failure{code: exitRefused, id: "no-key-file", msg: fmt.Sprintf("the key file %s cannot be read: %s", quotedPath(r.keyFile), reason(err)), fix: "name a file that holds the API key and nothing else", err: err}
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "no-key-file", Message: fmt.Sprintf("the key file %s cannot be read: %s", wording.QuotePath(r.keyFile), failure.Reason(err)), Fix: "name a file that holds the API key and nothing else", Err: err}
 	}
 	defer f.Close()
 	r.warnReadable(path)
 	text, err := io.ReadAll(io.LimitReader(f, maxKey))
 	if err != nil {
-		return "", fmt.Errorf("read %s: %s", r.keyFile, reason(err))
+		return "", fmt.Errorf("read %s: %s", r.keyFile, failure.Reason(err))
 	}
 	return checkKey(string(text), r.keyFile)
 }
@@ -197,10 +200,10 @@ var inQuotes = regexp.MustCompile("^(\".*\"|'.*')$")
 func checkKey(text, from string) (string, error) {
 	key := strings.TrimSpace(text)
 	if inQuotes.MatchString(key) {
-		return "", &failure{code: exitRefused, id: "bad-key", msg: "what " + from + " holds is in quotes", fix: "leave the quotes out: they are no part of the key"}
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "bad-key", Message: "what " + from + " holds is in quotes", Fix: "leave the quotes out: they are no part of the key"}
 	}
 	if key == "" || len(key) >= maxKey || strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", &failure{code: exitRefused, id: "bad-key", msg: "what " + from + " holds is no API key: it is empty, or has other characters than a key", fix: "it holds the key and nothing else"}
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "bad-key", Message: "what " + from + " holds is no API key: it is empty, or has other characters than a key", Fix: "it holds the key and nothing else"}
 	}
 	return key, nil
 }

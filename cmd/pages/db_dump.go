@@ -9,6 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
@@ -27,7 +31,7 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if c.json {
-				return usageError("a dump is SQL: --json has no meaning here")
+				return failure.Usage("a dump is SQL: --json has no meaning here")
 			}
 			if err := c.siteArgument(args); err != nil {
 				return err
@@ -39,9 +43,9 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 			defer func() { err = errors.Join(err, db.Close()) }()
 			write := func(w io.Writer) error { return transfer.Dump(cmd.Context(), db, w, o) }
 			if out == "" || out == "-" {
-				return c.sqlError(c.exactly(write), "the dump is not complete")
+				return sqlshell.Failure(c.exactly(write), "the dump is not complete")
 			}
-			return c.sqlError(c.writeWhole(cmd.Context(), c.path(out), write), "no dump was written")
+			return sqlshell.Failure(c.writeWhole(cmd.Context(), c.path(out), write), "no dump was written")
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write to (default: stdout)")
@@ -52,14 +56,14 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 
 // writeWhole is replaceFile for what a command was asked to write, which nobody else may read.
 func (c *cli) writeWhole(ctx context.Context, path string, write func(io.Writer) error) error {
-	err := replaceFile(path, 0o600, func(w io.Writer) error {
+	err := userfile.Replace(path, 0o600, func(w io.Writer) error {
 		if err := write(w); err != nil {
 			return err
 		}
 		return ctx.Err()
 	})
 	if errors.As(err, new(*os.PathError)) || errors.As(err, new(*os.LinkError)) {
-		return resourceError("output-unusable", fmt.Sprintf("%s cannot be written", quotedPath(c.shown(path))), "name a file that you may write to, on a disk with room", err)
+		return failure.Resource("output-unusable", fmt.Sprintf("%s cannot be written", wording.QuotePath(c.shown(path))), "name a file that you may write to, on a disk with room", err)
 	}
 	return err
 }

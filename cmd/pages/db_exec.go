@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
@@ -38,7 +40,7 @@ func (c *cli) newDBExec(f *dbFlags) *cobra.Command {
 			defer func() { err = errors.Join(err, db.Close()) }()
 			ran, err := transfer.Script(ctx, db, name, in, transfer.ScriptOptions{Args: values})
 			if err != nil {
-				return c.sqlError(err, db.named(ctx, err, stands))
+				return sqlshell.Failure(err, db.Advice(ctx, err, sqlshell.NothingChanged))
 			}
 			c.printRan(db, ran)
 			return nil
@@ -57,11 +59,11 @@ type ranDoc struct {
 }
 
 // printRan prints what was run on a database, and tells pages dev of it.
-func (c *cli) printRan(db *database, ran transfer.Ran) {
-	db.wrote()
+func (c *cli) printRan(db *sqlshell.Database, ran transfer.Ran) {
+	db.Wrote()
 	if c.json {
-		c.printJSON(ranDoc{true, db.path, ran})
+		c.printJSON(ranDoc{true, db.Path, ran})
 		return
 	}
-	c.progress("ran %s, wrote %s in %s", count(ran.Statements, "statement"), count(int(ran.Changes), "row"), c.shown(filepath.Clean(db.path)))
+	c.progress("ran %s, wrote %s in %s", wording.Count(ran.Statements, "statement"), wording.Count(int(ran.Changes), "row"), c.shown(filepath.Clean(db.Path)))
 }

@@ -10,6 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
@@ -36,14 +40,14 @@ func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
 				return err
 			}
 			if kind != "csv" && table != "" {
-				return usageError("--table is for CSV")
+				return failure.Usage("--table is for CSV")
 			}
 			if kind == "db" {
 				return c.importDatabase(cmd.Context(), f, args[0], yes)
 			}
 			if kind == "csv" && table == "" {
 				if args[0] == "-" {
-					return usageError("CSV from stdin needs --table")
+					return failure.Usage("CSV from stdin needs --table")
 				}
 				table = strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))
 			}
@@ -65,11 +69,11 @@ func importKind(file, format string) (string, error) {
 		return format, nil
 	case "db", "sqlite", "sqlite3":
 		if file == "-" {
-			return "", usageError("a database cannot be read from stdin: name the file")
+			return "", failure.Usage("a database cannot be read from stdin: name the file")
 		}
 		return "db", nil
 	}
-	return "", usageError("what %s holds cannot be told by its name; say --format sql, csv or db", quotedPath(file))
+	return "", failure.Usage("what %s holds cannot be told by its name; say --format sql, csv or db", wording.QuotePath(file))
 }
 
 // importText reads SQL or CSV.
@@ -77,7 +81,7 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 	name := "stdin"
 	var in io.Reader
 	if file == "-" {
-		in = newInterruptible(ctx, c.stdin)
+		in = userfile.Interruptible(ctx, c.stdin)
 	} else {
 		opened, err := c.openInput(ctx, file)
 		if err != nil {
@@ -85,7 +89,7 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 		}
 		defer opened.Close()
 		if isDatabase(opened) {
-			return &failure{code: exitRefused, id: "not-text", msg: fmt.Sprintf("%s is a database", quotedPath(file)), fix: "read it with --format db"}
+			return &failure.Error{Exit: failure.ExitRefused, Code: "not-text", Message: fmt.Sprintf("%s is a database", wording.QuotePath(file)), Fix: "read it with --format db"}
 		}
 		in, name = opened, file
 	}
@@ -101,7 +105,7 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 		ran, err = transfer.Script(ctx, db, name, in, transfer.ScriptOptions{Dump: true, CheckKeys: true})
 	}
 	if err != nil {
-		return c.sqlError(err, db.named(ctx, err, stands))
+		return sqlshell.Failure(err, db.Advice(ctx, err, sqlshell.NothingChanged))
 	}
 	c.printRan(db, ran)
 	return nil

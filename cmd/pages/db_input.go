@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
@@ -20,23 +23,23 @@ func (c *cli) sqlInput(ctx context.Context, args []string, file string) (name st
 	}
 	switch {
 	case len(args) > 0 && file != "":
-		return "", nil, usageError("an argument and --file both give SQL; give one of them")
+		return "", nil, failure.Usage("an argument and --file both give SQL; give one of them")
 	case len(args) > 0 && args[0] != "-":
 		return "SQL", io.NopCloser(strings.NewReader(args[0])), nil
 	case file != "" && file != "-":
 		f, err := c.openInput(ctx, file)
 		return file, f, err
 	case len(args) == 0 && file == "" && isTerminalReader(c.stdin):
-		return "", nil, usageError("there is no SQL: give it as an argument, with --file or on stdin")
+		return "", nil, failure.Usage("there is no SQL: give it as an argument, with --file or on stdin")
 	}
-	return "stdin", io.NopCloser(newInterruptible(ctx, c.stdin)), nil
+	return "stdin", io.NopCloser(userfile.Interruptible(ctx, c.stdin)), nil
 }
 
 // openInput opens a file of SQL or rows, or a database.
 func (c *cli) openInput(ctx context.Context, file string) (io.ReadCloser, error) {
-	f, err := openGiven(ctx, c.path(file))
+	f, err := userfile.Open(ctx, c.path(file))
 	if err != nil && ctx.Err() == nil {
-		err = &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(file), reason(err)), err: err}
+		err = &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(file), failure.Reason(err)), Err: err}
 	}
 	return f, err
 }
@@ -76,7 +79,7 @@ func sqlValue(text string) (any, error) {
 	case quoted && len(text) >= 3 && (text[:2] == "x'" || text[:2] == "X'"):
 		var b []byte
 		if _, err := fmt.Sscanf(text[2:len(text)-1]+"\n", "%x\n", &b); err != nil && len(text) > 3 {
-			return nil, usageError("--param %s is no blob: between the quotes stand pairs of hex digits", text)
+			return nil, failure.Usage("--param %s is no blob: between the quotes stand pairs of hex digits", text)
 		}
 		return append([]byte{}, b...), nil
 	case strings.Trim(text, "+-.0123456789eE") != "":

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -40,22 +42,22 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 			defer func() { err = errors.Join(err, in.Close()) }()
 			statement, err := oneStatement(name, in)
 			if err != nil {
-				return c.sqlError(err, "nothing was run")
+				return sqlshell.Failure(err, "nothing was run")
 			}
 			db, err := c.openDatabase(ctx, f, binding.ConsoleOptions{ReadOnly: true})
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, db.Close()) }()
-			_, err = db.Run(ctx, statement.Text, values, out.begin, out.row)
+			_, err = db.Run(ctx, statement.Text, values, out.Begin, out.Row)
 			if err != nil {
 				left := "nothing was changed"
 				if e, ok := errors.AsType[*binding.SQLError](err); ok && e.OnlyReading() {
 					left = "pages db exec runs statements that write; " + left
 				}
-				return c.sqlError(errors.Join(out.abort(), transfer.Blame(statement, err)), db.named(ctx, err, left))
+				return sqlshell.Failure(errors.Join(out.Abort(), transfer.Blame(statement, err)), db.Advice(ctx, err, left))
 			}
-			return out.end()
+			return out.End()
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "`file` with the SQL; - for stdin")
@@ -91,4 +93,20 @@ type rowsDoc struct {
 	OK      bool     `json:"ok"`
 	Columns []string `json:"columns"`
 	Rows    [][]any  `json:"rows"` // of null, numbers, texts and {"blob": base64}
+}
+
+// newRows returns the writer of rows on stdout: a table at a terminal, else tsv, unless a format is asked for.
+func (c *cli) newRows(format string) (*sqlshell.RowWriter, error) {
+	terminal := isTerminal(c.stdout)
+	switch {
+	case c.json && format != "" && format != "json":
+		return nil, failure.Usage("--json and --format %s ask for two things", format)
+	case c.json:
+		format = "json"
+	case format == "" && terminal:
+		format = "table"
+	case format == "":
+		format = "tsv"
+	}
+	return sqlshell.NewRowWriter(c.stdout, terminal, format)
 }

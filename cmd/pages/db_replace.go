@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
@@ -23,7 +26,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes b
 		return err
 	}
 	if !sound {
-		return &failure{code: exitRefused, id: "not-a-database", msg: fmt.Sprintf("%s is no SQLite database", quotedPath(file)), fix: "SQL is read with --format sql, CSV with --format csv"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-database", Message: fmt.Sprintf("%s is no SQLite database", wording.QuotePath(file)), Fix: "SQL is read with --format sql, CSV with --format csv"}
 	}
 	if err := c.checkDatabase(ctx, file); err != nil {
 		return err
@@ -34,31 +37,31 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes b
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if !yes && len(db.Tables(ctx).Names) > 0 {
-		if err := c.confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.shownReal(db.path), quotedPath(file))); err != nil {
+		if err := c.confirm(ctx, fmt.Sprintf("Replace all that is in %s by %s?", c.realPath(db.Path), wording.QuotePath(file))); err != nil {
 			return err
 		}
 	}
-	conn, err := db.pool.Conn(ctx)
+	conn, err := db.Pool.Conn(ctx)
 	if err != nil {
-		return db.state.unopened(filepath.Base(db.path), err)
+		return db.State.OpenError(filepath.Base(db.Path), err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	if err := dbfile.Restore(ctx, conn, dbfile.URI(c.path(file), "mode=ro")); err != nil {
-		return resourceError("database-unusable", fmt.Sprintf("%s cannot be read into the database", quotedPath(file)), "end what writes to the database, or free some disk; "+stands, err)
+		return failure.Resource("database-unusable", fmt.Sprintf("%s cannot be read into the database", wording.QuotePath(file)), "end what writes to the database, or free some disk; "+sqlshell.NothingChanged, err)
 	}
-	db.wrote()
+	db.Wrote()
 	if c.json {
-		c.printJSON(ranDoc{OK: true, Database: db.path})
+		c.printJSON(ranDoc{OK: true, Database: db.Path})
 		return nil
 	}
-	c.progress("%s is now what %s was", c.shown(db.path), file)
+	c.progress("%s is now what %s was", c.shown(db.Path), file)
 	return nil
 }
 
 // checkDatabase refuses a file that is damaged or that a site's database cannot hold.
 func (c *cli) checkDatabase(ctx context.Context, file string) (err error) {
 	refuse := func(why, fix string) error {
-		return &failure{code: exitRefused, id: "database-refused", msg: fmt.Sprintf("%s cannot become the database: %s", quotedPath(file), why), fix: fix}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "database-refused", Message: fmt.Sprintf("%s cannot become the database: %s", wording.QuotePath(file), why), Fix: fix}
 	}
 	db, err := sql.Open("sqlite", dbfile.URI(c.path(file), "mode=ro"))
 	if err != nil {
@@ -76,9 +79,9 @@ func (c *cli) checkDatabase(ctx context.Context, file string) (err error) {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return refuse("it is damaged: "+firstLine(err.Error()), "write what can be saved of it with sqlite3's .recover, and import that")
+		return refuse("it is damaged: "+wording.FirstLine(err.Error()), "write what can be saved of it with sqlite3's .recover, and import that")
 	case verdict != "ok":
-		return refuse("it is damaged: "+firstLine(verdict), "write what can be saved of it with sqlite3's .recover, and import that")
+		return refuse("it is damaged: "+wording.FirstLine(verdict), "write what can be saved of it with sqlite3's .recover, and import that")
 	case encoding != "UTF-8":
 		return refuse("its text is "+encoding, "write it with sqlite3's .dump, and import that")
 	case size != pageSize:

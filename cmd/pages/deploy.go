@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -54,9 +56,9 @@ func (c *cli) newDeploy() *cobra.Command {
 			}
 			switch {
 			case r.typed["create"] && f.create == "":
-				return usageError("--create is empty; it is the name of the new site")
+				return failure.Usage("--create is empty; it is the name of the new site")
 			case r.typed["at"] && f.at == "":
-				return usageError("--at is empty; without it the page is published at once")
+				return failure.Usage("--at is empty; without it the page is published at once")
 			}
 			if err := errors.Join(notStdout("the plan", f.planOut), notStdout("the proposal", f.proposalOut)); err != nil {
 				return err
@@ -94,15 +96,15 @@ func (f *deployFlags) check(now time.Time) error {
 	f.plan = f.plan || f.planOut != "" || f.exitCode
 	switch {
 	case f.preview && f.at != "":
-		return usageError("--preview publishes nothing, and --at publishes; use one")
+		return failure.Usage("--preview publishes nothing, and --at publishes; use one")
 	case f.plan && f.create != "":
-		return usageError("--plan makes nothing; it goes without --create")
+		return failure.Usage("--plan makes nothing; it goes without --create")
 	case f.plan && (f.preview || f.at != "" || f.proposeOnly):
-		return usageError("--plan sends nothing; it goes without --preview, --at and --propose-only")
+		return failure.Usage("--plan sends nothing; it goes without --preview, --at and --propose-only")
 	case f.expires != 0 && !f.preview:
-		return usageError("--expires belongs to --preview")
+		return failure.Usage("--expires belongs to --preview")
 	case f.expires != 0 && (f.expires < toolapi.MinPreviewSeconds*time.Second || f.expires > toolapi.MaxPreviewSeconds*time.Second):
-		return usageError("--expires is %v; it must be from 1m to 168h", f.expires)
+		return failure.Usage("--expires is %v; it must be from 1m to 168h", f.expires)
 	case f.at != "":
 		return checkAt(f.at, now)
 	}
@@ -159,7 +161,7 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 		return err
 	}
 	d.page = page
-	d.progress("%s %s (%s) in the workspace %s at %s", d.paint("1", "to"), printable(page.Name), printable(page.Hostname), printable(in.Workspace), d.client.BaseURL())
+	d.progress("%s %s (%s) in the workspace %s at %s", d.paint("1", "to"), wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), d.client.BaseURL())
 	d.to = &deploy.Deployer{Client: d.client, Contract: d.contract, Workspace: d.workspace, Site: d.site, Version: version, Now: d.now}
 	live, err := d.to.Look(ctx)
 	if err != nil {
@@ -175,7 +177,7 @@ func (d *deployment) run(ctx context.Context, args []string) error {
 	}
 	d.printPlan(d.stderr, d.planned)
 	if plan.Opens() && !d.allowPublic {
-		return &failure{code: exitRefused, id: "opens-members-paths", msg: "paths that only members may see now would become public", fix: "guard them in \"routes\", or deploy with --allow-public if that is meant"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "opens-members-paths", Message: "paths that only members may see now would become public", Fix: "guard them in \"routes\", or deploy with --allow-public if that is meant"}
 	}
 	if !plan.Changes && !d.preview && d.at == "" {
 		return d.alreadyLive(ctx)
@@ -190,9 +192,9 @@ func (d *deployment) createPage(ctx context.Context) error {
 		return nil
 	}
 	if d.site != "" {
-		return &failure{
-			code: exitUsage, id: "usage", msg: "--create makes a new site, and this folder is linked to, or --site names, one that there is: " + d.site,
-			fix: "publish there without --create; to make another site, remove .pages/link.json or leave --site out",
+		return &failure.Error{
+			Exit: failure.ExitUsage, Code: "usage", Message: "--create makes a new site, and this folder is linked to, or --site names, one that there is: " + d.site,
+			Fix: "publish there without --create; to make another site, remove .pages/link.json or leave --site out",
 		}
 	}
 	return d.inWorkspace(ctx, func() error {
@@ -200,7 +202,7 @@ func (d *deployment) createPage(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.progress("made the site %s at %s", printable(made.Name), printable(made.Hostname))
+		d.progress("made the site %s at %s", wording.Printable(made.Name), wording.Printable(made.Hostname))
 		d.workspace, d.site = made.Workspace, made.SiteID
 		return d.saveLink()
 	})
@@ -220,7 +222,7 @@ func (d *deployment) send(ctx context.Context, site *builtSite, live deploy.Live
 		return remoteError(err)
 	}
 	d.revision = done.Revision
-	d.progress("sent %s: revision %s is ready", d.sent(p), printable(done.Revision))
+	d.progress("sent %s: revision %s is ready", d.sent(p), wording.Printable(done.Revision))
 	if d.link == (link{}) {
 		if err := d.saveLink(); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -66,7 +67,7 @@ func (c *cli) buildSite(ctx context.Context, dir string, m *manifest.Manifest, o
 	}
 	site := &builtSite{}
 	if site.root, err = os.OpenRoot(folder); err != nil {
-		return nil, resourceError("site-unreadable", "the site's folder cannot be read", "", err)
+		return nil, failure.Resource("site-unreadable", "the site's folder cannot be read", "", err)
 	}
 	if err := site.fill(folder, m, bundle, maps); err != nil {
 		site.close()

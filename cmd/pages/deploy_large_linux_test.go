@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/testmachine"
 )
 
@@ -43,7 +44,7 @@ func TestDeployLargest(t *testing.T) {
 		_ = cmd.Run() // the exit code says it
 		took = time.Since(began)
 		line := strings.Fields(stdout.String())
-		if cmd.ProcessState.ExitCode() != exitPerson || len(line) != 3 {
+		if cmd.ProcessState.ExitCode() != failure.ExitPerson || len(line) != 3 {
 			t.Fatalf("exit code %d: %s%s", cmd.ProcessState.ExitCode(), stdout, stderr)
 		}
 		if code, stdout, stderr := p.run("confirm", line[2]); code != 0 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // TestLinksInAssets is P-110, P-111, P-112, P-113, P-114 and P-116: a link to a file of the
@@ -43,7 +45,7 @@ func TestLinksInAssets(t *testing.T) {
 			before := service.revisionsOf(t, service.Demo["unpublished_site_id"])
 			code, stdout, stderr := p.run("deploy", "--propose-only", "--site", "Open studio", "--force")
 			if c.want == "" {
-				if code != exitPerson {
+				if code != failure.ExitPerson {
 					t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 				}
 				if code, stdout, stderr := p.run("confirm", strings.Fields(stdout)[2]); code != 0 {
@@ -54,7 +56,7 @@ func TestLinksInAssets(t *testing.T) {
 				}
 				return
 			}
-			if code != exitRefused || !strings.Contains(stderr, c.code) || !strings.Contains(stderr, "public/x") || !strings.Contains(stderr, c.want) || strings.Contains(stdout+stderr, canary) {
+			if code != failure.ExitRefused || !strings.Contains(stderr, c.code) || !strings.Contains(stderr, "public/x") || !strings.Contains(stderr, c.want) || strings.Contains(stdout+stderr, canary) {
 				t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 			}
 			if after := service.revisionsOf(t, service.Demo["unpublished_site_id"]); len(after) != len(before) {

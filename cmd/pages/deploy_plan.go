@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -33,7 +35,7 @@ func (d *deployment) finishPlan() error {
 			err = os.WriteFile(d.path(d.planOut), append(text, '\n'), 0o644)
 		}
 		if err != nil {
-			return resourceError("plan-unwritable", d.planOut+" cannot be written", "give a file that you may write to", err)
+			return failure.Resource("plan-unwritable", d.planOut+" cannot be written", "give a file that you may write to", err)
 		}
 	}
 	if d.json {
@@ -43,7 +45,7 @@ func (d *deployment) finishPlan() error {
 	}
 	d.outcome = "this is a plan: nothing was sent"
 	if d.exitCode && d.planned.Changes {
-		return statusError(exitChanges)
+		return failure.StatusError(failure.ExitChanges)
 	}
 	return nil
 }
@@ -75,7 +77,7 @@ type planText struct {
 }
 
 func (t *planText) say(style, format string, args ...any) {
-	t.lines = append(t.lines, planLine{style, printable(fmt.Sprintf(format, args...))})
+	t.lines = append(t.lines, planLine{style, wording.Printable(fmt.Sprintf(format, args...))})
 }
 
 // list says nothing of an empty list.
@@ -94,7 +96,7 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 	for _, c := range changes {
 		bytes += c.Bytes
 	}
-	t.say("", "%s %s (%s)", count(len(changes), "file"), what, size(bytes))
+	t.say("", "%s %s (%s)", wording.Count(len(changes), "file"), what, wording.Size(bytes))
 	for i, c := range changes {
 		if i == shownFiles && !t.all {
 			t.say("", "  … and %d more (--verbose lists them)", len(changes)-i)
@@ -102,9 +104,9 @@ func (t *planText) files(mark, style, what string, changes []deploy.Change) {
 		}
 		was := ""
 		if c.Was != 0 {
-			was = ", was " + size(c.Was)
+			was = ", was " + wording.Size(c.Was)
 		}
-		t.say(style, "  %s %s (%s%s)", mark, c.Path, size(c.Bytes), was)
+		t.say(style, "  %s %s (%s%s)", mark, c.Path, wording.Size(c.Bytes), was)
 	}
 }
 
@@ -153,7 +155,7 @@ func planLines(p *deploy.Plan, all bool) []planLine {
 		t.say("", "live now: %s", p.Live)
 	}
 	if !p.Changes {
-		t.say("", "no changes: %s, %s", count(p.Files, "file"), size(p.Bytes))
+		t.say("", "no changes: %s, %s", wording.Count(p.Files, "file"), wording.Size(p.Bytes))
 	}
 	t.files("+", "32", "added", p.Added)
 	t.files("~", "33", "changed", p.Changed)

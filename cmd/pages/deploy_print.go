@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -28,9 +29,9 @@ type finished struct {
 
 // finish prints the result: stdout is the address.
 func (d *deployment) finish(doc finished) error {
-	d.progress("%s", printable(d.outcome))
+	d.progress("%s", wording.Printable(d.outcome))
 	if !d.json {
-		fmt.Fprintln(d.stdout, printable(d.url))
+		fmt.Fprintln(d.stdout, wording.Printable(d.url))
 		return nil
 	}
 	doc.OK, doc.URL, doc.SiteID, doc.Workspace = true, d.url, d.site, d.workspace
@@ -40,7 +41,7 @@ func (d *deployment) finish(doc finished) error {
 
 // sent says what an upload took.
 func (d *deployment) sent(p *deploy.Progress) string {
-	return fmt.Sprintf("%s (%s; %d there already)", count(int(p.BlobsStored.Load()), "file"), size(p.BytesSent.Load()), p.Had.Load())
+	return fmt.Sprintf("%s (%s; %d there already)", wording.Count(int(p.BlobsStored.Load()), "file"), wording.Size(p.BytesSent.Load()), p.Had.Load())
 }
 
 // scheduled words a schedule, as the answer has it.

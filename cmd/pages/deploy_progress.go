@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
 
@@ -73,12 +74,12 @@ func (w *sendingWatch) show() {
 }
 
 func (w *sendingWatch) text(now time.Time, sent, total int64) string {
-	text := fmt.Sprintf("sending: %d of %s, %s of %s", w.p.BlobsStored.Load(), count(int(w.p.Blobs.Load()), "file"), size(sent), size(total))
+	text := fmt.Sprintf("sending: %d of %s, %s of %s", w.p.BlobsStored.Load(), wording.Count(int(w.p.Blobs.Load()), "file"), wording.Size(sent), wording.Size(total))
 	took := now.Sub(w.began).Seconds()
 	if took < 1 || sent == 0 {
 		return text
 	}
 	rate := float64(sent) / took
 	left := time.Duration(float64(total-sent) / rate * float64(time.Second)).Round(time.Second)
-	return fmt.Sprintf("%s, %s/s, %v left", text, size(int64(rate)), left)
+	return fmt.Sprintf("%s, %s/s, %v left", text, wording.Size(int64(rate)), left)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -44,7 +46,7 @@ func (d *deployment) settle(ctx context.Context, p *deploy.Proposal) (client.Ans
 			err = writePrivate(d.path(d.proposalOut), append(text, '\n'))
 		}
 		if err != nil {
-			return client.Answer{}, resourceError("proposal-unwritable", d.proposalOut+" cannot be written", "give a file that you may write to", err)
+			return client.Answer{}, failure.Resource("proposal-unwritable", d.proposalOut+" cannot be written", "give a file that you may write to", err)
 		}
 	}
 	a, err := d.decide(ctx, p, d.proposeOnly)
@@ -92,7 +94,7 @@ func (d *deployment) makePreview(ctx context.Context, revision string) error {
 		return commandError(err)
 	}
 	d.url = made.URL
-	d.outcome = fmt.Sprintf("whoever has the link sees revision %s until %s; take it back with pages preview revoke %s", made.Revision, made.ExpiresAt, shellWord(made.ID))
+	d.outcome = fmt.Sprintf("whoever has the link sees revision %s until %s; take it back with pages preview revoke %s", made.Revision, made.ExpiresAt, wording.ShellWord(made.ID))
 	return d.finish(finished{State: "preview", Revision: made.Revision, ID: made.ID, ExpiresAt: made.ExpiresAt, Plan: d.planned})
 }
 

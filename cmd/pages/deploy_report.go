@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -36,14 +37,14 @@ func (r *remote) reportCall(tool string, a client.Answer) error {
 			return err
 		}
 		url := r.client.SiteURL(p.Hostname)
-		r.progress("%s points at %s", printable(p.Hostname), printable(p.SiteName))
+		r.progress("%s points at %s", wording.Printable(p.Hostname), wording.Printable(p.SiteName))
 		for _, record := range p.Records {
 			r.progress("set in DNS: %s", recordText(record))
 		}
 		if slices.ContainsFunc(p.Records, func(d toolapi.DNSRecord) bool { return d.Type == "TXT" }) {
-			r.progress("then prove that the domain is yours: pages domains verify %s", printable(p.Hostname))
+			r.progress("then prove that the domain is yours: pages domains verify %s", wording.Printable(p.Hostname))
 		}
-		r.progress("%s", printable(deploy.Serving(url, p.Revision, p.ServingNow)))
+		r.progress("%s", wording.Printable(deploy.Serving(url, p.Revision, p.ServingNow)))
 		fmt.Fprintln(r.stdout, url)
 	default:
 		r.printAnswer(a.Body)
@@ -54,7 +55,7 @@ func (r *remote) reportCall(tool string, a client.Answer) error {
 // reportRepeated prints what a call did that was confirmed before, where something else
 // is so now.
 func (r *remote) reportRepeated(a client.Answer, now string) error {
-	r.progress("%s this was confirmed before, and was done once: %s", r.paint("33", "note:"), printable(now))
+	r.progress("%s this was confirmed before, and was done once: %s", r.paint("33", "note:"), wording.Printable(now))
 	var said struct {
 		Hostname string `json:"hostname"`
 	}
@@ -64,18 +65,18 @@ func (r *remote) reportRepeated(a client.Answer, now string) error {
 	if r.json {
 		r.printAnswer(a.Body)
 	} else {
-		fmt.Fprintln(r.stdout, printable(r.client.SiteURL(said.Hostname)))
+		fmt.Fprintln(r.stdout, wording.Printable(r.client.SiteURL(said.Hostname)))
 	}
 	return nil
 }
 
 func (r *remote) reportPublish(p toolapi.Publish) {
 	url := r.client.SiteURL(p.Hostname)
-	r.progress("%s", printable(deploy.Serving(url+" with revision "+p.Revision, &p.Revision, p.ServingNow)))
+	r.progress("%s", wording.Printable(deploy.Serving(url+" with revision "+p.Revision, &p.Revision, p.ServingNow)))
 	fmt.Fprintln(r.stdout, url)
 }
 
 func (r *remote) reportSchedule(p toolapi.SchedulePublish) {
 	r.progress("%s", scheduled(p))
-	fmt.Fprintln(r.stdout, printable(r.client.SiteURL(p.Hostname)))
+	fmt.Fprintln(r.stdout, wording.Printable(r.client.SiteURL(p.Hostname)))
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // stoppedPhase is a call of a deploy in which a signal comes.
@@ -89,9 +91,9 @@ func TestDeployStopped(t *testing.T) {
 			put(t, filepath.Join(dir, "public", "index.html"), name)
 			h := &holdingProxy{phase: phase, reached: make(chan struct{}), let: make(chan struct{})}
 			p := &publisher{t, dir, t.TempDir(), h.serve(t, service.URL), service.Keys["member"]}
-			sign, code := os.Interrupt, exitInt
+			sign, code := os.Interrupt, failure.ExitInt
 			if len(name)%2 == 0 {
-				sign, code = syscall.SIGTERM, exitTerm
+				sign, code = syscall.SIGTERM, failure.ExitTerm
 			}
 			got, shown := p.stopIn(h, sign)
 			if words := regexp.MustCompile("(?m)" + phase.words); got != code || !words.MatchString(shown) || strings.Contains(shown, "is live") {

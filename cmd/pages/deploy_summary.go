@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // maxSummary is as much as GitHub takes of a step's summary, with room for what others
@@ -19,10 +21,10 @@ func (d *deployment) summarize(err error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "### pages deploy: %s\n\n", markdown(d.page.Name))
-	if f, ok := errors.AsType[*failure](err); ok {
-		d.outcome = f.msg
-		if f.id == idOutstanding {
-			d.outcome = fmt.Sprintf("Proposed: %s A member confirms it with:\n\n```sh\n%s\n# or elsewhere\n%s\n```\n", markdown(f.said.Summary), f.said.Confirm, f.said.Elsewhere)
+	if f, ok := errors.AsType[*failure.Error](err); ok {
+		d.outcome = f.Message
+		if f.Code == idOutstanding {
+			d.outcome = fmt.Sprintf("Proposed: %s A member confirms it with:\n\n```sh\n%s\n# or elsewhere\n%s\n```\n", markdown(f.Detail.Summary), f.Detail.Confirm, f.Detail.Elsewhere)
 		}
 	}
 	if d.proposal == nil || err == nil {
@@ -43,7 +45,7 @@ func (d *deployment) summarize(err error) {
 		err = errors.Join(err, out.Close())
 	}
 	if err != nil {
-		d.progress("%s the step's summary cannot be written: %s", d.paint("33", "note:"), reason(err))
+		d.progress("%s the step's summary cannot be written: %s", d.paint("33", "note:"), failure.Reason(err))
 	}
 }
 

@@ -24,6 +24,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // publisher runs commands on a site against a service, as a process each.
@@ -64,7 +66,7 @@ func (p *publisher) publish(args ...string) string {
 	p.Helper()
 	code, stdout, stderr := p.run(append([]string{"deploy", "--propose-only"}, args...)...)
 	line := strings.Fields(stdout)
-	if code != exitPerson || len(line) != 3 {
+	if code != failure.ExitPerson || len(line) != 3 {
 		p.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = p.run("confirm", line[2])
@@ -182,14 +184,14 @@ func TestDeployKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // it was ended
-		if code := cmd.ProcessState.ExitCode(); sign == syscall.SIGINT && (code != exitInt || !strings.Contains(stderr.String(), "goes on where it stopped")) {
+		if code := cmd.ProcessState.ExitCode(); sign == syscall.SIGINT && (code != failure.ExitInt || !strings.Contains(stderr.String(), "goes on where it stopped")) {
 			t.Errorf("round %d: exit code %d: %s", round, code, stderr)
 		}
 		missing := files - (blobsIn(t, data) - known)
 		c.stored.Store(0)
 		code, stdout, said := p.run("deploy", "--site", "Open studio", "--force")
 		found := sentLine.FindStringSubmatch(said)
-		if code != exitPerson || found == nil || found[1] != fmt.Sprint(missing) || c.stored.Load() != missing {
+		if code != failure.ExitPerson || found == nil || found[1] != fmt.Sprint(missing) || c.stored.Load() != missing {
 			t.Errorf("round %d: %d missing, %d sent; exit code %d: %s%s", round, missing, c.stored.Load(), code, stdout, said)
 		}
 		if _, list, _ := p.run("revisions"); strings.Contains(list, "published") {
@@ -232,10 +234,10 @@ func TestPlatformKilledWhileDeploying(t *testing.T) {
 		}
 		_ = cmd.Wait() // the exit code says it
 		code, proposed, said := cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
-		if code == exitNetwork && away > tried { // a machine this slow has it give up, and say so
+		if code == failure.ExitNetwork && away > tried { // a machine this slow has it give up, and say so
 			code, proposed, said = p.run("deploy", "--site", "Open studio", "--force", "--allow-public")
 		}
-		if code != exitPerson {
+		if code != failure.ExitPerson {
 			t.Fatalf("round %d: exit code %d: %s%s", round, code, proposed, said)
 		}
 		if code, out, said := p.run("confirm", strings.Fields(proposed)[2]); code != 0 {
@@ -277,7 +279,7 @@ func TestDeployExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, said := p.run("deploy")
-	if code != exitPerson || !strings.Contains(said, "sent 1 file ") || !strings.Contains(said, "- public/robots.txt") {
+	if code != failure.ExitPerson || !strings.Contains(said, "sent 1 file ") || !strings.Contains(said, "- public/robots.txt") {
 		t.Fatalf("exit code %d: %s%s", code, stdout, said)
 	}
 	if code, stdout, said := p.run("confirm", strings.Fields(stdout)[2]); code != 0 || !strings.Contains(said, "is live") {
@@ -290,7 +292,7 @@ func TestDeployExample(t *testing.T) {
 	}
 
 	code, stdout, said = p.run("rollback")
-	if code != exitPerson {
+	if code != failure.ExitPerson {
 		t.Fatalf("exit code %d: %s%s", code, stdout, said)
 	}
 	if code, stdout, said := p.run("confirm", strings.Fields(stdout)[2]); code != 0 {

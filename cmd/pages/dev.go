@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
@@ -58,7 +60,7 @@ func (c *cli) newDev() *cobra.Command {
 			}
 			err := c.dev(cmd.Context(), args, f)
 			if peak := peakMemory(); c.verbose && peak > 0 {
-				c.progress("memory: %s at most", size(peak))
+				c.progress("memory: %s at most", wording.Size(peak))
 			}
 			return untilInterrupt(cmd.Context(), err)
 		},
@@ -96,15 +98,15 @@ func (f *devFlags) check() error {
 		{"edge-rules", f.edgeRules, []string{edgeRulesOn, edgeRulesOff}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
-			return usageError("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
+			return failure.Usage("--%s is %q; it is one of %s", choice.flag, choice.value, strings.Join(choice.of, ", "))
 		}
 	}
 	if f.port < 0 || f.port > 65535 {
-		return usageError("--port is %d; ports go from 0 to 65535", f.port)
+		return failure.Usage("--port is %d; ports go from 0 to 65535", f.port)
 	}
 	if f.webhook != "" {
 		if err := site.ParseWebhookURL(f.webhook); err != nil {
-			return usageError("--event-webhook is %q: %s", f.webhook, err)
+			return failure.Usage("--event-webhook is %q: %s", f.webhook, err)
 		}
 	}
 	if err := f.checkHosts(); err != nil {
@@ -114,20 +116,20 @@ func (f *devFlags) check() error {
 	if f.cpuScale > 0 && f.cpuScale <= maxCPUScale {
 		return nil
 	}
-	return usageError("--cpu-scale is %v; it is more than 0, and at most %d", f.cpuScale, maxCPUScale)
+	return failure.Usage("--cpu-scale is %v; it is more than 0, and at most %d", f.cpuScale, maxCPUScale)
 }
 
 // checkHosts refuses what can be the host of no request, and so would allow nothing.
 func (f *devFlags) checkHosts() error {
 	for _, given := range f.allowFetch {
 		if _, port, ok := cutPort(given); !ok || port == "0" {
-			return usageError("--allow-fetch is %q; it is a host, or a host and its port, such as localhost:9000", given)
+			return failure.Usage("--allow-fetch is %q; it is a host, or a host and its port, such as localhost:9000", given)
 		}
 	}
 	for i, given := range f.allowHosts {
 		host, port, ok := cutPort(given)
 		if !ok || port != "" {
-			return usageError("--allow-host is %q; it is the name of a host alone, such as site.test", given)
+			return failure.Usage("--allow-host is %q; it is the name of a host alone, such as site.test", given)
 		}
 		f.allowHosts[i] = strings.ToLower(host)
 	}
@@ -155,7 +157,7 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 	}
 	m, found := c.load(dir) // warnings are told by the first build
 	if m == nil {
-		return &refused{report: found.report, src: found.src}
+		return &failure.RefusedError{Report: found.report, Source: found.src}
 	}
 	// Compiling the engine, which happens once on a machine, makes a hundred
 	// megabytes of garbage in a tenth of a second: collecting it would cost a
@@ -164,20 +166,20 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 	runtimes := startRuntime(ctx, pagesruntime.Options{CacheDir: c.compileCache(), Now: c.now, Memory: c.memory})
 	defer func() { err = errors.Join(err, runtimes.close(ctx)) }()
 	if f.projectState != "" {
-		shared, err := c.stateAt(dir, c.path(f.projectState), "--project-state")
+		shared, err := c.states().At(dir, c.path(f.projectState), "--project-state")
 		if err != nil {
 			return err
 		}
-		if err := shared.judge(); err != nil {
+		if err := shared.Check(); err != nil {
 			return err
 		}
 	}
-	s, err := c.openState(dir)
+	s, err := c.states().Open(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	unlock, err := s.lockDev()
+	unlock, err := s.LockDev()
 	if err != nil {
 		return err
 	}
@@ -188,9 +190,9 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 	}
 	guarded, gone := context.WithCancelCause(ctx)
 	defer gone(nil)
-	go s.guard(guarded, gone)
+	go s.Guard(guarded, gone)
 	err = c.serve(guarded, &devRun{cli: c, flags: f, dir: dir, manifest: m, state: s, sockets: sockets, runtimes: runtimes, usualGC: usual})
-	if lost, ok := errors.AsType[*failure](context.Cause(guarded)); ok && err == nil {
+	if lost, ok := errors.AsType[*failure.Error](context.Cause(guarded)); ok && err == nil {
 		return lost
 	}
 	return err
@@ -198,7 +200,7 @@ func (c *cli) dev(ctx context.Context, args []string, f *devFlags) (err error) {
 
 func (c *cli) portError(err error) error {
 	if port, ok := errors.AsType[*devserver.PortError](err); ok {
-		return &failure{code: exitResource, id: "port-taken", msg: port.Error(), fix: port.Fix, err: err}
+		return &failure.Error{Exit: failure.ExitResource, Code: "port-taken", Message: port.Error(), Fix: port.Fix, Err: err}
 	}
 	return err
 }

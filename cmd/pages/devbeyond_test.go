@@ -91,7 +91,7 @@ func startBeyond(t *testing.T) *beyond {
 	if m == nil {
 		t.Fatalf("%+v", found.report)
 	}
-	s, err := c.openState(dir)
+	s, err := c.states().Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func startBeyond(t *testing.T) *beyond {
 	if got := b.send(asker{}, "GET", "/", ""); got.StatusCode != http.StatusOK { // waits for the first build
 		t.Fatalf("the site answers %d\n%s", got.StatusCode, said.String())
 	}
-	own, ok := s.announced()
+	own, ok := s.Announced()
 	if !ok {
 		t.Fatal("the dev server announced nothing")
 	}

@@ -9,10 +9,13 @@ import (
 	"slices"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -22,13 +25,13 @@ type siteBuilder struct {
 	*devRun
 	console *console
 	bundler *bundler.Builder
-	stores  *stores
+	stores  *localstate.Stores
 	caches  *web.Caches
 	site    *sql.DB
 	front   *site.Site
-	until   context.Context // ends with the dev server
-	running *sharedWorker   // what the newest revision runs; nil for none
-	live    workerSet
+	until   context.Context    // ends with the dev server
+	running *siteworker.Shared // what the newest revision runs; nil for none
+	live    siteworker.Set
 	private privateSet // what no build may hold, and nothing may show
 
 	warned struct{ secrets, migrations string } // what was last told of them
@@ -36,18 +39,18 @@ type siteBuilder struct {
 
 func (r *devRun) newBuilder(ctx context.Context, k *console) (*siteBuilder, error) {
 	// A new database is made by one process alone.
-	unlock, err := r.state.lockMigrations(ctx)
+	unlock, err := r.state.LockMigrations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	db, err := r.state.open(ctx, siteFile)
+	db, err := r.state.Open(ctx, statefolder.SiteFile)
 	unlock()
 	if err != nil {
 		return nil, err
 	}
 	b := &siteBuilder{
-		devRun: r, console: k, until: ctx, site: db, stores: newStores(r),
-		caches: cachesIn(r.state.dir, k.logger()),
+		devRun: r, console: k, until: ctx, site: db, stores: localstate.NewStores(r.storesOptions()),
+		caches: localstate.NewCaches(r.state.Dir, k.logger()),
 	}
 	options := r.bundlerOptions(r.flags.allowImport)
 	options.Development, options.Secrets = true, func() *secretscan.Set { return b.private.set }
@@ -59,10 +62,10 @@ func (b *siteBuilder) close() {
 	b.bundler.Close()
 	// A request that would not end may still hold its revision: its Worker ends
 	// all the same, since what it runs on is about to go.
-	for _, w := range b.live.all() {
-		w.close(drainTime)
+	for _, w := range b.live.All() {
+		w.Close(siteworker.DrainTime)
 	}
-	if err := errors.Join(b.stores.close(), b.caches.Close()); err != nil {
+	if err := errors.Join(b.stores.Close(), b.caches.Close()); err != nil {
 		b.console.logger().Warn("close the bucket and the caches", "error", err)
 	}
 }
@@ -95,7 +98,7 @@ func (b *siteBuilder) Build(ctx context.Context, _ []string) devserver.Outcome {
 		return devserver.Outcome{Problems: b.problems(manifest.Diagnostics{*refusal}, "The personas were refused"), Watch: watch}
 	}
 	if problems := b.migrate(ctx, m, checked.src); problems != nil {
-		return devserver.Outcome{Problems: problems, Watch: append(watch, b.state.writtenTold())}
+		return devserver.Outcome{Problems: problems, Watch: append(watch, b.state.WrittenFile())}
 	}
 	revision, problems := b.revision(ctx, m, bundle)
 	if problems != nil {
@@ -165,16 +168,16 @@ func (b *siteBuilder) revision(ctx context.Context, m *manifest.Manifest, bundle
 	}
 	b.warnOnce(&b.warned.secrets, warnings)
 	key := workerKey(m, bundle.Worker, values)
-	if b.running == nil || b.running.key != key {
+	if b.running == nil || b.running.Key != key {
 		w, err := b.startWorker(ctx, m, bundle.Worker, values)
 		if err != nil {
 			return r, []devserver.Problem{problemOf(err)}
 		}
-		w.key = key
+		w.Key = key
 		b.replace(w)
 	}
-	b.running.uses.Add(1)
-	r.Worker, r.Drained = b.running, b.running.release
+	b.running.Uses.Add(1)
+	r.Worker, r.Drained = b.running, b.running.Release
 	return r, nil
 }
 

@@ -19,7 +19,7 @@ func building(t *testing.T, dir string) *siteBuilder {
 		t.Fatal(diags)
 	}
 	c := &cli{env: env{now: time.Now, stderr: &bytes.Buffer{}, stdout: &bytes.Buffer{}}}
-	s, err := c.openState(dir)
+	s, err := c.states().Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,8 @@ func TestWatchedFoldersHoldNoDatabase(t *testing.T) {
 			t.Errorf("beside %s, which is watched, lie %v", path, databases)
 		}
 	}
-	s.tellWritten()
-	if _, err := os.Stat(s.writtenTold()); err != nil {
+	s.NotifyWritten()
+	if _, err := os.Stat(s.WrittenFile()); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
@@ -157,9 +158,9 @@ func (k *console) delivery(e site.Event) {
 	case site.DeliveryDelivered:
 		k.line("webhook %s %s delivered", e.Name, e.ID)
 	case site.DeliveryPending:
-		k.line("%s %s %s: %s; again in %s", k.cli.paint("33", "webhook"), e.Name, e.ID, printable(d.Error), d.Next.Sub(d.At.Time))
+		k.line("%s %s %s: %s; again in %s", k.cli.paint("33", "webhook"), e.Name, e.ID, wording.Printable(d.Error), d.Next.Sub(d.At.Time))
 	case site.DeliveryDead:
-		k.line("%s %s %s: %s; given up, see pages events replay", k.cli.paint("31", "webhook"), e.Name, e.ID, printable(d.Error))
+		k.line("%s %s %s: %s; given up, see pages events replay", k.cli.paint("31", "webhook"), e.Name, e.ID, wording.Printable(d.Error))
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
@@ -82,7 +84,7 @@ func (k *devKeys) press(ctx context.Context, key byte) {
 		k.console.line("opening %s", k.url)
 		go func() { // what opens a browser may go on as long as that
 			if err := k.open(k.url); err != nil {
-				k.console.line("no browser could be opened (%s); the site is at %s", reason(err), k.url)
+				k.console.line("no browser could be opened (%s); the site is at %s", failure.Reason(err), k.url)
 			}
 		}()
 	case 'r', 'R':
@@ -91,7 +93,7 @@ func (k *devKeys) press(ctx context.Context, key byte) {
 	case 'p', 'P':
 		k.nextPersona()
 	case 'b', 'B':
-		k.console.line("%s forgotten, and all pairing codes", count(k.pairing.Forget(), "paired browser"))
+		k.console.line("%s forgotten, and all pairing codes", wording.Count(k.pairing.Forget(), "paired browser"))
 	case 'l', 'L':
 		k.leads(ctx)
 	case 'c', 'C':
@@ -130,7 +132,7 @@ func (k *devKeys) leads(ctx context.Context) {
 		k.console.line("no leads yet")
 	}
 	for _, l := range list {
-		k.console.line("%s  %s  %s  %s", l.CreatedAt.Local().Format("15:04:05"), l.ID, l.Form, printable(summary(l)))
+		k.console.line("%s  %s  %s  %s", l.CreatedAt.Local().Format("15:04:05"), l.ID, l.Form, wording.Printable(summary(l)))
 	}
 }
 

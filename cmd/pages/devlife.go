@@ -7,11 +7,13 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // devRun is one run of `pages dev`.
@@ -20,7 +22,7 @@ type devRun struct {
 	flags    *devFlags
 	dir      string
 	manifest *manifest.Manifest // as it was at the start
-	state    *state
+	state    *localstate.State
 	sockets  *devserver.Listeners
 	runtimes *runtimeStart
 	usualGC  int            // percent, for when the start is over
@@ -65,7 +67,7 @@ func (c *cli) serve(ctx context.Context, r *devRun) (err error) {
 	if err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
-	if err := r.state.announce(r.sockets.URL, hub.Token()); err != nil {
+	if err := r.state.Announce(r.sockets.URL, hub.Token()); err != nil {
 		return errors.Join(err, r.sockets.Close())
 	}
 	keys.server, keys.front = server, l.front
@@ -84,7 +86,7 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 	if err != nil {
 		return nil, err
 	}
-	platform, err := r.state.open(ctx, platformFile)
+	platform, err := r.state.Open(ctx, statefolder.PlatformFile)
 	if err != nil {
 		return nil, err
 	}
@@ -97,15 +99,23 @@ func (r *devRun) newLife(ctx context.Context, control http.Handler, console *con
 		return nil, err
 	}
 	b.front, err = site.New(ctx, site.Options{
-		DB: platform, SubmissionsDB: b.site, Files: formFiles{b.stores.openUploads}, StillThere: r.state.opened.there, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
+		DB: platform, SubmissionsDB: b.site, Files: localstate.NewFormFiles(b.stores.OpenUploads), StillThere: r.state.StillThere, Control: control, Now: r.now, Logger: console.logger(), DevHints: true,
 		AllowHost: r.answersTo, Pairing: r.pairing,
 		ErrorPage: console.errorPage, OnRequest: console.request,
 		Webhook: webhook, OnDelivery: console.delivery, Personas: personas, SignedInAs: r.flags.as,
 	})
 	if err != nil {
-		return nil, r.state.unopened(platformFile, err)
+		return nil, r.state.OpenError(statefolder.PlatformFile, err)
 	}
 	return &life{front: b.front, builder: b}, nil
+}
+
+func (r *devRun) storesOptions() localstate.StoresOptions {
+	o := localstate.StoresOptions{State: r.state, Images: r.images, Now: r.now}
+	if r.flags.projectState != "" {
+		o.ProjectFolder = r.path(r.flags.projectState)
+	}
+	return o
 }
 
 // answersTo reports whether the site is served under a name.

@@ -14,7 +14,7 @@ func (b *siteBuilder) migrate(ctx context.Context, m *manifest.Manifest, src []b
 	if m.Bindings.Database == nil {
 		return nil
 	}
-	unlock, err := b.state.lockMigrations(ctx)
+	unlock, err := b.state.LockMigrations(ctx)
 	if err != nil {
 		return []devserver.Problem{problemOf(err)}
 	}

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // notices is a slog.Handler that tells a person what a room has to say that nobody asked
@@ -65,12 +67,12 @@ func (k *console) notice(level slog.Level, text, fix string) {
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = printable(line)
+		lines[i] = wording.Printable(line)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	fmt.Fprintln(k.cli.stderr, k.cli.paint(style, label), strings.Join(lines, "\n  "))
 	if fix != "" {
-		fmt.Fprintln(k.cli.stderr, k.cli.paint("36", "fix:"), printable(fix))
+		fmt.Fprintln(k.cli.stderr, k.cli.paint("36", "fix:"), wording.Printable(fix))
 	}
 }

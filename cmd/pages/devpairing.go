@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/pairing"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
@@ -34,7 +35,7 @@ func (k *console) pairing(e pairing.Event) {
 		k.event(line)
 		return
 	}
-	who := fmt.Sprintf("browser %d at %s", e.Browser, printable(e.Host))
+	who := fmt.Sprintf("browser %d at %s", e.Browser, wording.Printable(e.Host))
 	if client != "" {
 		who += " (" + client + ")"
 	}
@@ -59,6 +60,6 @@ func (k *console) pairing(e pairing.Event) {
 // beyond says at the start what those names get that the site answers to.
 func (k *console) beyond(hosts []string) {
 	if len(hosts) > 0 {
-		k.line("  beyond       %s: the site alone; who signs in there types a code that is shown here", printable(strings.Join(hosts, ", ")))
+		k.line("  beyond       %s: the site alone; who signs in there types a code that is shown here", wording.Printable(strings.Join(hosts, ", ")))
 	}
 }

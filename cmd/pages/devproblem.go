@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
@@ -49,8 +50,8 @@ func problemOf(err error) devserver.Problem {
 // secretsProblem is a file of secrets that cannot be read.
 func secretsProblem(err error) devserver.Problem {
 	p := devserver.Problem{Kind: "secrets", Title: "The secrets could not be read", Message: err.Error()}
-	if f, ok := errors.AsType[*failure](err); ok {
-		p.Fix = f.fix
+	if f, ok := errors.AsType[*failure.Error](err); ok {
+		p.Fix = f.Fix
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
@@ -32,7 +33,7 @@ func newDevTools(r *devRun) *devTools {
 	t.mux.HandleFunc("GET /__pages/api/logs", func(w http.ResponseWriter, r *http.Request) {
 		t.command(w, r, "", "logs", "--limit=20", "--request="+r.URL.Query().Get("request"))
 	})
-	t.mux.HandleFunc("POST "+flushPath, func(w http.ResponseWriter, r *http.Request) {
+	t.mux.HandleFunc("POST "+localstate.FlushPath, func(w http.ResponseWriter, r *http.Request) {
 		if t.log.Flush(r.Context()) == nil { // or whoever asked is gone
 			w.WriteHeader(http.StatusNoContent)
 		}
@@ -57,9 +58,6 @@ func (t *devTools) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	t.mux.ServeHTTP(w, r)
 }
-
-// flushPath is where a command asks for what was answered so far to be in the log.
-const flushPath = "/__pages/api/logs/flush"
 
 // otherMethod reports whether a path is known, but not for the method.
 func (t *devTools) otherMethod(r *http.Request) bool {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -23,7 +24,7 @@ func (t *devTools) command(w http.ResponseWriter, r *http.Request, stdin string,
 	e := t.run.env
 	e.stdin, e.stdout, e.stderr = strings.NewReader(stdin), out, io.Discard
 	e.environ = withoutFlags(e.environ)
-	code := run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.dir}, args...), e)
+	code := run(r.Context(), append([]string{"--json", "-C", t.run.dir, "--state-dir", t.run.state.Dir}, args...), e)
 	if out.full {
 		site.Refuse(w, r, &site.RefusalError{Status: http.StatusUnprocessableEntity, Code: "too_much", Message: "the answer is over 4 MB", Fix: "ask for less, as with LIMIT"})
 		return
@@ -38,9 +39,9 @@ func statusOf(code int) int {
 	switch code {
 	case 0:
 		return http.StatusOK
-	case exitUsage:
+	case failure.ExitUsage:
 		return http.StatusBadRequest
-	case exitResource:
+	case failure.ExitResource:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusUnprocessableEntity

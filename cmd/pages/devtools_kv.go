@@ -25,7 +25,7 @@ func (t *devTools) keys(ctx context.Context) (*binding.KV, error) {
 	if m := t.life.front.Revision().Manifest; m == nil || m.Bindings.KV == nil {
 		return nil, errNoKV
 	}
-	return t.life.builder.stores.openKV(ctx)
+	return t.life.builder.stores.OpenKV(ctx)
 }
 
 // keyDoc is one key in JSON. Text is there where the value is text and not long.

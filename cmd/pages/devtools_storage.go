@@ -21,7 +21,7 @@ func (t *devTools) objects(ctx context.Context) (*binding.Storage, error) {
 	if m := t.life.front.Revision().Manifest; m == nil || m.Bindings.Storage == nil {
 		return nil, errNoBucket
 	}
-	return t.life.builder.stores.openBucket(ctx)
+	return t.life.builder.stores.OpenBucket(ctx)
 }
 
 // listObjects answers GET /__pages/api/storage?prefix=…&cursor=…. Folders are what

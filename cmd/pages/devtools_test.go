@@ -6,17 +6,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // The tools answer with the documents of the commands, and with bytes that no browser runs.
 func TestDevTools(t *testing.T) {
 	d := startDev(t, copyExample(t, "riverside"))
-	var own running
-	text, err := os.ReadFile(filepath.Join(d.dir, ".pages", "state", devFile))
+	var own localstate.DevServer
+	text, err := os.ReadFile(filepath.Join(d.dir, ".pages", "state", statefolder.DevFile))
 	if err != nil || json.Unmarshal(text, &own) != nil || own.Token == "" {
 		t.Fatalf("%s %v", text, err)
 	}
-	if info, err := os.Stat(filepath.Join(d.dir, ".pages", "state", devFile)); err != nil || info.Mode().Perm()&0o077 != 0 {
+	if info, err := os.Stat(filepath.Join(d.dir, ".pages", "state", statefolder.DevFile)); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("others may read the token: %v %v", info.Mode(), err)
 	}
 	const base = "/__pages/api/"

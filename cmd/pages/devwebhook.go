@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // secretVariable holds the webhook's secret. It is no flag: those show in the
@@ -20,7 +22,7 @@ func (r *devRun) webhook(ctx context.Context, platform *sql.DB, console *console
 	if text, ok := r.lookup(secretVariable); ok && text != "" {
 		secret, err := site.ParseSecret(text)
 		if err != nil {
-			return nil, usageError("%s: %s", secretVariable, err)
+			return nil, failure.Usage("%s: %s", secretVariable, err)
 		}
 		hook.Secret = secret
 		return hook, nil
@@ -30,7 +32,7 @@ func (r *devRun) webhook(ctx context.Context, platform *sql.DB, console *console
 		hook.Secret, err = store.WebhookSecret(ctx)
 	}
 	if err != nil {
-		return nil, r.state.unopened(platformFile, err)
+		return nil, r.state.OpenError(statefolder.PlatformFile, err)
 	}
 	console.line("  webhook      %s (%s)", site.FormatSecret(hook.Secret), secretVariable+" sets another")
 	return hook, nil

@@ -14,22 +14,24 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/loopback"
 	"github.com/pages-toolchain/pages/manifest"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
 
-func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*sharedWorker, error) {
+func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *bundler.Worker, secrets map[string]string) (*siteworker.Shared, error) {
 	rt, err := b.runtimes.wait()
 	if err != nil {
 		return nil, err
 	}
-	set, err := b.stores.bindings(ctx, m, b.site, secrets, b.front.AssetsHandler())
+	set, err := b.stores.Bindings(ctx, m, b.site, secrets, b.front.AssetsHandler())
 	if err != nil {
 		return nil, err
 	}
-	mask := maskOf(secrets)
-	o := workerOptions(m)
+	mask := siteworker.MaskOf(secrets)
+	o := siteworker.Options(m)
 	o.Name, o.Code, o.Map, o.Wasm, o.Bindings = w.Name, w.Code, w.Map, wasmModules(w), set
 	o.Compiling = func() func() { return b.console.wait(compiling(w.Modules)) }
 	o.Limits.Mode, o.Limits.CPUScale = pagesruntime.LimitMode(b.flags.limits), b.flags.cpuScale
@@ -37,24 +39,24 @@ func (b *siteBuilder) startWorker(ctx context.Context, m *manifest.Manifest, w *
 	o.MapStacks = true
 	o.HideMeter = func(r *http.Request) bool { return loopback.VisitOf(r.Context()) != nil }
 	o.Logger = b.console.logger()
-	o.Console = func(l pagesruntime.Line) { b.console.log(maskedLine(mask, l)) }
+	o.Console = func(l pagesruntime.Line) { b.console.log(siteworker.MaskLine(mask, l)) }
 	o.Web.AllowFetch, o.Web.Self, o.Web.IsSelf = b.flags.allowFetch, b.front, b.isSelf
 	o.Web.Caches, o.Web.Now, o.Web.Logger = b.caches, b.now, o.Logger
 	worker, err := rt.NewWorker(ctx, o)
 	if err != nil {
-		return nil, errors.Join(maskedError(mask, err), closeDatabases(set))
+		return nil, errors.Join(siteworker.MaskError(mask, err), siteworker.CloseDatabases(set))
 	}
 	metered := m.Limits
 	metered.CPUMs = max(1, int(float64(metered.CPUMs)*b.flags.cpuScale))
-	return b.live.add(b.until, worker, set, metered, mask), nil
+	return b.live.Add(b.until, worker, set, metered, mask), nil
 }
 
-func (b *siteBuilder) replace(w *sharedWorker) {
+func (b *siteBuilder) replace(w *siteworker.Shared) {
 	if b.running != nil {
-		b.running.retire()
+		b.running.Retire()
 	}
 	if b.running = w; w != nil {
-		w.uses.Add(1)
+		w.Uses.Add(1)
 	}
 }
 
@@ -72,11 +74,11 @@ func compiling(modules []bundler.Module) string {
 	for _, m := range modules {
 		bytes += int64(len(m.Bytes))
 	}
-	what := count(len(modules), "WebAssembly module")
+	what := wording.Count(len(modules), "WebAssembly module")
 	if len(modules) == 1 {
 		_, what, _ = strings.Cut(modules[0].Specifier, "-") // behind the hash
 	}
-	return fmt.Sprintf("compiling %s (%s), which takes long the first time", printable(what), size(bytes))
+	return fmt.Sprintf("compiling %s (%s), which takes long the first time", wording.Printable(what), wording.Size(bytes))
 }
 
 // workerKey tells Workers apart: of two with the same key, the older can go on.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -24,7 +25,7 @@ func (c *cli) newDoctor() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if d.data != "" && !d.verify {
-				return usageError("--data belongs to --verify")
+				return failure.Usage("--data belongs to --verify")
 			}
 			if dir, err := c.find(args); err == nil {
 				d.site(dir)
@@ -143,7 +144,7 @@ func (d *doctor) print() error {
 		return err
 	}
 	if counts[broken] > 0 {
-		return &failure{code: exitRefused, err: errShown}
+		return &failure.Error{Exit: failure.ExitRefused, Err: failure.ErrShown}
 	}
 	if !d.json && counts[warned] == 0 {
 		d.progress("all is well")

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -18,8 +20,8 @@ const shownDamage = 20
 // checkBlobs reads the files of all revisions in a service's data folder.
 func (d *doctor) checkBlobs(ctx context.Context) (found []finding) {
 	data := &platformData{dir: d.platformDir(d.data)}
-	if !isFile(filepath.Join(data.dir, platformDB)) {
-		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", quotedPath(d.shown(data.dir)))
+	if !userfile.IsFile(filepath.Join(data.dir, platformDB)) {
+		return breaks("blobs", "give the folder of the service's data: --data FOLDER", "there is no data of pages platform in %s", wording.QuotePath(d.shown(data.dir)))
 	}
 	s, err := data.open(ctx, service.Options{Now: d.now})
 	if err != nil {
@@ -45,7 +47,7 @@ func (d *doctor) checkBlobs(ctx context.Context) (found []finding) {
 func (d *doctor) damage(file service.DamagedFile) finding {
 	sites := make([]string, len(file.Shown))
 	for i, s := range file.Shown {
-		sites[i] = fmt.Sprintf("%s of %s", s.Revision, printable(s.Site))
+		sites[i] = fmt.Sprintf("%s of %s", s.Revision, wording.Printable(s.Site))
 	}
 	f := finding{Check: "blobs", Status: broken, Message: fmt.Sprintf("%s %s; it is of %s", file.Name, file.Problem, strings.Join(sites, ", "))}
 	const again = "pages deploy --preview, in the folder of the site as it was deployed, sends it again"

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // TestDoctorVerify is the rest of U-064, and I-010: damage to uploaded files is found beside
@@ -80,12 +82,12 @@ func TestDoctorVerify(t *testing.T) {
 		}
 	}
 	code, found := verify()
-	if code != exitRefused {
+	if code != failure.ExitRefused {
 		t.Errorf("exit code %d", code)
 	}
 	told(found, map[string]verdict{flipped: broken, cut: broken, gone: broken})
 	code, found = verify("--fix")
-	if code != exitRefused {
+	if code != failure.ExitRefused {
 		t.Errorf("exit code %d with a file that is missing", code)
 	}
 	told(found, map[string]verdict{flipped: fixed, cut: fixed, gone: broken})
@@ -98,10 +100,10 @@ func TestDoctorVerify(t *testing.T) {
 	}
 	served(t, service.URL, address, p.dir, "")
 
-	if code, _, stderr := p.run("doctor", "--data", data); code != exitUsage || !strings.Contains(stderr, "--data belongs to --verify") {
+	if code, _, stderr := p.run("doctor", "--data", data); code != failure.ExitUsage || !strings.Contains(stderr, "--data belongs to --verify") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	if code, stdout, _ := p.run("doctor", "--verify"); code != exitRefused || !strings.Contains(stdout, "there is no data of pages platform") {
+	if code, stdout, _ := p.run("doctor", "--verify"); code != failure.ExitRefused || !strings.Contains(stdout, "there is no data of pages platform") {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
 }

@@ -10,18 +10,22 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
 // checkObjects compares the rows of the bucket, and of what visitors sent with forms,
 // with the files.
 func (d *doctor) checkObjects(ctx context.Context) []finding {
-	return slices.Concat(d.checkBucket(ctx, "objects", storageDir), d.checkBucket(ctx, "uploads", uploadsDir))
+	return slices.Concat(d.checkBucket(ctx, "objects", statefolder.StorageFolder), d.checkBucket(ctx, "uploads", statefolder.UploadsFolder))
 }
 
 func (d *doctor) checkBucket(ctx context.Context, check, bucket string) []finding {
 	s, err := d.state()
-	if err != nil || !isFile(filepath.Join(s.dir, bucket, indexFile)) {
+	if err != nil || !userfile.IsFile(filepath.Join(s.Dir, bucket, statefolder.IndexFile)) {
 		return nil
 	}
 	report, err := withBucket(ctx, s, bucket, true, func(db *sql.DB, root *os.Root) (binding.StorageReport, error) {
@@ -32,23 +36,23 @@ func (d *doctor) checkBucket(ctx context.Context, check, bucket string) []findin
 	case err != nil:
 		return breaks(check, "see what is said of the databases", "%s", err)
 	case len(report.Damaged) > 0:
-		return breaks(check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s", count(len(report.Damaged), "object"), quoteAll(report.Damaged))
+		return breaks(check, "put them again, or load a snapshot with pages state load", "%s without their bytes: %s", wording.Count(len(report.Damaged), "object"), wording.QuoteAll(report.Damaged))
 	case report.Orphans > 0 && serves: // a put that is under way looks the same
-		return well(check, "%s of bytes, %d that no object has: the next start removes them", count(report.Blobs, "file"), report.Orphans)
+		return well(check, "%s of bytes, %d that no object has: the next start removes them", wording.Count(report.Blobs, "file"), report.Orphans)
 	case report.Orphans > 0:
 		return []finding{{
-			Check: check, Status: warned, Message: fmt.Sprintf("%s (%s) that no object has any more", count(report.Orphans, "file"), size(report.OrphanBytes)),
-			mend: func(ctx context.Context) error { return sweepBucket(ctx, s.dir, bucket) },
+			Check: check, Status: warned, Message: fmt.Sprintf("%s (%s) that no object has any more", wording.Count(report.Orphans, "file"), wording.Size(report.OrphanBytes)),
+			mend: func(ctx context.Context) error { return sweepBucket(ctx, s.Dir, bucket) },
 		}}
 	}
-	return well(check, "%s of bytes, %s", count(report.Blobs, "file"), size(report.Bytes))
+	return well(check, "%s of bytes, %s", wording.Count(report.Blobs, "file"), wording.Size(report.Bytes))
 }
 
 // sweepBucket removes the files that no object has, while nobody else has the
 // bucket open: opening it does.
 func sweepBucket(ctx context.Context, folder, bucket string) (err error) {
-	s := &state{dir: folder}
-	unlock, err := s.lockDev()
+	s := &localstate.State{Dir: folder}
+	unlock, err := s.LockDev()
 	if err != nil {
 		return err
 	}
@@ -61,17 +65,17 @@ func sweepBucket(ctx context.Context, folder, bucket string) (err error) {
 }
 
 // withBucket opens what a bucket is kept in.
-func withBucket(ctx context.Context, s *state, bucket string, readOnly bool, work func(*sql.DB, *os.Root) (binding.StorageReport, error)) (report binding.StorageReport, err error) {
-	if err := s.useToRead(); err != nil {
+func withBucket(ctx context.Context, s *localstate.State, bucket string, readOnly bool, work func(*sql.DB, *os.Root) (binding.StorageReport, error)) (report binding.StorageReport, err error) {
+	if err := s.LockToRead(); err != nil {
 		return report, err
 	}
-	defer func() { err = errors.Join(err, s.release()) }()
-	db, err := openSQLite(ctx, filepath.Join(s.dir, bucket, indexFile), readOnly)
+	defer func() { err = errors.Join(err, s.Unlock()) }()
+	db, err := localstate.OpenDatabase(ctx, filepath.Join(s.Dir, bucket, statefolder.IndexFile), readOnly)
 	if err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	root, err := os.OpenRoot(filepath.Join(s.dir, bucket))
+	root, err := os.OpenRoot(filepath.Join(s.Dir, bucket))
 	if errors.Is(err, fs.ErrNotExist) {
 		return report, nil
 	}

@@ -7,7 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // checkDatabases has SQLite look through every page of every database.
@@ -15,19 +19,19 @@ func (d *doctor) checkDatabases(ctx context.Context) (found []finding) {
 	if !d.hasState() {
 		return nil
 	}
-	s := &state{dir: d.statePath(d.dir)}
-	if err := s.useToRead(); err != nil {
+	s := &localstate.State{Dir: d.states().Path(d.dir)}
+	if err := s.LockToRead(); err != nil {
 		return breaks("databases", "run this again when the other command is done", "%s", err)
 	}
-	defer func() { _ = s.release() }() // ends with the process in any case
-	for _, name := range []string{siteFile, projectFile, platformFile, kvFile, cacheFile, filepath.Join(storageDir, indexFile), filepath.Join(uploadsDir, indexFile)} {
-		path := filepath.Join(s.dir, name)
-		if !isFile(path) {
+	defer func() { _ = s.Unlock() }() // ends with the process in any case
+	for _, name := range []string{statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile, statefolder.CacheFile, filepath.Join(statefolder.StorageFolder, statefolder.IndexFile), filepath.Join(statefolder.UploadsFolder, statefolder.IndexFile)} {
+		path := filepath.Join(s.Dir, name)
+		if !userfile.IsFile(path) {
 			continue
 		}
 		if faults, err := integrity(ctx, path); err != nil || len(faults) > 0 {
 			if err != nil {
-				faults = []string{reason(err)}
+				faults = []string{failure.Reason(err)}
 			}
 			found = append(found, breaks("databases", "stop pages dev, keep a copy of the file, and load a snapshot with pages state load, or save what can be read with pages db dump", "%s is damaged: %s", d.shown(path), strings.Join(faults, "; "))...)
 		}
@@ -40,7 +44,7 @@ func (d *doctor) checkDatabases(ctx context.Context) (found []finding) {
 
 // integrity is what PRAGMA integrity_check finds, nothing when all is in order.
 func integrity(ctx context.Context, path string) (faults []string, err error) {
-	db, err := openSQLite(ctx, path, true)
+	db, err := localstate.OpenDatabase(ctx, path, true)
 	if err != nil {
 		return nil, err
 	}

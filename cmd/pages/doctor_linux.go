@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // watchLimits compares a number of folders with the limits of inotify(7), which
@@ -21,11 +23,11 @@ func watchLimits(folders int) []finding {
 	case err != nil:
 		return warns("watching", "sudo sysctl fs.inotify.max_user_instances=512, or close an editor", "the system gives no more watchers, so that pages dev polls: %s", err)
 	case limit > 0 && folders*spare > limit:
-		return warns("watching", "sudo sysctl fs.inotify.max_user_watches=524288", "the site has %s and the system watches %d for all programs, so that pages dev polls", count(folders, "folder"), limit)
+		return warns("watching", "sudo sysctl fs.inotify.max_user_watches=524288", "the site has %s and the system watches %d for all programs, so that pages dev polls", wording.Count(folders, "folder"), limit)
 	case limit == 0:
-		return well("watching", "%s", count(folders, "folder"))
+		return well("watching", "%s", wording.Count(folders, "folder"))
 	}
-	return well("watching", "%s, of %d that the system watches", count(folders, "folder"), limit)
+	return well("watching", "%s, of %d that the system watches", wording.Count(folders, "folder"), limit)
 }
 
 // kernelNumber is a setting of inotify, 0 when it cannot be read.

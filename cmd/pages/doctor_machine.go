@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 )
@@ -27,7 +30,7 @@ func (d *doctor) checkEngine(ctx context.Context) []finding {
 	cache := d.compileCache()
 	unwritten := error(nil)
 	if cache != "" {
-		unwritten = writable(cache)
+		unwritten = userfile.CheckFolder(cache)
 	}
 	began := d.now()
 	opened, err := pagesruntime.Open(ctx, pagesruntime.Options{CacheDir: cache, Now: d.now})
@@ -42,10 +45,10 @@ func (d *doctor) checkEngine(ctx context.Context) []finding {
 	case cache == "":
 		return append(engine, warns("cache", "set "+cacheVariable, "there is no cache folder, so that each start compiles the engine")...)
 	case unwritten != nil:
-		return append(engine, warns("cache", "make it a folder that you may write to, or set "+cacheVariable, "the cache %s cannot be written, so that each start compiles the engine: %s", quotedPath(cache), reason(unwritten))...)
+		return append(engine, warns("cache", "make it a folder that you may write to, or set "+cacheVariable, "the cache %s cannot be written, so that each start compiles the engine: %s", wording.QuotePath(cache), failure.Reason(unwritten))...)
 	case unkept != nil:
 		return append(engine, finding{
-			Check: "cache", Status: warned, Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s", quotedPath(cache), unkept),
+			Check: "cache", Status: warned, Message: fmt.Sprintf("what %s holds cannot be used, so that each start compiles the engine: %s", wording.QuotePath(cache), unkept),
 			mend: func(context.Context) error { return os.RemoveAll(cache) },
 		})
 	}
@@ -92,12 +95,12 @@ func (d *doctor) checkWatching(ctx context.Context) []finding {
 }
 
 func (d *doctor) checkDisk(context.Context) []finding {
-	free, err := freeDisk(d.dir)
+	free, err := userfile.FreeDisk(d.dir)
 	switch {
 	case err != nil:
 		return notLooked("disk", "free space cannot be told: "+err.Error())
 	case free < scarceDisk:
-		return warns("disk", "free some: a full disk fails writes, and loses none that was acknowledged", "%s free", size(free))
+		return warns("disk", "free some: a full disk fails writes, and loses none that was acknowledged", "%s free", wording.Size(free))
 	}
-	return well("disk", "%s free", size(free))
+	return well("disk", "%s free", wording.Size(free))
 }

@@ -2,5 +2,9 @@
 
 package main
 
+import "github.com/pages-toolchain/pages/cmd/internal/wording"
+
 // watchLimits has nothing to compare: the system sets no limit of its own.
-func watchLimits(folders int) []finding { return well("watching", "%s", count(folders, "folder")) }
+func watchLimits(folders int) []finding {
+	return well("watching", "%s", wording.Count(folders, "folder"))
+}

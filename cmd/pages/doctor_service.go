@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // servicePatience is how long the service may take to answer.
@@ -19,19 +21,19 @@ func (d *doctor) checkService(ctx context.Context) []finding {
 	r.keyFile, _ = d.lookup("PAGES_API_KEY_FILE")
 	r.workspace, _ = d.lookup("PAGES_WORKSPACE")
 	err := r.open(ctx, d.dir)
-	f, failed := errors.AsType[*failure](err)
+	f, failed := errors.AsType[*failure.Error](err)
 	switch {
-	case failed && f.id == "no-address":
+	case failed && f.Code == "no-address":
 		return notLooked("service", "none is chosen: see pages login")
-	case failed && f.id == "no-key":
-		return warns("service", f.fix, "%s", f.msg)
+	case failed && f.Code == "no-key":
+		return warns("service", f.Fix, "%s", f.Message)
 	}
 	var who whoDoc
 	if err == nil {
 		who, err = r.who(ctx)
 	}
-	if f, failed = errors.AsType[*failure](err); failed {
-		return breaks("service", f.fix, "%s", f.msg)
+	if f, failed = errors.AsType[*failure.Error](err); failed {
+		return breaks("service", f.Fix, "%s", f.Message)
 	}
 	if err != nil {
 		return breaks("service", "check the address and the network", "%s", err)

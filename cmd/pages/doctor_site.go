@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/starter"
@@ -27,9 +30,9 @@ func (d *doctor) checkManifest(context.Context) []finding {
 	r := d.refused.report
 	switch {
 	case d.manifest == nil:
-		return breaks("manifest", "pages validate shows each", "%s is refused: %s", r.File, count(len(r.Diagnostics), "problem"))
+		return breaks("manifest", "pages validate shows each", "%s is refused: %s", r.File, wording.Count(len(r.Diagnostics), "problem"))
 	case len(r.Diagnostics) > 0:
-		return warns("manifest", "pages validate shows each", "%s is valid, with %s", r.File, count(len(r.Diagnostics), "warning"))
+		return warns("manifest", "pages validate shows each", "%s is valid, with %s", r.File, wording.Count(len(r.Diagnostics), "warning"))
 	}
 	return well("manifest", "%s is valid", r.File)
 }
@@ -37,7 +40,7 @@ func (d *doctor) checkManifest(context.Context) []finding {
 // checkPackages looks whether what package.json asks for is installed, and for
 // Node.js, which installs it and runs most tests.
 func (d *doctor) checkPackages(ctx context.Context) []finding {
-	text, err := readRegular(filepath.Join(d.dir, "package.json"))
+	text, err := userfile.ReadRegular(filepath.Join(d.dir, "package.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return notLooked("packages", "the site has no package.json")
 	}
@@ -48,7 +51,7 @@ func (d *doctor) checkPackages(ctx context.Context) []finding {
 		err = json.Unmarshal(text, &list)
 	}
 	if err != nil {
-		return breaks("packages", "correct the file", "package.json cannot be read: %s", reason(err))
+		return breaks("packages", "correct the file", "package.json cannot be read: %s", failure.Reason(err))
 	}
 	var missing []string
 	for name := range list.Dependencies {
@@ -57,7 +60,7 @@ func (d *doctor) checkPackages(ctx context.Context) []finding {
 		}
 	}
 	slices.Sort(missing)
-	found := well("packages", "%s installed", count(len(list.Dependencies), "package"))
+	found := well("packages", "%s installed", wording.Count(len(list.Dependencies), "package"))
 	if len(missing) > 0 {
 		found = breaks("packages", packager.Of(d.dir).Install(), "not installed: %s", strings.Join(missing, ", "))
 	}
@@ -67,7 +70,7 @@ func (d *doctor) checkPackages(ctx context.Context) []finding {
 // installed reports whether a package is in a node_modules folder at or above dir.
 func installed(dir, name string) bool {
 	for ; ; dir = filepath.Dir(dir) {
-		if isFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json")) {
+		if userfile.IsFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json")) {
 			return true
 		}
 		if dir == filepath.Dir(dir) {
@@ -91,13 +94,13 @@ func (d *doctor) checkTypes(context.Context) []finding {
 		return nil
 	}
 	path := filepath.Join(d.dir, workertypes.FileName)
-	text, err := readRegular(path)
+	text, err := userfile.ReadRegular(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing && (!d.typed() || d.typesElsewhere()) {
 		return nil
 	}
 	if err != nil && !missing {
-		return breaks("types", "", "%s cannot be read: %s", workertypes.FileName, reason(err))
+		return breaks("types", "", "%s cannot be read: %s", workertypes.FileName, failure.Reason(err))
 	}
 	want := workertypes.Declare(d.manifest)
 	wrong := finding{
@@ -135,7 +138,7 @@ func (d *doctor) typed() bool {
 	b := d.manifest.Bindings
 	binds := len(b.Secrets) > 0 || b.Database != nil || b.Storage != nil || b.KV != nil || b.Images || b.ProjectDatabase != manifest.ProjectNone
 	script := filepath.Ext(d.manifest.Entry)
-	return binds && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, script) && isFile(filepath.Join(d.dir, "tsconfig.json"))
+	return binds && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, script) && userfile.IsFile(filepath.Join(d.dir, "tsconfig.json"))
 }
 
 // typesElsewhere reports whether the types were written to another file, or the site declares its own: what looks
@@ -161,18 +164,18 @@ func (d *doctor) checkSecrets(ctx context.Context) []finding {
 	if len(warnings) > 0 {
 		return warns("secrets", "write lines of NAME=value into .dev.vars, or begin with a copy of .dev.vars.example", "%s", strings.Join(warnings, "; "))
 	}
-	return well("secrets", "%s", count(len(values), "value"))
+	return well("secrets", "%s", wording.Count(len(values), "value"))
 }
 
 // checkIgnore looks whether secrets and state stay out of version control.
 func (d *doctor) checkIgnore(context.Context) []finding {
-	if checkoutOf(d.dir) == "" {
+	if packager.Checkout(d.dir) == "" {
 		return notLooked("gitignore", "the site is in no checkout")
 	}
 	path := filepath.Join(d.dir, ".gitignore")
-	before, err := readRegular(path)
+	before, err := userfile.ReadRegular(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return breaks("gitignore", "", ".gitignore cannot be read: %s", reason(err))
+		return breaks("gitignore", "", ".gitignore cannot be read: %s", failure.Reason(err))
 	}
 	after := starter.Ignore(before)
 	if len(after) == len(before) {

@@ -7,28 +7,33 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // whoServes is the dev server that runs on the site's state.
-func (d *doctor) whoServes() (r running, ok bool) {
+func (d *doctor) whoServes() (r localstate.DevServer, ok bool) {
 	s, err := d.state()
 	if err != nil {
 		return r, false
 	}
-	return s.runs()
+	return s.DevServer()
 }
 
 // state is the site's state folder; an error where it is none.
-func (d *doctor) state() (*state, error) {
+func (d *doctor) state() (*localstate.State, error) {
 	if d.dir == "" {
 		return nil, errNoSite
 	}
-	s, err := d.stateOf(d.dir)
+	s, err := d.states().State(d.dir)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.judge()
+	return s, s.Check()
 }
 
 var errNoSite = errors.New("there is no site")
@@ -39,34 +44,34 @@ func (d *doctor) hasState() bool {
 	if err != nil {
 		return false
 	}
-	_, err = os.Stat(s.dir)
+	_, err = os.Stat(s.Dir)
 	return err == nil
 }
 
 // checkState looks at the folder: who uses it, and what is left of who did.
 func (d *doctor) checkState(ctx context.Context) []finding {
-	folder := d.statePath(d.dir)
+	folder := d.states().Path(d.dir)
 	if _, err := d.state(); err != nil {
-		if f, ok := errors.AsType[*failure](err); ok {
-			return breaks("state", f.fix, "%s", f.msg)
+		if f, ok := errors.AsType[*failure.Error](err); ok {
+			return breaks("state", f.Fix, "%s", f.Message)
 		}
 		return notLooked("state", err.Error())
 	}
 	if !d.hasState() {
 		return notLooked("state", "there is none yet: pages dev makes it")
 	}
-	if err := writable(folder); err != nil {
-		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%s cannot be written: %s", quotedPath(d.shown(folder)), reason(err))
+	if err := userfile.CheckFolder(folder); err != nil {
+		return breaks("state", "make it a folder that you may write to, or give another with --state-dir", "%s cannot be written: %s", wording.QuotePath(d.shown(folder)), failure.Reason(err))
 	}
-	if f, ok := errors.AsType[*failure](d.newerState(ctx)); ok {
-		return breaks("state", f.fix, "%s", f.msg)
+	if f, ok := errors.AsType[*failure.Error](d.newerState(ctx)); ok {
+		return breaks("state", f.Fix, "%s", f.Message)
 	}
-	left := filepath.Join(folder, devFile)
+	left := filepath.Join(folder, statefolder.DevFile)
 	r, serves := d.whoServes()
 	switch {
 	case serves:
 		return well("state", "%s, used by pages dev: process %d at %s", d.shown(folder), r.PID, r.URL)
-	case isFile(left):
+	case userfile.IsFile(left):
 		return []finding{{
 			Check: "state", Status: warned, Message: fmt.Sprintf("a pages dev that was killed left %s behind", d.shown(left)),
 			mend: func(context.Context) error { return os.Remove(left) },
@@ -77,12 +82,12 @@ func (d *doctor) checkState(ctx context.Context) []finding {
 
 // newerState is what every command says that opens a state folder which a newer pages has written; nil for any other.
 func (d *doctor) newerState(ctx context.Context) error {
-	s := &state{dir: d.statePath(d.dir)}
-	db, err := s.openToRead(ctx, platformFile)
+	s := &localstate.State{Dir: d.states().Path(d.dir)}
+	db, err := s.OpenToRead(ctx, statefolder.PlatformFile)
 	if err == nil {
 		err = db.Close()
 	}
-	_ = s.release() // ends with the process in any case
+	_ = s.Unlock() // ends with the process in any case
 	if !errors.Is(err, site.ErrNewer) {
 		return nil // whatever else there is to say of the database is said with the others
 	}

@@ -1,19 +1,4 @@
 package main
 
-import "golang.org/x/sys/windows"
-
 // cacheVariable names the folder that the user's caches are in.
 const cacheVariable = "LOCALAPPDATA"
-
-// freeDisk is how many bytes may still be written where path is.
-func freeDisk(path string) (int64, error) {
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return 0, err
-	}
-	var free uint64
-	if err := windows.GetDiskFreeSpaceEx(name, &free, nil, nil); err != nil {
-		return 0, err
-	}
-	return int64(free), nil
-}

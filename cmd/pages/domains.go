@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -49,7 +51,7 @@ func (c *cli) newDomainsList() *cobra.Command {
 				return nil
 			}
 			for _, d := range list.Domains {
-				fmt.Fprintf(r.stdout, "%s  %-30s %-20s %s\n", printable(d.DomainID), printable(d.Hostname), printable(d.SiteName), standingOf(d))
+				fmt.Fprintf(r.stdout, "%s  %-30s %-20s %s\n", wording.Printable(d.DomainID), wording.Printable(d.Hostname), wording.Printable(d.SiteName), standingOf(d))
 			}
 			r.none(len(list.Domains), "domains")
 			return nil
@@ -76,7 +78,7 @@ func standingOf(d toolapi.Domain) string {
 
 // recordText is a record of DNS as it is set.
 func recordText(d toolapi.DNSRecord) string {
-	return fmt.Sprintf("%s %s %s", printable(d.Name), printable(d.Type), printable(d.Value))
+	return fmt.Sprintf("%s %s %s", wording.Printable(d.Name), wording.Printable(d.Type), wording.Printable(d.Value))
 }
 
 // domain finds a domain of the workspace by its name or its id.
@@ -89,7 +91,7 @@ func (r *remote) domain(ctx context.Context, named string) (toolapi.Domain, erro
 		return strings.EqualFold(d.Hostname, named) || strings.EqualFold(d.DomainID, named)
 	})
 	if i < 0 {
-		return toolapi.Domain{}, &failure{code: exitRefused, id: "domain-unknown", msg: fmt.Sprintf("there is no domain %q in the workspace %q", named, list.Workspace), fix: "pages domains list shows them"}
+		return toolapi.Domain{}, &failure.Error{Exit: failure.ExitRefused, Code: "domain-unknown", Message: fmt.Sprintf("there is no domain %q in the workspace %q", named, list.Workspace), Fix: "pages domains list shows them"}
 	}
 	return list.Domains[i], nil
 }
@@ -153,11 +155,11 @@ func (c *cli) newDomainsVerify() *cobra.Command {
 				r.printJSON(v)
 				return nil
 			}
-			r.progress("%s is the workspace's", printable(v.Hostname))
+			r.progress("%s is the workspace's", wording.Printable(v.Hostname))
 			if !v.ServingNow {
-				r.progress("nothing is served there until %s is published", printable(v.SiteName))
+				r.progress("nothing is served there until %s is published", wording.Printable(v.SiteName))
 			}
-			fmt.Fprintln(r.stdout, printable(r.client.SiteURL(v.Hostname)))
+			fmt.Fprintln(r.stdout, wording.Printable(r.client.SiteURL(v.Hostname)))
 			return nil
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -17,7 +18,7 @@ const (
 
 func checkEdgeRules(choice string) error {
 	if choice != edgeRulesOn && choice != edgeRulesOff {
-		return usageError("--edge-rules is %q; it is on or off", choice)
+		return failure.Usage("--edge-rules is %q; it is on or off", choice)
 	}
 	return nil
 }

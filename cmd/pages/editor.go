@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest/editor"
 )
 
@@ -30,8 +31,8 @@ func editorHelp() string {
 // chooseEditors is the editors that --editor names, each once.
 func chooseEditors(names []string) ([]editor.Editor, error) {
 	if len(names) == 0 {
-		err := usageError("init needs --editor, which takes one or more of %s", strings.Join(editorNames(), ", "))
-		err.fix = "for example: pages init --editor " + editorNames()[0]
+		err := failure.Usage("init needs --editor, which takes one or more of %s", strings.Join(editorNames(), ", "))
+		err.Fix = "for example: pages init --editor " + editorNames()[0]
 		return nil, err
 	}
 	var chosen []editor.Editor
@@ -53,9 +54,9 @@ func findEditor(name string) (editor.Editor, error) {
 	if i := slices.IndexFunc(list, func(e editor.Editor) bool { return e.Name == name }); i >= 0 {
 		return list[i], nil
 	}
-	err := usageError("--editor is %q; it is one of %s", name, strings.Join(editorNames(), ", "))
+	err := failure.Usage("--editor is %q; it is one of %s", name, strings.Join(editorNames(), ", "))
 	if near := nearEditor(name); near != "" {
-		err.fix = fmt.Sprintf("did you mean %q?", near)
+		err.Fix = fmt.Sprintf("did you mean %q?", near)
 	}
 	return editor.Editor{}, err
 }

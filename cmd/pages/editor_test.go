@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // TestEditorFiles: a mode and a mark stay, links within the folder are followed.
@@ -70,7 +72,7 @@ func TestEditorFolderGone(t *testing.T) {
 	}
 	c := &cli{}
 	err = c.writeAll(p, []*plannedFile{f})
-	if known, ok := errors.AsType[*failure](err); !ok || known.code != exitResource || known.fix == "" {
+	if known, ok := errors.AsType[*failure.Error](err); !ok || known.Exit != failure.ExitResource || known.Fix == "" {
 		t.Errorf("got %#v", err)
 	}
 }

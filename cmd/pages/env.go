@@ -2,17 +2,18 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
 // env is all of the process that commands may touch.
@@ -38,22 +39,11 @@ func (e env) lookup(name string) (string, bool) {
 }
 
 // path makes a path that the user gave absolute.
-func (e env) path(p string) string {
-	if filepath.IsAbs(p) {
-		return filepath.Clean(p)
-	}
-	return filepath.Join(e.dir, p)
-}
+func (e env) path(p string) string { return userfile.WorkDir(e.dir).Abs(p) }
 
 // shown is how a path is printed: relative to the working directory when it is
 // below it.
-func (e env) shown(path string) string {
-	rel, err := filepath.Rel(e.dir, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return path
-	}
-	return rel
-}
+func (e env) shown(path string) string { return userfile.WorkDir(e.dir).Rel(path) }
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
@@ -80,11 +70,6 @@ func isTerminalReader(r io.Reader) bool {
 	return ok && isTerminal(f)
 }
 
-// signalError is the cause of a context that a signal ended.
-type signalError struct{ signal os.Signal }
-
-func (s signalError) Error() string { return fmt.Sprintf("stopped by %v", s.signal) }
-
 // withSignals returns a context that ends at the first interrupt or termination;
 // the second one kills the process as if nobody listened.
 func withSignals(parent context.Context) (context.Context, func()) {
@@ -95,7 +80,7 @@ func withSignals(parent context.Context) (context.Context, func()) {
 		select {
 		case s := <-signals:
 			signal.Stop(signals)
-			cancel(signalError{s})
+			cancel(failure.SignalError{Signal: s})
 		case <-ctx.Done():
 		}
 	}()

@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -36,7 +39,7 @@ func (f *eventFlags) addStatus(cmd *cobra.Command) {
 func (f *eventFlags) check() error {
 	f.Delivery = site.DeliveryStatus(f.status)
 	if f.status != "" && !slices.Contains(site.DeliveryStatuses(), f.Delivery) {
-		return usageError("--status is %q; it is pending, delivered or dead", f.status)
+		return failure.Usage("--status is %q; it is pending, delivered or dead", f.status)
 	}
 	return checkLimit(f.Limit)
 }
@@ -54,7 +57,7 @@ func (c *cli) newEventsList() *cobra.Command {
 				return err
 			}
 			events := []site.Event{}
-			err := c.withStore(cmd.Context(), args, func(ctx context.Context, _ *state, s *site.Store) (err error) {
+			err := c.withStore(cmd.Context(), args, func(ctx context.Context, _ *localstate.State, s *site.Store) (err error) {
 				events, err = s.Events(ctx, f.EventFilter)
 				return err
 			})
@@ -82,7 +85,7 @@ func (c *cli) printEvents(events []site.Event) {
 }
 
 func (c *cli) printEvent(e site.Event) {
-	fmt.Fprintf(c.stdout, "%s  %s  %-28s %s  %s%s\n", clock(e.CreatedAt.Time), e.ID, e.Name, e.Form, e.LeadID, deliveryNote(e.Delivery))
+	fmt.Fprintf(c.stdout, "%s  %s  %-28s %s  %s%s\n", wording.Clock(e.CreatedAt.Time), e.ID, e.Name, e.Form, e.LeadID, deliveryNote(e.Delivery))
 }
 
 // deliveryNote is how far the delivery of an event got, "" for one that is not delivered.
@@ -92,7 +95,7 @@ func deliveryNote(d *site.Delivery) string {
 	}
 	note := "  " + string(d.Status)
 	if d.Attempts > 1 || d.Error != "" {
-		note += fmt.Sprintf(" after %s", count(d.Attempts, "attempt"))
+		note += fmt.Sprintf(" after %s", wording.Count(d.Attempts, "attempt"))
 	}
 	return note + because(d.Error)
 }
@@ -118,11 +121,11 @@ func (c *cli) newEventsReplay() *cobra.Command {
 			}
 			switch {
 			case f.ID != "" && chosen:
-				return usageError("an ID and flags choose two things")
+				return failure.Usage("an ID and flags choose two things")
 			case f.ID == "" && !chosen:
-				return usageError("which events? Give an ID, which begins with evt_, or choose with --status, --name, --form or --limit")
+				return failure.Usage("which events? Give an ID, which begins with evt_, or choose with --status, --name, --form or --limit")
 			case len(rest) > 1:
-				return usageError("%q is no event's id, and one folder is enough", rest[0])
+				return failure.Usage("%q is no event's id, and one folder is enough", rest[0])
 			}
 			return c.replayEvents(cmd.Context(), f, rest)
 		},
@@ -134,7 +137,7 @@ func (c *cli) newEventsReplay() *cobra.Command {
 
 func (c *cli) replayEvents(ctx context.Context, f *eventFlags, args []string) error {
 	events := []site.Event{}
-	err := c.withStore(ctx, args, func(ctx context.Context, _ *state, s *site.Store) (err error) {
+	err := c.withStore(ctx, args, func(ctx context.Context, _ *localstate.State, s *site.Store) (err error) {
 		events, err = s.ReplayEvents(ctx, f.EventFilter)
 		return err
 	})
@@ -145,6 +148,6 @@ func (c *cli) replayEvents(ctx context.Context, f *eventFlags, args []string) er
 		return notFound("event", f.ID)
 	}
 	c.printEvents(events)
-	c.progress("%s in the queue", count(len(events), "event"))
+	c.progress("%s in the queue", wording.Count(len(events), "event"))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -42,7 +43,7 @@ func (c *cli) tailEvents(ctx context.Context, args []string, f site.EventFilter)
 	if err != nil {
 		return err
 	}
-	st, err := c.stateOf(dir)
+	st, err := c.states().State(dir)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (c *cli) tailEvents(ctx context.Context, args []string, f site.EventFilter)
 	if err := waiting.Close(); err != nil {
 		return err
 	}
-	return c.withStore(ctx, args, func(ctx context.Context, _ *state, s *site.Store) error {
+	return c.withStore(ctx, args, func(ctx context.Context, _ *localstate.State, s *site.Store) error {
 		last, err := s.Events(ctx, f)
 		slices.Reverse(last)
 		tick := time.NewTicker(tailPoll)

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"io"
-	"unicode/utf8"
+
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // This file is about data that is written as it is, byte by byte. It may be a stranger's, and a terminal would obey it:
@@ -15,10 +15,10 @@ func (c *cli) exactly(write func(io.Writer) error) error {
 	if !isTerminal(c.stdout) {
 		return write(c.stdout)
 	}
-	shown := &shownText{to: c.stdout}
-	err := errors.Join(write(shown), shown.flush())
-	if shown.escaped > 0 {
-		c.progress("%s %s shown as an escape, such as \\x1b: what is written to a file or a pipe is exact", c.paint("33", "note:"), characters(shown.escaped))
+	shown := wording.NewEscaper(c.stdout)
+	err := errors.Join(write(shown), shown.Flush())
+	if shown.Escaped > 0 {
+		c.progress("%s %s shown as an escape, such as \\x1b: what is written to a file or a pipe is exact", c.paint("33", "note:"), characters(shown.Escaped))
 	}
 	return err
 }
@@ -27,52 +27,5 @@ func characters(n int) string {
 	if n == 1 {
 		return "1 character is"
 	}
-	return count(n, "character") + " are"
-}
-
-// shownText writes text so that a terminal only shows it. Lines and tabs stay.
-type shownText struct {
-	to      io.Writer
-	rest    []byte // a character that has not come whole
-	escaped int
-}
-
-// Write implements io.Writer.
-func (s *shownText) Write(p []byte) (int, error) {
-	text := append(s.rest, p...)
-	whole := len(text)
-	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
-		if tail := text[len(text)-back:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				whole -= back
-			}
-			break
-		}
-	}
-	s.rest = bytes.Clone(text[whole:])
-	return len(p), s.show(text[:whole])
-}
-
-// flush writes what was cut short.
-func (s *shownText) flush() error {
-	rest := s.rest
-	s.rest = nil
-	return s.show(rest)
-}
-
-func (s *shownText) show(text []byte) error {
-	var out bytes.Buffer
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
-		switch shown := printable(string(text[:n])); {
-		case r == '\n' || r == '\t' || shown == string(text[:n]):
-			out.Write(text[:n])
-		default:
-			out.WriteString(shown)
-			s.escaped++
-		}
-		text = text[n:]
-	}
-	_, err := s.to.Write(out.Bytes())
-	return err
+	return wording.Count(n, "character") + " are"
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // cancelling ends a context at the first thing that is written.
@@ -27,10 +29,10 @@ func TestSignalsThatEndWhatFollows(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
 	for _, command := range []string{"logs --follow", "events tail", "events tail --json"} {
-		for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: exitTerm} {
+		for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: failure.ExitTerm} {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			said := cancelling{io.Discard, func() { cancel(signalError{sign}) }} // that it waits
+			said := cancelling{io.Discard, func() { cancel(failure.SignalError{Signal: sign}) }} // that it waits
 			e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: said, dir: dir, now: time.Now}
 			if code := run(ctx, strings.Fields(command), e); code != want {
 				t.Errorf("%s, %v: exit %d, want %d", command, sign, code, want)
@@ -44,9 +46,9 @@ func TestSignalsBeforeReady(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
 	for _, command := range []string{"logs --follow", "events tail", "dev --port 0", "platform --port 0"} {
-		for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: exitTerm} {
+		for sign, want := range map[os.Signal]int{os.Interrupt: 0, syscall.SIGTERM: failure.ExitTerm} {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			cancel(signalError{sign})
+			cancel(failure.SignalError{Signal: sign})
 			stderr := &strings.Builder{}
 			e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, dir: dir, now: time.Now}
 			if code := run(ctx, strings.Fields(command), e); code != want || strings.Contains(stderr.String(), "pages:") {

@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/packager"
 )
@@ -52,15 +55,15 @@ func first(args []string) (string, []string) {
 // nearest is the site's folder that find takes when none is named.
 func (c *cli) nearest() (string, error) {
 	for dir := c.dir; ; {
-		if isFile(filepath.Join(dir, manifest.FileName)) {
+		if userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
 			return dir, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir || packager.IsCheckout(dir) {
-			return "", &failure{
-				code: exitRefused, id: "no-manifest",
-				msg: fmt.Sprintf("no %s in %s or above it", manifest.FileName, c.dir),
-				fix: cmp.Or(c.insteadOf(c.dir), "run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site"),
+			return "", &failure.Error{
+				Exit: failure.ExitRefused, Code: "no-manifest",
+				Message: fmt.Sprintf("no %s in %s or above it", manifest.FileName, c.dir),
+				Fix:     cmp.Or(c.insteadOf(c.dir), "run pages in the site's folder or name it (pages COMMAND DIR); pages init begins a site"),
 			}
 		}
 		dir = parent
@@ -68,7 +71,7 @@ func (c *cli) nearest() (string, error) {
 }
 
 // errTwoSites refuses a site that is named twice, rather than guess which is meant.
-var errTwoSites = usageError("--dir and an argument both name a site; give one of them")
+var errTwoSites = failure.Usage("--dir and an argument both name a site; give one of them")
 
 // given is the folder of a site that the user named, by the folder or by the
 // manifest in it.
@@ -77,23 +80,18 @@ func (c *cli) given(path string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &failure{code: exitRefused, id: "no-such-folder", msg: fmt.Sprintf("%s does not exist", quotedPath(path)), fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "no-such-folder", Message: fmt.Sprintf("%s does not exist", wording.QuotePath(path)), Fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
 	case err != nil:
-		return "", &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(path), reason(err)), err: err}
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(path), failure.Reason(err)), Err: err}
 	case !info.IsDir() && filepath.Base(abs) != manifest.FileName:
-		return "", &failure{code: exitRefused, id: "not-a-manifest", msg: fmt.Sprintf("%s is no folder and not called %s", quotedPath(path), manifest.FileName), fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "not-a-manifest", Message: fmt.Sprintf("%s is no folder and not called %s", wording.QuotePath(path), manifest.FileName), Fix: cmp.Or(c.insteadOfNamed(path, abs), "name a site's folder or its "+manifest.FileName)}
 	case !info.IsDir():
 		return filepath.Dir(abs), nil
 	}
-	if !isFile(filepath.Join(abs, manifest.FileName)) {
-		return "", &failure{code: exitRefused, id: "no-manifest", msg: fmt.Sprintf("there is no %s in %s", manifest.FileName, quotedPath(path)), fix: cmp.Or(c.insteadOfNamed(path, abs), "pages init "+shellWord(path)+" writes one; {} makes the folder a static site")}
+	if !userfile.IsFile(filepath.Join(abs, manifest.FileName)) {
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "no-manifest", Message: fmt.Sprintf("there is no %s in %s", manifest.FileName, wording.QuotePath(path)), Fix: cmp.Or(c.insteadOfNamed(path, abs), "pages init "+wording.ShellWord(path)+" writes one; {} makes the folder a static site")}
 	}
 	return abs, nil
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
 }
 
 // namedFolder is the folder that an argument or -C names, itself or by its
@@ -107,20 +105,8 @@ func (c *cli) namedFolder(args []string) (dir string, ok bool) {
 		return "", false
 	}
 	dir = c.path(given)
-	if filepath.Base(dir) == manifest.FileName && isFile(dir) {
+	if filepath.Base(dir) == manifest.FileName && userfile.IsFile(dir) {
 		dir = filepath.Dir(dir)
 	}
 	return dir, true
-}
-
-// checkoutOf is the root of the checkout that dir is in, "" for none.
-func checkoutOf(dir string) string {
-	for ; ; dir = filepath.Dir(dir) {
-		if packager.IsCheckout(dir) {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
@@ -54,7 +56,7 @@ func (c *cli) insteadOf(dir string) string {
 	if config != "" {
 		where := ""
 		if dir != c.dir {
-			where = " " + shellWord(c.shown(dir))
+			where = " " + wording.ShellWord(c.shown(dir))
 		}
 		return "pages init" + where + " makes a site of this project (" + config + ")"
 	}
@@ -77,8 +79,8 @@ func (c *cli) sitesBelow(dir string) string {
 		case strings.HasPrefix(e.Name(), "."), e.Name() == "node_modules", depth >= depthBelow:
 			return fs.SkipDir
 		}
-		if isFile(filepath.Join(dir, path, manifest.FileName)) {
-			if found = append(found, shellWord(c.shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
+		if userfile.IsFile(filepath.Join(dir, path, manifest.FileName)) {
+			if found = append(found, wording.ShellWord(c.shown(filepath.Join(dir, path)))); len(found) > mostSitesBelow {
 				return fs.SkipAll
 			}
 			return fs.SkipDir
@@ -111,8 +113,8 @@ func (c *cli) insteadOfNamed(path, abs string) string {
 		}
 	}
 	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
-		if isFile(filepath.Join(dir, manifest.FileName)) {
-			return "name the site's folder, which is " + quotedPath(c.shown(dir))
+		if userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
+			return "name the site's folder, which is " + wording.QuotePath(c.shown(dir))
 		}
 		if dir == filepath.Dir(dir) || packager.IsCheckout(dir) {
 			return ""
@@ -128,12 +130,12 @@ func nearFolder(path, abs string) string {
 	}
 	var sites []string
 	for _, e := range entries {
-		if isFile(filepath.Join(filepath.Dir(abs), e.Name(), manifest.FileName)) {
+		if userfile.IsFile(filepath.Join(filepath.Dir(abs), e.Name(), manifest.FileName)) {
 			sites = append(sites, e.Name())
 		}
 	}
-	if near := nearest(filepath.Base(abs), sites); near != "" {
-		return "did you mean " + quotedPath(filepath.Join(filepath.Dir(path), near)) + "?"
+	if near := wording.Nearest(filepath.Base(abs), sites); near != "" {
+		return "did you mean " + wording.QuotePath(filepath.Join(filepath.Dir(path), near)) + "?"
 	}
 	return ""
 }

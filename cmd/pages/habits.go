@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // This file knows what wrangler, Netlify CLI, Vercel CLI and the Firebase CLI call
@@ -133,10 +135,10 @@ func meantCommand(cmd *cobra.Command, word string) string {
 			return cmd.CommandPath() + " " + name
 		}
 	}
-	if near := nearest(word, names); near != "" {
+	if near := wording.Nearest(word, names); near != "" {
 		return cmd.CommandPath() + " " + near
 	}
-	if near := nearest(word, pageNames(cmd)); near != "" {
+	if near := wording.Nearest(word, pageNames(cmd)); near != "" {
 		return "pages help " + near
 	}
 	return ""

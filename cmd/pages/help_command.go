@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // newHelp makes `pages help`. Cobra's own shows the page of whatever it finds on the
@@ -53,20 +56,20 @@ func describeCompletion(root *cobra.Command) {
 }
 
 // noHelp is the error of a name below cmd that has no page.
-func noHelp(cmd *cobra.Command, name string) *failure {
+func noHelp(cmd *cobra.Command, name string) *failure.Error {
 	if !cmd.HasParent() {
-		f := usageError("there is no command and no topic %q", name)
-		f.fix = "pages help lists them"
-		if near := nearest(name, pageNames(cmd)); near != "" {
-			f.fix = fmt.Sprintf("did you mean %q?", "pages help "+near)
+		f := failure.Usage("there is no command and no topic %q", name)
+		f.Fix = "pages help lists them"
+		if near := wording.Nearest(name, pageNames(cmd)); near != "" {
+			f.Fix = fmt.Sprintf("did you mean %q?", "pages help "+near)
 		}
 		return f
 	}
 	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	f := usageError("%q has no command %q", cmd.CommandPath(), name)
-	f.fix = "see pages help " + path
-	if near := nearest(name, pageNames(cmd)); near != "" {
-		f.fix = fmt.Sprintf("did you mean %q?", "pages help "+path+" "+near)
+	f := failure.Usage("%q has no command %q", cmd.CommandPath(), name)
+	f.Fix = "see pages help " + path
+	if near := wording.Nearest(name, pageNames(cmd)); near != "" {
+		f.Fix = fmt.Sprintf("did you mean %q?", "pages help "+path+" "+near)
 	}
 	return f
 }

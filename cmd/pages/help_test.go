@@ -14,6 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // everyCommand visits the commands that people can call, topics not among them.
@@ -45,7 +48,7 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(cmd.Long, "Exit codes: ") {
 			t.Errorf("%s: no exit codes", path)
 		}
-		if codes, own := exitCodesOf(cmd); own && !slices.Contains(codes, strconv.Itoa(exitUsage)) {
+		if codes, own := exitCodesOf(cmd); own && !slices.Contains(codes, strconv.Itoa(failure.ExitUsage)) {
 			t.Errorf("%s: which exit code has wrong usage?", path)
 		}
 		if !strings.HasPrefix(cmd.Example, "  ") {
@@ -165,7 +168,7 @@ func TestExitCodes(t *testing.T) {
 
 // elsewhereExits are the exit codes that exit_codes.txtar cannot bring about, and the test that does.
 var elsewhereExits = map[int]string{
-	exitRate: "TestInterruptedDeploys", exitResume: "TestInterruptedDeploys", exitInt: "TestInterrupt", exitTerm: "TestPlatform",
+	failure.ExitRate: "TestInterruptedDeploys", failure.ExitResume: "TestInterruptedDeploys", failure.ExitInt: "TestInterrupt", failure.ExitTerm: "TestPlatform",
 }
 
 // TestEveryExitCode: a command that people run is seen to end with each code, or a test says why not.
@@ -220,7 +223,7 @@ func TestEnvironmentTopic(t *testing.T) {
 
 // TestStateTopic: the files of the state folder are told.
 func TestStateTopic(t *testing.T) {
-	for _, name := range []string{siteFile, projectFile, platformFile, kvFile, storageDir, cacheFile, devFile, undoFolder, personasFile} {
+	for _, name := range []string{statefolder.SiteFile, statefolder.ProjectFile, statefolder.PlatformFile, statefolder.KVFile, statefolder.StorageFolder, statefolder.CacheFile, statefolder.DevFile, statefolder.UndoFolder, personasFile} {
 		if !strings.Contains(stateTopic, name) {
 			t.Errorf("pages help state lacks %s", name)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -39,18 +40,18 @@ var exitMeanings = []struct {
 	meaning string
 }{
 	{0, "done; pages dev and pages platform stopped by Ctrl-C"},
-	{exitRefused, "the input was refused, or something failed"},
-	{exitUsage, "wrong usage: a flag, an argument or a command that there is not"},
-	{exitPerson, "a person is needed: a question without a terminal to ask on, or a confirmation\n       that is outstanding"},
-	{exitAccess, "the key was refused (401), or may not do this (403)"},
-	{exitTool, "a tool of the service refused: ok is false"},
-	{exitRate, "still rate limited after waiting"},
-	{exitNetwork, "no answer from the network, or a 5xx"},
-	{exitResource, "a port, the disk or a lock of this machine"},
-	{exitChanges, "there are changes; only with --exit-code"},
-	{exitResume, "gave up halfway; running it again goes on"},
-	{exitInt, "stopped by Ctrl-C (SIGINT)"},
-	{exitTerm, "stopped by SIGTERM"},
+	{failure.ExitRefused, "the input was refused, or something failed"},
+	{failure.ExitUsage, "wrong usage: a flag, an argument or a command that there is not"},
+	{failure.ExitPerson, "a person is needed: a question without a terminal to ask on, or a confirmation\n       that is outstanding"},
+	{failure.ExitAccess, "the key was refused (401), or may not do this (403)"},
+	{failure.ExitTool, "a tool of the service refused: ok is false"},
+	{failure.ExitRate, "still rate limited after waiting"},
+	{failure.ExitNetwork, "no answer from the network, or a 5xx"},
+	{failure.ExitResource, "a port, the disk or a lock of this machine"},
+	{failure.ExitChanges, "there are changes; only with --exit-code"},
+	{failure.ExitResume, "gave up halfway; running it again goes on"},
+	{failure.ExitInt, "stopped by Ctrl-C (SIGINT)"},
+	{failure.ExitTerm, "stopped by SIGTERM"},
 }
 
 func exitCodesTopic() string {

@@ -10,51 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/testmachine"
-	"github.com/pages-toolchain/pages/toolapi/service"
 	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
-
-// TestFullDiskOfMigrations: a migration that the disk has no room for is no fault of its
-// release, which goes live when there is room again.
-func TestFullDiskOfMigrations(t *testing.T) {
-	disk := testmachine.OwnDisk(t, "32m")
-	if disk == nil {
-		return
-	}
-	h, of := hostingIn(t, disk.Dir)
-	h.notice = func(error) {}
-	const manifest = `{"bindings":{"database":{"migrations":"migrations"}}}`
-	files := map[string]string{"migrations/001.sql": "CREATE TABLE a(x)"}
-	next, err := h.Prepare(t.Context(), sized(t, of("s", "one"), manifest, files))
-	if err != nil {
-		t.Fatal(err)
-	}
-	next.Show()
-	files["migrations/002.sql"] = "INSERT INTO a WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 6) SELECT zeroblob(1000000) FROM c"
-	r := sized(t, of("s", "two"), manifest, files)
-	spare := filepath.Join(disk.Dir, "spare") // for the copy of the migrations
-	if err := os.WriteFile(spare, make([]byte, 256<<10), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	disk.Fill()
-	if err := os.Remove(spare); err != nil {
-		t.Fatal(err)
-	}
-	_, err = h.Prepare(t.Context(), r)
-	full, ok := errors.AsType[interface {
-		error
-		Code() int
-	}](err)
-	if _, blamed := errors.AsType[*service.ReleaseError](err); blamed || !ok || full.Code() != 13 {
-		t.Errorf("on a full disk: %v", err)
-	}
-	disk.Empty()
-	if next, err = h.Prepare(t.Context(), r); err != nil {
-		t.Fatalf("with room: %v", err)
-	}
-	next.Show()
-}
 
 // TestBackupOfAFullDisk: a backup that finds no room beside a database is told as such.
 func TestBackupOfAFullDisk(t *testing.T) {
@@ -66,7 +26,7 @@ func TestBackupOfAFullDisk(t *testing.T) {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	db, err := openSQLite(t.Context(), filepath.Join(data, "service.db"), false)
+	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(data, "service.db"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +37,8 @@ func TestBackupOfAFullDisk(t *testing.T) {
 	disk.Fill()
 	file := filepath.Join(t.TempDir(), "backup.tar")
 	_, err = backup.Write(t.Context(), data, file, time.Now())
-	failed, ok := errors.AsType[*failure](backupError(err, ""))
-	if !ok || failed.code != exitResource || !strings.HasPrefix(failed.fix, "make room on the disk of the data folder") {
+	failed, ok := errors.AsType[*failure.Error](backupError(err, ""))
+	if !ok || failed.Exit != failure.ExitResource || !strings.HasPrefix(failed.Fix, "make room on the disk of the data folder") {
 		t.Errorf("on a full disk: %v", err)
 	}
 	disk.Empty()
@@ -101,7 +61,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 		cmd := exec.CommandContext(ctx, path, args...)
 		cmd.Dir = dir
 		text, err := cmd.CombinedOutput()
-		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitResource {
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != failure.ExitResource {
 			t.Errorf("%q: %v", args, err)
 		}
 		return string(text)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/host"
 )
 
 // fewFiles has a command run where a process may have so many files open, and no more.
@@ -50,7 +52,7 @@ func (p *platformRun) made(t *testing.T, name string) (host string) {
 // TestManySites publishes and visits more sites than a process of so few files can have
 // open: each keeps its data, and who is being answered by one is answered to the end.
 func TestManySites(t *testing.T) {
-	const files, sites, rounds = otherFiles + 3*siteFiles, 12, 3
+	const files, sites, rounds = host.OtherFiles + 3*host.SiteFiles, 12, 3
 	p := startPlatformAs(t, t.TempDir(), fewFiles(files))
 	var hosts []string
 	for n := range sites {

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,10 +18,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi"
-	"github.com/pages-toolchain/pages/toolapi/bundle"
-	"github.com/pages-toolchain/pages/toolapi/service"
-	"github.com/pages-toolchain/pages/toolapi/service/blob"
 )
 
 // rest calls an endpoint that is no tool; an error is a connection that ended.
@@ -302,29 +299,6 @@ func TestPublishedFlags(t *testing.T) {
 	}
 }
 
-// TestFlagsOfAnEarlierRelease: what was finalized before the service looked at these flags is refused when it is to be
-// shown, and not run without them.
-func TestFlagsOfAnEarlierRelease(t *testing.T) {
-	const config = `{"compatibility_flags": ["streams"]}`
-	store, err := blob.Open(t.TempDir(), func(error) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := store.Space(1)
-	if _, err := files.Put(sumOf(config), int64(len(config)), strings.NewReader(config)); err != nil {
-		t.Fatal(err)
-	}
-	b, err := bundle.New([]byte(`{}`), []bundle.File{{Path: "wrangler.json", SHA256: sumOf(config), Size: int64(len(config))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = configured(service.Release{Bundle: b, Files: files})
-	refused, ok := errors.AsType[*service.ReleaseError](err)
-	if !ok || refused.Code != toolapi.CodeWorkerFailed || !strings.HasPrefix(refused.Message, `The Worker could not be started. wrangler.json is invalid: the platform does not accept the compatibility flag "streams"`) {
-		t.Errorf("got %v", err)
-	}
-}
-
 // signIn asks for a link, finds it in the outbox and follows it.
 func (p *platformRun) signIn(t *testing.T, host, email string) (cookie string) {
 	t.Helper()
@@ -487,7 +461,7 @@ func TestEmptiedDatabase(t *testing.T) {
 	p.ship(t, site, hostedManifest, hostedFiles(nil))
 	p.visit(t, "GET", demoNew, "/api/count", "")
 	p.end(t, os.Interrupt)
-	if err := os.Truncate(filepath.Join(data, "sites", site, siteFile), 0); err != nil {
+	if err := os.Truncate(filepath.Join(data, "sites", site, statefolder.SiteFile), 0); err != nil {
 		t.Fatal(err)
 	}
 	p = startPlatform(t, data)

@@ -11,7 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // This file holds what the commands about leads and events share. Both are read
@@ -22,7 +26,7 @@ const listHelp = "\n\nExit codes: 0 done, 1 there is no site, 2 wrong usage, 9 t
 // checkLimit refuses a --limit that is none.
 func checkLimit(n int) error {
 	if n < 0 {
-		return usageError("--limit is %d; it is 0 for all, or more", n)
+		return failure.Usage("--limit is %d; it is 0 for all, or more", n)
 	}
 	return nil
 }
@@ -31,7 +35,7 @@ func checkLimit(n int) error {
 func fieldLine(fields site.Fields) string {
 	var parts []string
 	for _, f := range fields {
-		parts = append(parts, fmt.Sprintf("%s=%q", printable(f.Name), valueText(f)))
+		parts = append(parts, fmt.Sprintf("%s=%q", wording.Printable(f.Name), valueText(f)))
 	}
 	return strings.Join(parts, " ")
 }
@@ -50,43 +54,43 @@ func valueText(f site.Field) string {
 			texts = append(texts, site.Fields{{Name: f.Name, Value: value}}.Text(f.Name))
 			continue
 		}
-		texts = append(texts, strings.Join(slices.DeleteFunc([]string{file.Filename, file.ContentType, size(file.Size)}, func(s string) bool { return s == "" }), ", "))
+		texts = append(texts, strings.Join(slices.DeleteFunc([]string{file.Filename, file.ContentType, wording.Size(file.Size)}, func(s string) bool { return s == "" }), ", "))
 	}
 	return strings.Join(texts, "; ")
 }
 
 // withStore opens the site's platform database for fn. A site without one has
 // received nothing, and fn is not called.
-func (c *cli) withStore(ctx context.Context, args []string, fn func(context.Context, *state, *site.Store) error) error {
+func (c *cli) withStore(ctx context.Context, args []string, fn func(context.Context, *localstate.State, *site.Store) error) error {
 	dir, err := c.find(args)
 	if err != nil {
 		return err
 	}
-	s, err := c.stateOf(dir)
+	s, err := c.states().State(dir)
 	if err != nil {
 		return err
 	}
-	if err := s.judge(); err != nil {
+	if err := s.Check(); err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(s.dir, platformFile)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(s.Dir, statefolder.PlatformFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := s.use(); err != nil {
+	if err := s.Lock(); err != nil {
 		return err
 	}
-	db, err := s.open(ctx, platformFile)
+	db, err := s.Open(ctx, statefolder.PlatformFile)
 	if err != nil {
 		return err
 	}
 	store, err := site.OpenStore(ctx, db, site.StoreOptions{Now: c.now})
 	if err != nil {
-		return errors.Join(s.unopened(platformFile, err), s.Close())
+		return errors.Join(s.OpenError(statefolder.PlatformFile, err), s.Close())
 	}
 	return errors.Join(fn(ctx, s, store), s.Close())
 }
 
 // notFound says that nothing has the id that was asked for.
 func notFound(what, id string) error {
-	return &failure{code: exitRefused, id: "no-such-" + what, msg: fmt.Sprintf("there is no %s %q", what, id), fix: "list them: pages " + what + "s list"}
+	return &failure.Error{Exit: failure.ExitRefused, Code: "no-such-" + what, Message: fmt.Sprintf("there is no %s %q", what, id), Fix: "list them: pages " + what + "s list"}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/starter"
 )
@@ -24,7 +25,7 @@ func (s *newSite) ask(ctx context.Context, f *initFlags) error {
 			return s.askEditors(ctx, f)
 		}
 		if s.adopted == manifest.FileName {
-			return &failure{code: exitRefused, id: "declined", msg: "nothing was written"}
+			return &failure.Error{Exit: failure.ExitRefused, Code: "declined", Message: "nothing was written"}
 		}
 	}
 	if s.adopted == "" && s.buildCommand() != "" {

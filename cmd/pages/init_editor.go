@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest/editor"
+	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
 // noEditor reports whether --editor says that there is none.
@@ -17,9 +20,9 @@ func (c *cli) mapSchema(chosen []editor.Editor, args []string) (err error) {
 	dir := c.editorFolder(args)
 	project, err := openProject(dir)
 	if err != nil {
-		return &failure{
-			code: exitRefused, id: "no-such-folder", err: err, msg: fmt.Sprintf("the folder %s cannot be opened: %s", quotedPath(c.shown(dir)), reason(err)),
-			fix: "name the folder that the editor opens: pages init --editor NAME DIR",
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "no-such-folder", Err: err, Message: fmt.Sprintf("the folder %s cannot be opened: %s", wording.QuotePath(c.shown(dir)), failure.Reason(err)),
+			Fix: "name the folder that the editor opens: pages init --editor NAME DIR",
 		}
 	}
 	defer func() { err = errors.Join(err, project.Close()) }()
@@ -44,7 +47,7 @@ func (c *cli) editorFolder(args []string) string {
 	if dir, ok := c.namedFolder(args); ok {
 		return dir
 	}
-	if root := checkoutOf(c.dir); root != "" {
+	if root := packager.Checkout(c.dir); root != "" {
 		return root
 	}
 	if dir, err := c.find(nil); err == nil {

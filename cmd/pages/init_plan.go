@@ -15,6 +15,8 @@ import (
 
 	"github.com/joho/godotenv"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/starter"
@@ -37,7 +39,7 @@ func (s *newSite) planOwn(site *projectFolder) ([]*plannedFile, error) {
 		}
 	}
 	if len(taken) > 0 {
-		return nil, &failure{code: exitRefused, id: "files-in-the-way", msg: "the template would write over " + strings.Join(taken, ", "), fix: "begin in an empty folder, or leave --template out to adopt what is here; nothing was written"}
+		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "files-in-the-way", Message: "the template would write over " + strings.Join(taken, ", "), Fix: "begin in an empty folder, or leave --template out to adopt what is here; nothing was written"}
 	}
 	files = append(files, s.extras()...)
 	var planned []*plannedFile
@@ -77,7 +79,7 @@ func (s *newSite) extras() []starter.File {
 	if s.parsed.Assets == "." {
 		files = append(files, starter.File{Path: s.parsed.AssetsFolder().IgnoreFile(), Text: starter.RootIgnore()})
 	}
-	if ignores := starter.WorkerIgnore(regularFiles{os.DirFS(s.dir)}, s.parsed.Assets, s.parsed.Entry); len(ignores) > 0 {
+	if ignores := starter.WorkerIgnore(userfile.RegularFS{FS: os.DirFS(s.dir)}, s.parsed.Assets, s.parsed.Entry); len(ignores) > 0 {
 		files = append(files, ignores...)
 		s.notes = slices.DeleteFunc(s.notes, func(n wrangler.Note) bool { return n.Key == wrangler.WorkerFile }) // it is done
 	}
@@ -99,7 +101,7 @@ const keptFile = "it was there before"
 func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, error) {
 	planned, err := p.read(f.Path)
 	if odd, ok := errors.AsType[*fileError](err); ok {
-		return nil, &failure{code: exitRefused, id: "file-in-the-way", msg: fmt.Sprintf("%s %s", s.shown(p.path(odd.name)), odd.msg), fix: "move it away; nothing was written", err: err}
+		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "file-in-the-way", Message: fmt.Sprintf("%s %s", s.shown(p.path(odd.name)), odd.msg), Fix: "move it away; nothing was written", Err: err}
 	}
 	if err != nil {
 		return nil, s.unwritable(p.dir, err)
@@ -121,9 +123,9 @@ func (s *newSite) planFile(p *projectFolder, f starter.File) (*plannedFile, erro
 // planAround is what becomes of the files at the root of the checkout.
 func (s *newSite) planAround(site, top *projectFolder) ([]*plannedFile, error) {
 	w := starter.Workflow{Name: s.name, Commit: builtFrom(), Types: s.parsed.Entry != "", Tests: true, Packages: s.hasPackages(), Packager: packager.Of(s.dir)}
-	w.Modules = isFile(filepath.Join(top.real, ".gitmodules"))
+	w.Modules = userfile.IsFile(filepath.Join(top.real, ".gitmodules"))
 	if s.isBuilt() {
-		project := regularFiles{os.DirFS(s.dir)}
+		project := userfile.RegularFS{FS: os.DirFS(s.dir)}
 		w.Build = starter.BuildScript(project)
 		w.Generator, _ = starter.FindGenerator(project)
 	}
@@ -145,7 +147,7 @@ func (s *newSite) isBuilt() bool {
 	if s.template != "" {
 		return false
 	}
-	project := regularFiles{os.DirFS(s.dir)}
+	project := userfile.RegularFS{FS: os.DirFS(s.dir)}
 	if generator, ok := starter.FindGenerator(project); ok && generator.Output == s.parsed.Assets {
 		return true
 	}
@@ -155,7 +157,7 @@ func (s *newSite) isBuilt() bool {
 
 // hasPackages reports whether the site's package.json asks for packages.
 func (s *newSite) hasPackages() bool {
-	text, err := readRegular(filepath.Join(s.dir, "package.json"))
+	text, err := userfile.ReadRegular(filepath.Join(s.dir, "package.json"))
 	if i := slices.IndexFunc(s.files, func(f starter.File) bool { return f.Path == "package.json" }); err != nil && i >= 0 {
 		text = s.files[i].Text
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest/packager"
 	"github.com/pages-toolchain/pages/manifest/wrangler"
 )
@@ -61,7 +63,7 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 	m, found := s.load(s.dir)
 	if s.json {
 		if m == nil {
-			return &refused{report: found.report, src: found.src}
+			return &failure.RefusedError{Report: found.report, Source: found.src}
 		}
 		s.printJSON(initDoc{
 			OK: true, Site: filepath.ToSlash(s.shown(s.dir)), Template: s.template, Adopted: s.adopted,
@@ -83,9 +85,9 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 	}
 	if m == nil {
 		if command != "" {
-			s.progress("next: %s", strings.Join(s.next(), andThen))
+			s.progress("next: %s", strings.Join(s.next(), wording.AndThen))
 		}
-		return &refused{report: found.report, src: found.src}
+		return &failure.RefusedError{Report: found.report, Source: found.src}
 	}
 	if len(found.report.Diagnostics) > 0 && !s.quiet {
 		s.printDiagnostics(found.report, found.src)
@@ -93,14 +95,14 @@ func (s *newSite) finish(site *projectFolder, own []*plannedFile, top *projectFo
 	if command != "" {
 		s.progress("pages dev shows what `%s` makes, and again after each build", command)
 	}
-	s.progress("next: %s", strings.Join(s.next(), andThen))
+	s.progress("next: %s", strings.Join(s.next(), wording.AndThen))
 	return nil
 }
 
 // next are the commands that show the site.
 func (s *newSite) next() (commands []string) {
 	if s.dir != s.env.dir {
-		commands = append(commands, "cd "+shellWord(s.shown(s.dir)))
+		commands = append(commands, "cd "+wording.ShellWord(s.shown(s.dir)))
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "node_modules")); err != nil && s.hasPackages() {
 		commands = append(commands, packager.Of(s.dir).Install())

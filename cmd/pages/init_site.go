@@ -14,6 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/editor"
 	"github.com/pages-toolchain/pages/manifest/packager"
@@ -50,10 +53,10 @@ func (c *cli) initSite(ctx context.Context, f *initFlags, args []string) error {
 	}
 	s := &newSite{cli: c, dir: dir, name: starter.SiteName(filepath.Base(dir)), secrets: map[string]string{}}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return &failure{code: exitRefused, id: "not-a-folder", msg: fmt.Sprintf("%s is no folder", quotedPath(c.shown(dir))), fix: "name a folder for the site: pages init DIR"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-folder", Message: fmt.Sprintf("%s is no folder", wording.QuotePath(c.shown(dir))), Fix: "name a folder for the site: pages init DIR"}
 	}
-	if what := holdsAll(dir); what != "" && !named && !isFile(filepath.Join(dir, manifest.FileName)) {
-		return &failure{code: exitRefused, id: "not-a-site-folder", msg: fmt.Sprintf("this is %s, and a site has a folder of its own", what), fix: "name one for the site: pages init my-site; or pages init . if it shall be here"}
+	if what := holdsAll(dir); what != "" && !named && !userfile.IsFile(filepath.Join(dir, manifest.FileName)) {
+		return &failure.Error{Exit: failure.ExitRefused, Code: "not-a-site-folder", Message: fmt.Sprintf("this is %s, and a site has a folder of its own", what), Fix: "name one for the site: pages init my-site; or pages init . if it shall be here"}
 	}
 	if err := s.choose(ctx, f); err != nil {
 		return err
@@ -91,11 +94,11 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 	}
 	switch {
 	case f.template != "" && s.adopted == manifest.FileName:
-		return &failure{code: exitRefused, id: "site-exists", msg: fmt.Sprintf("there is a site in %s already", quotedPath(s.shown(s.dir))), fix: "leave --template out to add what is missing, or name another folder"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "site-exists", Message: fmt.Sprintf("there is a site in %s already", wording.QuotePath(s.shown(s.dir))), Fix: "leave --template out to add what is missing, or name another folder"}
 	case f.template != "":
 		t, ok := starter.Find(f.template)
 		if !ok {
-			return usageError("--template is %q; it is one of %s", f.template, strings.Join(templateNames(), ", "))
+			return failure.Usage("--template is %q; it is one of %s", f.template, strings.Join(templateNames(), ", "))
 		}
 		s.begin(t)
 		return s.chooseEditors(f.editors)
@@ -112,7 +115,7 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 		if s.adopted != "" {
 			fix = "say --yes to adopt " + s.adopted + ", or --template to begin anew"
 		}
-		return &failure{code: exitPerson, id: "choice-needed", msg: s.nobody(), fix: fix}
+		return &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: s.nobody(), Fix: fix}
 	}
 	return s.ask(ctx, f)
 }
@@ -120,7 +123,7 @@ func (s *newSite) choose(ctx context.Context, f *initFlags) error {
 // buildCommand is what makes the site that is published: a script of package.json, or a generator. It is empty when
 // nothing does.
 func (s *newSite) buildCommand() string {
-	project := regularFiles{os.DirFS(s.dir)}
+	project := userfile.RegularFS{FS: os.DirFS(s.dir)}
 	if script := starter.BuildScript(project); script != "" {
 		return packager.Of(s.dir).Run(script)
 	}
@@ -130,23 +133,23 @@ func (s *newSite) buildCommand() string {
 
 // awaitsBuild says that there is something to build before there is something to adopt.
 func (s *newSite) awaitsBuild() error {
-	f := &failure{code: exitPerson, id: "choice-needed", msg: "package.json has a script that builds, and nothing here looks like what it made"}
+	f := &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: "package.json has a script that builds, and nothing here looks like what it made"}
 	command := s.buildCommand()
-	switch generator, ok := starter.FindGenerator(regularFiles{os.DirFS(s.dir)}); {
+	switch generator, ok := starter.FindGenerator(userfile.RegularFS{FS: os.DirFS(s.dir)}); {
 	case s.unbuilt:
-		f.msg = s.adopted + " names what a build makes, and nothing here looks like what it made"
+		f.Message = s.adopted + " names what a build makes, and nothing here looks like what it made"
 	case ok && command == generator.Command:
-		f.msg = "this is a site for " + generator.Name + ", and there is no " + generator.Output + " that it made"
+		f.Message = "this is a site for " + generator.Name + ", and there is no " + generator.Output + " that it made"
 	}
-	f.fix = "build it"
+	f.Fix = "build it"
 	if command != "" {
-		f.fix = "run `" + command + "`"
+		f.Fix = "run `" + command + "`"
 	}
-	if server, ok := starter.FindServer(regularFiles{os.DirFS(s.dir)}); ok && !s.unbuilt {
-		f.msg = server.File + " is of what " + server.Framework + " built for a server, and there is neither a Worker nor a page"
-		f.fix = server.Remedy + ", " + f.fix
+	if server, ok := starter.FindServer(userfile.RegularFS{FS: os.DirFS(s.dir)}); ok && !s.unbuilt {
+		f.Message = server.File + " is of what " + server.Framework + " built for a server, and there is neither a Worker nor a page"
+		f.Fix = server.Remedy + ", " + f.Fix
 	}
-	f.fix += ", and pages init again to adopt that; or say --template to begin beside it"
+	f.Fix += ", and pages init again to adopt that; or say --template to begin beside it"
 	return f
 }
 
@@ -177,11 +180,11 @@ func (s *newSite) chooseEditors(names []string) (err error) {
 // look finds out what is there: a site, a project of wrangler's, or what another
 // tool built.
 func (s *newSite) look(ctx context.Context) error {
-	if isFile(filepath.Join(s.dir, manifest.FileName)) {
+	if userfile.IsFile(filepath.Join(s.dir, manifest.FileName)) {
 		s.adopted = manifest.FileName
 		return nil
 	}
-	fsys := regularFiles{os.DirFS(s.dir)}
+	fsys := userfile.RegularFS{FS: os.DirFS(s.dir)}
 	var err error
 	if s.stored, s.secretFile, err = readSecrets(ctx, s.dir); err != nil {
 		return err
@@ -211,7 +214,7 @@ func (s *newSite) look(ctx context.Context) error {
 			s.notes = append(s.notes, wrangler.Note{Key: "main", Effect: wrangler.Changed, Text: "neither a Worker nor a folder of static files is named: name the one in \"entry\", with its \"routes\", or the other in \"assets\""})
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return &failure{code: exitRefused, id: "wrangler-unreadable", msg: err.Error(), fix: "correct it, or say --template to begin without it; nothing was written", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "wrangler-unreadable", Message: err.Error(), Fix: "correct it, or say --template to begin without it; nothing was written", Err: err}
 	case isBuilt:
 		s.adopted, m = built.Dir+"/", manifest.Manifest{Entry: built.Entry, Assets: built.Dir}
 		s.adoptBuilt(&m, fsys)
@@ -269,14 +272,14 @@ func (s *newSite) parse() error {
 	if s.manifest == nil {
 		m, found := s.load(s.dir)
 		if m == nil {
-			return &refused{report: found.report, src: found.src}
+			return &failure.RefusedError{Report: found.report, Source: found.src}
 		}
 		s.parsed = m
 		return nil
 	}
 	m, diags := manifest.Parse(manifest.FileName, s.manifest)
 	if m == nil { // what was read says what no manifest may
-		return &refused{report: s.report(s.dir, diags), src: s.manifest}
+		return &failure.RefusedError{Report: s.report(s.dir, diags), Source: s.manifest}
 	}
 	s.parsed = m
 	return nil

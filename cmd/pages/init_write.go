@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest/packager"
 )
 
 // write plans and writes the site's files and, at the root of its checkout, the
@@ -24,7 +28,7 @@ func (s *newSite) write() (err error) {
 		return s.unwritable(s.dir, err)
 	}
 	defer func() { err = errors.Join(err, site.Close()) }()
-	root := checkoutOf(s.dir)
+	root := packager.Checkout(s.dir)
 	if root == "" {
 		root = s.dir
 	}
@@ -59,5 +63,5 @@ func (s *newSite) makeFolder() (made bool, err error) {
 }
 
 func (s *newSite) unwritable(dir string, err error) error {
-	return resourceError("folder-unusable", fmt.Sprintf("the folder %s cannot be used", quotedPath(s.shown(dir))), "name a folder that you may write to: pages init DIR", err)
+	return failure.Resource("folder-unusable", fmt.Sprintf("the folder %s cannot be used", wording.QuotePath(s.shown(dir))), "name a folder that you may write to: pages init DIR", err)
 }

@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 const endless = "CREATE TABLE t (n INTEGER);\nINSERT INTO t WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0;\n"
@@ -67,7 +70,7 @@ func TestInterrupt(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, stderr := interrupted(t, exists(filepath.Join(dir, ".pages/state/site.db-wal")), "migrate", dir)
-		if code != exitInt {
+		if code != failure.ExitInt {
 			t.Errorf("exit code %d\n%s", code, stderr)
 		}
 		var plan struct{ Pending []string }
@@ -90,7 +93,7 @@ func TestInterrupt(t *testing.T) {
 		}
 		warned := func(stderr string) bool { return strings.Contains(stderr, "1 warning") }
 		code, stderr := interrupted(t, warned, "build", dir)
-		if code != exitInt || strings.Contains(stderr, "error:") {
+		if code != failure.ExitInt || strings.Contains(stderr, "error:") {
 			t.Errorf("exit code %d\n%s", code, stderr)
 		}
 		if _, err := os.Stat(filepath.Join(dir, ".pages", "build")); err == nil {
@@ -150,7 +153,7 @@ func TestStateRemoved(t *testing.T) {
 		remove, told string
 	}{
 		"the folder":           {".pages", "the state folder"},
-		"one of its databases": {".pages/state/" + platformFile, platformFile},
+		"one of its databases": {".pages/state/" + statefolder.PlatformFile, statefolder.PlatformFile},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := startDev(t, copyExample(t, "static"))
@@ -170,7 +173,7 @@ func TestStateRemoved(t *testing.T) {
 			timer := time.AfterFunc(patience, func() { _ = d.cmd.Process.Kill() })
 			defer timer.Stop()
 			_ = d.cmd.Wait() // the exit code says it
-			if code := d.cmd.ProcessState.ExitCode(); code != exitResource {
+			if code := d.cmd.ProcessState.ExitCode(); code != failure.ExitResource {
 				t.Errorf("exit code %d", code)
 			}
 		})

@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
 // TestInterruptedReading presses Ctrl-C while a manifest is waited for.
@@ -36,7 +39,7 @@ func TestInterruptedReading(t *testing.T) {
 			return false
 		}
 	}, "validate", pipe)
-	if code != exitInt || stderr != "" {
+	if code != failure.ExitInt || stderr != "" {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
@@ -47,19 +50,19 @@ func TestSignalsBeforeTheTests(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
 	ran := filepath.Join(dir, "ran")
-	for n := int32(1); !isFile(ran); n++ {
+	for n := int32(1); !userfile.IsFile(ran); n++ {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var asked atomic.Int32
 		now := func() time.Time { // which is asked for all along
 			if asked.Add(1) == n {
-				cancel(signalError{syscall.SIGTERM})
+				cancel(failure.SignalError{Signal: syscall.SIGTERM})
 			}
 			return time.Now()
 		}
 		e := env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, environ: os.Environ(), dir: dir, now: now}
 		code := run(ctx, []string{"test", "--", "touch", ran}, e)
-		if !isFile(ran) && code != exitTerm {
-			t.Errorf("a signal when the time was asked for %d times: exit %d, want %d", n, code, exitTerm)
+		if !userfile.IsFile(ran) && code != failure.ExitTerm {
+			t.Errorf("a signal when the time was asked for %d times: exit %d, want %d", n, code, failure.ExitTerm)
 		}
 		cancel(nil)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // publishLoad is publishers and visitors of some pages.
@@ -162,13 +164,13 @@ func (d *deployer) finish(p *platformRun) {
 		return
 	}
 	_ = d.running.Wait() // the exit code says it
-	if code := d.running.ProcessState.ExitCode(); code != exitPerson && !d.dead {
+	if code := d.running.ProcessState.ExitCode(); code != failure.ExitPerson && !d.dead {
 		d.Errorf("a deploy through a restart: exit code %d: %s%s", code, d.out, d.said)
 	}
 	d.running, d.dead = nil, false
 	code, stdout, stderr := d.run("deploy", "--propose-only", "--site", d.page.site, "--allow-public", "--force")
 	line := strings.Fields(stdout)
-	if code != exitPerson || len(line) != 3 {
+	if code != failure.ExitPerson || len(line) != 3 {
 		d.Fatalf("a deploy begun again: exit code %d: %s%s", code, stdout, stderr)
 	}
 	first, _, _ := d.command("confirm", line[2])

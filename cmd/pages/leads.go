@@ -8,7 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 func (c *cli) newLeads() *cobra.Command {
@@ -38,7 +43,7 @@ func (c *cli) newLeadsList() *cobra.Command {
 				return nil
 			}
 			for _, l := range leads {
-				fmt.Fprintf(c.stdout, "%s  %s  %-12s %s  [%s]\n", clock(l.CreatedAt.Time),
+				fmt.Fprintf(c.stdout, "%s  %s  %-12s %s  [%s]\n", wording.Clock(l.CreatedAt.Time),
 					l.ID, l.Form, fieldLine(l.Fields), strings.Join(l.Events, ", "))
 			}
 			c.noneOf(len(leads), "leads", filter.Form != "")
@@ -53,7 +58,7 @@ func (c *cli) newLeadsList() *cobra.Command {
 // readLeads returns the leads that a filter chooses, newest first; never nil.
 func (c *cli) readLeads(ctx context.Context, args []string, f site.LeadFilter) ([]site.Lead, error) {
 	leads := []site.Lead{}
-	err := c.withStore(ctx, args, func(ctx context.Context, _ *state, s *site.Store) (err error) {
+	err := c.withStore(ctx, args, func(ctx context.Context, _ *localstate.State, s *site.Store) (err error) {
 		leads, err = s.Leads(ctx, f)
 		return err
 	})
@@ -89,7 +94,7 @@ func (c *cli) newLeadsShow() *cobra.Command {
 func (c *cli) readLead(ctx context.Context, id string, args []string) (leadDoc, error) {
 	err := notFound("lead", id)
 	doc := leadDoc{}
-	failed := c.withStore(ctx, args, func(ctx context.Context, _ *state, s *site.Store) error {
+	failed := c.withStore(ctx, args, func(ctx context.Context, _ *localstate.State, s *site.Store) error {
 		doc, err = findLead(ctx, s, id)
 		return nil
 	})
@@ -117,9 +122,9 @@ func (c *cli) printLead(doc leadDoc) {
 		return
 	}
 	l := doc.Lead
-	fmt.Fprintf(c.stdout, "%s  %s  %s\n", l.ID, l.Form, clock(l.CreatedAt.Time))
+	fmt.Fprintf(c.stdout, "%s  %s  %s\n", l.ID, l.Form, wording.Clock(l.CreatedAt.Time))
 	for _, f := range l.Fields {
-		fmt.Fprintf(c.stdout, "  %s: %s\n", printable(f.Name), printable(valueText(f)))
+		fmt.Fprintf(c.stdout, "  %s: %s\n", wording.Printable(f.Name), wording.Printable(valueText(f)))
 	}
 	if s := l.Submission; s.Status != site.SubmissionNone {
 		fmt.Fprintf(c.stdout, "row in %s: %s%s\n", s.Table, s.Status, because(s.Error))
@@ -133,7 +138,7 @@ func because(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return ": " + printable(reason)
+	return ": " + wording.Printable(reason)
 }
 
 func (c *cli) newLeadsReplay() *cobra.Command {
@@ -146,7 +151,7 @@ func (c *cli) newLeadsReplay() *cobra.Command {
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found := false
-			err := c.withStore(cmd.Context(), args[1:], func(ctx context.Context, st *state, s *site.Store) error {
+			err := c.withStore(cmd.Context(), args[1:], func(ctx context.Context, st *localstate.State, s *site.Store) error {
 				found = true
 				return c.replayLead(ctx, st, s, args[0])
 			})
@@ -158,13 +163,13 @@ func (c *cli) newLeadsReplay() *cobra.Command {
 	}
 }
 
-func (c *cli) replayLead(ctx context.Context, st *state, s *site.Store, id string) error {
+func (c *cli) replayLead(ctx context.Context, st *localstate.State, s *site.Store, id string) error {
 	doc, err := findLead(ctx, s, id)
 	if err != nil {
 		return err
 	}
-	if isFile(filepath.Join(st.dir, siteFile)) {
-		db, err := st.open(ctx, siteFile)
+	if userfile.IsFile(filepath.Join(st.Dir, statefolder.SiteFile)) {
+		db, err := st.Open(ctx, statefolder.SiteFile)
 		if err != nil {
 			return err
 		}
@@ -182,9 +187,9 @@ func (c *cli) replayLead(ctx context.Context, st *state, s *site.Store, id strin
 	c.printLead(doc)
 	if !doc.OK {
 		if c.json {
-			return errShown
+			return failure.ErrShown
 		}
-		return &failure{code: exitRefused, id: "row-refused", msg: "the table " + doc.Lead.Submission.Table + " refused the row again", fix: "mend the table with a migration, and replay the lead"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "row-refused", Message: "the table " + doc.Lead.Submission.Table + " refused the row again", Fix: "mend the table with a migration, and replay the lead"}
 	}
 	return nil
 }

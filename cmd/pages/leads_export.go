@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -23,13 +26,13 @@ func (c *cli) newLeadsExport() *cobra.Command {
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "csv" && args[0] != "json" {
-				return usageError("leads are exported as csv or json, and not as %q", args[0])
+				return failure.Usage("leads are exported as csv or json, and not as %q", args[0])
 			}
 			if c.json && args[0] == "csv" {
-				return usageError("--json and csv ask for two things")
+				return failure.Usage("--json and csv ask for two things")
 			}
 			if raw && args[0] != "csv" {
-				return usageError("--raw is for csv")
+				return failure.Usage("--raw is for csv")
 			}
 			leads, err := c.readLeads(cmd.Context(), args[1:], filter)
 			if err != nil {
@@ -64,11 +67,11 @@ func writeLeads(w io.Writer, leads []site.Lead, raw bool) error {
 		}
 	}
 	out := csv.NewWriter(w)
-	head := distinct(slices.Concat(own, fields))
+	head := sqlshell.Distinct(slices.Concat(own, fields))
 	rows := [][]string{head}
 	for _, l := range leads {
 		row := make([]string, len(head))
-		copy(row, []string{l.ID, l.Form, timestamp(l.CreatedAt.Time), strings.Join(l.Events, " ")})
+		copy(row, []string{l.ID, l.Form, wording.Timestamp(l.CreatedAt.Time), strings.Join(l.Events, " ")})
 		for _, f := range l.Fields {
 			row[at[f.Name]] = l.Fields.Text(f.Name)
 		}

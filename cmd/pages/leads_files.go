@@ -11,7 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
@@ -40,7 +44,7 @@ func (c *cli) newLeadsFiles() *cobra.Command {
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doc := leadFilesDoc{OK: true, Lead: args[0]}
-			err := c.withStore(cmd.Context(), args[1:], func(ctx context.Context, st *state, s *site.Store) (err error) {
+			err := c.withStore(cmd.Context(), args[1:], func(ctx context.Context, st *localstate.State, s *site.Store) (err error) {
 				if _, err = findLead(ctx, s, args[0]); err == nil {
 					doc.Files, err = c.filesOf(ctx, st, s, args[0], out)
 				}
@@ -67,9 +71,9 @@ func (c *cli) printLeadFiles(doc leadFilesDoc) {
 	for _, f := range doc.Files {
 		where := ""
 		if f.Saved != "" {
-			where = "  -> " + printable(f.Saved)
+			where = "  -> " + wording.Printable(f.Saved)
 		}
-		fmt.Fprintf(c.stdout, "%s: %q  %s  %s%s\n", printable(f.Field), f.Filename, printable(f.ContentType), size(f.Size), where)
+		fmt.Fprintf(c.stdout, "%s: %q  %s  %s%s\n", wording.Printable(f.Field), f.Filename, wording.Printable(f.ContentType), wording.Size(f.Size), where)
 	}
 	if len(doc.Files) == 0 {
 		c.progress("the lead has no files")
@@ -77,7 +81,7 @@ func (c *cli) printLeadFiles(doc leadFilesDoc) {
 }
 
 // filesOf lists the files of a lead, and saves them where a folder is given.
-func (c *cli) filesOf(ctx context.Context, st *state, s *site.Store, lead, out string) (all []savedFile, err error) {
+func (c *cli) filesOf(ctx context.Context, st *localstate.State, s *site.Store, lead, out string) (all []savedFile, err error) {
 	files, err := s.LeadFiles(ctx, lead)
 	if err != nil {
 		return nil, err
@@ -98,7 +102,7 @@ func (c *cli) filesOf(ctx context.Context, st *state, s *site.Store, lead, out s
 		return nil, notSaved(err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	uploads, shut, err := st.readUploads(ctx)
+	uploads, shut, err := readUploads(ctx, st)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +118,7 @@ func (c *cli) filesOf(ctx context.Context, st *state, s *site.Store, lead, out s
 }
 
 func notSaved(err error) error {
-	return &failure{code: exitRefused, id: "file-not-saved", msg: "a file of the lead cannot be saved", fix: "give a folder that you may write to and that does not have it yet", err: err}
+	return &failure.Error{Exit: failure.ExitRefused, Code: "file-not-saved", Message: "a file of the lead cannot be saved", Fix: "give a folder that you may write to and that does not have it yet", Err: err}
 }
 
 // plainName is a name without the characters that a file system or a shell reads as
@@ -144,17 +148,17 @@ func save(ctx context.Context, f site.LeadFile, from site.Files, to *os.Root, na
 }
 
 // readUploads opens what visitors sent with forms, beside a dev server that may run.
-func (s *state) readUploads(ctx context.Context) (files site.Files, shut func() error, err error) {
-	dir := filepath.Join(s.dir, uploadsDir)
+func readUploads(ctx context.Context, s *localstate.State) (files site.Files, shut func() error, err error) {
+	dir := filepath.Join(s.Dir, statefolder.UploadsFolder)
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, nil, s.unopened(uploadsDir, err)
+		return nil, nil, s.OpenError(statefolder.UploadsFolder, err)
 	}
-	db, err := s.openToRead(ctx, filepath.Join(uploadsDir, indexFile))
+	db, err := s.OpenToRead(ctx, filepath.Join(statefolder.UploadsFolder, statefolder.IndexFile))
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	bucket := binding.ReadStorage(db, root)
-	return formFiles{func(context.Context) (*binding.Storage, error) { return bucket, nil }},
+	return localstate.NewFormFiles(func(context.Context) (*binding.Storage, error) { return bucket, nil }),
 		func() error { return errors.Join(db.Close(), root.Close()) }, nil
 }

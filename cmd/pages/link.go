@@ -6,6 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
 // link is .pages/link.json: which site of which service a folder is.
@@ -15,7 +19,7 @@ type link struct {
 	SiteID    string `json:"site_id"`
 }
 
-func (r *remote) linkPath() string { return filepath.Join(r.dir, pagesFolder, linkFile) }
+func (r *remote) linkPath() string { return filepath.Join(r.dir, localstate.PagesFolder, linkFile) }
 
 const linkFile = "link.json"
 
@@ -24,10 +28,10 @@ func (r *remote) readLink() error {
 	if r.dir == "" {
 		return nil
 	}
-	if _, err := inPages(r.dir, linkFile); err != nil {
+	if _, err := localstate.InPagesFolder(r.dir, linkFile); err != nil {
 		return err
 	}
-	text, err := readRegular(r.linkPath())
+	text, err := userfile.ReadRegular(r.linkPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -35,7 +39,7 @@ func (r *remote) readLink() error {
 		err = json.Unmarshal(text, &r.link)
 	}
 	if err != nil {
-		return &failure{code: exitRefused, id: "bad-link", msg: r.shown(r.linkPath()) + " cannot be read: " + reason(err), fix: "remove it, and deploy again with --site", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "bad-link", Message: r.shown(r.linkPath()) + " cannot be read: " + failure.Reason(err), Fix: "remove it, and deploy again with --site", Err: err}
 	}
 	return nil
 }
@@ -50,11 +54,11 @@ func (r *remote) saveLink() error {
 	if err != nil {
 		return err
 	}
-	if _, err := inPages(r.dir, linkFile); err != nil {
+	if _, err := localstate.InPagesFolder(r.dir, linkFile); err != nil {
 		return err
 	}
 	if err := writePrivate(r.linkPath(), append(text, '\n')); err != nil {
-		return resourceError("link-unwritable", r.shown(r.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
+		return failure.Resource("link-unwritable", r.shown(r.linkPath())+" cannot be written", "make .pages a folder that you may write to", err)
 	}
 	r.link = now
 	return nil
@@ -65,5 +69,5 @@ func writePrivate(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return replaceText(path, 0o600, text)
+	return userfile.ReplaceText(path, 0o600, text)
 }

@@ -1,26 +1,14 @@
 package main
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 )
-
-// maxSource is as much of a manifest as is read: more than one may be long.
-const maxSource = 1 << 20
-
-// readSource reads the text of a manifest, as long as it is a file.
-func readSource(path string) ([]byte, error) {
-	f, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSource))
-}
 
 // load reads and checks the manifest of the site in dir; it is nil when it was
 // refused.
@@ -39,7 +27,7 @@ type loader = func(fsys fs.FS, name string) (*manifest.Manifest, manifest.Diagno
 // loadFrom reads and checks the manifest at a path, whose folder fsys is.
 func (c *cli) loadFrom(fsys fs.FS, path string, load loader) (*manifest.Manifest, checked) {
 	m, diags := load(fsys, filepath.Base(path))
-	src, _ := readSource(path) // without it the report has no code frames
+	src, _ := userfile.ReadSource(path) // without it the report has no code frames
 	return m, checked{report: manifest.NewReport(c.shown(path), diags), diags: diags, src: src}
 }
 
@@ -61,7 +49,7 @@ func (c *cli) findSite(args []string, load func(dir string) (*manifest.Manifest,
 	}
 	m, r := load(dir)
 	if m == nil {
-		return "", nil, &refused{report: r.report, src: r.src}
+		return "", nil, &failure.RefusedError{Report: r.report, Source: r.src}
 	}
 	if len(r.report.Diagnostics) > 0 && !c.quiet && !c.json {
 		c.printDiagnostics(r.report, r.src)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/zalando/go-keyring"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
@@ -27,7 +28,7 @@ func (c *cli) newLogin() *cobra.Command {
 				r.baseURL = args[0]
 			}
 			if store != "auto" && store != "keyring" && store != "file" {
-				return usageError("--store is %q; it is one of auto, keyring, file", store)
+				return failure.Usage("--store is %q; it is one of auto, keyring, file", store)
 			}
 			return r.login(cmd.Context(), store)
 		},
@@ -54,7 +55,7 @@ func (r *remote) login(ctx context.Context, where string) error {
 		base = store.Default
 	}
 	if base == "" {
-		return usageError("login needs the address of a service, such as pages login https://workspace.example")
+		return failure.Usage("login needs the address of a service, such as pages login https://workspace.example")
 	}
 	base, err = client.Address(base)
 	if err != nil {
@@ -106,7 +107,7 @@ func (r *remote) keep(ctx context.Context, store *credentials, base, key, where 
 		case ctx.Err() != nil:
 			return "", context.Cause(ctx)
 		case where == "keyring":
-			return "", resourceError("keyring", "the system's keyring does not take the key", "unlock it, or keep the key in a file with --store file", err)
+			return "", failure.Resource("keyring", "the system's keyring does not take the key", "unlock it, or keep the key in a file with --store file", err)
 		case r.verbose:
 			r.progress("the system's keyring does not take the key: %v", err)
 		}
@@ -150,12 +151,12 @@ func (c *cli) logout(ctx context.Context, args []string) error {
 		if base != "" {
 			msg = fmt.Sprintf("there is no login for %q", base)
 		}
-		return &failure{code: exitRefused, id: "not-logged-in", msg: msg, fix: "pages whoami says which key is used"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "not-logged-in", Message: msg, Fix: "pages whoami says which key is used"}
 	}
 	if kept.Keyring {
 		_, err := fromKeyring(ctx, func() (string, error) { return "", keyring.Delete(keyringService, base) })
 		if err != nil && !errors.Is(err, keyring.ErrNotFound) {
-			return resourceError("keyring", "the system's keyring does not forget the key", "unlock it, and try again", err)
+			return failure.Resource("keyring", "the system's keyring does not forget the key", "unlock it, and try again", err)
 		}
 	}
 	delete(store.Logins, base)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // logsFlags are the flags of `pages logs`.
@@ -64,18 +66,18 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 	if named, ok := personaOf(dir, f.member); ok {
 		f.filter.Member = named.Email
 	}
-	s, err := c.stateOf(dir)
+	s, err := c.states().State(dir)
 	if err != nil {
 		return err
 	}
-	if err := s.judge(); err != nil {
+	if err := s.Check(); err != nil {
 		return err
 	}
 	if f.follow {
 		return c.followLogs(ctx, s, f)
 	}
-	s.flushLog(ctx)
-	db, err := s.openToRead(ctx, platformFile)
+	s.FlushLog(ctx)
+	db, err := s.OpenToRead(ctx, statefolder.PlatformFile)
 	if err != nil {
 		return err
 	}
@@ -98,9 +100,9 @@ func (c *cli) logs(ctx context.Context, args []string, f *logsFlags) error {
 
 // unreadLog is the error of a log that cannot be read; nil when it was Ctrl-C
 // that ended the reading.
-func (c *cli) unreadLog(ctx context.Context, s *state, err error) error {
+func (c *cli) unreadLog(ctx context.Context, s *localstate.State, err error) error {
 	if err != nil && ctx.Err() == nil {
-		return s.unopened(platformFile, err)
+		return s.OpenError(statefolder.PlatformFile, err)
 	}
 	return nil
 }

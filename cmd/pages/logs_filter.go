@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver"
 )
 
@@ -19,13 +20,13 @@ func (f *logsFlags) check(now time.Time) (err error) {
 		return err
 	}
 	if level := f.filter.Level; level != "" && !slices.Contains(devserver.LogLevels(), level) {
-		return usageError("--level is %q; it is one of %s", level, strings.Join(devserver.LogLevels(), ", "))
+		return failure.Usage("--level is %q; it is one of %s", level, strings.Join(devserver.LogLevels(), ", "))
 	}
 	if f.filter.Limit < 0 {
-		return usageError("--limit is %d; it is 0 for all, or more", f.filter.Limit)
+		return failure.Usage("--limit is %d; it is 0 for all, or more", f.filter.Limit)
 	}
 	if _, err := path.Match(f.filter.Path, ""); err != nil {
-		return usageError("--path is %q, which is no glob: a \"[\" is not closed", f.filter.Path)
+		return failure.Usage("--path is %q, which is no glob: a \"[\" is not closed", f.filter.Path)
 	}
 	f.filter.Member = f.member
 	return nil
@@ -46,7 +47,7 @@ func since(text string, now time.Time) (time.Time, error) {
 	}
 	ago, err := time.ParseDuration(text)
 	if err != nil || ago < 0 {
-		return time.Time{}, usageError("--since is %q; it is a time such as 90s, 10m, 2h, 3d or 2026-05-06T07:08:09Z", text)
+		return time.Time{}, failure.Usage("--since is %q; it is a time such as 90s, 10m, 2h, 3d or 2026-05-06T07:08:09Z", text)
 	}
 	return now.Add(-ago), nil
 }
@@ -59,7 +60,7 @@ func statuses(text string) (list []devserver.StatusRange, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		r, ok := statusRange(strings.ToLower(strings.TrimSpace(part)))
 		if !ok {
-			return nil, usageError("--status is %q; it is a status such as 404, a class such as 5xx, a range such as 400-499, or several with commas", text)
+			return nil, failure.Usage("--status is %q; it is a status such as 404, a class such as 5xx, a range such as 400-499, or several with commas", text)
 		}
 		list = append(list, r)
 	}

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // followLogs prints what is there, and then what comes. The log need not be there yet.
-func (c *cli) followLogs(ctx context.Context, s *state, f *logsFlags) error {
+func (c *cli) followLogs(ctx context.Context, s *localstate.State, f *logsFlags) error {
 	db, err := c.awaitLog(ctx, s)
 	if db == nil {
 		return err
@@ -30,14 +32,14 @@ func (c *cli) followLogs(ctx context.Context, s *state, f *logsFlags) error {
 }
 
 // awaitLog waits until there is a database; nil without an error when ctx ends first.
-func (c *cli) awaitLog(ctx context.Context, s *state) (*sql.DB, error) {
-	if err := s.judge(); err != nil {
+func (c *cli) awaitLog(ctx context.Context, s *localstate.State) (*sql.DB, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	tick := time.NewTicker(guardPoll)
+	tick := time.NewTicker(localstate.GuardPoll)
 	defer tick.Stop()
 	for told := false; ; told = true {
-		if there, err := s.has(platformFile); there || err != nil {
+		if there, err := s.Has(statefolder.PlatformFile); there || err != nil {
 			break
 		}
 		if !told {
@@ -49,7 +51,7 @@ func (c *cli) awaitLog(ctx context.Context, s *state) (*sql.DB, error) {
 		case <-tick.C:
 		}
 	}
-	return s.openToRead(ctx, platformFile)
+	return s.OpenToRead(ctx, statefolder.PlatformFile)
 }
 
 // tellEntry prints an entry of a log that is followed.

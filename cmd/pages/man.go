@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 func (c *cli) newMan() *cobra.Command {
@@ -25,7 +28,7 @@ func (c *cli) newMan() *cobra.Command {
 				err = writeManual(cmd.Root(), dir)
 			}
 			if err != nil {
-				return resourceError("output-unusable", fmt.Sprintf("the folder %s cannot be written", quotedPath(c.shown(dir))), "give one that you may write to", err)
+				return failure.Resource("output-unusable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(c.shown(dir))), "give one that you may write to", err)
 			}
 			return nil
 		},

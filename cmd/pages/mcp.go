@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/bridge"
 	"github.com/pages-toolchain/pages/toolapi/client"
@@ -23,7 +24,7 @@ func (c *cli) newMCP() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.keyFile == "-" {
-				return usageError("--api-key-file is -; stdin is the agent's")
+				return failure.Usage("--api-key-file is -; stdin is the agent's")
 			}
 			ctx := cmd.Context()
 			if err := r.open(ctx, ""); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -48,13 +49,13 @@ func (c *cli) misspelled(cmd *cobra.Command, args []string) error {
 	if _, err := os.Stat(c.path(args[0])); err == nil {
 		return nil
 	}
-	err := usageError("%q is no site and no command of pages migrate", args[0])
+	err := failure.Usage("%q is no site and no command of pages migrate", args[0])
 	if args[0] == "apply" || args[0] == "up" {
-		err.fix = "leave it out: pages migrate applies what is pending"
+		err.Fix = "leave it out: pages migrate applies what is pending"
 		return err
 	}
 	if meant := meantCommand(cmd, args[0]); meant != "" {
-		err.fix = fmt.Sprintf("did you mean %q?", meant)
+		err.Fix = fmt.Sprintf("did you mean %q?", meant)
 		return err
 	}
 	return nil

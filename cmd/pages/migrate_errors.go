@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate"
 )
@@ -18,25 +20,25 @@ import (
 func (s *migrations) fail(err error) error { return s.migrationError(s.dir, err) }
 
 func (c *cli) migrationError(dir string, err error) error {
-	if _, done := errors.AsType[*refused](err); done {
+	if _, done := errors.AsType[*failure.RefusedError](err); done {
 		return err
 	}
 	list := migrationErrors(err)
 	if list == nil {
 		return err
 	}
-	code := exitRefused
+	code := failure.ExitRefused
 	if isResource(list[0].Code) {
-		code = exitResource
+		code = failure.ExitResource
 	}
-	if code == exitRefused && slices.ContainsFunc(list, func(e *migrate.Error) bool { return e.Pos.Filename != "" || e.Code == migrate.CodeTableMissing }) {
+	if code == failure.ExitRefused && slices.ContainsFunc(list, func(e *migrate.Error) bool { return e.Pos.Filename != "" || e.Code == migrate.CodeTableMissing }) {
 		return c.refuse(dir, migrationDiagnostics(dir, err))
 	}
 	var messages []string
 	for _, e := range list {
 		messages = append(messages, e.Error())
 	}
-	return &failure{code: code, id: list[0].Code, msg: strings.Join(messages, "; "), fix: list[0].Fix, err: err}
+	return &failure.Error{Exit: code, Code: list[0].Code, Message: strings.Join(messages, "; "), Fix: list[0].Fix, Err: err}
 }
 
 // migrationErrors are the migrate room's own errors in err.
@@ -78,7 +80,7 @@ func migrationDiagnostics(dir string, err error) manifest.Diagnostics {
 // tableDiagnostic names the place of a missing table in the manifest, which manifest.Locate finds.
 func tableDiagnostic(dir string, e *migrate.Error) manifest.Diagnostic {
 	d := manifest.Diagnostic{Severity: manifest.Error, Code: e.Code, Path: "/bindings/submissions", Message: e.Msg, Fix: e.Fix}
-	src, _ := readSource(filepath.Join(dir, manifest.FileName))
+	src, _ := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
 	if m, _ := manifest.Parse(manifest.FileName, src); m != nil && m.Bindings.Database != nil {
 		if i := slices.Index(m.Bindings.Database.Tables, e.Table); i >= 0 {
 			d.Path = fmt.Sprintf("/bindings/database/tables/%d", i)
@@ -101,11 +103,11 @@ func sourceLine(dir string, pos token.Position) string {
 func (s *migrations) withDoc(err error, doc any) error {
 	err = s.fail(err)
 	var said any
-	code := exitRefused
-	if file, ok := errors.AsType[*refused](err); ok {
-		said = file.report
-	} else if f, ok := errors.AsType[*failure](err); ok && !errors.Is(err, context.Canceled) {
-		said, code = map[string]any{"ok": false, "code": f.id, "message": f.msg, "fix": f.fix}, f.code
+	code := failure.ExitRefused
+	if file, ok := errors.AsType[*failure.RefusedError](err); ok {
+		said = file.Report
+	} else if f, ok := errors.AsType[*failure.Error](err); ok && !errors.Is(err, context.Canceled) {
+		said, code = map[string]any{"ok": false, "code": f.Code, "message": f.Message, "fix": f.Fix}, f.Exit
 	} else {
 		return err
 	}
@@ -120,5 +122,5 @@ func (s *migrations) withDoc(err error, doc any) error {
 		}
 	}
 	s.printJSON(whole)
-	return &failure{code: code, err: errShown}
+	return &failure.Error{Exit: code, Err: failure.ErrShown}
 }

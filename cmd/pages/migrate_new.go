@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate"
 )
@@ -29,7 +31,7 @@ func (c *cli) newMigrateNew() *cobra.Command {
 				return err
 			}
 			if s.m.Bindings.Database.Migrations == "" {
-				return &failure{code: exitRefused, id: "no-migrations", msg: "the manifest names no folder of migrations", fix: `add "migrations": "migrations" to "bindings.database" in ` + manifest.FileName}
+				return &failure.Error{Exit: failure.ExitRefused, Code: "no-migrations", Message: "the manifest names no folder of migrations", Fix: `add "migrations": "migrations" to "bindings.database" in ` + manifest.FileName}
 			}
 			file, err := s.create(args[0])
 			if err != nil {
@@ -78,7 +80,7 @@ func (s *migrations) create(what string) (string, error) {
 }
 
 func (s *migrations) unwritable(folder string, err error) error {
-	return resourceError("folder-unwritable", fmt.Sprintf("the folder %s cannot be written", quotedPath(s.shown(filepath.Join(s.dir, filepath.FromSlash(folder))))), "make it a folder that you may write to", err)
+	return failure.Resource("folder-unwritable", fmt.Sprintf("the folder %s cannot be written", wording.QuotePath(s.shown(filepath.Join(s.dir, filepath.FromSlash(folder))))), "make it a folder that you may write to", err)
 }
 
 // migrationFileDoc is what `pages migrate new`, `schema` and `squash` print with --json.

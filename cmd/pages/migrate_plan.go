@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -28,7 +30,7 @@ func (c *cli) newMigratePlan() *cobra.Command {
 					return err
 				}
 				if exitCode && len(plan.Pending) > 0 {
-					return &failure{code: exitChanges, err: errShown}
+					return &failure.Error{Exit: failure.ExitChanges, Err: failure.ErrShown}
 				}
 				return nil
 			})
@@ -119,7 +121,7 @@ func (s *migrations) printPlan(plan migrate.Plan, withSQL bool, err error) error
 		return s.withDoc(err, doc)
 	}
 	for i, f := range doc.Files {
-		fmt.Fprintf(s.stdout, "would apply %s: %s changed, %.1f ms\n", f.Name, count(int(f.RowsChanged), "row"), f.DurationMS)
+		fmt.Fprintf(s.stdout, "would apply %s: %s changed, %.1f ms\n", f.Name, wording.Count(int(f.RowsChanged), "row"), f.DurationMS)
 		if withSQL {
 			fmt.Fprint(s.stdout, indented(string(plan.Pending[i].SQL), "    "))
 		}

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // TestMigratePowerLoss is M-031: the power of the disk is cut at random while migrations are applied. What a run said
@@ -26,8 +30,8 @@ func TestMigratePowerLoss(t *testing.T) {
 		if len(status.Applied) < said {
 			t.Errorf("%d files are applied, and %d were told to be", len(status.Applied), said)
 		}
-		if file := filepath.Join(state, siteFile); isFile(file) {
-			db, err := openSQLite(t.Context(), file, false)
+		if file := filepath.Join(state, statefolder.SiteFile); userfile.IsFile(file) {
+			db, err := localstate.OpenDatabase(t.Context(), file, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -30,7 +31,7 @@ type migrationItem struct {
 func items(entries []migrate.Entry) []migrationItem {
 	list := []migrationItem{}
 	for _, e := range entries {
-		list = append(list, migrationItem{e.Name, e.SHA256, e.Position, timestamp(e.AppliedAt), e.DurationMS, e.Tool})
+		list = append(list, migrationItem{e.Name, e.SHA256, e.Position, wording.Timestamp(e.AppliedAt), e.DurationMS, e.Tool})
 	}
 	return list
 }

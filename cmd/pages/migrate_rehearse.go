@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -44,16 +46,16 @@ func (s *migrations) printRehearsal(h migrate.Rehearsal, err error) error {
 	}
 	var differs error
 	if len(h.Changes) > 0 {
-		differs = &failure{
-			code: exitRefused, id: "migration_schema_differs", msg: "the schema of the site's database is not the one its migrations give",
-			fix: "what was changed by hand or by the Worker belongs into a migration; pages migrate reset makes the database anew",
+		differs = &failure.Error{
+			Exit: failure.ExitRefused, Code: "migration_schema_differs", Message: "the schema of the site's database is not the one its migrations give",
+			Fix: "what was changed by hand or by the Worker belongs into a migration; pages migrate reset makes the database anew",
 		}
 	}
 	if s.json {
 		if err == nil {
 			s.printJSON(doc)
 			if differs != nil {
-				differs = &failure{code: exitRefused, err: errShown}
+				differs = &failure.Error{Exit: failure.ExitRefused, Err: failure.ErrShown}
 			}
 			return differs
 		}
@@ -62,7 +64,7 @@ func (s *migrations) printRehearsal(h migrate.Rehearsal, err error) error {
 	s.warnAll(doc.Warnings)
 	if err != nil {
 		if stands := len(h.Applied); stands > 0 {
-			fmt.Fprintf(s.stderr, "%s ran before it; nothing was written\n", count(stands, "file"))
+			fmt.Fprintf(s.stderr, "%s ran before it; nothing was written\n", wording.Count(stands, "file"))
 		}
 		return err
 	}
@@ -72,7 +74,7 @@ func (s *migrations) printRehearsal(h migrate.Rehearsal, err error) error {
 		if !h.Compared {
 			same = "; the site has no database to compare with"
 		}
-		s.progress("%s ran on an empty database%s", count(len(h.Applied), "migration"), same)
+		s.progress("%s ran on an empty database%s", wording.Count(len(h.Applied), "migration"), same)
 	}
 	return differs
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -17,7 +18,7 @@ func (c *cli) newMigrateRepair() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(stated.Accept)+len(stated.Forget)+len(stated.Record) == 0 {
-				return usageError("nothing is stated: give --accept, --forget or --record; pages migrate status says what is wrong")
+				return failure.Usage("nothing is stated: give --accept, --forget or --record; pages migrate status says what is wrong")
 			}
 			return c.withMigrations(cmd.Context(), args, migrate.Options{}, func(s *migrations) error {
 				status, err := s.Repair(cmd.Context(), stated)

@@ -22,11 +22,11 @@ func (c *cli) newMigrateReset() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := s.judge(); err != nil {
+			if err := s.Check(); err != nil {
 				return err
 			}
 			if !yes {
-				if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.shownReal(site.path))); err != nil {
+				if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all data in %s and apply all migrations anew?", c.realPath(site.path))); err != nil {
 					return err
 				}
 			}

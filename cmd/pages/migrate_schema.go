@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -58,21 +61,21 @@ func (c *cli) newMigrateSchema() *cobra.Command {
 // writeSchema writes the file, unless it is there already, or somebody else's.
 func (s *migrations) writeSchema(file, text string, check bool) error {
 	shown := s.shown(file)
-	there, err := readRegular(file)
+	there, err := userfile.ReadRegular(file)
 	there = bytes.ReplaceAll(there, []byte("\r\n"), []byte("\n"))
 	switch {
 	case err == nil && string(there) == text:
 		s.sayFile(file)
 		return nil
 	case check:
-		return &failure{code: exitRefused, id: "schema-outdated", msg: shown + " is not the schema of the database", fix: "pages migrate schema writes it", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "schema-outdated", Message: shown + " is not the schema of the database", Fix: "pages migrate schema writes it", Err: err}
 	case err == nil && !bytes.HasPrefix(there, []byte(schemaHead)):
-		return &failure{code: exitRefused, id: "schema-not-ours", msg: shown + " was not written by pages migrate schema", fix: "move it away, or write another file with --output"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "schema-not-ours", Message: shown + " was not written by pages migrate schema", Fix: "move it away, or write another file with --output"}
 	case err == nil || errors.Is(err, fs.ErrNotExist):
-		err = replaceText(file, 0o644, []byte(text))
+		err = userfile.ReplaceText(file, 0o644, []byte(text))
 	}
 	if err != nil {
-		return resourceError("output-unusable", fmt.Sprintf("%s cannot be written", quotedPath(shown)), "name a file that you may write with --output", err)
+		return failure.Resource("output-unusable", fmt.Sprintf("%s cannot be written", wording.QuotePath(shown)), "name a file that you may write with --output", err)
 	}
 	s.sayFile(file)
 	return nil

@@ -5,11 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
@@ -24,48 +25,39 @@ type migrations struct {
 	m    *manifest.Manifest
 }
 
-// undoFolder holds the copies of the database from before it was migrated.
-const undoFolder = statefolder.UndoFolder
-
 // migrator gives the migrator of an open database of the site in dir.
-func (c *cli) migrator(s *state, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) *migrate.Migrator {
-	o.Dir, o.Now, o.Tool, o.Tables = m.Bindings.Database.Migrations, c.now, "pages "+version, m.Bindings.Database.Tables
-	o.Word = shellWord
-	o.UndoDir = filepath.Join(s.dir, undoFolder)
-	if m.Bindings.Submissions != "" {
-		o.Tables = append(slices.Clip(o.Tables), m.Bindings.Submissions)
-	}
-	var files fs.FS
-	if m.Bindings.Database.Migrations != "" {
-		files = os.DirFS(dir)
-	}
-	return migrate.New(db, files, o)
+func (c *cli) migrator(s *localstate.State, db *sql.DB, dir string, m *manifest.Manifest, o migrate.Options) *migrate.Migrator {
+	o.Now, o.Tool = c.now, tool()
+	return s.Migrator(db, dir, m, o)
 }
 
+// tool is how this program names itself in what it writes.
+func tool() string { return "pages " + version }
+
 // findMigrations is the site that is meant, which must declare a database.
-func (c *cli) findMigrations(args []string) (*migrations, *state, error) {
+func (c *cli) findMigrations(args []string) (*migrations, *localstate.State, error) {
 	dir, err := c.find(args)
 	if err != nil {
 		return nil, nil, err
 	}
 	// The manifest alone: what else is wrong with the site is no matter here, and is what validate tells.
 	path := filepath.Join(dir, manifest.FileName)
-	src, err := readSource(path)
+	src, err := userfile.ReadSource(path)
 	if err != nil {
-		return nil, nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(c.shown(path)), reason(err)), err: err}
+		return nil, nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.shown(path)), failure.Reason(err)), Err: err}
 	}
 	m, diags := manifest.Parse(c.shown(path), src)
 	if m == nil || diags.HasErrors() {
-		return nil, nil, &refused{report: manifest.NewReport(c.shown(path), diags), src: src}
+		return nil, nil, &failure.RefusedError{Report: manifest.NewReport(c.shown(path), diags), Source: src}
 	}
 	if m.Bindings.Database == nil {
-		return nil, nil, &failure{code: exitRefused, id: "no-database", msg: "the site declares no database", fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}
+		return nil, nil, &failure.Error{Exit: failure.ExitRefused, Code: "no-database", Message: "the site declares no database", Fix: `add "bindings": {"database": {"migrations": "migrations"}} to ` + manifest.FileName}
 	}
-	s, err := c.stateOf(dir)
+	s, err := c.states().State(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &migrations{cli: c, dir: dir, path: filepath.Join(s.dir, siteFile), m: m}, s, nil
+	return &migrations{cli: c, dir: dir, path: filepath.Join(s.Dir, statefolder.SiteFile), m: m}, s, nil
 }
 
 // withMigrations runs fn on a site's database, while no other process migrates it.
@@ -74,21 +66,21 @@ func (c *cli) withMigrations(ctx context.Context, args []string, o migrate.Optio
 	if err != nil {
 		return err
 	}
-	if s, err = openStateIn(s.dir); err != nil {
+	if s, err = localstate.OpenFolder(s.Dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	unlock, err := s.lockMigrations(ctx)
+	unlock, err := s.LockMigrations(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		unlock()
 		if err == nil {
-			s.tellWritten()
+			s.NotifyWritten()
 		}
 	}()
-	db, err := s.open(ctx, siteFile)
+	db, err := s.Open(ctx, statefolder.SiteFile)
 	if err != nil {
 		return err
 	}
@@ -103,7 +95,7 @@ func (c *cli) readMigrations(ctx context.Context, args []string, o migrate.Optio
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	db, err := s.openToRead(ctx, siteFile)
+	db, err := s.OpenToRead(ctx, statefolder.SiteFile)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -30,7 +33,7 @@ func (c *cli) newMigrateSquash() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if upTo == "" {
-				return usageError("--up-to names no migration")
+				return failure.Usage("--up-to names no migration")
 			}
 			return c.withMigrations(cmd.Context(), args, migrate.Options{}, func(s *migrations) error {
 				made, err := s.Squash(cmd.Context(), upTo, dumpMigrated)
@@ -84,7 +87,7 @@ func dumpMigrated(ctx context.Context, db *sql.DB, w io.Writer) (err error) {
 func (s *migrations) writeSquash(made migrate.Squash) error {
 	folder := filepath.Join(s.dir, filepath.FromSlash(s.m.Bindings.Database.Migrations))
 	file := filepath.Join(folder, made.File.Name)
-	err := replaceText(file, 0o644, made.File.SQL)
+	err := userfile.ReplaceText(file, 0o644, made.File.SQL)
 	for _, name := range made.Replaces {
 		if err == nil {
 			err = os.Remove(filepath.Join(folder, name))
@@ -102,5 +105,5 @@ func (s *migrations) printSquash(made migrate.Squash) {
 		return
 	}
 	fmt.Fprintln(s.stdout, s.shown(filepath.Join(s.dir, filepath.FromSlash(made.File.Path))))
-	s.progress("it stands for %s: %s to %s", count(len(made.Replaces), "file"), made.Replaces[0], made.Replaces[len(made.Replaces)-1])
+	s.progress("it stands for %s: %s to %s", wording.Count(len(made.Replaces), "file"), made.Replaces[0], made.Replaces[len(made.Replaces)-1])
 }

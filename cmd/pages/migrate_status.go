@@ -6,11 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 )
-
-// exitChanges is what --exit-code asks for: there is something to do.
-const exitChanges = 10
 
 func (c *cli) newMigrateStatus() *cobra.Command {
 	var exitCode, outOfOrder bool
@@ -32,9 +31,9 @@ func (c *cli) newMigrateStatus() *cobra.Command {
 				}
 				switch {
 				case exitCode && status.Refusal() != nil:
-					return &failure{code: exitRefused, err: errShown}
+					return &failure.Error{Exit: failure.ExitRefused, Err: failure.ErrShown}
 				case exitCode && len(status.Pending)+len(status.Squashed) > 0:
-					return &failure{code: exitChanges, err: errShown}
+					return &failure.Error{Exit: failure.ExitChanges, Err: failure.ErrShown}
 				}
 				return nil
 			})
@@ -99,7 +98,7 @@ func (s *migrations) printStatus(status migrate.Status) error {
 			state = "applied"
 		}
 		delete(states, e.Name)
-		fmt.Fprintf(table, "%s\t%s\t%s\n", state, e.Name, clock(e.AppliedAt))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", state, e.Name, wording.Clock(e.AppliedAt))
 	}
 	for _, list := range [][]string{doc.OutOfOrder, doc.Squashed, doc.Pending} {
 		for _, name := range list {

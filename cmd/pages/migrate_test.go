@@ -13,6 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // migrationSite makes a site with the files in its folder of migrations.
@@ -171,7 +174,7 @@ func TestDevHearsOfSeed(t *testing.T) {
 	put(t, filepath.Join(dir, seedFile), "INSERT INTO a VALUES (2);\n")
 	d := startDev(t, dir)
 	d.eventually("the failure is shown", func() bool { return d.get("/").StatusCode == http.StatusInternalServerError })
-	db, err := openSQLite(t.Context(), filepath.Join(dir, ".pages", "state", siteFile), false) // of which nobody is told
+	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(dir, ".pages", "state", statefolder.SiteFile), false) // of which nobody is told
 	if err != nil {
 		t.Fatal(err)
 	}

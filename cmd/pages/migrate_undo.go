@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 )
 
@@ -23,7 +25,7 @@ func (c *cli) newMigrateUndo() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list && redo:
-				return usageError("--list and --redo ask for two things")
+				return failure.Usage("--list and --redo ask for two things")
 			case list:
 				return c.readMigrations(cmd.Context(), args, migrate.Options{}, (*migrations).listCopies)
 			}
@@ -46,7 +48,7 @@ func (s *migrations) undo(ctx context.Context, redo bool) error {
 		if err != nil {
 			return err
 		}
-		said = "put the database back as it was at " + clock(from.MadeAt) + "; pages migrate undo --redo takes that back"
+		said = "put the database back as it was at " + wording.Clock(from.MadeAt) + "; pages migrate undo --redo takes that back"
 	}
 	status, err := s.Status(ctx)
 	if err != nil {
@@ -88,7 +90,7 @@ func (s *migrations) listCopies() error {
 	}
 	table := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
 	for _, c := range copies {
-		fmt.Fprintf(table, "%d\t%s\t%s\n", c.Number, clock(c.MadeAt), size(c.Bytes))
+		fmt.Fprintf(table, "%d\t%s\t%s\n", c.Number, wording.Clock(c.MadeAt), wording.Size(c.Bytes))
 	}
 	s.none(len(copies), "copies")
 	return table.Flush()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -88,7 +89,7 @@ func TestSecretsOfAPipe(t *testing.T) {
 			return false
 		}
 	}
-	if code, stderr := interrupted(t, reads, "doctor", "-C", dir); code != exitInt {
+	if code, stderr := interrupted(t, reads, "doctor", "-C", dir); code != failure.ExitInt {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }

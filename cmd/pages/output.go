@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // This file is about results that could not be written: a full disk under `pages … > file` is no success.
@@ -45,7 +47,7 @@ func (o *output) lost() error {
 // notStdout refuses - where a file or folder is meant, and not stdout: it would be one of that name.
 func notStdout(what, given string) error {
 	if given == "-" {
-		return usageError("%s is not written to stdout; give its name, and ./- if it is called that", what)
+		return failure.Usage("%s is not written to stdout; give its name, and ./- if it is called that", what)
 	}
 	return nil
 }
@@ -56,9 +58,9 @@ func (c *cli) toStdout(output string, check bool) (bool, error) {
 	case output != "-":
 		return false, nil
 	case check:
-		return false, usageError("--check looks at a file, and --output - is stdout")
+		return false, failure.Usage("--check looks at a file, and --output - is stdout")
 	case c.json:
-		return false, usageError("--json and --output - ask for two things on stdout")
+		return false, failure.Usage("--json and --output - ask for two things on stdout")
 	}
 	return true, nil
 }
@@ -80,5 +82,5 @@ func (c *cli) whole(err error) error {
 	if lost == nil || err != nil && !errors.Is(err, lost) {
 		return err
 	}
-	return resourceError("output-lost", "what was to be printed could not be written", "write it to another place", lost)
+	return failure.Resource("output-lost", "what was to be printed could not be written", "write it to another place", lost)
 }

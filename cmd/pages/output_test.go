@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // refusing is a stdout that takes nothing.
@@ -32,11 +34,11 @@ func TestOutputThatIsLost(t *testing.T) {
 		code int
 		said string // on stderr
 	}{
-		{"version", syscall.ENOSPC, exitResource, "could not be written: "},
-		{"version --json", syscall.ENOSPC, exitResource, "fix: make room on the disk"},
-		{"schema", syscall.ENOSPC, exitResource, "fix: make room on the disk"},
-		{"--help", syscall.EIO, exitResource, "could not be written: "},
-		{"version --json --bogus", syscall.ENOSPC, exitUsage, "unknown flag: --bogus"},
+		{"version", syscall.ENOSPC, failure.ExitResource, "could not be written: "},
+		{"version --json", syscall.ENOSPC, failure.ExitResource, "fix: make room on the disk"},
+		{"schema", syscall.ENOSPC, failure.ExitResource, "fix: make room on the disk"},
+		{"--help", syscall.EIO, failure.ExitResource, "could not be written: "},
+		{"version --json --bogus", syscall.ENOSPC, failure.ExitUsage, "unknown flag: --bogus"},
 		{"version", errReaderGone, 0, ""},
 		{"version --json", errReaderGone, 0, ""},
 		{"version", nil, 0, ""},
@@ -70,7 +72,7 @@ func TestRefusedAmongLines(t *testing.T) {
 	code, stdout, _ := runInto(t, nil, "dev", dir, "--json")
 	var report struct{ Diagnostics []struct{ Code string } }
 	err := json.Unmarshal([]byte(stdout), &report)
-	if code != exitRefused || strings.Count(stdout, "\n") != 1 || err != nil || len(report.Diagnostics) == 0 {
+	if code != failure.ExitRefused || strings.Count(stdout, "\n") != 1 || err != nil || len(report.Diagnostics) == 0 {
 		t.Errorf("exit %d, %q, %v", code, stdout, err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -45,12 +47,12 @@ func readPersonas(dir string) ([]site.Persona, *manifest.Diagnostic) {
 	if dir == "" {
 		return list, nil
 	}
-	text, err := readRegular(personasPath(dir))
+	text, err := userfile.ReadRegular(personasPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return list, nil
 	}
 	if err != nil {
-		return nil, personasRefused(text, 0, reason(err))
+		return nil, personasRefused(text, 0, failure.Reason(err))
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -146,7 +148,7 @@ func (r *devRun) startingPersonas() ([]site.Persona, error) {
 	as := r.flags.as
 	known := slices.ContainsFunc(list, func(p site.Persona) bool { return p.Key == as })
 	if as != "" && !known && !strings.Contains(as, "@") {
-		return nil, usageError("--as is %q; it is an email or one of %s", as, personaKeys(r.dir))
+		return nil, failure.Usage("--as is %q; it is an email or one of %s", as, personaKeys(r.dir))
 	}
 	return list, nil
 }

@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 )
 
 // projectFolder is a site's folder, or the one that an editor opens. Nothing outside
@@ -136,7 +138,7 @@ func (f *plannedFile) write(p *projectFolder) (err error) {
 	if err := p.root.MkdirAll(path.Dir(f.target), 0o755); err != nil {
 		return err
 	}
-	fresh := path.Join(path.Dir(f.target), growingName())
+	fresh := path.Join(path.Dir(f.target), userfile.TemporaryName())
 	out, err := p.root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -55,11 +56,11 @@ func (c *cli) newPlatform() *cobra.Command {
 func (f *platformFlags) check() error {
 	switch {
 	case f.port < 0 || f.port > 65535:
-		return usageError("--port is %d; ports go from 0 to 65535", f.port)
+		return failure.Usage("--port is %d; ports go from 0 to 65535", f.port)
 	case f.seed != "" && f.seed != "demo":
-		return usageError("--seed is %q; the only seed is demo", f.seed)
+		return failure.Usage("--seed is %q; the only seed is demo", f.seed)
 	case f.rateLimit < 1 || f.rateLimit > maxRate:
-		return usageError("--rate-limit is %d; it must be from 1 to %d", f.rateLimit, maxRate)
+		return failure.Usage("--rate-limit is %d; it must be from 1 to %d", f.rateLimit, maxRate)
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (c *cli) plant(ctx context.Context, s *service.Service, seed string) (ready
 	if seed != "" {
 		demo, err := s.Seed(ctx)
 		if _, other := errors.AsType[service.NotEmptyError](err); other {
-			return ready, &failure{code: exitRefused, id: "not-empty", msg: "the data folder holds other data than the demo's", fix: "give another folder with --data, or run without --seed"}
+			return ready, &failure.Error{Exit: failure.ExitRefused, Code: "not-empty", Message: "the data folder holds other data than the demo's", Fix: "give another folder with --data, or run without --seed"}
 		}
 		if err != nil {
 			return ready, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/toolapi/service/backup"
 )
 
@@ -76,22 +77,22 @@ func (c *cli) printBackup(sum backup.Summary, done string) {
 // backupError gives the errors of a backup their code and remedy.
 func backupError(err error, inTheWay string) error {
 	if exists, ok := errors.AsType[*backup.ExistsError](err); ok {
-		return &failure{code: exitRefused, id: "exists", msg: exists.Error(), fix: inTheWay, err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "exists", Message: exists.Error(), Fix: inTheWay, Err: err}
 	}
 	if damaged, ok := errors.AsType[*backup.DamagedError](err); ok {
-		return &failure{code: exitRefused, id: "damaged", msg: damaged.Error(), fix: "use another backup", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "damaged", Message: damaged.Error(), Fix: "use another backup", Err: err}
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return &failure{code: exitRefused, id: "nothing-there", msg: err.Error(), fix: "name the service's data folder with --data, and a backup that there is", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "nothing-there", Message: err.Error(), Fix: "name the service's data folder with --data, and a backup that there is", Err: err}
 	}
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
-		return resourceError("backup-failed", err.Error(), "make room, and see that you may write there", err)
+		return failure.Resource("backup-failed", err.Error(), "make room, and see that you may write there", err)
 	}
 	if lacksDisk(err) {
-		return resourceError("backup-failed", "a database could not be read or written", "make room on the disk of the data folder, and see that you may write there: what reads a database keeps an index beside it", err)
+		return failure.Resource("backup-failed", "a database could not be read or written", "make room on the disk of the data folder, and see that you may write there: what reads a database keeps an index beside it", err)
 	}
 	return fmt.Errorf("backup: %w", err)
 }

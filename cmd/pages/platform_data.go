@@ -12,6 +12,10 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi/service"
@@ -33,7 +37,7 @@ type platformData struct{ dir string }
 func (c *cli) openData(dir string) (*platformData, error) {
 	d := &platformData{dir: c.platformDir(dir)}
 	if dir == "" {
-		if _, err := inPages(c.dir, "platform"); err != nil {
+		if _, err := localstate.InPagesFolder(c.dir, "platform"); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +48,7 @@ func (c *cli) openData(dir string) (*platformData, error) {
 		return nil, d.unusable(err)
 	}
 	ignore := filepath.Join(d.dir, ".gitignore")
-	if isFile(ignore) {
+	if userfile.IsFile(ignore) {
 		return d, nil
 	}
 	if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
@@ -56,7 +60,7 @@ func (c *cli) openData(dir string) (*platformData, error) {
 // judge refuses a folder that holds somebody's own files: a service would keep its data among them, and a .gitignore
 // would take them out of version control.
 func (d *platformData) judge() error {
-	if isFile(filepath.Join(d.dir, platformDB)) {
+	if userfile.IsFile(filepath.Join(d.dir, platformDB)) {
 		return nil
 	}
 	entries, err := os.ReadDir(d.dir)
@@ -67,7 +71,7 @@ func (d *platformData) judge() error {
 		name := e.Name()
 		begun := slices.Contains([]string{statefolder.IgnoreFile, platformServer, platformPID, platformOpening}, name) // and cut short
 		if !begun && statefolder.Of(name, e.IsDir()) != statefolder.Litter {
-			return resourceError("data-foreign", fmt.Sprintf("%s is no data folder of a service: it holds %q", quotedPath(statefolder.Real(d.dir)), name), "give a folder that is empty, or that pages platform made, with --data", nil)
+			return failure.Resource("data-foreign", fmt.Sprintf("%s is no data folder of a service: it holds %q", wording.QuotePath(statefolder.Real(d.dir)), name), "give a folder that is empty, or that pages platform made, with --data", nil)
 		}
 	}
 	return nil
@@ -75,13 +79,13 @@ func (d *platformData) judge() error {
 
 func (d *platformData) unusable(err error) error {
 	if damaged, ok := errors.AsType[*service.DamagedError](err); ok {
-		return resourceError("database-damaged", fmt.Sprintf("the service's database %s is damaged", quotedPath(damaged.Path)),
+		return failure.Resource("database-damaged", fmt.Sprintf("the service's database %s is damaged", wording.QuotePath(damaged.Path)),
 			"make a data folder of a backup, and go on with that: pages platform restore BACKUP --data FOLDER", damaged.Reason)
 	}
 	if dbfile.FullDisk(d.dir, err) {
-		return fullDisk("the data folder "+quotedPath(d.dir), err)
+		return failure.FullDisk("the data folder "+wording.QuotePath(d.dir), err)
 	}
-	return resourceError("data-unusable", fmt.Sprintf("the data folder %s cannot be used", quotedPath(d.dir)), "make it a folder that you may write to, or give another with --data", err)
+	return failure.Resource("data-unusable", fmt.Sprintf("the data folder %s cannot be used", wording.QuotePath(d.dir)), "make it a folder that you may write to, or give another with --data", err)
 }
 
 // lockServer makes sure that one service runs on the data.
@@ -93,7 +97,7 @@ func (d *platformData) lockServer() (unlock func(), err error) {
 	}
 	holder := filepath.Join(d.dir, platformPID)
 	if !ok {
-		return nil, resourceError("already-running", fmt.Sprintf("another pages platform%s uses the data folder %s", process(holder), quotedPath(d.dir)), "use that one, stop it, or give this one its own --data", nil)
+		return nil, failure.Resource("already-running", fmt.Sprintf("another pages platform%s uses the data folder %s", process(holder), wording.QuotePath(d.dir)), "use that one, stop it, or give this one its own --data", nil)
 	}
 	_ = os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())), 0o600) // for who is refused; a full disk is no reason not to start
 	return func() {                                                    // the lock ends with the process in any case, and the file says nothing without it
@@ -115,7 +119,7 @@ func process(file string) string {
 // once would be in each other's way.
 func (d *platformData) open(ctx context.Context, o service.Options) (s *service.Service, err error) {
 	lock := flock.New(filepath.Join(d.dir, platformOpening))
-	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+	if _, err := lock.TryLockContext(ctx, localstate.LockPoll); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -123,7 +127,7 @@ func (d *platformData) open(ctx context.Context, o service.Options) (s *service.
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	name := filepath.Join(d.dir, platformDB)
-	_ = ownFile(name) // where it cannot be made, SQLite says why
+	_ = localstate.OwnFile(name) // where it cannot be made, SQLite says why
 	if s, err = service.Open(ctx, name, o); err != nil {
 		return nil, d.unusable(err)
 	}
@@ -134,9 +138,9 @@ func (d *platformData) open(ctx context.Context, o service.Options) (s *service.
 func (c *cli) withData(ctx context.Context, f *platformFlags, do func(*service.Service) error) error {
 	dir := c.platformDir(f.data)
 	if _, err := os.Stat(filepath.Join(dir, platformDB)); errors.Is(err, fs.ErrNotExist) {
-		return &failure{
-			code: exitRefused, id: "nothing-there", msg: quotedPath(dir) + " holds no data of a service",
-			fix: "name the service's data folder with --data; pages platform begins one, and so does pages platform workspaces create", err: err,
+		return &failure.Error{
+			Exit: failure.ExitRefused, Code: "nothing-there", Message: wording.QuotePath(dir) + " holds no data of a service",
+			Fix: "name the service's data folder with --data; pages platform begins one, and so does pages platform workspaces create", Err: err,
 		}
 	}
 	return c.beginData(ctx, f, do)
@@ -172,13 +176,13 @@ func (c *cli) changed(err error) error {
 // operatorError gives the errors of an operator's command their code and remedy.
 func operatorError(err error) error {
 	if unknown, ok := errors.AsType[*service.UnknownError](err); ok {
-		return &failure{code: exitRefused, id: "unknown", msg: unknown.Error(), fix: "see what there is: pages platform keys, members or workspaces list", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "unknown", Message: unknown.Error(), Fix: "see what there is: pages platform keys, members or workspaces list", Err: err}
 	}
 	if exists, ok := errors.AsType[*service.ExistsError](err); ok {
-		return &failure{code: exitRefused, id: "exists", msg: exists.Error(), fix: "give another name", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "exists", Message: exists.Error(), Fix: "give another name", Err: err}
 	}
 	if bad, ok := errors.AsType[*service.InvalidError](err); ok {
-		return usageError("%s", bad.Error())
+		return failure.Usage("%s", bad.Error())
 	}
 	return err
 }

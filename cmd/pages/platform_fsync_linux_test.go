@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // TestFailedSync is U-051 and I-006: an fsync fails, of one kind of file after the other.
@@ -91,7 +93,7 @@ func failSync(t *testing.T, file string, do func(p *platformRun, site, revision 
 	case <-time.After(patience):
 		t.Fatalf("the service goes on\n%s", p.stderr)
 	}
-	if code := p.cmd.ProcessState.ExitCode(); code != exitResource || !strings.Contains(p.stderr.String(), "a write did not reach the disk") {
+	if code := p.cmd.ProcessState.ExitCode(); code != failure.ExitResource || !strings.Contains(p.stderr.String(), "a write did not reach the disk") {
 		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}
 	p = startPlatform(t, data)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -33,7 +34,7 @@ func (c *cli) newKeysCreate(f *platformFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if n.Life < 0 || n.PerMinute < 0 || n.PerMinute > maxRate {
-				return usageError("--expires and --rate-limit must not be negative, nor --rate-limit over %d", maxRate)
+				return failure.Usage("--expires and --rate-limit must not be negative, nor --rate-limit over %d", maxRate)
 			}
 			n.Holder = args[0]
 			return c.withData(cmd.Context(), f, func(s *service.Service) error {
@@ -142,7 +143,7 @@ func (c *cli) newKeysRevoke(f *platformFlags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {
-				return usageError("the id is %q; it is a number that pages platform keys list shows", args[0])
+				return failure.Usage("the id is %q; it is a number that pages platform keys list shows", args[0])
 			}
 			return c.changeData(cmd.Context(), f, func(s *service.Service) error {
 				if err := s.RevokeKey(cmd.Context(), id); err != nil {

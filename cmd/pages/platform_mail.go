@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/service"
 	"github.com/pages-toolchain/pages/toolapi/service/outbox"
 )
@@ -28,7 +30,7 @@ func (c *cli) mail(data *platformData) func(context.Context, service.Mail) error
 		if cleared != nil {
 			c.warn("the outbox could not be cleared: %v", cleared)
 		}
-		c.progress("mail to %s is in the outbox: pages platform mail --data %s shows it", maskedEmail(m.To), quotedPath(data.dir))
+		c.progress("mail to %s is in the outbox: pages platform mail --data %s shows it", maskedEmail(m.To), wording.QuotePath(data.dir))
 		return nil
 	}
 }
@@ -75,7 +77,7 @@ type shownMail struct {
 func (c *cli) showMail(dir, to string, all bool) error {
 	found, err := outbox.List(outboxOf(dir))
 	if err != nil {
-		return resourceError("outbox-unreadable", fmt.Sprintf("the outbox of %s cannot be read", quotedPath(dir)), "make the folder one that you may read, and move away what is no mail there", err)
+		return failure.Resource("outbox-unreadable", fmt.Sprintf("the outbox of %s cannot be read", wording.QuotePath(dir)), "make the folder one that you may read, and move away what is no mail there", err)
 	}
 	doc := mailsDoc{Mails: []shownMail{}}
 	for _, m := range found {
@@ -88,7 +90,7 @@ func (c *cli) showMail(dir, to string, all bool) error {
 		return nil
 	}
 	if len(doc.Mails) == 0 {
-		return &failure{code: exitRefused, id: "no-mail", msg: "there is no mail in the outbox of " + quotedPath(dir), fix: "name the service's data folder with --data; a page's sign-in form sends one to a member's address"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "no-mail", Message: "there is no mail in the outbox of " + wording.QuotePath(dir), Fix: "name the service's data folder with --data; a page's sign-in form sends one to a member's address"}
 	}
 	if !all {
 		doc.Mails = doc.Mails[:1]
@@ -97,9 +99,9 @@ func (c *cli) showMail(dir, to string, all bool) error {
 		if i > 0 {
 			fmt.Fprintln(c.stdout)
 		}
-		fmt.Fprintf(c.stdout, "%s  to %s\n%s\n\n", clock(m.At), printable(m.To), printable(m.Subject))
+		fmt.Fprintf(c.stdout, "%s  to %s\n%s\n\n", wording.Clock(m.At), wording.Printable(m.To), wording.Printable(m.Subject))
 		for line := range strings.Lines(m.Text) {
-			fmt.Fprintln(c.stdout, printable(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintln(c.stdout, wording.Printable(strings.TrimSuffix(line, "\n")))
 		}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/host"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 	"github.com/pages-toolchain/pages/toolapi"
@@ -37,9 +39,11 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 	}
 	defer unlock()
 	logger := c.platformLogger()
-	host, err := c.newHost(ctx, data, logger)
+	host, err := host.New(ctx, host.Options{
+		Dir: data.dir, CompileCache: c.compileCache(), Tool: tool(), Memory: c.memory, Images: c.images, Now: c.now, Logger: logger,
+	})
 	if err != nil {
-		return err
+		return data.unusable(err)
 	}
 	s, err := data.open(ctx, service.Options{Now: c.now, PerMinute: f.rateLimit, Logger: logger, Host: host, Mail: c.mail(data)})
 	if err != nil {
@@ -48,12 +52,12 @@ func (c *cli) platform(ctx context.Context, f *platformFlags) (err error) {
 	defer func() {
 		// To close databases is to write to them, which a failed disk gets no chance of.
 		if s.Failure() == nil {
-			err = errors.Join(err, host.close(), s.Close())
+			err = errors.Join(err, host.Close(), s.Close())
 		}
 	}()
-	host.turns = shareProcessors()
-	host.notice, host.arrived = s.Notice, s.Arrived
-	defer host.watchResting()()
+	host.ShareProcessors()
+	host.Observe(s.Notice, s.Arrived)
+	defer host.WatchResting()()
 	ready, err := c.plant(ctx, s, f.seed)
 	if dbfile.FullDisk(data.dir, err) {
 		return data.unusable(err)
@@ -77,7 +81,7 @@ func (c *cli) serveAPI(ctx context.Context, s *service.Service, sockets *devserv
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		ConnContext: service.ConnContext,
 	}
-	bounded := devserver.Guard(server, openConns(mostFiles()), c.now)
+	bounded := devserver.Guard(server, host.MaxConns(), c.now)
 	running, stop := context.WithCancel(ctx)
 	ran := make(chan struct{})
 	go func() { defer close(ran); s.Run(running) }()
@@ -95,7 +99,7 @@ func (c *cli) serveAPI(ctx context.Context, s *service.Service, sockets *devserv
 		served--
 	case <-s.Failed():
 		drain = failedDrain
-		err = resourceError("disk-failed", "a write did not reach the disk, so the service ended: what it acknowledged is kept, what it was about to acknowledge may be there or not",
+		err = failure.Resource("disk-failed", "a write did not reach the disk, so the service ended: what it acknowledged is kept, what it was about to acknowledge may be there or not",
 			"look in the system's log for what is wrong with the disk, then start the service again", s.Failure())
 	}
 	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)

@@ -14,6 +14,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // TestEveryFailedSync is I-006: the n-th fsync of a service fails, once, for one n after
@@ -155,7 +159,7 @@ func (s *syncRun) ends() {
 	case <-time.After(patience):
 		s.t.Fatalf("the service goes on: %v\n%s", s.files, s.p.stderr)
 	}
-	if code := s.p.cmd.ProcessState.ExitCode(); !s.failed.Load() || code != exitResource || !strings.Contains(s.p.stderr.String(), "a write did not reach the disk") {
+	if code := s.p.cmd.ProcessState.ExitCode(); !s.failed.Load() || code != failure.ExitResource || !strings.Contains(s.p.stderr.String(), "a write did not reach the disk") {
 		s.t.Errorf("exit code %d, with an fsync that failed: %t\n%s", code, s.failed.Load(), s.p.stderr)
 	}
 }
@@ -170,7 +174,7 @@ func (s *syncRun) check() {
 	}()
 	s.page.check(s.t, s.p, s.data)
 	s.writes.check(s.t, s.worker())
-	db, err := openSQLite(s.t.Context(), filepath.Join(s.data, "sites", s.site, platformFile), true)
+	db, err := localstate.OpenDatabase(s.t.Context(), filepath.Join(s.data, "sites", s.site, statefolder.PlatformFile), true)
 	if err != nil {
 		s.t.Fatal(err)
 	}

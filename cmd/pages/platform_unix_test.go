@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/oracle"
 )
@@ -145,7 +147,7 @@ func TestPlatform(t *testing.T) {
 	if status, text, err := p.call(key, "brand_profile.status", ""); err != nil || status != 401 {
 		t.Errorf("%d %s %v", status, text, err)
 	}
-	if out, code := run("--port", "0"); code != exitResource || !strings.Contains(out, fmt.Sprintf("another pages platform (process %d) uses", p.cmd.Process.Pid)) {
+	if out, code := run("--port", "0"); code != failure.ExitResource || !strings.Contains(out, fmt.Sprintf("another pages platform (process %d) uses", p.cmd.Process.Pid)) {
 		t.Errorf("%d %s", code, out)
 	}
 	if code := p.end(t, os.Interrupt); code != 0 {
@@ -159,7 +161,7 @@ func TestPlatform(t *testing.T) {
 			t.Errorf("the key %s is in the log", name)
 		}
 	}
-	if code := startPlatform(t, data).end(t, syscall.SIGTERM); code != exitTerm {
+	if code := startPlatform(t, data).end(t, syscall.SIGTERM); code != failure.ExitTerm {
 		t.Errorf("SIGTERM: exit %d", code)
 	}
 }
@@ -264,7 +266,7 @@ type platformEffects struct{ publishes, audited, answered, drafts, pages, named 
 
 func readEffects(t *testing.T, data string) (e platformEffects) {
 	t.Helper()
-	db, err := openSQLite(t.Context(), filepath.Join(data, platformDB), true)
+	db, err := localstate.OpenDatabase(t.Context(), filepath.Join(data, platformDB), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +310,7 @@ func TestPlatformLosesNothing(t *testing.T) {
 			untoldPages = 0
 		}
 		if how == syscall.SIGTERM {
-			if code != exitTerm || e.publishes != l.publishes+untold || e.drafts != l.drafts+untoldDrafts || e.pages != len(l.pages)+untoldPages {
+			if code != failure.ExitTerm || e.publishes != l.publishes+untold || e.drafts != l.drafts+untoldDrafts || e.pages != len(l.pages)+untoldPages {
 				t.Errorf("round %d: exit %d, %+v, told were %d publishes, %d drafts, %d pages; %d, %d and %d of rounds before were not", round, code, e, l.publishes, l.drafts, len(l.pages), untold, untoldDrafts, untoldPages)
 			}
 		}

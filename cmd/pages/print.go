@@ -5,14 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -69,20 +63,8 @@ func (c *cli) encode(v any, indent string) {
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
-	_ = enc.Encode(v)                           // a document of ours
-	_, _ = c.stdout.Write(disarm(text.Bytes())) // the exit tells of output that is lost
-}
-
-// obeyed are characters that JSON leaves as they are, and that terminals obey: DEL, the second set of
-// controls, and marks of direction.
-var obeyed = regexp.MustCompile("[\x7f\u0080-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-// disarm writes such characters of a JSON text as escapes. Its value stays what it is.
-func disarm(text []byte) []byte {
-	return obeyed.ReplaceAllFunc(text, func(c []byte) []byte {
-		r, _ := utf8.DecodeRune(c)
-		return fmt.Appendf(nil, `\u%04x`, r)
-	})
+	_ = enc.Encode(v)                                       // a document of ours
+	_, _ = c.stdout.Write(wording.EscapeJSON(text.Bytes())) // the exit tells of output that is lost
 }
 
 // printsLines is the annotation of commands whose --json prints lines of JSON.
@@ -114,58 +96,4 @@ func (c *cli) noneOf(n int, what string, narrowed bool) {
 		return
 	}
 	c.none(n, what)
-}
-
-// count is "1 asset", "2 assets".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// size is a number of bytes for people, in powers of 1000.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
-
-// clock is a moment for people, in this machine's zone.
-func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
-
-// timestamp is a moment in a document: RFC 3339 in UTC, always of one length.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// quotedPath puts a path in the quotes of a message. A backslash that parts folders stands for itself there, so that
-// the path can be copied.
-func quotedPath(path string) string {
-	quoted := strconv.Quote(path)
-	if filepath.Separator == '\\' {
-		quoted = strings.ReplaceAll(quoted, `\\`, `\`)
-	}
-	return quoted
-}
-
-// printable shows what a terminal would obey, or not show, as an escape.
-func printable(text string) string {
-	var b strings.Builder
-	for i, r := range text {
-		_, n := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		}
-	}
-	return b.String()
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // TestQuotedPath quotes a path so that it can be copied.
@@ -11,7 +13,7 @@ func TestQuotedPath(t *testing.T) {
 		filepath.Join("my sites", "a"): `"` + filepath.Join("my sites", "a") + `"`,
 		filepath.Join("ünï", "a\nb"):   `"` + filepath.Join("ünï", `a\nb`) + `"`,
 	} {
-		if got := quotedPath(path); got != want {
+		if got := wording.QuotePath(path); got != want {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // TestOthersReadNoState: what visitors and members left is for its owner to read, also in a
@@ -22,8 +25,8 @@ func TestOthersReadNoState(t *testing.T) {
 	data, state := folder(), folder()
 	startPlatform(t, data)
 	startDev(t, copyExample(t, "static"), "--state-dir", state)
-	for dir, database := range map[string]string{data: platformDB, state: platformFile} {
-		if !isFile(filepath.Join(dir, database)) {
+	for dir, database := range map[string]string{data: platformDB, state: statefolder.PlatformFile} {
+		if !userfile.IsFile(filepath.Join(dir, database)) {
 			t.Errorf("no %s in %s", database, dir)
 		}
 		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -106,9 +108,9 @@ func (r *remote) open(ctx context.Context, dir string) error {
 
 // notNamed refuses to call a service that only a file of the site's names.
 func (r *remote) notNamed(why, base string) error {
-	return &failure{
-		code: exitUsage, id: "address-not-given", msg: fmt.Sprintf("%s, and only %s says that it goes to %s", why, r.shown(r.linkPath()), base),
-		fix: "give the address yourself, as a file of the site may not choose who gets the key, not even on this machine: PAGES_BASE_URL or --base-url, or once for all pages login URL",
+	return &failure.Error{
+		Exit: failure.ExitUsage, Code: "address-not-given", Message: fmt.Sprintf("%s, and only %s says that it goes to %s", why, r.shown(r.linkPath()), base),
+		Fix: "give the address yourself, as a file of the site may not choose who gets the key, not even on this machine: PAGES_BASE_URL or --base-url, or once for all pages login URL",
 	}
 }
 
@@ -143,9 +145,9 @@ func (r *remote) address(store *credentials) (base string, trusted bool, err err
 	case store.Default != "":
 		return store.Default, true, nil
 	}
-	return "", false, &failure{
-		code: exitUsage, id: "no-address", msg: "no service is chosen",
-		fix: "name its address with PAGES_BASE_URL or --base-url, or once for all with pages login; pages platform runs one on this machine",
+	return "", false, &failure.Error{
+		Exit: failure.ExitUsage, Code: "no-address", Message: "no service is chosen",
+		Fix: "name its address with PAGES_BASE_URL or --base-url, or once for all with pages login; pages platform runs one on this machine",
 	}
 }
 
@@ -201,7 +203,7 @@ func (r *remote) chooseSite(ctx context.Context) (page toolapi.Page, in toolapi.
 // proposals is the folder where proposals of this site are kept.
 func (r *remote) proposals() (string, error) {
 	if r.dir != "" {
-		return inPages(r.dir, "proposals")
+		return localstate.InPagesFolder(r.dir, "proposals")
 	}
 	return r.ownProposals(), nil
 }

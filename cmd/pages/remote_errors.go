@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
@@ -14,76 +16,48 @@ import (
 
 // This file turns what a service refuses into what the command prints and ends with.
 
-// said is what a service said of a refusal beside code, message and fix.
-type said struct {
-	Tool        string          `json:"tool,omitempty"`
-	Path        string          `json:"path,omitempty"`
-	Instruction string          `json:"instruction,omitempty"`
-	Issues      []toolapi.Issue `json:"issues,omitempty"`
-	Workspaces  []string        `json:"workspaces,omitempty"`
-	Sites       []siteChoice    `json:"sites,omitempty"`
-	RequestID   string          `json:"request_id,omitempty"`
-	Status      int             `json:"http_status,omitempty"`
-	RetryAfter  int             `json:"retry_after_seconds,omitempty"`
-
-	// Of a proposal that waits for a person:
-	State          string `json:"state,omitempty"`
-	ConfirmationID string `json:"confirmation_id,omitempty"`
-	Summary        string `json:"request_summary,omitempty"`
-	Expires        string `json:"expires_at,omitempty"`
-	Confirm        string `json:"confirm,omitempty"`           // the command that confirms it here
-	Elsewhere      string `json:"confirm_elsewhere,omitempty"` // and on another machine
-}
-
-// siteChoice is a site that could have been meant.
-type siteChoice struct {
-	SiteID   string `json:"site_id"`
-	Name     string `json:"name"`
-	Hostname string `json:"hostname"`
-}
-
 // printSaid prints it for people. A terminal obeys none of it.
-func (c *cli) printSaid(f *failure) {
-	if f.said == nil {
+func (c *cli) printSaid(f *failure.Error) {
+	if f.Detail == nil {
 		return
 	}
 	line := func(label, text string) {
 		if text != "" {
-			fmt.Fprintf(c.stderr, "  %s %s\n", c.paint("36", label), printable(text))
+			fmt.Fprintf(c.stderr, "  %s %s\n", c.paint("36", label), wording.Printable(text))
 		}
 	}
-	line("code:", f.id)
-	line("tool:", f.said.Tool)
-	if f.said.Status >= http.StatusBadRequest {
-		line("status:", fmt.Sprintf("HTTP %d", f.said.Status))
+	line("code:", f.Code)
+	line("tool:", f.Detail.Tool)
+	if f.Detail.Status >= http.StatusBadRequest {
+		line("status:", fmt.Sprintf("HTTP %d", f.Detail.Status))
 	}
-	line("at:", f.said.Path)
-	for _, issue := range f.said.Issues {
+	line("at:", f.Detail.Path)
+	for _, issue := range f.Detail.Issues {
 		line("issue:", strings.TrimSpace(issue.Path+" "+issue.Message))
 	}
-	for _, slug := range f.said.Workspaces {
+	for _, slug := range f.Detail.Workspaces {
 		line("workspace:", slug)
 	}
-	for _, s := range f.said.Sites {
+	for _, s := range f.Detail.Sites {
 		line("site:", fmt.Sprintf("%s  %s  %s", s.SiteID, s.Hostname, s.Name))
 	}
-	line("next:", f.said.Instruction)
-	line("request:", f.said.RequestID)
+	line("next:", f.Detail.Instruction)
+	line("request:", f.Detail.RequestID)
 }
 
 // printOutstanding prints how what was proposed is confirmed.
-func (c *cli) printOutstanding(f *failure) {
-	fmt.Fprintf(c.stderr, "%s %s\n", c.paint("33;1", "proposed:"), f.said.Summary)
-	fmt.Fprintf(c.stderr, "%s. To confirm it, run as a member, by %s:\n\n  %s\n\n", f.msg, f.said.Expires, c.paint("1", f.said.Confirm))
-	fmt.Fprintf(c.stderr, "or on another machine:\n\n  %s\n", f.said.Elsewhere)
+func (c *cli) printOutstanding(f *failure.Error) {
+	fmt.Fprintf(c.stderr, "%s %s\n", c.paint("33;1", "proposed:"), f.Detail.Summary)
+	fmt.Fprintf(c.stderr, "%s. To confirm it, run as a member, by %s:\n\n  %s\n\n", f.Message, f.Detail.Expires, c.paint("1", f.Detail.Confirm))
+	fmt.Fprintf(c.stderr, "or on another machine:\n\n  %s\n", f.Detail.Elsewhere)
 }
 
 // remoteError gives an error of a call its exit code and remedy. Others pass.
 func remoteError(err error) error {
-	if err == nil || errors.As(err, new(*failure)) {
+	if err == nil || errors.As(err, new(*failure.Error)) {
 		return err
 	}
-	for _, known := range []func(error) *failure{unfinished, refusedCall, refusedStatus, noAnswer, refusedDeploy} {
+	for _, known := range []func(error) *failure.Error{unfinished, refusedCall, refusedStatus, noAnswer, refusedDeploy} {
 		if f := known(err); f != nil {
 			return f
 		}
@@ -114,127 +88,127 @@ const proposeAgain = "run the command that proposed it again, such as pages depl
 // commandError is remoteError for commands that are not about a tool by its name.
 func commandError(err error) error {
 	err = remoteError(err)
-	if f, ok := errors.AsType[*failure](err); ok {
-		f.fix = cmp.Or(commandFixes[f.id], f.fix)
+	if f, ok := errors.AsType[*failure.Error](err); ok {
+		f.Fix = cmp.Or(commandFixes[f.Code], f.Fix)
 	}
 	return err
 }
 
 // refusedCall is a tool that refused.
-func refusedCall(err error) *failure {
+func refusedCall(err error) *failure.Error {
 	e, ok := errors.AsType[*client.RefusalError](err)
 	if !ok {
 		return nil
 	}
 	r := e.Refusal
-	f := &failure{code: exitTool, id: r.Code, msg: printable(r.Message), fix: printable(r.Fix), err: err, said: &said{
+	f := &failure.Error{Exit: failure.ExitTool, Code: r.Code, Message: wording.Printable(r.Message), Fix: wording.Printable(r.Fix), Err: err, Detail: &failure.Detail{
 		Tool: e.Tool, Path: r.Path, Instruction: r.Instruction, Issues: r.Issues, Workspaces: r.Workspaces, RequestID: e.RequestID, Status: http.StatusOK,
 	}}
 	if r.Code == toolapi.CodeWorkspaceAmbiguous {
-		f.code = exitPerson
+		f.Exit = failure.ExitPerson
 	}
 	if len(r.Workspaces) > 0 {
-		f.fix = "choose one: --workspace SLUG, or PAGES_WORKSPACE"
+		f.Fix = "choose one: --workspace SLUG, or PAGES_WORKSPACE"
 	}
 	return f
 }
 
 // refusedStatus is a request that was refused by its status.
-func refusedStatus(err error) *failure {
+func refusedStatus(err error) *failure.Error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	if !ok {
 		return nil
 	}
-	f := &failure{code: exitRefused, id: e.Code, msg: printable(cmp.Or(e.Message, e.Error())), err: err, said: &said{RequestID: e.RequestID, Status: e.Status, RetryAfter: e.RetryAfter}}
+	f := &failure.Error{Exit: failure.ExitRefused, Code: e.Code, Message: wording.Printable(cmp.Or(e.Message, e.Error())), Err: err, Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status, RetryAfter: e.RetryAfter}}
 	switch {
 	case e.Status == http.StatusUnauthorized:
-		f.code, f.fix = exitAccess, "check the key: PAGES_API_KEY, --api-key-file, or pages login"
+		f.Exit, f.Fix = failure.ExitAccess, "check the key: PAGES_API_KEY, --api-key-file, or pages login"
 	case e.Status == http.StatusNotFound && e.Code == toolapi.CodeNotFound:
-		f.fix = "check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has"
+		f.Fix = "check PAGES_BASE_URL, which has nothing of /api/v1 and what follows; pages tools lists what the service has"
 	case e.Status == http.StatusForbidden:
-		f.code, f.fix = exitAccess, "the key is good, and the API is closed to it: ask an owner of the workspace"
+		f.Exit, f.Fix = failure.ExitAccess, "the key is good, and the API is closed to it: ask an owner of the workspace"
 	case e.Status == http.StatusTooManyRequests:
-		f.code, f.fix = exitRate, "wait a minute, or use another key"
+		f.Exit, f.Fix = failure.ExitRate, "wait a minute, or use another key"
 		if e.RetryAfter > 60 {
-			f.fix = fmt.Sprintf("wait %d s, or use another key", e.RetryAfter)
+			f.Fix = fmt.Sprintf("wait %d s, or use another key", e.RetryAfter)
 		}
 	case e.Code == toolapi.CodeUploadExpired, e.Code == toolapi.CodeUploadNotFound:
-		f.fix = "run the same command again: it declares the files anew, and sends what is missing"
+		f.Fix = "run the same command again: it declares the files anew, and sends what is missing"
 	case e.Code == toolapi.CodeTooManyUploads:
-		f.fix = "let another deploy end, or end one: pages revisions uploads lists them"
+		f.Fix = "let another deploy end, or end one: pages revisions uploads lists them"
 	case e.Code == toolapi.CodeTooManyPreviews:
-		f.fix = "end one with pages preview revoke ID; --expires makes links that end sooner"
+		f.Fix = "end one with pages preview revoke ID; --expires makes links that end sooner"
 	case e.Code == toolapi.CodeFileCount, e.Code == toolapi.CodeFileTooLarge, e.Code == toolapi.CodeBundleTooLarge:
-		f.fix = "leave out what visitors do not need (.assetsignore), or serve it from storage"
+		f.Fix = "leave out what visitors do not need (.assetsignore), or serve it from storage"
 	case e.Code == toolapi.CodeStorageFull:
-		f.code, f.fix = exitNetwork, "whoever runs the service must make room on its disk; then run the same command again"
+		f.Exit, f.Fix = failure.ExitNetwork, "whoever runs the service must make room on its disk; then run the same command again"
 	case e.Temporary(), e.Status >= http.StatusInternalServerError:
-		f.code, f.fix = exitNetwork, "try again"
+		f.Exit, f.Fix = failure.ExitNetwork, "try again"
 	}
-	if f.id == "" {
-		f.id = fmt.Sprintf("http-%d", e.Status)
+	if f.Code == "" {
+		f.Code = fmt.Sprintf("http-%d", e.Status)
 	}
 	return f
 }
 
 // noAnswer is a request that got none, or one that is not the contract's.
-func noAnswer(err error) *failure {
+func noAnswer(err error) *failure.Error {
 	if e, ok := errors.AsType[*client.TransportError](err); ok {
-		f := &failure{code: exitNetwork, id: "no-answer", msg: printable(e.Error()), fix: "check the address (PAGES_BASE_URL) and the network, and try again", err: err, said: &said{RequestID: e.RequestID}}
+		f := &failure.Error{Exit: failure.ExitNetwork, Code: "no-answer", Message: wording.Printable(e.Error()), Fix: "check the address (PAGES_BASE_URL) and the network, and try again", Err: err, Detail: &failure.Detail{RequestID: e.RequestID}}
 		switch {
 		case errors.Is(err, http.ErrSchemeMismatch):
-			f.msg = "the service does not answer: http is spoken there, and not https"
-			f.fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
+			f.Message = "the service does not answer: http is spoken there, and not https"
+			f.Fix = "check the port of the address (PAGES_BASE_URL); that of a service on this machine begins with http://"
 		case e.Untrusted():
-			f.fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE"
+			f.Fix = "check the address (PAGES_BASE_URL) and this machine's clock; where a certificate authority of your own signs, name its certificate's file in SSL_CERT_FILE"
 		}
 		return f
 	}
 	if e, ok := errors.AsType[*client.ContractError](err); ok {
-		return &failure{code: exitNetwork, id: "not-the-contract", msg: printable(e.Error()), fix: "check PAGES_BASE_URL", err: err, said: &said{RequestID: e.RequestID, Status: e.Status}}
+		return &failure.Error{Exit: failure.ExitNetwork, Code: "not-the-contract", Message: wording.Printable(e.Error()), Fix: "check PAGES_BASE_URL", Err: err, Detail: &failure.Detail{RequestID: e.RequestID, Status: e.Status}}
 	}
 	if e, ok := errors.AsType[*client.AddressError](err); ok {
-		return &failure{code: exitUsage, id: "bad-address", msg: e.Error(), fix: e.Fix, err: err}
+		return &failure.Error{Exit: failure.ExitUsage, Code: "bad-address", Message: e.Error(), Fix: e.Fix, Err: err}
 	}
 	return nil
 }
 
 // unfinished is a deploy that goes on when it is run again.
-func unfinished(err error) *failure {
+func unfinished(err error) *failure.Error {
 	e, ok := errors.AsType[*deploy.UnfinishedError](err)
 	if !ok {
 		return nil
 	}
-	f := &failure{code: exitResume, id: "unfinished", msg: printable(e.Error()), fix: "run the same command again: it sends what is missing", err: err}
+	f := &failure.Error{Exit: failure.ExitResume, Code: "unfinished", Message: wording.Printable(e.Error()), Fix: "run the same command again: it sends what is missing", Err: err}
 	if status := refusedStatus(err); status != nil {
-		f.said = status.said
+		f.Detail = status.Detail
 	} else if lost := noAnswer(err); lost != nil {
-		f.said = lost.said
+		f.Detail = lost.Detail
 	}
 	return f
 }
 
 // refusedDeploy is a deploy that must not go on.
-func refusedDeploy(err error) *failure {
+func refusedDeploy(err error) *failure.Error {
 	if e, ok := errors.AsType[*deploy.ChangedError](err); ok {
-		return &failure{code: exitRefused, id: toolapi.CodeFileChanged, msg: e.Error(), fix: "let the build finish, and deploy again", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: toolapi.CodeFileChanged, Message: e.Error(), Fix: "let the build finish, and deploy again", Err: err}
 	}
 	if e, ok := errors.AsType[*deploy.ConflictError](err); ok {
-		return &failure{code: exitRefused, id: toolapi.CodeRevisionConflict, msg: printable(e.Error()), fix: "look at it with pages deploy --plan, and deploy again; --force leaves the check out", err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: toolapi.CodeRevisionConflict, Message: wording.Printable(e.Error()), Fix: "look at it with pages deploy --plan, and deploy again; --force leaves the check out", Err: err}
 	}
 	e, ok := errors.AsType[*deploy.UnknownSiteError](err)
 	if !ok {
 		return nil
 	}
-	f := &failure{code: exitRefused, id: "site-unknown", msg: e.Error(), fix: "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME", err: err, said: &said{}}
+	f := &failure.Error{Exit: failure.ExitRefused, Code: "site-unknown", Message: e.Error(), Fix: "name one of these with --site or PAGES_SITE, or make one with pages deploy --create NAME", Err: err, Detail: &failure.Detail{}}
 	if e.Name == "" {
-		f.code, f.id = exitPerson, "site-not-chosen"
+		f.Exit, f.Code = failure.ExitPerson, "site-not-chosen"
 	}
 	for _, p := range e.Pages {
-		f.said.Sites = append(f.said.Sites, siteChoice{p.SiteID, p.Name, p.Hostname})
+		f.Detail.Sites = append(f.Detail.Sites, failure.SiteChoice{SiteID: p.SiteID, Name: p.Name, Hostname: p.Hostname})
 	}
 	if len(e.Pages) == 0 {
-		f.fix = "make one: pages deploy --create NAME"
+		f.Fix = "make one: pages deploy --create NAME"
 	}
 	return f
 }

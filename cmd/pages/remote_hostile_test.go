@@ -15,6 +15,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -87,7 +89,7 @@ func TestHostileLink(t *testing.T) {
 			environ: []string{where, "NO_COLOR=1", "HOME=" + dir},
 		}
 		code := run(t.Context(), append([]string{"revisions"}, strings.Fields(args)...), e)
-		if code != exitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to https://evil.example.invalid") {
+		if code != failure.ExitUsage || !strings.Contains(out.String(), "only .pages/link.json says that it goes to https://evil.example.invalid") {
 			t.Errorf("%s %s: exit code %d: %s", where, args, code, out.String())
 		}
 	}
@@ -132,7 +134,7 @@ func TestHostileDevFile(t *testing.T) {
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
 	ask := func(url string) bool {
 		t.Helper()
-		put(t, filepath.Join(dir, ".pages", "state", devFile), `{"pid":1,"url":"`+url+`","token":"T"}`)
+		put(t, filepath.Join(dir, ".pages", "state", statefolder.DevFile), `{"pid":1,"url":"`+url+`","token":"T"}`)
 		for _, command := range []string{"logs", "doctor", "state list"} {
 			var out strings.Builder
 			run(t.Context(), strings.Fields(command), env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, now: time.Now, environ: []string{"NO_COLOR=1", "HTTP_PROXY=" + server.URL}})
@@ -147,7 +149,7 @@ func TestHostileDevFile(t *testing.T) {
 	if ask(server.URL) {
 		t.Error("it was asked while nobody held the lock")
 	}
-	lock := flock.New(filepath.Join(dir, ".pages", "state", devLock))
+	lock := flock.New(filepath.Join(dir, ".pages", "state", statefolder.DevLock))
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -179,7 +181,7 @@ func TestUnclearConfirmation(t *testing.T) {
 			environ: []string{"PAGES_BASE_URL=" + server.URL, "PAGES_API_KEY=pgk_x", "NO_COLOR=1"},
 		}
 		code := run(t.Context(), []string{"confirm", id, "page.publish", "site_id=" + id}, e)
-		if code != exitResume || !strings.Contains(out.String(), reason) || !strings.Contains(out.String(), "it is not known whether this happened: page.publish (") {
+		if code != failure.ExitResume || !strings.Contains(out.String(), reason) || !strings.Contains(out.String(), "it is not known whether this happened: page.publish (") {
 			t.Errorf("%s: exit code %d: %s", answer, code, out.String())
 		}
 	}

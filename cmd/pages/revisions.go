@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -33,7 +34,7 @@ func (c *cli) newRevisions() *cobra.Command {
 				return nil
 			}
 			for _, v := range list.Revisions {
-				fmt.Fprintf(r.stdout, "%-20s %s  %6d files  %9s  %s\n", printable(v.Revision), shortTime(v.CreatedAt), v.Files, size(v.Bytes), standing(v))
+				fmt.Fprintf(r.stdout, "%-20s %s  %6d files  %9s  %s\n", wording.Printable(v.Revision), shortTime(v.CreatedAt), v.Files, wording.Size(v.Bytes), standing(v))
 			}
 			r.none(len(list.Revisions), "revisions")
 			return nil
@@ -66,7 +67,7 @@ func standing(v toolapi.RevisionSummary) string {
 func shortTime(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return printable(text)
+		return wording.Printable(text)
 	}
-	return clock(t)
+	return wording.Clock(t)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -35,7 +37,7 @@ func (c *cli) newUploads() *cobra.Command {
 				if u.Sending {
 					state = "is being sent"
 				}
-				fmt.Fprintf(r.stdout, "%s  %6d files  %9s  %s, by %s\n", printable(u.UploadID), u.Files, size(u.Bytes), state, printable(u.By))
+				fmt.Fprintf(r.stdout, "%s  %6d files  %9s  %s, by %s\n", wording.Printable(u.UploadID), u.Files, wording.Size(u.Bytes), state, wording.Printable(u.By))
 			}
 			if len(list.Uploads) == 0 {
 				r.progress("no upload is under way")
@@ -77,8 +79,8 @@ func (c *cli) newUploadsEnd() *cobra.Command {
 
 // unknownUpload gives a refusal to end an upload its remedy.
 func unknownUpload(err error) error {
-	if f, ok := errors.AsType[*failure](err); ok && (f.id == toolapi.CodeUploadNotFound || f.id == toolapi.CodeUploadExpired) {
-		f.msg, f.fix = "there is no such upload, or it is not yours to end", "pages revisions uploads lists those of the site"
+	if f, ok := errors.AsType[*failure.Error](err); ok && (f.Code == toolapi.CodeUploadNotFound || f.Code == toolapi.CodeUploadExpired) {
+		f.Message, f.Fix = "there is no such upload, or it is not yours to end", "pages revisions uploads lists those of the site"
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/deploy"
 )
@@ -52,7 +53,7 @@ func (r *remote) openSite(ctx context.Context, args []string) error {
 	}
 	page, in, err := r.chooseSite(ctx)
 	if err == nil {
-		r.progress("%s %s (%s) in the workspace %s at %s", r.paint("1", "on"), printable(page.Name), printable(page.Hostname), printable(in.Workspace), r.client.BaseURL())
+		r.progress("%s %s (%s) in the workspace %s at %s", r.paint("1", "on"), wording.Printable(page.Name), wording.Printable(page.Hostname), wording.Printable(in.Workspace), r.client.BaseURL())
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/pages-toolchain/pages/"
 
-// mayImport is the diagram in ARCHITECTURE.md: each room, and the rooms it may import.
+// mayImport lists each room of ARCHITECTURE.md, and the rooms it may import.
 var mayImport = map[string][]string{
 	"manifest":                {"manifest/secretscan"},
 	"manifest/editor":         {"manifest"},
@@ -60,6 +60,13 @@ var mayImport = map[string][]string{
 	"toolapi/service/backup":  {"migrate/dbfile"},
 	"toolapi/service/blob":    nil,
 	"toolapi/service/outbox":  nil,
+	"cmd/internal/failure":    {"manifest", "toolapi"},
+	"cmd/internal/wording":    {"manifest"},
+	"cmd/internal/userfile":   nil,
+	"cmd/internal/localstate": {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/packager", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "runtime/binding", "runtime/web"},
+	"cmd/internal/siteworker": {"devserver/site", "manifest", "runtime", "runtime/binding", "runtime/web"},
+	"cmd/internal/host":       {"cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "migrate", "migrate/dbfile", "migrate/statefolder", "runtime", "runtime/binding", "runtime/web", "toolapi", "toolapi/bundle", "toolapi/service"},
+	"cmd/internal/sqlshell":   {"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/userfile", "cmd/internal/wording", "manifest", "migrate", "migrate/statefolder", "migrate/transfer", "runtime/binding"},
 	"cmd/testmachine":         nil,
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
@@ -67,6 +74,7 @@ var mayImport = map[string][]string{
 	"cmd/soak":                nil,
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
+		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/sqlshell", "cmd/internal/userfile", "cmd/internal/wording",
 		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/editor", "manifest/packager", "manifest/secretscan", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
 	},
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
@@ -47,7 +50,7 @@ func run(ctx context.Context, args []string, e env) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	c.lines = c.lines || cmd.Annotations[printsLines] != ""
 	c.json = c.json || err != nil && !c.entered && c.asksJSON(args)
-	if err != nil && !c.entered && !errors.As(err, new(*failure)) {
+	if err != nil && !c.entered && !errors.As(err, new(*failure.Error)) {
 		err = misuse(cmd, err)
 	}
 	return c.exit(ctx, c.sourced(pointed(cmd, err)))
@@ -62,11 +65,6 @@ func (c *cli) asksJSON(args []string) bool {
 	value, _ := c.lookup(variableOf("json"))
 	asked, err := strconv.ParseBool(value)
 	return err == nil && asked || slices.Contains(args, "--json")
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
 
 func (c *cli) newRoot() *cobra.Command {
@@ -84,7 +82,7 @@ func (c *cli) newRoot() *cobra.Command {
 				return err
 			}
 			if c.color != "auto" && c.color != "always" && c.color != "never" {
-				return usageError("--color is %q; it is one of auto, always, never", c.color)
+				return failure.Usage("--color is %q; it is one of auto, always, never", c.color)
 			}
 			c.entered = true
 			return nil
@@ -144,20 +142,32 @@ func (c *cli) oneState() error {
 	case c.persist == "", c.stateDir != "" && inherited("persist-to") && !inherited("state-dir"):
 		return nil
 	case c.stateDir != "" && inherited("persist-to") == inherited("state-dir") && c.path(c.stateDir) != c.path(c.persist):
-		return usageError("--state-dir is %q and --persist-to %q, and they are two names of one flag; give one of them", c.stateDir, c.persist)
+		return failure.Usage("--state-dir is %q and --persist-to %q, and they are two names of one flag; give one of them", c.stateDir, c.persist)
 	}
 	c.stateDir = c.persist
 	return nil
 }
 
+// states finds the state folders of sites.
+func (c *cli) states() localstate.Locator {
+	l := localstate.Locator{WorkDir: userfile.WorkDir(c.dir), Folder: c.stateDir, Flag: "--state-dir"}
+	if c.persist != "" && c.stateDir == c.persist {
+		l.Flag = "--persist-to"
+	}
+	return l
+}
+
+// realPath is how a question shows a path: without links.
+func (c *cli) realPath(path string) string { return localstate.RealPath(userfile.WorkDir(c.dir), path) }
+
 // sourced names the variables that flags were taken from, in an error about the usage, and not the flags.
 func (c *cli) sourced(err error) error {
-	known, ok := errors.AsType[*failure](err)
-	if !ok || known.code != exitUsage || len(c.set) == 0 {
+	known, ok := errors.AsType[*failure.Error](err)
+	if !ok || known.Exit != failure.ExitUsage || len(c.set) == 0 {
 		return err
 	}
 	f := *known // one is shared by all calls
-	for _, text := range []*string{&f.msg, &f.fix} {
+	for _, text := range []*string{&f.Message, &f.Fix} {
 		*text = flagWord.ReplaceAllStringFunc(*text, func(word string) string { return cmp.Or(c.set[word[2:]], word) })
 	}
 	return &f

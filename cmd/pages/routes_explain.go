@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver/site"
 )
 
@@ -64,7 +65,7 @@ func visitor(dir, persona string) (site.Visitor, error) {
 	p, ok := personaOf(dir, persona)
 	switch {
 	case !ok:
-		return "", usageError("--as is %q; it is one of signed-out, %s", persona, personaKeys(dir))
+		return "", failure.Usage("--as is %q; it is one of signed-out, %s", persona, personaKeys(dir))
 	case p.Outsider:
 		return site.VisitorOutsider, nil
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // question is a request to explain, and the site it is for.
@@ -19,9 +21,9 @@ func readQuestion(args []string) (question, error) {
 	at := slices.IndexFunc(args, isTarget)
 	switch {
 	case len(args) == 0:
-		return question{}, usageError("no path is given; write: pages routes explain GET /path")
+		return question{}, failure.Usage("no path is given; write: pages routes explain GET /path")
 	case at < 0:
-		return question{}, usageError("%s: a path starts with \"/\", a URL with http:// or https://", quoteAll(args))
+		return question{}, failure.Usage("%s: a path starts with \"/\", a URL with http:// or https://", wording.QuoteAll(args))
 	}
 	q := question{method: http.MethodGet, target: args[at]}
 	given := false
@@ -33,7 +35,7 @@ func readQuestion(args []string) (question, error) {
 		case i > at && q.dir == nil:
 			q.dir = []string{arg}
 		default:
-			return question{}, usageError("%q is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]", arg)
+			return question{}, failure.Usage("%q is one argument too many, or out of place: the order is [METHOD] PATH-or-URL [DIR]", arg)
 		}
 	}
 	return q, nil
@@ -56,12 +58,4 @@ func isMethod(arg string) bool {
 		return true
 	}
 	return false
-}
-
-func quoteAll(args []string) string {
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		quoted[i] = fmt.Sprintf("%q", arg)
-	}
-	return strings.Join(quoted, " ")
 }

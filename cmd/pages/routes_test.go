@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 func TestReadQuestion(t *testing.T) {
@@ -35,7 +37,7 @@ func TestReadQuestion(t *testing.T) {
 		got := strings.Join(append([]string{q.method, q.target}, q.dir...), " ")
 		if err != nil {
 			got = err.Error()
-			if usage, ok := errors.AsType[*failure](err); !ok || usage.code != exitUsage {
+			if usage, ok := errors.AsType[*failure.Error](err); !ok || usage.Exit != failure.ExitUsage {
 				t.Errorf("%s: %#v is no usage error", c.args, err)
 			}
 		}

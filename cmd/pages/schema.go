@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -27,7 +29,7 @@ func (c *cli) newSchema() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case list && len(args) > 0:
-				return usageError("--list takes no name")
+				return failure.Usage("--list takes no name")
 			case list:
 				return c.listDocuments()
 			case len(args) == 0 || args[0] == manifestSchema:
@@ -53,10 +55,10 @@ func (c *cli) printSchema(name string) error {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == name })
 	if i < 0 {
-		err := usageError("there is no document %q", name)
-		err.fix = "it is one of " + strings.Join(documentNames(), ", ")
-		if near := nearest(name, documentNames()); near != "" {
-			err.fix = fmt.Sprintf("did you mean %q? pages schema --list names them all", "pages schema "+near)
+		err := failure.Usage("there is no document %q", name)
+		err.Fix = "it is one of " + strings.Join(documentNames(), ", ")
+		if near := wording.Nearest(name, documentNames()); near != "" {
+			err.Fix = fmt.Sprintf("did you mean %q? pages schema --list names them all", "pages schema "+near)
 		}
 		return err
 	}

@@ -19,7 +19,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 var update = flag.Bool("update", false, "write the goldens of the scripts anew")
@@ -87,12 +89,12 @@ func copySite(ts *testscript.TestScript, _ bool, args []string) {
 // waitURL is `url DIR` or `url --state DIR`: waits for the dev server of the site in
 // DIR, or of the state in DIR, and puts its address into $URL.
 func waitURL(ts *testscript.TestScript, _ bool, args []string) {
-	file := filepath.Join(ts.MkAbs(args[0]), ".pages", "state", devFile)
+	file := filepath.Join(ts.MkAbs(args[0]), ".pages", "state", statefolder.DevFile)
 	if args[0] == "--state" {
-		file = filepath.Join(ts.MkAbs(args[1]), devFile)
+		file = filepath.Join(ts.MkAbs(args[1]), statefolder.DevFile)
 	}
 	for end := time.Now().Add(patience); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
-		var r running
+		var r localstate.DevServer
 		text, err := os.ReadFile(file)
 		if err == nil && json.Unmarshal(text, &r) == nil {
 			ts.Setenv("URL", r.URL)

@@ -16,6 +16,8 @@ import (
 	"github.com/joho/godotenv"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
 )
@@ -65,7 +67,7 @@ func readSecrets(ctx context.Context, dir string) (values map[string]string, fou
 				continue
 			}
 			if err != nil {
-				return nil, "", fmt.Errorf("read %s: %s", name, reason(err))
+				return nil, "", fmt.Errorf("read %s: %s", name, failure.Reason(err))
 			}
 			read, err := parseSecrets(name, text)
 			if err != nil {
@@ -125,7 +127,7 @@ func ordinary(dir string, m *manifest.Manifest) []string {
 	if err != nil {
 		return nil // a secret may be warned of that is none
 	}
-	project, _ := readRegular(filepath.Join(dir, "package.json")) // most have one
+	project, _ := userfile.ReadRegular(filepath.Join(dir, "package.json")) // most have one
 	return append(secretscan.Texts(own), secretscan.Texts(project)...)
 }
 
@@ -143,7 +145,7 @@ func (c *cli) newBundler(ctx context.Context, dir string, m *manifest.Manifest, 
 // give values to, and the file's name. One that cannot be read has none.
 func exampleSecrets(dir string) (file string, names []string) {
 	for _, file := range []string{".dev.vars.example", ".dev.vars.sample", ".dev.vars.template", "example.dev.vars"} {
-		text, err := readRegular(filepath.Join(dir, file))
+		text, err := userfile.ReadRegular(filepath.Join(dir, file))
 		if err != nil {
 			continue
 		}
@@ -167,7 +169,7 @@ func parseSecrets(name string, text []byte) (map[string]string, error) {
 	} else if line := openLine(text, err); line > 0 {
 		msg += fmt.Sprintf(": the quote of line %d never ends", line)
 	}
-	return nil, &failure{code: exitRefused, id: "secrets-file", msg: msg, fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes"}
+	return nil, &failure.Error{Exit: failure.ExitRefused, Code: "secrets-file", Message: msg, Fix: "write a line NAME=value for each, a value with spaces or line feeds between double quotes"}
 }
 
 // unreadLine is the line that a parser's error ends in the rest of the text from, or 0.

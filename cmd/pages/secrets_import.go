@@ -4,12 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -27,7 +33,7 @@ func (c *cli) newSecretsImport() *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" && r.keyFile == "-" {
-				return usageError("stdin holds the secrets here; name a file with --api-key-file, or set PAGES_API_KEY")
+				return failure.Usage("stdin holds the secrets here; name a file with --api-key-file, or set PAGES_API_KEY")
 			}
 			values, err := r.secretsFile(cmd.Context(), args[0])
 			if err != nil {
@@ -51,11 +57,11 @@ func (c *cli) newSecretsImport() *cobra.Command {
 func (r *remote) secretsFile(ctx context.Context, name string) (map[string]string, error) {
 	var in io.Reader
 	if name == "-" {
-		in = newInterruptible(ctx, r.stdin)
+		in = userfile.Interruptible(ctx, r.stdin)
 	} else {
-		f, err := openGiven(ctx, r.path(name))
+		f, err := userfile.Open(ctx, r.path(name))
 		if err != nil {
-			return nil, &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", r.shown(name), reason(err)), fix: "name a file that you may read, such as .dev.vars", err: err}
+			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", r.shown(name), failure.Reason(err)), Fix: "name a file that you may read, such as .dev.vars", Err: err}
 		}
 		defer f.Close()
 		in = f
@@ -65,7 +71,7 @@ func (r *remote) secretsFile(ctx context.Context, name string) (map[string]strin
 		return nil, fmt.Errorf("read the secrets: %w", err)
 	}
 	if len(text) > maxSecretsFile {
-		return nil, &failure{code: exitRefused, id: "secrets-file", msg: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", r.shown(name), maxSecretsFile)}
+		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "secrets-file", Message: fmt.Sprintf("%s is longer than %d bytes: it is not a file of secrets", r.shown(name), maxSecretsFile)}
 	}
 	return parseSecrets(r.shown(name), text)
 }
@@ -82,13 +88,13 @@ func pickSecrets(values map[string]string, wanted []string) ([]string, error) {
 	for _, name := range names {
 		switch value := values[name]; {
 		case value == "":
-			return nil, &failure{code: exitRefused, id: "empty-secret", msg: fmt.Sprintf("the file has no value for %s; nothing was set", printable(name)), fix: "give it one, or leave its name out"}
+			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "empty-secret", Message: fmt.Sprintf("the file has no value for %s; nothing was set", wording.Printable(name)), Fix: "give it one, or leave its name out"}
 		case len(value) > maxSecret:
-			return nil, &failure{code: exitRefused, id: "long-secret", msg: fmt.Sprintf("the value of %s is longer than %d bytes; nothing was set", printable(name), maxSecret)}
+			return nil, &failure.Error{Exit: failure.ExitRefused, Code: "long-secret", Message: fmt.Sprintf("the value of %s is longer than %d bytes; nothing was set", wording.Printable(name), maxSecret)}
 		}
 	}
 	if len(names) == 0 {
-		return nil, &failure{code: exitRefused, id: "no-secrets", msg: "the file holds no secret with a value", fix: "write a line NAME=value for each"}
+		return nil, &failure.Error{Exit: failure.ExitRefused, Code: "no-secrets", Message: "the file holds no secret with a value", Fix: "write a line NAME=value for each"}
 	}
 	return names, nil
 }
@@ -111,10 +117,31 @@ func (r *remote) importSecrets(ctx context.Context, values map[string]string, na
 			return remoteError(err)
 		}
 		doc.Secrets = append(doc.Secrets, done)
-		r.progress("%s is set", printable(done.Name))
+		r.progress("%s is set", wording.Printable(done.Name))
 	}
 	if r.json {
 		r.printJSON(doc)
 	}
 	return nil
+}
+
+// pipePatience is how long who writes a pipe of the site's may take.
+const pipePatience = 10 * time.Second
+
+// readSecretsFile reads a file of secrets, which may be a pipe, and nothing else that is no regular file.
+func readSecretsFile(ctx context.Context, path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&fs.ModeNamedPipe == 0 {
+		return userfile.ReadRegular(path)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, pipePatience, fmt.Errorf("it is a pipe, and nothing was written to it in %v", pipePatience))
+	defer cancel()
+	text, err := userfile.Read(ctx, path, maxSecretsFile)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return text, err
 }

@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -49,14 +52,14 @@ func (c *cli) newSecretsList() *cobra.Command {
 				return nil
 			}
 			for _, s := range list.Secrets {
-				state := "has no value: pages secrets set " + shellWord(s.Name)
+				state := "has no value: pages secrets set " + wording.ShellWord(s.Name)
 				if s.SetAt != nil {
 					state = "set " + shortTime(*s.SetAt)
 				}
 				if !s.Declared {
 					state += ", not declared by the newest revision"
 				}
-				fmt.Fprintf(r.stdout, "%-30s %s\n", printable(s.Name), printable(state))
+				fmt.Fprintf(r.stdout, "%-30s %s\n", wording.Printable(s.Name), wording.Printable(state))
 			}
 			r.none(len(list.Secrets), "secrets")
 			return nil
@@ -78,7 +81,7 @@ func (c *cli) newSecretsSet() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if r.keyFile == "-" {
-				return usageError("stdin is the secret's value here; name a file with --api-key-file, or set PAGES_API_KEY")
+				return failure.Usage("stdin is the secret's value here; name a file with --api-key-file, or set PAGES_API_KEY")
 			}
 			if err := r.openSite(ctx, args[1:]); err != nil {
 				return err
@@ -106,13 +109,13 @@ func (r *remote) setSecret(ctx context.Context, name, value string) (toolapi.Sec
 func (r *remote) secretValue(ctx context.Context, name string) (string, error) {
 	var value string
 	if isTerminalReader(r.stdin) {
-		text, err := r.secretLine(ctx, "value of "+printable(name)+" (not shown): ", "give the value on stdin: pages secrets set "+shellWord(name)+" < FILE")
+		text, err := r.secretLine(ctx, "value of "+wording.Printable(name)+" (not shown): ", "give the value on stdin: pages secrets set "+wording.ShellWord(name)+" < FILE")
 		if err != nil {
 			return "", err
 		}
 		value = text
 	} else {
-		text, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, r.stdin), maxSecret+1))
+		text, err := io.ReadAll(io.LimitReader(userfile.Interruptible(ctx, r.stdin), maxSecret+1))
 		if err != nil {
 			return "", fmt.Errorf("read stdin: %w", err)
 		}
@@ -120,9 +123,9 @@ func (r *remote) secretValue(ctx context.Context, name string) (string, error) {
 	}
 	switch {
 	case value == "":
-		return "", &failure{code: exitRefused, id: "empty-secret", msg: "the value is empty, which is no value", fix: "to take a secret away: pages secrets remove " + shellWord(name)}
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "empty-secret", Message: "the value is empty, which is no value", Fix: "to take a secret away: pages secrets remove " + wording.ShellWord(name)}
 	case len(value) > maxSecret:
-		return "", &failure{code: exitRefused, id: "long-secret", msg: fmt.Sprintf("the value is longer than %d bytes", maxSecret)}
+		return "", &failure.Error{Exit: failure.ExitRefused, Code: "long-secret", Message: fmt.Sprintf("the value is longer than %d bytes", maxSecret)}
 	}
 	return value, nil
 }
@@ -158,6 +161,6 @@ func (r *remote) reportSecret(done toolapi.SecretChange, err error, what string)
 		r.printJSON(done)
 		return nil
 	}
-	r.progress("%s is %s", printable(done.Name), what)
+	r.progress("%s is %s", wording.Printable(done.Name), what)
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // A folder or manifest may stand wherever a site is meant, also behind a name.
@@ -20,7 +22,7 @@ func TestSiteAsArgument(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"state list SITE -C SITE", "state save a SITE -C SITE", "state list SITE SITE", "state save a b c", "test SITE -C SITE -- true"} {
-		if code, _, stderr := runInto(t, nil, strings.Fields(strings.ReplaceAll(args, "SITE", dir))...); code != exitUsage {
+		if code, _, stderr := runInto(t, nil, strings.Fields(strings.ReplaceAll(args, "SITE", dir))...); code != failure.ExitUsage {
 			t.Errorf("%s: exit %d, %s", args, code, stderr)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -23,27 +26,27 @@ func (c *cli) newState() *cobra.Command {
 }
 
 // withSnapshots runs fn on the snapshots of the site, while no other process does. The state itself is not held.
-func (c *cli) withSnapshots(ctx context.Context, fn func(*state, *snapshot.Store) error) (err error) {
+func (c *cli) withSnapshots(ctx context.Context, fn func(*localstate.State, *snapshot.Store) error) (err error) {
 	dir, err := c.find(nil)
 	if err != nil {
 		return err
 	}
-	s, err := c.stateOf(dir)
+	s, err := c.states().State(dir)
 	if err != nil {
 		return err
 	}
-	if err := s.begin(); err != nil {
+	if err := s.Create(); err != nil {
 		return err
 	}
-	unlock, err := s.lockSnapshots(ctx)
+	unlock, err := s.LockSnapshots(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	defer func() { err = errors.Join(err, s.Close()) }()
-	store, err := snapshot.Open(s.dir, snapshot.Options{Now: c.now, Tool: "pages " + version})
+	store, err := snapshot.Open(s.Dir, snapshot.Options{Now: c.now, Tool: "pages " + version})
 	if err != nil {
-		return s.unusable(err)
+		return s.WriteError(err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return stateError(fn(s, store))
@@ -53,16 +56,16 @@ func (c *cli) withSnapshots(ctx context.Context, fn func(*state, *snapshot.Store
 func stateError(err error) error {
 	e, ok := errors.AsType[*snapshot.Error](err)
 	if ok {
-		code := exitRefused
+		code := failure.ExitRefused
 		if e.Code == snapshot.CodeBusy || e.Code == snapshot.CodeUnusable {
-			code = exitResource
+			code = failure.ExitResource
 		}
-		return &failure{code: code, id: e.Code, msg: e.Msg, fix: e.Fix, err: err}
+		return &failure.Error{Exit: code, Code: e.Code, Message: e.Msg, Fix: e.Fix, Err: err}
 	}
-	if _, known := errors.AsType[*failure](err); known || err == nil || errors.Is(err, context.Canceled) {
+	if _, known := errors.AsType[*failure.Error](err); known || err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return resourceError("state-unusable", "the state could not be read or written", "free some disk, or make the state folder one that you may write to", err)
+	return failure.Resource("state-unusable", "the state could not be read or written", "free some disk, or make the state folder one that you may write to", err)
 }
 
 // savedDoc is what `pages state save --json` and `pages state load --json` print.
@@ -94,5 +97,5 @@ func (c *cli) printSnapshot(i snapshot.Info, verb string) {
 		c.printJSON(savedDoc{true, docOf(i)})
 		return
 	}
-	c.progress("%s %s: %s, %s", verb, i.Name, count(len(i.Files), "file"), size(i.Bytes()))
+	c.progress("%s %s: %s, %s", verb, i.Name, wording.Count(len(i.Files), "file"), wording.Size(i.Bytes()))
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -20,7 +22,7 @@ func (c *cli) newStateList() *cobra.Command {
 			if err := c.siteArgument(args); err != nil {
 				return err
 			}
-			return c.withSnapshots(cmd.Context(), func(_ *state, store *snapshot.Store) error {
+			return c.withSnapshots(cmd.Context(), func(_ *localstate.State, store *snapshot.Store) error {
 				list, err := store.List()
 				if err != nil {
 					return err
@@ -52,7 +54,7 @@ func (c *cli) printSnapshots(list []snapshot.Info) error {
 			fmt.Fprintf(table, "%s\t%s\n", i.Name, i.Damage)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Name, clock(i.CreatedAt), count(len(i.Files), "file"), size(i.Bytes()))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Name, wording.Clock(i.CreatedAt), wording.Count(len(i.Files), "file"), wording.Size(i.Bytes()))
 	}
 	c.none(len(list), "snapshots")
 	return table.Flush()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -21,8 +22,8 @@ func (c *cli) newStateLoad() *cobra.Command {
 			if err := c.siteArgument(args[1:]); err != nil {
 				return err
 			}
-			return c.withSnapshots(cmd.Context(), func(s *state, store *snapshot.Store) error {
-				unlock, err := s.useAlone()
+			return c.withSnapshots(cmd.Context(), func(s *localstate.State, store *snapshot.Store) error {
+				unlock, err := s.LockAlone()
 				if err != nil {
 					return err
 				}
@@ -30,7 +31,7 @@ func (c *cli) newStateLoad() *cobra.Command {
 				var agree func() error
 				if why := c.nobody(); !yes && (why == "" || why == unseen) { // scripts load what they saved
 					agree = func() error {
-						return c.confirm(cmd.Context(), fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.shownReal(s.dir), args[0]))
+						return c.confirm(cmd.Context(), fmt.Sprintf("Replace all local data in %s by the snapshot %s?", c.realPath(s.Dir), args[0]))
 					}
 				}
 				info, err := store.Load(cmd.Context(), args[0], agree)

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
 // TestStateOfANewerVersion: a state that a newer program has written is left alone, and its owner told what to do;
@@ -14,9 +17,9 @@ import (
 func TestStateOfANewerVersion(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "pages.deploy.json"), "{}")
-	name := filepath.Join(dir, ".pages", "state", platformFile)
+	name := filepath.Join(dir, ".pages", "state", statefolder.PlatformFile)
 	put(t, filepath.Join(dir, ".pages", "state", ".gitignore"), "*\n")
-	db, err := openSQLite(t.Context(), name, false)
+	db, err := localstate.OpenDatabase(t.Context(), name, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +34,12 @@ func TestStateOfANewerVersion(t *testing.T) {
 	}
 	for _, command := range []string{"dev --port 0", "leads list", "events list", "logs"} {
 		_, stderr, code := pages(t, append([]string{"-C", dir}, strings.Fields(command)...)...)
-		if code != exitResource || !strings.Contains(stderr, "is not for this version of pages") || !strings.Contains(stderr, "--state-dir") || strings.Contains(stderr, "move it away") {
+		if code != failure.ExitResource || !strings.Contains(stderr, "is not for this version of pages") || !strings.Contains(stderr, "--state-dir") || strings.Contains(stderr, "move it away") {
 			t.Errorf("pages %s ends with %d: %s", command, code, stderr)
 		}
 	}
 	stdout, _, code := pages(t, "-C", dir, "doctor")
-	if code != exitRefused || !strings.Contains(stdout, "is not for this version of pages") || !strings.Contains(stdout, "--state-dir") {
+	if code != failure.ExitRefused || !strings.Contains(stdout, "is not for this version of pages") || !strings.Contains(stdout, "--state-dir") {
 		t.Errorf("pages doctor ends with %d: %s", code, stdout)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -17,7 +18,7 @@ func (c *cli) newStateRemove() *cobra.Command {
 			if err := c.siteArgument(args[1:]); err != nil {
 				return err
 			}
-			return c.withSnapshots(cmd.Context(), func(_ *state, store *snapshot.Store) error {
+			return c.withSnapshots(cmd.Context(), func(_ *localstate.State, store *snapshot.Store) error {
 				if err := store.Remove(args[0]); err != nil {
 					return err
 				}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -22,14 +23,14 @@ func (c *cli) newStateReset() *cobra.Command {
 			if err := c.siteArgument(args); err != nil {
 				return err
 			}
-			return c.withSnapshots(cmd.Context(), func(s *state, store *snapshot.Store) error {
-				unlock, err := s.useAlone()
+			return c.withSnapshots(cmd.Context(), func(s *localstate.State, store *snapshot.Store) error {
+				unlock, err := s.LockAlone()
 				if err != nil {
 					return err
 				}
 				defer unlock()
 				if !yes {
-					if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all local data in %s?", c.shownReal(s.dir))); err != nil {
+					if err := c.confirm(cmd.Context(), fmt.Sprintf("Remove all local data in %s?", c.realPath(s.Dir))); err != nil {
 						return err
 					}
 				}

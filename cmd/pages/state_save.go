@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -22,8 +23,8 @@ func (c *cli) newStateSave() *cobra.Command {
 			if err := snapshot.CheckName(args[0]); err != nil {
 				return stateError(err)
 			}
-			return c.withSnapshots(cmd.Context(), func(s *state, store *snapshot.Store) error {
-				if err := s.use(); err != nil {
+			return c.withSnapshots(cmd.Context(), func(s *localstate.State, store *snapshot.Store) error {
+				if err := s.Lock(); err != nil {
 					return err
 				}
 				info, err := store.Save(cmd.Context(), args[0], force)

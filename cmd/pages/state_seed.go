@@ -13,6 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
 	"github.com/pages-toolchain/pages/runtime/binding"
@@ -64,17 +68,17 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 	if file != "" {
 		path = c.path(file)
 	}
-	in, err := openRegular(path)
+	in, err := userfile.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &failure{code: exitRefused, id: "no-seed", msg: fmt.Sprintf("there is no %s", c.shown(path)), fix: "write INSERT statements there, or name another file with --file"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "no-seed", Message: fmt.Sprintf("there is no %s", c.shown(path)), Fix: "write INSERT statements there, or name another file with --file"}
 	}
 	if err != nil {
-		return &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(c.shown(path)), reason(err)), err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.shown(path)), failure.Reason(err)), Err: err}
 	}
 	defer in.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, in); err != nil {
-		return &failure{code: exitRefused, id: "unreadable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(c.shown(path)), reason(err)), err: err}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "unreadable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(c.shown(path)), failure.Reason(err)), Err: err}
 	}
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -84,7 +88,7 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	doc := seedDoc{OK: true, Database: db.path, Applied: []string{}}
+	doc := seedDoc{OK: true, Database: db.Path, Applied: []string{}}
 	if err := c.migrateFirst(ctx, db, &doc); err != nil {
 		return err
 	}
@@ -95,7 +99,7 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 	if doc.Seeded {
 		doc.Ran, err = transfer.Script(ctx, db, c.shown(path), in, transfer.ScriptOptions{Dump: true, Last: run.remember})
 		if err != nil {
-			return c.sqlError(err, stands)
+			return sqlshell.Failure(err, sqlshell.NothingChanged)
 		}
 	}
 	run.print(doc)
@@ -103,22 +107,22 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 }
 
 // migrateFirst brings the tables about that a seed fills.
-func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) (err error) {
-	m, _ := c.load(db.dir)
+func (c *cli) migrateFirst(ctx context.Context, db *sqlshell.Database, doc *seedDoc) (err error) {
+	m, _ := c.load(db.Dir)
 	if m == nil || m.Bindings.Database == nil {
 		return nil // openDatabase has refused it
 	}
-	unlock, err := db.state.lockMigrations(ctx)
+	unlock, err := db.State.LockMigrations(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		unlock()
 		if err == nil {
-			db.state.tellWritten()
+			db.State.NotifyWritten()
 		}
 	}()
-	result, err := c.migrator(db.state, db.pool, db.dir, m, migrate.Options{}).Apply(ctx)
+	result, err := c.migrator(db.State, db.Pool, db.Dir, m, migrate.Options{}).Apply(ctx)
 	for _, a := range result.Applied {
 		doc.Applied = append(doc.Applied, a.Name)
 		if !c.json {
@@ -126,7 +130,7 @@ func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) (err
 		}
 	}
 	if err != nil {
-		return c.migrationError(db.dir, err)
+		return c.migrationError(db.Dir, err)
 	}
 	return nil
 }
@@ -134,7 +138,7 @@ func (c *cli) migrateFirst(ctx context.Context, db *database, doc *seedDoc) (err
 // seedRun is one seed file and the database it is for.
 type seedRun struct {
 	*cli
-	db        *database
+	db        *sqlshell.Database
 	name, sum string
 	force     bool
 }
@@ -146,7 +150,7 @@ func (r *seedRun) due(ctx context.Context) (bool, error) {
 		there = true
 		return nil
 	}); err != nil || !there {
-		return err == nil, r.sqlError(err, stands)
+		return err == nil, sqlshell.Failure(err, sqlshell.NothingChanged)
 	}
 	var last, when string
 	_, err := r.db.Run(ctx, "SELECT sha256, applied_at FROM "+seedTable+" WHERE name = ?", []any{r.name}, nil, func(v []any) error {
@@ -156,13 +160,13 @@ func (r *seedRun) due(ctx context.Context) (bool, error) {
 	})
 	switch {
 	case err != nil:
-		return false, r.sqlError(err, stands)
+		return false, sqlshell.Failure(err, sqlshell.NothingChanged)
 	case last == "" || r.force:
 		return true, nil
 	case last != r.sum:
-		return false, &failure{
-			code: exitRefused, id: "seed-changed", msg: fmt.Sprintf("%s has changed since it was run at %s", r.name, when),
-			fix: "pages state reset begins anew; --force runs it on what is there",
+		return false, &failure.Error{
+			Exit: failure.ExitRefused, Code: "seed-changed", Message: fmt.Sprintf("%s has changed since it was run at %s", r.name, when),
+			Fix: "pages state reset begins anew; --force runs it on what is there",
 		}
 	}
 	return false, nil
@@ -184,7 +188,7 @@ func (r *seedRun) print(doc seedDoc) {
 	case r.json:
 		r.printJSON(doc)
 	case doc.Seeded:
-		r.progress("ran %s: %s, %s written", r.name, count(doc.Statements, "statement"), count(int(doc.Changes), "row"))
+		r.progress("ran %s: %s, %s written", r.name, wording.Count(doc.Statements, "statement"), wording.Count(int(doc.Changes), "row"))
 	default:
 		r.progress("%s was run before; --force runs it again", r.name)
 	}

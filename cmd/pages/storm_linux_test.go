@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/host"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/runtime/binding"
 )
 
@@ -94,7 +96,7 @@ func TestStorms(t *testing.T) {
 	}
 	before := open()
 	// All connections of a site's databases, the files of a bucket, and some for requests and what they wait for.
-	most := before + siteFiles + binding.StorageFiles + 100
+	most := before + host.SiteFiles + binding.StorageFiles + 100
 	peak := 0
 	for range rounds {
 		for name := range storms {
@@ -125,7 +127,7 @@ func TestStorms(t *testing.T) {
 	}
 	d.client.CloseIdleConnections()
 	after := 0
-	for end := time.Now().Add(6 * connIdle); time.Now().Before(end); <-time.After(time.Second) {
+	for end := time.Now().Add(6 * localstate.ConnIdle); time.Now().Before(end); <-time.After(time.Second) {
 		if after = open(); after <= before {
 			break
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
 // terminal is a program that runs at a terminal, and the person before it.
@@ -115,11 +117,11 @@ func TestDeployAtTerminal(t *testing.T) {
 		key, keys, shown string
 		code             int
 	}{
-		"declines":       {"member", "n\n", "not confirmed, and nothing has changed", exitPerson},
-		"only presses":   {"member", "\n", "not confirmed, and nothing has changed", exitPerson},
-		"ends the input": {"member", "\x04", "not confirmed, and nothing has changed", exitPerson},
-		"presses Ctrl-C": {"member", "\x03", "this confirms it: pages confirm", exitInt},
-		"is no member":   {"service", "y\n", "a service account can propose and never confirm", exitPerson},
+		"declines":       {"member", "n\n", "not confirmed, and nothing has changed", failure.ExitPerson},
+		"only presses":   {"member", "\n", "not confirmed, and nothing has changed", failure.ExitPerson},
+		"ends the input": {"member", "\x04", "not confirmed, and nothing has changed", failure.ExitPerson},
+		"presses Ctrl-C": {"member", "\x03", "this confirms it: pages confirm", failure.ExitInt},
+		"is no member":   {"service", "y\n", "a service account can propose and never confirm", failure.ExitPerson},
 	} {
 		put(t, filepath.Join(p.dir, "public", "new.txt"), name)
 		p.key = service.Keys[tt.key]
@@ -175,19 +177,19 @@ func TestNobodyIsAsked(t *testing.T) {
 	} {
 		code, _ := at(line+" 2>"+file, "").end()
 		text, err := os.ReadFile(file)
-		if said := string(text); err != nil || code != exitPerson || !strings.Contains(strings.ToLower(said), unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
+		if said := string(text); err != nil || code != failure.ExitPerson || !strings.Contains(strings.ToLower(said), unseen+"\n") || !strings.Contains(said, "fix: "+fix+"\n") {
 			t.Errorf("%s 2>file: exit %d, %v: %s", line, code, err, said)
 		}
 		if line == "state load kept" {
 			continue // scripts load what they saved
 		}
-		if code, shown := at(line, "CI=true").end(); code != exitPerson || !strings.Contains(shown, "CI is set, and nobody is asked") {
+		if code, shown := at(line, "CI=true").end(); code != failure.ExitPerson || !strings.Contains(shown, "CI is set, and nobody is asked") {
 			t.Errorf("%s with CI: exit %d: %s", line, code, shown)
 		}
 	}
 	reset := at("state reset", "")
 	reset.answer("Remove all local data in .pages/state? [y/N] ", "n\n")
-	if code, shown := reset.end(); code != exitRefused {
+	if code, shown := reset.end(); code != failure.ExitRefused {
 		t.Errorf("exit %d: %s", code, shown)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/manifest"
 )
@@ -52,10 +53,10 @@ func (c *cli) newTest() *cobra.Command {
 				args = args[1:]
 			}
 			if len(args) == 0 {
-				return usageError("which command? pages test -- COMMAND")
+				return failure.Usage("which command? pages test -- COMMAND")
 			}
 			if f.empty && f.snapshot != "" {
-				return usageError("--empty and --snapshot ask for two things")
+				return failure.Usage("--empty and --snapshot ask for two things")
 			}
 			if err := f.check(); err != nil {
 				return err
@@ -86,7 +87,7 @@ func (c *cli) test(ctx context.Context, args []string, f *testFlags) (err error)
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return &failure{code: exitUsage, id: "no-such-command", msg: fmt.Sprintf("the command %q cannot be run: %s", args[0], reason(err)), fix: "name a program of the PATH, or its path", err: err}
+		return &failure.Error{Exit: failure.ExitUsage, Code: "no-such-command", Message: fmt.Sprintf("the command %q cannot be run: %s", args[0], failure.Reason(err)), Fix: "name a program of the PATH, or its path", Err: err}
 	}
 	t, err := c.newTestSite(ctx, dir, m, f)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *cli) test(ctx context.Context, args []string, f *testFlags) (err error)
 	select {
 	case first := <-t.built:
 		if !first.OK {
-			err = &failure{code: exitRefused, id: "build-failed", msg: "the site does not build, so the command was not run"}
+			err = &failure.Error{Exit: failure.ExitRefused, Code: "build-failed", Message: "the site does not build, so the command was not run"}
 		} else {
 			err = c.runCommand(ctx, t, path, args)
 		}
@@ -115,7 +116,7 @@ func (c *cli) test(ctx context.Context, args []string, f *testFlags) (err error)
 	if served := <-done; served != nil {
 		return errors.Join(err, served)
 	}
-	if status, ended := errors.AsType[statusError](err); c.json && (ended || err == nil) {
+	if status, ended := errors.AsType[failure.StatusError](err); c.json && (ended || err == nil) {
 		c.printJSON(testDoc{OK: err == nil, ExitCode: int(status), URL: t.run.sockets.URL, MS: float64(c.now().Sub(began).Microseconds()) / 1000, Requests: t.requests.Load()})
 	}
 	return err
@@ -158,7 +159,7 @@ func (c *cli) runCommand(ctx context.Context, t *testSite, path string, args []s
 	const signaled = 128
 	if n, ok := signalOf(exit.ProcessState); ok {
 		c.progress("%s was ended by signal %d", args[0], n)
-		return statusError(signaled + n)
+		return failure.StatusError(signaled + n)
 	}
-	return statusError(exit.ExitCode())
+	return failure.StatusError(exit.ExitCode())
 }

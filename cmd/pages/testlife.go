@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 )
 
 // testLife is one life of a test's site.
 type testLife struct {
 	*life
-	state *state
+	state *localstate.State
 	uses  sync.RWMutex // held by each request
 }
 
@@ -21,9 +24,9 @@ func (t *testSite) begin(ctx context.Context) (*testLife, error) {
 	t.lives++
 	folder := filepath.Join(t.folder, strconv.Itoa(t.lives))
 	if err := os.CopyFS(folder, os.DirFS(filepath.Join(t.folder, pristine))); err != nil {
-		return nil, resourceError("state-unusable", "the state cannot be copied", "free some disk, or set TMPDIR", err)
+		return nil, failure.Resource("state-unusable", "the state cannot be copied", "free some disk, or set TMPDIR", err)
 	}
-	s, err := openStateIn(folder)
+	s, err := localstate.OpenFolder(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +57,7 @@ func (l *testLife) end() error {
 	l.uses.Lock()
 	defer l.uses.Unlock()
 	l.builder.close()
-	return errors.Join(err, l.state.Close(), os.RemoveAll(l.state.dir))
+	return errors.Join(err, l.state.Close(), os.RemoveAll(l.state.Dir))
 }
 
 // reset begins a new life. The old one ends when its requests have.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/devserver"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/manifest"
@@ -41,7 +42,7 @@ func (c *cli) newTestSite(ctx context.Context, dir string, m *manifest.Manifest,
 	t := &testSite{flags: f, console: newConsole(&quiet), built: make(chan devserver.Build, 1)}
 	t.console.aside = c.progress
 	if t.held, err = c.newTestFolder(); err != nil {
-		return nil, resourceError("state-unusable", "no copy of the state can be made in "+os.TempDir(), "free some disk, or set TMPDIR to a folder that you may write to", err)
+		return nil, failure.Resource("state-unusable", "no copy of the state can be made in "+os.TempDir(), "free some disk, or set TMPDIR to a folder that you may write to", err)
 	}
 	t.folder = t.held.path
 	t.run = &devRun{cli: &quiet, flags: &f.devFlags, dir: dir, manifest: m}

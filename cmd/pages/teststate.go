@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/migrate/snapshot"
 )
 
@@ -37,11 +39,11 @@ func (t *testSite) prepare(ctx context.Context) error {
 func (t *testSite) copyState(ctx context.Context, to string) error {
 	c := *t.run.cli
 	c.siteDir = t.run.dir
-	local := c.statePath(t.run.dir)
+	local := c.states().Path(t.run.dir)
 	if _, err := os.Stat(local); err != nil && t.flags.snapshot == "" {
 		return nil // a site that never ran
 	}
-	return c.withSnapshots(ctx, func(s *state, store *snapshot.Store) error {
+	return c.withSnapshots(ctx, func(s *localstate.State, store *snapshot.Store) error {
 		name := t.flags.snapshot
 		if name != "" {
 			if err := snapshot.CheckName(name); err != nil {
@@ -51,7 +53,7 @@ func (t *testSite) copyState(ctx context.Context, to string) error {
 		if name == "" {
 			name = filepath.Base(t.folder)
 			sweepTestSnapshots(store)
-			if err := s.use(); err != nil {
+			if err := s.Lock(); err != nil {
 				return err
 			}
 			if _, err := store.Save(ctx, name, false); err != nil {
@@ -59,7 +61,7 @@ func (t *testSite) copyState(ctx context.Context, to string) error {
 			}
 			defer func() { _ = store.Remove(name) }() // it is a copy of what is there
 		}
-		return loadCopy(ctx, filepath.Join(s.dir, snapshot.Folder, name), to)
+		return loadCopy(ctx, filepath.Join(s.Dir, snapshot.Folder, name), to)
 	})
 }
 
@@ -67,7 +69,7 @@ func (t *testSite) copyState(ctx context.Context, to string) error {
 func loadCopy(ctx context.Context, from, to string) (err error) {
 	name := filepath.Base(from)
 	if _, err := os.Stat(from); err != nil {
-		return &failure{code: exitRefused, id: "no-such-snapshot", msg: fmt.Sprintf("there is no snapshot %q", name), fix: "list them: pages state list"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "no-such-snapshot", Message: fmt.Sprintf("there is no snapshot %q", name), Fix: "list them: pages state list"}
 	}
 	if err := os.CopyFS(filepath.Join(to, snapshot.Folder, name), os.DirFS(from)); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -45,7 +46,7 @@ func (c *cli) newToolsList() *cobra.Command {
 				return nil
 			}
 			for _, t := range tools {
-				fmt.Fprintf(r.stdout, "%-30s %s%s\n", printable(t.Name), printable(t.Title), marks(t))
+				fmt.Fprintf(r.stdout, "%-30s %s%s\n", wording.Printable(t.Name), wording.Printable(t.Title), marks(t))
 			}
 			return nil
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
 
@@ -48,7 +49,7 @@ type toolDoc struct {
 }
 
 func (r *remote) describe(t client.ToolInfo) {
-	fmt.Fprintf(r.stdout, "%s: %s%s\n\n%s\n", printable(t.Name), printable(t.Title), marks(t), printable(t.Description))
+	fmt.Fprintf(r.stdout, "%s: %s%s\n\n%s\n", wording.Printable(t.Name), wording.Printable(t.Title), marks(t), wording.Printable(t.Description))
 	for i, part := range []json.RawMessage{t.Arguments, t.Result} {
 		var s objectSchema
 		if json.Unmarshal(part, &s) != nil {
@@ -60,7 +61,7 @@ func (r *remote) describe(t client.ToolInfo) {
 		fmt.Fprintf(r.stdout, "\n%s\n", []string{"Arguments:", "Result:"}[i])
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			p := s.Properties[name]
-			fmt.Fprintf(r.stdout, "  %-22s %-10s %s\n", printable(name), printable(kind(p)), printable(p.note(slices.Contains(s.Required, name) && i == 0)))
+			fmt.Fprintf(r.stdout, "  %-22s %-10s %s\n", wording.Printable(name), wording.Printable(kind(p)), wording.Printable(p.note(slices.Contains(s.Required, name) && i == 0)))
 		}
 	}
 }

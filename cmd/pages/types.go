@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/workertypes"
 )
@@ -35,7 +38,7 @@ func (c *cli) newTypes() *cobra.Command {
 			}
 			m, found := c.load(dir) // of warnings, validate tells
 			if m == nil {
-				return &refused{report: found.report, src: found.src}
+				return &failure.RefusedError{Report: found.report, Source: found.src}
 			}
 			if stdout {
 				_, err := c.stdout.Write(workertypes.Declare(m))
@@ -57,25 +60,25 @@ func (c *cli) writeTypes(path string, m *manifest.Manifest, check bool) error {
 	text := workertypes.Declare(m)
 	anew := "run pages types and commit the file"
 	if filepath.Base(path) != workertypes.FileName {
-		anew = "run pages types --output " + shellWord(c.shown(path)) + " and commit the file"
+		anew = "run pages types --output " + wording.ShellWord(c.shown(path)) + " and commit the file"
 	}
 	shown := c.shown(path)
-	there, err := readRegular(path)
+	there, err := userfile.ReadRegular(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case err != nil && !missing:
-		return &failure{code: exitResource, id: "output-unusable", msg: fmt.Sprintf("%s cannot be read: %s", quotedPath(shown), reason(err)), err: err}
+		return &failure.Error{Exit: failure.ExitResource, Code: "output-unusable", Message: fmt.Sprintf("%s cannot be read: %s", wording.QuotePath(shown), failure.Reason(err)), Err: err}
 	case !missing && !workertypes.Own(there):
-		return &failure{code: exitRefused, id: "types-not-ours", msg: fmt.Sprintf("%s was not written by pages types", quotedPath(shown)), fix: "move it away, or write another file with --output"}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "types-not-ours", Message: fmt.Sprintf("%s was not written by pages types", wording.QuotePath(shown)), Fix: "move it away, or write another file with --output"}
 	case !missing && workertypes.Same(there, text):
 		return c.printTypes(shown, false)
 	case check && missing:
-		return &failure{code: exitRefused, id: "types-missing", msg: fmt.Sprintf("there is no %s", quotedPath(shown)), fix: anew}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "types-missing", Message: fmt.Sprintf("there is no %s", wording.QuotePath(shown)), Fix: anew}
 	case check:
-		return &failure{code: exitRefused, id: "types-differ", msg: fmt.Sprintf("%s is not what the manifest says", quotedPath(shown)), fix: anew}
+		return &failure.Error{Exit: failure.ExitRefused, Code: "types-differ", Message: fmt.Sprintf("%s is not what the manifest says", wording.QuotePath(shown)), Fix: anew}
 	}
-	if err := replaceText(path, 0o644, text); err != nil {
-		return resourceError("output-unusable", fmt.Sprintf("%s cannot be written", quotedPath(shown)), "name a file that you may write with --output", err)
+	if err := userfile.ReplaceText(path, 0o644, text); err != nil {
+		return failure.Resource("output-unusable", fmt.Sprintf("%s cannot be written", wording.QuotePath(shown)), "name a file that you may write with --output", err)
 	}
 	return c.printTypes(shown, true)
 }

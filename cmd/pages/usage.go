@@ -4,40 +4,40 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 )
 
 // This file says what is wrong with a command line that reached no command, and
 // what was probably meant.
 
 // misuse is the error of a command line that cmd was found in.
-func misuse(cmd *cobra.Command, err error) *failure {
-	line := firstLine(err.Error())
+func misuse(cmd *cobra.Command, err error) *failure.Error {
+	line := wording.FirstLine(err.Error())
 	if m := argumentCount.FindStringSubmatch(line); m != nil {
-		f := usageError("%q takes %s, and got %s", cmd.CommandPath(), expected(m), got(m[4]))
-		f.fix = "it is called as " + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "; see " + cmd.CommandPath() + " --help"
+		f := failure.Usage("%q takes %s, and got %s", cmd.CommandPath(), expected(m), got(m[4]))
+		f.Fix = "it is called as " + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "; see " + cmd.CommandPath() + " --help"
 		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
 			if meant := meantCommand(cmd, args[0]); meant != "" {
-				f.fix = fmt.Sprintf("did you mean %q?", meant)
+				f.Fix = fmt.Sprintf("did you mean %q?", meant)
 			}
 		}
 		return f
 	}
-	f := usageError("%s", strings.TrimSuffix(line, "."))
+	f := failure.Usage("%s", strings.TrimSuffix(line, "."))
 	args := cmd.Flags().Args()
 	switch unknown := strings.HasPrefix(line, "unknown command") && len(args) > 0; {
 	case unknown && !cmd.HasSubCommands():
-		f.msg = fmt.Sprintf("%q takes no argument, and got %q", cmd.CommandPath(), args[0])
+		f.Message = fmt.Sprintf("%q takes no argument, and got %q", cmd.CommandPath(), args[0])
 	case unknown:
 		if meant := meantCommand(cmd, args[0]); meant != "" {
-			f.fix = `did you mean "` + meant + `"?`
+			f.Fix = `did you mean "` + meant + `"?`
 		}
 	}
 	return f
@@ -45,12 +45,12 @@ func misuse(cmd *cobra.Command, err error) *failure {
 
 // pointed gives an error about the usage of cmd that has no fix the page to read.
 func pointed(cmd *cobra.Command, err error) error {
-	known, ok := errors.AsType[*failure](err)
-	if !ok || known.code != exitUsage || known.fix != "" {
+	known, ok := errors.AsType[*failure.Error](err)
+	if !ok || known.Exit != failure.ExitUsage || known.Fix != "" {
 		return err
 	}
 	f := *known // one is shared by all calls
-	f.fix = "see " + cmd.CommandPath() + " --help"
+	f.Fix = "see " + cmd.CommandPath() + " --help"
 	return &f
 }
 
@@ -61,13 +61,13 @@ func expected(m []string) string {
 	n, _ := strconv.Atoi(m[3]) // it matched digits
 	switch {
 	case m[2] != "":
-		return m[2] + " to " + count(n, "argument")
+		return m[2] + " to " + wording.Count(n, "argument")
 	case m[1] == "accepts at most":
-		return "at most " + count(n, "argument")
+		return "at most " + wording.Count(n, "argument")
 	case m[1] == "requires at least":
-		return "at least " + count(n, "argument")
+		return "at least " + wording.Count(n, "argument")
 	}
-	return count(n, "argument")
+	return wording.Count(n, "argument")
 }
 
 func got(n string) string {
@@ -79,18 +79,18 @@ func got(n string) string {
 
 // flagMisuse is the error of a flag that cmd does not take as it is.
 func flagMisuse(cmd *cobra.Command, err error) error {
-	f := usageError("%s", err)
+	f := failure.Usage("%s", err)
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f = badValue("--"+invalid.GetFlag().Name, invalid)
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		f.fix = meantFlag(cmd, unknown)
+		f.Fix = meantFlag(cmd, unknown)
 	}
 	return f
 }
 
 // badValue is the error of a flag's value, from where it was given.
-func badValue(where string, err *pflag.InvalidValueError) *failure {
+func badValue(where string, err *pflag.InvalidValueError) *failure.Error {
 	is := "not one that it takes: " + fmt.Sprint(err.Unwrap())
 	switch kind := err.GetFlag().Value.Type(); {
 	case kind == "bool":
@@ -100,25 +100,12 @@ func badValue(where string, err *pflag.InvalidValueError) *failure {
 	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"), strings.HasPrefix(kind, "float"):
 		is = "a number"
 	}
-	return usageError("%s is %q; it is %s", where, err.GetValue(), is)
+	return failure.Usage("%s is %q; it is %s", where, err.GetValue(), is)
 }
 
 // nearFlag is the flag of cmd that name was most likely meant to be, "" for none.
 func nearFlag(cmd *cobra.Command, name string) string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return nearest(name, names)
-}
-
-// nearest is the name that a mistyped or unfinished one was most likely meant to be,
-// "" for none.
-func nearest(name string, names []string) string {
-	if near := manifest.Nearest(name, names); near != "" {
-		return near
-	}
-	unfinished := func(whole string) bool { return name != "" && strings.HasPrefix(whole, strings.ToLower(name)) }
-	if i := slices.IndexFunc(names, unfinished); i >= 0 {
-		return names[i]
-	}
-	return ""
+	return wording.Nearest(name, names)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -47,7 +47,7 @@ func (c *cli) newValidate() *cobra.Command {
 				return err
 			}
 			if refusedBy(f.failOn, results) {
-				return errShown
+				return failure.ErrShown
 			}
 			return nil
 		},
@@ -64,7 +64,7 @@ func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
 	switch {
 	case !c.json:
 	case c.typed["json"] && c.typed["format"] && f.format != "json":
-		return usageError("--json and --format %s ask for two forms", f.format)
+		return failure.Usage("--json and --format %s ask for two forms", f.format)
 	case c.typed["json"], !formatGiven: // what is typed counts before the environment
 		f.format = "json"
 	}
@@ -79,21 +79,18 @@ func (c *cli) settle(f *validateFlags, formatGiven bool, args []string) error {
 	}
 	switch {
 	case !slices.Contains([]string{"text", "json", "github", "sarif"}, f.format):
-		return usageError("--format is %q; it is one of text, json, github, sarif", f.format)
+		return failure.Usage("--format is %q; it is one of text, json, github, sarif", f.format)
 	case f.failOn != "error" && f.failOn != "warning":
-		return usageError("--fail-on is %q; it is error or warning", f.failOn)
+		return failure.Usage("--fail-on is %q; it is error or warning", f.failOn)
 	case stdin > 1:
-		return usageError("stdin (-) can be read only once")
+		return failure.Usage("stdin (-) can be read only once")
 	case f.watch && stdin > 0:
-		return usageError("--watch needs files, and - is stdin")
+		return failure.Usage("--watch needs files, and - is stdin")
 	case f.watch && f.format != "text" && f.format != "json":
-		return usageError("--watch reports as text or json, not as %s", f.format)
+		return failure.Usage("--watch reports as text or json, not as %s", f.format)
 	}
 	return nil
 }
-
-// errShown ends a command whose report has said everything.
-var errShown = errors.New("refused")
 
 func refusedBy(severity string, results []checked) bool {
 	return slices.ContainsFunc(results, func(r checked) bool {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -74,7 +75,7 @@ func TestValidateWatch(t *testing.T) {
 		t.Errorf("one more line: %s", lines.Text())
 	}
 	_ = cmd.Wait() // the exit code says it
-	if code := cmd.ProcessState.ExitCode(); code != exitInt {
+	if code := cmd.ProcessState.ExitCode(); code != failure.ExitInt {
 		t.Errorf("exit code %d", code)
 	}
 }

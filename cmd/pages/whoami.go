@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/toolapi"
 	"github.com/pages-toolchain/pages/toolapi/client"
 )
@@ -91,8 +92,8 @@ func (r *remote) printWho(doc whoDoc) {
 	fmt.Fprintf(r.stdout, "key        %s (from %s)\n", doc.Key, doc.KeyFrom)
 	switch {
 	case doc.WorkingIn != nil:
-		fmt.Fprintf(r.stdout, "workspace  %s, %s (%s)\n", printable(doc.Workspace), printable(doc.WorkingIn.Label), printable(string(doc.WorkingIn.Source)))
+		fmt.Fprintf(r.stdout, "workspace  %s, %s (%s)\n", wording.Printable(doc.Workspace), wording.Printable(doc.WorkingIn.Label), wording.Printable(string(doc.WorkingIn.Source)))
 	case len(doc.Workspaces) > 0:
-		fmt.Fprintf(r.stdout, "workspace  none chosen; the key reaches %s\n", printable(strings.Join(doc.Workspaces, ", ")))
+		fmt.Fprintf(r.stdout, "workspace  none chosen; the key reaches %s\n", wording.Printable(strings.Join(doc.Workspaces, ", ")))
 	}
 }

@@ -108,3 +108,15 @@ func (t Tool) Add(name string) string {
 
 // Run is the command that runs a script of package.json.
 func (t Tool) Run(script string) string { return string(t) + " run " + script }
+
+// Checkout returns the root of the checkout that dir is in, "" for none.
+func Checkout(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		if IsCheckout(dir) {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,101 @@
+// Package failure holds the errors that end a command.
+//
+// An Error says what went wrong, what to do about it, and with which code the process exits; DESIGN.md lists the
+// codes. Rooms that run inside a command return one where they know better than their caller what the user can do.
+// Printing is the command's: nothing here writes anywhere. All of it is safe for concurrent use.
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Exit codes: the contract with scripts and CI.
+const (
+	ExitRefused  = 1 // the input was refused, or something failed
+	ExitUsage    = 2
+	ExitPerson   = 4  // someone must be asked
+	ExitAccess   = 5  // 401 or 403
+	ExitTool     = 6  // a tool refused
+	ExitRate     = 7  // still rate limited after waiting
+	ExitNetwork  = 8  // no answer, or 5xx
+	ExitResource = 9  // a port, disk or lock of this machine
+	ExitChanges  = 10 // with --exit-code: there are changes
+	ExitResume   = 75 // gave up, and goes on when it is run again
+	ExitInt      = 130
+	ExitTerm     = 143
+)
+
+// Error is an error that ends the process: what went wrong, what to do about
+// it, and the exit code.
+type Error struct {
+	Exit    int
+	Code    string // stable, for --json
+	Message string
+	Fix     string
+	Err     error
+	Detail  *Detail // what a service said beside that; nil for none
+}
+
+func (f *Error) Error() string { return f.Message }
+
+func (f *Error) Unwrap() error { return f.Err }
+
+// Usage returns an error about the command line. The command adds where to read on.
+func Usage(format string, args ...any) *Error {
+	return &Error{Exit: ExitUsage, Code: "usage", Message: fmt.Sprintf(format, args...)}
+}
+
+// Resource returns an error that says that this machine lacks what is needed.
+func Resource(code, message, fix string, err error) *Error {
+	if err != nil {
+		message += ": " + Reason(err)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		fix = "make room on the disk, then run it again"
+	}
+	return &Error{Exit: ExitResource, Code: code, Message: message, Fix: fix, Err: err}
+}
+
+// FullDisk returns an error that says that the disk of folder has no room left.
+func FullDisk(folder string, err error) *Error {
+	return &Error{Exit: ExitResource, Code: "disk-full", Message: "the disk of " + folder + " is full", Fix: "make room on the disk, then run it again", Err: err}
+}
+
+// Reason returns the text of err without the operation and its paths, which the message around it names.
+func Reason(err error) string {
+	if paths, ok := errors.AsType[*os.LinkError](err); ok {
+		return paths.Err.Error()
+	}
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// ErrShown is wrapped by an error that the command's own report has shown.
+var ErrShown = errors.New("refused")
+
+// RefusedError is the refusal of one of the user's files. Except with --json, its diagnostics have been shown.
+type RefusedError struct {
+	Report manifest.Report
+	Source []byte // the manifest's text, for code frames
+}
+
+func (r *RefusedError) Error() string {
+	return fmt.Sprintf("%s was refused", r.Report.File)
+}
+
+// StatusError passes on the exit code of another program, which has said what there is to say.
+type StatusError int
+
+func (s StatusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// SignalError is the cause of a context that a signal ended.
+type SignalError struct{ Signal os.Signal }
+
+func (s SignalError) Error() string { return fmt.Sprintf("stopped by %v", s.Signal) }

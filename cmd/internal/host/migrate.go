@@ -1,0 +1,146 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/toolapi"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// migrationsCopy are folders in which the migrations of a release lie while they run.
+const migrationsCopy = "migrations-"
+
+// migrationTime is how long the migrations of one release may take. A scheduled
+// publish has nobody who waits for it, and would otherwise run an endless one for ever.
+const migrationTime = 2 * time.Minute
+
+// databaseBytes is how large the database of a published site, of a preview, and of
+// a project may grow, as D1's may. What would grow it further fails with SQLITE_FULL, as
+// there; what is there can be read and deleted. Namespaces and buckets have no bound on the
+// platform that sells them, and the document names none: here, where all sites share a disk,
+// each has the same one, and so have the files that visitors sent with a site's forms.
+const databaseBytes = 10_000_000_000
+
+// What is sorted lies in temporary files, which have bounds of their own: one file, and all
+// those of all sites at a time. A site that takes much leaves others little for a query's
+// time, and the disk to all.
+const (
+	temporaryFS       = "pages-hosted"
+	temporaryBytes    = 1_000_000_000
+	temporaryTogether = 10_000_000_000
+)
+
+// boundTemporary makes the bound known to SQLite, once.
+var boundTemporary = sync.OnceValue(func() error {
+	return (&dbfile.Temporary{PerFile: temporaryBytes, Together: temporaryTogether}).Register(temporaryFS)
+})
+
+// migrate brings the site's database to where the release needs it.
+func (s *hostedSite) migrate(ctx context.Context, r service.Release) (err error) {
+	m := r.Bundle.Manifest
+	if m.Bindings.Database == nil {
+		return nil
+	}
+	dir, err := os.MkdirTemp(s.state.Dir, migrationsCopy+"*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for _, f := range r.Bundle.Migrations() {
+		text, err := contents(r, f)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, text, 0o600)); err != nil {
+			return err
+		}
+	}
+	migrator := s.state.Migrator(s.database, dir, m, migrate.Options{Limited: true, Now: s.host.o.Now, Tool: s.host.o.Tool}) // its author is not who runs the service
+	status, err := migrator.Status(ctx)
+	if err != nil {
+		s.host.notice(err)
+		return s.migrationRefused(ctx, err, "")
+	}
+	switch {
+	case len(status.Applied) == 0 && len(r.Applied) > 0 && !r.Preview: // a preview's database is a copy of its own
+		return &service.ReleaseError{Code: toolapi.CodeMigrationFailed, Message: "The page's database was emptied or is gone: it does not know the migration " + r.Applied[0] + ", which it had. Whoever runs the service brings it back from a backup."}
+	case len(status.Missing) > 0 && r.Force:
+		return nil
+	case len(status.Missing) > 0:
+		return &service.ReleaseError{Code: toolapi.CodeSchemaAhead, Message: "The page's database has the migration " + status.Missing[0].Name + ", which this revision does not know."}
+	}
+	bounded, stop := context.WithTimeout(ctx, s.host.patient)
+	defer stop()
+	result, err := migrator.Apply(bounded)
+	if err != nil {
+		s.host.notice(err)
+		hindered := s.hindered(err) // before room is made
+		s.reclaim(ctx)
+		if hindered {
+			return err
+		}
+		if bounded.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%s took longer than %s and was stopped", cmp.Or(result.Failed, "it"), s.host.patient)
+		}
+		if refused, ok := errors.AsType[*migrate.Error](err); ok && refused.Code == migrate.CodeDatabaseFull {
+			err = fmt.Errorf("%w (a page's database has at most %s, and what it sorts %s)", err, wording.Size(s.host.bounds.Bytes), wording.Size(temporaryBytes))
+		}
+		return s.migrationRefused(ctx, err, result.Stands())
+	}
+	return nil
+}
+
+// reclaim gives back the disk that migrations took which were rolled back. SQLite itself
+// does so some commits later.
+func (s *hostedSite) reclaim(ctx context.Context) {
+	if _, err := s.database.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		s.host.notice(err)
+		s.host.o.Logger.Warn("the log of a database was not shortened", "site", s.id, "error", err.Error())
+	}
+}
+
+// leastDisk is how much room a disk has that is not full.
+const leastDisk = 1 << 20
+
+// hindered reports whether migrations failed for want of what the service has to give
+// them, such as room on its disk: they may pass later, and their release is not to blame.
+func (s *hostedSite) hindered(err error) bool {
+	failed, ok := errors.AsType[*migrate.Error](err)
+	if !ok {
+		return false
+	}
+	switch failed.Code {
+	case migrate.CodeDatabaseFull: // by the disk, or by its own bound
+		free, err := userfile.FreeDisk(s.state.Dir)
+		return err == nil && free < leastDisk
+	case migrate.CodeDatabaseUnavailable, migrate.CodeDatabaseReadOnly, migrate.CodeLocked, migrate.CodeUnreadable:
+		return true
+	}
+	return false
+}
+
+// migrationRefused is the failure of a migration, unless the call was given up or the
+// service is to blame.
+func (s *hostedSite) migrationRefused(ctx context.Context, err error, stands string) error {
+	if ctx.Err() != nil || s.hindered(err) {
+		return err
+	}
+	message := "A migration failed: " + err.Error() + "."
+	if stands != "" {
+		message += " " + strings.ToUpper(stands[:1]) + stands[1:] + "."
+	}
+	return &service.ReleaseError{Code: toolapi.CodeMigrationFailed, Message: message}
+}

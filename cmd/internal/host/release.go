@@ -1,0 +1,128 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/cmd/internal/siteworker"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/toolapi/bundle"
+	"github.com/pages-toolchain/pages/toolapi/service"
+)
+
+// preparedRelease is a release of a site that waits to be shown. It implements
+// service.Prepared.
+type preparedRelease struct {
+	site     *hostedSite
+	revision site.Revision
+	worker   *siteworker.Shared // nil for a static site
+	held     bool               // it keeps the site open
+}
+
+// Show implements service.Prepared.
+func (p *preparedRelease) Show() {
+	p.site.showing.Lock()
+	defer p.site.showing.Unlock()
+	p.show()
+	p.leave()
+}
+
+// leave lets the site be closed when nobody needs it.
+func (p *preparedRelease) leave() {
+	if p.held {
+		p.held = false
+		p.site.usage.leave(p.site.host.o.Now())
+	}
+}
+
+// showFirst shows what a visitor had loaded, unless a publish has shown something
+// meanwhile: what was live when the visitor came may not be any more.
+func (p *preparedRelease) showFirst() {
+	p.site.showing.Lock()
+	defer p.site.showing.Unlock()
+	if p.site.usage.isShown() {
+		p.Discard()
+		return
+	}
+	p.show()
+}
+
+func (p *preparedRelease) show() {
+	s := p.site
+	p.revision.Drained = func() {
+		if p.worker != nil {
+			p.worker.Release()
+		}
+	}
+	s.front.Swap(p.revision)
+	old := s.running
+	s.running = p.worker
+	if old != nil {
+		old.Retire()
+	}
+	s.failedAt.Store(0)
+	s.usage.shows()
+}
+
+// Discard implements service.Prepared.
+func (p *preparedRelease) Discard() {
+	if p.worker != nil {
+		p.worker.Close(0)
+	}
+	p.leave()
+}
+
+// prepare makes a release ready, and opens the site for it.
+func (s *hostedSite) prepare(ctx context.Context, r service.Release) (*preparedRelease, error) {
+	if err := s.open(ctx, r); err != nil {
+		return nil, err
+	}
+	r, err := configured(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.migrate(ctx, r); err != nil {
+		return nil, err
+	}
+	p := &preparedRelease{site: s, revision: site.Revision{ID: r.Revision, Manifest: r.Bundle.Manifest, AssetsDir: filepath.FromSlash(r.Files.Dir())}}
+	rules, assets := map[string]string{}, r.Bundle.Assets()
+	p.revision.Assets = make([]site.Asset, 0, len(assets))
+	for _, a := range assets {
+		p.revision.Assets = append(p.revision.Assets, site.Asset{
+			Path: a.URL, File: filepath.FromSlash(r.Files.Path(a.SHA256)), Size: a.Size, SHA256: a.SHA256, ContentType: a.ContentType,
+		})
+		if manifest.EdgeFile(a.URL) {
+			text, err := contents(r, a.File)
+			if err != nil {
+				return nil, err
+			}
+			rules[a.URL] = string(text)
+		}
+	}
+	if len(rules) > 0 {
+		p.revision.Rules, _ = manifest.ParseEdgeRules(rules["/_headers"], rules["/_redirects"]) // broken lines were told of when it was built
+	}
+	if r.Bundle.Manifest.Entry == "" {
+		return p, nil
+	}
+	worker, err := s.start(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	p.worker, p.revision.Worker = worker, worker
+	worker.Uses.Store(2) // the revision's, and that of what is shown
+	return p, nil
+}
+
+// contents are the bytes of a file of a release.
+func contents(r service.Release, f bundle.File) (text []byte, err error) {
+	opened, err := r.Files.Open(f.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	return io.ReadAll(io.LimitReader(opened, f.Size))
+}

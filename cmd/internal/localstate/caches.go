@@ -1,0 +1,22 @@
+package localstate
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// statefolder.CacheFile is the database of caches.default and caches.open in the state folder.
+
+// NewCaches are the caches of the site whose state is in dir, which outlive its Workers.
+// The database is opened when a Worker first uses a cache: most never do. Nothing in it
+// is a promise, so its commits reach the disk in their own time.
+func NewCaches(dir string, logger *slog.Logger) *web.Caches {
+	return web.NewCaches(web.CachesOptions{Logger: logger, Open: func(ctx context.Context) (*sql.DB, error) {
+		return OpenUnsynced(ctx, filepath.Join(dir, statefolder.CacheFile))
+	}})
+}

@@ -1,0 +1,215 @@
+package localstate
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/packager"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+)
+
+// This file says which folder may be a site's state folder. A site may come from anybody, and --state-dir may be
+// mistyped: what is no state folder is refused before anything is read or written.
+//
+// A link is its user's own choice where the user named it, as one to another disk. One that lies in the site, or in
+// the checkout that the site is in, came with it, and is refused: it would have one site's Worker, or a reset, at
+// whatever it leads to. A folder that another site uses is not told from one's own: a note of whose it is would be wrong
+// once a project is moved or copied, and --state-dir shares state on purpose.
+
+// PagesFolder is the folder beside the manifest in which pages writes.
+const PagesFolder = ".pages"
+
+// Locator finds the state folder of a site.
+type Locator struct {
+	WorkDir userfile.WorkDir
+	Folder  string // that the user named, or ""
+	Flag    string // by which
+}
+
+// Path returns the state folder of the site in dir, which need not be there.
+func (l Locator) Path(dir string) string {
+	if l.Folder != "" {
+		return l.WorkDir.Abs(l.Folder)
+	}
+	return filepath.Join(dir, PagesFolder, "state")
+}
+
+// State returns the state of the site in dir. Nothing is opened or made yet.
+func (l Locator) State(dir string) (*State, error) {
+	return l.At(dir, l.Path(dir), l.Flag)
+}
+
+// At is stateOf for the folder that a flag names.
+func (l Locator) At(dir, folder, flag string) (*State, error) {
+	if err := l.checkPlace(dir, folder, flag); err != nil {
+		return nil, err
+	}
+	link, err := "", error(nil)
+	if below, ok := strings.CutPrefix(folder, dir+string(filepath.Separator)); ok {
+		link, err = statefolder.LinkBelow(dir, below)
+	} else {
+		link, err = statefolder.LinkIn(cmp.Or(packager.Checkout(statefolder.Real(dir)), dir), folder)
+	}
+	s := &State{Dir: folder}
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	if link != "" {
+		return nil, failure.Resource("state-linked", fmt.Sprintf("%s is a link, which what belongs into the state folder would be written through: it leads to %s", wording.QuotePath(l.WorkDir.Rel(link)), wording.QuotePath(statefolder.Real(link))),
+			"remove it, or name the folder itself with "+flag, nil)
+	}
+	return s, nil
+}
+
+// checkPlace refuses a folder of the site's own as the state folder. Of a manifest that cannot be read nothing is
+// known but where it lies.
+func (l Locator) checkPlace(dir, folder, flag string) error {
+	refuse := func(what string) error {
+		f := failure.Usage("the folder of %s, %s, is %s", flag, wording.QuotePath(RealPath(l.WorkDir, folder)), what)
+		f.Fix = "leave " + flag + " out to use " + wording.QuotePath(l.WorkDir.Rel(filepath.Join(dir, PagesFolder, "state"))) + ", or name a folder that is empty, or that pages made: " + flag + " " + wording.ShellWord(filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-state"))
+		return f
+	}
+	if folder == filepath.Join(dir, PagesFolder, "state") {
+		return nil
+	}
+	if statefolder.Holds(folder, dir) {
+		if statefolder.Holds(dir, folder) {
+			return refuse("the site's own")
+		}
+		return refuse("one that the site is in")
+	}
+	for name, what := range siteFolders(dir) {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		switch {
+		case statefolder.Holds(dir, at) && statefolder.Holds(at, dir): // the site's folder itself, in which .pages lies
+		case statefolder.Holds(at, folder):
+			return refuse("in " + name + ", which holds " + what)
+		case statefolder.Holds(folder, at):
+			return refuse("one that holds " + what)
+		}
+	}
+	beside := statefolder.Real(filepath.Join(dir, PagesFolder))
+	if below, err := filepath.Rel(beside, statefolder.Real(folder)); err == nil && filepath.IsLocal(below) {
+		first, _, _ := strings.Cut(filepath.ToSlash(below), "/")
+		if slices.Contains([]string{".", "state", "build", "cloudflare", "proposals", "platform"}, first) && below != "state" {
+			return refuse("one that pages keeps other files in")
+		}
+	}
+	return nil
+}
+
+// siteFolders are the folders that the manifest names, and what each holds.
+func siteFolders(dir string) map[string]string {
+	folders := map[string]string{".git": "the version control", "node_modules": "packages"}
+	src, err := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
+	if err != nil {
+		return folders
+	}
+	m, _ := manifest.Parse(manifest.FileName, src)
+	if m == nil {
+		return folders
+	}
+	if m.Assets != "" {
+		folders[m.Assets] = "the site's public files"
+	}
+	if m.Bindings.Database != nil && m.Bindings.Database.Migrations != "" {
+		folders[m.Bindings.Database.Migrations] = "the site's migrations"
+	}
+	if source := filepath.ToSlash(filepath.Dir(filepath.FromSlash(m.Entry))); m.Entry != "" && source != "." {
+		folders[source] = "the site's source"
+	}
+	return folders
+}
+
+// Check refuses a folder that holds anything that is not the state's. One that is not there is an empty one.
+func (s *State) Check() error {
+	if s.judged {
+		return nil
+	}
+	found, err := statefolder.Look(s.Dir)
+	if err != nil {
+		return s.readError(err)
+	}
+	s.marked = found.Marked || found.Empty
+	switch {
+	case len(found.Foreign) > 0:
+		if err := s.newer(); err != nil {
+			return err
+		}
+		return failure.Resource("state-foreign", fmt.Sprintf("%s is no state folder of pages, and nothing in it was touched: it holds %s", wording.QuotePath(statefolder.Real(s.Dir)), foreignNames(found)),
+			"give a folder that is empty, or that pages made, with --state-dir; or move out of it what is not the state's", nil)
+	case len(found.Links) > 0:
+		return failure.Resource("state-linked", fmt.Sprintf("%s is a link, which what belongs into the state folder would be written through", wording.QuotePath(filepath.Join(s.Dir, filepath.FromSlash(found.Links[0])))),
+			"remove it, or give another folder with --state-dir", nil)
+	}
+	s.judged = true
+	return nil
+}
+
+func foreignNames(found statefolder.Report) string {
+	names := wording.QuoteAll(found.Foreign)
+	if found.More {
+		names += " and more"
+	}
+	return names
+}
+
+// newer is the error of a folder whose names are unknown here because a newer pages has written them; nil for any
+// other. Nothing is written beside the database, nor is its log read.
+func (s *State) newer() error {
+	name := filepath.Join(s.Dir, statefolder.PlatformFile)
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	db, err := sql.Open("sqlite", dbfile.URI(name, "mode=ro&immutable=1"))
+	if err != nil {
+		return nil
+	}
+	defer db.Close()
+	if err := site.CheckVersion(context.Background(), db); errors.Is(err, site.ErrNewer) { //nolint:forbidigo // two rows of a file
+		return s.OpenError(statefolder.PlatformFile, err)
+	}
+	return nil
+}
+
+// replaceable refuses to empty a folder that has the names of a state folder by chance: pages has never written there.
+func (s *State) replaceable() error {
+	if s.marked {
+		return nil
+	}
+	return failure.Resource("state-foreign", fmt.Sprintf("%s may be no state folder: it holds files of the names of a state's, and pages has never run on it", wording.QuotePath(statefolder.Real(s.Dir))),
+		"give the state folder with --state-dir; if this is one, run pages dev on it once", nil)
+}
+
+// InPagesFolder is a file or a folder in .pages beside the manifest. A link there came with the site: what is written
+// through it would replace somebody's own files, and what is read through it be sent or shown.
+func InPagesFolder(dir string, names ...string) (string, error) {
+	target := filepath.Join(append([]string{dir, PagesFolder}, names...)...)
+	link, err := statefolder.LinkBelow(dir, filepath.Join(append([]string{PagesFolder}, names...)...))
+	if err != nil {
+		return "", failure.Resource("pages-unreadable", wording.QuotePath(target)+" cannot be looked at", "make "+wording.QuotePath(filepath.Join(dir, PagesFolder))+" a folder that you may read", err)
+	}
+	if link != "" {
+		return "", failure.Resource("pages-linked", fmt.Sprintf("%s is a link, which leads what pages keeps beside the manifest to %s", wording.QuotePath(link), wording.QuotePath(statefolder.Real(link))),
+			"remove it; a state folder elsewhere is named with --state-dir, and an output with --outdir", nil)
+	}
+	return target, nil
+}
+
+// RealPath is a path without links as the user would name it: what a question is about.
+func RealPath(work userfile.WorkDir, path string) string {
+	return userfile.WorkDir(statefolder.Real(string(work))).Rel(statefolder.Real(path))
+}

@@ -1,0 +1,71 @@
+package localstate
+
+import (
+	"context"
+	"io"
+	"io/fs"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// FormFiles keeps what visitors send with forms in a bucket of its own, which is opened
+// with the first file. It implements site.Files.
+type FormFiles struct {
+	open func(context.Context) (*binding.Storage, error)
+}
+
+// NewFormFiles returns the FormFiles of a bucket, which open opens when it is first needed.
+func NewFormFiles(open func(context.Context) (*binding.Storage, error)) FormFiles {
+	return FormFiles{open}
+}
+
+// OpenUploads returns the bucket of what visitors send with forms.
+func (s *Stores) OpenUploads(ctx context.Context) (*binding.Storage, error) {
+	return s.openStorage(ctx, statefolder.UploadsFolder, &s.uploads)
+}
+
+// Begin implements site.Files.
+func (f FormFiles) Begin(ctx context.Context, key string) (site.FileWriter, error) {
+	bucket, err := f.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u, err := bucket.Begin(key, binding.PutOptions{})
+	return formFile{u}, err
+}
+
+// Open implements site.Files.
+func (f FormFiles) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	bucket, err := f.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	object, body, err := bucket.Get(ctx, key, binding.GetOptions{})
+	if err == nil && object == nil {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	return body, nil
+}
+
+// Delete implements site.Files.
+func (f FormFiles) Delete(ctx context.Context, keys []string) error {
+	bucket, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	return bucket.Delete(ctx, keys...)
+}
+
+// formFile is a file on its way. It implements site.FileWriter.
+type formFile struct{ *binding.Upload }
+
+// Commit implements site.FileWriter.
+func (f formFile) Commit(ctx context.Context) error {
+	_, err := f.Upload.Commit(ctx)
+	return err
+}

@@ -1,0 +1,184 @@
+package localstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/migrate/snapshot"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+)
+
+// This file keeps those who use the state apart from those who replace it. Every
+// command that opens a database holds the state lock shared; `pages state load`
+// and `reset` hold it alone, and dev.lock besides. A replacement that was killed
+// is finished, or forgotten, by whoever comes next, before a database is opened.
+
+const (
+	// LockPoll is how often a lock is tried for.
+	LockPoll     = 20 * time.Millisecond
+	lockPatience = 5 * time.Second
+)
+
+// Lock holds the state for this process until Close. The folder must exist.
+func (s *State) Lock() error {
+	if s.held != nil {
+		return nil
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	for {
+		lock := flock.New(filepath.Join(s.Dir, statefolder.StateLock))
+		if err := s.wait(lock.TryRLock); err != nil {
+			return errors.Join(err, lock.Close())
+		}
+		if !snapshot.Unsettled(os.DirFS(s.Dir)) {
+			s.held = lock
+			return nil
+		}
+		// Only one may settle; the others wait, and then see that it is done.
+		if err := errors.Join(lock.Unlock(), s.wait(lock.TryLock)); err != nil {
+			return errors.Join(err, lock.Close())
+		}
+		if err := errors.Join(s.settle(), lock.Unlock()); err != nil {
+			return err
+		}
+	}
+}
+
+// LockToRead is use for a command that must not write: where there is no lock to
+// be had, as on a disk that is read-only, nobody replaces the state either.
+func (s *State) LockToRead() error {
+	if s.held != nil {
+		return nil
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if !userfile.IsFile(filepath.Join(s.Dir, statefolder.StateLock)) {
+		if snapshot.Unsettled(os.DirFS(s.Dir)) {
+			return s.Lock()
+		}
+		return nil
+	}
+	err := s.Lock()
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnlyDisk) {
+		return nil
+	}
+	return err
+}
+
+// LockAlone holds the state so that it can be replaced: nobody else has it open.
+func (s *State) LockAlone() (unlock func(), err error) {
+	if err := s.replaceable(); err != nil {
+		return nil, err
+	}
+	undev, err := s.LockDev()
+	if err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(s.Dir, statefolder.StateLock))
+	if err := s.wait(lock.TryLock); err != nil {
+		undev()
+		return nil, err
+	}
+	return func() {
+		_ = lock.Unlock() // ends with the process in any case
+		undev()
+	}, nil
+}
+
+// LockSnapshots keeps processes that save and load apart.
+func (s *State) LockSnapshots(ctx context.Context) (unlock func(), err error) {
+	return s.lock(ctx, statefolder.SnapshotsLock)
+}
+
+// LockMigrations keeps processes that migrate one database apart.
+func (s *State) LockMigrations(ctx context.Context) (unlock func(), err error) {
+	return s.lock(ctx, statefolder.MigrateLock)
+}
+
+// WrittenFile is the file that changes when a command migrated the database or wrote to it: a dev
+// server that a migration stopped tries again. No database lies in its folder: macOS and the BSDs watch a file by
+// opening all that lies beside it, and to close a file again ends every lock that the process has on
+// it (fcntl(2)), those of its databases' connections too. Another process would then take itself for
+// the last one, and remove the log that this one goes on writing to.
+func (s *State) WrittenFile() string { return filepath.Join(s.Dir, statefolder.ToldFolder, "migrated") }
+
+// NotifyWritten changes that file, which nobody holds. Where it cannot, the next save has the same effect.
+func (s *State) NotifyWritten() { _ = os.WriteFile(s.WrittenFile(), []byte("migrated\n"), 0o600) }
+
+// lock waits until nobody else holds a lock of the folder, or ctx ends.
+func (s *State) lock(ctx context.Context, name string) (unlock func(), err error) {
+	lock := flock.New(filepath.Join(s.Dir, name))
+	if _, err := lock.TryLockContext(ctx, LockPoll); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, s.WriteError(err)
+	}
+	return func() { _ = lock.Unlock() }, nil // ends with the process in any case
+}
+
+// wait tries for a lock that others hold for a moment only.
+func (s *State) wait(try func() (bool, error)) error {
+	ticker := time.NewTicker(LockPoll)
+	defer ticker.Stop()
+	for left := lockPatience; left > 0; left -= LockPoll {
+		ok, err := try()
+		if err != nil {
+			return s.WriteError(err)
+		}
+		if ok {
+			return nil
+		}
+		<-ticker.C
+	}
+	return failure.Resource("state-in-use", fmt.Sprintf("another command uses the state folder %s", wording.QuotePath(s.Dir)), "run this again when it is done", nil)
+}
+
+func (s *State) settle() (err error) {
+	store, err := snapshot.Open(s.Dir, snapshot.Options{})
+	if err != nil {
+		return s.WriteError(err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := store.Settle(); err != nil {
+		return failure.Resource("state-unusable", fmt.Sprintf("the state folder %s cannot be brought to an end of what was cut short", wording.QuotePath(s.Dir)), "free some disk, or make it writable, and run this again", err)
+	}
+	return nil
+}
+
+// Unlock ends what Lock and LockToRead began.
+func (s *State) Unlock() error {
+	if s.held == nil {
+		return nil
+	}
+	lock := s.held
+	s.held = nil
+	return lock.Unlock()
+}
+
+// lockHeld reports whether a process holds a lock. It holds it itself for a moment.
+func lockHeld(path string) bool {
+	if !userfile.IsFile(path) {
+		return false
+	}
+	lock := flock.New(path)
+	got, err := lock.TryRLock() // others may look at the same time
+	if !got || err != nil {
+		return true
+	}
+	_ = lock.Unlock() // ends with the process in any case
+	return false
+}

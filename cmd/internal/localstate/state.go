@@ -1,0 +1,202 @@
+// Package localstate opens and locks the local state of a site: .pages/state beside the manifest, or the folder that
+// --state-dir names. Its files are listed in migrate/statefolder.
+//
+// A Locator finds the folder of a site and refuses one that may not be it; a State locks it and opens its databases; the
+// Stores of a State are what the bindings of a Worker keep things in. Errors are *failure.Error, which name the folder
+// and what to do. A State belongs to one goroutine, but for its locks and Stores, which are safe for concurrent use.
+// Nothing here writes outside of the folder, and nothing removes a file that is not the state's.
+package localstate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/userfile"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/migrate/dbfile"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+)
+
+// State is a site's local state: .pages/state beside the manifest, or the
+// folder of --state-dir.
+type State struct {
+	Dir  string
+	dbs  []*sql.DB
+	held *flock.Flock // of the state lock
+	// bounds are those of what Workers and visitors keep, each database and bucket its own.
+	Bounds Bounds
+	opened *openedFiles
+	// judged is a folder that was looked through, and marked one that pages has written into before.
+	judged, marked bool
+}
+
+// Open makes the state folder of the site in dir if it is missing.
+func (l Locator) Open(dir string) (*State, error) {
+	s, err := l.State(dir)
+	if err != nil {
+		return nil, err
+	}
+	return OpenFolder(s.Dir)
+}
+
+// OpenFolder opens a state folder.
+func OpenFolder(folder string) (*State, error) {
+	s := &State{Dir: folder, opened: &openedFiles{}}
+	if err := s.Create(); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{statefolder.StorageFolder, statefolder.ToldFolder} {
+		if err := os.MkdirAll(filepath.Join(s.Dir, name), 0o700); err != nil {
+			return nil, s.WriteError(err)
+		}
+	}
+	if err := s.Lock(); err != nil {
+		return nil, err
+	}
+	if err := userfile.CheckFolder(s.Dir); err != nil {
+		return nil, errors.Join(s.WriteError(err), s.Close())
+	}
+	return s, nil
+}
+
+// Create makes the folder if it is missing, out of version control: sessions and leads are nobody else's business. One
+// that is somebody's own is refused before anything is written.
+func (s *State) Create() error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return s.WriteError(err)
+	}
+	name := filepath.Join(s.Dir, statefolder.IgnoreFile)
+	if userfile.IsFile(name) {
+		return nil
+	}
+	if err := os.WriteFile(name, []byte(statefolder.IgnoreText), 0o600); err != nil {
+		return s.WriteError(err)
+	}
+	return nil
+}
+
+// WriteError returns the failure of a write to the folder.
+func (s *State) WriteError(err error) error {
+	if dbfile.FullDisk(s.Dir, err) {
+		return s.full(err)
+	}
+	return failure.Resource("state-unusable", fmt.Sprintf("the state folder %s cannot be written", wording.QuotePath(s.Dir)),
+		"make it a folder that you may write to, or give another with --state-dir", err)
+}
+
+// Open opens a database of the state folder and keeps it for Close.
+func (s *State) Open(ctx context.Context, name string) (*sql.DB, error) {
+	var bounds Bounds
+	if name != statefolder.PlatformFile {
+		bounds = s.Bounds
+	}
+	bounds.conns = connsOf(name)
+	db, err := openBounded(ctx, filepath.Join(s.Dir, name), false, bounds)
+	if err != nil {
+		return nil, s.OpenError(name, err)
+	}
+	s.dbs = append(s.dbs, db)
+	if err := s.opened.note(filepath.Join(s.Dir, name)); err != nil {
+		return nil, s.OpenError(name, err)
+	}
+	return db, nil
+}
+
+// connsOf is how many connections a database of the state folder has at a time.
+func connsOf(name string) int {
+	switch filepath.Base(name) {
+	case statefolder.SiteFile, statefolder.ProjectFile:
+		return workerConns
+	case statefolder.KVFile, statefolder.IndexFile:
+		return StoreConns
+	}
+	return UsualConns
+}
+
+// OpenUnsynced is open for what may be lost when power fails.
+func (s *State) OpenUnsynced(ctx context.Context, name string) (*sql.DB, error) {
+	db, err := OpenUnsynced(ctx, filepath.Join(s.Dir, name))
+	if err != nil {
+		return nil, s.OpenError(name, err)
+	}
+	s.dbs = append(s.dbs, db)
+	return db, nil
+}
+
+// Has reports whether a file is in the state folder. Of a folder that cannot be looked
+// into it is not known: nothing may be said to be empty that is not.
+func (s *State) Has(name string) (bool, error) {
+	_, err := os.Stat(filepath.Join(s.Dir, name))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err == nil, nil
+	}
+	return false, s.readError(err)
+}
+
+func (s *State) readError(err error) error {
+	return failure.Resource("state-unreadable", fmt.Sprintf("the state folder %s cannot be read", wording.QuotePath(s.Dir)),
+		"make it a folder that you may read, or give another with --state-dir", err)
+}
+
+// OpenToRead opens a database that is only read, which the caller closes; one
+// that is not there is empty.
+func (s *State) OpenToRead(ctx context.Context, name string) (*sql.DB, error) {
+	if err := s.LockToRead(); err != nil {
+		return nil, err
+	}
+	there, err := s.Has(name)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return sql.Open("sqlite", "file::memory:?_pragma=foreign_keys(1)") // which the copies of it keep to, as those of others
+	}
+	db, err := OpenDatabase(ctx, filepath.Join(s.Dir, name), true)
+	if err != nil {
+		return nil, s.OpenError(name, err)
+	}
+	if name == statefolder.PlatformFile {
+		if err := site.CheckVersion(ctx, db); err != nil {
+			return nil, errors.Join(s.OpenError(name, err), db.Close())
+		}
+	}
+	return db, nil
+}
+
+// OpenError returns the failure of opening a database of the folder.
+func (s *State) OpenError(name string, err error) error {
+	if errors.Is(err, site.ErrNewer) {
+		return failure.Resource("state-newer", fmt.Sprintf("the state folder %s is not for this version of pages", wording.QuotePath(s.Dir)),
+			"run the version that wrote it (pages version tells), or give this one a folder of its own with --state-dir", err)
+	}
+	if dbfile.FullDisk(s.Dir, err) {
+		return s.full(err)
+	}
+	return failure.Resource("database-unusable", fmt.Sprintf("the database %s cannot be opened", wording.QuotePath(filepath.Join(s.Dir, name))),
+		"if the file is damaged, move it away: a new one is made, and the migrations run again", err)
+}
+
+func (s *State) full(err error) error {
+	return failure.FullDisk("the state folder "+wording.QuotePath(s.Dir), err)
+}
+
+// Close closes the databases.
+func (s *State) Close() error {
+	var errs []error
+	for _, db := range s.dbs {
+		errs = append(errs, db.Close())
+	}
+	return errors.Join(append(errs, s.Unlock())...)
+}

@@ -1,0 +1,181 @@
+package localstate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// Stores are what the bindings of a site keep things in. Each is opened when a
+// manifest first asks for it, and stays open until the state is closed. The
+// bucket and the namespace are safe for concurrent use.
+type Stores struct {
+	o             StoresOptions
+	opening       sync.Mutex // of what is below, and of what the state keeps open
+	kv            *binding.KV
+	bucket        *binding.Storage
+	uploads       *binding.Storage // what visitors sent with forms
+	roots         []*os.Root       // of the two
+	ProjectFolder *sql.DB
+}
+
+// StoresOptions say where the stores of a site are.
+type StoresOptions struct {
+	State         *State
+	ProjectFolder string // folder of the project database; "" for the state folder
+	Images        *binding.ImageQueue
+	Failed        func(error) // hears what writes failed with; nil for nobody
+	Now           func() time.Time
+}
+
+// NewStores returns the stores of a state. Close them before the state.
+func NewStores(o StoresOptions) *Stores { return &Stores{o: o} }
+
+// Bindings is what env holds for the manifest.
+func (s *Stores) Bindings(ctx context.Context, m *manifest.Manifest, site *sql.DB, secrets map[string]string, assets http.Handler) (*binding.Set, error) {
+	set := &binding.Set{
+		Databases: map[string]*binding.Database{}, KV: map[string]*binding.KV{}, Storage: map[string]*binding.Storage{},
+		Images: map[string]*binding.Images{}, Assets: map[string]http.Handler{}, Secrets: secrets,
+	}
+	if m.Bindings.Database != nil {
+		set.Databases[manifest.DatabaseName] = s.database(site, false)
+	}
+	if err := s.addProject(ctx, m, set); err != nil {
+		return nil, err
+	}
+	if err := s.addKV(ctx, m, set); err != nil {
+		return nil, err
+	}
+	if err := s.addBucket(ctx, m, set); err != nil {
+		return nil, err
+	}
+	if m.Bindings.Images {
+		set.Images[manifest.ImagesName] = binding.NewImages(binding.ImagesOptions{Queue: s.o.Images})
+	}
+	if m.Assets != "" {
+		set.Assets[manifest.AssetsName] = assets
+	}
+	return set, nil
+}
+
+// addProject adds the project database with the access the manifest declares.
+func (s *Stores) addProject(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
+	access := m.Bindings.ProjectDatabase
+	if access == "" || access == manifest.ProjectNone {
+		return nil
+	}
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.ProjectFolder == nil {
+		shared := *s.o.State
+		if s.o.ProjectFolder != "" {
+			shared.Dir, shared.judged = s.o.ProjectFolder, false
+			if err := shared.Check(); err != nil {
+				return err
+			}
+			if err := os.MkdirAll(shared.Dir, 0o700); err != nil {
+				return shared.WriteError(err)
+			}
+		}
+		db, err := shared.Open(ctx, statefolder.ProjectFile)
+		if err != nil {
+			return err
+		}
+		s.o.State.dbs = shared.dbs
+		s.ProjectFolder = db
+	}
+	set.Databases[manifest.ProjectDatabaseName] = s.database(s.ProjectFolder, access == manifest.ProjectRead)
+	return nil
+}
+
+// database is a Worker's own connection to db, closed with it.
+func (s *Stores) database(db *sql.DB, readOnly bool) *binding.Database {
+	return binding.NewDatabase(db, binding.DatabaseOptions{ReadOnly: readOnly, Now: s.o.Now, Failed: s.o.Failed})
+}
+
+func (s *Stores) addKV(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
+	if m.Bindings.KV == nil {
+		return nil
+	}
+	kv, err := s.OpenKV(ctx)
+	set.KV[m.Bindings.KV.Name] = kv
+	return err
+}
+
+// OpenKV returns the namespace.
+func (s *Stores) OpenKV(ctx context.Context) (*binding.KV, error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.kv == nil {
+		db, err := s.o.State.Open(ctx, statefolder.KVFile)
+		if err != nil {
+			return nil, err
+		}
+		if s.kv, err = binding.NewKV(db, s.o.Now); err != nil {
+			return nil, fmt.Errorf("open %s: %w", statefolder.KVFile, err)
+		}
+		s.kv.Failed = s.o.Failed
+	}
+	return s.kv, nil
+}
+
+func (s *Stores) addBucket(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
+	if m.Bindings.Storage == nil {
+		return nil
+	}
+	bucket, err := s.OpenBucket(ctx)
+	set.Storage[m.Bindings.Storage.Name] = bucket
+	return err
+}
+
+// OpenBucket returns the bucket.
+func (s *Stores) OpenBucket(ctx context.Context) (*binding.Storage, error) {
+	return s.openStorage(ctx, statefolder.StorageFolder, &s.bucket)
+}
+
+// openStorage opens a bucket in a folder of the state, unless it is open.
+func (s *Stores) openStorage(ctx context.Context, name string, bucket **binding.Storage) (*binding.Storage, error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if *bucket != nil {
+		return *bucket, nil
+	}
+	state := s.o.State
+	dir := filepath.Join(state.Dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, state.WriteError(err)
+	}
+	db, err := state.Open(ctx, filepath.Join(name, statefolder.IndexFile))
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, state.WriteError(err)
+	}
+	s.roots = append(s.roots, root)
+	if *bucket, err = binding.NewStorage(ctx, db, root, s.o.Now); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	(*bucket).Failed, (*bucket).MaxBytes = s.o.Failed, state.Bounds.Bytes
+	return *bucket, nil
+}
+
+// Close closes the folders of buckets; the databases are the state's.
+func (s *Stores) Close() error {
+	var errs []error
+	for _, root := range s.roots {
+		errs = append(errs, root.Close())
+	}
+	return errors.Join(errs...)
+}

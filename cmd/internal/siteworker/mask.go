@@ -1,0 +1,98 @@
+package siteworker
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+)
+
+// This file takes a Worker's secrets out of what is told of it: what it logs, and why it
+// failed, while it is developed and when it is published. Only its answers are its own.
+
+// shortestSecret is how long a secret must be to be masked: shorter ones nobody can keep,
+// and words would lose their letters.
+const shortestSecret = 4
+
+// MaskOf takes the values of secrets out of texts, also where a text holds them as JSON,
+// in an address, in base64 or hex, or one line of several. A name stands in their place.
+func MaskOf(secrets map[string]string) *strings.Replacer {
+	names := map[string]string{} // by form of the value
+	for name, value := range secrets {
+		for _, form := range formsOf(value) {
+			if len(form) >= shortestSecret {
+				names[form] = name
+			}
+		}
+	}
+	var pairs []string
+	for form := range names {
+		pairs = append(pairs, form)
+	}
+	// The longest first: one secret may be part of another.
+	slices.SortFunc(pairs, func(a, b string) int { return len(b) - len(a) })
+	var all []string
+	for _, form := range pairs {
+		all = append(all, form, "[secret "+names[form]+"]")
+	}
+	return strings.NewReplacer(all...)
+}
+
+// inAddress are what encodeURIComponent writes otherwise than url.QueryEscape.
+var inAddress = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+
+// formsOf are the ways in which a text may hold a value.
+func formsOf(value string) []string {
+	forms := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
+	forms = append(forms, value, url.QueryEscape(value), inAddress.Replace(url.QueryEscape(value)), url.PathEscape(value),
+		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)), hex.EncodeToString([]byte(value)))
+	// In JSON, in JSON as a text of JSON, and as console shows a text within something.
+	inJSON := quotedJSON(value)
+	shown := strings.ReplaceAll(inJSON, `\"`, `"`)
+	return append(forms, inJSON, quotedJSON(inJSON), shown, strings.ReplaceAll(shown, "'", `\'`))
+}
+
+// quotedJSON is what stands between the quotes of a text in JSON.
+func quotedJSON(text string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a text into memory: this cannot fail
+	return strings.TrimSuffix(b.String()[1:], "\"\n")
+}
+
+// MaskLine is a line of a Worker's console without its secrets.
+func MaskLine(mask *strings.Replacer, l pagesruntime.Line) pagesruntime.Line {
+	l.Text = mask.Replace(l.Text)
+	if args := []byte(mask.Replace(string(l.Args))); len(args) == 0 || json.Valid(args) {
+		l.Args = args
+	} else {
+		l.Args = nil // a secret that looks like JSON itself
+	}
+	return l
+}
+
+// MaskError is a Worker's error without its secrets; others are as they were.
+func MaskError(mask *strings.Replacer, err error) error {
+	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
+		return MaskFailure(mask, f)
+	}
+	return err
+}
+
+// MaskFailure returns a failure of a Worker without its secrets.
+func MaskFailure(mask *strings.Replacer, f *pagesruntime.Error) *pagesruntime.Error {
+	masked := *f
+	masked.Name, masked.Message = mask.Replace(f.Name), mask.Replace(f.Message)
+	masked.Causes = slices.Clone(f.Causes)
+	for i := range masked.Causes {
+		masked.Causes[i].Text = mask.Replace(masked.Causes[i].Text)
+	}
+	return &masked
+}

@@ -1,0 +1,152 @@
+// Package siteworker runs the Worker of a site that is developed or published.
+//
+// In goes a started runtime.Worker with the bindings that it uses; out come answers, with the meter and the failure of
+// each request told to devserver/site. A Shared Worker serves several revisions and is closed after the last of them;
+// what it logs and why it fails is shown without the values of its secrets. All of it is safe for concurrent use.
+package siteworker
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/devserver/site"
+	"github.com/pages-toolchain/pages/manifest"
+	pagesruntime "github.com/pages-toolchain/pages/runtime"
+	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/web"
+)
+
+// DrainTime is how long requests may go on in a Worker that was replaced, and
+// then what the last of them left for waitUntil.
+const DrainTime = 30 * time.Second
+
+// Shared is a Worker that several revisions may use: it is closed after
+// the last of them.
+type Shared struct {
+	Worker *pagesruntime.Worker
+	set    *binding.Set
+	Key    string
+	limits manifest.Limits
+	mask   *strings.Replacer // of its secrets
+	Uses   atomic.Int32
+	until  context.Context // of the dev server: draining ends with it
+	closed sync.Once
+	from   *Set
+
+	overdue atomic.Pointer[time.Timer] // of one that was retired
+}
+
+// Options is what the manifest says of a Worker.
+func Options(m *manifest.Manifest) pagesruntime.WorkerOptions {
+	flags := m.Runtime.CompatibilityFlags
+	return pagesruntime.WorkerOptions{
+		Limits: pagesruntime.Limits{CPU: time.Duration(m.Limits.CPUMs) * time.Millisecond, SubRequests: m.Limits.SubRequests},
+		NodeJS: slices.Contains(flags, manifest.FlagNodeJS),
+		Web:    web.Options{StrictlyPublic: slices.Contains(flags, manifest.FlagStrictlyPublic)},
+	}
+}
+
+// Serve implements site.Worker.
+func (s *Shared) Serve(w http.ResponseWriter, r *http.Request) error {
+	usage, err := s.Worker.Serve(w, r)
+	site.SetMeter(r.Context(), site.Meter{
+		CPUMs: float64(usage.CPU) / float64(time.Millisecond), CPULimitMs: s.limits.CPUMs,
+		SubRequests: usage.SubRequests, SubRequestsMax: s.limits.SubRequests, Isolate: usage.Isolate,
+	})
+	if f, ok := errors.AsType[*pagesruntime.Error](err); ok {
+		f = MaskFailure(s.mask, f)
+		site.SetFailure(r.Context(), failureOf(f))
+		return f
+	}
+	if usage.Broke != nil {
+		site.SetFailure(r.Context(), failureOf(MaskFailure(s.mask, usage.Broke)))
+	}
+	return err
+}
+
+// failureOf is an error of a Worker in the terms of the log.
+func failureOf(f *pagesruntime.Error) site.Failure {
+	failure := site.Failure{Kind: string(f.Kind), Name: f.Name, Message: f.Message, Limit: f.Limit}
+	if len(f.Frames) > 0 {
+		failure.File, failure.Line, failure.Column = f.Frames[0].File, f.Frames[0].Line, f.Frames[0].Column
+	}
+	return failure
+}
+
+// Retire is for a Worker that another one takes over from: its WebSockets are
+// closed, and what is under way may go on for a bounded time.
+func (s *Shared) Retire() {
+	s.Worker.Retire()
+	s.overdue.Store(time.AfterFunc(DrainTime, func() { s.Close(0) }))
+	s.Release()
+}
+
+// Release ends one use. The Worker is closed after the last.
+func (s *Shared) Release() {
+	if s.Uses.Add(-1) == 0 {
+		s.Close(DrainTime)
+	}
+}
+
+// Close lets requests and what they left for waitUntil finish, for a bounded
+// time, and gives back what the Worker held.
+func (s *Shared) Close(wait time.Duration) {
+	s.closed.Do(func() {
+		if t := s.overdue.Load(); t != nil {
+			t.Stop() // it would hold the Worker's image until then
+		}
+		ctx, cancel := context.WithTimeout(s.until, wait)
+		defer cancel()
+		s.Worker.Close(ctx)
+		// Giving back a connection fails only when it is gone already.
+		_ = CloseDatabases(s.set)
+		s.from.remove(s)
+	})
+}
+
+// CloseDatabases closes what the databases of a Worker hold.
+func CloseDatabases(set *binding.Set) error {
+	var errs []error
+	for _, d := range set.Databases {
+		errs = append(errs, d.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Set are the Workers that are not closed yet. The zero value is empty.
+type Set struct {
+	mu      sync.Mutex
+	workers map[*Shared]struct{}
+}
+
+// Add takes in a Worker that has started. until ends what it still does when it is closed.
+func (l *Set) Add(until context.Context, w *pagesruntime.Worker, set *binding.Set, limits manifest.Limits, mask *strings.Replacer) *Shared {
+	s := &Shared{Worker: w, set: set, limits: limits, mask: mask, until: until, from: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.workers == nil {
+		l.workers = map[*Shared]struct{}{}
+	}
+	l.workers[s] = struct{}{}
+	return s
+}
+
+func (l *Set) remove(s *Shared) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.workers, s)
+}
+
+// All returns those that are not closed yet.
+func (l *Set) All() []*Shared {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.workers))
+}

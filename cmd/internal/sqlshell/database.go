@@ -1,0 +1,126 @@
+package sqlshell
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localstate"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/migrate/statefolder"
+	"github.com/pages-toolchain/pages/migrate/transfer"
+	"github.com/pages-toolchain/pages/runtime/binding"
+)
+
+// Database is one database of the site, opened for a command.
+type Database struct {
+	*binding.Console
+	State *localstate.State
+	Pool  *sql.DB
+	Dir   string // the site's
+	Path  string // of the file
+}
+
+// Open opens the database of a name in the state folder. For reading only, one that is not there yet is empty, and nothing
+// is written.
+func (d *Database) Open(ctx context.Context, name string, o binding.ConsoleOptions) (err error) {
+	if o.ReadOnly {
+		d.Pool, err = d.State.OpenToRead(ctx, name)
+	} else {
+		if d.State, err = localstate.OpenFolder(d.State.Dir); err != nil {
+			return err
+		}
+		d.Pool, err = d.State.Open(ctx, name)
+	}
+	if err == nil {
+		d.Console, err = binding.NewConsole(ctx, d.Pool, o)
+		if err != nil {
+			err = errors.Join(d.State.OpenError(name, err), d.Pool.Close())
+		}
+	}
+	if err != nil {
+		return errors.Join(err, d.State.Close())
+	}
+	return nil
+}
+
+// Wrote tells pages dev of what a person wrote: a migration that rows stopped may go on without them.
+func (d *Database) Wrote() {
+	if filepath.Base(d.Path) == statefolder.SiteFile {
+		d.State.NotifyWritten()
+	}
+}
+
+// Close closes the connection, the database and the state.
+func (d *Database) Close() error {
+	return errors.Join(d.Console.Close(), d.Pool.Close(), d.State.Close())
+}
+
+// Advice is what to do about a failure: of a table or a column that is not there, which is near, before what is left.
+func (d *Database) Advice(ctx context.Context, err error, left string) string {
+	e, ok := errors.AsType[*binding.SQLError](err)
+	if !ok {
+		return left
+	}
+	table, column := noTable.FindStringSubmatch(e.Msg), noColumn.FindStringSubmatch(e.Msg)
+	if table == nil && column == nil {
+		return left
+	}
+	there, near := d.Tables(ctx), ""
+	switch {
+	case column != nil:
+		near = wording.Nearest(column[1], there.Columns)
+	case len(there.Names) == 0:
+		return "the database has no table yet: pages migrate makes those of the migrations; " + left
+	default:
+		near = wording.Nearest(table[1], there.Names)
+	}
+	if near == "" {
+		return ".tables and .schema in pages db shell show what is there; " + left
+	}
+	return fmt.Sprintf("did you mean %q? %s", near, left)
+}
+
+var (
+	noTable  = regexp.MustCompile(`^no such table: (?:main\.)?(.+)$`)
+	noColumn = regexp.MustCompile(`^(?:no such column: (?:.+\.)?|table .+ has no column named )(.+)$`)
+)
+
+// NothingChanged is what remains of a command that failed.
+const NothingChanged = "nothing was changed: all of it is one transaction"
+
+// Failure turns a failure of SQL into what the user is told: a place in a text
+// becomes a diagnostic, a lock or a full disk the machine's fault.
+func Failure(err error, left string) error {
+	if e, ok := errors.AsType[*binding.SQLError](err); ok {
+		switch {
+		case e.Busy():
+			return failure.Resource("database-locked", "another process writes to the database", "run this again when it is done; "+left, err)
+		case e.Full():
+			return failure.Resource("disk-full", "the disk is full", "free some; "+left, err)
+		case e.Damaged():
+			return failure.Resource("database-damaged", "the database is damaged", "load a snapshot, import a dump into a new one, or reset the state", err)
+		}
+	}
+	e, ok := errors.AsType[*transfer.Error](err)
+	if !ok {
+		return err
+	}
+	fix := left
+	if e.Fix != "" {
+		fix = e.Fix + "; " + left
+	}
+	if !e.Pos.IsValid() {
+		return &failure.Error{Exit: failure.ExitRefused, Code: e.Code, Message: e.Msg, Fix: fix, Err: err}
+	}
+	return &failure.RefusedError{Report: manifest.NewReport(e.Pos.Filename, manifest.Diagnostics{{
+		Severity: manifest.Error, Code: e.Code, File: e.Pos.Filename,
+		Line: e.Pos.Line, Column: e.Pos.Column, EndLine: e.Pos.Line, EndColumn: e.Pos.Column + 1,
+		Message: e.Msg, Fix: fix, Source: e.Source, SourceColumn: e.SourceColumn,
+	}})}
+}

@@ -1,0 +1,141 @@
+// Package userfile reads and writes the files that a user names, or that are found beside a site.
+//
+// What is opened may be no file: who opens a pipe waits for another to write, and a device never ends. A file that is
+// looked for by its name, such as link.json, is a regular one or refused. What the user names may be a pipe, as <(…) is,
+// and so may a file of secrets, which password managers make one: a signal ends the wait. What is written is there as a
+// whole or not at all. Errors are the system's, for the caller to put into words. All functions are safe for concurrent
+// use.
+package userfile
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ErrNoFile is the error of Open for a folder.
+var ErrNoFile = errors.New("it is no file")
+
+var errNotRegular = errors.New("it is no regular file")
+
+// OpenRegular opens a regular file.
+func OpenRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
+	return os.Open(path)
+}
+
+// ReadRegular reads a regular file.
+func ReadRegular(path string) ([]byte, error) {
+	f, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// RegularFS is the file tree of a folder in which nothing else is opened than regular files and folders.
+type RegularFS struct{ fs.FS }
+
+// Open implements fs.FS.
+func (r RegularFS) Open(name string) (fs.File, error) {
+	if info, err := fs.Stat(r.FS, name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	return r.FS.Open(name)
+}
+
+// Stat implements fs.StatFS.
+func (r RegularFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(r.FS, name) }
+
+// Lstat implements fs.ReadLinkFS.
+func (r RegularFS) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(r.FS, name) }
+
+// ReadLink implements fs.ReadLinkFS.
+func (r RegularFS) ReadLink(name string) (string, error) { return fs.ReadLink(r.FS, name) }
+
+// reader is an open file that may be a pipe or a terminal.
+type reader struct {
+	io.Reader
+	io.Closer
+}
+
+// Open opens a file that the user named. It is an *os.File if it is a regular one.
+func Open(ctx context.Context, path string) (io.ReadCloser, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, ErrNoFile
+	case info.Mode().IsRegular():
+		return os.Open(path)
+	}
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- opened{f, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case o := <-done:
+		if o.err != nil {
+			return nil, o.err
+		}
+		return reader{Interruptible(ctx, o.f), o.f}, nil
+	}
+}
+
+// Read reads at most so many bytes of a file that the user named.
+func Read(ctx context.Context, path string, most int64) ([]byte, error) {
+	f, err := Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// IsFile reports whether path leads to something that is no folder.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// MaxSource is as much of a manifest as is read: more than one may be long.
+const MaxSource = 1 << 20
+
+// ReadSource reads the text of a manifest, as long as it is a file.
+func ReadSource(path string) ([]byte, error) {
+	f, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, MaxSource))
+}
+
+// CheckFolder makes a folder if need be, and tries whether a file can be made in it.
+func CheckFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}

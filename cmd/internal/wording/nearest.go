@@ -1,0 +1,21 @@
+package wording
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pages-toolchain/pages/manifest"
+)
+
+// Nearest returns the name that a mistyped or unfinished one was most likely meant to be,
+// "" for none.
+func Nearest(name string, names []string) string {
+	if near := manifest.Nearest(name, names); near != "" {
+		return near
+	}
+	unfinished := func(whole string) bool { return name != "" && strings.HasPrefix(whole, strings.ToLower(name)) }
+	if i := slices.IndexFunc(names, unfinished); i >= 0 {
+		return names[i]
+	}
+	return ""
+}

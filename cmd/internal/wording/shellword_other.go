@@ -1,0 +1,14 @@
+//go:build !windows
+
+package wording
+
+import "strings"
+
+// plainWord is what the shells of POSIX take as it is, beside letters and digits.
+const plainWord = "-_./,:@%+="
+
+// AndThen joins commands, each of which is for when the one before went well.
+const AndThen = " && "
+
+// quoteWord writes a word for those shells, whatever is in it.
+func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,82 @@
+// Package wording writes values the way all messages of the command do: counts, sizes, times, paths and words of a
+// shell. Nothing here knows what a message is about. All functions are safe for concurrent use.
+package wording
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Count returns "1 asset", "2 assets".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Size writes a number of bytes for people, in powers of 1000.
+func Size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// Clock writes a moment for people, in this machine's zone.
+func Clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+
+// Timestamp writes a moment for a document: RFC 3339 in UTC, always of one length.
+func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// QuotePath puts a path in the quotes of a message. A backslash that parts folders stands for itself there, so that
+// the path can be copied.
+func QuotePath(path string) string {
+	quoted := strconv.Quote(path)
+	if filepath.Separator == '\\' {
+		quoted = strings.ReplaceAll(quoted, `\\`, `\`)
+	}
+	return quoted
+}
+
+// Printable escapes the characters that a terminal would obey or not show.
+func Printable(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		_, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// QuoteAll quotes each of args, with spaces between.
+func QuoteAll(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = fmt.Sprintf("%q", arg)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// FirstLine returns s up to its first line break.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

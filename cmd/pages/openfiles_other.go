@@ -1,6 +1,0 @@
-//go:build !unix
-
-package main
-
-// mostFiles is how many files the process may have open: there is no limit that matters.
-func mostFiles() uint64 { return 1 << 20 }
