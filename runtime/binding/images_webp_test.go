@@ -99,6 +99,9 @@ func TestImagesWebPHeld(t *testing.T) {
 // TestImagesWebPLarge: a photo of which noise of its size would take too much is written,
 // and noise is refused.
 func TestImagesWebPLarge(t *testing.T) {
+	if testmachine.Raced() {
+		t.Skip("it takes minutes")
+	}
 	memory := engine.NewHostMemory(64 << 20)
 	images := NewImages(ImagesOptions{Queue: NewImageQueue(memory)})
 	size := image.Pt(2016, 1500)
