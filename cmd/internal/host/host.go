@@ -102,7 +102,7 @@ func (h *Host) Observe(failed func(error), arrived func(site string)) {
 }
 
 // ShareProcessors bounds the turns of each site's Worker that run at a time, and makes room for those of others: see
-// host_share.go. It changes the whole process.
+// share.go. It changes the whole process.
 func (h *Host) ShareProcessors() { h.turns = shareProcessors() }
 
 // Close ends all sites. No request may be under way.
