@@ -12,7 +12,7 @@ import (
 
 // statefolder.CacheFile is the database of caches.default and caches.open in the state folder.
 
-// NewCaches are the caches of the site whose state is in dir, which outlive its Workers.
+// NewCaches returns the caches of the site whose state is in dir. They outlive its Workers.
 // The database is opened when a Worker first uses a cache: most never do. Nothing in it
 // is a promise, so its commits reach the disk in their own time.
 func NewCaches(dir string, logger *slog.Logger) *web.Caches {

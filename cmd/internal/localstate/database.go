@@ -15,38 +15,37 @@ import (
 	"github.com/pages-toolchain/pages/migrate/dbfile"
 )
 
-// sqlitePage is the size of a page in bytes, where nobody sets another.
+// sqlitePage is SQLite's default page size in bytes.
 const sqlitePage = 4096
 
-// OpenDatabase opens a database the way all state is kept: WAL with every commit
-// synced, which is what lost nothing that was acknowledged in runs in which power failed.
+// OpenDatabase opens a database in WAL mode with every commit synced: in the power-loss tests that lost nothing that was
+// acknowledged.
 func OpenDatabase(ctx context.Context, path string, readOnly bool) (*sql.DB, error) {
 	return openBounded(ctx, path, readOnly, Bounds{})
 }
 
-// How many connections a database has at a time: each is a file or two that are open. Whoever wants one more waits for
-// its turn.
+// The most connections of a database. Each holds one or two files open; a caller that needs another one waits.
 const (
-	// workerConns are those of a database that Workers query. Each Worker keeps five while it uses them, and those that
-	// were replaced go on for a while.
+	// workerConns is for a database that Workers query. Each Worker uses up to five, and a replaced Worker drains for a
+	// while.
 	workerConns = 32
-	// StoreConns are those of the database of a bucket, or of key-value pairs. None is kept by anybody.
+	// StoreConns is for the database of a bucket or of a key-value namespace.
 	StoreConns = 4
-	// UsualConns are those of any other.
+	// UsualConns is for any other database.
 	UsualConns = 8
-	// ConnIdle is how long a connection that nobody uses stays open. SQLite can close the file of one only with the last
-	// of the process, so that all of them go.
+	// ConnIdle is how long an idle connection stays open. SQLite closes the files only with the last connection of the
+	// process, so all of them have to go.
 	ConnIdle = 10 * time.Second
 )
 
-// Bounds are what a database may take of the machine. The zero value bounds its connections alone.
+// Bounds limits what a database may take of the machine. The zero value limits its connections alone.
 type Bounds struct {
-	conns     int    // it may have so many connections; 0 means usualConns
-	Bytes     int64  // it may grow to so many
+	conns     int    // connections at a time; 0 means UsualConns
+	Bytes     int64  // size of its file; 0 for no bound
 	Temporary string // the name of the dbfile.Temporary that its connections use
 }
 
-// openBounded is openSQLite with bounds, which SQLite keeps in each connection.
+// openBounded is OpenDatabase with bounds, which SQLite keeps in each connection.
 func openBounded(ctx context.Context, path string, readOnly bool, b Bounds) (*sql.DB, error) {
 	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(16777216)"}, "_txlock": {"immediate"}}
 	if b.Bytes > 0 {
@@ -75,10 +74,9 @@ func openBounded(ctx context.Context, path string, readOnly bool, b Bounds) (*sq
 	return db, nil
 }
 
-// OwnFile makes the file of a database that is not there yet, for its owner alone to read:
-// SQLite would have everyone of the machine read it, and its folder may be one that somebody
-// made before. Its log has the mode of the file. One that is there is not even opened, since
-// to close it would end the locks that the process has on it.
+// OwnFile creates the file of a database with a mode that lets only its owner read it: SQLite's own mode lets everyone, and
+// the folder may be shared. The log gets the mode of the file. An existing file is not opened, because closing it would
+// end the locks that this process holds on it.
 func OwnFile(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -87,8 +85,8 @@ func OwnFile(path string) error {
 	return f.Close()
 }
 
-// OpenUnsynced opens a database for what may be lost when power fails: on its one
-// connection commits are in order, and reach the disk with the next that is synced.
+// OpenUnsynced opens a database for data that may be lost when power fails. It has one connection, so commits stay in
+// order; they reach the disk later.
 func OpenUnsynced(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := OpenDatabase(ctx, path, false)
 	if err != nil {

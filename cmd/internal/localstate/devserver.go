@@ -22,15 +22,15 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// DevServer is what a dev server says of itself in its state folder.
+// DevServer is the record that a dev server writes into its state folder.
 type DevServer struct {
 	PID int    `json:"pid"`
 	URL string `json:"url"`
-	// Token opens the tools under /__pages/api/ that change something.
+	// Token authorizes calls under /__pages/api/ that change something.
 	Token string `json:"token"`
 }
 
-// Port is the port a server answers on.
+// Port returns the port that the server listens on.
 func (r DevServer) Port() string {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -39,8 +39,7 @@ func (r DevServer) Port() string {
 	return u.Port()
 }
 
-// LockDev makes sure that one dev server runs on the state. unlock removes what
-// announce wrote.
+// LockDev makes sure that only one dev server runs on the state. unlock also removes the record of Announce.
 func (s *State) LockDev() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(s.Dir, statefolder.DevLock))
 	ok, err := lock.TryLock()
@@ -76,8 +75,7 @@ func (s *State) whoRuns() string {
 	return fmt.Sprintf("another pages dev uses the state folder %s: process %d at %s", wording.QuotePath(s.Dir), r.PID, r.URL)
 }
 
-// Announce writes who runs: for the message of the one that comes second, and for
-// commands that ask the server.
+// Announce writes the record of this server, for a second dev server's error message and for commands that call it.
 func (s *State) Announce(address, token string) error {
 	text, err := json.Marshal(DevServer{PID: os.Getpid(), URL: address, Token: token})
 	if err != nil {
@@ -89,8 +87,8 @@ func (s *State) Announce(address, token string) error {
 	return nil
 }
 
-// Announced is what the dev server that runs, or one that was killed, said of itself. The file may have come with the
-// site: one that names another place than a server of this machine says nothing.
+// Announced reads the record of the dev server that runs, or of one that was killed. The file may have come with the
+// site, so a record that names anything but a server on this machine is ignored.
 func (s *State) Announced() (r DevServer, ok bool) {
 	text, err := userfile.ReadRegular(filepath.Join(s.Dir, statefolder.DevFile))
 	if err != nil || json.Unmarshal(text, &r) != nil || !isOwnServer(r.URL) {
@@ -99,8 +97,7 @@ func (s *State) Announced() (r DevServer, ok bool) {
 	return r, true
 }
 
-// isOwnServer reports whether an address is that of a server of this machine, and nothing more: a host that is a
-// loopback address, by number, and a port.
+// isOwnServer reports whether an address is http:// with a numeric loopback address and a port, and nothing else.
 func isOwnServer(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -110,17 +107,17 @@ func isOwnServer(address string) bool {
 	return ip != nil && ip.IsLoopback() && port != "" && address == "http://"+net.JoinHostPort(u.Hostname(), port)
 }
 
-// DevServer is the dev server that runs on the state, which holds its lock.
+// DevServer returns the record of the dev server that holds the lock of the state.
 func (s *State) DevServer() (r DevServer, ok bool) {
 	r, ok = s.Announced()
 	return r, ok && lockHeld(filepath.Join(s.Dir, statefolder.DevLock))
 }
 
-// GuardPoll is how often it is looked whether the state is still there.
+// GuardPoll is how often Guard looks.
 const GuardPoll = 500 * time.Millisecond
 
-// Guard looks whether what was opened of the state is still there, and calls gone when it is
-// not: what is written to removed files nobody finds again, so nothing more may be acknowledged.
+// Guard watches the files that were opened, until ctx ends, and calls gone when one was removed: writes to a removed file
+// are lost, so nothing may be acknowledged any more.
 func (s *State) Guard(ctx context.Context, gone func(error)) {
 	err := s.opened.note(filepath.Join(s.Dir, statefolder.DevLock))
 	ticker := time.NewTicker(GuardPoll)
@@ -145,13 +142,13 @@ func (s *State) Guard(ctx context.Context, gone func(error)) {
 
 var errReplaced = errors.New("another one is in its place")
 
-// openedFiles are files as they were when they were opened.
+// openedFiles remembers the identity of files that were opened.
 type openedFiles struct {
 	mu    sync.Mutex
 	files map[string]fs.FileInfo
 }
 
-// note keeps what a file is that was just opened.
+// note remembers a file that was just opened.
 func (o *openedFiles) note(path string) error {
 	opened, err := os.Stat(path)
 	if err != nil || o == nil {
@@ -188,8 +185,8 @@ func (s *State) StillThere() error { return s.opened.check() }
 // flushPatience is how long a dev server may take to write what it has answered.
 const flushPatience = 2 * time.Second
 
-// FlushLog asks the dev server of the state, if one runs, to write what it has answered so far: it does so a moment
-// later by itself. Without an answer there is what there is.
+// FlushLog asks the dev server of the state, if one runs, to write its request log now instead of a moment later. A
+// failure is ignored: the log is then a moment behind.
 func (s *State) FlushLog(ctx context.Context) {
 	r, ok := s.DevServer()
 	if !ok {
@@ -208,11 +205,11 @@ func (s *State) FlushLog(ctx context.Context) {
 	}
 }
 
-// direct asks who is named and nobody else: no proxy, and nobody that an answer names.
+// direct uses no proxy and follows no redirect.
 var direct = &http.Client{
 	Transport:     &http.Transport{DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// FlushPath is where a command asks for what was answered so far to be in the log.
+// FlushPath is the endpoint of the dev server that writes the request log out.
 const FlushPath = "/__pages/api/logs/flush"

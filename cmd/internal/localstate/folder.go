@@ -52,7 +52,7 @@ func (l Locator) State(dir string) (*State, error) {
 	return l.At(dir, l.Path(dir), l.Flag)
 }
 
-// At is stateOf for the folder that a flag names.
+// At is State for a folder that the given flag names.
 func (l Locator) At(dir, folder, flag string) (*State, error) {
 	if err := l.checkPlace(dir, folder, flag); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (l Locator) checkPlace(dir, folder, flag string) error {
 	return nil
 }
 
-// siteFolders are the folders that the manifest names, and what each holds.
+// siteFolders maps the folders that the manifest names to what each holds.
 func siteFolders(dir string) map[string]string {
 	folders := map[string]string{".git": "the version control", "node_modules": "packages"}
 	src, err := userfile.ReadSource(filepath.Join(dir, manifest.FileName))
@@ -194,8 +194,8 @@ func (s *State) replaceable() error {
 		"give the state folder with --state-dir; if this is one, run pages dev on it once", nil)
 }
 
-// InPagesFolder is a file or a folder in .pages beside the manifest. A link there came with the site: what is written
-// through it would replace somebody's own files, and what is read through it be sent or shown.
+// InPagesFolder returns the path of a file or folder in .pages beside the manifest. A link there came with the site and is
+// refused: a write through it would replace the user's own files, and a read would send or show them.
 func InPagesFolder(dir string, names ...string) (string, error) {
 	target := filepath.Join(append([]string{dir, PagesFolder}, names...)...)
 	link, err := statefolder.LinkBelow(dir, filepath.Join(append([]string{PagesFolder}, names...)...))
@@ -209,7 +209,7 @@ func InPagesFolder(dir string, names ...string) (string, error) {
 	return target, nil
 }
 
-// RealPath is a path without links as the user would name it: what a question is about.
+// RealPath resolves the links of a path and returns it relative to the working directory, for questions to the user.
 func RealPath(work userfile.WorkDir, path string) string {
 	return userfile.WorkDir(statefolder.Real(string(work))).Rel(statefolder.Real(path))
 }

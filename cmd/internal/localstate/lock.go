@@ -56,8 +56,8 @@ func (s *State) Lock() error {
 	}
 }
 
-// LockToRead is use for a command that must not write: where there is no lock to
-// be had, as on a disk that is read-only, nobody replaces the state either.
+// LockToRead is Lock for a command that must not write. Where no lock can be made, as on a read-only disk, nobody can
+// replace the state either.
 func (s *State) LockToRead() error {
 	if s.held != nil {
 		return nil
@@ -78,7 +78,7 @@ func (s *State) LockToRead() error {
 	return err
 }
 
-// LockAlone holds the state so that it can be replaced: nobody else has it open.
+// LockAlone locks the state exclusively, so that it can be replaced.
 func (s *State) LockAlone() (unlock func(), err error) {
 	if err := s.replaceable(); err != nil {
 		return nil, err
@@ -109,13 +109,13 @@ func (s *State) LockMigrations(ctx context.Context) (unlock func(), err error) {
 }
 
 // WrittenFile is the file that changes when a command migrated the database or wrote to it: a dev
-// server that a migration stopped tries again. No database lies in its folder: macOS and the BSDs watch a file by
+// server whose migration failed watches it and tries again. No database lies in its folder: macOS and the BSDs watch a file by
 // opening all that lies beside it, and to close a file again ends every lock that the process has on
 // it (fcntl(2)), those of its databases' connections too. Another process would then take itself for
 // the last one, and remove the log that this one goes on writing to.
 func (s *State) WrittenFile() string { return filepath.Join(s.Dir, statefolder.ToldFolder, "migrated") }
 
-// NotifyWritten changes that file, which nobody holds. Where it cannot, the next save has the same effect.
+// NotifyWritten changes that file. A failure is ignored: the next save of a source has the same effect.
 func (s *State) NotifyWritten() { _ = os.WriteFile(s.WrittenFile(), []byte("migrated\n"), 0o600) }
 
 // lock waits until nobody else holds a lock of the folder, or ctx ends.

@@ -26,16 +26,15 @@ import (
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 )
 
-// State is a site's local state: .pages/state beside the manifest, or the
-// folder of --state-dir.
+// State is the local state of a site.
 type State struct {
 	Dir  string
 	dbs  []*sql.DB
 	held *flock.Flock // of the state lock
-	// bounds are those of what Workers and visitors keep, each database and bucket its own.
+	// Bounds apply to each database and bucket that Workers and visitors write to.
 	Bounds Bounds
 	opened *openedFiles
-	// judged is a folder that was looked through, and marked one that pages has written into before.
+	// judged is set after Check has passed; marked is set for a folder that pages has written into before.
 	judged, marked bool
 }
 
@@ -68,8 +67,8 @@ func OpenFolder(folder string) (*State, error) {
 	return s, nil
 }
 
-// Create makes the folder if it is missing, out of version control: sessions and leads are nobody else's business. One
-// that is somebody's own is refused before anything is written.
+// Create makes the folder if it is missing, with a .gitignore, because sessions and leads are private. A folder that holds
+// foreign files is refused before anything is written.
 func (s *State) Create() error {
 	if err := s.Check(); err != nil {
 		return err
@@ -125,7 +124,7 @@ func connsOf(name string) int {
 	return UsualConns
 }
 
-// OpenUnsynced is open for what may be lost when power fails.
+// OpenUnsynced is Open for data that may be lost when power fails.
 func (s *State) OpenUnsynced(ctx context.Context, name string) (*sql.DB, error) {
 	db, err := OpenUnsynced(ctx, filepath.Join(s.Dir, name))
 	if err != nil {
@@ -135,8 +134,8 @@ func (s *State) OpenUnsynced(ctx context.Context, name string) (*sql.DB, error) 
 	return db, nil
 }
 
-// Has reports whether a file is in the state folder. Of a folder that cannot be looked
-// into it is not known: nothing may be said to be empty that is not.
+// Has reports whether a file is in the state folder. A folder that cannot be read is an error, so that it is never
+// reported as empty.
 func (s *State) Has(name string) (bool, error) {
 	_, err := os.Stat(filepath.Join(s.Dir, name))
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -150,8 +149,7 @@ func (s *State) readError(err error) error {
 		"make it a folder that you may read, or give another with --state-dir", err)
 }
 
-// OpenToRead opens a database that is only read, which the caller closes; one
-// that is not there is empty.
+// OpenToRead opens a database for reading; the caller closes it. A missing database reads as an empty one.
 func (s *State) OpenToRead(ctx context.Context, name string) (*sql.DB, error) {
 	if err := s.LockToRead(); err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ type Database struct {
 	Path  string // of the file
 }
 
-// Open opens the database of a name in the state folder. For reading only, one that is not there yet is empty, and nothing
-// is written.
+// Open opens the named database of the state folder. With o.ReadOnly a missing database reads as an empty one, and nothing is
+// written.
 func (d *Database) Open(ctx context.Context, name string, o binding.ConsoleOptions) (err error) {
 	if o.ReadOnly {
 		d.Pool, err = d.State.OpenToRead(ctx, name)
@@ -49,7 +49,7 @@ func (d *Database) Open(ctx context.Context, name string, o binding.ConsoleOptio
 	return nil
 }
 
-// Wrote tells pages dev of what a person wrote: a migration that rows stopped may go on without them.
+// Wrote notifies pages dev of a change by a person: a migration that failed because of some rows may pass now.
 func (d *Database) Wrote() {
 	if filepath.Base(d.Path) == statefolder.SiteFile {
 		d.State.NotifyWritten()
@@ -61,7 +61,8 @@ func (d *Database) Close() error {
 	return errors.Join(d.Console.Close(), d.Pool.Close(), d.State.Close())
 }
 
-// Advice is what to do about a failure: of a table or a column that is not there, which is near, before what is left.
+// Advice returns the fix for a failure: the nearest name for a table or column that does not exist, then left, which says what
+// the command changed.
 func (d *Database) Advice(ctx context.Context, err error, left string) string {
 	e, ok := errors.AsType[*binding.SQLError](err)
 	if !ok {
@@ -91,11 +92,11 @@ var (
 	noColumn = regexp.MustCompile(`^(?:no such column: (?:.+\.)?|table .+ has no column named )(.+)$`)
 )
 
-// NothingChanged is what remains of a command that failed.
+// NothingChanged says what a failed command left.
 const NothingChanged = "nothing was changed: all of it is one transaction"
 
-// Failure turns a failure of SQL into what the user is told: a place in a text
-// becomes a diagnostic, a lock or a full disk the machine's fault.
+// Failure turns an SQL error into one for the user: with a place in a text it becomes a diagnostic; a lock or a full disk is a
+// resource failure.
 func Failure(err error, left string) error {
 	if e, ok := errors.AsType[*binding.SQLError](err); ok {
 		switch {

@@ -11,7 +11,7 @@ import (
 // RowWriter writes the rows of a query.
 type RowWriter struct {
 	out     *bufio.Writer
-	sent    *counter // what has left out
+	sent    *counter // what has left the buffer
 	columns []string // nil before begin
 	format  rowFormat
 	b       []byte
@@ -24,7 +24,7 @@ type rowFormat interface {
 	foot(b []byte) []byte
 }
 
-// NewRowWriter returns a rowWriter for one of the formats table, tsv, csv, json and jsonl. What a terminal would obey is
+// NewRowWriter returns a writer for one of the formats table, tsv, csv, json and jsonl. For a terminal, control characters are
 // escaped.
 func NewRowWriter(out io.Writer, terminal bool, format string) (*RowWriter, error) {
 	sent := &counter{w: out}
@@ -58,8 +58,7 @@ func (w *RowWriter) Begin(columns []string) error {
 // Row writes one row.
 func (w *RowWriter) Row(values []any) error { return w.write(w.format.row(w.b[:0], values)) }
 
-// End writes what stands behind the last row. What gave no columns is a document in
-// JSON alone.
+// End writes the foot. A statement without columns gives a document in JSON only.
 func (w *RowWriter) End() error {
 	b := w.b[:0]
 	if w.columns == nil {
@@ -74,7 +73,7 @@ func (w *RowWriter) End() error {
 	return w.out.Flush()
 }
 
-// Abort gives out the rows there were before a failure, unless the failure can be the whole document instead.
+// Abort ends the output after a failure. If nothing was sent of a JSON document, the failure becomes the document instead.
 func (w *RowWriter) Abort() error {
 	if w.isDocument() && w.sent.n == 0 {
 		return nil

@@ -30,7 +30,7 @@ const Help = `  .tables         the tables and views
   .quit           the end
 `
 
-// Options say what a shell reads from and speaks to.
+// Options are the streams of a shell and what it calls.
 type Options struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

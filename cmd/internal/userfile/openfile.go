@@ -1,10 +1,9 @@
 // Package userfile reads and writes the files that a user names, or that are found beside a site.
 //
-// What is opened may be no file: who opens a pipe waits for another to write, and a device never ends. A file that is
-// looked for by its name, such as link.json, is a regular one or refused. What the user names may be a pipe, as <(…) is,
-// and so may a file of secrets, which password managers make one: a signal ends the wait. What is written is there as a
-// whole or not at all. Errors are the system's, for the caller to put into words. All functions are safe for concurrent
-// use.
+// Opening a pipe blocks until another process writes, and a device never ends. So a file that pages finds by its name, such
+// as link.json, must be a regular one. A file that the user names may be a pipe, as with <(…), and so may a file of
+// secrets, which some password managers provide that way: a signal ends the wait. A write replaces the whole file or
+// changes nothing. Errors are the system's; the caller puts them into words. All functions are safe for concurrent use.
 package userfile
 
 import (
@@ -42,7 +41,7 @@ func ReadRegular(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// RegularFS is the file tree of a folder in which nothing else is opened than regular files and folders.
+// RegularFS is a file tree that opens nothing but regular files and folders.
 type RegularFS struct{ fs.FS }
 
 // Open implements fs.FS.
@@ -99,7 +98,7 @@ func Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	}
 }
 
-// Read reads at most so many bytes of a file that the user named.
+// Read reads at most the given number of bytes of a file that the user named.
 func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 	f, err := Open(ctx, path)
 	if err != nil {
@@ -109,16 +108,16 @@ func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// IsFile reports whether path leads to something that is no folder.
+// IsFile reports whether path exists and is not a folder.
 func IsFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
 }
 
-// MaxSource is as much of a manifest as is read: more than one may be long.
+// MaxSource is the most bytes that are read of a manifest; a valid one is shorter.
 const MaxSource = 1 << 20
 
-// ReadSource reads the text of a manifest, as long as it is a file.
+// ReadSource reads the text of a manifest, which must be a regular file.
 func ReadSource(path string) ([]byte, error) {
 	f, err := OpenRegular(path)
 	if err != nil {
@@ -128,7 +127,7 @@ func ReadSource(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxSource))
 }
 
-// CheckFolder makes a folder if need be, and tries whether a file can be made in it.
+// CheckFolder creates a folder if it is missing, and tests whether a file can be created in it.
 func CheckFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

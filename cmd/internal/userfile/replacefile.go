@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file that is there as a whole or not at all, in the place of what has its name. mode is that of a
-// new file, before the umask. It grows beside its place under a name that nobody has prepared: a site may come from
-// anybody, and no link in its folder may lead the text elsewhere.
+// Replace writes a file atomically. mode is that of the new file, before the umask. The text is written under a random
+// name beside the target and then renamed: a site may come from anybody, and no link that was prepared in its folder may
+// lead the text elsewhere.
 func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	fresh := filepath.Join(filepath.Dir(path), TemporaryName())
 	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -30,7 +30,7 @@ func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return nil
 }
 
-// ReplaceText is replaceFile for a text that is there.
+// ReplaceText is Replace for a text in memory.
 func ReplaceText(path string, mode fs.FileMode, text []byte) error {
 	return Replace(path, mode, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -38,5 +38,5 @@ func ReplaceText(path string, mode fs.FileMode, text []byte) error {
 	})
 }
 
-// TemporaryName is a name for a file that is not whole yet.
+// TemporaryName returns a random name for a file that is being written.
 func TemporaryName() string { return ".pages-" + rand.Text() + ".tmp" }

@@ -9,7 +9,7 @@ import (
 // Escaper writes text so that a terminal shows it and obeys none of it. Lines and tabs stay. Flush it at the end.
 type Escaper struct {
 	w       io.Writer
-	rest    []byte // a character that has not come whole
+	rest    []byte // the begun part of a character
 	Escaped int    // characters
 }
 
@@ -29,7 +29,7 @@ func (s *Escaper) Write(p []byte) (int, error) {
 	return len(p), s.show(text[:whole])
 }
 
-// Flush writes what was cut short.
+// Flush writes a character that was cut short.
 func (s *Escaper) Flush() error {
 	rest := s.rest
 	s.rest = nil

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// obeyed are characters that JSON leaves as they are, and that terminals obey: DEL, the second set of
-// controls, and marks of direction.
+// obeyed matches characters that JSON does not escape and terminals obey: DEL, C1 controls and direction marks.
 var obeyed = regexp.MustCompile("[\x7f\u0080-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 // EscapeJSON writes such characters of a JSON text as escapes. Its value stays the same.

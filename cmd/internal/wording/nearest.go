@@ -7,8 +7,7 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 )
 
-// Nearest returns the name that a mistyped or unfinished one was most likely meant to be,
-// "" for none.
+// Nearest returns the name of names that a mistyped or unfinished one most likely means, "" for none.
 func Nearest(name string, names []string) string {
 	if near := manifest.Nearest(name, names); near != "" {
 		return near
