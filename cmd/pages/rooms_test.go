@@ -79,6 +79,42 @@ var mayImport = map[string][]string{
 	},
 }
 
+// floors are the floors of ARCHITECTURE.md from the bottom up, as prefixes of rooms. The longest prefix counts.
+var floors = [][]string{
+	{"manifest"},
+	{"bundler", "runtime", "migrate"},
+	{"devserver", "toolapi"},
+	{"cmd/internal"},
+	{"cmd"},
+}
+
+// floorOf returns the floor that a room is on, -1 for none.
+func floorOf(room string) int {
+	floor, longest := -1, 0
+	for i, prefixes := range floors {
+		for _, prefix := range prefixes {
+			if (room == prefix || strings.HasPrefix(room, prefix+"/")) && len(prefix) > longest {
+				floor, longest = i, len(prefix)
+			}
+		}
+	}
+	return floor
+}
+
+// TestFloors: no room may import one of a floor above its own.
+func TestFloors(t *testing.T) {
+	for room, deps := range mayImport {
+		if floorOf(room) < 0 {
+			t.Errorf("%s is on no floor", room)
+		}
+		for _, dep := range deps {
+			if floorOf(dep) > floorOf(room) {
+				t.Errorf("%s may import %s, which is above it", room, dep)
+			}
+		}
+	}
+}
+
 // TestRooms reads the source itself rather than asking "go list", so that
 // go test's cache sees every file it depends on.
 func TestRooms(t *testing.T) {
