@@ -162,8 +162,8 @@ func (h *hasher) hashOnce(f *candidate) (same bool, err error) {
 	return unchanged(before, after), nil
 }
 
-// read hashes so many bytes of a file, and looks through them: what is published is what
-// was judged. One that grows or shrinks meanwhile is found by its second size.
+// read hashes size bytes of a file and looks for secrets in the same bytes, so that the bytes that are judged are those
+// that are published. A file that changes its length meanwhile is told by a second look at its size.
 func (h *hasher) read(f *candidate, file *os.File, size int64) error {
 	h.sum.Reset()
 	h.stream.Reset()

@@ -27,7 +27,7 @@ const (
 	maxUnpacked     = 1 << 30
 )
 
-// leaked is what was found in a public file.
+// leaked holds the findings in a public file.
 type leaked struct {
 	found  []secretscan.Finding
 	packed bool // the file is packed, and the places are in what it holds
@@ -149,7 +149,7 @@ func (l *leaks) text(file string, text []byte, what string) []secretscan.Finding
 func (l *leaks) beginning(file string, found []secretscan.Finding) []byte {
 	f, err := openAtOnce(l.root, filepath.FromSlash(file))
 	if err != nil {
-		return nil // the finding is told without its place
+		return nil // the report then lacks the line
 	}
 	defer f.Close()
 	text, _ := io.ReadAll(io.LimitReader(f, found[len(found)-1].End+utf8.UTFMax*maxSourceLine+int64(l.set.Longest()))) // as far as it can be read

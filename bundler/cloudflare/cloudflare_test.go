@@ -103,7 +103,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		".dev.vars", ".gitignore", ".pages-output", "README.md", "migrations/0001_a.sql", "migrations/0002_b.sql", "package.json", "platform-migrations/0001_leads_and_events.sql",
+		".dev.vars", ".gitignore", ".pages-output", "README.md", "migrations/0001_a.sql", "migrations/0002_b.sql", "package.json",
+		"platform-migrations/0001_leads_and_events.sql",
 		"public/404.html", "public/club/404.html", "public/club/index.html", "public/index.html",
 		"src/answers.js", "src/config.js", "src/forms.js", "src/index.js", "src/members.js", "src/paths.js", "src/site.js", "src/worker.js.map", "wrangler.jsonc",
 	}
@@ -157,15 +158,20 @@ func TestWrite(t *testing.T) {
 		t.Errorf("what was written in is gone: %+v", again)
 	}
 	vars, err := os.ReadFile(filepath.Join(dir, ".dev.vars"))
-	if got := names(t, dir); err != nil || string(vars) != "API_KEY=mine" || !slices.Contains(got, "public/old.html") || !slices.Contains(got, "node_modules/x/y") {
+	got := names(t, dir)
+	if err != nil || string(vars) != "API_KEY=mine" || !slices.Contains(got, "public/old.html") || !slices.Contains(got, "node_modules/x/y") {
 		t.Errorf("%v: .dev.vars %q, files %q", err, vars, got)
 	}
 }
 
 // TestWriteAgain replaces what an earlier output wrote, and nothing else.
 func TestWriteAgain(t *testing.T) {
-	before, m := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "1", "public/a/b/old.html": "1", "public/same.html": "1"})
-	after, _ := built(t, map[string]string{"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "2", "public/new.html": "2", "public/same.html": "1"})
+	before, m := built(t, map[string]string{
+		"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "1", "public/a/b/old.html": "1", "public/same.html": "1",
+	})
+	after, _ := built(t, map[string]string{
+		"pages.deploy.json": `{"assets":"public"}`, "public/index.html": "2", "public/new.html": "2", "public/same.html": "1",
+	})
 	dir := t.TempDir()
 	if _, err := Write(before, m, dir, Options{Name: "x"}); err != nil {
 		t.Fatal(err)

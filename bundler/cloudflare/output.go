@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/bundler"
 )
 
-// This file writes the project's folder. Whoever took it over may have put files of their own beside ours, so that a list
+// This file writes the project's folder. Its owner may have added files beside those that pages wrote, so a list
 // says which those are: they alone are removed and replaced. The folder may have come with the site: no link in it leads
 // anywhere else.
 
