@@ -24,18 +24,7 @@ func (e *sqlError) Code() int { return e.code }
 
 // Error is the text D1 gives behind "D1_ERROR: ".
 func (e *sqlError) Error() string {
-	at := ""
-	if e.offset >= 0 {
-		at = fmt.Sprintf(" at offset %d", e.offset)
-	}
-	name := sqlCodes[e.code&0xff]
-	if name == "" {
-		name = "SQLITE_ERROR"
-	}
-	if extended := sqlExtended[e.code]; extended != "" {
-		name += " (extended: " + extended + ")"
-	}
-	return e.msg + at + ": " + name
+	return sqliteMessage(e.code, e.msg, e.offset)
 }
 
 // sqlRefusalError is a failure that SQLite has no part in.
@@ -51,27 +40,6 @@ const (
 	errResultSize   = sqlRefusalError("the result is larger than 64 MiB; ask for fewer rows or columns")
 	errClosed       = sqlRefusalError("the database is closed")
 )
-
-var sqlCodes = map[int]string{
-	sqlite3.SQLITE_ERROR: "SQLITE_ERROR", sqlite3.SQLITE_INTERNAL: "SQLITE_INTERNAL", sqlite3.SQLITE_PERM: "SQLITE_PERM",
-	sqlite3.SQLITE_ABORT: "SQLITE_ABORT", sqlite3.SQLITE_BUSY: "SQLITE_BUSY", sqlite3.SQLITE_LOCKED: "SQLITE_LOCKED",
-	sqlite3.SQLITE_NOMEM: "SQLITE_NOMEM", sqlite3.SQLITE_READONLY: "SQLITE_READONLY", sqlite3.SQLITE_INTERRUPT: "SQLITE_INTERRUPT",
-	sqlite3.SQLITE_IOERR: "SQLITE_IOERR", sqlite3.SQLITE_CORRUPT: "SQLITE_CORRUPT", sqlite3.SQLITE_FULL: "SQLITE_FULL",
-	sqlite3.SQLITE_CANTOPEN: "SQLITE_CANTOPEN", sqlite3.SQLITE_SCHEMA: "SQLITE_SCHEMA", sqlite3.SQLITE_TOOBIG: "SQLITE_TOOBIG",
-	sqlite3.SQLITE_CONSTRAINT: "SQLITE_CONSTRAINT", sqlite3.SQLITE_MISMATCH: "SQLITE_MISMATCH", sqlite3.SQLITE_MISUSE: "SQLITE_MISUSE",
-	sqlite3.SQLITE_AUTH: "SQLITE_AUTH", sqlite3.SQLITE_RANGE: "SQLITE_RANGE", sqlite3.SQLITE_NOTADB: "SQLITE_NOTADB",
-}
-
-var sqlExtended = map[int]string{
-	sqlite3.SQLITE_CONSTRAINT_CHECK:      "SQLITE_CONSTRAINT_CHECK",
-	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: "SQLITE_CONSTRAINT_FOREIGNKEY",
-	sqlite3.SQLITE_CONSTRAINT_NOTNULL:    "SQLITE_CONSTRAINT_NOTNULL",
-	sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: "SQLITE_CONSTRAINT_PRIMARYKEY",
-	sqlite3.SQLITE_CONSTRAINT_ROWID:      "SQLITE_CONSTRAINT_ROWID",
-	sqlite3.SQLITE_CONSTRAINT_TRIGGER:    "SQLITE_CONSTRAINT_TRIGGER",
-	sqlite3.SQLITE_CONSTRAINT_UNIQUE:     "SQLITE_CONSTRAINT_UNIQUE",
-	sqlite3.SQLITE_CONSTRAINT_DATATYPE:   "SQLITE_CONSTRAINT_DATATYPE",
-}
 
 var errLongValue = &sqlError{sqlite3.SQLITE_TOOBIG, "string or blob too big", -1}
 
@@ -99,9 +67,6 @@ func prefixedError(kind, place string, err error) error {
 		Props: []engine.Field{{Name: "cause", Value: &engine.Error{Name: "Error", Message: text}}},
 	}
 }
-
-// sqliteText is what SQLite says of a failure, with the name of its code.
-func sqliteText(e *sqlite.Error) string { return (&sqlError{e.Code(), e.Error(), -1}).Error() }
 
 // timedOut tells an interrupt by the time limit from one by the request's
 // end, and any other error from both.

@@ -129,37 +129,3 @@ func (t *jsonText) bytes() []byte {
 		return t.b
 	}
 }
-
-// appendJSONString writes s as a JSON string; what is not UTF-8 becomes
-// U+FFFD, as engine.DecodeUTF8 counts them.
-func appendJSONString[T string | []byte](b []byte, s T) []byte {
-	return append(appendJSONChars(append(b, '"'), s), '"')
-}
-
-// appendJSONChars is appendJSONString without the quotes.
-func appendJSONChars[T string | []byte](b []byte, s T) []byte {
-	const hex = "0123456789abcdef"
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			sequence := []byte(s[i:min(i+utf8.UTFMax, len(s))])
-			n, ok := engine.UTF8Sequence(sequence)
-			if ok {
-				b = append(b, sequence[:n]...)
-			} else {
-				b = utf8.AppendRune(b, utf8.RuneError)
-			}
-			i += n
-			continue
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c < ' ':
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			b = append(b, c)
-		}
-		i++
-	}
-	return b
-}

@@ -162,13 +162,6 @@ func columnBytes(p uintptr, n int32) []byte {
 	return libc.GoBytes(p, int(n))
 }
 
-func appendComma(b []byte, i int) []byte {
-	if i > 0 {
-		return append(b, ',')
-	}
-	return b
-}
-
 // appendJSONFloat writes f as D1's JSON has it: no infinity, and no negative zero.
 func appendJSONFloat(b []byte, f float64) []byte {
 	switch {

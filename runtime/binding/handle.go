@@ -10,17 +10,8 @@ import (
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
-const (
-	// readChunk is the most bytes one read gives to JavaScript.
-	readChunk = 256 << 10
-	// readWhole is the most bytes of a body that is read at once: as much as
-	// an isolate holds.
-	readWhole = 128 << 20
-	// inline is the most bytes of a body that are handed over with its head.
-	inline = 256 << 10
-	// maxOpen is the most bodies and uploads that an isolate may hold.
-	maxOpen = 256
-)
+// maxOpen is the most bodies and uploads that an isolate may hold.
+const maxOpen = 256
 
 // errTooMany is a Worker that opens and never reads.
 var errTooMany = &engine.Error{Name: "Error", Message: fmt.Sprintf(
@@ -28,9 +19,6 @@ var errTooMany = &engine.Error{Name: "Error", Message: fmt.Sprintf(
 
 // errGone is a use of a handle after its end.
 var errGone = &engine.Error{Name: "Error", Message: "The body or upload has ended, or belongs to another request"}
-
-// errTooLong is a body that is asked for in one piece and fits none.
-var errTooLong = &engine.Error{Name: "RangeError", Message: "The body is over 128 MiB; read it as a stream"}
 
 // handles are the things of one isolate that JavaScript holds by a number. Each
 // is closed with the request that opened it.
@@ -84,135 +72,4 @@ func held[T io.Closer](h *handles, id int64) (T, error) {
 	}
 	var none T
 	return none, errGone
-}
-
-// body is a stream of bytes of known or unknown length.
-type body interface {
-	io.ReadCloser
-	// Len is the number of bytes left, or -1.
-	Len() int64
-}
-
-// hand gives a body to JavaScript: its bytes when they are few, otherwise the
-// number that bodyFuncs take.
-func (h *handles) hand(ctx context.Context, b body) (any, error) {
-	if n := b.Len(); n < 0 || n > inline {
-		return h.add(ctx, b)
-	}
-	all, err := io.ReadAll(b)
-	return all, errors.Join(err, b.Close())
-}
-
-// bodyFuncs read the bodies that storage and assets handed over.
-func bodyFuncs(open *handles) map[string]engine.Func {
-	return map[string]engine.Func{
-		// binding_read(handle) is the next bytes, null at the end.
-		"binding_read": func(c *engine.Call) (any, error) {
-			id := c.Int(0)
-			b, err := held[body](open, id)
-			if err != nil {
-				return nil, err
-			}
-			return engine.Async(func(context.Context) (any, error) { return readSome(open, id, b) }), nil
-		},
-		// binding_read_all(handle) is all bytes left.
-		"binding_read_all": func(c *engine.Call) (any, error) {
-			id := c.Int(0)
-			b, err := held[body](open, id)
-			if err != nil {
-				return nil, err
-			}
-			return engine.Async(func(ctx context.Context) (any, error) {
-				defer open.drop(id)
-				all, err := readAll(ctx, b)
-				if err != nil {
-					return nil, jsError(err)
-				}
-				return all, nil
-			}), nil
-		},
-		"binding_close": func(c *engine.Call) (any, error) {
-			open.drop(c.Int(0))
-			return engine.Undefined, nil
-		},
-	}
-}
-
-// readAll is all bytes of a body that are left. One whose length is known is
-// refused before any of it is read; else each step is counted before it is read.
-func readAll(ctx context.Context, b body) (any, error) {
-	if length := b.Len(); length >= 0 && length <= readWhole {
-		if err := engine.HoldInTurn(ctx, length); err != nil {
-			return nil, err
-		}
-		all := lend(length)
-		_, err := io.ReadFull(b, all.Bytes)
-		return all, err
-	} else if length > readWhole {
-		return nil, errTooLong
-	}
-	all := engine.NewBuffer(ctx, readWhole, errTooLong)
-	if _, err := all.ReadFrom(b); err != nil {
-		all.Free()
-		return nil, err
-	}
-	return all, nil
-}
-
-func readSome(open *handles, id int64, b body) (any, error) {
-	size := int64(readChunk)
-	if left := b.Len(); left >= 0 {
-		size = min(size, max(left, 1))
-	}
-	chunk := lend(size)
-	n, err := io.ReadAtLeast(b, chunk.Bytes, 1)
-	switch {
-	case errors.Is(err, io.EOF):
-		open.drop(id)
-		return nil, nil
-	case err != nil:
-		open.drop(id)
-		return nil, jsError(err)
-	}
-	chunk.Bytes = chunk.Bytes[:n]
-	return chunk, nil
-}
-
-// lentBuffers keeps what bodies are read into: a fresh megabyte for each costs the
-// collector more than reading it.
-var lentBuffers sync.Pool
-
-// maxLent is the longest buffer that is kept.
-const maxLent = 4 << 20
-
-// lend gives n bytes, whatever they hold.
-func lend(n int64) engine.Lent {
-	kept, _ := lentBuffers.Get().(*[]byte)
-	if kept == nil || int64(cap(*kept)) < n {
-		kept = new(make([]byte, n))
-	}
-	back := func() {}
-	if n <= maxLent {
-		back = func() { lentBuffers.Put(kept) }
-	}
-	return engine.Lent{Bytes: (*kept)[:n], Back: back}
-}
-
-// jsError is err as JavaScript is to see it: refusals of images carry their code.
-func jsError(err error) error {
-	if storage, ok := errors.AsType[*StorageError](err); ok {
-		return &engine.Error{Name: "Error", Message: storage.Error()} // R2's errors have no code of their own
-	}
-	if images, ok := errors.AsType[*ImagesError](err); ok {
-		return &engine.Error{Name: "Error", Message: images.Error(), Props: []engine.Field{{Name: "code", Value: images.Code}}}
-	}
-	if named, ok := errors.AsType[*engine.Error](err); ok {
-		return named
-	}
-	return err
-}
-
-// notBound is a call for a binding that the Worker does not have.
-func notBound(kind, id string) error {
-	return &engine.Error{Name: "Error", Message: "there is no " + kind + " binding " + id}
 }

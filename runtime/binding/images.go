@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"time"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
 // Codes of the images binding, as Cloudflare Images numbers them.
@@ -66,6 +68,11 @@ type ImagesError struct {
 
 func (e *ImagesError) Error() string {
 	return fmt.Sprintf("IMAGES_%s_ERROR %d: %s", e.Operation, e.Code, e.Text)
+}
+
+// WorkerError is the error that a Worker catches.
+func (e *ImagesError) WorkerError() *engine.Error {
+	return &engine.Error{Name: "Error", Message: e.Error(), Props: []engine.Field{{Name: "code", Value: e.Code}}}
 }
 
 func imageError(code int, format string, args ...any) *ImagesError {

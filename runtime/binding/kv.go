@@ -173,8 +173,13 @@ func (kv *KV) Get(ctx context.Context, key string) (*KVEntry, error) {
 	return entry, err
 }
 
+// rowQuerier is a database or a transaction of it.
+type rowQuerier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
 // find gives the entry of key, and where its value is if that is in pieces.
-func (kv *KV) find(ctx context.Context, q querier, key string) (*KVEntry, sql.NullInt64, error) {
+func (kv *KV) find(ctx context.Context, q rowQuerier, key string) (*KVEntry, sql.NullInt64, error) {
 	entry := KVEntry{Key: key}
 	var metadata sql.NullString
 	var expiration, pieces sql.NullInt64

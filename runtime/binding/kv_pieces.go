@@ -263,7 +263,7 @@ func (kv *KV) open(ctx context.Context, key string) (*KVEntry, *kvStream, error)
 }
 
 // sizeOf is how many bytes the pieces hold.
-func (kv *KV) sizeOf(ctx context.Context, q querier, pieces sql.NullInt64) (int64, error) {
+func (kv *KV) sizeOf(ctx context.Context, q rowQuerier, pieces sql.NullInt64) (int64, error) {
 	var size sql.NullInt64
 	err := q.QueryRowContext(ctx, "SELECT sum(length(bytes)) FROM kv_pieces WHERE value = ?", pieces).Scan(&size)
 	if err == nil && !size.Valid {

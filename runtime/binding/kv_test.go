@@ -2,6 +2,7 @@ package binding
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -15,9 +16,20 @@ import (
 	"time"
 )
 
+func openKVFile(t testing.TB, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
 func newKV(t testing.TB, path string, clock func() time.Time) *KV {
 	t.Helper()
-	db := openSQL(t, path)
+	db := openKVFile(t, path)
 	db.SetMaxOpenConns(1) // nothing asks for a second while it holds one
 	kv, err := NewKV(db, clock)
 	if err != nil {
@@ -289,7 +301,7 @@ func TestKVPiecesLeft(t *testing.T) {
 // TestKVBefore opens a store of a version that kept all values whole.
 func TestKVBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kv.db")
-	db := openSQL(t, path)
+	db := openKVFile(t, path)
 	for _, statement := range []string{createKV, "INSERT INTO kv (key, value) VALUES (CAST('old' AS BLOB), zeroblob(3000000))"} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)

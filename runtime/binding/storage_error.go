@@ -56,6 +56,11 @@ func (e *StorageError) Error() string {
 	return fmt.Sprintf("%s: %s (%d)", e.Action, e.Text, e.Code)
 }
 
+// WorkerError is the error that a Worker catches: R2's errors have no code of their own.
+func (e *StorageError) WorkerError() *engine.Error {
+	return &engine.Error{Name: "Error", Message: e.Error()}
+}
+
 // Unwrap returns what lies under an internal error, nil otherwise.
 func (e *StorageError) Unwrap() error { return e.cause }
 

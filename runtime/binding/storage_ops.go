@@ -52,17 +52,6 @@ func (ops storageOps) async(c *engine.Call, work func(ctx context.Context, s *St
 	}), nil
 }
 
-// options reads the JSON of argument i into v; there may be none.
-func options(c *engine.Call, i int, v any) error {
-	if c.IsNullish(i) {
-		return nil
-	}
-	if err := json.Unmarshal([]byte(c.String(i)), v); err != nil {
-		return engine.TypeError("the options are not valid: %v", err)
-	}
-	return nil
-}
-
 // document is v as JavaScript is to get it.
 func document(v any) (any, error) {
 	text, err := json.Marshal(v)

@@ -16,11 +16,11 @@ import (
 
 func openStorage(t testing.TB, dir string) *Storage {
 	t.Helper()
-	return OpenStorage(t, dir, nil)
+	return openStorageAt(t, dir, nil)
 }
 
-// OpenStorage opens the bucket in dir on a real SQLite file until the test ends.
-func OpenStorage(t testing.TB, dir string, now func() time.Time) *Storage {
+// openStorageAt opens the bucket in dir on a real SQLite file until the test ends.
+func openStorageAt(t testing.TB, dir string, now func() time.Time) *Storage {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "storage.db")+
 		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate")

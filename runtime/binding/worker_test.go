@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,13 +109,30 @@ func open(t testing.TB, rt *pagesruntime.Runtime, o pagesruntime.WorkerOptions) 
 func bindings(t testing.TB) *binding.Set {
 	t.Helper()
 	clock := func() time.Time { return time.UnixMilli(1_700_000_000_000) }
-	storage := binding.OpenStorage(t, t.TempDir(), clock)
+	storage := bucket(t, clock)
 	return &binding.Set{
 		Storage: map[string]*binding.Storage{"BUCKET": storage},
 		Images:  map[string]*binding.Images{"IMAGES": binding.NewImages(binding.ImagesOptions{})},
 		Assets:  map[string]http.Handler{"ASSETS": http.HandlerFunc(assets)},
 		Secrets: map[string]string{"API_KEY": "s3cret", "EMPTY": ""},
 	}
+}
+
+// bucket is a new one, in a temporary folder.
+func bucket(t testing.TB, clock func() time.Time) *binding.Storage {
+	t.Helper()
+	db := database(t)
+	db.SetMaxOpenConns(1) // nothing asks for a second while it holds one
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	storage, err := binding.NewStorage(t.Context(), db, root, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storage
 }
 
 // assets is a small site.
