@@ -13,7 +13,7 @@ VULNV   := v1.9.0
 VULN    := bin/govulncheck-$(VULNV)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse HEAD 2>/dev/null)
-BOOTED  := $(filter-out %_test.go,$(wildcard runtime/*.go runtime/engine/*.go runtime/web/*.go runtime/intl/*.go runtime/binding/*.go runtime/node/*.go runtime/wasm/*.go))
+BOOTED  := $(filter-out %_test.go,$(shell find runtime -name '*.go'))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
 .PHONY: dev build test check bench soak clean artifacts cross example site lint vuln race goldens browser npm screenshots tidy release

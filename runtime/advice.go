@@ -155,16 +155,16 @@ func adviceOnUnbound(set *binding.Set, name, member, code string) string {
 	how := fmt.Sprintf(`nothing is bound as env.%s: "bindings" in pages.deploy.json says what is; %s`, name, noServices)
 	switch member {
 	case "prepare", "batch", "exec", "withSession":
-		bound = slices.Sorted(maps.Keys(set.Databases))
+		bound = slices.Sorted(maps.Keys(set.D1))
 		how = `declare "database": {} under "bindings" in pages.deploy.json: it is then env.DB`
 	case "get", "put", "list", "delete":
-		bound = slices.Concat(slices.Sorted(maps.Keys(set.KV)), slices.Sorted(maps.Keys(set.Storage)))
+		bound = slices.Concat(slices.Sorted(maps.Keys(set.KV)), slices.Sorted(maps.Keys(set.R2)))
 		how = fmt.Sprintf(`declare "kv": {"name": %q}, or "storage", under "bindings" in pages.deploy.json`, name)
 	case "getWithMetadata":
 		bound = slices.Sorted(maps.Keys(set.KV))
 		how = fmt.Sprintf(`declare "kv": {"name": %q} under "bindings" in pages.deploy.json`, name)
 	case "head", "createMultipartUpload", "resumeMultipartUpload":
-		bound = slices.Sorted(maps.Keys(set.Storage))
+		bound = slices.Sorted(maps.Keys(set.R2))
 		how = fmt.Sprintf(`declare "storage": {"name": %q} under "bindings" in pages.deploy.json`, name)
 	case "input", "info":
 		bound = slices.Sorted(maps.Keys(set.Images))
@@ -227,11 +227,11 @@ var ofTexts = []string{
 // methodsOf says what can be called of a binding.
 func methodsOf(set *binding.Set, name string) string {
 	switch {
-	case set.Databases[name] != nil:
+	case set.D1[name] != nil:
 		return fmt.Sprintf("a database has prepare, batch, exec and withSession: await env.%s.prepare(sql).bind(…).all()", name)
 	case set.KV[name] != nil:
 		return "a key-value namespace has get, getWithMetadata, put, list and delete"
-	case set.Storage[name] != nil:
+	case set.R2[name] != nil:
 		return "a bucket has head, get, put, list, delete, createMultipartUpload and resumeMultipartUpload"
 	}
 	return ""

@@ -34,8 +34,8 @@ func adviceOnSQL(ctx context.Context, set *binding.Set, message string) string {
 	ctx, cancel := context.WithTimeout(ctx, namesTime)
 	defer cancel()
 	var tables, columns []string
-	for _, name := range slices.Sorted(maps.Keys(set.Databases)) {
-		of := set.Databases[name].Tables(ctx)
+	for _, name := range slices.Sorted(maps.Keys(set.D1)) {
+		of := set.D1[name].Tables(ctx)
 		tables = append(tables, of.Names...)
 		columns = append(columns, of.Columns...)
 	}

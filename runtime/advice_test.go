@@ -13,6 +13,7 @@ import (
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 	"github.com/pages-toolchain/pages/runtime/web"
 )
 
@@ -163,9 +164,9 @@ func TestAdviceOnSQL(t *testing.T) {
 		if _, err := pool.Exec(schema); err != nil {
 			t.Fatal(err)
 		}
-		d := binding.NewDatabase(pool, binding.DatabaseOptions{})
+		d := d1.New(pool, d1.Options{})
 		t.Cleanup(func() { _ = d.Close() })
-		return &binding.Set{Databases: map[string]*binding.Database{"DB": d}}
+		return &binding.Set{D1: map[string]*d1.Database{"DB": d}}
 	}
 	full, empty := db("CREATE TABLE notes(id INTEGER PRIMARY KEY, title TEXT); CREATE VIEW tags AS SELECT 1 AS label; CREATE TABLE _pages_x(y)"), db("")
 	for _, c := range []struct {

@@ -11,6 +11,7 @@ import (
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/kv"
 )
 
 // What a module may not do at its top level, as workerd 2026-06-01 has it: I/O,
@@ -94,11 +95,11 @@ func withKV(t *testing.T) *binding.Set {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	kv, err := binding.NewKV(db, time.Now)
+	namespace, err := kv.New(db, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &binding.Set{Secrets: map[string]string{"GREETING": "hello"}, KV: map[string]*binding.KV{"KV": kv}}
+	return &binding.Set{Secrets: map[string]string{"GREETING": "hello"}, KV: map[string]*kv.Namespace{"KV": namespace}}
 }
 
 // Handlers that nobody will ever call are named when the Worker starts.

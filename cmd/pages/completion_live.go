@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 // This file completes what databases and the service know.
@@ -144,7 +144,7 @@ func (c *cli) liveTables(cmd *cobra.Command) (names []string) {
 	if _, m, ok := c.here(); ok && m.Bindings.Database != nil && !f.project {
 		names = append(names, m.Bindings.Database.Tables...)
 	}
-	db, err := c.openDatabase(cmd.Context(), f, binding.ConsoleOptions{ReadOnly: true, Unbounded: true})
+	db, err := c.openDatabase(cmd.Context(), f, d1.ConsoleOptions{ReadOnly: true, Unbounded: true})
 	if err != nil {
 		return names
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 // dbFlags say which database is meant.
@@ -37,7 +37,7 @@ func (c *cli) newDB() *cobra.Command {
 
 // openDatabase finds the site and opens the database that the flags mean. For
 // reading only, one that is not there yet is empty, and nothing is written.
-func (c *cli) openDatabase(ctx context.Context, f *dbFlags, o binding.ConsoleOptions) (*sqlshell.Database, error) {
+func (c *cli) openDatabase(ctx context.Context, f *dbFlags, o d1.ConsoleOptions) (*sqlshell.Database, error) {
 	d, name, err := c.findDatabase(f)
 	if err != nil {
 		return nil, err

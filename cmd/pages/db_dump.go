@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
@@ -36,7 +36,7 @@ func (c *cli) newDBDump(f *dbFlags) *cobra.Command {
 			if err := c.siteArgument(args); err != nil {
 				return err
 			}
-			db, err := c.openDatabase(cmd.Context(), f, binding.ConsoleOptions{ReadOnly: true, Unbounded: true})
+			db, err := c.openDatabase(cmd.Context(), f, d1.ConsoleOptions{ReadOnly: true, Unbounded: true})
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 func (c *cli) newDBExec(f *dbFlags) *cobra.Command {
@@ -33,7 +33,7 @@ func (c *cli) newDBExec(f *dbFlags) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, in.Close()) }()
-			db, err := c.openDatabase(ctx, f, binding.ConsoleOptions{})
+			db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{})
 			if err != nil {
 				return err
 			}

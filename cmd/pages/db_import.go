@@ -15,7 +15,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 func (c *cli) newDBImport(f *dbFlags) *cobra.Command {
@@ -93,7 +93,7 @@ func (c *cli) importText(ctx context.Context, f *dbFlags, file, kind, table stri
 		}
 		in, name = opened, file
 	}
-	db, err := c.openDatabase(ctx, f, binding.ConsoleOptions{Unbounded: true, KeysLater: kind == "sql"})
+	db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{Unbounded: true, KeysLater: kind == "sql"})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 // sqlInput is the text a command runs: its first argument, a file or stdin. The second
@@ -55,7 +55,7 @@ func sqlArguments(given []string) ([]any, error) {
 			if err != nil {
 				return nil, err
 			}
-			args = append(args, binding.Named{Name: name, Value: value})
+			args = append(args, d1.Named{Name: name, Value: value})
 			continue
 		}
 		value, err := sqlValue(g)

@@ -10,7 +10,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
@@ -44,7 +44,7 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 			if err != nil {
 				return sqlshell.Failure(err, "nothing was run")
 			}
-			db, err := c.openDatabase(ctx, f, binding.ConsoleOptions{ReadOnly: true})
+			db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{ReadOnly: true})
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (c *cli) newDBQuery(f *dbFlags) *cobra.Command {
 			_, err = db.Run(ctx, statement.Text, values, out.Begin, out.Row)
 			if err != nil {
 				left := "nothing was changed"
-				if e, ok := errors.AsType[*binding.SQLError](err); ok && e.OnlyReading() {
+				if e, ok := errors.AsType[*d1.SQLError](err); ok && e.OnlyReading() {
 					left = "pages db exec runs statements that write; " + left
 				}
 				return sqlshell.Failure(errors.Join(out.Abort(), transfer.Blame(statement, err)), db.Advice(ctx, err, left))

@@ -11,7 +11,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/dbfile"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 // importDatabase makes a file the database. SQLite writes it as one transaction: a server that runs sees the old
@@ -31,7 +31,7 @@ func (c *cli) importDatabase(ctx context.Context, f *dbFlags, file string, yes b
 	if err := c.checkDatabase(ctx, file); err != nil {
 		return err
 	}
-	db, err := c.openDatabase(ctx, f, binding.ConsoleOptions{})
+	db, err := c.openDatabase(ctx, f, d1.ConsoleOptions{})
 	if err != nil {
 		return err
 	}

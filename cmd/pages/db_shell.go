@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pages-toolchain/pages/cmd/internal/sqlshell"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
@@ -21,7 +21,7 @@ func (c *cli) newDBShell(f *dbFlags) *cobra.Command {
 			if err := c.siteArgument(args); err != nil {
 				return err
 			}
-			db, err := c.openDatabase(cmd.Context(), f, binding.ConsoleOptions{})
+			db, err := c.openDatabase(cmd.Context(), f, d1.ConsoleOptions{})
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/kv"
 )
 
 // This file holds the dashboard's look into KV. It is the namespace that the Worker has,
@@ -21,7 +21,7 @@ const maxShown = 256 << 10
 var errNoKV = errors.New("the site declares no key-value namespace")
 
 // keys is the namespace of the site.
-func (t *devTools) keys(ctx context.Context) (*binding.KV, error) {
+func (t *devTools) keys(ctx context.Context) (*kv.Namespace, error) {
 	if m := t.life.front.Revision().Manifest; m == nil || m.Bindings.KV == nil {
 		return nil, errNoKV
 	}
@@ -39,13 +39,13 @@ type keyDoc struct {
 
 // listKeys answers GET /__pages/api/kv?prefix=…&cursor=….
 func (t *devTools) listKeys(w http.ResponseWriter, r *http.Request) {
-	kv, err := t.keys(r.Context())
+	namespace, err := t.keys(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
 		return
 	}
 	asked := r.URL.Query()
-	entries, cursor, err := kv.List(r.Context(), binding.KVListOptions{Prefix: asked.Get("prefix"), Cursor: asked.Get("cursor"), Limit: toolPage})
+	entries, cursor, err := namespace.List(r.Context(), kv.ListOptions{Prefix: asked.Get("prefix"), Cursor: asked.Get("cursor"), Limit: toolPage})
 	if err != nil {
 		refuseTool(w, r, err)
 		return
@@ -63,13 +63,13 @@ func (t *devTools) listKeys(w http.ResponseWriter, r *http.Request) {
 
 // serveValue answers GET /__pages/api/kv/value?key=…, with download=1 the bytes themselves.
 func (t *devTools) serveValue(w http.ResponseWriter, r *http.Request) {
-	kv, err := t.keys(r.Context())
+	namespace, err := t.keys(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
 		return
 	}
 	key := r.URL.Query().Get("key")
-	e, err := kv.Get(r.Context(), key)
+	e, err := namespace.Get(r.Context(), key)
 	switch {
 	case err != nil:
 		refuseTool(w, r, err)
@@ -91,7 +91,7 @@ func (t *devTools) serveValue(w http.ResponseWriter, r *http.Request) {
 
 // putValue answers PUT /__pages/api/kv/value?key=…&ttl=SECONDS with the value as its body.
 func (t *devTools) putValue(w http.ResponseWriter, r *http.Request) {
-	kv, err := t.keys(r.Context())
+	namespace, err := t.keys(r.Context())
 	if err != nil {
 		refuseTool(w, r, err)
 		return
@@ -102,7 +102,7 @@ func (t *devTools) putValue(w http.ResponseWriter, r *http.Request) {
 		refuseTool(w, r, err)
 		return
 	}
-	var o binding.KVPutOptions
+	var o kv.PutOptions
 	if text := r.URL.Query().Get("ttl"); text != "" {
 		ttl, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -111,13 +111,13 @@ func (t *devTools) putValue(w http.ResponseWriter, r *http.Request) {
 		}
 		o.TTL = &ttl
 	}
-	doneTool(w, r, kv.Put(r.Context(), r.URL.Query().Get("key"), value, o))
+	doneTool(w, r, namespace.Put(r.Context(), r.URL.Query().Get("key"), value, o))
 }
 
 func (t *devTools) deleteValue(w http.ResponseWriter, r *http.Request) {
-	kv, err := t.keys(r.Context())
+	namespace, err := t.keys(r.Context())
 	if err == nil {
-		err = kv.Delete(r.Context(), r.URL.Query().Get("key"))
+		err = namespace.Delete(r.Context(), r.URL.Query().Get("key"))
 	}
 	doneTool(w, r, err)
 }

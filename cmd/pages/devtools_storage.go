@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 // This file holds the dashboard's look into storage. It is the bucket that the Worker
@@ -17,7 +17,7 @@ import (
 var errNoBucket = errors.New("the site declares no storage")
 
 // objects is the bucket of the site.
-func (t *devTools) objects(ctx context.Context) (*binding.Storage, error) {
+func (t *devTools) objects(ctx context.Context) (*r2.Bucket, error) {
 	if m := t.life.front.Revision().Manifest; m == nil || m.Bindings.Storage == nil {
 		return nil, errNoBucket
 	}
@@ -33,7 +33,7 @@ func (t *devTools) listObjects(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	asked, limit := r.URL.Query(), int64(toolPage)
-	page, err := bucket.List(r.Context(), binding.ListOptions{
+	page, err := bucket.List(r.Context(), r2.ListOptions{
 		Prefix: asked.Get("prefix"), Delimiter: "/", Cursor: asked.Get("cursor"), Limit: &limit, Include: []string{"httpMetadata", "customMetadata"},
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *devTools) serveObject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key := r.URL.Query().Get("key")
-	object, body, err := bucket.Get(r.Context(), key, binding.GetOptions{})
+	object, body, err := bucket.Get(r.Context(), key, r2.GetOptions{})
 	switch {
 	case err != nil:
 		refuseTool(w, r, err)
@@ -86,9 +86,9 @@ func (t *devTools) putObject(w http.ResponseWriter, r *http.Request) {
 		refuseTool(w, r, err)
 		return
 	}
-	var o binding.PutOptions
+	var o r2.PutOptions
 	if kind := r.Header.Get("Content-Type"); kind != "" {
-		o.HTTP = &binding.HTTPMetadata{ContentType: kind}
+		o.HTTP = &r2.HTTPMetadata{ContentType: kind}
 	}
 	_, err = bucket.Put(r.Context(), r.URL.Query().Get("key"), r.Body, o)
 	doneTool(w, r, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 // checkObjects compares the rows of the bucket, and of what visitors sent with forms,
@@ -28,8 +28,8 @@ func (d *doctor) checkBucket(ctx context.Context, check, bucket string) []findin
 	if err != nil || !userfile.IsFile(filepath.Join(s.Dir, bucket, statefolder.IndexFile)) {
 		return nil
 	}
-	report, err := withBucket(ctx, s, bucket, true, func(db *sql.DB, root *os.Root) (binding.StorageReport, error) {
-		return binding.CheckStorage(ctx, db, root.FS())
+	report, err := withBucket(ctx, s, bucket, true, func(db *sql.DB, root *os.Root) (r2.Report, error) {
+		return r2.Check(ctx, db, root.FS())
 	})
 	_, serves := d.whoServes()
 	switch {
@@ -57,15 +57,15 @@ func sweepBucket(ctx context.Context, folder, bucket string) (err error) {
 		return err
 	}
 	defer unlock()
-	_, err = withBucket(ctx, s, bucket, false, func(db *sql.DB, root *os.Root) (binding.StorageReport, error) {
-		_, err := binding.NewStorage(ctx, db, root, nil)
-		return binding.StorageReport{}, err
+	_, err = withBucket(ctx, s, bucket, false, func(db *sql.DB, root *os.Root) (r2.Report, error) {
+		_, err := r2.New(ctx, db, root, nil)
+		return r2.Report{}, err
 	})
 	return err
 }
 
 // withBucket opens what a bucket is kept in.
-func withBucket(ctx context.Context, s *localstate.State, bucket string, readOnly bool, work func(*sql.DB, *os.Root) (binding.StorageReport, error)) (report binding.StorageReport, err error) {
+func withBucket(ctx context.Context, s *localstate.State, bucket string, readOnly bool, work func(*sql.DB, *os.Root) (r2.Report, error)) (report r2.Report, err error) {
 	if err := s.LockToRead(); err != nil {
 		return report, err
 	}

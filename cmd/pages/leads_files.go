@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 // leadFilesDoc is what `pages leads files --json` prints.
@@ -158,7 +158,7 @@ func readUploads(ctx context.Context, s *localstate.State) (files site.Files, sh
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
-	bucket := binding.ReadStorage(db, root)
-	return localstate.NewFormFiles(func(context.Context) (*binding.Storage, error) { return bucket, nil }),
+	bucket := r2.OpenReadOnly(db, root)
+	return localstate.NewFormFiles(func(context.Context) (*r2.Bucket, error) { return bucket, nil }),
 		func() error { return errors.Join(db.Close(), root.Close()) }, nil
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 func (c *cli) newMigrateSquash() *cobra.Command {
@@ -58,7 +58,7 @@ func (c *cli) newMigrateSquash() *cobra.Command {
 
 // dumpMigrated writes what migrations made of a database.
 func dumpMigrated(ctx context.Context, db *sql.DB, w io.Writer) (err error) {
-	console, err := binding.NewConsole(ctx, db, binding.ConsoleOptions{Unbounded: true})
+	console, err := d1.NewConsole(ctx, db, d1.ConsoleOptions{Unbounded: true})
 	if err != nil {
 		return err
 	}

@@ -33,9 +33,7 @@ var mayImport = map[string][]string{
 	"runtime/intl":            {"runtime/engine", "runtime/intl/cldr"},
 	"runtime/intl/cldr":       nil,
 	"runtime/intl/cldr/gen":   nil,
-	"runtime/binding":         {"runtime/engine", "runtime/raster"},
 	"runtime/node":            {"runtime/engine"},
-	"runtime/raster":          nil,
 	"runtime/wasm":            {"runtime/engine", "runtime/wasm/rewrite"},
 	"runtime/wasm/rewrite":    nil,
 	"runtime":                 {"runtime/engine", "runtime/expression", "runtime/web", "runtime/binding", "runtime/node", "runtime/wasm"},
@@ -63,10 +61,10 @@ var mayImport = map[string][]string{
 	"cmd/internal/failure":    {"manifest", "toolapi"},
 	"cmd/internal/wording":    {"manifest"},
 	"cmd/internal/userfile":   nil,
-	"cmd/internal/localstate": {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/packager", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "runtime/binding", "runtime/web"},
+	"cmd/internal/localstate": {"cmd/internal/failure", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "manifest/packager", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "runtime/binding", "runtime/binding/d1", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/web"},
 	"cmd/internal/siteworker": {"devserver/site", "manifest", "runtime", "runtime/binding", "runtime/web"},
-	"cmd/internal/host":       {"cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "migrate", "migrate/dbfile", "migrate/statefolder", "runtime", "runtime/binding", "runtime/web", "toolapi", "toolapi/bundle", "toolapi/service"},
-	"cmd/internal/sqlshell":   {"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/userfile", "cmd/internal/wording", "manifest", "migrate", "migrate/statefolder", "migrate/transfer", "runtime/binding"},
+	"cmd/internal/host":       {"cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/userfile", "cmd/internal/wording", "devserver/site", "manifest", "migrate", "migrate/dbfile", "migrate/statefolder", "runtime", "runtime/binding", "runtime/binding/d1", "runtime/binding/images", "runtime/web", "toolapi", "toolapi/bundle", "toolapi/service"},
+	"cmd/internal/sqlshell":   {"cmd/internal/failure", "cmd/internal/localstate", "cmd/internal/userfile", "cmd/internal/wording", "manifest", "migrate", "migrate/statefolder", "migrate/transfer", "runtime/binding/d1"},
 	"cmd/testmachine":         nil,
 	"cmd/artifacts":           {"runtime/engine/fuel", "bundler/names"},
 	"cmd/artifacts/bootimage": {"runtime"},
@@ -75,8 +73,21 @@ var mayImport = map[string][]string{
 	"cmd/bench":               {"manifest", "migrate"},
 	"cmd/pages": {
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/localstate", "cmd/internal/siteworker", "cmd/internal/sqlshell", "cmd/internal/userfile", "cmd/internal/wording",
-		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/editor", "manifest/packager", "manifest/secretscan", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
+		"bundler", "bundler/cloudflare", "devserver", "devserver/loopback", "devserver/pairing", "devserver/site", "manifest", "manifest/editor", "manifest/packager", "manifest/secretscan", "manifest/starter", "manifest/workertypes", "manifest/wrangler", "migrate", "migrate/dbfile", "migrate/snapshot", "migrate/statefolder", "migrate/transfer", "runtime", "runtime/binding/d1", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge", "toolapi/bundle", "toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
 	},
+
+	"runtime/binding": {
+		"runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/engine",
+	},
+	"runtime/binding/assets":        {"runtime/binding/hostcall", "runtime/engine"},
+	"runtime/binding/d1":            {"runtime/binding/hostcall", "runtime/binding/sqlitetext", "runtime/engine"},
+	"runtime/binding/hostcall":      {"runtime/engine"},
+	"runtime/binding/images":        {"runtime/binding/hostcall", "runtime/binding/images/raster", "runtime/engine"},
+	"runtime/binding/images/raster": nil,
+	"runtime/binding/kv":            {"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine"},
+	"runtime/binding/pin":           nil,
+	"runtime/binding/r2":            {"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine"},
+	"runtime/binding/sqlitetext":    nil,
 }
 
 // floors are the floors of ARCHITECTURE.md from the bottom up, as prefixes of rooms. The longest prefix counts.

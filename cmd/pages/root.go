@@ -16,7 +16,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/images"
 )
 
 // cli is one run of the command: the process around it and the global flags.
@@ -37,13 +37,13 @@ type cli struct {
 	// memory is what Go may hold for the Workers of all sites together; nil, which tests have, is one for each engine.
 	memory *pagesruntime.HostMemory
 	// images are those of all sites; nil, which tests have, is one queue for each site.
-	images *binding.ImageQueue
+	images *images.Queue
 }
 
 // run runs the command and returns the exit code.
 func run(ctx context.Context, args []string, e env) int {
 	c := &cli{env: e, out: &output{Writer: e.stdout}, memory: pagesruntime.NewHostMemory()}
-	c.images = binding.NewImageQueue(c.memory)
+	c.images = images.NewQueue(c.memory)
 	c.stdout = c.out
 	root := c.newRoot()
 	root.SetArgs(args)

@@ -19,7 +19,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/migrate"
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 // seedFile is looked for beside the manifest.
@@ -83,7 +83,7 @@ func (c *cli) seed(ctx context.Context, file string, force bool) (err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	db, err := c.openDatabase(ctx, &dbFlags{}, binding.ConsoleOptions{Unbounded: true})
+	db, err := c.openDatabase(ctx, &dbFlags{}, d1.ConsoleOptions{Unbounded: true})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pages-toolchain/pages/cmd/internal/host"
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 // storms are Workers' calls that nobody waits for, by the path that has them made.
@@ -96,7 +96,7 @@ func TestStorms(t *testing.T) {
 	}
 	before := open()
 	// All connections of a site's databases, the files of a bucket, and some for requests and what they wait for.
-	most := before + host.SiteFiles + binding.StorageFiles + 100
+	most := before + host.SiteFiles + r2.MaxFiles + 100
 	peak := 0
 	for range rounds {
 		for name := range storms {

@@ -12,7 +12,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 func Example() {
@@ -43,7 +43,7 @@ func importMembers(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	console, err := binding.NewConsole(ctx, db, binding.ConsoleOptions{}) // a transfer.DB
+	console, err := d1.NewConsole(ctx, db, d1.ConsoleOptions{}) // a transfer.DB
 	if err != nil {
 		return err
 	}

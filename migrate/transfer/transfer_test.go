@@ -17,22 +17,22 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 // newDB opens an empty database as the command does for import and dump.
-func newDB(t *testing.T, name string) *binding.Console {
+func newDB(t *testing.T, name string) *d1.Console {
 	t.Helper()
-	return openDB(t, filepath.Join(t.TempDir(), name), binding.ConsoleOptions{Unbounded: true, KeysLater: true})
+	return openDB(t, filepath.Join(t.TempDir(), name), d1.ConsoleOptions{Unbounded: true, KeysLater: true})
 }
 
-func openDB(t *testing.T, path string, o binding.ConsoleOptions) *binding.Console {
+func openDB(t *testing.T, path string, o d1.ConsoleOptions) *d1.Console {
 	t.Helper()
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: "_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"}).String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := binding.NewConsole(t.Context(), db, o)
+	c, err := d1.NewConsole(t.Context(), db, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +40,14 @@ func openDB(t *testing.T, path string, o binding.ConsoleOptions) *binding.Consol
 	return c
 }
 
-func script(t *testing.T, db *binding.Console, text string) {
+func script(t *testing.T, db *d1.Console, text string) {
 	t.Helper()
 	if _, err := transfer.Script(t.Context(), db, "test.sql", strings.NewReader(text), transfer.ScriptOptions{Dump: true, CheckKeys: true}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func dump(t *testing.T, db *binding.Console, o transfer.DumpOptions) string {
+func dump(t *testing.T, db *d1.Console, o transfer.DumpOptions) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := transfer.Dump(t.Context(), db, &out, o); err != nil {
@@ -58,7 +58,7 @@ func dump(t *testing.T, db *binding.Console, o transfer.DumpOptions) string {
 
 // all is everything in a database: the schema, and each value with its storage class and rowid, as SQLite says it.
 // What ANALYZE sampled for itself is left out: not every SQLite knows it.
-func all(t *testing.T, db *binding.Console) string {
+func all(t *testing.T, db *d1.Console) string {
 	t.Helper()
 	var b strings.Builder
 	var tables []string
@@ -206,7 +206,7 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	script(t, to, dump(t, from, transfer.DumpOptions{}))
-	bits := func(db *binding.Console) (list []uint64) {
+	bits := func(db *d1.Console) (list []uint64) {
 		if _, err := db.Run(t.Context(), "SELECT v FROM t ORDER BY rowid", nil, nil, func(v []any) error {
 			f, _ := v[0].(float64) // 0 is not among them
 			list = append(list, math.Float64bits(f))
@@ -269,7 +269,7 @@ var scripts = []struct{ text, want string }{
 
 func TestScriptRefused(t *testing.T) {
 	for _, c := range scripts {
-		db := openDB(t, filepath.Join(t.TempDir(), "x.db"), binding.ConsoleOptions{})
+		db := openDB(t, filepath.Join(t.TempDir(), "x.db"), d1.ConsoleOptions{})
 		script(t, db, "CREATE TABLE t (v NOT NULL); CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (p REFERENCES parent (id))")
 		_, err := transfer.Script(t.Context(), db, "x.sql", strings.NewReader(c.text), transfer.ScriptOptions{})
 		if err == nil || firstOf(err) != c.want {
@@ -284,7 +284,7 @@ func TestScriptRefused(t *testing.T) {
 // TestScriptMakesTableAnew: rows refer to a table that a script makes anew in the usual steps. SQLite still counts them as
 // orphans when all of them have their parent.
 func TestScriptMakesTableAnew(t *testing.T) {
-	db := openDB(t, filepath.Join(t.TempDir(), "anew.db"), binding.ConsoleOptions{})
+	db := openDB(t, filepath.Join(t.TempDir(), "anew.db"), d1.ConsoleOptions{})
 	run := func(text string) error {
 		_, err := transfer.Script(t.Context(), db, "test.sql", strings.NewReader(text), transfer.ScriptOptions{})
 		return err
@@ -316,7 +316,7 @@ func FuzzScript(f *testing.F) {
 	}
 	f.Add(hostile)
 	f.Fuzz(func(t *testing.T, text string) {
-		db := openDB(t, filepath.Join(t.TempDir(), "x.db"), binding.ConsoleOptions{})
+		db := openDB(t, filepath.Join(t.TempDir(), "x.db"), d1.ConsoleOptions{})
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		_, err := transfer.Script(ctx, db, "x.sql", strings.NewReader(text), transfer.ScriptOptions{})
@@ -358,7 +358,7 @@ var csvs = []struct{ text, want string }{
 
 func TestCSV(t *testing.T) {
 	for _, c := range csvs {
-		db := openDB(t, filepath.Join(t.TempDir(), "x.db"), binding.ConsoleOptions{Unbounded: true})
+		db := openDB(t, filepath.Join(t.TempDir(), "x.db"), d1.ConsoleOptions{Unbounded: true})
 		script(t, db, "CREATE TABLE t (n INTEGER, s TEXT, x, made AS (n) STORED, CONSTRAINT \"not refused\" CHECK (s <> 'refused'))")
 		_, err := transfer.CSV(t.Context(), db, "x.csv", "t", strings.NewReader(c.text))
 		var got []string

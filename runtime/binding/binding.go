@@ -1,23 +1,17 @@
-// Package binding is what a Worker finds in env: databases, key-value
-// namespaces, object storage, image transforms, static assets and secrets.
+// Package binding composes the bindings of one Worker: what it finds in env.
 //
-// A Set says which bindings one Worker has. Its host functions are the Go half
-// that an isolate is made with; the JavaScript half, under js, is bundled into
-// the runtime's prelude and makes env of the JSON that Set.EnvSpec returns. The
-// shapes, limits and error texts are those of Cloudflare's D1, KV, R2, Images
-// and Assets, so that code written for them runs unchanged.
+// Each binding has a package below this one with its Go half and its JavaScript half. A [Set] says which bindings a Worker
+// has: Set.Funcs are the host functions that an isolate is made with, and the JavaScript half makes env of the JSON that
+// Set.EnvSpec returns. Shapes, limits and error texts are those of Cloudflare's D1, KV, R2, Images and Assets, so that code
+// written for them runs unchanged.
 //
-// Work that waits for a disk, a database or a handler is done off the isolate's
-// goroutine. What a binding acknowledged is durable. Everything is safe for
-// concurrent use unless its comment says otherwise; open bodies and uploads end
-// with the request that opened them.
+// Work that waits for a disk, a database or a handler is done off the isolate's goroutine. What a binding acknowledged is
+// durable. Open bodies and uploads end with the request that opened them. A name that is used twice is an error of EnvSpec;
+// failures of this machine carry no paths. Everything is safe for concurrent use unless its comment says otherwise. The
+// packages open no databases and no folders of their own accord, and enforce no access rules: what a Worker may reach is
+// what its Set holds.
 //
-// Errors for the Worker keep the words and codes of the service they stand for;
-// failures of this machine carry no paths. The package opens no databases and
-// no folders of its own accord, and enforces no access rules: what a Worker may
-// reach is what its Set holds.
-//
-// A new option of a binding is in its class under js, in the host call of its *_ops.go
+// A new option of a binding is in its class in JavaScript, in the host call of its package's hostfuncs.go
 // and in the type in manifest/workertypes/base.d.ts; then make artifacts.
 package binding
 
@@ -29,6 +23,12 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/pages-toolchain/pages/runtime/binding/assets"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"github.com/pages-toolchain/pages/runtime/binding/images"
+	"github.com/pages-toolchain/pages/runtime/binding/kv"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -36,10 +36,10 @@ import (
 // unique over all fields.
 // A nil Set is an empty one.
 type Set struct {
-	Databases map[string]*Database
-	KV        map[string]*KV
-	Storage   map[string]*Storage
-	Images    map[string]*Images
+	D1     map[string]*d1.Database
+	KV     map[string]*kv.Namespace
+	R2     map[string]*r2.Bucket
+	Images map[string]*images.Binding
 	// Assets are asked by GET and HEAD, with the URL the Worker gave and its
 	// host as the Host header. The members gate is not in their way: it
 	// guards requests from outside, and the Worker is inside.
@@ -63,9 +63,9 @@ func (s *Set) EnvSpec() ([]byte, error) {
 	}
 	env := map[string]spec{}
 	err := errors.Join(
-		specs(env, "database", s.Databases),
+		specs(env, "database", s.D1),
 		specs(env, "kv", s.KV),
-		specs(env, "storage", s.Storage),
+		specs(env, "storage", s.R2),
 		specs(env, "images", s.Images),
 		specs(env, "assets", s.Assets),
 		specs(env, "secret", s.Secrets),
@@ -96,15 +96,15 @@ func (s *Set) Funcs() map[string]engine.Func {
 	if s == nil {
 		s = &Set{}
 	}
-	open := newHandles()
+	open := hostcall.NewHandles()
 	all := map[string]engine.Func{}
 	for _, part := range []map[string]engine.Func{
-		databaseFuncs(func(id string) *Database { return s.Databases[id] }),
-		kvFuncs(open, func(id string) *KV { return s.KV[id] }),
-		storageFuncs(open, func(id string) *Storage { return s.Storage[id] }),
-		imagesFuncs(func(id string) *Images { return s.Images[id] }),
-		assetsFuncs(open, func(id string) http.Handler { return s.Assets[id] }),
-		bodyFuncs(open),
+		d1.Funcs(func(id string) *d1.Database { return s.D1[id] }),
+		kv.Funcs(open, func(id string) *kv.Namespace { return s.KV[id] }),
+		r2.Funcs(open, func(id string) *r2.Bucket { return s.R2[id] }),
+		images.Funcs(func(id string) *images.Binding { return s.Images[id] }),
+		assets.Funcs(open, func(id string) http.Handler { return s.Assets[id] }),
+		hostcall.Funcs(open),
 	} {
 		maps.Copy(all, part)
 	}

@@ -1,6 +1,8 @@
 package binding
 
 import (
+	"github.com/pages-toolchain/pages/runtime/binding/images"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 	"net/http"
 	"slices"
 	"testing"
@@ -13,13 +15,13 @@ func TestEnvSpec(t *testing.T) {
 	}{
 		{nil, `{}`},
 		{&Set{
-			Storage: map[string]*Storage{"BUCKET": nil},
-			Images:  map[string]*Images{"IMAGES": nil},
+			R2:      map[string]*r2.Bucket{"BUCKET": nil},
+			Images:  map[string]*images.Binding{"IMAGES": nil},
 			Assets:  map[string]http.Handler{"ASSETS": nil},
 			Secrets: map[string]string{"API_KEY": `s"3`, "EMPTY": ""},
 		}, `{"API_KEY":{"kind":"secret","value":"s\"3"},"ASSETS":{"kind":"assets","id":"ASSETS"},"BUCKET":{"kind":"storage","id":"BUCKET"},` +
 			`"EMPTY":{"kind":"secret"},"IMAGES":{"kind":"images","id":"IMAGES"}}`},
-		{&Set{Storage: map[string]*Storage{"X": nil}, Secrets: map[string]string{"X": "1"}}, `the name "X" is given to a storage and to a secret`},
+		{&Set{R2: map[string]*r2.Bucket{"X": nil}, Secrets: map[string]string{"X": "1"}}, `the name "X" is given to a storage and to a secret`},
 	}
 	for _, c := range cases {
 		got, err := c.set.EnvSpec()

@@ -19,6 +19,9 @@ import (
 	"github.com/pages-toolchain/pages/cmd/testmachine"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
+	"github.com/pages-toolchain/pages/runtime/binding/kv"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 // survivor writes to all bindings: "/write?n" tells of each what became of it, and
@@ -64,9 +67,9 @@ func newFaulty(t *testing.T, dir string) *faulty {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rt.Close(context.WithoutCancel(t.Context())) })
-	db := binding.NewDatabase(fileDB(t, dir, "site.db"), binding.DatabaseOptions{})
+	db := d1.New(fileDB(t, dir, "site.db"), d1.Options{})
 	t.Cleanup(func() { db.Close() })
-	kv, err := binding.NewKV(fileDB(t, dir, "kv.db"), nil)
+	namespace, err := kv.New(fileDB(t, dir, "kv.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +78,7 @@ func newFaulty(t *testing.T, dir string) *faulty {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	storage, err := binding.NewStorage(t.Context(), fileDB(t, dir, "index.db"), root, nil)
+	storage, err := r2.New(t.Context(), fileDB(t, dir, "index.db"), root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +87,7 @@ func newFaulty(t *testing.T, dir string) *faulty {
 		f.kept[kind] = map[float64]bool{}
 	}
 	f.w = open(t, rt, pagesruntime.WorkerOptions{Name: "worker.js", Code: []byte(survivor), Isolates: 1, Bindings: &binding.Set{
-		Databases: map[string]*binding.Database{"DB": db}, KV: map[string]*binding.KV{"KV": kv}, Storage: map[string]*binding.Storage{"BUCKET": storage},
+		D1: map[string]*d1.Database{"DB": db}, KV: map[string]*kv.Namespace{"KV": namespace}, R2: map[string]*r2.Bucket{"BUCKET": storage},
 	}})
 	var made string
 	f.ask("/make", &made)

@@ -21,6 +21,8 @@ import (
 
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/images"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 // scripts are Worker code by name: each is the body of an async function of
@@ -111,15 +113,15 @@ func bindings(t testing.TB) *binding.Set {
 	clock := func() time.Time { return time.UnixMilli(1_700_000_000_000) }
 	storage := bucket(t, clock)
 	return &binding.Set{
-		Storage: map[string]*binding.Storage{"BUCKET": storage},
-		Images:  map[string]*binding.Images{"IMAGES": binding.NewImages(binding.ImagesOptions{})},
+		R2:      map[string]*r2.Bucket{"BUCKET": storage},
+		Images:  map[string]*images.Binding{"IMAGES": images.New(images.Options{})},
 		Assets:  map[string]http.Handler{"ASSETS": http.HandlerFunc(assets)},
 		Secrets: map[string]string{"API_KEY": "s3cret", "EMPTY": ""},
 	}
 }
 
 // bucket is a new one, in a temporary folder.
-func bucket(t testing.TB, clock func() time.Time) *binding.Storage {
+func bucket(t testing.TB, clock func() time.Time) *r2.Bucket {
 	t.Helper()
 	db := database(t)
 	db.SetMaxOpenConns(1) // nothing asks for a second while it holds one
@@ -128,7 +130,7 @@ func bucket(t testing.TB, clock func() time.Time) *binding.Storage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	storage, err := binding.NewStorage(t.Context(), db, root, clock)
+	storage, err := r2.New(t.Context(), db, root, clock)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
 	"github.com/pages-toolchain/pages/devserver/site"
 	pagesruntime "github.com/pages-toolchain/pages/runtime"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/images"
 	"github.com/pages-toolchain/pages/toolapi/service"
 )
 
@@ -60,7 +60,7 @@ type Options struct {
 	CompileCache string // where machine code is kept between starts; "" for nowhere
 	Tool         string // how the program names itself in what it writes
 	Memory       *pagesruntime.HostMemory
-	Images       *binding.ImageQueue
+	Images       *images.Queue
 	Now          func() time.Time
 	Logger       *slog.Logger
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/localstate"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 // This file closes published sites that nobody visits, so that a service holds the
@@ -26,7 +26,7 @@ const (
 	// SiteFiles is how many files a site has open when it is busy: the connections of its five
 	// databases, each with the write-ahead log, and the index of each log. Of the database of
 	// its Worker those count that one Worker keeps.
-	SiteFiles = 2*(binding.DatabaseConns+3*localstate.StoreConns+localstate.UsualConns) + 5
+	SiteFiles = 2*(d1.MaxConns+3*localstate.StoreConns+localstate.UsualConns) + 5
 	// OtherFiles are left to connections, to the service's own databases, and to what a site
 	// reads from its buckets and writes there at once.
 	OtherFiles = 256

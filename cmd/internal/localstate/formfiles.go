@@ -7,22 +7,22 @@ import (
 
 	"github.com/pages-toolchain/pages/devserver/site"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 // FormFiles keeps what visitors send with forms in a bucket of its own, which is opened
 // with the first file. It implements site.Files.
 type FormFiles struct {
-	open func(context.Context) (*binding.Storage, error)
+	open func(context.Context) (*r2.Bucket, error)
 }
 
 // NewFormFiles returns the FormFiles of a bucket, which open opens when it is first needed.
-func NewFormFiles(open func(context.Context) (*binding.Storage, error)) FormFiles {
+func NewFormFiles(open func(context.Context) (*r2.Bucket, error)) FormFiles {
 	return FormFiles{open}
 }
 
 // OpenUploads returns the bucket of what visitors send with forms.
-func (s *Stores) OpenUploads(ctx context.Context) (*binding.Storage, error) {
+func (s *Stores) OpenUploads(ctx context.Context) (*r2.Bucket, error) {
 	return s.openStorage(ctx, statefolder.UploadsFolder, &s.uploads)
 }
 
@@ -32,7 +32,7 @@ func (f FormFiles) Begin(ctx context.Context, key string) (site.FileWriter, erro
 	if err != nil {
 		return nil, err
 	}
-	u, err := bucket.Begin(key, binding.PutOptions{})
+	u, err := bucket.Begin(key, r2.PutOptions{})
 	return formFile{u}, err
 }
 
@@ -42,7 +42,7 @@ func (f FormFiles) Open(ctx context.Context, key string) (io.ReadCloser, error) 
 	if err != nil {
 		return nil, err
 	}
-	object, body, err := bucket.Get(ctx, key, binding.GetOptions{})
+	object, body, err := bucket.Get(ctx, key, r2.GetOptions{})
 	if err == nil && object == nil {
 		err = fs.ErrNotExist
 	}
@@ -62,7 +62,7 @@ func (f FormFiles) Delete(ctx context.Context, keys []string) error {
 }
 
 // formFile is a file on its way. It implements site.FileWriter.
-type formFile struct{ *binding.Upload }
+type formFile struct{ *r2.Upload }
 
 // Commit implements site.FileWriter.
 func (f formFile) Commit(ctx context.Context) error {

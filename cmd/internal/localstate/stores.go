@@ -14,6 +14,10 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
+	"github.com/pages-toolchain/pages/runtime/binding/images"
+	"github.com/pages-toolchain/pages/runtime/binding/kv"
+	"github.com/pages-toolchain/pages/runtime/binding/r2"
 )
 
 // Stores are what the bindings of a site keep things in. Each is opened when a
@@ -22,10 +26,10 @@ import (
 type Stores struct {
 	o             StoresOptions
 	opening       sync.Mutex // of what is below, and of what the state keeps open
-	kv            *binding.KV
-	bucket        *binding.Storage
-	uploads       *binding.Storage // what visitors sent with forms
-	roots         []*os.Root       // of the two
+	kv            *kv.Namespace
+	bucket        *r2.Bucket
+	uploads       *r2.Bucket // what visitors sent with forms
+	roots         []*os.Root // of the two
 	ProjectFolder *sql.DB
 }
 
@@ -33,7 +37,7 @@ type Stores struct {
 type StoresOptions struct {
 	State         *State
 	ProjectFolder string // folder of the project database; "" for the state folder
-	Images        *binding.ImageQueue
+	Images        *images.Queue
 	Failed        func(error) // hears what writes failed with; nil for nobody
 	Now           func() time.Time
 }
@@ -44,11 +48,11 @@ func NewStores(o StoresOptions) *Stores { return &Stores{o: o} }
 // Bindings is what env holds for the manifest.
 func (s *Stores) Bindings(ctx context.Context, m *manifest.Manifest, site *sql.DB, secrets map[string]string, assets http.Handler) (*binding.Set, error) {
 	set := &binding.Set{
-		Databases: map[string]*binding.Database{}, KV: map[string]*binding.KV{}, Storage: map[string]*binding.Storage{},
-		Images: map[string]*binding.Images{}, Assets: map[string]http.Handler{}, Secrets: secrets,
+		D1: map[string]*d1.Database{}, KV: map[string]*kv.Namespace{}, R2: map[string]*r2.Bucket{},
+		Images: map[string]*images.Binding{}, Assets: map[string]http.Handler{}, Secrets: secrets,
 	}
 	if m.Bindings.Database != nil {
-		set.Databases[manifest.DatabaseName] = s.database(site, false)
+		set.D1[manifest.DatabaseName] = s.database(site, false)
 	}
 	if err := s.addProject(ctx, m, set); err != nil {
 		return nil, err
@@ -60,7 +64,7 @@ func (s *Stores) Bindings(ctx context.Context, m *manifest.Manifest, site *sql.D
 		return nil, err
 	}
 	if m.Bindings.Images {
-		set.Images[manifest.ImagesName] = binding.NewImages(binding.ImagesOptions{Queue: s.o.Images})
+		set.Images[manifest.ImagesName] = images.New(images.Options{Queue: s.o.Images})
 	}
 	if m.Assets != "" {
 		set.Assets[manifest.AssetsName] = assets
@@ -94,26 +98,26 @@ func (s *Stores) addProject(ctx context.Context, m *manifest.Manifest, set *bind
 		s.o.State.dbs = shared.dbs
 		s.ProjectFolder = db
 	}
-	set.Databases[manifest.ProjectDatabaseName] = s.database(s.ProjectFolder, access == manifest.ProjectRead)
+	set.D1[manifest.ProjectDatabaseName] = s.database(s.ProjectFolder, access == manifest.ProjectRead)
 	return nil
 }
 
 // database is a Worker's own connection to db, closed with it.
-func (s *Stores) database(db *sql.DB, readOnly bool) *binding.Database {
-	return binding.NewDatabase(db, binding.DatabaseOptions{ReadOnly: readOnly, Now: s.o.Now, Failed: s.o.Failed})
+func (s *Stores) database(db *sql.DB, readOnly bool) *d1.Database {
+	return d1.New(db, d1.Options{ReadOnly: readOnly, Now: s.o.Now, Failed: s.o.Failed})
 }
 
 func (s *Stores) addKV(ctx context.Context, m *manifest.Manifest, set *binding.Set) error {
 	if m.Bindings.KV == nil {
 		return nil
 	}
-	kv, err := s.OpenKV(ctx)
-	set.KV[m.Bindings.KV.Name] = kv
+	namespace, err := s.OpenKV(ctx)
+	set.KV[m.Bindings.KV.Name] = namespace
 	return err
 }
 
 // OpenKV returns the namespace.
-func (s *Stores) OpenKV(ctx context.Context) (*binding.KV, error) {
+func (s *Stores) OpenKV(ctx context.Context) (*kv.Namespace, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	if s.kv == nil {
@@ -121,7 +125,7 @@ func (s *Stores) OpenKV(ctx context.Context) (*binding.KV, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.kv, err = binding.NewKV(db, s.o.Now); err != nil {
+		if s.kv, err = kv.New(db, s.o.Now); err != nil {
 			return nil, fmt.Errorf("open %s: %w", statefolder.KVFile, err)
 		}
 		s.kv.Failed = s.o.Failed
@@ -134,17 +138,17 @@ func (s *Stores) addBucket(ctx context.Context, m *manifest.Manifest, set *bindi
 		return nil
 	}
 	bucket, err := s.OpenBucket(ctx)
-	set.Storage[m.Bindings.Storage.Name] = bucket
+	set.R2[m.Bindings.Storage.Name] = bucket
 	return err
 }
 
 // OpenBucket returns the bucket.
-func (s *Stores) OpenBucket(ctx context.Context) (*binding.Storage, error) {
+func (s *Stores) OpenBucket(ctx context.Context) (*r2.Bucket, error) {
 	return s.openStorage(ctx, statefolder.StorageFolder, &s.bucket)
 }
 
 // openStorage opens a bucket in a folder of the state, unless it is open.
-func (s *Stores) openStorage(ctx context.Context, name string, bucket **binding.Storage) (*binding.Storage, error) {
+func (s *Stores) openStorage(ctx context.Context, name string, bucket **r2.Bucket) (*r2.Bucket, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	if *bucket != nil {
@@ -164,7 +168,7 @@ func (s *Stores) openStorage(ctx context.Context, name string, bucket **binding.
 		return nil, state.WriteError(err)
 	}
 	s.roots = append(s.roots, root)
-	if *bucket, err = binding.NewStorage(ctx, db, root, s.o.Now); err != nil {
+	if *bucket, err = r2.New(ctx, db, root, s.o.Now); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
 	(*bucket).Failed, (*bucket).MaxBytes = s.o.Failed, state.Bounds.Bytes

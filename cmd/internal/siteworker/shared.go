@@ -114,7 +114,7 @@ func (s *Shared) Close(wait time.Duration) {
 // CloseDatabases closes what the databases of a Worker hold.
 func CloseDatabases(set *binding.Set) error {
 	var errs []error
-	for _, d := range set.Databases {
+	for _, d := range set.D1 {
 		errs = append(errs, d.Close())
 	}
 	return errors.Join(errs...)

@@ -14,12 +14,12 @@ import (
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/migrate/statefolder"
 	"github.com/pages-toolchain/pages/migrate/transfer"
-	"github.com/pages-toolchain/pages/runtime/binding"
+	"github.com/pages-toolchain/pages/runtime/binding/d1"
 )
 
 // Database is one database of the site, opened for a command.
 type Database struct {
-	*binding.Console
+	*d1.Console
 	State *localstate.State
 	Pool  *sql.DB
 	Dir   string // the site's
@@ -28,7 +28,7 @@ type Database struct {
 
 // Open opens the named database of the state folder. With o.ReadOnly a missing database reads as an empty one, and nothing is
 // written.
-func (d *Database) Open(ctx context.Context, name string, o binding.ConsoleOptions) (err error) {
+func (d *Database) Open(ctx context.Context, name string, o d1.ConsoleOptions) (err error) {
 	if o.ReadOnly {
 		d.Pool, err = d.State.OpenToRead(ctx, name)
 	} else {
@@ -38,7 +38,7 @@ func (d *Database) Open(ctx context.Context, name string, o binding.ConsoleOptio
 		d.Pool, err = d.State.Open(ctx, name)
 	}
 	if err == nil {
-		d.Console, err = binding.NewConsole(ctx, d.Pool, o)
+		d.Console, err = d1.NewConsole(ctx, d.Pool, o)
 		if err != nil {
 			err = errors.Join(d.State.OpenError(name, err), d.Pool.Close())
 		}
@@ -64,7 +64,7 @@ func (d *Database) Close() error {
 // Advice returns the fix for a failure: the nearest name for a table or column that does not exist, then left, which says what
 // the command changed.
 func (d *Database) Advice(ctx context.Context, err error, left string) string {
-	e, ok := errors.AsType[*binding.SQLError](err)
+	e, ok := errors.AsType[*d1.SQLError](err)
 	if !ok {
 		return left
 	}
@@ -98,7 +98,7 @@ const NothingChanged = "nothing was changed: all of it is one transaction"
 // Failure turns an SQL error into one for the user: with a place in a text it becomes a diagnostic; a lock or a full disk is a
 // resource failure.
 func Failure(err error, left string) error {
-	if e, ok := errors.AsType[*binding.SQLError](err); ok {
+	if e, ok := errors.AsType[*d1.SQLError](err); ok {
 		switch {
 		case e.Busy():
 			return failure.Resource("database-locked", "another process writes to the database", "run this again when it is done; "+left, err)

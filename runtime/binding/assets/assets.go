@@ -1,0 +1,243 @@
+// Package assets lets a Worker fetch the static files of its own site.
+//
+// In: the requests of Fetcher.fetch in JavaScript, GET and HEAD alone, and the http.Handler that serves the files. Out: the
+// response, whose body is handed over at once when it is small and read as a stream when it is not. A handler that panics
+// fails that one request. Safe for concurrent use.
+//
+// A Worker reaches every file of its site: the members gate guards requests from outside, and the Worker is inside.
+package assets
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+const (
+	// maxParallel is how many assets an isolate asks for at the same moment; others wait. Each
+	// may hold what is handed over at once.
+	maxParallel = 32
+	// streamChunk is how many bytes of a larger one are gathered for a read.
+	streamChunk = 64 << 10
+)
+
+// Funcs are the host functions of assets.js.
+func Funcs(open *hostcall.Handles, assets func(id string) http.Handler) map[string]engine.Func {
+	asked := make(chan struct{}, maxParallel)
+	return map[string]engine.Func{
+		// assets_fetch(id, method, url, headers) is {status, statusText, headers,
+		// body}: bytes or a handle.
+		"assets_fetch": func(c *engine.Call) (any, error) {
+			id := c.String(0)
+			handler := assets(id)
+			if handler == nil {
+				return nil, hostcall.NotBound("assets", id)
+			}
+			scope := c.Context()
+			r, err := newRequest(scope, c.String(1), c.String(2), c.Strings(3))
+			if err != nil {
+				return nil, err
+			}
+			return engine.Async(func(ctx context.Context) (any, error) {
+				select {
+				case asked <- struct{}{}:
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+				defer func() { <-asked }()
+				answer, err := fetch(ctx, handler, r)
+				if err != nil {
+					return nil, err
+				}
+				content, err := open.SendBody(scope, answer.body)
+				if err != nil {
+					return nil, hostcall.WorkerError(err)
+				}
+				return engine.Object{
+					{Name: "status", Value: answer.status},
+					{Name: "statusText", Value: http.StatusText(answer.status)},
+					{Name: "headers", Value: flattenHeader(answer.header)},
+					{Name: "body", Value: content},
+				}, nil
+			}), nil
+		},
+	}
+}
+
+// newRequest is the request a server would make of those parts. A target with
+// an escape that is none passes as it is: what to say of it is the handler's.
+func newRequest(ctx context.Context, method, target string, headers []string) (*http.Request, error) {
+	target, _, _ = strings.Cut(target, "#")
+	scheme, rest, _ := strings.Cut(target, "://")
+	authority, path, _ := strings.Cut(rest, "/")
+	r, err := http.NewRequestWithContext(ctx, method, scheme+"://"+authority+"/", http.NoBody)
+	if err != nil {
+		return nil, engine.TypeError("Invalid request: %v", err)
+	}
+	r.RequestURI = "/" + path
+	if at, err := url.ParseRequestURI(r.RequestURI); err == nil {
+		r.URL.Path, r.URL.RawPath, r.URL.RawQuery = at.Path, at.RawPath, at.RawQuery
+	} else {
+		r.URL.Path, r.URL.RawQuery, _ = strings.Cut(r.RequestURI, "?")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	return r, nil
+}
+
+// flattenHeader is header as name, value, name, value …
+func flattenHeader(header http.Header) []string {
+	list := []string{}
+	for name, values := range header {
+		for _, value := range values {
+			list = append(list, name, value)
+		}
+	}
+	return list
+}
+
+// response is a response whose body may still be being written.
+type response struct {
+	status int
+	header http.Header
+	body   hostcall.Body
+}
+
+// fetch runs the handler until it has ended, or has flushed or written more
+// than is handed over at once; the rest is then read while it runs. The handler ends with the
+// request's context, or when the body is closed.
+func fetch(ctx context.Context, handler http.Handler, r *http.Request) (*response, error) {
+	reader, writer := io.Pipe()
+	w := &responseWriter{header: http.Header{}, pipe: writer, ready: make(chan struct{})}
+	go func() {
+		defer func() { w.end(panicError(recover())) }()
+		handler.ServeHTTP(w, r)
+	}()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+	}
+	if err := ctx.Err(); err != nil { // also when the handler ended because of that
+		_ = reader.CloseWithError(err)
+		return nil, err
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	a := &response{status: w.status, header: w.sent}
+	if w.complete {
+		a.body = &bufferedBody{bytes.NewReader(w.buffer.Bytes())}
+	} else {
+		a.body = &pipedBody{io.MultiReader(bytes.NewReader(w.buffer.Bytes()), reader), reader}
+	}
+	return a, nil
+}
+
+// panicError is a handler's panic as an error.
+func panicError(p any) error {
+	if p == nil {
+		return nil
+	}
+	if err, ok := p.(error); ok {
+		return fmt.Errorf("the assets handler stopped: %w", err)
+	}
+	return fmt.Errorf("the assets handler stopped: %v", p)
+}
+
+// responseWriter keeps the first bytes of a response, and lets the rest pass
+// through a pipe. It is the handler's goroutine's; the reader may look at status,
+// sent, buffer, whole and err once ready is closed.
+type responseWriter struct {
+	header http.Header
+	pipe   *io.PipeWriter
+	rest   *bufio.Writer // of the pipe, so that many small writes are few reads; nil before it is used
+	ready  chan struct{}
+
+	status    int
+	sent      http.Header // as it was when the status was written
+	buffer    bytes.Buffer
+	streaming bool // the buffer is settled and the rest goes through the pipe
+	complete  bool // the buffer is all there is
+	err       error
+}
+
+// Header implements http.ResponseWriter.
+func (w *responseWriter) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *responseWriter) WriteHeader(status int) {
+	if w.status != 0 || status < 200 {
+		return
+	}
+	w.status, w.sent = status, w.header.Clone()
+}
+
+// Write implements http.ResponseWriter.
+func (w *responseWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	if !w.streaming && w.buffer.Len()+len(p) <= hostcall.InlineBytes {
+		return w.buffer.Write(p)
+	}
+	w.startStreaming()
+	return w.rest.Write(p)
+}
+
+// Flush implements http.Flusher: what was written is there to be read.
+func (w *responseWriter) Flush() {
+	w.WriteHeader(http.StatusOK)
+	w.startStreaming()
+	_ = w.rest.Flush()
+}
+
+// startStreaming ends the buffering.
+func (w *responseWriter) startStreaming() {
+	if !w.streaming {
+		w.streaming = true
+		w.rest = bufio.NewWriterSize(w.pipe, streamChunk)
+		close(w.ready)
+	}
+}
+
+// end settles the response once the handler has returned.
+func (w *responseWriter) end(err error) {
+	w.WriteHeader(http.StatusOK)
+	if w.streaming {
+		err = cmp.Or(err, w.rest.Flush())
+	} else {
+		w.streaming, w.complete, w.err = true, true, err
+		close(w.ready)
+	}
+	_ = w.pipe.CloseWithError(err)
+}
+
+// bufferedBody is a body that is all there.
+type bufferedBody struct{ *bytes.Reader }
+
+// Len implements body.
+func (m *bufferedBody) Len() int64 { return int64(m.Reader.Len()) }
+
+// Close implements body.
+func (m *bufferedBody) Close() error { return nil }
+
+// pipedBody is a body that is being written.
+type pipedBody struct {
+	io.Reader
+	pipe *io.PipeReader
+}
+
+// Len implements body.
+func (p *pipedBody) Len() int64 { return -1 }
+
+// Close implements body; the writer's next write fails.
+func (p *pipedBody) Close() error { return p.pipe.CloseWithError(errors.New("the body was cancelled")) }

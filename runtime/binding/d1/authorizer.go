@@ -1,0 +1,213 @@
+package d1
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"modernc.org/sqlite"
+)
+
+// authorizer is the authorizer of a Worker's connection: SQLite asks it
+// about each operation while it compiles a statement. What it refuses is what
+// D1 refuses, and whatever could reach another file or the platform's own
+// tables.
+type authorizer struct {
+	// trusted is set while the connection runs a statement of our own.
+	trusted bool
+	// platform lets a dump be read back, which holds the platform's own tables.
+	platform bool
+	// author words a refusal for the author's own hand.
+	author bool
+	// text is the SQL that is being compiled, reason says why it was refused.
+	text, reason string
+	// inside is the view or trigger that did what was refused, "" for the text itself.
+	inside string
+	// use is what the statement that is compiled reads and writes.
+	use sqlUse
+	// changed is set once a statement changes a setting of the connection.
+	changed bool
+}
+
+// pragmaArgument says what a PRAGMA may be given.
+type pragmaArgument int
+
+const (
+	pragmaNothing      pragmaArgument = iota
+	pragmaBoolean                     // or nothing, to read it
+	pragmaObject                      // the name of a table or an index
+	pragmaMaybeObject                 // or nothing
+	pragmaMaybeNumber                 // or nothing
+	pragmaCountOrTable                // or nothing
+)
+
+// workerPragmas are D1's.
+var workerPragmas = map[string]pragmaArgument{
+	"table_list": pragmaMaybeObject, "table_info": pragmaObject, "table_xinfo": pragmaObject,
+	"index_list": pragmaObject, "index_info": pragmaObject, "index_xinfo": pragmaObject,
+	"foreign_key_list": pragmaObject, "foreign_key_check": pragmaMaybeObject,
+	"quick_check": pragmaCountOrTable, "optimize": pragmaMaybeNumber,
+	"data_version": pragmaNothing, "page_size": pragmaNothing,
+	"foreign_keys": pragmaBoolean, "defer_foreign_keys": pragmaBoolean,
+	"ignore_check_constraints": pragmaBoolean, "legacy_alter_table": pragmaBoolean,
+	"recursive_triggers": pragmaBoolean, "reverse_unordered_selects": pragmaBoolean, "case_sensitive_like": pragmaBoolean,
+}
+
+func (p pragmaArgument) takes(value string) bool {
+	switch p {
+	case pragmaNothing:
+		return value == ""
+	case pragmaBoolean:
+		switch strings.ToLower(strings.Trim(value, `'"`)) {
+		case "", "true", "false", "yes", "no", "on", "off", "1", "0":
+			return true
+		}
+		return false
+	case pragmaObject:
+		return value != ""
+	case pragmaMaybeNumber:
+		_, err := strconv.ParseInt(value, 0, 32)
+		return value == "" || err == nil
+	default:
+		return true
+	}
+}
+
+// workerSettings puts back what the pragmas above may change for the next
+// user of the connection.
+const workerSettings = `PRAGMA foreign_keys=ON; PRAGMA ignore_check_constraints=OFF; PRAGMA legacy_alter_table=OFF;
+PRAGMA recursive_triggers=OFF; PRAGMA reverse_unordered_selects=OFF; PRAGMA case_sensitive_like=OFF`
+
+// workerFunctions are those that D1 lets SQL call: a function that SQLite gains
+// later is refused here until it is allowed there.
+var workerFunctions = setOf(`
+	abs changes char coalesce concat concat_ws format glob hex ifnull iif instr last_insert_rowid length like likelihood
+	likely lower ltrim max_scalar min_scalar nullif octet_length printf quote random randomblob replace round rtrim
+	sign substr substring total_changes trim typeof unhex unicode unlikely upper zeroblob
+	date time datetime julianday unixepoch strftime timediff current_date current_time current_timestamp
+	avg count group_concat max min string_agg sum total
+	row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value
+	acos acosh asin asinh atan atan2 atanh ceil cos cosh degrees exp floor ln log log2 mod pi pow radians sin sinh sqrt
+	tan tanh trunc
+	json jsonb json_array jsonb_array json_array_length json_extract jsonb_extract -> ->> json_insert jsonb_insert
+	json_object jsonb_object json_patch jsonb_patch json_remove jsonb_remove json_replace jsonb_replace json_set jsonb_set
+	json_type json_valid json_quote json_group_array jsonb_group_array json_group_object jsonb_group_object
+	json_each json_tree
+	match highlight bm25 snippet rtreecheck
+	sqlite_rename_column sqlite_rename_table sqlite_rename_test sqlite_drop_column sqlite_rename_quotefix`)
+
+// hiddenTables are modules of SQLite's that D1 is built without. They show the
+// pages of all tables.
+var hiddenTables = setOf("sqlite_dbpage dbstat")
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
+var workerModules = map[string]bool{"fts5": true, "fts5vocab": true, "rtree": true, "rtree_i32": true}
+
+// reservedPrefixes begin the names of tables that are not the Worker's: the
+// platform's own, and those that production keeps for itself. They can be read, as D1's own ledger can.
+var reservedPrefixes = [...]string{"_pages_", "_cf_"}
+
+// begin prepares for the statements of text.
+func (g *authorizer) begin(text string) {
+	g.reason, g.inside, g.text, g.use = "", "", text, sqlUse{}
+}
+
+// authorize answers SQLite. inside is the view or trigger that does what it asks
+// about: a migration may have made one that does what a Worker may not.
+func (g *authorizer) authorize(action sqlite.AuthorizerActionCode, arg1, arg2, schema, inside string) sqlite.AuthorizerReturnCode {
+	if g.trusted {
+		return sqlite.AuthorizerOK
+	}
+	if reason := g.verdict(action, arg1, arg2, schema); reason != "" {
+		g.reason, g.inside = reason, inside
+		return sqlite.AuthorizerDeny
+	}
+	g.use.note(action, arg1, arg2)
+	return sqlite.AuthorizerOK
+}
+
+// verdict says why an operation is refused; "" allows it.
+func (g *authorizer) verdict(action sqlite.AuthorizerActionCode, arg1, arg2, schema string) string {
+	switch action {
+	case sqlite.AuthRead:
+		return g.read(arg1)
+	case sqlite.AuthSelect, sqlite.AuthRecursive, sqlite.AuthAnalyze, sqlite.AuthReindex:
+		return ""
+	case sqlite.AuthTransaction, sqlite.AuthSavepoint:
+		if g.author {
+			return "it is in a transaction of its own already; leave BEGIN, COMMIT, ROLLBACK and SAVEPOINT out"
+		}
+		return "a Worker's SQL cannot begin or end a transaction; put the statements into one batch(), which is a transaction"
+	case sqlite.AuthAttach, sqlite.AuthDetach:
+		return "other databases cannot be attached, nor this one copied"
+	case sqlite.AuthPragma:
+		return g.pragma(strings.ToLower(arg1), arg2, schema)
+	case sqlite.AuthFunction:
+		if !g.platform && !workerFunctions[strings.ToLower(arg2)] {
+			return `the function "` + arg2 + `" is not available`
+		}
+		return ""
+	case sqlite.AuthCreateTempTable, sqlite.AuthCreateTempView, sqlite.AuthCreateTempTrigger, sqlite.AuthCreateTempIndex:
+		return "temporary tables, views, triggers and indexes are not available"
+	case sqlite.AuthCreateVTable:
+		if !workerModules[strings.ToLower(arg2)] {
+			return `the virtual table module "` + arg2 + `" is not available`
+		}
+	case sqlite.AuthAlterTable: // names the table as it is, and not what it becomes
+		arg1, arg2 = arg2, g.reservedNewName()
+	default: // creates, changes or drops what the arguments name
+	}
+	if prefix := reserved(arg1) + reserved(arg2); !g.platform && prefix != "" {
+		return `names that begin with "` + prefix + `" belong to the platform`
+	}
+	return g.read(arg1)
+}
+
+// read says why the table is not to be seen.
+func (g *authorizer) read(table string) string {
+	if hiddenTables[strings.ToLower(table)] {
+		return `the table "` + table + `" is not available`
+	}
+	return ""
+}
+
+func (g *authorizer) pragma(name, value, schema string) string {
+	argument, known := workerPragmas[name]
+	if !known || !argument.takes(value) || strings.EqualFold(schema, "temp") {
+		return `PRAGMA "` + name + `" is not available`
+	}
+	g.changed = g.changed || value != ""
+	return ""
+}
+
+// reservedNewName is a reserved name in the text of an ALTER TABLE, "" for none. SQL
+// has no other way to write one.
+func (g *authorizer) reservedNewName() string {
+	for _, word := range strings.FieldsFunc(g.text, separatesNames) {
+		if reserved(word) != "" {
+			return word
+		}
+	}
+	return ""
+}
+
+func separatesNames(r rune) bool {
+	return r != '_' && r != '$' && r < utf8.RuneSelf && !('0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z')
+}
+
+// reserved is the prefix that reserves name, "" for none.
+func reserved(name string) string {
+	for _, prefix := range reservedPrefixes {
+		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+			return prefix
+		}
+	}
+	return ""
+}

@@ -1,0 +1,387 @@
+package d1
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"modernc.org/libc"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// This file drives one connection of a *sql.DB through SQLite's own C
+// interface, which the driver publishes as Go. The database/sql interface
+// would not do for a Worker: it turns the text of a column declared DATETIME
+// into a time.Time and loses how it was written, it cannot interrupt a query
+// after its first row, and it keeps the error's offset, the end of the first
+// statement and the number of parameters to itself. The handle is read from the
+// driver by reflection: any other driver is refused.
+
+// sqlHandle is one connection, used by one goroutine at a time.
+type sqlHandle struct {
+	conn  *sql.Conn
+	tls   *libc.TLS
+	db    uintptr
+	out   uintptr // room for the two pointers that prepare returns
+	guard *authorizer
+	cache map[cacheKey]*cachedStatement
+	// stale is set when the schema changed, on which the costs in cache rest.
+	stale bool
+	// unbounded lifts the bound on the length of SQL: only the author's own hand has it.
+	unbounded bool
+	end       *int64 // of the moment in which it must be done, see limitMoments
+}
+
+// cacheKey keeps our own statements apart from the Worker's: a COMMIT of ours
+// must not become the Worker's.
+type cacheKey struct {
+	text    string
+	trusted bool
+}
+
+type cachedStatement struct {
+	stmt uintptr
+	cost sqlCost
+	// slow is how many uses it waits until it is tried for a moment again.
+	slow int
+	// keys are the columns' names as JSON with the colon, as they were when SQLite
+	// had compiled it anew so many times; nil before its first use.
+	keys []string
+	anew int32
+}
+
+// A connection keeps so many prepared statements, of texts up to so many bytes.
+const (
+	maxCachedStatements = 128
+	maxCachedText       = 16 << 10
+)
+
+var errForeignDriver = errors.New("the database is not opened by the SQLite driver this is built on")
+
+func openHandle(ctx context.Context, pool *sql.DB, guard *authorizer) (*sqlHandle, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &sqlHandle{conn: conn, tls: libc.NewTLS(), guard: guard, cache: map[cacheKey]*cachedStatement{}}
+	h.out = libc.Xmalloc(h.tls, 32)
+	err = conn.Raw(func(c any) error {
+		db := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
+		r, ok := c.(sqlite.AuthorizerRegisterer)
+		if !ok || db.Kind() != reflect.Uintptr {
+			return errForeignDriver
+		}
+		h.db = uintptr(db.Uint())
+		h.restrict()
+		h.limitMoments()
+		return r.RegisterAuthorizer(guard.authorize)
+	})
+	if err != nil {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// maxSQLText is the longest SQL of a Worker, in bytes, as in D1.
+const maxSQLText = 100_000
+
+// workerLimits are the limits of a Worker's SQL, as D1 sets them.
+var workerLimits = map[int32]int32{
+	sqlite3.SQLITE_LIMIT_LENGTH:          4 << 20,
+	sqlite3.SQLITE_LIMIT_SQL_LENGTH:      maxSQLText,
+	sqlite3.SQLITE_LIMIT_COLUMN:          100,
+	sqlite3.SQLITE_LIMIT_EXPR_DEPTH:      100,
+	sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 5,
+	// D1 sets 25,000, which stops nothing there: statements of 60,000 pass. What
+	// 100 kB of SQL can ask for fits, and views of views do not take all memory.
+	sqlite3.SQLITE_LIMIT_VDBE_OP:             500_000,
+	sqlite3.SQLITE_LIMIT_FUNCTION_ARG:        127,
+	sqlite3.SQLITE_LIMIT_ATTACHED:            0,
+	sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 50,
+	sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER:     100,
+	sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH:       10,
+}
+
+func (h *sqlHandle) restrict() {
+	for id, n := range workerLimits {
+		sqlite3.Xsqlite3_limit(h.tls, h.db, id, n)
+	}
+	sqlite3.Xsqlite3_db_config(h.tls, h.db, sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(h.out, int32(1), uintptr(0)))
+}
+
+// close gives the connection back as a bad one: it keeps limits and an
+// authorizer that its next user must not meet.
+func (h *sqlHandle) close() {
+	_ = h.conn.Raw(func(any) error {
+		h.forget()
+		if h.end != nil {
+			h.forgetMoments()
+		}
+		return driver.ErrBadConn
+	})
+	_ = h.conn.Close()
+	libc.Xfree(h.tls, h.out)
+	h.tls.Close()
+}
+
+func (h *sqlHandle) forget() {
+	for _, cached := range h.cache {
+		sqlite3.Xsqlite3_finalize(h.tls, cached.stmt)
+	}
+	clear(h.cache)
+}
+
+// do runs fn on the connection, and interrupts what fn runs when ctx ends.
+func (h *sqlHandle) do(ctx context.Context, fn func() error) error {
+	done, gone := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(gone)
+		h.interrupt(done)
+	})
+	err := h.conn.Raw(func(any) error { return fn() })
+	if !stop() {
+		close(done)
+		<-gone
+	}
+	return err
+}
+
+// interrupt repeats itself until done, because SQLite forgets an interrupt
+// that arrives between two statements.
+func (h *sqlHandle) interrupt(done <-chan struct{}) {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		sqlite3.Xsqlite3_interrupt(tls, h.db)
+		select {
+		case <-done:
+			return
+		case <-again.C:
+		}
+	}
+}
+
+// sqlStatement is one prepared statement of a text.
+type sqlStatement struct {
+	h    *sqlHandle
+	stmt uintptr
+	// rest is the text behind the statement and the space there, if only a comment.
+	rest   string
+	cost   sqlCost          // not of our own statements
+	cached *cachedStatement // nil when it is not kept
+}
+
+// prepare compiles the first statement of text. A text without any gives a
+// statement whose stmt is 0.
+func (h *sqlHandle) prepare(text string) (sqlStatement, error) {
+	if h.stale {
+		h.forget()
+		h.stale = false
+	}
+	key := cacheKey{text, h.guard.trusted}
+	if known, ok := h.cache[key]; ok {
+		h.guard.reason, h.guard.inside = "", ""
+		return known.use(h), nil
+	}
+	if strings.Contains(text, "\x00") {
+		return sqlStatement{}, &sqlError{sqlite3.SQLITE_ERROR, "the SQL has a NUL character", -1}
+	}
+	if len(text) > maxSQLText && !h.unbounded {
+		return sqlStatement{}, &sqlError{sqlite3.SQLITE_TOOBIG, "statement too long", -1}
+	}
+	p, err := libc.CString(text)
+	if err != nil {
+		return sqlStatement{}, err
+	}
+	defer libc.Xfree(h.tls, p)
+	h.guard.begin(text)
+	const word = 8
+	if rc := sqlite3.Xsqlite3_prepare_v3(h.tls, h.db, p, int32(len(text)+1), sqlite3.SQLITE_PREPARE_PERSISTENT, h.out, h.out+word); rc != sqlite3.SQLITE_OK {
+		return sqlStatement{}, h.error()
+	}
+	pointers := libc.GoBytes(h.out, 2*word)
+	s := sqlStatement{h: h, stmt: uintptr(binary.NativeEndian.Uint64(pointers))}
+	tail := strings.TrimLeft(text[uintptr(binary.NativeEndian.Uint64(pointers[word:]))-p:], " \t\n\r\v\f")
+	if !h.guard.trusted && !h.guard.author && s.stmt != 0 {
+		s.cost = h.cost(h.guard.use)
+	}
+	switch {
+	case tail != "":
+		s.rest = tail
+	case s.stmt != 0 && len(text) <= maxCachedText:
+		s.cached = &cachedStatement{stmt: s.stmt, cost: s.cost}
+		h.keep(key, s.cached)
+	}
+	return s, nil
+}
+
+func (h *sqlHandle) keep(key cacheKey, s *cachedStatement) {
+	if len(h.cache) >= maxCachedStatements {
+		h.forget()
+	}
+	h.cache[key] = s
+}
+
+func (s *cachedStatement) use(h *sqlHandle) sqlStatement {
+	return sqlStatement{h: h, stmt: s.stmt, cost: s.cost, cached: s}
+}
+
+// error is the connection's last error.
+func (h *sqlHandle) error() error {
+	code := sqlite3.Xsqlite3_extended_errcode(h.tls, h.db)
+	e := &sqlError{int(code), libc.GoString(sqlite3.Xsqlite3_errmsg(h.tls, h.db)), int(sqlite3.Xsqlite3_error_offset(h.tls, h.db))}
+	if code == sqlite3.SQLITE_AUTH && h.guard.reason != "" {
+		e.msg, e.offset = "not authorized: "+h.guard.reason, -1
+	}
+	if h.guard.inside != "" {
+		e.msg += ` (in the view or trigger "` + h.guard.inside + `")`
+	}
+	return e
+}
+
+// trusted runs a statement of our own, past the guard.
+func (h *sqlHandle) trusted(text string) error {
+	h.guard.trusted = true
+	defer func() { h.guard.trusted = false }()
+	s, err := h.prepare(text)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for {
+		if more, err := s.step(); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// close makes the statement ready for its next use, or frees it.
+func (s sqlStatement) close() {
+	if s.cached == nil {
+		sqlite3.Xsqlite3_finalize(s.h.tls, s.stmt)
+		return
+	}
+	sqlite3.Xsqlite3_reset(s.h.tls, s.stmt)
+}
+
+func (s sqlStatement) step() (row bool, err error) {
+	switch sqlite3.Xsqlite3_step(s.h.tls, s.stmt) {
+	case sqlite3.SQLITE_ROW:
+		return true, nil
+	case sqlite3.SQLITE_DONE:
+		return false, nil
+	default:
+		return false, s.h.error()
+	}
+}
+
+func (s sqlStatement) readOnly() bool { return sqlite3.Xsqlite3_stmt_readonly(s.h.tls, s.stmt) != 0 }
+
+// bind sets the parameters: nil, float64, string or []byte. A number is
+// always bound as REAL, as D1 binds it; a column's affinity makes it INTEGER.
+func (s sqlStatement) bind(params []any) error {
+	if n := int(sqlite3.Xsqlite3_bind_parameter_count(s.h.tls, s.stmt)); n != len(params) {
+		return errBindings
+	}
+	for i, param := range params {
+		var rc int32
+		switch v := param.(type) {
+		case nil:
+			rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(i+1))
+		case float64:
+			if math.IsInf(v, 0) { // JSON, in which D1 is asked, has none
+				rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(i+1))
+				break
+			}
+			rc = sqlite3.Xsqlite3_bind_double(s.h.tls, s.stmt, int32(i+1), v)
+		case string:
+			if s.tooLong(len(v)) {
+				return errLongValue
+			}
+			rc = s.bindBytes(sqlite3.Xsqlite3_bind_text, i, strings.ToValidUTF8(v, "\uFFFD"))
+		case []byte:
+			if s.tooLong(len(v)) {
+				return errLongValue
+			}
+			rc = s.bindBytes(sqlite3.Xsqlite3_bind_blob, i, string(v))
+		default:
+			return unsupportedType(param)
+		}
+		if rc != sqlite3.SQLITE_OK {
+			return s.h.error()
+		}
+	}
+	return nil
+}
+
+// tooLong reports whether SQLite would refuse a value of n bytes, once it had copies.
+func (s sqlStatement) tooLong(n int) bool {
+	const little = 1 << 20 // which no limit is below
+	return n > little && n > int(sqlite3.Xsqlite3_limit(s.h.tls, s.h.db, sqlite3.SQLITE_LIMIT_LENGTH, -1))
+}
+
+func (s sqlStatement) bindBytes(bind func(*libc.TLS, uintptr, int32, uintptr, int32, uintptr) int32, i int, v string) int32 {
+	p, err := libc.CString(v)
+	if err != nil {
+		return sqlite3.SQLITE_NOMEM
+	}
+	defer libc.Xfree(s.h.tls, p)
+	return bind(s.h.tls, s.stmt, int32(i+1), p, int32(len(v)), sqlite3.SQLITE_TRANSIENT)
+}
+
+func (s sqlStatement) columns() []string {
+	names := make([]string, sqlite3.Xsqlite3_column_count(s.h.tls, s.stmt))
+	for i := range names {
+		names[i] = libc.GoString(sqlite3.Xsqlite3_column_name(s.h.tls, s.stmt, int32(i)))
+	}
+	return names
+}
+
+// keys are the columns' names as JSON with the colon.
+func (s sqlStatement) keys() []string {
+	kept := s.cached
+	if kept == nil {
+		return jsonKeys(s.columns())
+	}
+	anew := sqlite3.Xsqlite3_stmt_status(s.h.tls, s.stmt, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0)
+	if kept.keys == nil || kept.anew != anew {
+		kept.keys, kept.anew = jsonKeys(s.columns()), anew
+	}
+	return kept.keys
+}
+
+func jsonKeys(names []string) []string {
+	keys := make([]string, len(names))
+	for i, name := range names {
+		keys[i] = string(append(hostcall.AppendJSONString(nil, name), ':'))
+	}
+	return keys
+}
+
+// blankSQL reports whether text holds only space, comments and semicolons.
+func blankSQL(text string) bool {
+	for {
+		text = strings.TrimLeft(text, " \t\n\f\r;")
+		switch {
+		case text == "":
+			return true
+		case strings.HasPrefix(text, "--"):
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			_, text, _ = strings.Cut(text[2:], "*/")
+		default:
+			return false
+		}
+	}
+}

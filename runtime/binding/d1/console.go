@@ -1,0 +1,323 @@
+package d1
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// ConsoleOptions say what the author may do by hand. The zero value is what the site's Worker may.
+type ConsoleOptions struct {
+	// ReadOnly refuses every statement that writes.
+	ReadOnly bool
+	// Unbounded lifts the limits on lengths and counts, lets the platform's own tables and the tables behind a
+	// virtual table be written, and leaves only what keeps SQL inside this database: dumps are read back so.
+	Unbounded bool
+	// KeysLater does not enforce foreign keys: a dump fills tables before those that they refer to exist. Who sets
+	// it checks them before Commit.
+	KeysLater bool
+}
+
+// Console is one connection to a database for the author's own statements, under the sandbox of a Worker. It is
+// used by one goroutine at a time; the context of each call interrupts the statement.
+//
+// Errors of statements are an [*SQLError].
+type Console struct {
+	handle *sqlHandle
+	guard  authorizer
+	o      ConsoleOptions
+}
+
+// SQLError is a statement that SQLite or the sandbox refused, or that failed.
+type SQLError struct {
+	// Msg is SQLite's own text, Code its extended result code.
+	Msg  string
+	Code int
+	// Offset is the byte of the statement's text that the message is about; -1 when unknown.
+	Offset int
+}
+
+func (e *SQLError) Error() string { return e.Msg }
+
+// At is Offset, for those who know no more of the error than that.
+func (e *SQLError) At() int { return e.Offset }
+
+// Busy reports whether another connection held a lock for too long.
+func (e *SQLError) Busy() bool {
+	return e.Code&0xff == sqlite3.SQLITE_BUSY || e.Code&0xff == sqlite3.SQLITE_LOCKED
+}
+
+// Full reports whether the disk has no room.
+func (e *SQLError) Full() bool { return e.Code&0xff == sqlite3.SQLITE_FULL }
+
+// OnlyReading reports whether the statement writes, in a console that only reads.
+func (e *SQLError) OnlyReading() bool { return e.Msg == errOnlyReading.Error() }
+
+// ForeignKey reports whether rows name rows that do not exist.
+func (e *SQLError) ForeignKey() bool { return e.Code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY }
+
+// Damaged reports whether the file is no sound database.
+func (e *SQLError) Damaged() bool {
+	return e.Code&0xff == sqlite3.SQLITE_CORRUPT || e.Code&0xff == sqlite3.SQLITE_NOTADB
+}
+
+// errOnlyReading refuses a statement that writes in a console that only reads.
+const errOnlyReading = sqlRefusalError("this statement writes, and only reading is asked for")
+
+// NewConsole takes a connection of db for itself until Close.
+func NewConsole(ctx context.Context, db *sql.DB, o ConsoleOptions) (*Console, error) {
+	c := &Console{o: o}
+	c.guard.platform, c.guard.author = o.Unbounded, true
+	h, err := openHandle(ctx, db, &c.guard)
+	if err != nil {
+		return nil, err
+	}
+	c.handle = h
+	if o.Unbounded {
+		_ = h.conn.Raw(func(any) error { // the function's error is the only one
+			h.liftLimits()
+			return nil
+		})
+	}
+	return c, nil
+}
+
+// liftLimits takes back what restrict set: SQLite cuts each number down to the most it was built for.
+func (h *sqlHandle) liftLimits() {
+	h.unbounded = true
+	for id := range workerLimits {
+		sqlite3.Xsqlite3_limit(h.tls, h.db, id, math.MaxInt32)
+	}
+	sqlite3.Xsqlite3_limit(h.tls, h.db, sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+	sqlite3.Xsqlite3_db_config(h.tls, h.db, sqlite3.SQLITE_DBCONFIG_DEFENSIVE, libc.VaList(h.out, int32(0), uintptr(0)))
+}
+
+// Close ends the transaction that is open, if there is one, and gives the connection back.
+func (c *Console) Close() error {
+	c.handle.close()
+	return nil
+}
+
+// Begin starts a transaction: for reading only with ReadOnly, else one that may write at once. Foreign keys are
+// checked at its end.
+func (c *Console) Begin(ctx context.Context) error {
+	begin := []string{"BEGIN IMMEDIATE", "PRAGMA defer_foreign_keys=ON"}
+	switch {
+	case c.o.ReadOnly:
+		begin = []string{"BEGIN"}
+	case c.o.KeysLater:
+		begin = []string{"PRAGMA foreign_keys=OFF", "BEGIN IMMEDIATE"}
+	}
+	for _, text := range begin {
+		if err := c.runTrusted(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Commit ends the transaction; when it fails, Rollback is still due.
+func (c *Console) Commit(ctx context.Context) error { return c.runTrusted(ctx, "COMMIT") }
+
+// Rollback undoes the transaction, also one that a statement has ended by itself.
+func (c *Console) Rollback(ctx context.Context) error {
+	if c.Idle() {
+		return nil
+	}
+	return c.runTrusted(context.WithoutCancel(ctx), "ROLLBACK")
+}
+
+// Idle reports whether no transaction is open: a trigger's RAISE(ROLLBACK) ends one.
+func (c *Console) Idle() bool {
+	return sqlite3.Xsqlite3_get_autocommit(c.handle.tls, c.handle.db) != 0
+}
+
+func (c *Console) runTrusted(ctx context.Context, text string) error {
+	return c.run(ctx, func() error { return c.handle.trusted(text) })
+}
+
+func (c *Console) run(ctx context.Context, fn func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err := c.handle.do(ctx, fn)
+	if se, ok := errors.AsType[*sqlError](err); ok {
+		if ctx.Err() != nil && se.code&0xff == sqlite3.SQLITE_INTERRUPT {
+			return ctx.Err()
+		}
+		return &SQLError{Msg: se.msg, Code: se.code, Offset: se.offset}
+	}
+	if refusal, ok := errors.AsType[sqlRefusalError](err); ok {
+		return &SQLError{Msg: string(refusal), Offset: -1}
+	}
+	return err
+}
+
+// Named is an argument of Run for the parameter ":name", "@name" or "$name".
+type Named struct {
+	Name  string
+	Value any
+}
+
+// Run runs one statement; text behind its semicolon is an error. Values, those of args and of rows, are nil, int64,
+// float64, string for TEXT, which may be no UTF-8, and []byte for a BLOB; args may also be [Named].
+//
+// begin, when it is not nil, hears of the columns of a statement that gives rows, row of each of these; an error of
+// either ends the statement. The slice of a row is used again for the next, the bytes of a BLOB are SQLite's own
+// until then. changes counts the rows that were written.
+func (c *Console) Run(ctx context.Context, text string, args []any, begin func(columns []string) error, row func(values []any) error) (changes int64, err error) {
+	err = c.run(ctx, func() error {
+		s, err := c.handle.prepare(text)
+		for err == nil && s.stmt == 0 && s.rest != "" { // a semicolon alone
+			s, err = c.handle.prepare(s.rest)
+		}
+		if err != nil {
+			return err
+		}
+		if s.stmt == 0 {
+			return errNoStatement
+		}
+		defer s.close()
+		if !blankSQL(s.rest) {
+			return sqlRefusalError("there is more SQL behind the first statement")
+		}
+		if c.o.ReadOnly && !s.readOnly() {
+			return errOnlyReading
+		}
+		if err := s.bindAll(args); err != nil {
+			return err
+		}
+		before := sqlite3.Xsqlite3_total_changes64(s.h.tls, s.h.db)
+		err = s.rows(ctx, begin, row)
+		changes = sqlite3.Xsqlite3_total_changes64(s.h.tls, s.h.db) - before
+		return err
+	})
+	return changes, err
+}
+
+func (s sqlStatement) rows(ctx context.Context, begin func([]string) error, row func([]any) error) error {
+	var values []any
+	for first := true; ; first = false {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		more, err := s.step()
+		if err != nil {
+			return err
+		}
+		if first { // only now: the step may have compiled s for a new schema
+			columns := s.columns()
+			values = make([]any, len(columns))
+			if begin != nil && len(columns) > 0 {
+				err = begin(columns)
+			}
+		}
+		if err != nil || !more {
+			return err
+		}
+		for i := range values {
+			values[i] = s.value(i)
+		}
+		if row != nil {
+			err = row(values)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// value is column i as it is stored.
+func (s sqlStatement) value(i int) any {
+	tls, stmt, at := s.h.tls, s.stmt, int32(i)
+	switch sqlite3.Xsqlite3_column_type(tls, stmt, at) {
+	case sqlite3.SQLITE_INTEGER:
+		return sqlite3.Xsqlite3_column_int64(tls, stmt, at)
+	case sqlite3.SQLITE_FLOAT:
+		return sqlite3.Xsqlite3_column_double(tls, stmt, at)
+	case sqlite3.SQLITE_TEXT:
+		p := sqlite3.Xsqlite3_column_text(tls, stmt, at)
+		return string(columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)))
+	case sqlite3.SQLITE_BLOB:
+		p := sqlite3.Xsqlite3_column_blob(tls, stmt, at)
+		if b := columnBytes(p, sqlite3.Xsqlite3_column_bytes(tls, stmt, at)); b != nil {
+			return b
+		}
+		return []byte{}
+	default:
+		return nil
+	}
+}
+
+// bindAll gives each parameter its value; one without, and a value without a parameter, are errors.
+func (s sqlStatement) bindAll(args []any) error {
+	sqlite3.Xsqlite3_clear_bindings(s.h.tls, s.stmt)
+	count := int(sqlite3.Xsqlite3_bind_parameter_count(s.h.tls, s.stmt))
+	given := make(map[int]bool, len(args))
+	next := 0
+	for _, a := range args {
+		named, ok := a.(Named)
+		at := 0
+		if ok {
+			a = named.Value
+			if at = s.parameter(named.Name); at == 0 {
+				return sqlRefusalError("the statement has no parameter " + named.Name)
+			}
+		} else {
+			next++
+			for given[next] { // by name
+				next++
+			}
+			at = next
+		}
+		if at > count {
+			break // told below
+		}
+		given[at] = true
+		if err := s.bindStored(at, a); err != nil {
+			return err
+		}
+	}
+	if len(given) != count || len(args) != count {
+		return sqlRefusalError(fmt.Sprintf("parameters of the statement: %d; values that are given: %d", count, len(args)))
+	}
+	return nil
+}
+
+// parameter is the number of a named parameter, from 1; 0 for none.
+func (s sqlStatement) parameter(name string) int {
+	p, err := libc.CString(name)
+	if err != nil {
+		return 0
+	}
+	defer libc.Xfree(s.h.tls, p)
+	return int(sqlite3.Xsqlite3_bind_parameter_index(s.h.tls, s.stmt, p))
+}
+
+// bindStored sets parameter at, from 1, to a value of a storage class of SQLite.
+func (s sqlStatement) bindStored(at int, value any) error {
+	var rc int32
+	switch v := value.(type) {
+	case nil:
+		rc = sqlite3.Xsqlite3_bind_null(s.h.tls, s.stmt, int32(at))
+	case int64:
+		rc = sqlite3.Xsqlite3_bind_int64(s.h.tls, s.stmt, int32(at), v)
+	case float64:
+		rc = sqlite3.Xsqlite3_bind_double(s.h.tls, s.stmt, int32(at), v)
+	case string:
+		rc = s.bindBytes(sqlite3.Xsqlite3_bind_text, at-1, v)
+	case []byte:
+		rc = s.bindBytes(sqlite3.Xsqlite3_bind_blob, at-1, string(v))
+	default:
+		return fmt.Errorf("a parameter cannot be a %T", value)
+	}
+	if rc != sqlite3.SQLITE_OK {
+		return s.h.error()
+	}
+	return nil
+}

@@ -1,0 +1,481 @@
+// Package d1 is a SQLite database for Workers, with the shape of Cloudflare's D1.
+//
+// A [Database] runs a Worker's SQL behind the sandbox that D1 puts around it: an allow-list of functions, pragmas and
+// modules, no other files, no tables of the platform. [Funcs] is the Go half of D1Database in JavaScript. A [Console] runs
+// SQL of the site's author by hand, in the same sandbox with the options of [ConsoleOptions].
+//
+// In: a *sql.DB of the SQLite driver that this project is built on, which its owner opens and closes. Out: results as JSON.
+// Errors for a Worker have D1's texts; those of a Console are a [SQLError] with the place in the statement. What was
+// acknowledged is committed. A Database is safe for concurrent use, a Console serves one goroutine at a time. The package
+// decides nothing about access.
+package d1
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Options says how a Worker may use a database.
+type Options struct {
+	// ReadOnly refuses every write: the manifest's "projectDatabase": "read".
+	ReadOnly bool
+	// Now is the clock of durations. Default time.Now.
+	Now func() time.Time
+	// Timeout stops a query or batch that takes longer. Default 30 s, as D1's.
+	Timeout time.Duration
+	// Failed, if set, is told of every error of a write before its caller is, and may be
+	// called from several goroutines. An error of SQLite's has a method Code.
+	Failed func(error)
+}
+
+// Database is a SQLite database with the shape of D1, behind the sandbox that
+// D1 puts around a Worker's SQL. It keeps one connection of the pool to write,
+// and up to four to read, from their first use to Close, and uses each for one
+// query at a time: what a promise resolved to is committed, and the next query
+// sees it. It is safe for concurrent use.
+//
+// Of the meta fields, rows_read and rows_written are estimates: SQLite counts
+// less than D1 bills.
+type Database struct {
+	pool     *sql.DB
+	o        Options
+	turn     chan struct{} // holds one token: the right to use what follows
+	handle   *sqlHandle
+	guard    authorizer
+	pageSize int64 // in bytes; 0 before it is read
+	size     int64 // of the database in bytes, after the last write
+	grown    bool  // a statement wrote since size was read
+	closed   bool
+
+	readers *readers
+	idle    idle
+	schemas atomic.Int64 // how often the schema changed
+	uses    atomic.Int64 // how often something may have been written
+	lastRow atomic.Int64 // the id of the row that was inserted last
+
+	// Of a reader: whom it reads for, and what it knows of that.
+	writer              *Database
+	schema, seen, rowID int64
+}
+
+// query is one statement with its parameters: nil, float64, string or []byte.
+type query struct {
+	SQL    string
+	Params []any
+}
+
+// New makes db available to Workers. The pool must have five connections
+// to spare, opened with synchronous=FULL if commits are to be durable.
+func New(db *sql.DB, o Options) *Database {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	d := &Database{pool: db, o: o, turn: make(chan struct{}, 1), readers: newReaders()}
+	d.turn <- struct{}{}
+	return d
+}
+
+// Close waits for the queries under way and gives the connections back. Later
+// queries fail.
+func (d *Database) Close() error {
+	d.readers.close()
+	<-d.turn
+	defer func() { d.turn <- struct{}{} }()
+	d.closeHandle()
+	d.closed = true
+	return nil
+}
+
+func (d *Database) closeHandle() {
+	if d.handle != nil {
+		d.handle.close()
+		d.handle = nil
+	}
+}
+
+// query runs q and gives its rows in a shape, as JSON. Of shapeAll it is what a D1Result
+// is made of, an array: an array of the rows' objects, duration in milliseconds, changes,
+// last_row_id, changed_db, size_after in bytes, rows_read, rows_written. Of
+// several statements the last one's rows are given; they are one transaction. Errors are
+// *engine.Error with D1's texts.
+func (d *Database) query(ctx context.Context, q query, shape resultShape, column string) (*jsonText, error) {
+	w := newRowWriter(shape, column, bufferOf(ctx))
+	err := d.read(ctx, q, w)
+	if errors.Is(err, errWriter) {
+		err = d.withConnection(ctx, func(ctx context.Context) error { return d.run(ctx, q, w) })
+	}
+	return w.done(err)
+}
+
+// batch runs the queries in order in one transaction, all or none, and gives
+// a JSON array with what query gives of each in shapeAll.
+func (d *Database) batch(ctx context.Context, queries []query) (*jsonText, error) {
+	w := newRowWriter(shapeAll, "", bufferOf(ctx))
+	w.b = append(w.b, '[')
+	err := d.withConnection(ctx, func(ctx context.Context) error {
+		if len(queries) == 0 {
+			return errNoStatement
+		}
+		return d.transaction(func() error {
+			for i, q := range queries {
+				w.b = hostcall.AppendComma(w.b, i)
+				if err := d.run(ctx, q, w); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	w.b = append(w.b, ']')
+	return w.done(err)
+}
+
+// exec runs each line of text as one statement without parameters, all in
+// one transaction, and gives {"count","duration"} as JSON. Blank lines and
+// comments are passed over.
+func (d *Database) exec(ctx context.Context, text string) (*jsonText, error) {
+	count, begin := 0, d.o.Now()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	place := execPlace(1, lines[0])
+	err := d.withConnection(ctx, func(ctx context.Context) error {
+		return d.transaction(func() error {
+			for i, line := range lines {
+				if blankSQL(line) {
+					continue
+				}
+				if err := d.run(ctx, query{SQL: line}, noRows()); err != nil {
+					place = execPlace(i+1, line)
+					return err
+				}
+				count++
+			}
+			if count == 0 {
+				return errNoStatement
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, prefixedError("D1_EXEC_ERROR", place, err)
+	}
+	return &jsonText{b: fmt.Appendf(nil, `{"count":%d,"duration":%s}`, count, d.since(begin))}, nil
+}
+
+func execPlace(number int, line string) string {
+	return fmt.Sprintf("Error in line %d: %s: ", number, strings.TrimRight(line, "\r"))
+}
+
+// withConnection runs fn when it is the caller's turn, on an open connection, and leaves
+// the connection without a transaction and with its settings as they were.
+func (d *Database) withConnection(ctx context.Context, fn func(ctx context.Context) error) error {
+	select {
+	case <-d.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { d.turn <- struct{}{}; d.noteUse() }()
+	if d.closed {
+		return errClosed
+	}
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, d.o.Timeout)
+	defer cancel()
+	err := d.handle.do(limited, func() error { return fn(limited) })
+	if err != nil && d.o.Failed != nil {
+		d.o.Failed(err)
+	}
+	if d.resetConnection() != nil {
+		d.closeHandle() // closing the connection undoes whatever it holds
+	} else if sqlErr, ok := errors.AsType[*sqlError](err); ok && sqlErr.code&0xff == sqlite3.SQLITE_FULL {
+		d.reclaim()
+	}
+	return timedOut(ctx, d.o.Timeout, err)
+}
+
+func (d *Database) open(ctx context.Context) error {
+	if d.handle != nil {
+		return nil
+	}
+	h, err := openHandle(ctx, d.pool, &d.guard)
+	if err != nil {
+		return err
+	}
+	d.handle, d.guard.changed, d.grown = h, true, true
+	if err = d.resetConnection(); err == nil {
+		err = h.conn.Raw(func(any) error { return d.measure() })
+	}
+	if err != nil {
+		d.closeHandle()
+	}
+	return err
+}
+
+// resetConnection ends a transaction that a failed statement left open, and puts back
+// the settings that a PRAGMA changed.
+func (d *Database) resetConnection() error {
+	h := d.handle
+	return h.conn.Raw(func(any) error {
+		if sqlite3.Xsqlite3_get_autocommit(h.tls, h.db) == 0 {
+			if err := h.trusted("ROLLBACK"); err != nil {
+				return err
+			}
+		}
+		d.lastRow.Store(sqlite3.Xsqlite3_last_insert_rowid(h.tls, h.db))
+		d.uses.Add(1)
+		return d.resetSettings()
+	})
+}
+
+// reclaim gives back the disk of what was rolled back because it had no room; SQLite
+// itself does so some commits later. It is tried again when there is no room again.
+func (d *Database) reclaim() {
+	_ = d.handle.conn.Raw(func(any) error { return d.handle.trusted("PRAGMA wal_checkpoint(TRUNCATE)") })
+}
+
+// resetSettings puts back the settings that a PRAGMA changed.
+func (d *Database) resetSettings() error {
+	if !d.guard.changed {
+		return nil
+	}
+	d.guard.changed = false
+	for setting := range strings.SplitSeq(workerSettings, ";") {
+		if err := d.handle.trusted(setting); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transaction commits what fn does; use rolls back when it is not committed.
+func (d *Database) transaction(fn func() error) error {
+	begin := "BEGIN IMMEDIATE"
+	if d.o.ReadOnly {
+		begin = "BEGIN"
+	}
+	if err := d.handle.trusted(begin); err != nil {
+		return err
+	}
+	if err := fn(); err != nil {
+		return err
+	}
+	return d.handle.trusted("COMMIT")
+}
+
+// run runs the statements of q and writes the last one's rows in the shape of
+// w; of shapeAll, as query gives them.
+func (d *Database) run(ctx context.Context, q query, w *rowWriter) error {
+	before := d.counters()
+	begin := d.o.Now()
+	if w.shape == shapeAll {
+		w.b = append(w.b, '[')
+	}
+	spent, err := d.statements(ctx, q, w)
+	if err != nil {
+		return err
+	}
+	w.end()
+	if w.shape == shapeAll {
+		w.b, err = d.appendMeta(append(w.b, ','), before, d.since(begin), spent)
+		w.b = append(w.b, ']')
+	}
+	return err
+}
+
+// statements runs the first statement of q, and more in a transaction.
+func (d *Database) statements(ctx context.Context, q query, w *rowWriter) (spent rowCounts, err error) {
+	s, err := d.prepare(q.SQL)
+	if errors.Is(err, errNoCode) && blankSQL(q.SQL) && !strings.ContainsAny(q.SQL, ";/") {
+		err = errNoStatement
+	}
+	if err != nil {
+		return spent, err
+	}
+	outside := sqlite3.Xsqlite3_get_autocommit(d.handle.tls, d.handle.db) != 0
+	switch {
+	case !outside || s.rest == "" && s.readOnly():
+		return d.runStatements(ctx, s, q.Params, w)
+	case s.rest == "": // so that nothing stays of what OR FAIL lets stand
+		begun := false
+		err = d.transaction(func() (err error) {
+			begun = true
+			spent, err = d.statement(ctx, s, q.Params, w)
+			return err
+		})
+		if !begun {
+			s.close()
+		}
+		return spent, err
+	}
+	// Some PRAGMAs take effect when they are compiled, and not inside a transaction.
+	s.close()
+	if err := d.resetSettings(); err != nil {
+		return spent, err
+	}
+	err = d.transaction(func() (err error) {
+		if s, err = d.prepare(q.SQL); err != nil {
+			return err
+		}
+		spent, err = d.runStatements(ctx, s, q.Params, w)
+		return err
+	})
+	return spent, err
+}
+
+// runStatements runs s and what follows it; the last statement gets the parameters
+// and gives the rows.
+func (d *Database) runStatements(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (spent rowCounts, err error) {
+	for s.rest != "" {
+		if sqlite3.Xsqlite3_bind_parameter_count(d.handle.tls, s.stmt) > 0 {
+			s.close()
+			return spent, errEarlyBinding
+		}
+		if _, err := d.statement(ctx, s, nil, noRows()); err != nil {
+			return spent, err
+		}
+		if s, err = d.prepare(s.rest); err != nil {
+			return spent, err
+		}
+	}
+	return d.statement(ctx, s, params, w)
+}
+
+// prepare compiles the first statement of text, and refuses one without any.
+func (d *Database) prepare(text string) (sqlStatement, error) {
+	s, err := d.handle.prepare(text)
+	if err == nil && s.stmt == 0 {
+		err = errNoCode
+	}
+	return s, err
+}
+
+// rowCounts are the rows that D1 would bill.
+type rowCounts struct{ read, written int64 }
+
+// statement runs s to its end and closes it.
+func (d *Database) statement(ctx context.Context, s sqlStatement, params []any, w *rowWriter) (spent rowCounts, err error) {
+	defer s.close()
+	readOnly := s.readOnly()
+	if d.o.ReadOnly && !readOnly {
+		return spent, errReadOnly
+	}
+	if err := s.bind(params); err != nil {
+		return spent, err
+	}
+	d.grown = d.grown || !readOnly
+	before := sqlite3.Xsqlite3_total_changes64(s.h.tls, s.h.db)
+	counted, err := s.run(ctx, w)
+	if err != nil {
+		return spent, err
+	}
+	if s.cost.schema {
+		s.h.stale = true
+		d.schemas.Add(1)
+	}
+	changes := sqlite3.Xsqlite3_total_changes64(s.h.tls, s.h.db) - before
+	return rowCounts{s.rowsRead(int64(w.rows), counted), changes * (1 + s.cost.entries)}, nil
+}
+
+// run steps through s and hands its rows to w. counted is the number that the
+// last of them gave, if that is what s is about.
+func (s sqlStatement) run(ctx context.Context, w *rowWriter) (counted int64, err error) {
+	readOnly := s.readOnly()
+	for first, done := true, false; ; first = false {
+		if err := ctx.Err(); err != nil {
+			return 0, &sqlError{sqlite3.SQLITE_INTERRUPT, "interrupted", -1}
+		}
+		row, err := s.step()
+		if err != nil {
+			return 0, err
+		}
+		if first { // only now: the step may have compiled s for a new schema
+			w.begin(s)
+		}
+		if !row {
+			return counted, nil
+		}
+		if s.cost.counts {
+			counted = sqlite3.Xsqlite3_column_int64(s.h.tls, s.stmt, 0)
+		}
+		if done { // a write goes on after the row that was asked for
+			continue
+		}
+		if done, err = w.row(s); err != nil {
+			return 0, err
+		}
+		if done && readOnly {
+			return counted, nil
+		}
+	}
+}
+
+type counters struct{ changes, rowID, size int64 }
+
+func (d *Database) counters() counters {
+	h := d.handle
+	rowID := d.rowID
+	if d.writer == nil {
+		rowID = sqlite3.Xsqlite3_last_insert_rowid(h.tls, h.db)
+	}
+	return counters{sqlite3.Xsqlite3_total_changes64(h.tls, h.db), rowID, d.size}
+}
+
+// appendMeta writes what the meta of a D1Result is made of: duration, changes,
+// last_row_id, changed_db, size_after, rows_read, rows_written. The names would take
+// JSON.parse more time than SQLite takes for a short statement.
+func (d *Database) appendMeta(b []byte, before counters, duration string, spent rowCounts) ([]byte, error) {
+	after := d.counters()
+	if err := d.measure(); err != nil {
+		return b, err
+	}
+	changes := after.changes - before.changes
+	changed := changes != 0 || after.rowID != before.rowID || before.size != d.size
+	b = append(b, duration...)
+	b = strconv.AppendInt(append(b, ','), changes, 10)
+	b = strconv.AppendInt(append(b, ','), after.rowID, 10)
+	b = strconv.AppendBool(append(b, ','), changed)
+	for _, n := range [...]int64{d.size, spent.read, spent.written} {
+		b = strconv.AppendInt(append(b, ','), n, 10)
+	}
+	return b, nil
+}
+
+// measure reads the size of the database, if it may have changed.
+func (d *Database) measure() (err error) {
+	if !d.grown {
+		return nil
+	}
+	if d.pageSize == 0 { // nothing can change it as long as a connection is open
+		if d.pageSize, err = d.handle.number("PRAGMA page_size"); err != nil {
+			return err
+		}
+	}
+	pages, err := d.handle.number("PRAGMA page_count")
+	if err != nil {
+		return err
+	}
+	free, err := d.handle.number("PRAGMA freelist_count")
+	if err != nil {
+		return err
+	}
+	d.size, d.grown = d.pageSize*(pages-free), false
+	return nil
+}
+
+// since is the time from begin in milliseconds, as JSON.
+func (d *Database) since(begin time.Time) string {
+	return strconv.FormatFloat(float64(d.o.Now().Sub(begin))/float64(time.Millisecond), 'f', -1, 64)
+}

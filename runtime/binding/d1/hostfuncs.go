@@ -1,0 +1,63 @@
+package d1
+
+import (
+	"context"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Funcs are the host functions of D1Database. open gives the database
+// of a binding's id, nil for an unknown one. The work is done off the
+// isolate's goroutine, unless it is a read of a moment: then the value is there
+// at once, and no promise of it.
+//
+//	db_query(id, sql, params, shape, column)
+//	db_batch(id, [sql, params, sql, params, …])
+//	db_exec(id, text)
+func Funcs(open func(id string) *Database) map[string]engine.Func {
+	var quick quickReads
+	on := func(c *engine.Call, work func(ctx context.Context, d *Database) (*jsonText, error)) (any, error) {
+		d := open(c.String(0))
+		if d == nil {
+			return nil, engine.TypeError("the database binding %q does not exist", c.String(0))
+		}
+		quick.count = 0
+		return engine.Async(func(ctx context.Context) (any, error) {
+			out, err := work(ctx, d)
+			return out.value(), err
+		}), nil
+	}
+	return map[string]engine.Func{
+		"db_query": func(c *engine.Call) (any, error) {
+			params, _ := c.Value(2).([]any)
+			q, column := query{SQL: c.String(1), Params: params}, ""
+			shape := resultShape(c.Int(3))
+			if shape == shapeColumn {
+				column = c.String(4)
+			}
+			if out, done, err := quick.try(c, open(c.String(0)), q, shape, column); done {
+				return out.value(), err
+			}
+			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.query(ctx, q, shape, column) })
+		},
+		"db_batch": func(c *engine.Call) (any, error) {
+			queries := queriesOf(c.Value(1))
+			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.batch(ctx, queries) })
+		},
+		"db_exec": func(c *engine.Call) (any, error) {
+			text := c.String(1)
+			return on(c, func(ctx context.Context, d *Database) (*jsonText, error) { return d.exec(ctx, text) })
+		},
+	}
+}
+
+func queriesOf(flat any) []query {
+	list, _ := flat.([]any)
+	queries := make([]query, 0, len(list)/2)
+	for i := 0; i+1 < len(list); i += 2 {
+		text, _ := list[i].(string)
+		params, _ := list[i+1].([]any)
+		queries = append(queries, query{text, params})
+	}
+	return queries
+}

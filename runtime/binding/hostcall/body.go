@@ -1,0 +1,135 @@
+package hostcall
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+const (
+	// ReadChunk is the most bytes one read gives to JavaScript.
+	ReadChunk = 256 << 10
+	// readWhole is the most bytes of a body that is read at once: as much as
+	// an isolate holds.
+	readWhole = 128 << 20
+	// InlineBytes is the most bytes of a body that are handed over with its head.
+	InlineBytes = 256 << 10
+)
+
+// errTooLong is a body that is asked for in one piece and fits none.
+var errTooLong = &engine.Error{Name: "RangeError", Message: "The body is over 128 MiB; read it as a stream"}
+
+// Body is a stream of bytes of known or unknown length.
+type Body interface {
+	io.ReadCloser
+	// Len is the number of bytes left, or -1.
+	Len() int64
+}
+
+// SendBody gives a body to JavaScript: its bytes when they are few, otherwise the
+// number that Funcs take.
+func (h *Handles) SendBody(ctx context.Context, b Body) (any, error) {
+	if n := b.Len(); n < 0 || n > InlineBytes {
+		return h.Add(ctx, b)
+	}
+	all, err := io.ReadAll(b)
+	return all, errors.Join(err, b.Close())
+}
+
+// Funcs read the bodies that storage and assets handed over.
+func Funcs(open *Handles) map[string]engine.Func {
+	return map[string]engine.Func{
+		// binding_read(handle) is the next bytes, null at the end.
+		"binding_read": func(c *engine.Call) (any, error) {
+			id := c.Int(0)
+			b, err := Lookup[Body](open, id)
+			if err != nil {
+				return nil, err
+			}
+			return engine.Async(func(context.Context) (any, error) { return readChunkOf(open, id, b) }), nil
+		},
+		// binding_read_all(handle) is all bytes left.
+		"binding_read_all": func(c *engine.Call) (any, error) {
+			id := c.Int(0)
+			b, err := Lookup[Body](open, id)
+			if err != nil {
+				return nil, err
+			}
+			return engine.Async(func(ctx context.Context) (any, error) {
+				defer open.Close(id)
+				all, err := readAll(ctx, b)
+				if err != nil {
+					return nil, WorkerError(err)
+				}
+				return all, nil
+			}), nil
+		},
+		"binding_close": func(c *engine.Call) (any, error) {
+			open.Close(c.Int(0))
+			return engine.Undefined, nil
+		},
+	}
+}
+
+// readAll is all bytes of a body that are left. One whose length is known is
+// refused before any of it is read; else each step is counted before it is read.
+func readAll(ctx context.Context, b Body) (any, error) {
+	if length := b.Len(); length >= 0 && length <= readWhole {
+		if err := engine.HoldInTurn(ctx, length); err != nil {
+			return nil, err
+		}
+		all := borrow(length)
+		_, err := io.ReadFull(b, all.Bytes)
+		return all, err
+	} else if length > readWhole {
+		return nil, errTooLong
+	}
+	all := engine.NewBuffer(ctx, readWhole, errTooLong)
+	if _, err := all.ReadFrom(b); err != nil {
+		all.Free()
+		return nil, err
+	}
+	return all, nil
+}
+
+func readChunkOf(open *Handles, id int64, b Body) (any, error) {
+	size := int64(ReadChunk)
+	if left := b.Len(); left >= 0 {
+		size = min(size, max(left, 1))
+	}
+	chunk := borrow(size)
+	n, err := io.ReadAtLeast(b, chunk.Bytes, 1)
+	switch {
+	case errors.Is(err, io.EOF):
+		open.Close(id)
+		return nil, nil
+	case err != nil:
+		open.Close(id)
+		return nil, WorkerError(err)
+	}
+	chunk.Bytes = chunk.Bytes[:n]
+	return chunk, nil
+}
+
+// buffers keeps what bodies are read into: a fresh megabyte for each costs the
+// collector more than reading it.
+var buffers sync.Pool
+
+// maxBuffer is the longest buffer that is kept.
+const maxBuffer = 4 << 20
+
+// borrow gives n bytes, whatever they hold.
+func borrow(n int64) engine.Lent {
+	kept, _ := buffers.Get().(*[]byte)
+	if kept == nil || int64(cap(*kept)) < n {
+		kept = new(make([]byte, n))
+	}
+	back := func() {}
+	if n <= maxBuffer {
+		back = func() { buffers.Put(kept) }
+	}
+	return engine.Lent{Bytes: (*kept)[:n], Back: back}
+}

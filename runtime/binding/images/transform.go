@@ -1,0 +1,262 @@
+package images
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"github.com/pages-toolchain/pages/runtime/binding/images/raster"
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// encodedImage is an image as the Worker gets it.
+type encodedImage struct {
+	Data     []byte
+	Type     string   // its media type
+	Warnings []string // what was asked for and not done
+}
+
+// maxDepth is how deep images may be drawn into images.
+const maxDepth = 8
+
+// transform carries out plan on the encoded inputs and encodes the outcome. What it will
+// hold is known before anything is decoded, and it waits until there is room for it. A
+// panic of a codec is a refusal of the image that caused it.
+func (i *Binding) transform(ctx context.Context, inputs [][]byte, plan transformPlan, o outputOptions) (result encodedImage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = encodedImage{}, refuse(codeInternalError, "The image could not be processed: %v", p)
+		}
+	}()
+	w := work{images: i, ctx: ctx, inputs: inputs, still: o.Anim != nil && !*o.Anim, left: i.o.Time}
+	p, refusal := w.build(plan)
+	if refusal == errStopped {
+		return encodedImage{}, w.stopped
+	}
+	if refusal != nil {
+		return encodedImage{}, refusal
+	}
+	out, refusal := newEncoding(p, o, i)
+	if refusal != nil {
+		return encodedImage{}, refusal
+	}
+	if err := w.spend(out.held, func() (err error) {
+		result, err = out.encode(w.check)
+		return err
+	}); err != nil {
+		return encodedImage{}, err
+	}
+	result.Warnings = append(w.warnings, result.Warnings...)
+	return result, nil
+}
+
+// work is one Transform under way.
+type work struct {
+	images   *Binding
+	ctx      context.Context // lives as long as the one call it belongs to
+	inputs   [][]byte
+	still    bool // no animation is wanted
+	warnings []string
+
+	left    time.Duration        // that may still be worked
+	used    func() time.Duration // by the work at hand
+	stopped error                // why an image could not be read for its border
+	inners  []image.Rectangle
+	found   int // of inners, those that the plan has come to
+}
+
+var (
+	// errAgain says that a border was found by reading the rows: they are to be built anew.
+	errAgain = refuse(codeInternalError, "The border of the image is known now")
+	// errStopped says that work stopped with w.stopped.
+	errStopped = refuse(codeInternalError, "The work on the image stopped")
+)
+
+// check is why the work at hand is to stop, if it is.
+func (w *work) check() error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	if w.used() > w.left {
+		return refuse(codeTime, "The image takes more than the %v of work that one may take; make it smaller before, or ask for less", w.images.o.Time)
+	}
+	return nil
+}
+
+// spend does work that holds so many bytes, when its turn comes, for as long as is left.
+func (w *work) spend(bytes int64, do func() error) error {
+	leave, err := w.images.o.Queue.enter(w.ctx, w.images.lanes, bytes)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if bytes > largeImage {
+		// Freed pixels would stay with the process until it made as many again.
+		defer debug.FreeOSMemory()
+	}
+	used, stop := engine.WorkTime()
+	defer stop()
+	w.used = used
+	err = do()
+	if err != nil {
+		if ended := w.check(); ended != nil {
+			return ended // whatever a decoder made of it
+		}
+	}
+	w.left -= used()
+	if refusal, ok := errors.AsType[*Error](err); ok {
+		return refusal
+	}
+	if err != nil {
+		return refuse(codeInternalError, "The image could not be encoded: %v", err)
+	}
+	return nil
+}
+
+// build makes the rows of the outcome of a plan. Nothing is decoded but for borders that
+// are to be cut off.
+func (w *work) build(plan transformPlan) (picture, *Error) {
+	for {
+		w.warnings, w.found = nil, 0
+		p, err := w.run(plan, 0)
+		if err != errAgain {
+			return p, err
+		}
+	}
+}
+
+func (w *work) run(plan transformPlan, depth int) (picture, *Error) {
+	if depth > maxDepth || plan.Input < 0 || plan.Input >= len(w.inputs) {
+		return picture{}, refuse(codeOptions, "the images drawn into each other are nested too deep")
+	}
+	p, more, err := w.open(w.inputs[plan.Input])
+	if err != nil {
+		return picture{}, err
+	}
+	if more && !w.still {
+		w.warnings = append(w.warnings, "only the first frame of the animation is used; set anim: false to say that this is meant")
+	}
+	for _, step := range plan.Steps {
+		if step.Draw == nil {
+			p, err = w.transform(p, step)
+		} else {
+			p, err = w.draw(p, step.Draw, depth)
+		}
+		if err != nil {
+			return picture{}, err
+		}
+	}
+	return p, nil
+}
+
+// open reads of an image what comes before its pixels, for as long as is left.
+func (w *work) open(data []byte) (picture, bool, *Error) {
+	used, stop := engine.WorkTime()
+	defer stop()
+	w.used = used
+	p, more, refusal := w.images.open(data, w.check)
+	if ended := w.check(); ended != nil {
+		w.stopped = ended
+		return picture{}, false, errStopped
+	}
+	w.left -= used()
+	return p, more, refusal
+}
+
+// transform applies one step: cut, turn, scale, colour, blur, sharpen, ground,
+// border.
+// Width and height are those after the turn, and a flip comes before it.
+func (w *work) transform(p picture, step planStep) (picture, *Error) {
+	t, warnings, err := parseTransform(step.Transform)
+	if err != nil {
+		return picture{}, err
+	}
+	w.warnings = append(w.warnings, warnings...)
+	if p, err = w.cut(p, t.Trim); err != nil {
+		return picture{}, err
+	}
+	if t.Flip != "" {
+		p.turn = p.turn.Then(raster.Turn{FlipX: t.Flip != "v", FlipY: t.Flip != "h"})
+	}
+	for range int(t.Rotate) / 90 {
+		p.turn = p.turn.Then(clockwise)
+	}
+	if p, err = w.resize(p, t); err != nil {
+		return picture{}, err
+	}
+	if all := t.adjustments(); len(all) > 0 {
+		p.rows = adjusted(p.rows, all)
+	}
+	if t.Blur > 0 {
+		p = picture{rows: raster.Blur(p.upright(), length(t.Blur/2))}
+	}
+	if t.Sharpen > 0 {
+		p = picture{rows: raster.Sharpen(p.upright(), t.Sharpen*sharpenStep)}
+	}
+	if t.Background != "" {
+		ground, ok := parseColor(t.Background)
+		if !ok {
+			return picture{}, refuse(codeOptions, "background %q is not a color", t.Background)
+		}
+		p.rows = raster.Over(p.rows, ground)
+	}
+	if t.Border != nil {
+		return w.frame(p, t.Border)
+	}
+	return p, nil
+}
+
+// resize scales p and places it as fit and gravity say.
+func (w *work) resize(p picture, t transform) (picture, *Error) {
+	at, warning, ok := parseFocus(t.Gravity)
+	if !ok {
+		return picture{}, refuse(codeOptions, "gravity %s is no side and no point", t.Gravity)
+	}
+	if warning != "" {
+		w.warnings = append(w.warnings, warning)
+	}
+	size := p.size()
+	l := fit(t.Fit, size, int(math.Round(t.Width)), int(math.Round(t.Height)), at)
+	if err := w.room(l.canvas); err != nil {
+		return picture{}, err
+	}
+	ground := color.NRGBA{255, 255, 255, 255}
+	if named, ok := parseColor(t.Background); ok {
+		ground = named
+	}
+	return p.part(l.source).scaled(l.target.Size()).placed(l.canvas, l.target.Min, ground, l.target.Size() != l.canvas), nil
+}
+
+// room refuses images that would be larger than may be read.
+func (w *work) room(size image.Point) *Error {
+	if int64(size.X)*int64(size.Y) > w.images.o.MaxPixels {
+		return refuse(codeArea, "The image would have %d pixels, over the limit of %d", int64(size.X)*int64(size.Y), w.images.o.MaxPixels)
+	}
+	return nil
+}
+
+// pixelCount is a number of pixels, held to what no image has.
+func pixelCount(v float64) int { return int(math.Round(min(max(v, 0), 1e6))) }
+
+// frame puts a border around p.
+func (w *work) frame(p picture, b *border) (picture, *Error) {
+	ink, ok := parseColor(cmp.Or(b.Color, defaultBorder))
+	if !ok {
+		return picture{}, refuse(codeOptions, "border color %q is not a color", b.Color)
+	}
+	top, right, bottom, left := pixelCount(b.Top), pixelCount(b.Right), pixelCount(b.Bottom), pixelCount(b.Left)
+	if b.Width != nil {
+		top = pixelCount(*b.Width)
+		right, bottom, left = top, top, top
+	}
+	size := p.size().Add(image.Pt(left+right, top+bottom))
+	if err := w.room(size); err != nil {
+		return picture{}, err
+	}
+	return p.placed(size, image.Pt(left, top), ink, false), nil
+}

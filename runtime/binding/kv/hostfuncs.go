@@ -1,0 +1,305 @@
+package kv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"modernc.org/sqlite"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"github.com/pages-toolchain/pages/runtime/binding/sqlitetext"
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Funcs are the host functions of KvNamespace. find gives the namespace of
+// a binding's id, nil for an unknown one. The work is done off the isolate's
+// goroutine.
+//
+//	kv_get(id, key or keys, type, cacheTtl, withMetadata)
+//	kv_receive(id) is the number of a value that comes in pieces: kv_received(number, bytes)
+//	kv_put(id, key, value, expiration, expirationTtl, metadata as JSON, number of a value that came in pieces)
+//	kv_list(id, prefix, limit, cursor)
+//	kv_delete(id, key)
+//
+// One key gives its value, several give a flat array key, value, key, value …;
+// withMetadata gives {value, metadata, cacheStatus} in a value's place. The
+// value of the type "stream" is {body, size}.
+func Funcs(open *hostcall.Handles, find func(id string) *Namespace) map[string]engine.Func {
+	on := func(c *engine.Call, method string, work func(ctx context.Context, kv *Namespace) (any, error)) (any, error) {
+		kv := find(c.String(0))
+		if kv == nil {
+			return nil, engine.TypeError("the key-value binding %q does not exist", c.String(0))
+		}
+		return engine.Async(func(ctx context.Context) (any, error) {
+			value, err := work(ctx, kv)
+			return value, workerError(method, err)
+		}), nil
+	}
+	return map[string]engine.Func{
+		"kv_get": func(c *engine.Call) (any, error) {
+			scope := c.Context()
+			hand := func(b hostcall.Body) (any, error) { return open.SendBody(scope, b) }
+			r := readCall{scope: scope, hand: hand, keys: c.Strings(1), kind: c.String(2), cacheTTL: secondsOf(c, 3), metadata: c.Bool(4)}
+			if r.keys != nil {
+				return on(c, "GET_BULK", r.getBulk)
+			}
+			r.keys = []string{c.String(1)}
+			return on(c, "GET", r.get)
+		},
+		"kv_receive": func(c *engine.Call) (any, error) {
+			kv := find(c.String(0))
+			if kv == nil {
+				return nil, engine.TypeError("the key-value binding %q does not exist", c.String(0))
+			}
+			return open.Add(c.Context(), &incomingValue{kv: kv})
+		},
+		"kv_received": func(c *engine.Call) (any, error) { return receive(open, c) },
+		"kv_put": func(c *engine.Call) (any, error) {
+			key := c.String(1)
+			o := PutOptions{Expiration: secondsOf(c, 3), TTL: secondsOf(c, 4)}
+			if !c.IsNullish(5) {
+				o.Metadata = json.RawMessage(c.String(5))
+			}
+			if !c.IsNullish(6) {
+				v, err := hostcall.Lookup[*incomingValue](open, c.Int(6))
+				if err != nil {
+					return nil, err
+				}
+				return on(c, "PUT", func(ctx context.Context, _ *Namespace) (any, error) { return engine.Undefined, v.commit(ctx, key, o) })
+			}
+			value := c.Bytes(2)
+			if value == nil {
+				value = c.TextBytes(2)
+			}
+			return on(c, "PUT", func(ctx context.Context, kv *Namespace) (any, error) {
+				return engine.Undefined, kv.Put(ctx, key, value, o)
+			})
+		},
+		"kv_list": func(c *engine.Call) (any, error) {
+			o := ListOptions{Prefix: c.String(1), Limit: int(c.Int(2)), Cursor: c.String(3)}
+			return on(c, "GET", func(ctx context.Context, kv *Namespace) (any, error) { return listJSON(kv.List(ctx, o)) })
+		},
+		"kv_delete": func(c *engine.Call) (any, error) {
+			key := c.String(1)
+			return on(c, "DELETE", func(ctx context.Context, kv *Namespace) (any, error) { return engine.Undefined, kv.Delete(ctx, key) })
+		},
+	}
+}
+
+// receive adds to a value that comes in pieces, and stores those that are full.
+func receive(open *hostcall.Handles, c *engine.Call) (any, error) {
+	v, err := hostcall.Lookup[*incomingValue](open, c.Int(0))
+	if err != nil {
+		return nil, err
+	}
+	const little = 64 << 10 // less than that is not worth its own count: a piece is soon full
+	var release func()
+	if n := len(c.View(1)); n >= little {
+		if err := c.Hold(int64(n)); err != nil {
+			return nil, err
+		}
+		if release, err = c.Keep(); err != nil {
+			return nil, err
+		}
+	}
+	full, err := v.add(c.View(1), release)
+	if !full || err != nil {
+		return engine.Undefined, err
+	}
+	return engine.Async(func(ctx context.Context) (any, error) { return engine.Undefined, workerError("PUT", v.store(ctx)) }), nil
+}
+
+// secondsOf is argument i, which JavaScript made whole, or nil when it is undefined.
+func secondsOf(c *engine.Call, i int) *int64 {
+	if c.IsNullish(i) {
+		return nil
+	}
+	return new(c.Int(i))
+}
+
+// readCall is one call of get or getWithMetadata.
+type readCall struct {
+	scope    context.Context                  // of the request
+	hand     func(hostcall.Body) (any, error) // for as long as the request
+	keys     []string
+	kind     string
+	cacheTTL *int64
+	metadata bool
+}
+
+// checkCacheTTL refuses a cacheTtl that production would.
+func (r readCall) checkCacheTTL(method string) error {
+	if r.cacheTTL != nil && *r.cacheTTL < minCacheTTL {
+		return &Error{method, 400, fmt.Sprintf("Invalid cache_ttl of %d. Cache TTL must be at least %d.", *r.cacheTTL, minCacheTTL)}
+	}
+	return nil
+}
+
+func (r readCall) get(ctx context.Context, kv *Namespace) (any, error) {
+	switch r.kind {
+	case "text", "json", "arrayBuffer", "stream":
+	default:
+		return nil, engine.TypeError(`Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".`)
+	}
+	if err := r.checkCacheTTL("GET"); err != nil {
+		return nil, err
+	}
+	entry, value, err := r.entryAndValue(ctx, kv, r.keys[0])
+	if err != nil {
+		return nil, err
+	}
+	if !r.metadata {
+		return value, nil
+	}
+	return engine.Object{{Name: "value", Value: value}, {Name: "metadata", Value: entry.metadata()}, {Name: "cacheStatus", Value: nil}}, nil
+}
+
+// entryAndValue gives the entry of a key and what JavaScript gets as its value.
+func (r readCall) entryAndValue(ctx context.Context, kv *Namespace, key string) (entry *Entry, value any, err error) {
+	if r.kind != "stream" {
+		if entry, err = kv.Get(ctx, key); err == nil && entry != nil {
+			value, err = r.value(ctx, entry)
+		}
+		return entry, value, err
+	}
+	if err := checkKey("GET", key); err != nil {
+		return nil, nil, err
+	}
+	// The transaction lasts as long as the request, not as this call.
+	entry, stream, err := kv.open(r.scope, key)
+	if err != nil || entry == nil {
+		return nil, nil, err
+	}
+	size := stream.Len()
+	body, err := r.hand(stream)
+	return entry, engine.Object{{Name: "body", Value: body}, {Name: "size", Value: size}}, err
+}
+
+// getBulk gives key, value, key, value …; a key that is not there has null in any case.
+func (r readCall) getBulk(ctx context.Context, kv *Namespace) (any, error) {
+	if err := r.checkBulk(); err != nil {
+		return nil, err
+	}
+	var all []any
+	size := 0
+	for _, key := range r.keys {
+		entry, err := kv.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if entry == nil {
+			all = append(all, key, nil)
+			continue
+		}
+		if size += len(entry.Value); size > maxBulkBytes {
+			return nil, bulkError(413, "Total size of request exceeds the limit of 25MB")
+		}
+		value, err := r.value(ctx, entry)
+		if limit, ok := errors.AsType[*engine.Error](err); ok && limit.Name == "QuotaExceededError" {
+			return nil, err
+		}
+		if err != nil {
+			return nil, bulkError(400, "At least one of the requested keys corresponds to a non-json value")
+		}
+		if r.metadata {
+			value = engine.Object{{Name: "value", Value: value}, {Name: "metadata", Value: entry.metadata()}}
+		}
+		all = append(all, key, value)
+	}
+	return all, nil
+}
+
+func (r readCall) checkBulk() error {
+	switch {
+	case r.kind != "text" && r.kind != "json" && r.kind != "":
+		return bulkError(400, `"%s" is not a valid type. Use "json" or "text"`, r.kind)
+	case len(r.keys) == 0:
+		return bulkError(400, "You must request a minimum of 1 key")
+	case len(r.keys) > maxBulkKeys:
+		return bulkError(400, "You can request a maximum of %d keys", maxBulkKeys)
+	}
+	for _, key := range r.keys {
+		switch {
+		case key == "":
+			return bulkError(400, "Key names must not be empty")
+		case key == "." || key == "..":
+			return bulkError(400, `Illegal key name "%s". Please use a different name.`, key)
+		case len(key) > maxKey:
+			return checkKey("GET_BULK", key)
+		}
+	}
+	return r.checkCacheTTL("GET_BULK")
+}
+
+func bulkError(status int, format string, args ...any) error {
+	return &Error{"GET_BULK", status, fmt.Sprintf(format, args...)}
+}
+
+// metadata is what was put beside the value, nil for none.
+func (e *Entry) metadata() any {
+	if e == nil || e.Metadata == nil {
+		return nil
+	}
+	return e.Metadata
+}
+
+// value is what JavaScript gets of the entry's value, which is not copied.
+func (r readCall) value(ctx context.Context, entry *Entry) (any, error) {
+	switch r.kind {
+	case "json":
+		if err := json.Unmarshal(entry.Value, new(anyJSON)); err != nil {
+			return nil, &engine.Error{Name: "SyntaxError", Message: fmt.Sprintf("the value of %q is not valid JSON: %v", entry.Key, err)}
+		}
+		text, err := engine.DecodeOwned(ctx, entry.Value)
+		return json.RawMessage(unsafe.Slice(unsafe.StringData(text), len(text))), err
+	case "text", "":
+		return engine.DecodeOwned(ctx, entry.Value)
+	default:
+		return entry.Value, nil
+	}
+}
+
+// anyJSON takes any JSON, and keeps none of it.
+type anyJSON struct{}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (*anyJSON) UnmarshalJSON([]byte) error { return nil }
+
+// listJSON is the answer to list().
+func listJSON(entries []Entry, cursor string, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	b := []byte(`{"keys":[`)
+	for i, e := range entries {
+		b = append(hostcall.AppendComma(b, i), `{"name":`...)
+		b = hostcall.AppendJSONString(b, e.Key)
+		if e.Expiration != 0 {
+			b = fmt.Appendf(b, `,"expiration":%d`, e.Expiration)
+		}
+		if e.Metadata != nil {
+			b = append(append(b, `,"metadata":`...), e.Metadata...)
+		}
+		b = append(b, '}')
+	}
+	b = fmt.Appendf(b, `],"list_complete":%t`, cursor == "")
+	if cursor != "" {
+		b = hostcall.AppendJSONString(append(b, `,"cursor":`...), cursor)
+	}
+	return json.RawMessage(append(b, `,"cacheStatus":null}`...)), nil
+}
+
+// workerError is err as a Worker sees it: a failure of this machine reads as one of
+// the service.
+func workerError(method string, err error) error {
+	if key, ok := errors.AsType[keyError](err); ok {
+		return engine.TypeError("%s", string(key))
+	}
+	if failed, ok := errors.AsType[*sqlite.Error](err); ok {
+		return &Error{method, 500, "Internal Server Error: " + sqlitetext.Of(failed)}
+	}
+	return err
+}

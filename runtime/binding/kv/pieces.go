@@ -1,0 +1,327 @@
+package kv
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// This file keeps large values in pieces, so that one is written and read
+// without ever being in memory as a whole. Pieces are committed as they come;
+// the value is there from the moment the row of its key refers to them. Those
+// that no row refers to are kept for who reads them, or are what a process left
+// that was killed.
+
+const (
+	// pieceBytes is the size of all pieces but the last.
+	pieceBytes = 512 << 10
+	// maxInline is the most of a value that is kept beside its key.
+	maxInline = 256 << 10
+)
+
+const createPieces = `CREATE TABLE IF NOT EXISTS kv_pieces (
+	id    INTEGER PRIMARY KEY,
+	value INTEGER NOT NULL,
+	n     INTEGER NOT NULL,
+	bytes BLOB NOT NULL,
+	UNIQUE (value, n)
+) STRICT;
+CREATE INDEX IF NOT EXISTS kv_in_pieces ON kv(pieces) WHERE pieces IS NOT NULL;
+DROP TRIGGER IF EXISTS kv_deleted;
+DROP TRIGGER IF EXISTS kv_replaced;
+DELETE FROM kv_pieces WHERE value NOT IN (SELECT pieces FROM kv WHERE pieces IS NOT NULL)`
+
+var errPiecesGone = errors.New("the bytes of the value are gone: another process opened the store meanwhile")
+
+// incomingValue is a value that comes in pieces: add and store them, then commit
+// it, and close it in any case.
+type incomingValue struct {
+	kv *Namespace
+
+	mu    sync.Mutex
+	id    int64 // of the pieces; 0 as long as there are none
+	n     int   // how many there are
+	size  int   // of the whole value so far
+	rest  []byte
+	held  []func() // give back what rest counts
+	ended bool
+}
+
+// add refuses the bytes with which the value is too long: nothing of a stream
+// without an end is kept for it. full is whether a piece is to be stored; release, if
+// any, is called once the bytes are.
+func (v *incomingValue) add(b []byte, release func()) (full bool, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if release != nil {
+		v.held = append(v.held, release) // which Close calls at the latest
+	}
+	if size := v.size + len(b); size > maxValue {
+		return false, valueTooLong(size)
+	}
+	v.size += len(b)
+	v.rest = append(v.rest, b...)
+	return len(v.rest) >= pieceBytes, nil
+}
+
+// store writes the pieces that are full.
+func (v *incomingValue) store(ctx context.Context) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.write(ctx, pieceBytes)
+}
+
+// write writes pieces until fewer than least bytes are left.
+func (v *incomingValue) write(ctx context.Context, least int) error {
+	from := v.rest
+	for len(from) >= least {
+		if v.ended {
+			return hostcall.ErrGone
+		}
+		if v.id == 0 {
+			v.id = newPieces()
+		}
+		piece := from[:min(len(from), pieceBytes)]
+		v.n++ // even if it fails: it may be there
+		if err := v.kv.storePiece(ctx, v.id, v.n, piece); err != nil {
+			return err
+		}
+		from = from[len(piece):]
+	}
+	if len(from) == 0 { // nothing is written into what a caller of Put has
+		v.rest = nil
+		v.release(len(v.held))
+		return nil
+	}
+	if v.rest = append(v.rest[:0], from...); cap(v.rest) > 2*pieceBytes {
+		v.rest = slices.Clone(v.rest)
+	}
+	v.release(len(v.held) - 1) // what is left is the end of what came last
+	return nil
+}
+
+// release gives back what the first n of the bytes that were added count.
+func (v *incomingValue) release(n int) {
+	for n > 0 {
+		v.held[0]()
+		v.held, n = v.held[1:], n-1
+	}
+}
+
+// newPieces is the name of the pieces of one value.
+func newPieces() int64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return int64(binary.LittleEndian.Uint64(b[:])>>1) | 1
+}
+
+func (kv *Namespace) storePiece(ctx context.Context, value int64, n int, piece []byte) error {
+	kv.write.Lock()
+	defer kv.write.Unlock()
+	_, err := kv.db.ExecContext(ctx, "INSERT INTO kv_pieces (value, n, bytes) VALUES (?, ?, ?)", value, n, piece)
+	kv.reportFailure(err)
+	return err
+}
+
+// commit makes the bytes that came the value of key.
+func (v *incomingValue) commit(ctx context.Context, key string, o PutOptions) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.size > maxInline {
+		if err := v.write(ctx, 1); err != nil {
+			return err
+		}
+	}
+	if v.ended {
+		return hostcall.ErrGone
+	}
+	row := storedValue{value: v.rest, pieces: sql.NullInt64{Int64: v.id, Valid: v.id != 0}, count: v.n}
+	if err := v.kv.put(ctx, key, row, o); err != nil {
+		return err
+	}
+	v.ended = true
+	v.rest = nil
+	v.release(len(v.held))
+	return nil
+}
+
+// Close implements io.Closer: it drops the pieces of a value that was not
+// committed. What it cannot drop now, the next New does.
+func (v *incomingValue) Close() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.rest = nil
+	v.release(len(v.held))
+	if v.ended || v.n == 0 {
+		v.ended = true
+		return nil
+	}
+	v.ended = true
+	v.kv.write.Lock()
+	defer v.kv.write.Unlock()
+	// A commit that failed may be there all the same.
+	_, err := v.kv.db.Exec( //nolint:noctx // the request may have ended
+		"DELETE FROM kv_pieces WHERE value = ?1 AND NOT EXISTS (SELECT 1 FROM kv WHERE pieces = ?1)", v.id)
+	v.kv.reportFailure(err)
+	return err
+}
+
+// dropPieces removes the pieces of the entries that a condition names, but for those that are being read.
+func (kv *Namespace) dropPieces(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, "SELECT pieces FROM kv WHERE pieces IS NOT NULL AND ("+where+")", args...)
+	if err != nil {
+		return err
+	}
+	loose, err := scanPieces(rows)
+	if err != nil {
+		return err
+	}
+	for _, pieces := range loose {
+		if kv.pins.Keep(pinOf(pieces)) {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM kv_pieces WHERE value = ?", pieces); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scanPieces(rows *sql.Rows) (all []int64, err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var pieces int64
+		if err := rows.Scan(&pieces); err != nil {
+			return nil, err
+		}
+		all = append(all, pieces)
+	}
+	return all, rows.Err()
+}
+
+// pinOf is what pieces are kept by.
+func pinOf(pieces int64) string { return strconv.FormatInt(pieces, 10) }
+
+// dropLoose removes pieces that were kept for readers which are gone. What it cannot remove now, the next New does.
+func (kv *Namespace) dropLoose() error {
+	loose := kv.pins.TakeLoose()
+	if len(loose) == 0 {
+		return nil
+	}
+	ctx := context.Background() //nolint:forbidigo // the request may have ended
+	return kv.transact(ctx, func(tx *sql.Tx) error {
+		for _, pieces := range loose {
+			const drop = "DELETE FROM kv_pieces WHERE value = CAST(?1 AS INTEGER) AND NOT EXISTS (SELECT 1 FROM kv WHERE pieces = CAST(?1 AS INTEGER))"
+			if _, err := tx.ExecContext(ctx, drop, pieces); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// valueReader is a value that is read piece by piece, as it was when it was opened:
+// its pieces stay until it is closed. It keeps no connection between two reads.
+type valueReader struct {
+	kv *Namespace
+
+	mu     sync.Mutex
+	pieces int64 // 0 where the value is whole in piece, and once the stream is closed
+	n      int
+	piece  []byte // what is left of the last one read
+	left   int64
+}
+
+// open gives the entry at key without its value, and that; nil and nil when
+// there is none.
+func (kv *Namespace) open(ctx context.Context, key string) (*Entry, *valueReader, error) {
+	kv.piecesLock.RLock()
+	defer kv.piecesLock.RUnlock()
+	entry, pieces, err := kv.find(ctx, kv.db, key)
+	if err != nil || entry == nil {
+		return nil, nil, err
+	}
+	stream := &valueReader{kv: kv, piece: entry.Value, left: int64(len(entry.Value))}
+	entry.Value = nil
+	if !pieces.Valid {
+		return entry, stream, nil
+	}
+	stream.piece = nil
+	if stream.left, err = kv.sizeOf(ctx, kv.db, pieces); err != nil {
+		return nil, nil, err
+	}
+	stream.pieces = pieces.Int64
+	kv.pins.Add(pinOf(stream.pieces))
+	return entry, stream, nil
+}
+
+// sizeOf is how many bytes the pieces hold.
+func (kv *Namespace) sizeOf(ctx context.Context, q rowQuerier, pieces sql.NullInt64) (int64, error) {
+	var size sql.NullInt64
+	err := q.QueryRowContext(ctx, "SELECT sum(length(bytes)) FROM kv_pieces WHERE value = ?", pieces).Scan(&size)
+	if err == nil && !size.Valid {
+		err = errPiecesGone
+	}
+	return size.Int64, err
+}
+
+// Len implements body.
+func (s *valueReader) Len() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
+}
+
+// Read implements body.
+func (s *valueReader) Read(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left == 0 {
+		return 0, io.EOF
+	}
+	if len(s.piece) == 0 {
+		if s.pieces == 0 {
+			return 0, hostcall.ErrGone
+		}
+		s.n++
+		err := s.kv.db.QueryRow("SELECT bytes FROM kv_pieces WHERE value = ? AND n = ?", s.pieces, s.n).Scan(&s.piece) //nolint:noctx // io.Reader has none
+		if err != nil {
+			return 0, fmt.Errorf("read piece %d of a value: %w", s.n, err)
+		}
+	}
+	n := copy(b, s.piece)
+	s.piece = s.piece[n:]
+	s.left -= int64(n)
+	return n, nil
+}
+
+// Close implements body.
+func (s *valueReader) Close() error {
+	s.mu.Lock()
+	pieces := s.pieces
+	s.pieces, s.piece = 0, nil
+	s.mu.Unlock()
+	if pieces == 0 {
+		return nil
+	}
+	s.kv.pins.Remove(pinOf(pieces))
+	return s.kv.dropLoose()
+}
+
+// readAll is all of the value.
+func (s *valueReader) readAll() ([]byte, error) {
+	if s.pieces == 0 {
+		return s.piece, nil
+	}
+	all := make([]byte, s.left)
+	_, err := io.ReadFull(s, all)
+	return all, errors.Join(err, s.Close())
+}

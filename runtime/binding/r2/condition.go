@@ -1,0 +1,142 @@
+package r2
+
+import (
+	"strings"
+)
+
+// Conditions say when a get or a put is to happen. Times are milliseconds
+// since 1970. The zero value, and nil, always hold.
+type Conditions struct {
+	// Match and NoneMatch are bare entity tags, or "*"; an empty one is a tag
+	// that no object has.
+	Match     *string `json:"etagMatches"`
+	NoneMatch *string `json:"etagDoesNotMatch"`
+	// IfMatch and IfNoneMatch are lists in the form of those headers.
+	IfMatch     *string `json:"ifMatch"`
+	IfNoneMatch *string `json:"ifNoneMatch"`
+	Before      *int64  `json:"uploadedBefore"`
+	After       *int64  `json:"uploadedAfter"`
+	// Seconds compares times by whole seconds, as headers give them.
+	Seconds bool `json:"secondsGranularity"`
+}
+
+// hold reports whether the conditions hold for o, which is nil when there is
+// no object. A time is not looked at when the entity tags asked for decide
+// (RFC 9110, section 13.2.2).
+func (c *Conditions) hold(o *Object) (bool, *Error) {
+	if c == nil {
+		return true, nil
+	}
+	match, err := tagsOf(c.Match, "if-match", c.IfMatch)
+	if err != nil {
+		return false, err
+	}
+	noneMatch, err := tagsOf(c.NoneMatch, "if-none-match", c.IfNoneMatch)
+	if err != nil {
+		return false, err
+	}
+	if o == nil {
+		return match == nil && c.After == nil, nil
+	}
+	matched := match == nil || match.has(o.ETag, false)
+	differs := noneMatch == nil || !noneMatch.has(o.ETag, true)
+	uploaded := c.instant(o.Uploaded)
+	after := c.After == nil || c.instant(*c.After) < uploaded || noneMatch != nil && differs
+	before := c.Before == nil || uploaded < c.instant(*c.Before) || match != nil && matched
+	return matched && differs && after && before, nil
+}
+
+func (c *Conditions) instant(ms int64) int64 {
+	if c.Seconds {
+		return ms / 1000
+	}
+	return ms
+}
+
+// tag is an entity tag without its quotes; "*" unquoted is any.
+type tag struct {
+	value     string
+	weak, any bool
+}
+
+type tags []tag
+
+// has reports whether etag is in the list; weak tags count only in a weak
+// comparison.
+func (t tags) has(etag string, weak bool) bool {
+	for _, one := range t {
+		if one.any || one.value == etag && (weak || !one.weak) {
+			return true
+		}
+	}
+	return false
+}
+
+// tagsOf is the list of one bare tag, or of a header; nil when there is neither.
+func tagsOf(bare *string, name string, header *string) (tags, *Error) {
+	switch {
+	case bare != nil && *bare == "*":
+		return tags{{any: true}}, nil
+	case bare != nil:
+		return tags{{value: *bare}}, nil
+	case header == nil:
+		return nil, nil
+	}
+	found, err := parseTags(*header)
+	if err == nil && len(found) == 0 {
+		err = malformed("Invalid ETag in " + name + " header")
+	}
+	return found, err
+}
+
+// malformed is a conditional header that the platform refuses before it asks
+// the service.
+func malformed(text string) *Error { return &Error{Text: text} }
+
+// parseTags reads a list of entity tags (RFC 9110, section 8.8.3) as R2 does:
+// empty elements are allowed between its commas, "*" stands for all others, and
+// the list ends where no tag begins.
+func parseTags(list string) (tags, *Error) {
+	found := tags{}
+	apart := true // a comma was met since the last tag
+	for rest := strings.TrimLeft(list, " \t"); rest != ""; rest = strings.TrimLeft(rest, " \t") {
+		kind, ok := tagKinds[rest[0]]
+		switch {
+		case rest[0] == ',':
+			rest, apart = rest[1:], true
+			continue
+		case !ok:
+			return found, nil
+		case !apart:
+			return nil, malformed("Comma was expected to separate etags. Encountered a " + kind)
+		case rest[0] == '*':
+			return tags{{any: true}}, nil
+		}
+		one, after, err := parseTag(rest)
+		if err != nil {
+			return nil, err
+		}
+		found, rest, apart = append(found, one), after, false
+	}
+	return found, nil
+}
+
+// tagKinds are the characters a tag begins with, as R2 speaks of them.
+var tagKinds = map[byte]string{
+	'*': "wildcard character '*' instead.",
+	'W': "weak quotation character 'W' instead. This would otherwise indicate the start of a new weak etag.",
+	'"': "double quote character '\"' instead. This would otherwise indicate the start of a new strong etag.",
+}
+
+func parseTag(text string) (one tag, rest string, _ *Error) {
+	quoted, weak := strings.CutPrefix(text, "W/")
+	quoted, ok := strings.CutPrefix(quoted, `"`)
+	if !ok {
+		return tag{}, "", malformed("Weak etags must start with W/ and their value must be quoted")
+	}
+	value, rest, ok := strings.Cut(quoted, `"`)
+	if !ok {
+		return tag{}, "", malformed("Unclosed double quote for Etag")
+	}
+	return tag{value: value, weak: weak}, rest, nil
+}

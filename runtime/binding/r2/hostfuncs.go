@@ -1,0 +1,270 @@
+package r2
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/pages-toolchain/pages/runtime/binding/hostcall"
+	"github.com/pages-toolchain/pages/runtime/engine"
+)
+
+// Funcs are the host functions of r2.js. Their first argument
+// is the binding's id; objects and options cross as JSON.
+func Funcs(open *hostcall.Handles, bucket func(id string) *Bucket) map[string]engine.Func {
+	ops := operations{open: open, bucket: bucket}
+	return map[string]engine.Func{
+		"r2_head":       ops.head,
+		"r2_get":        ops.get,
+		"r2_put":        ops.put,
+		"r2_put_begin":  ops.begin,
+		"r2_put_chunk":  ops.chunk,
+		"r2_put_commit": ops.commit,
+		"r2_put_abort": func(c *engine.Call) (any, error) {
+			open.Close(c.Int(0))
+			return engine.Undefined, nil
+		},
+		"r2_delete":       ops.delete,
+		"r2_list":         ops.list,
+		"r2_mpu_create":   ops.create,
+		"r2_mpu_complete": ops.complete,
+		"r2_mpu_abort":    ops.abort,
+	}
+}
+
+type operations struct {
+	open   *hostcall.Handles
+	bucket func(id string) *Bucket
+}
+
+// async runs work on the bucket that argument 0 names.
+func (ops operations) async(c *engine.Call, work func(ctx context.Context, s *Bucket) (any, error)) (any, error) {
+	id := c.String(0)
+	s := ops.bucket(id)
+	if s == nil {
+		return nil, hostcall.NotBound("storage", id)
+	}
+	return engine.Async(func(ctx context.Context) (any, error) {
+		value, err := work(ctx, s)
+		if err != nil {
+			return nil, hostcall.WorkerError(err)
+		}
+		return value, nil
+	}), nil
+}
+
+// document is v as JavaScript is to get it.
+func document(v any) (any, error) {
+	text, err := json.Marshal(v)
+	return json.RawMessage(text), err
+}
+
+// found is the object, or null when there is none.
+func found(o *Object, err error) (any, error) {
+	if o == nil || err != nil {
+		return nil, err
+	}
+	return document(o)
+}
+
+// r2_head(id, key)
+func (ops operations) head(c *engine.Call) (any, error) {
+	key := c.String(1)
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return found(s.head(ctx, key)) })
+}
+
+// r2_get(id, key, options) is null, or {object, body}: bytes, a handle or null.
+func (ops operations) get(c *engine.Call) (any, error) {
+	key := c.String(1)
+	var o GetOptions
+	if err := hostcall.DecodeOptions(c, 2, &o); err != nil {
+		return nil, err
+	}
+	scope := c.Context()
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+		object, reader, err := s.Get(ctx, key, o)
+		if object == nil || err != nil {
+			return nil, err
+		}
+		meta, err := document(object)
+		if err != nil || reader == nil {
+			return engine.Object{{Name: "object", Value: meta}, {Name: "body", Value: nil}}, err
+		}
+		content, err := ops.open.SendBody(scope, reader)
+		return engine.Object{{Name: "object", Value: meta}, {Name: "body", Value: content}}, err
+	})
+}
+
+// target is where the bytes of a put go: {part: {upload, number}} or a whole
+// object with its options.
+type target struct {
+	PutOptions
+	Part *struct {
+		Upload string `json:"upload"`
+		Number int64  `json:"number"`
+	} `json:"part"`
+}
+
+func (t *target) begin(s *Bucket, key string) (*Upload, error) {
+	if t.Part != nil {
+		return s.beginPart(key, t.Part.Upload, t.Part.Number)
+	}
+	return s.Begin(key, t.PutOptions)
+}
+
+// finish is the outcome of an upload: an object, null, or a part.
+func finish(ctx context.Context, u *Upload) (any, error) {
+	if u.part != nil {
+		part, err := u.commitPart(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return document(part)
+	}
+	return found(u.Commit(ctx))
+}
+
+// r2_put(id, key, bytes or string, target)
+func (ops operations) put(c *engine.Call) (any, error) {
+	key := c.String(1)
+	content := c.Bytes(2)
+	if content == nil {
+		content = c.TextBytes(2)
+	}
+	var to target
+	if err := hostcall.DecodeOptions(c, 3, &to); err != nil {
+		return nil, err
+	}
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+		done, err := s.files.put(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		u, err := to.begin(s, key)
+		if err != nil {
+			return nil, err
+		}
+		defer u.Abort()
+		if _, err := u.Write(content); err != nil {
+			return nil, err
+		}
+		return finish(ctx, u)
+	})
+}
+
+// pending is an upload that JavaScript holds.
+type pending struct {
+	*Upload
+
+	done func() // gives the place of its file back
+}
+
+// Close drops the upload unless it was committed.
+func (p pending) Close() error {
+	p.Abort()
+	p.done()
+	return nil
+}
+
+// r2_put_begin(id, key, target) is the handle of an upload.
+func (ops operations) begin(c *engine.Call) (any, error) {
+	key := c.String(1)
+	var to target
+	if err := hostcall.DecodeOptions(c, 2, &to); err != nil {
+		return nil, err
+	}
+	scope := c.Context()
+	return ops.async(c, func(_ context.Context, s *Bucket) (any, error) {
+		done, err := s.files.stream()
+		if err != nil {
+			return nil, err
+		}
+		u, err := to.begin(s, key)
+		if err != nil {
+			done()
+			return nil, err
+		}
+		return ops.open.Add(scope, pending{u, sync.OnceFunc(done)})
+	})
+}
+
+// r2_put_chunk(handle, bytes)
+func (ops operations) chunk(c *engine.Call) (any, error) {
+	u, err := hostcall.Lookup[pending](ops.open, c.Int(0))
+	if err != nil {
+		return nil, err
+	}
+	content := c.Bytes(1)
+	return engine.Async(func(context.Context) (any, error) {
+		_, err := u.Write(content)
+		return nil, hostcall.WorkerError(err)
+	}), nil
+}
+
+// r2_put_commit(handle) ends the upload.
+func (ops operations) commit(c *engine.Call) (any, error) {
+	id := c.Int(0)
+	u, err := hostcall.Lookup[pending](ops.open, id)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Async(func(ctx context.Context) (any, error) {
+		defer ops.open.Close(id)
+		value, err := finish(ctx, u.Upload)
+		return value, hostcall.WorkerError(err)
+	}), nil
+}
+
+// r2_delete(id, keys)
+func (ops operations) delete(c *engine.Call) (any, error) {
+	keys := c.Strings(1)
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+		return engine.Undefined, s.Delete(ctx, keys...)
+	})
+}
+
+// r2_list(id, options)
+func (ops operations) list(c *engine.Call) (any, error) {
+	var o ListOptions
+	if err := hostcall.DecodeOptions(c, 1, &o); err != nil {
+		return nil, err
+	}
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+		page, err := s.List(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return document(page)
+	})
+}
+
+// r2_mpu_create(id, key, options) is the upload's id.
+func (ops operations) create(c *engine.Call) (any, error) {
+	key := c.String(1)
+	var o PutOptions
+	if err := hostcall.DecodeOptions(c, 2, &o); err != nil {
+		return nil, err
+	}
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) { return s.createMultipart(ctx, key, o) })
+}
+
+// r2_mpu_complete(id, key, upload, parts)
+func (ops operations) complete(c *engine.Call) (any, error) {
+	key, upload := c.String(1), c.String(2)
+	var parts []uploadedPart
+	if err := hostcall.DecodeOptions(c, 3, &parts); err != nil {
+		return nil, err
+	}
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+		return found(s.completeMultipart(ctx, key, upload, parts))
+	})
+}
+
+// r2_mpu_abort(id, key, upload)
+func (ops operations) abort(c *engine.Call) (any, error) {
+	key, upload := c.String(1), c.String(2)
+	return ops.async(c, func(ctx context.Context, s *Bucket) (any, error) {
+		return engine.Undefined, s.abortMultipart(ctx, key, upload)
+	})
+}
