@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pages-toolchain/pages/bundler"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/manifest"
 	"github.com/pages-toolchain/pages/manifest/secretscan"
@@ -139,9 +140,9 @@ func (k checker) file(ctx context.Context, path string) checked {
 func (k checker) published(ctx context.Context, path string, m *manifest.Manifest, r *checked) {
 	dir := filepath.Dir(path)
 	if len(m.Bindings.Secrets) > 0 {
-		r.looked = append(r.looked, secretPaths(dir)...)
+		r.looked = append(r.looked, localsecrets.Paths(dir)...)
 	}
-	secrets, err := k.newSecretSet(ctx, dir, m)
+	secrets, err := k.localSecrets(dir).ScanSet(ctx, m)
 	var found manifest.Diagnostics
 	switch {
 	case err != nil:

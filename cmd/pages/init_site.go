@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/cmd/internal/userfile"
 	"github.com/pages-toolchain/pages/cmd/internal/wording"
 	"github.com/pages-toolchain/pages/manifest"
@@ -186,11 +187,11 @@ func (s *newSite) look(ctx context.Context) error {
 	}
 	fsys := userfile.RegularFS{FS: os.DirFS(s.dir)}
 	var err error
-	if s.stored, s.secretFile, err = readSecrets(ctx, s.dir); err != nil {
+	if s.stored, s.secretFile, err = localsecrets.Read(ctx, s.dir); err != nil {
 		return err
 	}
-	s.secretFile = cmp.Or(s.secretFile, secretFiles[0][0])
-	example, asked := exampleSecrets(s.dir)
+	s.secretFile = cmp.Or(s.secretFile, localsecrets.DefaultFile)
+	example, asked := localsecrets.Examples(s.dir)
 	names := slices.Sorted(maps.Keys(s.stored))
 	wanted := slices.Concat(names, asked)
 	slices.Sort(wanted)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/localsecrets"
 	"github.com/pages-toolchain/pages/manifest"
 )
 
@@ -68,7 +69,7 @@ func TestSecretsOfAPipe(t *testing.T) {
 	put(t, filepath.Join(dir, manifest.FileName), `{"bindings": {"secrets": ["A"]}}`)
 	written := make(chan error, 1)
 	go func() { written <- os.WriteFile(pipe, []byte("A=of a pipe\n"), 0o600) }()
-	values, found, err := readSecrets(t.Context(), dir)
+	values, found, err := localsecrets.Read(t.Context(), dir)
 	if err != nil || found != ".dev.vars" || values["A"] != "of a pipe" {
 		t.Errorf("%v of %q, %v", values, found, err)
 	}

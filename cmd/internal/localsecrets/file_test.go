@@ -1,13 +1,16 @@
-package main
+package localsecrets
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
 )
 
-// TestReadSecrets: a file from any editor is read, and what is wrong with one is said without showing it.
+// TestReadSecrets: a file from any editor is read, and an error about one never shows its content.
 func TestReadSecrets(t *testing.T) {
 	for text, want := range map[string]string{
 		"A=s3cret\nB=2\n":               "",
@@ -17,17 +20,22 @@ func TestReadSecrets(t *testing.T) {
 		"B=2\nA=\"s3cret\nC=1\n":        ".dev.vars is not a file of secrets: the quote of line 2 never ends",
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, ".dev.vars"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, DefaultFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		values, found, err := readSecrets(t.Context(), dir)
+		values, found, err := Read(t.Context(), dir)
 		switch {
-		case want == "" && (err != nil || found != ".dev.vars" || values["A"] != "s3cret" || values["B"] != "2"):
+		case want == "" && (err != nil || found != DefaultFile || values["A"] != "s3cret" || values["B"] != "2"):
 			t.Errorf("%q: %v in %q, %v", text, values, found, err)
 		case want != "" && (err == nil || err.Error() != want):
 			t.Errorf("%q: %v, want %s", text, err, want)
-		case err != nil && strings.Contains(secretsProblem(err).Message+secretsProblem(err).Fix, "s3cret"):
+		case err != nil && showsSecret(err):
 			t.Errorf("%q: the value is shown", text)
 		}
 	}
+}
+
+func showsSecret(err error) bool {
+	f, ok := errors.AsType[*failure.Error](err)
+	return ok && strings.Contains(f.Message+f.Fix, "s3cret")
 }
