@@ -17,13 +17,13 @@ func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	for path, text := range map[string]string{
-		"go.mod":                        "module example.test\n",
-		"cmd/artifacts/main.go":         "package main\n",
-		"runtime/engine/fuel/fuel.go":   "package fuel\n",
-		"runtime/web/package.json":      `{"name": "web", "version": "1.0.0", "private": true}`,
-		"runtime/web/package-lock.json": `{"name": "web", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {"": {"name": "web", "version": "1.0.0"}}}`,
-		"runtime/prelude.js":            "import { add } from './web/js/add.js';\nclass Request { add = add }\nexport default { start: (a, b) => new Request().add(a, b), name: () => Request.name };\n",
-		"runtime/web/js/add.js":         "export const add = (a, b) => a + b;\n",
+		"go.mod":                               "module example.test\n",
+		"cmd/artifacts/main.go":                "package main\n",
+		"runtime/engine/quickjspatch/patch.go": "package quickjspatch\n",
+		"runtime/web/package.json":             `{"name": "web", "version": "1.0.0", "private": true}`,
+		"runtime/web/package-lock.json":        `{"name": "web", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {"": {"name": "web", "version": "1.0.0"}}}`,
+		"runtime/prelude.js":                   "import { add } from './web/js/add.js';\nclass Request { add = add }\nexport default { start: (a, b) => new Request().add(a, b), name: () => Request.name };\n",
+		"runtime/web/js/add.js":                "export const add = (a, b) => a + b;\n",
 	} {
 		write(t, root, path, text)
 	}
@@ -81,7 +81,7 @@ func TestFresh(t *testing.T) {
 		{"the command", change("cmd/artifacts/main.go"), true},
 		{"a new file of the command", change("cmd/artifacts/new.go"), true},
 		{"a test of the command", change("cmd/artifacts/main_test.go"), false},
-		{"the fuel pass", change("runtime/engine/fuel/fuel.go"), true},
+		{"the patch of QuickJS", change("runtime/engine/quickjspatch/patch.go"), true},
 		{"the artifact damaged", change("runtime/artifact/prelude.js"), true},
 		{"the artifact removed", remove("runtime/artifact"), true},
 		{"the stamp removed", remove("runtime/prelude.js.stamp"), true},

@@ -14,7 +14,7 @@ import (
 )
 
 // This file measures the JavaScript engine as its package has it, in wazero: without the
-// counter, the hooks and the shorter ways that runtime/engine/fuel puts into it. Ratios to
+// counter, the hooks and the shorter ways that runtime/engine/quickjspatch puts into it. Ratios to
 // Node.js depend on the machine and on how much of a function its compiler does away with;
 // the engine that the runtime was designed around is the fixed point of those.
 

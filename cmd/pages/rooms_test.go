@@ -26,8 +26,7 @@ var mayImport = map[string][]string{
 	"bundler/checkout":        {"manifest", "manifest/packager"},
 	"bundler/cloudflare":      {"bundler", "manifest"},
 	"bundler/names":           nil,
-	"runtime/engine":          {"runtime/engine/fuel"},
-	"runtime/engine/fuel":     nil,
+	"runtime/engine":          {"runtime/engine/quickjspatch"},
 	"runtime/expression":      nil,
 	"runtime/web":             {"runtime/engine", "runtime/expression", "runtime/intl"},
 	"runtime/intl":            {"runtime/engine", "runtime/intl/cldr"},
@@ -78,7 +77,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
 	"cmd/testmachine":           nil,
-	"cmd/artifacts":             {"runtime/engine/fuel", "bundler/names"},
+	"cmd/artifacts":             {"runtime/engine/quickjspatch", "bundler/names"},
 	"cmd/artifacts/bootimage":   {"runtime"},
 	"cmd/release":               nil,
 	"cmd/soak":                  nil,
@@ -105,6 +104,7 @@ var mayImport = map[string][]string{
 	"runtime/binding/pin":           nil,
 	"runtime/binding/r2":            {"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine"},
 	"runtime/binding/sqlitetext":    nil,
+	"runtime/engine/quickjspatch":   nil,
 }
 
 // floors are the floors of ARCHITECTURE.md from the bottom up, as prefixes of rooms. The longest prefix counts.

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"errors"
@@ -27,8 +27,8 @@ const (
 // tracer is where the calls of this file go.
 type tracer struct{ build, limit, buildType uint32 }
 
-// The function of this file comes after those of text.go.
-func (f *follower) traceFunction() uint32 { return f.first + 14 }
+// The function of this file comes after those of stringsearch.go.
+func (f *patcher) traceFunction() uint32 { return f.first + 14 }
 
 // tracer finds build_backtrace, which is the one function of its type.
 func (l layout) tracer() (t tracer, err error) {

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"bytes"
@@ -49,23 +49,23 @@ var (
 	includesLoop = []byte{opLoop, blockEmpty, opLocalGet, 8, opLocalGet, 9, opLocalGet, 5, opI32Const, 0, opLocalGet, 3, opCall}
 )
 
-// texter is where the calls of this file go. indexOf and includes are of the module's own functions.
-type texter struct {
+// stringSearcher is where the calls of this file go. indexOf and includes are of the module's own functions.
+type stringSearcher struct {
 	indexOf, includes            int
 	part, unit, get, data        uint32 // get (text, index) -> unit; data (text) -> address
 	partType, unitType, skipType uint32
 }
 
-func (l layout) texter() (x texter, err error) {
+func (l layout) stringSearcher() (x stringSearcher, err error) {
 	part, unit, skip := l.typeIndex(partType), l.typeIndex(unitType), l.typeIndex(skipType)
 	if part < 0 || unit < 0 || skip < 0 {
 		return x, errors.New("the module has no functions of the types that look for a text")
 	}
 	x.partType, x.unitType, x.skipType = uint32(part), uint32(unit), uint32(skip)
-	if x.indexOf, err = l.only(methodType, indexOfLoop, 1); err != nil {
+	if x.indexOf, err = l.uniqueFunction(methodType, indexOfLoop, 1); err != nil {
 		return x, err
 	}
-	if x.includes, err = l.only(methodType, includesLoop, 1); err != nil {
+	if x.includes, err = l.uniqueFunction(methodType, includesLoop, 1); err != nil {
 		return x, err
 	}
 	code := l.code[x.indexOf]
@@ -83,20 +83,20 @@ func (l layout) texter() (x texter, err error) {
 		*first, callee = calls[0], calls[0]
 	}
 	equal := appendU32([]byte{opLocalGet, 1, opLocalGet, 0, opCall}, x.data)
-	n, err := l.only(unitType, append(equal, opLocalGet, 3, opI32Add, opI32Load16U, 1, 0, opI32Eq), 1)
+	n, err := l.uniqueFunction(unitType, append(equal, opLocalGet, 3, opI32Add, opI32Load16U, 1, 0, opI32Eq), 1)
 	x.unit = l.imports.funcs + uint32(n)
 	return x, err
 }
 
-// The functions of this file come after those of array.go.
-func (f *follower) skipFunction() uint32 { return f.first + 11 }
-func (f *follower) unitFunction() uint32 { return f.first + 12 }
-func (f *follower) partFunction() uint32 { return f.first + 13 }
+// The functions of this file come after those of arraymove.go.
+func (f *patcher) skipFunction() uint32 { return f.first + 11 }
+func (f *patcher) unitFunction() uint32 { return f.first + 12 }
+func (f *patcher) partFunction() uint32 { return f.first + 13 }
 
-// skipping returns the code of indexOf or includes with, in its loop, forwards only:
+// insertSkip returns the code of indexOf or includes with, in its loop, forwards only:
 //
 //	from = skip(text, other, from, the last position)
-func (f *follower) skipping(code []byte, includes bool) []byte {
+func (f *patcher) insertSkip(code []byte, includes bool) []byte {
 	loop, at, out := indexOfLoop, 2, []byte{opLocalGet, 8, opI32Const, 1, opI32Eq, opIf, blockEmpty} // 8 is the step
 	skip := append(appendU32(append(appendGets(nil, 10, 9, 3, 4), opCall), f.skipFunction()), opLocalSet, 3, opEnd)
 	if includes {
@@ -113,7 +113,7 @@ func (f *follower) skipping(code []byte, includes bool) []byte {
 //	if from >= last or other is empty { return from }
 //	at = unit(text, other[0], from) // -1 is the greatest
 //	at > last ? last : at
-func (f *follower) skipBody() []byte {
+func (f *patcher) skipBody() []byte {
 	const text, other, from, last, at = 0, 1, 2, 3, 4
 	out := append(appendGets([]byte{1, 1, typeI32}, from, last), opI32GeS)
 	out = appendS32(append(appendGet(out, other), opI32Load, 2, 0, opI32Const), textLength)
@@ -132,7 +132,7 @@ func (f *follower) skipBody() []byte {
 //	}
 //	for ; at < end; at += bytes { if text[at] == unit { return its index } }
 //	-1
-func (f *follower) unitBody(p probe) []byte {
+func (f *patcher) unitBody(p probe) []byte {
 	const text, unit, from, data, at, end, mask, all = 0, 1, 2, 3, 4, 5, 6, 7
 	out := []byte{2, 4, typeI32, 1, typeV128}
 	out = append(appendU32(append(out, opLocalGet, text, opCall), f.texter.data), opLocalSet, data)
@@ -148,7 +148,7 @@ func (f *follower) unitBody(p probe) []byte {
 		out = append(appendS32(append(out, opLocalGet, text, opI32Load, 2, 0, opI32Const), textLength), opI32And)
 		out = append(scaled(out), opLocalSet, end)
 		out = append(out, opLocalGet, unit, opVector, vectorSplat8+shift, opLocalSet, all)
-		out = p.append(append(out, opBlock, blockEmpty, opLoop, blockEmpty))
+		out = p.appendProbe(append(out, opBlock, blockEmpty, opLoop, blockEmpty))
 		out = append(out, opLocalGet, at, opI32Const, lanes, opI32Add, opLocalGet, end, opI32GtU, opBrIf, 1)
 		out = append(out, opLocalGet, at, opVector, vectorLoad, 0, 0, opLocalGet, all, opVector, vectorEqual8+10*shift)
 		out = append(out, opVector, vectorMask, opLocalTee, mask, opIf, blockEmpty, opLocalGet, at, opLocalGet, mask, opI32Ctz, opI32Add)
@@ -169,7 +169,7 @@ func (f *follower) unitBody(p probe) []byte {
 //	if a unit of either has two bytes { return the comparison by the units }
 //	for ; length > 0; length-- { if difference of the two bytes is not 0 { return it }; to the next ones }
 //	0
-func (f *follower) partBody(p probe) []byte {
+func (f *patcher) partBody(p probe) []byte {
 	const text, other, at, otherAt, length, difference = 0, 1, 2, 3, 4, 5
 	out := []byte{1, 1, typeI32, opLocalGet, text, opI32Load, 2, 0, opLocalGet, other, opI32Load, 2, 0, opI32Or}
 	out = append(out, opI32Const, 0, opI32LtS, opIf, blockEmpty)
@@ -177,7 +177,7 @@ func (f *follower) partBody(p probe) []byte {
 	for _, of := range [][2]byte{{text, at}, {other, otherAt}} {
 		out = append(appendU32(append(appendGet(out, of[0]), opCall), f.texter.data), opLocalGet, of[1], opI32Add, opLocalSet, of[1])
 	}
-	out = p.append(append(out, opLoop, blockEmpty))
+	out = p.appendProbe(append(out, opLoop, blockEmpty))
 	out = append(out, opLocalGet, length, opIf, blockEmpty)
 	out = append(out, opLocalGet, at, opI32Load8U, 0, 0, opLocalGet, otherAt, opI32Load8U, 0, 0, opI32Sub, opLocalTee, difference)
 	out = append(out, opIf, blockEmpty, opLocalGet, difference, opReturn, opEnd)

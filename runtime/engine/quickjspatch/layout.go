@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ type segment struct {
 	bytes   []byte
 }
 
-// memory is what n bytes of the memory are at first; nil when no segment holds all of them.
-func (l layout) memory(address uint32, n int) []byte {
+// initialMemory is what n bytes of the memory are at first; nil when no segment holds all of them.
+func (l layout) initialMemory(address uint32, n int) []byte {
 	for _, s := range l.data {
 		if at := uint64(address) - uint64(s.address); address >= s.address && at+uint64(n) <= uint64(len(s.bytes)) {
 			return s.bytes[at:][:n]
@@ -53,17 +53,17 @@ func (l layout) typeOf(f uint32) uint32 {
 	return ^uint32(0)
 }
 
-// isOfType reports whether function i of the module's own is of a type, as it is encoded.
-func (l layout) isOfType(i int, encoded string) bool {
+// hasType reports whether function i of the module's own is of a type, as it is encoded.
+func (l layout) hasType(i int, encoded string) bool {
 	return l.funcs[i] < uint32(len(l.types)) && string(l.types[l.funcs[i]]) == encoded
 }
 
-// only is the one function of the module's own, of a type as it is encoded, that has
+// uniqueFunction is the one function of the module's own, of a type as it is encoded, that has
 // the instructions times over.
-func (l layout) only(encoded string, instructions []byte, times int) (int, error) {
+func (l layout) uniqueFunction(encoded string, instructions []byte, times int) (int, error) {
 	found, n := 0, 0
 	for i, code := range l.code {
-		if l.isOfType(i, encoded) && bytes.Count(code, instructions) == times {
+		if l.hasType(i, encoded) && bytes.Count(code, instructions) == times {
 			found, n = i, n+1
 		}
 	}

@@ -1,4 +1,4 @@
-package fuel_test
+package quickjspatch_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // spin is a module with one exported function "spin" that loops for ever, and
@@ -48,7 +48,7 @@ var errStop = errors.New("stop")
 func run(t *testing.T, module []byte, fn string, limit int, args ...uint64) (results []uint64, interrupts int, err error) {
 	t.Helper()
 	ctx := context.Background()
-	m, err := fuel.Instrument(module)
+	m, err := quickjspatch.Instrument(module)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestResultAndPeriod(t *testing.T) {
 	for _, c := range []struct {
 		loops uint64
 		want  int
-	}{{1, 0}, {fuel.Period - 1, 0}, {fuel.Period, 1}, {5*fuel.Period + 3, 5}} {
+	}{{1, 0}, {quickjspatch.Period - 1, 0}, {quickjspatch.Period, 1}, {5*quickjspatch.Period + 3, 5}} {
 		results, n, err := run(t, spin, "count", 0, c.loops)
 		if err != nil || results[0] != 7 || n != c.want {
 			t.Errorf("%d loops: result %v, %d interrupts, error %v; want 7 and %d", c.loops, results, n, err, c.want)
@@ -128,7 +128,7 @@ func TestRefuses(t *testing.T) {
 		"cut off":        {spin[:len(spin)-3], "unexpected end"},
 		"unknown opcode": {append(head(), section(10, 2, 2, 0, 0x0b, 4, 0, 0xfe, 0, 0x0b)...), "unknown instruction 0xfe"},
 	} {
-		_, err := fuel.Instrument(c.in)
+		_, err := quickjspatch.Instrument(c.in)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got error %v, want one with %q", name, err, c.want)
 		}
@@ -139,7 +139,7 @@ func FuzzInstrument(f *testing.F) {
 	f.Add(spin)
 	f.Add(spin[:40])
 	f.Fuzz(func(t *testing.T, in []byte) {
-		out, err := fuel.Instrument(in)
+		out, err := quickjspatch.Instrument(in)
 		if (err == nil) == (out == nil) {
 			t.Fatalf("out %d bytes and error %v", len(out), err)
 		}

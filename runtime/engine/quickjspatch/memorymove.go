@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import "slices"
 
@@ -25,11 +25,11 @@ func (l layout) typeIndex(encoded string) int {
 }
 
 // The functions of this file are the last of those that a follower adds.
-func (f *follower) fillFunction() uint32 { return f.first + 2 }
-func (f *follower) copyFunction() uint32 { return f.first + 3 }
+func (f *patcher) fillFunction() uint32 { return f.first + 2 }
+func (f *patcher) copyFunction() uint32 { return f.first + 3 }
 
 // appendMover appends what stands for an instruction that fills or copies memory.
-func (f *follower) appendMover(out []byte, p probe, instruction []byte) []byte {
+func (f *patcher) appendMover(out []byte, p probe, instruction []byte) []byte {
 	switch {
 	case f == nil:
 		return append(p.appendMove(out), instruction...)
@@ -82,7 +82,7 @@ func (p probe) copyBody() []byte {
 // inSteps appends a loop that takes steps while the length is above one.
 func (p probe) inSteps(out []byte, step func([]byte) []byte) []byte {
 	out = appendLong(out)
-	out = p.append(append(out, opIf, blockEmpty, opLoop, blockEmpty))
+	out = p.appendProbe(append(out, opIf, blockEmpty, opLoop, blockEmpty))
 	out = appendLong(step(out))
 	return append(out, opBrIf, 0, opEnd, opEnd)
 }

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"encoding/binary"
@@ -26,7 +26,7 @@ func quickjs(t *testing.T) layout {
 func TestShorterWay(t *testing.T) {
 	l, changed := quickjs(t), 0
 	for i, code := range l.code {
-		short := l.interpreting(code)
+		short := l.shortenDispatch(code)
 		if len(short) == len(code) {
 			continue
 		}
@@ -44,7 +44,7 @@ func TestShorterWay(t *testing.T) {
 		asked := func(code []byte) (n int) {
 			all := instructions(code)
 			for j := range all {
-				if printing(code, all[j:]) > 0 {
+				if matchPrint(code, all[j:]) > 0 {
 					n++
 				}
 			}
@@ -63,7 +63,7 @@ func TestShorterWay(t *testing.T) {
 // first of them.
 func number(l layout, instruction int) uint32 {
 	const table, first = 0x10a450, 2
-	return binary.LittleEndian.Uint32(l.memory(table, 4*bytecodes)[4*instruction:]) - first
+	return binary.LittleEndian.Uint32(l.initialMemory(table, 4*bytecodes)[4*instruction:]) - first
 }
 
 // longestTable is where the longest br_table of a body leads.
@@ -86,7 +86,7 @@ func TestReleases(t *testing.T) {
 	l := quickjs(t)
 	var changed []uint32
 	for i, code := range l.code {
-		if looking := l.releasing(i, code); len(looking) != len(code) {
+		if looking := l.inlineFree(i, code); len(looking) != len(code) {
 			changed = append(changed, l.imports.funcs+uint32(i))
 			if !slices.Equal(looking[len(looking)-6:], code[len(code)-6:]) {
 				t.Errorf("function %d ends in another way", i)
@@ -104,7 +104,7 @@ func TestReleases(t *testing.T) {
 func TestInterpreter(t *testing.T) {
 	l, found := quickjs(t), 0
 	for i, code := range l.code {
-		code = l.interpreting(code)
+		code = l.shortenDispatch(code)
 		loop := readInterpreter(code)
 		if loop.loop < 0 {
 			continue
@@ -165,7 +165,7 @@ func TestIsNext(t *testing.T) {
 		"nothing":              {nil, false},
 	} {
 		code := append([]byte{0}, c.code...)
-		if got := isNext(code, instructions(code), position); got != c.want {
+		if got := goesToNext(code, instructions(code), position); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"bytes"
@@ -24,9 +24,9 @@ const (
 	bytecodes = 256
 )
 
-// interpreting returns code with the shorter way and lighter, if it is what runs bytecode,
+// shortenDispatch returns code with the shorter way and lighter, if it is what runs bytecode,
 // and any other code as it is.
-func (l layout) interpreting(code []byte) []byte {
+func (l layout) shortenDispatch(code []byte) []byte {
 	var out []byte
 	kept, dispatches := 0, false
 	all := instructions(code)
@@ -40,7 +40,7 @@ func (l layout) interpreting(code []byte) []byte {
 			}
 			kept = in.end
 		}
-		if end := printing(code, all[i:]); end > 0 {
+		if end := matchPrint(code, all[i:]); end > 0 {
 			start := in.start
 			if i > 0 && bytes.Equal(code[all[i-1].start:start], []byte{opI32Load, 2, 0}) {
 				start = all[i-1].start // the runtime, which is looked up for this alone
@@ -52,7 +52,7 @@ func (l layout) interpreting(code []byte) []byte {
 	if !dispatches {
 		return code
 	}
-	return lighter(append(out, code[kept:]...))
+	return rematerialize(append(out, code[kept:]...))
 }
 
 // tableSteps is how many instructions take a byte to the number that a br_table takes:
@@ -74,11 +74,11 @@ func (l layout) targets(code []byte, before []span, in span) []uint32 {
 		!bytes.Equal(code[steps[2].start:steps[4].start], []byte{opI32Const, 2, opI32Shl}) {
 		return nil
 	}
-	numbers, lowest := l.memory(load.u32(), 4*bytecodes), uint32(first.s32())
+	numbers, lowest := l.initialMemory(load.u32(), 4*bytecodes), uint32(first.s32())
 	if numbers == nil {
 		return nil
 	}
-	labels := depths(code, in) // the last one is for every other number
+	labels := branchLabels(code, in) // the last one is for every other number
 	targets := make([]uint32, bytecodes)
 	for i := range targets {
 		n := binary.LittleEndian.Uint32(numbers[4*i:]) - lowest
@@ -87,12 +87,12 @@ func (l layout) targets(code []byte, before []span, in span) []uint32 {
 	return targets
 }
 
-// printing returns where the printing of an instruction ends that begins with the first of
+// matchPrint returns where the printing of an instruction ends that begins with the first of
 // some instructions; 0 for any others:
 //
 //	i32.load8_u flags, i32.const 0x80, i32.and, if
 //	local.get context, local.get position, local.get function, i32.const 0, call, end
-func printing(code []byte, all []span) int {
+func matchPrint(code []byte, all []span) int {
 	const steps = 10
 	if len(all) < steps {
 		return 0

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import "fmt"
 
@@ -42,7 +42,7 @@ const moveShift = 6
 //
 //	counter--; if counter <= 0 { host_interrupt(); counter = Period }
 //
-// The loop that runs bytecode has its two halves apart (interpreter.go).
+// The loop that runs bytecode has its two halves in different places (interpreter.go).
 //
 // length is a global for the length of what an instruction moves.
 type probe struct{ counter, length, interrupt uint32 }
@@ -65,7 +65,7 @@ func (p probe) appendMove(out []byte) []byte {
 	return appendU32(append(out, opGlobalGet), p.length)
 }
 
-func (p probe) append(out []byte) []byte { return p.appendAsk(p.appendCount(out)) }
+func (p probe) appendProbe(out []byte) []byte { return p.appendAsk(p.appendCount(out)) }
 
 // appendCount appends counter--.
 func (p probe) appendCount(out []byte) []byte {
@@ -85,7 +85,7 @@ func (p probe) appendAsk(out []byte) []byte {
 }
 
 // instrumentCode puts the probe into every function and appends those of f.
-func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error) {
+func instrumentCode(body []byte, l layout, p probe, f *patcher) ([]byte, error) {
 	r := &reader{b: body}
 	n := r.u32()
 	var added [][]byte
@@ -97,10 +97,10 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 	for i := range n {
 		code := r.vector()
 		if len(reserved) > 0 && l.isClassAtom(int(i)) {
-			code = inClassOnly(code, reserved)
+			code = requireClass(code, reserved)
 		}
 		if f != nil {
-			code = f.corrected(l, int(i), code)
+			code = f.patchFunction(l, int(i), code)
 		}
 		code, err := instrumentFunc(code, p, f)
 		if r.err != nil {
@@ -119,50 +119,50 @@ func instrumentCode(body []byte, l layout, p probe, f *follower) ([]byte, error)
 	return out, r.err
 }
 
-// corrected returns the code of function i of the module's own with what the other
+// patchFunction returns the code of function i of the module's own with what the other
 // files of this package change in it.
-func (f *follower) corrected(l layout, i int, code []byte) []byte {
-	code = l.releasing(i, l.interpreting(spreadKeys(code)))
-	if l.isComparer(i) {
-		code = withSign(code)
+func (f *patcher) patchFunction(l layout, i int, code []byte) []byte {
+	code = l.inlineFree(i, l.shortenDispatch(spreadHashKeys(code)))
+	if l.isBigIntCompare(i) {
+		code = compareWithSign(code)
 	}
-	if l.isDefiner(i) {
-		code = refusingUnwritable(code)
+	if l.isProxyDefine(i) {
+		code = refuseUnwritableOnly(code)
 	}
-	if l.isCopier(i) {
-		code = askingEach(code)
+	if l.isCopyDataProperties(i) {
+		code = askForEach(code)
 	}
 	if l.isPattern(i) {
-		code = l.placing(code)
+		code = l.markPatternPositions(code)
 	}
-	if l.isPostfix(i) {
-		code = withOwnArguments(code)
+	if l.isPostfixParser(i) {
+		code = bindNewArguments(code)
 	}
-	if l.isSkipper(i) {
-		code = dividing(code)
+	if l.isParenthesesSkipper(i) {
+		code = divideAfterTemplates(code)
 	}
 	switch {
 	case l.imports.funcs+uint32(i) == f.then:
-		return f.allocOwned(code)
+		return f.allocateOwner(code)
 	case i == f.date:
 		return f.dateBody()
 	case i == f.trampoline.function:
 		return f.callBody()
 	case i == f.searcher.exec:
-		return f.searching(code)
+		return f.insertSearch(code)
 	case i == f.mover.copying:
-		return f.moving(code)
+		return f.insertMove(code)
 	case i == f.mover.deleting:
-		return f.takingLast(code)
+		return f.insertTakeLast(code)
 	case i == f.mover.arguing:
-		return manyArguments(code)
+		return raiseArgumentLimit(code)
 	case i == f.texter.indexOf || i == f.texter.includes:
-		return f.skipping(code, i == f.texter.includes)
+		return f.insertSkip(code, i == f.texter.includes)
 	}
 	return code
 }
 
-func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
+func instrumentFunc(code []byte, p probe, f *patcher) ([]byte, error) {
 	r := &reader{b: code}
 	r.locals()
 	out := make([]byte, 0, len(code)+len(code)/8)
@@ -183,7 +183,7 @@ func instrumentFunc(code []byte, p probe, f *follower) ([]byte, error) {
 			}
 		case opCall:
 			callee := (&reader{b: code, at: start}).u32()
-			if to := f.target(callee); to != callee {
+			if to := f.redirect(callee); to != callee {
 				out = appendU32(append(out, code[kept:start]...), to)
 				kept = r.at
 			}

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"bytes"
@@ -67,15 +67,15 @@ var (
 	undefined = []byte{opI64Const, 0x80, 0x80, 0x80, 0x80, 0x30}
 )
 
-// mover is where the calls of this file go. copying, deleting and arguing are of the
+// arrayMover is where the calls of this file go. copying, deleting and arguing are of the
 // module's own functions.
-type mover struct {
+type arrayMover struct {
 	copying, deleting, arguing       int
 	copyType, deleteType, valuesType uint32
 	free, dup, set                   uint32 // JS_FreeValue, JS_DupValue, JS_SetPropertyInt64
 }
 
-func (l layout) mover() (m mover, err error) {
+func (l layout) arrayMover() (m arrayMover, err error) {
 	var found [3]bool
 	for i, name := range []string{"JS_FreeValue", "JS_DupValue", "JS_SetPropertyInt64"} {
 		*[]*uint32{&m.free, &m.dup, &m.set}[i], found[i] = l.exports[name]
@@ -85,37 +85,37 @@ func (l layout) mover() (m mover, err error) {
 		return m, errors.New("the module lacks what moves the elements of an array")
 	}
 	m.copyType, m.deleteType, m.valuesType = uint32(copying), uint32(deleting), uint32(values)
-	if m.copying, err = l.only(copyType, copyLoop, 2); err != nil {
+	if m.copying, err = l.uniqueFunction(copyType, copyLoop, 2); err != nil {
 		return m, err
 	}
-	if m.deleting, err = l.only(deleteType, deleteHead, 1); err != nil {
+	if m.deleting, err = l.uniqueFunction(deleteType, deleteHead, 1); err != nil {
 		return m, err
 	}
-	m.arguing, err = l.only(argumentsType, argumentLimit(1<<16), 1)
+	m.arguing, err = l.uniqueFunction(argumentsType, argumentLimit(1<<16), 1)
 	return m, err
 }
 
 // argumentLimit is how js_build_arg_list compares with its limit.
 func argumentLimit(n int32) []byte { return append(appendS32([]byte{opI32Const}, n), opI32GeU) }
 
-// manyArguments returns the code of js_build_arg_list with the greater limit.
-func manyArguments(code []byte) []byte {
+// raiseArgumentLimit returns the code of js_build_arg_list with the greater limit.
+func raiseArgumentLimit(code []byte) []byte {
 	code = bytes.Replace(code, argumentLimit(1<<16), argumentLimit(maxArguments), 1)
 	return bytes.ReplaceAll(code, appendS32([]byte{opI32Const}, 1<<16-1), appendS32([]byte{opI32Const}, maxArguments-1))
 }
 
-// The functions of this file come after those of search.go.
-func (f *follower) lengthenFunction() uint32 { return f.first + 8 }
-func (f *follower) valuesFunction() uint32   { return f.first + 9 }
-func (f *follower) takeLastFunction() uint32 { return f.first + 10 }
+// The functions of this file come after those of regexpsearch.go.
+func (f *patcher) lengthenFunction() uint32 { return f.first + 8 }
+func (f *patcher) valuesFunction() uint32   { return f.first + 9 }
+func (f *patcher) takeLastFunction() uint32 { return f.first + 10 }
 
-// moving returns the code of JS_CopySubArrays with the calls in it:
+// insertMove returns the code of JS_CopySubArrays with the calls in it:
 //
 //	if lengthen(its own six) < 0 { return -1 }
 //	…
 //	local 6 = move(context, array, target, source, local 6)
 //	loop
-func (f *follower) moving(code []byte) []byte {
+func (f *patcher) insertMove(code []byte) []byte {
 	r := &reader{b: code}
 	r.locals()
 	out := appendGets(bytes.Clone(code[:r.at]), 0, 1, 2, 3, 4, 5)
@@ -127,10 +127,10 @@ func (f *follower) moving(code []byte) []byte {
 	return append(out, bytes.ReplaceAll(code[r.at:], copyLoop, append(call, copyLoop[head:]...))...)
 }
 
-// takingLast returns the code of JS_DeletePropertyInt64 with the call before it:
+// insertTakeLast returns the code of JS_DeletePropertyInt64 with the call before it:
 //
 //	if takeLast(its own three) { return 1 }
-func (f *follower) takingLast(code []byte) []byte {
+func (f *patcher) insertTakeLast(code []byte) []byte {
 	r := &reader{b: code}
 	r.locals()
 	out := appendGets(bytes.Clone(code[:r.at]), 0, 1, 2)
@@ -155,7 +155,7 @@ func appendUnlessRow(out []byte, array byte) []byte {
 //		}
 //	}
 //	0
-func (m mover) lengthenBody(p probe) []byte {
+func (m arrayMover) lengthenBody(p probe) []byte {
 	const to, from, length, direction, array, at = 2, 3, 4, 5, 6, 7
 	out := append([]byte{2, 1, typeI32, 1, typeI64, opBlock, blockEmpty}, opLocalGet, direction, opI32Const, 0, opI32LtS, opI32Eqz, opBrIf, 0)
 	out = appendUnlessRow(out, array)
@@ -163,7 +163,7 @@ func (m mover) lengthenBody(p probe) []byte {
 	out = append(append(out, count...), opLocalSet, at)
 	out = append(appendGets(out, from, length), opI64Add)
 	out = append(appendGet(out, at), opI64GtS, opBrIf, 0)
-	out = p.append(append(out, opLoop, blockEmpty))
+	out = p.appendProbe(append(out, opLoop, blockEmpty))
 	out = append(appendGet(out, at), opLocalGet, to, opLocalGet, length, opI64Add, opI64GeS, opBrIf, 1)
 	out = append(append(appendGet(out, at), count...), opI64Ne, opBrIf, 1)
 	out = append(appendGet(out, array), opI32Load8U, 0, ObjectFlags, opI32Const, FastArray, opI32And, opI32Eqz, opBrIf, 1)
@@ -189,7 +189,7 @@ func (m mover) lengthenBody(p probe) []byte {
 //	move size bytes from low+gap to low or, backwards, from low to low+gap
 //	dup what is there twice: [low+size, +gap) or, backwards, [low, +gap)
 //	0
-func (m mover) moveBody(f *follower, p probe) []byte {
+func (m arrayMover) moveBody(f *patcher, p probe) []byte {
 	const context, array, to, from, count = 0, 1, 2, 3, 4
 	const gap, low, at, end, size, value = 5, 6, 7, 8, 9, 10
 	backwards := append(appendGets(nil, from, to), opI32LtS)
@@ -203,7 +203,7 @@ func (m mover) moveBody(f *follower, p probe) []byte {
 	// each appends what is done with the elements from at on, for a gap.
 	each := func(out []byte, do func([]byte) []byte) []byte {
 		out = append(append(append(out, opLocalTee, at), get(gap)...), opI32Add, opLocalSet, end)
-		out = append(p.append(append(out, opLoop, blockEmpty)), opLocalGet, at, opLocalGet, end, opI32LtS, opIf, blockEmpty)
+		out = append(p.appendProbe(append(out, opLoop, blockEmpty)), opLocalGet, at, opLocalGet, end, opI32LtS, opIf, blockEmpty)
 		out = append(appendGet(do(out), at), opI32Const, 1<<valueShift, opI32Add, opLocalSet, at)
 		return append(out, opBr, 1, opEnd, opEnd)
 	}
@@ -243,7 +243,7 @@ func (m mover) moveBody(f *follower, p probe) []byte {
 //		its count = index; JS_FreeValue(the element at index); return 1
 //	}
 //	0
-func (m mover) takeLastBody() []byte {
+func (m arrayMover) takeLastBody() []byte {
 	const context, index, array = 0, 2, 3
 	out := appendUnlessRow([]byte{1, 1, typeI32, opBlock, blockEmpty}, array)
 	out = append(appendGet(out, array), opI64Load32, 2, ArrayCount, opI64Const, 1, opI64Sub)

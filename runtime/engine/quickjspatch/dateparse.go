@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 // This file has the host read dates. Of what is not in its own format the standard
 // leaves to the engine what it means (ECMA-262, 21.4.3.2), and QuickJS and V8 differ
@@ -19,7 +19,7 @@ const (
 var dateYear = []byte{opLocalGet, 4, opLocalGet, 3, opI32Store, 2, 0xd0, 1, opI32Const, 1, opLocalSet, 10}
 
 // dateBody is the body of js_Date_parse.
-func (f *follower) dateBody() []byte {
+func (f *patcher) dateBody() []byte {
 	out := appendGet([]byte{0}, 3)
 	out = append(appendS32(append(out, opI32Const), MarkDate-1<<32), opI32Const, 0, opI32Const, 0, opI32Const, 0)
 	return append(appendU32(append(out, opCall), f.host), opI64Load, 3, 0, opEnd)

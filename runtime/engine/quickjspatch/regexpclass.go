@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import "bytes"
 
@@ -39,12 +39,12 @@ func reservedAddresses(data []segment) (loads [][]byte) {
 
 // isClassAtom reports whether function i of the module's own can be get_class_atom.
 func (l layout) isClassAtom(i int) bool {
-	return l.isOfType(i, classAtomType)
+	return l.hasType(i, classAtomType)
 }
 
-// inClassOnly returns code with the question for the class before each of loads
+// requireClass returns code with the question for the class before each of loads
 // that a conditional branch stands before: br_if n, local.get parser, load.
-func inClassOnly(code []byte, loads [][]byte) []byte {
+func requireClass(code []byte, loads [][]byte) []byte {
 	var out []byte
 	kept := 0
 	all := instructions(code)

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"bytes"
@@ -52,32 +52,32 @@ const (
 // codeStart is where lre_exec steps over the head: local 3 = code + 8.
 var codeStart = []byte{opLocalGet, 1, opI32Const, regexpLoop, opI32Add, opLocalSet, 3}
 
-// searcher is where the calls of this file go.
-type searcher struct {
+// regexpSearcher is where the calls of this file go.
+type regexpSearcher struct {
 	exec                  int // of the module's own functions
 	searchType, startType uint32
 }
 
-func (l layout) searcher() (s searcher, err error) {
+func (l layout) regexpSearcher() (s regexpSearcher, err error) {
 	search, start := l.typeIndex(searchType), l.typeIndex(startType)
 	if search < 0 || start < 0 {
 		return s, errors.New("the module has no functions of the types that look for regular expressions")
 	}
-	s.exec, err = l.only(execType, codeStart, 1)
+	s.exec, err = l.uniqueFunction(execType, codeStart, 1)
 	s.searchType, s.startType = uint32(search), uint32(start)
 	return s, err
 }
 
 // The functions of this file come after those of owner.go.
-func (f *follower) searchFunction() uint32 { return f.first + 6 }
-func (f *follower) startFunction() uint32  { return f.first + 7 }
+func (f *patcher) searchFunction() uint32 { return f.first + 6 }
+func (f *patcher) startFunction() uint32  { return f.first + 7 }
 
-// searching returns the code of lre_exec with the two calls in it:
+// insertSearch returns the code of lre_exec with the two calls in it:
 //
 //	index = search(code, text, index, length, type)
 //	…
 //	local 3 = start(code)
-func (f *follower) searching(code []byte) []byte {
+func (f *patcher) insertSearch(code []byte) []byte {
 	r := &reader{b: code}
 	r.locals()
 	out := appendGets(bytes.Clone(code[:r.at]), 1, 2, 3, 4, 5)
@@ -139,7 +139,7 @@ func (p probe) searchBody() []byte {
 	out = appendUnless(out, regexpFirst, reLineStart, 0)
 	out = append(appendGet(out, code), opI32Const, regexpFirst+1, opI32Add, opLocalSet, at)
 	out = append(appendGet(out, index), opLocalSet, end)
-	out = append(appendGet(p.append(append(out, opLoop, blockEmpty)), at), opI32Load8U, 0, 0, opI32Const, reChar, opI32Ne, opBrIf, 2)
+	out = append(appendGet(p.appendProbe(append(out, opLoop, blockEmpty)), at), opI32Load8U, 0, 0, opI32Const, reChar, opI32Ne, opBrIf, 2)
 	out = append(appendGets(out, end, length), opI32LtS, opIf, blockEmpty)
 	out = append(appendGet(appendUnit(out, end), at), opI32Load16U, 0, 1, opI32Eq, opIf, blockEmpty)
 	out = append(appendGet(out, end), opI32Const, 1, opI32Add, opLocalSet, end)
@@ -157,7 +157,7 @@ func (p probe) searchBody() []byte {
 	out = append(appendGet(out, at), opI32Const, 2, opI32Shl, opI32Add, opLocalSet, end)
 	out = append(out, opI32Const, 2, opLocalSet, high, opEnd)
 
-	out = append(appendGets(p.append(append(out, opLoop, blockEmpty)), index, length), opI32GeS, opBrIf, 1)
+	out = append(appendGets(p.appendProbe(append(out, opLoop, blockEmpty)), index, length), opI32GeS, opBrIf, 1)
 	out = append(appendUnit(out, index), opLocalSet, unit)
 	out = append(appendGet(out, ranges), opLocalSet, at, opLoop, blockEmpty)
 	out = append(appendGets(out, unit, at), opI32Load16U, 0, 0, opLocalTee, low, opI32Sub)

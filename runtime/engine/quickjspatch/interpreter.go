@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ type interpreter struct {
 func readInterpreter(code []byte) interpreter {
 	none := interpreter{loop: -1}
 	all := instructions(code)
-	at := dispatching(code, all)
+	at := findDispatch(code, all)
 	if at < 0 {
 		return none
 	}
@@ -43,7 +43,7 @@ func readInterpreter(code []byte) interpreter {
 	found := interpreter{loop: all[loop].start, turns: map[int]bool{}}
 	for _, i := range branchesTo(code, all, loop) {
 		switch in := all[i]; {
-		case isNext(code, all[:i], position):
+		case goesToNext(code, all[:i], position):
 		case code[in.start] == opBr:
 			found.turns[in.start] = true
 		default:
@@ -58,7 +58,7 @@ func (b interpreter) appendHead(out []byte, p probe, at int) []byte {
 	if at == b.loop {
 		return p.appendCount(out)
 	}
-	return p.append(out)
+	return p.appendProbe(out)
 }
 
 // loopsAround are the outermost and the innermost loop that an instruction is in; -1 for none.
@@ -86,7 +86,7 @@ func branchesTo(code []byte, all []span, loop int) (branches []int) {
 			open = open[:max(len(open)-1, 0)]
 		case opBr, opBrIf, opBrTable:
 			here := len(open) - 1 - slices.Index(open, loop)
-			if here < len(open) && slices.Contains(depths(code, in), uint32(here)) {
+			if here < len(open) && slices.Contains(branchLabels(code, in), uint32(here)) {
 				branches = append(branches, i)
 			}
 		}
@@ -94,13 +94,13 @@ func branchesTo(code []byte, all []span, loop int) (branches []int) {
 	return branches
 }
 
-// dispatching is the br_table with a label for each byte, which is read from where a local
+// findDispatch is the br_table with a label for each byte, which is read from where a local
 // points; -1 without it:
 //
 //	local.get position, i32.load8_u, local.tee, br_table
-func dispatching(code []byte, all []span) int {
+func findDispatch(code []byte, all []span) int {
 	for i, in := range all {
-		if i >= 3 && code[in.start] == opBrTable && len(depths(code, in)) == bytecodes && code[all[i-1].start] == opLocalTee &&
+		if i >= 3 && code[in.start] == opBrTable && len(branchLabels(code, in)) == bytecodes && code[all[i-1].start] == opLocalTee &&
 			code[all[i-2].start] == opI32Load8U && code[all[i-3].start] == opLocalGet {
 			return i
 		}
@@ -123,8 +123,8 @@ func endOf(code []byte, all []span, i int) int {
 	return len(all)
 }
 
-// depths are where a branch may lead, in blocks from the innermost one.
-func depths(code []byte, in span) []uint32 {
+// branchLabels are where a branch may lead, in blocks from the innermost one.
+func branchLabels(code []byte, in span) []uint32 {
 	r, n := &reader{b: code, at: in.start}, uint32(1)
 	if r.byte() == opBrTable {
 		n = r.u32() + 1
@@ -139,7 +139,7 @@ func depths(code []byte, in span) []uint32 {
 // localOf is the local that an instruction gets or sets.
 func localOf(code []byte, in span) uint32 { return (&reader{b: code, at: in.start + 1}).u32() }
 
-// isNext reports whether the instructions before a branch end in those that go to the next
+// goesToNext reports whether the instructions before a branch end in those that go to the next
 // instruction of bytecode. after is one more than position, where an instruction is; both
 // go on by the same number, which is no less than 1:
 //
@@ -150,8 +150,8 @@ func localOf(code []byte, in span) uint32 { return (&reader{b: code, at: in.star
 //	local.get after, i32.const n-1, i32.add, local.set position
 //	what sets neither, and does not branch
 //	local.get after, i32.const n, i32.add, local.set after
-func isNext(code []byte, before []span, position uint32) bool {
-	after, n, rest := adding(code, before)
+func goesToNext(code []byte, before []span, position uint32) bool {
+	after, n, rest := matchAdd(code, before)
 	if n < 1 {
 		return false
 	}
@@ -170,7 +170,7 @@ func isNext(code []byte, before []span, position uint32) bool {
 			case after:
 				return false
 			case position:
-				to, m, from := adding(code, rest[:i+1])
+				to, m, from := matchAdd(code, rest[:i+1])
 				last := len(from) - 1
 				return to == position && m == n-1 && last >= 0 && code[from[last].start] == opLocalGet && localOf(code, from[last]) == after
 			}
@@ -179,11 +179,11 @@ func isNext(code []byte, before []span, position uint32) bool {
 	return false
 }
 
-// adding reads what instructions end in, and returns the local, the number and what is
+// matchAdd reads what instructions end in, and returns the local, the number and what is
 // before it; a negative number for anything else:
 //
 //	i32.const n, i32.add, local.set
-func adding(code []byte, all []span) (local uint32, n int32, before []span) {
+func matchAdd(code []byte, all []span) (local uint32, n int32, before []span) {
 	i := len(all) - 3
 	if i < 0 || code[all[i].start] != opI32Const || code[all[i+1].start] != opI32Add || code[all[i+2].start] != opLocalSet {
 		return 0, -1, nil
@@ -191,16 +191,16 @@ func adding(code []byte, all []span) (local uint32, n int32, before []span) {
 	return localOf(code, all[i+2]), (&reader{b: code, at: all[i].start + 1}).s32(), all[:i]
 }
 
-// lighter returns the code of the interpreter with what never changes in its loop computed
+// rematerialize returns the code of the interpreter with what never changes in its loop computed
 // where it is used.
-func lighter(code []byte) []byte {
+func rematerialize(code []byte) []byte {
 	all := instructions(code)
-	at := dispatching(code, all)
+	at := findDispatch(code, all)
 	if at < 0 {
 		return code
 	}
 	outermost, innermost := loopsAround(code, all, at)
-	gets, sets := uses(code, all, opLocalGet), uses(code, all, opLocalSet, opLocalTee)
+	gets, sets := usesOfLocals(code, all, opLocalGet), usesOfLocals(code, all, opLocalSet, opLocalTee)
 	fixed := func(local uint32) bool { // while the loop around runs
 		s := sets[local]
 		return len(s) == 0 || s[len(s)-1] < outermost
@@ -209,7 +209,7 @@ func lighter(code []byte) []byte {
 	for local, s := range sets {
 		set, first := s[0], -1
 		if len(s) == 1 && outermost < set && set < innermost && len(gets[local]) > 0 && set < gets[local][0] {
-			first = valueOf(code, all[:set], fixed)
+			first = valueStart(code, all[:set], fixed)
 		}
 		if first < 0 {
 			continue
@@ -233,8 +233,8 @@ func lighter(code []byte) []byte {
 	return out
 }
 
-// uses are the instructions that get or set each local, by one of ops.
-func uses(code []byte, all []span, ops ...byte) map[uint32][]int {
+// usesOfLocals are the instructions that get or set each local, by one of ops.
+func usesOfLocals(code []byte, all []span, ops ...byte) map[uint32][]int {
 	found := map[uint32][]int{}
 	for i, in := range all {
 		if slices.Contains(ops, code[in.start]) {
@@ -252,10 +252,10 @@ func localIn(code []byte, in span) uint32 {
 	return localOf(code, in)
 }
 
-// valueOf is where the instructions begin that leave one value, which is computed of numbers
+// valueStart is where the instructions begin that leave one value, which is computed of numbers
 // and of locals that are fixed, in at most as many as a load and a store are worth; -1 when
 // the last ones do anything else.
-func valueOf(code []byte, all []span, fixed func(uint32) bool) int {
+func valueStart(code []byte, all []span, fixed func(uint32) bool) int {
 	const most = 4
 	wanted := 1
 	for i := len(all) - 1; i >= max(len(all)-most, 0); i-- {

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"errors"
@@ -44,26 +44,26 @@ const (
 	reactionArguments = 5
 )
 
-// follower is where the calls go.
-type follower struct {
+// patcher is where the calls go.
+type patcher struct {
 	then, job         uint32 // perform_promise_then, JS_EnqueueJob
 	thenType, jobType uint32
-	moveType          uint32 // move.go
+	moveType          uint32 // memorymove.go
 	first             uint32 // index of the first new function
 	host              uint32 // env.host_call
 	counter, global   uint32
 	owners            owners
-	searcher          searcher
-	mover             mover
-	texter            texter
+	searcher          regexpSearcher
+	mover             arrayMover
+	texter            stringSearcher
 	tracer            tracer
-	date              int // date.go: js_Date_parse, of the module's own
+	date              int // js_Date_parse, of the module's own
 	trampoline        trampoline
 }
 
-// follow finds the two functions; nil when the module exports neither: it is
+// patcher finds the two functions; nil when the module exports neither: it is
 // not QuickJS then.
-func (l layout) follow() (*follower, error) {
+func (l layout) patcher() (*patcher, error) {
 	job, hasJob := l.exports["JS_EnqueueJob"]
 	outer, hasThen := l.exports["JS_PromiseThen"]
 	if !hasJob && !hasThen {
@@ -88,15 +88,15 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	searcher, err := l.searcher()
+	searcher, err := l.regexpSearcher()
 	if err != nil {
 		return nil, err
 	}
-	mover, err := l.mover()
+	mover, err := l.arrayMover()
 	if err != nil {
 		return nil, err
 	}
-	texter, err := l.texter()
+	texter, err := l.stringSearcher()
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	date, err := l.only(dateParserType, dateYear, 1)
+	date, err := l.uniqueFunction(dateParserType, dateYear, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (l layout) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &follower{
+	return &patcher{
 		tracer:     tracer,
 		date:       date,
 		trampoline: trampoline,
@@ -142,8 +142,8 @@ func callsOf(body []byte) (calls []uint32, err error) {
 	return calls, r.err
 }
 
-// target is where a call of function f goes.
-func (f *follower) target(callee uint32) uint32 {
+// redirect is where a call of function f goes.
+func (f *patcher) redirect(callee uint32) uint32 {
 	switch {
 	case f == nil:
 	case callee == f.then:
@@ -163,7 +163,7 @@ func (f *follower) target(callee uint32) uint32 {
 }
 
 // types are those of the new functions, functions their bodies.
-func (f *follower) types() []uint32 {
+func (f *patcher) types() []uint32 {
 	return []uint32{
 		f.thenType, f.jobType, f.moveType, f.moveType, f.owners.allocType, f.owners.settleType,
 		f.searcher.searchType, f.searcher.startType, f.mover.copyType, f.mover.valuesType, f.mover.deleteType,
@@ -172,16 +172,16 @@ func (f *follower) types() []uint32 {
 	}
 }
 
-func (f *follower) functions(p probe) [][]byte {
+func (f *patcher) functions(p probe) [][]byte {
 	return [][]byte{
-		f.function(f.then, nil, func(out []byte) []byte {
+		f.hookBody(f.then, nil, func(out []byte) []byte {
 			out = appendGet(out, 2)
 			out = appendS32(append(out, opI32Const), -1)
 			out = append(appendGet(out, 1), opWrap)
 			out = append(appendGet(out, 1), opI64Const, 32, opI64ShrU, opWrap)
 			return appendGet(out, 3)
 		}),
-		f.function(f.job, []byte{opLocalGet, 2, opI32Const, reactionArguments, opI32LtU, opI32And}, func(out []byte) []byte {
+		f.hookBody(f.job, []byte{opLocalGet, 2, opI32Const, reactionArguments, opI32LtU, opI32And}, func(out []byte) []byte {
 			out = appendGet(out, 3)
 			out = appendS32(append(out, opI32Const), -2)
 			out = appendGet(appendGet(out, 1), 2)
@@ -203,8 +203,8 @@ func (f *follower) functions(p probe) [][]byte {
 	}
 }
 
-// function is the body: if (global and) { host_call(arguments) } else { callee(its own four) }.
-func (f *follower) function(callee uint32, and []byte, arguments func([]byte) []byte) []byte {
+// hookBody is the body: if (global and) { host_call(arguments) } else { callee(its own four) }.
+func (f *patcher) hookBody(callee uint32, and []byte, arguments func([]byte) []byte) []byte {
 	out := appendU32([]byte{0, opGlobalGet}, f.global)
 	out = append(append(out, and...), opIf, 0x7f)
 	out = appendU32(append(arguments(out), opCall), f.host)
@@ -219,7 +219,7 @@ func (f *follower) function(callee uint32, and []byte, arguments func([]byte) []
 func appendGet(out []byte, local byte) []byte { return append(out, opLocalGet, local) }
 
 // addExports appends the exports of this file and of owner.go to the export section.
-func (f *follower) addExports(body []byte) ([]byte, error) {
+func (f *patcher) addExports(body []byte) ([]byte, error) {
 	r := &reader{b: body}
 	n := r.u32()
 	if r.err != nil {
@@ -234,7 +234,7 @@ func (f *follower) addExports(body []byte) ([]byte, error) {
 }
 
 // addFunctions appends the types of the new functions to the function section.
-func (f *follower) addFunctions(body []byte) ([]byte, error) {
+func (f *patcher) addFunctions(body []byte) ([]byte, error) {
 	r := &reader{b: body}
 	n := r.u32()
 	if r.err != nil {

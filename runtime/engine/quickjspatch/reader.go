@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import "fmt"
 

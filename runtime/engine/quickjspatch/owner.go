@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 // asked to settle it, by the import env.host_call with [MarkSettle] in its second
 // argument, and the lower half of the promise, both halves of the value and whether
 // it is rejected in the others. Neither function is exported: the first is found as
-// follow.go says, the second is the one of its type.
+// asynchooks.go says, the second is the one of its type.
 
 // What QuickJS exports beside its own once it is rewritten, and a mark.
 const (
@@ -67,9 +67,9 @@ type owners struct {
 	global                uint32
 }
 
-// The functions of this file come after those of move.go.
-func (f *follower) allocFunction() uint32  { return f.first + 4 }
-func (f *follower) settleFunction() uint32 { return f.first + 5 }
+// The functions of this file come after those of memorymove.go.
+func (f *patcher) allocFunction() uint32  { return f.first + 4 }
+func (f *patcher) settleFunction() uint32 { return f.first + 5 }
 
 // owners finds the two functions; then is perform_promise_then.
 func (l layout) owners(then uint32) (o owners, err error) {
@@ -115,7 +115,7 @@ func (o owners) allocBody() []byte {
 //		}
 //	}
 //	fulfill_or_reject_promise(its own four)
-func (f *follower) settleBody(p probe) []byte {
+func (f *patcher) settleBody(p probe) []byte {
 	const head, el = 4, 5
 	out := []byte{1, 2, typeI32, opBlock, blockEmpty}
 	out = append(appendU32(append(out, opGlobalGet), f.owners.global), opI32Eqz, opBrIf, 0)
@@ -125,7 +125,7 @@ func (f *follower) settleBody(p probe) []byte {
 	out = append(appendGet(out, head), opI32Load, 2, ObjectData, opI32Const, Reactions, opI32Add)
 	out = append(appendGet(out, 3), opI32Const, 3, opI32Shl, opI32Add, opLocalTee, head)
 	out = append(out, opI32Load, 2, ListNext, opLocalSet, el)
-	out = p.append(append(out, opLoop, blockEmpty))
+	out = p.appendProbe(append(out, opLoop, blockEmpty))
 	out = append(appendGets(out, el, head), opI32Eq, opBrIf, 1)
 	owner := append(appendGet(nil, el), opI32Load, 2, Owner)
 	out = append(append(append(out, owner...), opIf, blockEmpty), owner...)
@@ -140,9 +140,9 @@ func (f *follower) settleBody(p probe) []byte {
 	return append(appendU32(append(out, opCall), f.owners.settle), opEnd)
 }
 
-// allocOwned returns the code of perform_promise_then with reactions that carry
+// allocateOwner returns the code of perform_promise_then with reactions that carry
 // their owner.
-func (f *follower) allocOwned(code []byte) []byte {
+func (f *patcher) allocateOwner(code []byte) []byte {
 	owned := appendU32(append(appendS32([]byte{opI32Const}, Owner), opCall), f.allocFunction())
 	return bytes.Replace(code, f.owners.allocCall(), owned, 1)
 }

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import "bytes"
 
@@ -15,21 +15,21 @@ import "bytes"
 const copierType = "\x60\x05\x7f\x7e\x7e\x7e\x7f\x01\x7f"
 
 var (
-	// askedBefore keeps in local 14 whether the list in local 8 is of enumerable properties alone.
-	askedBefore = []byte{opLocalGet, 8, opI32Const, 15, opI32GtU, opLocalSet, 14}
-	// notAsked keeps there that it is not.
-	notAsked = []byte{opI32Const, 0, opLocalSet, 14}
+	// askOnce keeps in local 14 whether the list in local 8 is of enumerable properties alone.
+	askOnce = []byte{opLocalGet, 8, opI32Const, 15, opI32GtU, opLocalSet, 14}
+	// askAlways keeps there that it is not.
+	askAlways = []byte{opI32Const, 0, opLocalSet, 14}
 )
 
-// isCopier reports whether function i of the module's own can be JS_CopyDataProperties.
-func (l layout) isCopier(i int) bool {
-	return l.isOfType(i, copierType)
+// isCopyDataProperties reports whether function i of the module's own can be JS_CopyDataProperties.
+func (l layout) isCopyDataProperties(i int) bool {
+	return l.hasType(i, copierType)
 }
 
-// askingEach returns code that asks for each property, if it has the question once.
-func askingEach(code []byte) []byte {
-	if bytes.Count(code, askedBefore) != 1 {
+// askForEach returns code that asks for each property, if it has the question once.
+func askForEach(code []byte) []byte {
+	if bytes.Count(code, askOnce) != 1 {
 		return code
 	}
-	return bytes.Replace(code, askedBefore, notAsked, 1)
+	return bytes.Replace(code, askOnce, askAlways, 1)
 }

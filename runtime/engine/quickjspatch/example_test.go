@@ -1,4 +1,4 @@
-package fuel_test
+package quickjspatch_test
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/pages-toolchain/pages/runtime/engine/fuel"
+	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
 )
 
 // A loop without end calls its host each Period of its iterations, until the host panics.
 func ExampleInstrument() {
-	module, err := fuel.Instrument([]byte("\x00asm\x01\x00\x00\x00" +
+	module, err := quickjspatch.Instrument([]byte("\x00asm\x01\x00\x00\x00" +
 		"\x01\x08\x02\x60\x00\x01\x7f\x60\x00\x00" + // types: () -> i32, () -> ()
 		"\x02\x16\x01\x03env\x0ehost_interrupt\x00\x00" +
 		"\x03\x02\x01\x01" + // one function, of the second type
@@ -43,6 +43,6 @@ func ExampleInstrument() {
 		return
 	}
 	_, err = instance.ExportedFunction("spin").Call(ctx)
-	fmt.Println("heard of", heard*fuel.Period, "iterations, ended:", errors.Is(err, errEnough))
+	fmt.Println("heard of", heard*quickjspatch.Period, "iterations, ended:", errors.Is(err, errEnough))
 	// Output: heard of 30000 iterations, ended: true
 }

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ type trampoline struct {
 // made, to the import.
 func (l layout) trampoline() (t trampoline, err error) {
 	passing := appendU32([]byte{opLocalGet, 2, opLocalGet, 4, opCall}, uint32(l.imports.hostCall))
-	if t.function, err = l.only(trampolineType, passing, 1); err != nil {
+	if t.function, err = l.uniqueFunction(trampolineType, passing, 1); err != nil {
 		return t, err
 	}
 	r := &reader{b: l.code[t.function]}
@@ -46,7 +46,7 @@ func (l layout) trampoline() (t trampoline, err error) {
 //	room = stack pointer -= 16
 //	if host_call(data, MarkCall, room, argc, argv) { load(room) } else { exception }
 //	stack pointer = room + 16
-func (f *follower) callBody() []byte {
+func (f *patcher) callBody() []byte {
 	const argc, argv, data, room, size = 2, 3, 5, 6, 16
 	exception := []byte{opI64Const, 0x80, 0x80, 0x80, 0x80, 0xe0, 0} // 6 in the upper half
 	out := appendU32([]byte{1, 1, typeI32, opGlobalGet}, f.trampoline.stack)

@@ -1,4 +1,4 @@
-package fuel
+package quickjspatch
 
 import "bytes"
 
@@ -12,25 +12,25 @@ import "bytes"
 const (
 	opI32Mul  = 0x6c
 	opI32Rotl = 0x77
-	// spreader is 2^32 divided by the golden ratio, odd (Knuth, The Art of Computer
+	// hashMultiplier is 2^32 divided by the golden ratio, odd (Knuth, The Art of Computer
 	// Programming, 6.4).
-	spreader = -0x61c88647
-	half     = 16
+	hashMultiplier = -0x61c88647
+	hashRotation   = 16
 )
 
 // hashFactor is QuickJS's own: i32.const 3163, i32.mul.
 var hashFactor = append(appendS32([]byte{opI32Const}, 3163), opI32Mul)
 
-// spreadKeys returns code with the hashes of numbers and addresses spread: those
+// spreadHashKeys returns code with the hashes of numbers and addresses spread: those
 // that are made of a 64-bit value.
-func spreadKeys(code []byte) []byte {
+func spreadHashKeys(code []byte) []byte {
 	var out []byte
 	kept := 0
 	all := instructions(code)
 	for i, in := range all {
 		if i > 0 && code[all[i-1].start] == opWrap && bytes.HasPrefix(code[in.start:], hashFactor) {
-			out = append(appendS32(append(append(out, code[kept:in.start]...), opI32Const), spreader), opI32Mul)
-			out = append(appendS32(append(out, opI32Const), half), opI32Rotl)
+			out = append(appendS32(append(append(out, code[kept:in.start]...), opI32Const), hashMultiplier), opI32Mul)
+			out = append(appendS32(append(out, opI32Const), hashRotation), opI32Rotl)
 			kept = in.start + len(hashFactor)
 		}
 	}
