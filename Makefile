@@ -7,16 +7,19 @@ PACKS   := testdata/sites/packages
 TYPES   := testdata/sites/types
 DRIVER  := testdata/sites/playwright
 MCP     := testdata/sites/mcp
+SCRIPTS := cmd/tools/javascript
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
 VULNV   := v1.9.0
 VULN    := bin/govulncheck-$(VULNV)
+BIOME   := $(SCRIPTS)/node_modules/.bin/biome
+STYLE   := --config-path=$(SCRIPTS)/style.json
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse HEAD 2>/dev/null)
 BOOTED  := $(filter-out %_test.go,$(shell find runtime -name '*.go'))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts cross example site lint vuln race goldens browser npm screenshots tidy release
+.PHONY: dev build test check bench soak clean artifacts javascript format cross example site lint vuln race goldens browser npm screenshots tidy release
 
 dev: build example
 	$(BIN) dev $(SITE)
@@ -45,7 +48,7 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 test: build site
 	$(GO) test -timeout 30m ./...
 
-check: build lint tidy vuln race goldens browser npm cross
+check: build lint javascript tidy vuln race goldens browser npm cross
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -53,6 +56,16 @@ lint: $(LINT)
 $(LINT):
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTV)
 	mv bin/golangci-lint $@
+
+# Every JavaScript file of ours is formatted.
+javascript: $(SCRIPTS)/node_modules/.package-lock.json
+	$(BIOME) format $(STYLE) .
+
+format: $(SCRIPTS)/node_modules/.package-lock.json
+	$(BIOME) format --write $(STYLE) .
+
+$(SCRIPTS)/node_modules/.package-lock.json: $(SCRIPTS)/package-lock.json
+	npm ci --prefix $(SCRIPTS) --ignore-scripts --no-audit --no-fund --loglevel=error
 
 # Known vulnerabilities in what the command calls. Its database is asked over the network: where that cannot be reached
 # nothing was looked for, which is said and is no failure.
@@ -125,6 +138,6 @@ soak: build site
 	@$(GO) run ./cmd/soak $(SOAK)
 
 clean:
-	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules
+	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules
 	rm -f runtime/engine/artifact/quickjs.wasm runtime/artifact/prelude.js runtime/artifact/boot.image runtime/node/artifact/modules.zip
 	find runtime -name '*.stamp' -delete
