@@ -6,7 +6,8 @@ const app = new Hono();
 const MB = 1 << 20;
 const bytes = new Uint8Array(MB).map((_, at) => at * 31 + (at >> 8));
 const value = "a value of a hundred bytes, of the kind that a session or a flag has; ".padEnd(100, ".");
-const SELECT = "SELECT id, name, n FROM rows WHERE id = ?", INSERT = "INSERT INTO made (name, n) VALUES (?, ?)";
+const SELECT = "SELECT id, name, n FROM rows WHERE id = ?",
+  INSERT = "INSERT INTO made (name, n) VALUES (?, ?)";
 
 let count = 0;
 const next = () => count++;
@@ -15,8 +16,10 @@ app.get("/api/hello", (c) => c.json({ hello: "world", version: 0 }));
 
 app.get("/api/setup", async (c) => {
   const { DB, KV, BUCKET } = c.env;
-  await DB.exec("CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, name TEXT NOT NULL, n REAL NOT NULL)\n" +
-    "CREATE TABLE IF NOT EXISTS made (id INTEGER PRIMARY KEY, name TEXT NOT NULL, n REAL NOT NULL)");
+  await DB.exec(
+    "CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, name TEXT NOT NULL, n REAL NOT NULL)\n" +
+      "CREATE TABLE IF NOT EXISTS made (id INTEGER PRIMARY KEY, name TEXT NOT NULL, n REAL NOT NULL)",
+  );
   const row = DB.prepare("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)");
   await DB.batch(Array.from({ length: 1000 }, (_, at) => row.bind(at + 1, `row ${at + 1}`, at / 4)));
   await KV.put("key", value);
@@ -24,8 +27,16 @@ app.get("/api/setup", async (c) => {
   return c.text("ready");
 });
 
-app.get("/api/select", async (c) => c.json(await c.env.DB.prepare(SELECT).bind(next() % 1000 + 1).first()));
-app.get("/api/insert", async (c) => c.json((await c.env.DB.prepare(INSERT).bind("made", next()).run()).meta.last_row_id));
+app.get("/api/select", async (c) =>
+  c.json(
+    await c.env.DB.prepare(SELECT)
+      .bind((next() % 1000) + 1)
+      .first(),
+  ),
+);
+app.get("/api/insert", async (c) =>
+  c.json((await c.env.DB.prepare(INSERT).bind("made", next()).run()).meta.last_row_id),
+);
 app.get("/api/batch", async (c) => {
   const insert = c.env.DB.prepare(INSERT);
   return c.json((await c.env.DB.batch(Array.from({ length: 50 }, () => insert.bind("made", next())))).length);
@@ -58,7 +69,10 @@ app.get("/api/kv/list", async (c) => {
   return c.json({ count: keys.length, size: 0, cursor });
 });
 app.get("/api/storage/list", async (c) => {
-  const { objects, cursor = "" } = await c.env.BUCKET.list({ prefix: "listed/", cursor: c.req.query("cursor") || undefined });
+  const { objects, cursor = "" } = await c.env.BUCKET.list({
+    prefix: "listed/",
+    cursor: c.req.query("cursor") || undefined,
+  });
   return c.json({ count: objects.length, size: objects.reduce((sum, o) => sum + o.size, 0), cursor });
 });
 

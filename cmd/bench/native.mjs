@@ -8,7 +8,10 @@ const latin = "na\u00efve caf\u00e9, \u00fcber stra\u00dfe\n".repeat(1 << 16).sl
 const bytes = new TextEncoder().encode(ascii);
 const wideBytes = new TextEncoder().encode(wide);
 const base64 = btoa(ascii);
-const urls = Array.from({ length: 1000 }, (_, i) => `https://user${i}.example.com:8443/a/b${i}/../c?q=${i}&name=J%20D#part${i}`);
+const urls = Array.from(
+  { length: 1000 },
+  (_, i) => `https://user${i}.example.com:8443/a/b${i}/../c?q=${i}&name=J%20D#part${i}`,
+);
 
 let keys;
 async function made() {
@@ -16,11 +19,21 @@ async function made() {
     const { subtle } = crypto;
     const [hmac, rsa, ec] = await Promise.all([
       subtle.importKey("raw", bytes.slice(0, 32), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]),
-      subtle.generateKey({ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) }, false, ["sign", "verify"]),
+      subtle.generateKey(
+        { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) },
+        false,
+        ["sign", "verify"],
+      ),
       subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign", "verify"]),
     ]);
     const aes = await subtle.importKey("raw", bytes.slice(0, 32), "AES-GCM", false, ["encrypt"]);
-    return { hmac, rsa: rsa.privateKey, ec: ec.privateKey, aes, zipped: await through(bytes, new CompressionStream("gzip")) };
+    return {
+      hmac,
+      rsa: rsa.privateKey,
+      ec: ec.privateKey,
+      aes,
+      zipped: await through(bytes, new CompressionStream("gzip")),
+    };
   })();
   return keys;
 }
@@ -32,21 +45,37 @@ async function through(data, stream) {
 /** By name, [how often a run calls it, the function of the keys]. */
 export const natives = {
   "SHA-256": [10, () => crypto.subtle.digest("SHA-256", bytes)],
-  "HMAC": [10, ({ hmac }) => crypto.subtle.sign("HMAC", hmac, bytes)],
+  HMAC: [10, ({ hmac }) => crypto.subtle.sign("HMAC", hmac, bytes)],
   "AES-GCM": [10, ({ aes }) => crypto.subtle.encrypt({ name: "AES-GCM", iv: bytes.subarray(0, 12) }, aes, bytes)],
-  "gzip": [2, () => through(bytes, new CompressionStream("gzip"))],
-  "gunzip": [5, ({ zipped }) => through(zipped, new DecompressionStream("gzip"))],
+  gzip: [2, () => through(bytes, new CompressionStream("gzip"))],
+  gunzip: [5, ({ zipped }) => through(zipped, new DecompressionStream("gzip"))],
   "TextEncoder, ASCII": [20, () => new TextEncoder().encode(ascii)],
   "TextEncoder, Latin-1": [20, () => new TextEncoder().encode(latin)],
   "TextEncoder, wide": [20, () => new TextEncoder().encode(wide)],
   "TextDecoder, ASCII": [20, () => new TextDecoder().decode(bytes)],
   "TextDecoder, wide": [20, () => new TextDecoder().decode(wideBytes)],
-  "btoa": [20, () => btoa(ascii)],
-  "atob": [20, () => atob(base64)],
-  "1,000 URLs": [5, () => { for (const url of urls) new URL(url).hostname; }],
+  btoa: [20, () => btoa(ascii)],
+  atob: [20, () => atob(base64)],
+  "1,000 URLs": [
+    5,
+    () => {
+      for (const url of urls) new URL(url).hostname;
+    },
+  ],
   "structuredClone of bytes": [20, () => structuredClone(bytes)],
-  "100 RSA signatures": [1, async ({ rsa }) => { for (let i = 0; i < 100; i++) await crypto.subtle.sign("RSASSA-PKCS1-v1_5", rsa, bytes.subarray(0, 64)); }],
-  "100 ECDSA signatures": [1, async ({ ec }) => { for (let i = 0; i < 100; i++) await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, ec, bytes.subarray(0, 64)); }],
+  "100 RSA signatures": [
+    1,
+    async ({ rsa }) => {
+      for (let i = 0; i < 100; i++) await crypto.subtle.sign("RSASSA-PKCS1-v1_5", rsa, bytes.subarray(0, 64));
+    },
+  ],
+  "100 ECDSA signatures": [
+    1,
+    async ({ ec }) => {
+      for (let i = 0; i < 100; i++)
+        await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, ec, bytes.subarray(0, 64));
+    },
+  ],
 };
 
 /** Runs one of natives, or of another table, and returns how often. */

@@ -13,12 +13,14 @@ app.get("/api/wait", async (c) => {
 app.get("/api/stream", (c) => {
   const piece = new Uint8Array(1 << 16);
   let left = Number(c.req.query("bytes"));
-  return new Response(new ReadableStream({
-    pull(controller) {
-      controller.enqueue(piece.slice(0, Math.min(left, piece.length)));
-      if ((left -= piece.length) <= 0) controller.close();
-    },
-  }));
+  return new Response(
+    new ReadableStream({
+      pull(controller) {
+        controller.enqueue(piece.slice(0, Math.min(left, piece.length)));
+        if ((left -= piece.length) <= 0) controller.close();
+      },
+    }),
+  );
 });
 
 export default app;

@@ -11,7 +11,10 @@ const OWN = {
 export const wantsJSON = (request) => (request.headers.get("accept") ?? "").includes("application/json");
 
 export function json(status, document, headers = {}) {
-  return new Response(`${JSON.stringify(document)}\n`, { status, headers: { ...OWN, "content-type": "application/json; charset=utf-8", ...headers } });
+  return new Response(`${JSON.stringify(document)}\n`, {
+    status,
+    headers: { ...OWN, "content-type": "application/json; charset=utf-8", ...headers },
+  });
 }
 
 export function seeOther(location, headers = {}) {
@@ -20,7 +23,8 @@ export function seeOther(location, headers = {}) {
 
 /** A small page of the platform's. */
 export function page(status, title, body, headers = {}) {
-  const style = "body{max-width:36rem;margin:4rem auto;padding:0 1rem;font:1.05rem/1.6 system-ui,sans-serif;color-scheme:light dark}button,input{font:inherit;padding:.4rem .8rem}";
+  const style =
+    "body{max-width:36rem;margin:4rem auto;padding:0 1rem;font:1.05rem/1.6 system-ui,sans-serif;color-scheme:light dark}button,input{font:inherit;padding:.4rem .8rem}";
   const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)}</title><style>${style}</style><main><h1>${escape(title)}</h1>${body}</main></html>`;
   return new Response(text, { status, headers: { ...OWN, "content-type": "text/html; charset=utf-8", ...headers } });
 }

@@ -11,7 +11,9 @@ try {
   path = require.resolve(`${name}/${program}`);
 } catch {
   console.error(`pages: the package ${name} is not installed`);
-  console.error("fix: install again without --omit=optional; where there is no such package, this platform is not built for");
+  console.error(
+    "fix: install again without --omit=optional; where there is no such package, this platform is not built for",
+  );
   process.exit(9);
 }
 

@@ -10,7 +10,9 @@ const EMPTY = [204, 205, 304];
 
 export class Fetcher {
   #id;
-  constructor(id) { this.#id = id; }
+  constructor(id) {
+    this.#id = id;
+  }
 
   async fetch(input, init) {
     required(arguments, "fetch", "Fetcher", "Request or string");
@@ -27,9 +29,11 @@ export class Fetcher {
       request.signal.throwIfAborted();
       const answer = await host.assets_fetch(this.#id, request.method, url, headers);
       const response = answered(responseOf(answer, request), url, hops > 0);
-      const location = REDIRECTS.includes(response.status) && redirect !== "manual" ? response.headers.get("location") : null;
+      const location =
+        REDIRECTS.includes(response.status) && redirect !== "manual" ? response.headers.get("location") : null;
       if (location === null) return response;
-      if (redirect === "error") throw new TypeError("ASSETS.fetch: there was a redirect and the request's redirect mode is \"error\"");
+      if (redirect === "error")
+        throw new TypeError('ASSETS.fetch: there was a redirect and the request\'s redirect mode is "error"');
       await response.body?.cancel();
       url = new URL(location, url).href;
     }
@@ -42,12 +46,18 @@ dress("Fetcher", Fetcher);
 function responseOf({ status, statusText, headers, body }, request) {
   const list = new Headers();
   for (let i = 0; i < headers.length; i += 2) list.append(headers[i], headers[i + 1]);
-  if (list.has("etag")) { // a file, and not a redirect or a refusal
+  if (list.has("etag")) {
+    // a file, and not a redirect or a refusal
     list.set("cf-cache-status", "HIT");
     if (request.headers.has("authorization") || request.headers.has("range")) list.delete("cache-control");
   }
   const none = request.method === "HEAD" || EMPTY.includes(status);
   if (none && typeof body === "number") host.binding_close(body);
-  const length = list.has("content-encoding") || !list.has("content-length") ? null : Number(list.get("content-length"));
-  return new Response(none ? null : typeof body === "number" ? streamOf(body, length) : body, { status, statusText, headers: list });
+  const length =
+    list.has("content-encoding") || !list.has("content-length") ? null : Number(list.get("content-length"));
+  return new Response(none ? null : typeof body === "number" ? streamOf(body, length) : body, {
+    status,
+    statusText,
+    headers: list,
+  });
 }

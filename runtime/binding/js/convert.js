@@ -12,7 +12,9 @@ export function mistaken(method, of, position, type) {
 }
 
 function mistyped(name, what, type) {
-  return new TypeError(`Incorrect type for the '${name}' field on '${what}': the provided value is not of type '${type}'.`);
+  return new TypeError(
+    `Incorrect type for the '${name}' field on '${what}': the provided value is not of type '${type}'.`,
+  );
 }
 
 /** A string of any value but a Symbol. */
@@ -30,7 +32,8 @@ export function number(value) {
 
 /** A whole number of 32 bits: fractions are cut, what is no number or infinite is 0. */
 export function int32(value) {
-  const given = number(value), n = Number.isFinite(given) ? Math.trunc(given) : 0;
+  const given = number(value),
+    n = Number.isFinite(given) ? Math.trunc(given) : 0;
   if (n !== (n | 0)) throw new TypeError("Value out of range. Must be between -2147483648 and 2147483647 (inclusive).");
   return n + 0; // not -0
 }
@@ -41,7 +44,8 @@ export function string(value, name, what) {
   return value.toWellFormed();
 }
 
-const LAST = Date.UTC(2189, 9, 24), FIRST = Date.UTC(1687, 2, 11);
+const LAST = Date.UTC(2189, 9, 24),
+  FIRST = Date.UTC(1687, 2, 11);
 
 /** A field that is a Date, or its milliseconds; milliseconds since 1970. */
 export function date(value, name, what) {
@@ -63,7 +67,8 @@ export function record(value, name, what) {
 export function strings(value, name, what) {
   if (!Array.isArray(value)) throw mistyped(name, what, "Array");
   return value.map((item, at) => {
-    if (typeof item !== "string") throw new TypeError(`Incorrect type for array element ${at}: the provided value is not of type 'string'.`);
+    if (typeof item !== "string")
+      throw new TypeError(`Incorrect type for array element ${at}: the provided value is not of type 'string'.`);
     return item;
   });
 }
@@ -103,4 +108,6 @@ export function options(value, method, of, position, what, fields) {
   return struct(value, what, fields);
 }
 
-export function isObject(value) { return typeof value === "function" || (typeof value === "object" && value !== null); }
+export function isObject(value) {
+  return typeof value === "function" || (typeof value === "object" && value !== null);
+}

@@ -4,7 +4,11 @@ import { host } from "../../web/js/host.js";
 import { placed, position } from "../../web/js/trace.js";
 import { viewOf } from "./body.js";
 
-const ALL = 0, RAW = 1, RAW_NAMED = 2, FIRST = 3, COLUMN = 4;
+const ALL = 0,
+  RAW = 1,
+  RAW_NAMED = 2,
+  FIRST = 3,
+  COLUMN = 4;
 
 export class D1PreparedStatement {
   #on;
@@ -19,13 +23,21 @@ export class D1PreparedStatement {
     return new D1PreparedStatement(this.#on, this.statement, values);
   }
 
-  first(column) { return column === undefined ? query(this.#on, this, FIRST) : query(this.#on, this, COLUMN, `${column}`); }
+  first(column) {
+    return column === undefined ? query(this.#on, this, FIRST) : query(this.#on, this, COLUMN, `${column}`);
+  }
 
-  all() { return query(this.#on, this, ALL); }
+  all() {
+    return query(this.#on, this, ALL);
+  }
 
-  run() { return query(this.#on, this, ALL); }
+  run() {
+    return query(this.#on, this, ALL);
+  }
 
-  raw(options) { return query(this.#on, this, options?.columnNames ? RAW_NAMED : RAW); }
+  raw(options) {
+    return query(this.#on, this, options?.columnNames ? RAW_NAMED : RAW);
+  }
 }
 
 export class D1DatabaseSession {
@@ -42,22 +54,36 @@ export class D1DatabaseSession {
     };
   }
 
-  prepare(query) { return new D1PreparedStatement(this.#on, query, []); }
+  prepare(query) {
+    return new D1PreparedStatement(this.#on, query, []);
+  }
 
-  batch(statements) { return batch(this.#on, statements); }
+  batch(statements) {
+    return batch(this.#on, statements);
+  }
 
-  getBookmark() { return this.#bookmark; }
+  getBookmark() {
+    return this.#bookmark;
+  }
 }
 
 export class D1Database {
   #on;
-  constructor(id) { this.#on = { id, seen: null }; }
+  constructor(id) {
+    this.#on = { id, seen: null };
+  }
 
-  prepare(query) { return new D1PreparedStatement(this.#on, query, []); }
+  prepare(query) {
+    return new D1PreparedStatement(this.#on, query, []);
+  }
 
-  batch(statements) { return batch(this.#on, statements); }
+  batch(statements) {
+    return batch(this.#on, statements);
+  }
 
-  exec(query) { return ask(this.#on, () => host.db_exec(this.#on.id, textOf(query.trim())), itself); }
+  exec(query) {
+    return ask(this.#on, () => host.db_exec(this.#on.id, textOf(query.trim())), itself);
+  }
 
   withSession(constraint) {
     const given = constraint?.trim() ?? "";
@@ -84,11 +110,15 @@ function query(on, { statement, params }, shape, column) {
 
 // Whatever has a statement and params will do: tracing libraries wrap what prepare() gives.
 function batch(on, statements) {
-  return ask(on, () => {
-    const flat = [];
-    statements.map(({ statement, params }) => flat.push(textOf(statement), params)); // a Set has no map: it is refused
-    return host.db_batch(on.id, flat);
-  }, resultsOf);
+  return ask(
+    on,
+    () => {
+      const flat = [];
+      statements.map(({ statement, params }) => flat.push(textOf(statement), params)); // a Set has no map: it is refused
+      return host.db_batch(on.id, flat);
+    },
+    resultsOf,
+  );
 }
 
 function ask(on, call, make) {
@@ -102,13 +132,20 @@ function ask(on, call, make) {
 /** The promise of what is made of the host's answer. */
 function later(on, answer, make) {
   const here = position();
-  return answer.then((found) => {
-    on.seen?.();
-    return make(found);
-  }, (error) => { throw told(error, here); });
+  return answer.then(
+    (found) => {
+      on.seen?.();
+      return make(found);
+    },
+    (error) => {
+      throw told(error, here);
+    },
+  );
 }
 
-function itself(answer) { return answer; }
+function itself(answer) {
+  return answer;
+}
 
 /** The D1Result of what the host gives of one; see query in database.go. */
 function resultOf(found) {
@@ -116,16 +153,29 @@ function resultOf(found) {
   return {
     success: true,
     meta: {
-      served_by: "pages", served_by_primary: true, total_attempts: 1, timings: { sql_duration_ms: duration }, duration,
-      changes: found[2], last_row_id: found[3], changed_db: found[4], size_after: found[5], rows_read: found[6], rows_written: found[7],
+      served_by: "pages",
+      served_by_primary: true,
+      total_attempts: 1,
+      timings: { sql_duration_ms: duration },
+      duration,
+      changes: found[2],
+      last_row_id: found[3],
+      changed_db: found[4],
+      size_after: found[5],
+      rows_read: found[6],
+      rows_written: found[7],
     },
     results: found[0],
   };
 }
 
-function resultsOf(found) { return found.map(resultOf); }
+function resultsOf(found) {
+  return found.map(resultOf);
+}
 
-function refused(error) { return Promise.reject(told(error, position())); }
+function refused(error) {
+  return Promise.reject(told(error, position()));
+}
 
 /** The error with the stack of the call, and its cause as the language has it. */
 function told(error, here) {
@@ -170,6 +220,10 @@ function bindable(value) {
   throw caused("D1_TYPE_ERROR", `Type '${typeof value}' not supported for value '${String(value)}'`);
 }
 
-function isByte(n) { return typeof n === "number" && n >= 0 && n < 256; }
+function isByte(n) {
+  return typeof n === "number" && n >= 0 && n < 256;
+}
 
-function isBigInts(view) { return view instanceof BigInt64Array || view instanceof BigUint64Array; }
+function isBigInts(view) {
+  return view instanceof BigInt64Array || view instanceof BigUint64Array;
+}

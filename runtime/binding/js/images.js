@@ -13,18 +13,27 @@ export class ImagesError extends Error {
 
 export class ImagesBinding {
   #id;
-  constructor(id) { this.#id = id; }
+  constructor(id) {
+    this.#id = id;
+  }
 
   async info(stream, options) {
-    const here = position(), bytes = await bytesOf(stream, options);
+    const here = position(),
+      bytes = await bytesOf(stream, options);
     return named(host.img_info(this.#id, bytes), here);
   }
 
-  input(stream, options) { return new ImageTransformer(this.#id, stream, options); }
+  input(stream, options) {
+    return new ImageTransformer(this.#id, stream, options);
+  }
 
-  text() { throw new ImagesError("IMAGES_TRANSFORM_ERROR 9520: text() is not supported by this runtime", 9520); }
+  text() {
+    throw new ImagesError("IMAGES_TRANSFORM_ERROR 9520: text() is not supported by this runtime", 9520);
+  }
 
-  get hosted() { throw new ImagesError("IMAGES_TRANSFORM_ERROR 9520: hosted images are not offered by this platform", 9520); }
+  get hosted() {
+    throw new ImagesError("IMAGES_TRANSFORM_ERROR 9520: hosted images are not offered by this platform", 9520);
+  }
 }
 
 class ImageTransformer {
@@ -53,7 +62,10 @@ class ImageTransformer {
 
   #consume() {
     if (this.#consumed) {
-      throw new ImagesError("IMAGES_TRANSFORM_ERROR 9525: ImageTransformer consumed; you may only call .output() or draw a transformer once", 9525);
+      throw new ImagesError(
+        "IMAGES_TRANSFORM_ERROR 9525: ImageTransformer consumed; you may only call .output() or draw a transformer once",
+        9525,
+      );
     }
     this.#consumed = true;
   }
@@ -63,14 +75,18 @@ class ImageTransformer {
     const input = inputs.push(await bytesOf(this.#source, this.#options)) - 1;
     const steps = [];
     for (const step of this.#steps) {
-      steps.push(step.draw === undefined ? step : { draw: { plan: await step.draw.#plan(inputs), options: step.options } });
+      steps.push(
+        step.draw === undefined ? step : { draw: { plan: await step.draw.#plan(inputs), options: step.options } },
+      );
     }
     return { input, steps };
   }
 
   async output(options) {
     this.#consume();
-    const here = position(), form = formOf(options), inputs = [];
+    const here = position(),
+      form = formOf(options),
+      inputs = [];
     const plan = JSON.stringify(await this.#plan(inputs));
     const result = await named(host.img_output(this.#id, plan, form, inputs), here);
     for (const warning of result.warnings) console.warn(`IMAGES: ${warning}`);
@@ -81,8 +97,10 @@ class ImageTransformer {
 /** The options of output() as the service is sent them: each a text. */
 function formOf({ format, quality, background, anim }) {
   return JSON.stringify({
-    format: `${format}`, quality: quality === undefined ? undefined : quality.toString(),
-    background: background === undefined ? undefined : `${background}`, anim: anim === undefined ? undefined : anim.toString() === "true",
+    format: `${format}`,
+    quality: quality === undefined ? undefined : quality.toString(),
+    background: background === undefined ? undefined : `${background}`,
+    anim: anim === undefined ? undefined : anim.toString() === "true",
   });
 }
 
@@ -93,7 +111,9 @@ class ImageTransformationResult {
     this.#answer = new Response(data, { headers: { "content-type": type } });
   }
 
-  contentType() { return this.#answer.headers.get("content-type"); }
+  contentType() {
+    return this.#answer.headers.get("content-type");
+  }
 
   image(options) {
     const { body } = this.#answer;
@@ -119,7 +139,8 @@ async function bytesOf(source, options) {
   let bytes = viewOf(source);
   if (bytes === undefined && source instanceof Blob) bytes = await source.bytes();
   if (bytes === undefined && source instanceof ReadableStream) bytes = await drain(source);
-  if (bytes === undefined) throw new TypeError("The image must be a ReadableStream, a Blob, an ArrayBuffer or a view of one");
+  if (bytes === undefined)
+    throw new TypeError("The image must be a ReadableStream, a Blob, an ArrayBuffer or a view of one");
   if (options?.encoding !== "base64") return bytes;
   return Uint8Array.fromBase64(new TextDecoder().decode(bytes));
 }

@@ -7,14 +7,16 @@ import { streamOf, viewOf } from "./body.js";
 import { int32, isObject, options as converted, required, struct, text } from "./convert.js";
 
 const KV = "KvNamespace";
-const maybe = (value) => value === null ? undefined : text(value);
+const maybe = (value) => (value === null ? undefined : text(value));
 const GET = { type: text, cacheTtl: int32 };
 const PUT = { expiration: int32, expirationTtl: int32, metadata: (value) => value };
 const LIST = { prefix: maybe, limit: int32, cursor: maybe };
 
 export class KvNamespace {
   #id;
-  constructor(id) { this.#id = id; }
+  constructor(id) {
+    this.#id = id;
+  }
 
   async get(key, options) {
     required(arguments, "get", KV, "string or Array");
@@ -44,9 +46,12 @@ export class KvNamespace {
     required(arguments, "put", KV, "string", "string or Object");
     const name = keyOf(key, "PUT");
     const { expiration, expirationTtl, metadata } = converted(options, "put", KV, 3, "PutOptions", PUT);
-    const send = (content, received) => host.kv_put(this.#id, name, content, expiration, expirationTtl, jsonOf(metadata), received);
+    const send = (content, received) =>
+      host.kv_put(this.#id, name, content, expiration, expirationTtl, jsonOf(metadata), received);
     // The bytes are those of the call, whatever becomes of them while it is under way.
-    await located(value instanceof ReadableStream ? receive(this.#id, value, (held) => send(null, held)) : send(contentOf(value)));
+    await located(
+      value instanceof ReadableStream ? receive(this.#id, value, (held) => send(null, held)) : send(contentOf(value)),
+    );
   }
 
   async list(options) {
@@ -65,7 +70,8 @@ dress(KV, KvNamespace);
 // A key travels in a URL, which holds no half of a surrogate pair.
 function keyOf(key, method) {
   const name = text(key);
-  if (name.includes("\ufffd") && !`${key}`.isWellFormed()) throw new Error(`KV ${method} failed: 400 Could not URL-decode key name`);
+  if (name.includes("\ufffd") && !`${key}`.isWellFormed())
+    throw new Error(`KV ${method} failed: 400 Could not URL-decode key name`);
   return name;
 }
 
@@ -105,7 +111,9 @@ function contentOf(value) {
   const view = viewOf(value);
   if (view !== undefined) return view;
   if (isObject(value) || typeof value === "symbol") {
-    throw new TypeError("KV put() accepts only strings, ArrayBuffers, ArrayBufferViews, and ReadableStreams as values.");
+    throw new TypeError(
+      "KV put() accepts only strings, ArrayBuffers, ArrayBufferViews, and ReadableStreams as values.",
+    );
   }
   return `${value}`;
 }
