@@ -32,11 +32,11 @@ $(BIN): artifacts $(GOFILES)
 # quickjs.wasm, the prelude and the modules of Node.js, from npm packages, and the image of the one with
 # the other evaluated; left alone when up to date.
 artifacts:
-	@$(GO) run ./cmd/artifacts
+	@$(GO) run ./cmd/tools/artifacts
 	@$(MAKE) --no-print-directory runtime/artifact/boot.image
 
 runtime/artifact/boot.image: runtime/artifact/prelude.js runtime/engine/artifact/quickjs.wasm $(BOOTED)
-	@$(GO) run ./cmd/artifacts/bootimage $@
+	@$(GO) run ./cmd/tools/artifacts/bootimage $@
 
 # What the example site imports from npm, and what the other sites of the tests do.
 example: $(SITE)/node_modules/.package-lock.json
@@ -122,12 +122,12 @@ cross: artifacts
 RELEASE ?=
 
 release: artifacts
-	$(GO) run ./cmd/release --version '$(VERSION)' --commit '$(shell git rev-parse HEAD 2>/dev/null)' --time '$(shell git log -1 --format=%ct 2>/dev/null || echo 0)' --out bin/release $(RELEASE)
+	$(GO) run ./cmd/tools/release --version '$(VERSION)' --commit '$(shell git rev-parse HEAD 2>/dev/null)' --time '$(shell git log -1 --format=%ct 2>/dev/null || echo 0)' --out bin/release $(RELEASE)
 
 # Every ratio that is promised, ours against the peer, in under 15 minutes; written to BENCHMARKS.md too. Peers that are
 # not in PATH are named: BENCH='--wrangler … --node … --ajv …'.
 bench: build site
-	$(GO) run ./cmd/bench --out BENCHMARKS.md $(BENCH)
+	$(GO) run ./cmd/tools/bench --out BENCHMARKS.md $(BENCH)
 
 # An hour of everything that `make test` has no time for, with one summary: every fuzzer, every test that does more
 # under PAGES_SOAK (kills, failing disks, power cuts as root, load), all tests with the race detector. What failed is
@@ -135,7 +135,7 @@ bench: build site
 SOAK ?=
 
 soak: build site
-	@$(GO) run ./cmd/soak $(SOAK)
+	@$(GO) run ./cmd/tools/soak $(SOAK)
 
 clean:
 	rm -rf bin runtime/engine/node_modules runtime/web/node_modules runtime/node/node_modules $(SITE)/node_modules $(SITE)/.pages $(PACKS)/node_modules $(TYPES)/node_modules $(DRIVER)/node_modules $(MCP)/node_modules $(SCRIPTS)/node_modules

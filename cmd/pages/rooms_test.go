@@ -76,12 +76,6 @@ var mayImport = map[string][]string{
 		"migrate/statefolder", "migrate/transfer", "runtime/binding/d1",
 	},
 	"cmd/internal/localsecrets": {"cmd/internal/failure", "cmd/internal/userfile", "manifest", "manifest/secretscan"},
-	"cmd/testmachine":           nil,
-	"cmd/artifacts":             {"runtime/engine/quickjspatch", "bundler/names"},
-	"cmd/artifacts/bootimage":   {"runtime"},
-	"cmd/release":               nil,
-	"cmd/soak":                  nil,
-	"cmd/bench":                 {"manifest", "migrate"},
 	"cmd/pages": {
 		"cmd/internal/failure", "cmd/internal/host", "cmd/internal/localsecrets", "cmd/internal/localstate", "cmd/internal/siteworker",
 		"cmd/internal/sqlshell", "cmd/internal/userfile", "cmd/internal/wording",
@@ -91,6 +85,13 @@ var mayImport = map[string][]string{
 		"runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/node", "runtime/web", "toolapi", "toolapi/bridge",
 		"toolapi/client", "toolapi/deploy", "toolapi/service", "toolapi/service/backup", "toolapi/service/outbox",
 	},
+
+	"cmd/tools/testmachine":         nil,
+	"cmd/tools/artifacts":           {"runtime/engine/quickjspatch", "bundler/names"},
+	"cmd/tools/artifacts/bootimage": {"runtime"},
+	"cmd/tools/release":             nil,
+	"cmd/tools/soak":                nil,
+	"cmd/tools/bench":               {"manifest", "migrate"},
 
 	"runtime/binding": {
 		"runtime/binding/assets", "runtime/binding/d1", "runtime/binding/hostcall", "runtime/binding/images", "runtime/binding/kv", "runtime/binding/r2", "runtime/engine",

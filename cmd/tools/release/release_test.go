@@ -147,7 +147,7 @@ func TestNPM(t *testing.T) {
 
 // TestMaterials: the bill names the modules of a program and the packages of the artifacts, each once.
 func TestMaterials(t *testing.T) {
-	t.Chdir(filepath.Join("..", ".."))
+	t.Chdir(filepath.Join("..", "..", ".."))
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

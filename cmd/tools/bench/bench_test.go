@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/testmachine"
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // TestMain lets the test binary stand in for `pages dev`: the run under test
@@ -322,7 +322,7 @@ func TestBindingRoutes(t *testing.T) {
 
 // TestAsItComes: the engine of the package runs each function, and says when one throws.
 func TestAsItComes(t *testing.T) {
-	t.Chdir(filepath.Join("..", ".."))
+	t.Chdir(filepath.Join("..", "..", ".."))
 	u, err := openUntouched(t.Context())
 	if errors.Is(err, os.ErrNotExist) {
 		testmachine.Lacks(t, "the engine's npm package, which make artifacts brings", err)

@@ -15,7 +15,7 @@ func writeMarkdown(w io.Writer, rows []row, facts []fact, at time.Time, took tim
 	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench` on %s in %s. %d ratios are promised: %d kept, %d broken, %d not compared; %d more are told.\n",
 		at.UTC().Format("2006-01-02 15:04 MST"), took.Round(time.Second), kept+broken+missing, kept, broken, missing, told)
 	b.WriteString("\nBoth sides take turns in one run, and medians are compared. \"times better\" is how many times our figure is better than\n" +
-		"the peer's; a promise below 1 allows us to be that much worse. `go run ./cmd/bench PART` measures a part by itself.\n")
+		"the peer's; a promise below 1 allows us to be that much worse. `go run ./cmd/tools/bench PART` measures a part by itself.\n")
 	part := ""
 	for _, r := range rows {
 		if r.Part != part {

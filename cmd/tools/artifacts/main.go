@@ -11,7 +11,7 @@
 // from. Needs the go command, and npm when a package is missing. Progress and
 // errors go to standard error. Two runs at once wait for each other.
 //
-//	go run ./cmd/artifacts [-C dir] [-f] [quickjs] [prelude] [node]
+//	go run ./cmd/tools/artifacts [-C dir] [-f] [quickjs] [prelude] [node]
 package main
 
 import (

@@ -68,7 +68,7 @@
 // promise that could be measured was kept, 1 when one was broken or a part could
 // not be measured, 2 for wrong usage. Only processes that it started are ended.
 //
-//	go run ./cmd/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--for 14m] [--out FILE] [dev] [validate] [migrate] [runtime] [bindings] [deploy] [platform]
+//	go run ./cmd/tools/bench [--wrangler PATH] [--node PATH] [--caddy PATH] [--chromium PATH] [--ajv FOLDER] [--for 14m] [--out FILE] [dev] [validate] [migrate] [runtime] [bindings] [deploy] [platform]
 package main
 
 import (

@@ -18,7 +18,7 @@ func repository(t *testing.T) string {
 	root := t.TempDir()
 	for path, text := range map[string]string{
 		"go.mod":                               "module example.test\n",
-		"cmd/artifacts/main.go":                "package main\n",
+		"cmd/tools/artifacts/main.go":          "package main\n",
 		"runtime/engine/quickjspatch/patch.go": "package quickjspatch\n",
 		"runtime/web/package.json":             `{"name": "web", "version": "1.0.0", "private": true}`,
 		"runtime/web/package-lock.json":        `{"name": "web", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {"": {"name": "web", "version": "1.0.0"}}}`,
@@ -78,9 +78,9 @@ func TestFresh(t *testing.T) {
 		{"a module nobody imports", change("runtime/web/js/other.js"), false},
 		{"a lock file", change("runtime/web/package-lock.json"), true},
 		{"go.mod", change("go.mod"), true},
-		{"the command", change("cmd/artifacts/main.go"), true},
-		{"a new file of the command", change("cmd/artifacts/new.go"), true},
-		{"a test of the command", change("cmd/artifacts/main_test.go"), false},
+		{"the command", change("cmd/tools/artifacts/main.go"), true},
+		{"a new file of the command", change("cmd/tools/artifacts/new.go"), true},
+		{"a test of the command", change("cmd/tools/artifacts/main_test.go"), false},
 		{"the patch of QuickJS", change("runtime/engine/quickjspatch/patch.go"), true},
 		{"the artifact damaged", change("runtime/artifact/prelude.js"), true},
 		{"the artifact removed", remove("runtime/artifact"), true},

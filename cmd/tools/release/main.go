@@ -4,7 +4,7 @@
 //	release --version 1.2.3 --commit 0123abcd --time 1760000000 --out bin/release
 //
 // The same source and flags give the same bytes, wherever and whenever it runs: times are --time, owners are root, names
-// are sorted, and the binaries are built without paths. It needs the artifacts of cmd/artifacts, and no network but for
+// are sorted, and the binaries are built without paths. It needs the artifacts of cmd/tools/artifacts, and no network but for
 // Go modules that are not there yet.
 package main
 

@@ -16,7 +16,7 @@
 // nothing failed, 1 when something did, 2 for wrong usage, 130 when it was
 // interrupted, after the summary of what had run.
 //
-//	go run ./cmd/soak [--for 1h] [--logs FOLDER] [fuzz] [tests] [race]
+//	go run ./cmd/tools/soak [--for 1h] [--logs FOLDER] [fuzz] [tests] [race]
 package main
 
 import (
