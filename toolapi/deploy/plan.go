@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pages-toolchain/pages/manifest"
+	"github.com/pages-toolchain/pages/manifest/limits"
 	"github.com/pages-toolchain/pages/toolapi"
 )
 
@@ -137,9 +138,9 @@ func (p *Plan) compareBindings(was, now *manifest.Manifest, known bool) {
 	if !known {
 		return
 	}
-	for _, l := range []LimitChange{{"cpuMs", was.Limits.CPUMs, now.Limits.CPUMs}, {"subRequests", was.Limits.SubRequests, now.Limits.SubRequests}} {
-		if l.Was != l.Now {
-			p.Limits = append(p.Limits, l)
+	for _, l := range limits.All() {
+		if was, now := l.Of(was.Limits), l.Of(now.Limits); was != now {
+			p.Limits = append(p.Limits, LimitChange{l.Key, was, now})
 		}
 	}
 	if was.Entry != "" {
