@@ -10,6 +10,8 @@ MCP     := testdata/sites/mcp
 SCRIPTS := cmd/tools/javascript
 LINTV   := v2.15.0
 LINT    := bin/golangci-lint-$(LINTV)
+SUMV    := v1.13.0
+SUM     := bin/gotestsum-$(SUMV)
 VULNV   := v1.9.0
 VULN    := bin/govulncheck-$(VULNV)
 BIOME   := $(SCRIPTS)/node_modules/.bin/biome
@@ -19,7 +21,11 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(shell git rev-parse
 BOOTED  := $(filter-out %_test.go,$(shell find runtime -name '*.go'))
 GOFILES := $(shell find cmd manifest bundler runtime migrate devserver toolapi -name '*.go' -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: dev build test check bench soak clean artifacts javascript format cross example site lint vuln race goldens browser npm screenshots tidy release
+.PHONY: dev build test check bench soak clean artifacts javascript format cross example site lint vuln long race goldens browser npm screenshots tidy release
+
+# The program and all tests are compiled alike, as a release is: otherwise `make test` would compile everything once more.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
 dev: build example
 	$(BIN) dev $(SITE)
@@ -27,7 +33,7 @@ dev: build example
 build: $(BIN)
 
 $(BIN): artifacts $(GOFILES)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
+	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/pages
 
 # quickjs.wasm, the prelude and the modules of Node.js, from npm packages, and the image of the one with
 # the other evaluated; left alone when up to date.
@@ -45,10 +51,24 @@ site: example $(PACKS)/node_modules/.package-lock.json $(TYPES)/node_modules/.pa
 %/node_modules/.package-lock.json: %/package-lock.json
 	npm ci --prefix $* --omit=dev --no-audit --no-fund --loglevel=error
 
-test: build site
-	$(GO) test -timeout 30m ./...
+# One line for each package as it ends, and at the end what failed once more.
+TEST = $(SUM) --format standard-quiet --hide-summary skipped -- -timeout 30m
 
-check: build lint javascript tidy vuln race goldens browser npm cross
+test: build site $(SUM)
+	$(TEST) ./...
+
+$(SUM):
+	GOBIN=$(CURDIR)/bin $(GO) install gotest.tools/gotestsum@$(SUMV)
+	mv bin/gotestsum $@
+
+check: build lint javascript tidy vuln long race goldens browser npm cross
+
+# The tests that `make test` leaves out because they take long: those that call testmachine.Long.
+LONGFILES = $(shell grep -rl --include='*_test.go' 'testmachine\.Long(t)' bundler cmd devserver manifest migrate runtime toolapi)
+LONGTESTS = $(shell awk '/^func Test/ { split($$2, word, /[^A-Za-z0-9_]/); name = word[1] } /testmachine\.Long\(t\)/ { print name }' $(LONGFILES))
+
+long: build site $(SUM)
+	PAGES_LONG=1 $(TEST) -run "^($$(echo $(LONGTESTS) | tr ' ' '|'))$$" $(addprefix ./,$(sort $(dir $(LONGFILES))))
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -86,12 +106,12 @@ tidy:
 	$(GO) mod tidy -diff
 
 # A program with the race detector sleeps a second before it ends, and the scripts start hundreds.
-race: build site
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m ./...
+race: build site $(SUM)
+	PAGES_LONG=1 CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(TEST) -race -short ./...
 
-# Goldens written anew must be the goldens that are committed.
+# Goldens written anew must be the goldens that are committed. Those of the scripts need no second run: -update writes a
+# script only where its cmp would fail, which fails `make test`.
 goldens: build site
-	$(GO) test ./cmd/pages -run TestScripts -update
 	$(GO) test ./manifest ./bundler -update
 	git diff --exit-code -- testdata manifest bundler
 
@@ -115,7 +135,7 @@ screenshots: build site $(DRIVER)/node_modules/.package-lock.json
 # two side by side, since most of it is one package.
 cross: artifacts
 	@printf '%s\n' linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 | xargs -P 2 -I PLATFORM sh -c \
-	  'echo PLATFORM; p=PLATFORM; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -gcflags="all=-N -l" -o /dev/null ./cmd/pages'
+	  'echo PLATFORM; p=PLATFORM; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -gcflags="all=-N -l" -o /dev/null ./cmd/pages'
 
 # All that a release is, in bin/release: archives, npm and Debian packages, a bill of materials, checksums. The same
 # commit gives the same bytes.

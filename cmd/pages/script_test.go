@@ -47,7 +47,7 @@ const (
 	scripts = "../../testdata/script"
 	// patience bounds every wait for a server: generous, since machines are slow
 	// and a pass does not wait.
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 // TestScripts runs the command as its users do: testdata/script/*.txtar.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 )
 
 // repository writes a small repository whose only npm package is none, so that
@@ -54,6 +56,7 @@ func artifactsRun(t *testing.T, args ...string) (int, string) {
 // TestFresh changes one thing at a time after a first run and says whether the
 // second run must make the prelude again.
 func TestFresh(t *testing.T) {
+	testmachine.Long(t)
 	remove := func(path string) func(*testing.T, string) {
 		return func(t *testing.T, root string) {
 			if err := os.RemoveAll(filepath.Join(root, path)); err != nil {

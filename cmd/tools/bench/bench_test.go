@@ -62,6 +62,7 @@ func fakeDev(args []string) int {
 
 // TestRun measures the stand-in alone, without wrangler.
 func TestRun(t *testing.T) {
+	testmachine.Long(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -168,6 +168,7 @@ func TestRead(t *testing.T) {
 
 // TestRaceOnce: there is a round under the race detector, however short the time, and without the variable.
 func TestRaceOnce(t *testing.T) {
+	testmachine.Long(t)
 	if _, err := exec.LookPath("gcc"); err != nil {
 		testmachine.Lacks(t, "a C compiler, for the race detector", err)
 	}

@@ -15,6 +15,9 @@ import (
 // variable is what makes a test do more.
 const variable = "PAGES_SOAK"
 
+// long is what makes a test run that make test leaves out.
+const long = "PAGES_LONG"
+
 // testPackage is a package with tests.
 type testPackage struct {
 	path    string // "./runtime/web", as go test takes it; "." is the root

@@ -1,7 +1,8 @@
 // Package testmachine gives tests what not every machine lets them have: mounts and a
 // full disk of their own, programs that make system calls fail. What a machine lacks is
 // said, and in CI, where PAGES_CI is set, it fails the test: there nothing may go
-// untested in silence. It also knows what the race detector need not see (Unraced).
+// untested in silence. It also knows what takes too long for make test (Long) and what
+// the race detector need not see (Unraced).
 // For tests only.
 package testmachine
 
@@ -12,6 +13,18 @@ import (
 
 // Variable says, when it is set, that the machine must have all that tests need.
 const Variable = "PAGES_CI"
+
+// LongVariable says, when it is set, that long tests run too.
+const LongVariable = "PAGES_LONG"
+
+// Long ends a test that takes too long for make test. `make check` and `make soak` set the
+// variable; `make long` finds the calls of this function in the source.
+func Long(t testing.TB) {
+	t.Helper()
+	if os.Getenv(LongVariable) == "" {
+		t.Skipf("run by make check: it takes long; %s=1 runs it", LongVariable)
+	}
+}
 
 // Raced reports whether the tests have the race detector.
 func Raced() bool { return raced }

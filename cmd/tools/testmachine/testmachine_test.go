@@ -56,3 +56,19 @@ func TestUnraced(t *testing.T) {
 		t.Errorf("skipped: %v, want %v", skipped, want)
 	}
 }
+
+// TestLong: a long test is skipped, with the reason, unless the variable is set.
+func TestLong(t *testing.T) {
+	for set, want := range map[string]string{"": "skipped: run by make check: it takes long; PAGES_LONG=1 runs it", "1": ""} {
+		t.Setenv(LongVariable, set)
+		r, done := &recorder{TB: t}, make(chan struct{})
+		go func() {
+			defer close(done)
+			Long(r)
+		}()
+		<-done
+		if r.said != want {
+			t.Errorf("%q, want %q", r.said, want)
+		}
+	}
+}
