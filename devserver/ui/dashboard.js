@@ -159,9 +159,9 @@ function valueText(v) {
   return JSON.stringify(v);
 }
 
-// valueOf is a value as it is shown; a file is a link to its bytes.
-function valueOf(v, lead) {
-  if (Array.isArray(v) && v.some(isFile)) return v.flatMap((one, i) => [i ? ", " : "", valueOf(one, lead)]);
+// fieldValue returns what shows the value of a field; a file is a link to its bytes.
+function fieldValue(v, lead) {
+  if (Array.isArray(v) && v.some(isFile)) return v.flatMap((one, i) => [i ? ", " : "", fieldValue(one, lead)]);
   if (!isFile(v)) return [valueText(v)];
   const link = el("a", "", valueText(v));
   link.href = `/__pages/api/leads/${encodeURIComponent(lead)}/files/${encodeURIComponent(v.sha256)}`;
@@ -172,7 +172,7 @@ function valueOf(v, lead) {
 function fieldList(fields, lead) {
   const list = el("dl", "");
   for (const [name, value] of Object.entries(fields || {}))
-    list.append(el("dt", "", name), el("dd", "", ...valueOf(value, lead).flat()));
+    list.append(el("dt", "", name), el("dd", "", ...fieldValue(value, lead).flat()));
   return list;
 }
 
@@ -371,6 +371,7 @@ function postButton(action, label, fields, pressed) {
   return form;
 }
 
+// biome-ignore lint/correctness/noUnusedVariables: read by tools.js
 let persona = ""; // key of who is signed in, when it is a persona
 
 async function refreshMember() {

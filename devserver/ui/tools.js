@@ -74,6 +74,7 @@ function openTarget() {
 
 // --- requests: what was logged, and once more ---
 
+// biome-ignore lint/correctness/noUnusedVariables: called by dashboard.js
 async function toggleRequest(look, r) {
   const row = look.closest("tr");
   const open = look.getAttribute("aria-expanded") !== "true";
@@ -172,6 +173,7 @@ $("send-method").addEventListener("change", methodChanged);
 
 // --- leads and events: once more ---
 
+// biome-ignore lint/correctness/noUnusedVariables: called by dashboard.js
 function replayButton(what) {
   const said = el("span", "note");
   said.setAttribute("role", "status");
@@ -247,7 +249,8 @@ async function listTables() {
   const where = $("db-tables");
   await attempt(where, async () => {
     const sql =
-      "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+      "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') " +
+      "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
     const doc = await post("db/query", { sql, project: $("db-which").value === "project" });
     where.replaceChildren(
       ...doc.rows.map(([name]) =>
@@ -302,8 +305,9 @@ async function showKey(key) {
     $("kv-ttl").value = doc.expiration ? String(Math.max(60, doc.expiration - Math.floor(Date.now() / 1000))) : "";
     $("kv-download").href = `${API}kv/value?${query({ key, download: 1 })}`;
     $("kv-download").hidden = false;
-    $("kv-said").textContent =
-      `${doc.size} bytes${doc.text === undefined ? ", which are no text or too long to show" : ""}${doc.metadata ? `, metadata ${JSON.stringify(doc.metadata)}` : ""}`;
+    const hidden = doc.text === undefined ? ", which are no text or too long to show" : "";
+    const metadata = doc.metadata ? `, metadata ${JSON.stringify(doc.metadata)}` : "";
+    $("kv-said").textContent = `${doc.size} bytes${hidden}${metadata}`;
   });
 }
 

@@ -178,7 +178,8 @@ async function keep({ form, fields, token }, env) {
   const db = env.PAGES_DB;
   const put = db
     .prepare(
-      "INSERT INTO leads (id, form, fields, created_at, token, submission_table, submission_status) VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?)",
+      "INSERT INTO leads (id, form, fields, created_at, token, submission_table, submission_status) " +
+        "VALUES (?, ?, ?, ?, nullif(?, ''), ?, ?)",
     )
     .bind(lead.id, form, text, created, token, lead.submission.table, lead.submission.status);
   const raise = lead.events.map((name) =>

@@ -53,7 +53,7 @@ async function platform(request, url, name, env) {
   if (fromAnotherSite(request) && !follows)
     return refuse(request, 403, "foreign_origin", "only the site itself may ask for this");
   if (name === "sign-in") return signIn(request, url, env);
-  if (name === "sign-out") return signOut(request, url);
+  if (name === "sign-out") return signOut(request);
   return refuse(request, 404, "not_found", "there is no page at this address");
 }
 

@@ -1,7 +1,7 @@
 // Who is signed in. In production Cloudflare Access says so, by a signed token; on this machine, where
 // PAGES_SIGN_IN is "personas", one of a few made-up people can be chosen.
 import config from "./config.js";
-import { escape, json, page, refuse, seeOther, wantsJSON } from "./answers.js";
+import { escapeHTML, json, page, refuse, seeOther, wantsJSON } from "./answers.js";
 import { localTarget } from "./paths.js";
 
 const COOKIE = "pages_session";
@@ -53,7 +53,7 @@ export async function signIn(request, url, env) {
   return seeOther(localTarget(form.get("next") ?? "/") ?? "/", headers);
 }
 
-export async function signOut(request, url) {
+export async function signOut(request) {
   if (request.method !== "POST")
     return refuse(request, 405, "method_not_allowed", `this address does not take ${request.method} requests`, {
       allow: "POST",
@@ -65,13 +65,11 @@ export async function signOut(request, url) {
 
 function choice(status, next) {
   const buttons = config.personas.map(
-    (one) => `<button name="persona" value="${escape(one.key)}">${escape(one.name)}, ${escape(one.key)}</button>`,
+    (one) =>
+      `<button name="persona" value="${escapeHTML(one.key)}">${escapeHTML(one.name)}, ${escapeHTML(one.key)}</button>`,
   );
-  return page(
-    status,
-    "Sign in",
-    `<form method="post" action="/__pages/sign-in"><input type="hidden" name="next" value="${escape(localTarget(next) ?? "/")}">${buttons.join(" ")}</form>`,
-  );
+  const target = `<input type="hidden" name="next" value="${escapeHTML(localTarget(next) ?? "/")}">`;
+  return page(status, "Sign in", `<form method="post" action="/__pages/sign-in">${target}${buttons.join(" ")}</form>`);
 }
 
 /** The value of a cookie; none when it came twice. */

@@ -10,7 +10,7 @@ const text = JSON.stringify(rows);
 const patterns = Array.from({ length: 40 }, (_, i) => new RegExp(`^/section-${i}/([^/]+)/items/([0-9]+)$`));
 const paths = Array.from({ length: 40 }, (_, i) => `/section-${i}/name/items/${i}`);
 const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escape = (s) => s.replace(/[&<>"]/g, (c) => entities[c]);
+const escapeText = (s) => s.replace(/[&<>"]/g, (c) => entities[c]);
 const numbers = Array.from({ length: 2000 }, (_, i) => (i * 7919) % 2003);
 
 // FIPS 180-4, written as libraries do.
@@ -84,10 +84,10 @@ const latest = new Array(64).fill(null); // what is kept is really made: V8 make
 
 const h = (tag, props, ...children) => ({ tag, props, children });
 function render(node) {
-  if (typeof node === "string") return escape(node);
+  if (typeof node === "string") return escapeText(node);
   if (typeof node.tag === "function") return render(node.tag(node.props));
   const attributes = Object.entries(node.props ?? {})
-    .map(([name, value]) => ` ${name}="${escape(String(value))}"`)
+    .map(([name, value]) => ` ${name}="${escapeText(String(value))}"`)
     .join("");
   return `<${node.tag}${attributes}>${node.children.flat().map(render).join("")}</${node.tag}>`;
 }
@@ -114,7 +114,7 @@ export const pures = {
     2,
     () => {
       let out = "";
-      for (let i = 0; i < 800; i++) out += `<li>${escape(rows[i % 500].text + ' <"x">')}</li>`;
+      for (let i = 0; i < 800; i++) out += `<li>${escapeText(`${rows[i % 500].text} <"x">`)}</li>`;
       return out.length;
     },
   ],

@@ -1,7 +1,7 @@
 // node validate.cjs NODE_MODULES SCHEMA FILE…: validates every file with ajv and
 // prints the milliseconds this took, from reading the first file on.
-const fs = require("fs");
-const path = require("path");
+const fs = require("node:fs");
+const path = require("node:path");
 
 const [modules, schema, ...files] = process.argv.slice(2);
 const Ajv = require(path.join(modules, "ajv")).default;

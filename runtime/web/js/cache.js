@@ -134,7 +134,7 @@ class CacheStorage {
 function unsupported(cls, name, methods) {
   for (const method of methods) {
     const refuse = {
-      [method]: async function () {
+      async [method]() {
         throw new Error(`Failed to execute '${method}' on '${name}': the method is not implemented.`);
       },
     }[method];

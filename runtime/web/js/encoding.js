@@ -98,10 +98,16 @@ export class TextDecoder {
     return this.#piece(bytes, stream);
   }
   #piece(bytes, stream) {
-    if (this.#flush) (this.#rest = null), (this.#bomSeen = false);
+    if (this.#flush) {
+      this.#rest = null;
+      this.#bomSeen = false;
+    }
     this.#flush = !stream;
     let flags = this.#flags | IGNORE_BOM | (stream ? STREAM : 0);
-    if (this.#rest !== null) (bytes = concat([this.#rest, bytes])), (flags |= CARRIED);
+    if (this.#rest !== null) {
+      bytes = concat([this.#rest, bytes]);
+      flags |= CARRIED;
+    }
     this.#rest = null;
     let text;
     try {

@@ -18,7 +18,6 @@ export class HTMLRewriter {
   static {
     stateOf = guarded("HTMLRewriter", (rewriter) => rewriter.#state);
   }
-  constructor() {}
   on(selector, handlers) {
     need(arguments.length, 2, "HTMLRewriter.on");
     const state = stateOf(this),
@@ -76,7 +75,7 @@ function add(state, selector, picked, kinds) {
   state.handlers.push(picked);
 }
 
-const NAMES = [, "element", "comments", "text", "doctype", "", "end"];
+const NAMES = ["", "element", "comments", "text", "doctype", "", "end"];
 const ENDTAG = 5,
   STREAM = 7;
 

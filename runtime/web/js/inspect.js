@@ -170,7 +170,7 @@ function publicOptions(c) {
 }
 
 // The name of the class of an object; null when it has none.
-function className(value, c, level) {
+function className(value, c) {
   const holder = namesClass(value);
   if (holder !== undefined) return constructorOf(holder).name;
   if (Object.getPrototypeOf(value) === null) return null;
@@ -292,11 +292,11 @@ const isIndex = (key) => typeof key === "string" && /^(0|[1-9]\d*)$/.test(key) &
 
 // What is shown of a value: brackets, entries before the properties, the keys.
 function shape(c, value, level, typed) {
-  const name = className(value, c, level),
+  const name = className(value, c),
     tag = tagOf(c, value, name);
   const more = inherited(c, value, level),
     keys = () => [...keysOf(c, value), ...more];
-  if (types.isOrdinary(value)) return ordinaryShape(value, name, tag, keys());
+  if (types.isOrdinary(value)) return ordinaryShape(name, tag, keys());
   const rest = () => [...namedKeys(c, value), ...more];
   if (Array.isArray(value)) {
     const prefix = name !== "Array" || tag !== "" ? prefixOf(name, tag, "Array", `(${value.length})`) : "";
@@ -392,12 +392,12 @@ function objectShape(c, value, level, name, tag, keys, typed) {
     entries = () => fieldsOf(value).map(([key, field, sign]) => `${key}${sign} ${nested(c, field, level)}`);
     if (fieldsOf(value).length === 0) return { bare: `${braces[0]}}` };
   } else {
-    return ordinaryShape(value, name, tag, keys);
+    return ordinaryShape(name, tag, keys);
   }
   return { braces, base, keys, entries };
 }
 
-function ordinaryShape(value, name, tag, keys) {
+function ordinaryShape(name, tag, keys) {
   const open = name === "Object" && tag === "" ? "{" : `${prefixOf(name, tag, "Object")}{`;
   return keys.length === 0 ? { bare: `${open}}` } : { braces: [open, "}"], base: "", keys, entries: () => [] };
 }
@@ -465,14 +465,23 @@ const isName = (key) => /^[A-Za-z_]\w*$/.test(key);
 
 function boxedShape(c, value, name, tag, keys) {
   let kind, inner;
-  if (types.isNumberObject(value)) (kind = "Number"), (inner = Number.prototype.valueOf.call(value));
-  else if (types.isStringObject(value)) {
+  if (types.isNumberObject(value)) {
+    kind = "Number";
+    inner = Number.prototype.valueOf.call(value);
+  } else if (types.isStringObject(value)) {
     kind = "String";
     inner = String.prototype.valueOf.call(value);
     keys = keys.filter((key) => !isIndex(key));
-  } else if (types.isBooleanObject(value)) (kind = "Boolean"), (inner = Boolean.prototype.valueOf.call(value));
-  else if (types.isBigIntObject(value)) (kind = "BigInt"), (inner = BigInt.prototype.valueOf.call(value));
-  else (kind = "Symbol"), (inner = Symbol.prototype.valueOf.call(value));
+  } else if (types.isBooleanObject(value)) {
+    kind = "Boolean";
+    inner = Boolean.prototype.valueOf.call(value);
+  } else if (types.isBigIntObject(value)) {
+    kind = "BigInt";
+    inner = BigInt.prototype.valueOf.call(value);
+  } else {
+    kind = "Symbol";
+    inner = Symbol.prototype.valueOf.call(value);
+  }
   let base = `[${kind}`;
   if (kind !== name) base += name === null ? " (null prototype)" : ` (${name})`;
   base += `: ${primitive({ ...c, stylize: plain }, inner)}]`;
@@ -552,7 +561,7 @@ function raw(c, value, level, typed) {
   if (c.depth !== null && level > c.depth) {
     const orphan = /^\[([^(:]+).*?: null prototype\](?: \[(.*)\])?/.exec(braces[0]);
     if (orphan !== null) return c.stylize(`[${orphan[2] ?? orphan[1]}: null prototype]`, "special");
-    const name = className(value, c, level);
+    const name = className(value, c);
     return c.stylize(`[${prefixOf(name, tagOf(c, value, name), "").slice(0, -1)}]`, "special");
   }
   c.seen.push(value);
@@ -881,7 +890,8 @@ function filled(spec, value, options) {
         ? `${value}n`
         : typeof value === "symbol"
           ? "NaN"
-          : numberText(Number.parseInt(value), options.numericSeparator);
+          : // biome-ignore lint/correctness/useParseIntRadix: "0x10" is 16, as in Node.js
+            numberText(Number.parseInt(value), options.numericSeparator);
     case "f":
       return typeof value === "symbol" ? "NaN" : numberText(Number.parseFloat(value), options.numericSeparator);
     case "O":

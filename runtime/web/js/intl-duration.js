@@ -153,8 +153,11 @@ function valid(values) {
 }
 
 // A duration as ISO 8601-2 writes it. Only the last of the units of a day may have a fraction.
-const ISO =
-  /^([+-])?P(?=[0-9]|T[0-9])(?:([0-9]+)Y)?(?:([0-9]+)M)?(?:([0-9]+)W)?(?:([0-9]+)D)?(?:T(?=[0-9])(?:([0-9]+)(?:[.,]([0-9]{1,9}))?H)?(?:([0-9]+)(?:[.,]([0-9]{1,9}))?M)?(?:([0-9]+)(?:[.,]([0-9]{1,9}))?S)?)?$/i;
+const wholePart = (unit) => `(?:([0-9]+)${unit})?`;
+const decimalPart = (unit) => `(?:([0-9]+)(?:[.,]([0-9]{1,9}))?${unit})?`;
+const DATE = ["Y", "M", "W", "D"].map(wholePart).join("");
+const TIME = ["H", "M", "S"].map(decimalPart).join("");
+const ISO = new RegExp(`^([+-])?P(?=[0-9]|T[0-9])${DATE}(?:T(?=[0-9])${TIME})?$`, "i");
 
 function parsed(string) {
   const [found, sign, years, months, weeks, days, hours, ofHour, minutes, ofMinute, seconds, ofSecond] =

@@ -26,6 +26,7 @@ const source = (value) => Function.prototype.toString.call(value);
 const kindOf = (f) => Object.getPrototypeOf(f);
 const generator = kindOf(function* () {}),
   asyncGenerator = kindOf(async function* () {}),
+  // biome-ignore lint/complexity/useArrowFunction: one of each kind of function
   asyncFunction = kindOf(async function () {});
 const hidden = Symbol();
 

@@ -17,6 +17,7 @@ function refuseCode() {
 }
 
 function refuseStrings() {
+  // biome-ignore lint/security/noGlobalEval: guarded here
   const evaluate = globalThis.eval;
   expose(
     "eval",
@@ -28,6 +29,7 @@ function refuseStrings() {
       },
     }.eval,
   );
+  // biome-ignore lint/complexity/useArrowFunction: the kinds of functions that have a constructor
   const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
   for (const f of kinds) {
     const proto = Object.getPrototypeOf(f);
@@ -232,6 +234,7 @@ function invalidateDates() {
       [name](...fields) {
         const before = apply(getTime, this, []),
           time = apply(original, this, fields);
+        // biome-ignore lint/suspicious/noSelfCompare: NaN, whatever the Worker made of Number.isNaN
         return time === time || (before !== before && !ofNone) ? time : apply(setTime, this, [NaN]);
       },
     };
@@ -294,7 +297,8 @@ function amend() {
       if (typeof text !== "string" || text.search(pair) < 0) return escape(text);
       let out = "",
         from = 0;
-      const rest = (to) => (from === 0 ? escape(text.slice(0, to)) : escape(`-${text.slice(from, to)}`).slice(probe)); // only the first letter is special
+      // Only the first letter is special.
+      const rest = (to) => (from === 0 ? escape(text.slice(0, to)) : escape(`-${text.slice(from, to)}`).slice(probe));
       for (const { 0: found, index } of text.matchAll(pair)) {
         if (index > from || from === 0) out += rest(index);
         out += found;

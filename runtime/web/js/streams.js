@@ -210,7 +210,9 @@ function piece(value) {
   const bytes = bytesOf(value);
   if (bytes !== undefined) return bytes;
   throw new TypeError(
-    `This ReadableStream did not return bytes.${typeof value === "string" ? " A piece is a string: encode text, with a TextEncoder or a TextEncoderStream." : ""}`,
+    `This ReadableStream did not return bytes.${
+      typeof value === "string" ? " A piece is a string: encode text, with a TextEncoder or a TextEncoderStream." : ""
+    }`,
   );
 }
 
@@ -231,10 +233,13 @@ class TextEncoderStream {
     this.#transform = new TransformStream(
       {
         transform(chunk, controller) {
-          let text = high + `${chunk}`;
+          let text = `${high}${chunk}`;
           high = "";
           const last = text.charCodeAt(text.length - 1);
-          if (last >= 0xd800 && last <= 0xdbff) (high = text.slice(-1)), (text = text.slice(0, -1));
+          if (last >= 0xd800 && last <= 0xdbff) {
+            high = text.slice(-1);
+            text = text.slice(0, -1);
+          }
           if (text !== "") controller.enqueue(encode(text));
         },
         flush(controller) {
@@ -420,7 +425,8 @@ function passed(chunk) {
   const bytes = typeof chunk === "string" ? encode(chunk) : bytesOf(chunk);
   if (bytes === undefined)
     throw new TypeError(
-      "This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side",
+      "This TransformStream is being used as a byte stream, " +
+        "but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side",
     );
   return bytes;
 }

@@ -64,6 +64,7 @@ export function called(error, here) {
 
 // What prepared stacks up to the last one: let go of, it would be taken apart with all that
 // it alone refers to, at the end of a budget.
+// biome-ignore lint/correctness/noUnusedVariables: never read, only held
 let last;
 
 /** The same where nothing comes after it but the engine's own last exception, which is to be as long. */

@@ -70,12 +70,14 @@ export function link(a, b) {
 
 class Same {
   constructor(object) {
+    // biome-ignore lint/correctness/noConstructorReturn: private fields are put on a given object so
     return object;
   }
 }
 
 /** A mark on objects that are not made by a class: what they belong to, and a code. */
 class Mark extends Same {
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: never read, only held
   #anchor;
   #code;
   constructor(object, anchor, code) {

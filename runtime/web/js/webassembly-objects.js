@@ -14,10 +14,8 @@ const U32 = 2 ** 32 - 1,
 // https://webidl.spec.whatwg.org/#EnforceRange for an unsigned long.
 function enforce(value, what) {
   const n = Math.trunc(+value);
-  if (!(n >= 0 && n <= U32))
-    throw new TypeError(
-      `${what}: value ${String(value)} is ${n < 0 ? "below the lower" : n > U32 ? "above the upper" : "not within the"} bound${n < 0 || n > U32 ? "" : "s"}`,
-    );
+  const side = n < 0 ? "below the lower bound" : n > U32 ? "above the upper bound" : "not within the bounds";
+  if (!(n >= 0 && n <= U32)) throw new TypeError(`${what}: value ${String(value)} is ${side}`);
   return n + 0;
 }
 

@@ -47,7 +47,8 @@ const known = new Map(
     "object prototype may only be an Object or null": "Object prototype may only be an Object or null",
     "promise self resolution": "Chaining cycle detected for promise #<Promise>",
     "invalid property access":
-      "'caller', 'callee', and 'arguments' properties may not be accessed on strict mode functions or the arguments objects for calls to them",
+      "'caller', 'callee', and 'arguments' properties may not be accessed on strict mode functions " +
+      "or the arguments objects for calls to them",
     "must be called with new": (frame) => newExpected(native(frame)),
     "parent class must be constructor": "Class extends value is not a constructor or null",
     "this is not initialized":
@@ -156,10 +157,10 @@ function pattern(message, frame) {
   return `Method ${match[1]}.prototype.${native(frame)} called on incompatible receiver`;
 }
 
-const ofReflect =
-  "apply construct defineProperty deleteProperty get getOwnPropertyDescriptor getPrototypeOf has isExtensible ownKeys preventExtensions set setPrototypeOf".split(
-    " ",
-  );
+const ofReflect = [
+  "apply construct defineProperty deleteProperty get getOwnPropertyDescriptor getPrototypeOf has isExtensible ownKeys",
+  "preventExtensions set setPrototypeOf",
+].flatMap((names) => names.split(" "));
 const objectExpected = {
   __proto__: null,
   ...Object.fromEntries(ofReflect.map((name) => [name, `Reflect.${name} called on non-object`])),
@@ -259,7 +260,8 @@ function notCallable(frame) {
   if (frame === undefined) return undefined;
   const found = host.called_at(`${frame.getFileName()}`, frame.getLineNumber(), frame.getColumnNumber());
   const meant = found.filter((text) => !isBuiltIn(text));
-  if (meant.length === 0) return notIterable(frame, undefined); // the engine calls what a loop that awaits, or one whose iterator has no next, does not find
+  // The engine calls what a loop that awaits, or one whose iterator has no next, does not find.
+  if (meant.length === 0) return notIterable(frame, undefined);
   if (meant.length > 2) return undefined; // the code says too much
   const [first, second] = meant,
     isNew = apply(startsWith, first, ["new "]);
@@ -351,7 +353,8 @@ const ranges = {
   __proto__: null,
   "string too long": "Invalid string length",
   "out of memory in regexp execution":
-    "Maximum call stack size exceeded: the regular expression keeps more places to go back to than memory holds; match smaller parts of the text, or repeat lazily",
+    "Maximum call stack size exceeded: the regular expression keeps more places to go back to than memory holds; " +
+    "match smaller parts of the text, or repeat lazily",
 };
 
 function asRange(error) {

@@ -8,9 +8,8 @@ export function deepEqual(a, b, strict, partial = false) {
 }
 
 function equal(c, a, b) {
-  if (c.strict ? Object.is(a, b) : a === b || a == b || (a !== a && b !== b)) {
-    return !(typeof a === "object" && a !== null && typeof b !== "object") || true;
-  }
+  // biome-ignore lint/suspicious/noDoubleEquals: loose equality is ==
+  if (c.strict ? Object.is(a, b) : a == b || bothNaN(a, b)) return true;
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
     return false;
   }
@@ -18,6 +17,8 @@ function equal(c, a, b) {
   if (Object.prototype.toString.call(a) !== Object.prototype.toString.call(b)) return false;
   return sameKind(c, a, b) && cycle(c, a, b);
 }
+
+const bothNaN = (a, b) => Number.isNaN(a) && Number.isNaN(b);
 
 function sameKind(c, a, b) {
   if (Array.isArray(a) !== Array.isArray(b)) return false;
@@ -67,7 +68,7 @@ function sameBox(a, b) {
 function sameBytes(c, a, b) {
   if (a.byteLength !== b.byteLength || a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) {
-    if (c.strict ? !Object.is(a[i], b[i]) : a[i] !== b[i] && !(a[i] !== a[i] && b[i] !== b[i])) return false;
+    if (c.strict ? !Object.is(a[i], b[i]) : a[i] !== b[i] && !bothNaN(a[i], b[i])) return false;
   }
   return true;
 }

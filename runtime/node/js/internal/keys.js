@@ -34,7 +34,8 @@ export class KeyObject {
     throw NodeError(
       Error,
       "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
-      "KeyObject.from(CryptoKey) is not available in a Worker: export the key with crypto.subtle.exportKey and give its bytes to createSecretKey or createPrivateKey",
+      "KeyObject.from(CryptoKey) is not available in a Worker: " +
+        "export the key with crypto.subtle.exportKey and give its bytes to createSecretKey or createPrivateKey",
     );
   }
   equals(other) {

@@ -21,7 +21,9 @@ function check(value, min, max, size, bits = 8 * size) {
   if (size <= 4 && n === "") throw outOfRange("value", `>= ${min} and <= ${max}`, value);
   throw outOfRange(
     "value",
-    min == 0 ? `>= 0${n} and < 2${n} ** ${bits}${n}` : `>= -(2${n} ** ${bits - 1}${n}) and < 2${n} ** ${bits - 1}${n}`,
+    min === 0 || min === 0n
+      ? `>= 0${n} and < 2${n} ** ${bits}${n}`
+      : `>= -(2${n} ** ${bits - 1}${n}) and < 2${n} ** ${bits - 1}${n}`,
     value,
   );
 }

@@ -78,11 +78,12 @@ function tokenize(args, options) {
 }
 
 function refuse(token, options, allowPositionals, allowNegative) {
-  let { name } = token;
+  const { name } = token;
   if (!Object.hasOwn(options, name)) {
     if (allowNegative && name.startsWith("no-") && options[name.slice(3)]?.type === "boolean") return;
     const hint = allowPositionals
-      ? `. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "${token.rawName}"`
+      ? `. To specify a positional argument starting with a '-', place it at the end of the command after '--', ` +
+        `as in '-- "${token.rawName}"`
       : "";
     throw NodeError(TypeError, "ERR_PARSE_ARGS_UNKNOWN_OPTION", `Unknown option '${token.rawName}'${hint}`);
   }
@@ -99,7 +100,9 @@ function refuse(token, options, allowPositionals, allowNegative) {
     throw NodeError(
       TypeError,
       "ERR_PARSE_ARGS_INVALID_OPTION_VALUE",
-      `Option '${token.rawName}' argument is ambiguous.\nDid you forget to specify the option argument for '${token.rawName}'?\nTo specify an option argument starting with a dash use ${example}.`,
+      `Option '${token.rawName}' argument is ambiguous.\n` +
+        `Did you forget to specify the option argument for '${token.rawName}'?\n` +
+        `To specify an option argument starting with a dash use ${example}.`,
     );
   }
 }
@@ -126,8 +129,10 @@ export default function parseArgs(config = {}) {
     if (token.kind === "option") {
       if (strict) refuse(token, options, allowPositionals, allowNegative);
       let { name, value } = token;
-      if (allowNegative && value === undefined && !Object.hasOwn(options, name) && name.startsWith("no-"))
-        (name = name.slice(3)), (value = false);
+      if (allowNegative && value === undefined && !Object.hasOwn(options, name) && name.startsWith("no-")) {
+        name = name.slice(3);
+        value = false;
+      }
       if (name === "__proto__") continue;
       value ??= true;
       if (options[name]?.multiple) (values[name] ??= []).push(value);

@@ -42,8 +42,11 @@ function differences(actual, expected) {
   }
   const out = [];
   for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    if (i < a.length && j < b.length && a[i] === b[j]) out.push(`  ${a[i]}`), i++, j++;
-    else if (i < a.length && (j === b.length || table[i + 1][j] >= table[i][j + 1])) out.push(`+ ${a[i++]}`);
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      out.push(`  ${a[i]}`);
+      i++;
+      j++;
+    } else if (i < a.length && (j === b.length || table[i + 1][j] >= table[i][j + 1])) out.push(`+ ${a[i++]}`);
     else out.push(`- ${b[j++]}`);
   }
   return out.join("\n");
@@ -153,7 +156,8 @@ function comparison(name, test, operator = name) {
   }[name];
 }
 
-const loose = (a, b) => a == b || (a !== a && b !== b);
+// biome-ignore lint/suspicious/noDoubleEquals: assert.equal compares so
+const loose = (a, b) => a == b || (Number.isNaN(a) && Number.isNaN(b));
 export const equal = comparison("equal", loose, "==");
 export const notEqual = comparison("notEqual", (a, b) => !loose(a, b), "!=");
 export const strictEqual = comparison("strictEqual", Object.is);
@@ -193,7 +197,8 @@ function pattern(name, wanted) {
       const generated =
         typeof text !== "string"
           ? `The "string" argument must be of type string. Received type ${typeof text} (${brief(text)})`
-          : `The input ${wanted ? "did not match" : "was expected to not match"} the regular expression ${inspect(regexp)}. Input:\n\n${inspect(text)}\n`;
+          : `The input ${wanted ? "did not match" : "was expected to not match"} ` +
+            `the regular expression ${inspect(regexp)}. Input:\n\n${inspect(text)}\n`;
       if (message instanceof Error) throw message;
       throw Object.assign(
         new AssertionError({ actual: text, expected: regexp, message: message ?? generated, operator: name }),
@@ -226,7 +231,8 @@ async function rejected(promiseOrFunction) {
       throw NodeError(
         TypeError,
         "ERR_INVALID_RETURN_VALUE",
-        `Expected instance of Promise to be returned from the "promiseFn" function but got ${promise === null ? "null" : `type ${typeof promise}`}.`,
+        `Expected instance of Promise to be returned from the "promiseFn" function ` +
+          `but got ${promise === null ? "null" : `type ${typeof promise}`}.`,
       );
   } else if (typeof promise?.then !== "function" || typeof promise.catch !== "function") {
     throw invalidType("promiseFn", ["Function", "Promise"], promise);
@@ -280,14 +286,17 @@ function verify(actual, expected, message, operator) {
   }
   if (expected.prototype !== undefined && actual instanceof expected) return;
   if (Object.prototype.isPrototypeOf.call(Error, expected) || expected === Error) {
-    refuse(
-      `The error is expected to be an instance of "${expected.name}". Received ${actual instanceof Error ? `"${actual.name}"\n\nError message:\n\n${actual.message}` : `"${inspect(actual, { depth: -1 })}"`}`,
-    );
+    const received =
+      actual instanceof Error
+        ? `"${actual.name}"\n\nError message:\n\n${actual.message}`
+        : `"${inspect(actual, { depth: -1 })}"`;
+    refuse(`The error is expected to be an instance of "${expected.name}". Received ${received}`);
   }
   const result = expected.call({}, actual);
   if (result !== true)
     refuse(
-      `The ${expected.name ? `"${expected.name}" ` : ""}validation function is expected to return "true". Received ${inspect(result)}${actual instanceof Error ? `\n\nCaught error:\n\n${actual}` : ""}`,
+      `The ${expected.name ? `"${expected.name}" ` : ""}validation function is expected to return "true". ` +
+        `Received ${inspect(result)}${actual instanceof Error ? `\n\nCaught error:\n\n${actual}` : ""}`,
     );
 }
 
@@ -298,7 +307,8 @@ function expects(actual, expected, message, operator) {
       throw NodeError(
         TypeError,
         "ERR_AMBIGUOUS_ARGUMENT",
-        `The "error/message" argument is ambiguous. The error ${actual === expected ? `"${actual}"` : `message "${actual.message}"`} is identical to the message.`,
+        'The "error/message" argument is ambiguous. ' +
+          `The error ${actual === expected ? `"${actual}"` : `message "${actual.message}"`} is identical to the message.`,
       );
     [message, expected] = [expected, undefined];
   } else if (

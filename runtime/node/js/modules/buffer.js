@@ -283,7 +283,7 @@ for (const key of Object.keys(Buffer)) if (key === "of") Object.defineProperty(B
 function clamp(value, fallback, length) {
   if (value === undefined) return fallback;
   value = Math.trunc(+value) || 0;
-  return value < 0 ? 0 : value > length ? length : value;
+  return Math.max(0, Math.min(value, length));
 }
 
 function needRange(buffer, start, end) {
@@ -303,7 +303,10 @@ function write(buffer, text, offset, length, encoding) {
 }
 
 function search(buffer, value, offset, encoding, forward) {
-  if (typeof offset === "string") (encoding = offset), (offset = undefined);
+  if (typeof offset === "string") {
+    encoding = offset;
+    offset = undefined;
+  }
   offset = +offset;
   if (Number.isNaN(offset)) offset = forward ? 0 : buffer.length;
   offset = Math.trunc(Math.max(-0x80000000, Math.min(0x7fffffff, offset)));
@@ -385,8 +388,8 @@ const prototype = {
     return search(this, value, offset, encoding, true) !== -1;
   },
   fill(value, offset, end, encoding) {
-    if (typeof offset === "string") (encoding = offset), (offset = undefined), (end = undefined);
-    else if (typeof end === "string") (encoding = end), (end = undefined);
+    if (typeof offset === "string") [encoding, offset, end] = [offset];
+    else if (typeof end === "string") [encoding, end] = [end];
     needRange(this, offset, end);
     offset ??= 0;
     end ??= this.length;
@@ -410,8 +413,8 @@ const prototype = {
   },
   write(text, offset, length, encoding) {
     if (typeof text !== "string") throw NodeError(TypeError, "ERR_INVALID_ARG_TYPE", "argument must be a string");
-    if (typeof offset === "string") (encoding = offset), (offset = undefined), (length = undefined);
-    else if (typeof length === "string") (encoding = length), (length = undefined);
+    if (typeof offset === "string") [encoding, offset, length] = [offset];
+    else if (typeof length === "string") [encoding, length] = [length];
     if (offset !== undefined) needInteger(offset, "offset", 0, this.length);
     offset ??= 0;
     if (length !== undefined) needInteger(length, "length", 0, this.length);

@@ -415,8 +415,6 @@ Object.defineProperty(generateKeyPair, Symbol.for("nodejs.util.promisify.custom"
     }),
 });
 
-const { RSA_PKCS1_OAEP_PADDING, RSA_PKCS1_PADDING } = constants;
-
 function signOptions(key) {
   const options = key !== null && typeof key === "object" && !(key instanceof KeyObject) && !isBytes(key) ? key : {};
   const { padding = 0, saltLength, dsaEncoding = "der" } = options;
@@ -523,8 +521,8 @@ function rsa(operation, keyOf, usual) {
     );
   };
 }
-export const publicEncrypt = rsa("rsa_encrypt", publicFrom, RSA_PKCS1_OAEP_PADDING);
-export const privateDecrypt = rsa("rsa_decrypt", privateFrom, RSA_PKCS1_OAEP_PADDING);
+export const publicEncrypt = rsa("rsa_encrypt", publicFrom, constants.RSA_PKCS1_OAEP_PADDING);
+export const privateDecrypt = rsa("rsa_decrypt", privateFrom, constants.RSA_PKCS1_OAEP_PADDING);
 export const privateEncrypt = notImplemented("crypto.privateEncrypt");
 export const publicDecrypt = notImplemented("crypto.publicDecrypt");
 

@@ -70,7 +70,9 @@ function add(emitter, type, listener, prepend) {
     list.warned = true;
     internals.log(
       "warn",
-      `MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ${list.length} ${String(type)} listeners added to ${name(emitter)}. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`,
+      `MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ` +
+        `${list.length} ${String(type)} listeners added to ${name(emitter)}. MaxListeners is ${most}. ` +
+        `Use emitter.setMaxListeners() to increase limit`,
       "",
     );
   }
@@ -111,7 +113,7 @@ function settle(emitter, promise, type, args) {
   );
 }
 
-function unhandled(emitter, error) {
+function unhandled(error) {
   if (error instanceof Error) throw error;
   let text;
   try {
@@ -137,7 +139,7 @@ const methods = {
     const events = this._events;
     if (type === "error") {
       if (events?.[errorMonitor] !== undefined) this.emit(errorMonitor, ...args);
-      if (events?.error === undefined) return unhandled(this, args[0]);
+      if (events?.error === undefined) return unhandled(args[0]);
     }
     const handler = events?.[type];
     if (handler === undefined) return false;

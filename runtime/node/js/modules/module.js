@@ -6,8 +6,9 @@ import { invalidValue, needString, NodeError } from "node:internal/errors";
 
 export const builtinModules = `
 assert assert/strict async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns dns/promises
-domain events fs fs/promises http http2 https inspector inspector/promises module net os path path/posix path/win32 perf_hooks process punycode
-querystring readline readline/promises repl stream stream/consumers stream/promises stream/web string_decoder sys timers timers/promises tls
+domain events fs fs/promises http http2 https inspector inspector/promises module net os path path/posix path/win32
+perf_hooks process punycode querystring readline readline/promises repl stream stream/consumers stream/promises stream/web
+string_decoder sys timers timers/promises tls
 trace_events tty url util util/types v8 vm wasi worker_threads zlib`
   .trim()
   .split(/\s+/);
@@ -44,7 +45,8 @@ function missing(id) {
   return NodeError(
     Error,
     "MODULE_NOT_FOUND",
-    `Cannot find module '${id}': a Worker requires modules of Node.js only at run time; import others at the top of a file, so that they are bundled`,
+    `Cannot find module '${id}': a Worker requires modules of Node.js only at run time; ` +
+      `import others at the top of a file, so that they are bundled`,
   );
 }
 

@@ -242,7 +242,7 @@ export function setTraceSigInt() {}
 export function diff(actual, expected) {
   if (actual === expected) return [];
   for (const [name, value] of Object.entries({ actual, expected })) {
-    if (Array.isArray(value)) value.forEach((item, i) => needString(item, `${name}[${i}]`));
+    if (Array.isArray(value)) for (const [i, item] of value.entries()) needString(item, `${name}[${i}]`);
     else needString(value, name);
   }
   return shortest(actual, expected);

@@ -155,7 +155,9 @@ const methods = {
       return this;
     }
     if (this.writableEnded || this.destroyed) return Writable.prototype.end.call(this, null, null, callback);
-    const size = chunk === undefined || chunk === null ? 0 : (needChunk(chunk), sizeOf(chunk, encoding));
+    const empty = chunk === undefined || chunk === null;
+    if (!empty) needChunk(chunk);
+    const size = empty ? 0 : sizeOf(chunk, encoding);
     if (this.strictContentLength && this._contentLength !== null && this[kWritten] + size !== this._contentLength)
       throw mismatch(this, size);
     if (this._header === null) {
@@ -222,7 +224,8 @@ function mismatch(message, size) {
   return NodeError(
     Error,
     "ERR_HTTP_CONTENT_LENGTH_MISMATCH",
-    `Response body's content-length of ${message[kWritten] + size} byte(s) does not match the content-length of ${message._contentLength} byte(s) set in header`,
+    `Response body's content-length of ${message[kWritten] + size} byte(s) does not match ` +
+      `the content-length of ${message._contentLength} byte(s) set in header`,
   );
 }
 
