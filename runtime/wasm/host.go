@@ -54,17 +54,17 @@ func (r *Runtime) linkCalls(ctx context.Context, m *rewrite.Module) error {
 			continue
 		}
 		t := m.FuncType(d.Index)
-		if _, done := r.calls[t.CallKey()]; done {
+		if _, done := r.calls[rewrite.CallKey(t)]; done {
 			continue
 		}
-		call := t.CallType()
-		_, err := r.wazero.NewHostModuleBuilder(rewrite.PrefixCall+t.CallKey()).NewFunctionBuilder().WithGoFunction(api.GoFunc(
+		call := rewrite.CallType(t)
+		_, err := r.wazero.NewHostModuleBuilder(rewrite.PrefixCall+rewrite.CallKey(t)).NewFunctionBuilder().WithGoFunction(api.GoFunc(
 			func(ctx context.Context, stack []uint64) { storeOf(ctx).callImport(stack) },
 		), valueTypes(call.Params), valueTypes(call.Results)).Export(rewrite.HostCall).Instantiate(ctx)
 		if err != nil {
 			return err
 		}
-		r.calls[t.CallKey()] = struct{}{}
+		r.calls[rewrite.CallKey(t)] = struct{}{}
 	}
 	for _, i := range m.Tags {
 		if err := r.linkTag(ctx, rewrite.Held(m.Types[i])); err != nil {

@@ -23,8 +23,8 @@ func (c *code) s64(v int64) *code {
 }
 
 // with is an instruction with indices.
-func (c *code) with(op byte, indices ...uint32) *code {
-	c.op(op)
+func (c *code) with(opcode byte, indices ...uint32) *code {
+	c.op(opcode)
 	for _, i := range indices {
 		c.u32(i)
 	}

@@ -44,17 +44,17 @@ type rewriter struct {
 func (w *writer) addReferred(body *reader, t FuncType, add func(int)) {
 	x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(t.Params)}
 	x.readLocals()
-	x.each(func(op byte, in instr) {
-		if op == opRefFunc {
+	x.each(func(opcode byte, in instr) {
+		if opcode == opRefFunc {
 			add(int(in.index))
 		}
-		switch op {
+		switch opcode {
 		case opTry, opCatch, opCatchAll, opRethrow, opDelegate:
 			w.legacy = true
 		case opTryTable, opThrowRef:
 			w.standard = true
 		}
-		w.Throws = w.Throws || isException(op) || isTyped(op) && x.r.b[x.r.at-1] == byte(Exnref)
+		w.made.Throws = w.made.Throws || isException(opcode) || isTyped(opcode) && x.r.b[x.r.at-1] == byte(Exnref)
 	})
 }
 
@@ -65,14 +65,14 @@ func (w *writer) function(body *reader, t FuncType) (code, error) {
 	start := x.r.at
 	x.spare, x.results = uint32(x.locals), t.Results
 	loops, branches := false, 0
-	x.each(func(op byte, in instr) {
-		if isBranch(op) {
+	x.each(func(opcode byte, in instr) {
+		if isBranch(opcode) {
 			branches++
 		}
-		x.calls = x.calls || op == opCall || op == opCallIndirect || op == opReturnCall || op == opReturnTable
-		loops = loops || op == opLoop
-		if x.Throws {
-			x.survey(op, in)
+		x.calls = x.calls || opcode == opCall || opcode == opCallIndirect || opcode == opReturnCall || opcode == opReturnTable
+		loops = loops || opcode == opLoop
+		if x.made.Throws {
+			x.survey(opcode, in)
 		}
 	})
 	extra := x.extra()
@@ -101,8 +101,8 @@ func (w *writer) function(body *reader, t FuncType) (code, error) {
 }
 
 // isBranch reports whether an instruction begins a block of machine code.
-func isBranch(op byte) bool {
-	switch op {
+func isBranch(opcode byte) bool {
+	switch opcode {
 	case opBlock, opLoop, opIf, opElse, opTry, opCatch, opCatchAll, opTryTable, opBr, opBrIf, opBrTable:
 		return true
 	}
@@ -192,17 +192,17 @@ type instr struct {
 }
 
 // each reads the instructions of the body and calls do after each.
-func (x *rewriter) each(do func(op byte, in instr)) {
+func (x *rewriter) each(do func(opcode byte, in instr)) {
 	x.depth = 0
 	for x.r.more() {
 		in := instr{start: x.r.at}
-		op := x.r.byte()
-		x.read(op, &in)
+		opcode := x.r.byte()
+		x.read(opcode, &in)
 		if x.r.err != nil {
 			return
 		}
-		do(op, in)
-		switch op {
+		do(opcode, in)
+		switch opcode {
 		case opBlock, opLoop, opIf, opTry, opTryTable:
 			x.depth++
 		case opEnd, opDelegate:
@@ -218,14 +218,14 @@ func (x *rewriter) each(do func(op byte, in instr)) {
 
 // read steps over the immediates of op. Indices must be of the original: those of
 // what is added are not the module's to use.
-func (x *rewriter) read(op byte, in *instr) {
+func (x *rewriter) read(opcode byte, in *instr) {
 	r := x.r
-	switch op {
+	switch opcode {
 	case opBlock, opLoop, opIf, opTry, opTryTable:
 		if in.block = r.signed(33); in.block >= int64(len(x.Types)) {
 			r.fail("type %d does not exist", in.block)
 		}
-		if op == opTryTable {
+		if opcode == opTryTable {
 			x.readClauses()
 		}
 	case opCatch, opThrow:
@@ -257,7 +257,7 @@ func (x *rewriter) read(op byte, in *instr) {
 	case opMisc:
 		x.readMisc(in)
 	default:
-		r.skip(op)
+		r.skip(opcode)
 	}
 }
 
@@ -305,14 +305,14 @@ func (x *rewriter) readMisc(in *instr) {
 }
 
 // instruction writes one instruction.
-func (x *rewriter) instruction(op byte, in instr) {
+func (x *rewriter) instruction(opcode byte, in instr) {
 	c := &x.out
-	switch op {
+	switch opcode {
 	case opCall:
-		c.with(op, in.index+x.shift)
+		c.with(opcode, in.index+x.shift)
 	case opReturnCall:
 		x.giveFrame()
-		c.with(op, in.index+x.shift)
+		c.with(opcode, in.index+x.shift)
 	case opReturnTable:
 		x.giveFrame()
 		x.copy(in)
@@ -320,12 +320,12 @@ func (x *rewriter) instruction(op byte, in instr) {
 		if x.calls {
 			c.with(opBr, uint32(x.depth))
 		} else {
-			c.op(op)
+			c.op(opcode)
 		}
 	case opRefFunc:
 		c.i32(int32(x.position(in.index))).with(opTableGet, x.refs)
 	case opGlobalGet, opGlobalSet:
-		c.with(op, x.global(in.index))
+		c.with(opcode, x.global(in.index))
 	case opLoop:
 		x.copyTyped(in)
 		x.charge(x.perLoop)
@@ -365,7 +365,7 @@ func (x *rewriter) misc(in instr) {
 func (w *writer) position(i uint32) int {
 	if w.positions == nil {
 		w.positions = map[int]int{}
-		for at, fn := range w.Refs {
+		for at, fn := range w.made.Refs {
 			if _, known := w.positions[fn]; !known {
 				w.positions[fn] = at
 			}

@@ -56,9 +56,9 @@ const (
 	clauseAll = 2
 )
 
-// isTyped reports whether op may name a type of references.
-func isTyped(op byte) bool {
-	switch op {
+// isTyped reports whether opcode may name a type of references.
+func isTyped(opcode byte) bool {
+	switch opcode {
 	case opBlock, opLoop, opIf, opSelectTyped, opRefNull:
 		return true
 	}
@@ -94,8 +94,8 @@ func (x *rewriter) extra() int {
 func (x *rewriter) heldAt(level int) uint32 { return x.spare + 1 + 2*uint32(level) }
 
 // open begins a block of the rewritten function.
-func (x *rewriter) open(op byte, block int64) {
-	x.out.op(op)
+func (x *rewriter) open(opcode byte, block int64) {
+	x.out.op(opcode)
 	if block >= 0 {
 		x.out.s64(block)
 	} else {
@@ -160,13 +160,13 @@ func (x *rewriter) begin(results int64) {
 }
 
 // lower writes one instruction of a function that raises.
-func (x *rewriter) lower(op byte, in instr) {
+func (x *rewriter) lower(opcode byte, in instr) {
 	c := &x.out
-	switch op {
+	switch opcode {
 	case opBlock, opLoop, opIf:
 		f := frame{op: opBlock, at: x.nest, landing: x.landing(), block: in.block}
-		x.open(op, in.block)
-		if op == opLoop {
+		x.open(opcode, in.block)
+		if opcode == opLoop {
 			f.op = opLoop
 			x.charge(x.perLoop)
 		}
@@ -176,7 +176,7 @@ func (x *rewriter) lower(op byte, in instr) {
 	case opTryTable:
 		x.openTable(in)
 	case opCatch, opCatchAll:
-		x.openClause(op, in)
+		x.openClause(opcode, in)
 	case opEnd, opDelegate:
 		x.close()
 	case opThrow:
@@ -188,13 +188,13 @@ func (x *rewriter) lower(op byte, in instr) {
 		c.with(opCall, x.hosts+hostThrow)
 		x.branch(x.landing())
 	case opBr, opBrIf:
-		c.with(op, x.label(x.target(in.index)))
+		c.with(opcode, x.label(x.target(in.index)))
 	case opBrTable:
 		x.brTable(in)
 	case opReturn:
 		x.branch(0)
 	case opCall:
-		x.instruction(op, in)
+		x.instruction(opcode, in)
 		if x.raising[in.index] {
 			x.look()
 		}
@@ -203,9 +203,9 @@ func (x *rewriter) lower(op byte, in instr) {
 		x.look()
 	case opReturnCall, opReturnTable:
 		x.letAllGo()
-		x.instruction(op, in)
+		x.instruction(opcode, in)
 	default:
-		x.instruction(op, in)
+		x.instruction(opcode, in)
 	}
 }
 
@@ -289,11 +289,11 @@ func (x *rewriter) checkClause(k clause, to *frame) {
 }
 
 // openClause ends the body or handler before, and begins a handler.
-func (x *rewriter) openClause(op byte, in instr) {
+func (x *rewriter) openClause(opcode byte, in instr) {
 	f := &x.frames[len(x.frames)-1]
 	x.closePart(f)
-	f.op, f.landing = op, f.outer
-	if op == opCatch {
+	f.op, f.landing = opcode, f.outer
+	if opcode == opCatch {
 		x.open(opBlock, empty)
 		x.match(in.index)
 		x.out.op(opI32Eqz).with(opBrIf, 0)
@@ -304,7 +304,7 @@ func (x *rewriter) openClause(op byte, in instr) {
 		x.hold(x.heldAt(f.try.level))
 	}
 	switch {
-	case op == opCatch:
+	case opcode == opCatch:
 		x.take(in.index, f.try.rethrown)
 	case f.try.rethrown:
 		x.out.i32(0).with(opGlobalSet, x.raised)

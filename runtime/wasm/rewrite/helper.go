@@ -10,12 +10,12 @@ import (
 // trampolines stand in the place of imported functions: each calls the host's
 // function for its signature.
 func (w *writer) trampolines() {
-	for _, d := range w.imports {
+	for _, d := range w.importTypes {
 		if d.Kind != Func {
 			continue
 		}
 		t := w.Types[d.typ]
-		key := t.CallKey()
+		key := CallKey(t)
 		var body code
 		body.u32(0).with(opGlobalGet, w.self).i32(int32(d.Index))
 		if key != NoCall {
@@ -106,7 +106,7 @@ func (w *writer) tableInit(segment, table uint32) uint32 {
 	body.with(opGlobalGet, w.droppedFlag(segment)).op(opIf, byte(I64), opI64Const).s64(0)
 	body.op(opElse, opI64Const).s64(int64(len(s.items))).op(opEnd, opI64GtU, opIf, blockEmpty)
 	body.i32(-1).i32(0).i32(1).misc(miscTableCopy, table, w.hidden(s.elem)).op(opEnd) // out of bounds
-	body.with(opLocalGet, to).with(opLocalGet, from).i32(int32(s.base)).op(opI32Add).with(opLocalGet, n)
+	body.with(opLocalGet, to).with(opLocalGet, from).i32(int32(w.bases[segment])).op(opI32Add).with(opLocalGet, n)
 	body.misc(miscTableCopy, table, w.hidden(s.elem))
 	return w.add(name, FuncType{Params: []ValType{I32, I32, I32}}, &body)
 }
@@ -148,7 +148,7 @@ func (w *writer) exportAll() {
 		}
 	}
 	seen := map[int]bool{NoRef: true}
-	for _, fn := range w.Refs {
+	for _, fn := range w.made.Refs {
 		if !seen[fn] {
 			seen[fn] = true
 			export(number(PrefixFunc, fn), Func, uint32(fn)+w.shift)
@@ -161,7 +161,7 @@ func (w *writer) exportAll() {
 	for i := range w.dropped {
 		export(number(ExportDropped, i), Global, w.tag(uint32(len(w.Tags)+i)))
 	}
-	w.Dropped = len(w.dropped)
+	w.made.Dropped = len(w.dropped)
 	export(FnElems, Func, w.add(FnElems, FuncType{}, w.runElems()))
 	export(FnData, Func, w.add(FnData, FuncType{}, w.runData()))
 	export(FnDrop, Func, w.add(FnDrop, FuncType{}, w.dropData()))
@@ -190,12 +190,12 @@ func (w *writer) exportLanes(export func(string, Kind, uint32), i int, mutable b
 
 func (w *writer) runElems() *code {
 	var c code
-	for _, s := range w.segments {
+	for i, s := range w.segments {
 		if s.mode != active {
 			continue
 		}
 		w.constant(&c, s.offset)
-		c.i32(int32(s.base)).i32(int32(len(s.items))).misc(miscTableCopy, s.table, w.hidden(s.elem))
+		c.i32(int32(w.bases[i])).i32(int32(len(s.items))).misc(miscTableCopy, s.table, w.hidden(s.elem))
 	}
 	return &c
 }

@@ -52,15 +52,15 @@ const (
 // parser is a module that is being read: what it declares, and the parts that
 // the writer needs.
 type parser struct {
-	Module
-	imports  []declared
-	own      []uint32 // the types of functions that are not imported
-	globals  []global // those that are not imported
-	segments []segment
-	data     []datum
-	bodies   []*reader
-	items    int
-	counted  int // by the data count section; -1 without one
+	Declarations
+	importTypes []declared
+	ownFuncs    []uint32 // the types of functions that are not imported
+	ownGlobals  []global // those that are not imported
+	segments    []segment
+	data        []datum
+	bodies      []*reader
+	items       int
+	counted     int // by the data count section; -1 without one
 }
 
 // declared is an import with its type.
@@ -84,7 +84,6 @@ type segment struct {
 	offset expr
 	elem   ValType
 	items  []item
-	base   int // in the hidden table of its type
 }
 
 // item is one element: a function, or a constant expression.
@@ -159,8 +158,8 @@ func (p *parser) section(id byte, r *reader) {
 	case sectionImport:
 		r.each(maxImports, "imports", func() { p.imported(r) })
 	case sectionFunction:
-		r.each(maxFuncs, "functions", func() { p.own = append(p.own, r.below(len(p.Types), "type")) })
-		p.Funcs = append(p.Funcs, p.own...)
+		r.each(maxFuncs, "functions", func() { p.ownFuncs = append(p.ownFuncs, r.below(len(p.Types), "type")) })
+		p.Funcs = append(p.Funcs, p.ownFuncs...)
 	case sectionTable:
 		r.each(maxTables, "tables", func() { p.Tables = append(p.Tables, readTable(r)) })
 	case sectionMemory:
@@ -207,8 +206,8 @@ func (r *reader) each(limit uint32, what string, read func()) {
 
 // check looks at what no section can tell alone.
 func (p *parser) check() error {
-	if len(p.bodies) != len(p.own) {
-		return fmt.Errorf("%d functions are declared, and %d have a body", len(p.own), len(p.bodies))
+	if len(p.bodies) != len(p.ownFuncs) {
+		return fmt.Errorf("%d functions are declared, and %d have a body", len(p.ownFuncs), len(p.bodies))
 	}
 	if p.counted >= 0 && p.counted != len(p.data) {
 		return fmt.Errorf("%d data segments are announced, and %d are there", p.counted, len(p.data))
@@ -329,14 +328,14 @@ func (p *parser) imported(r *reader) {
 		r.fail("the import %q %q is of the kind %d, which is not supported", d.Module, d.Name, d.Kind)
 	}
 	p.Imports = append(p.Imports, d.Import)
-	p.imports = append(p.imports, d)
+	p.importTypes = append(p.importTypes, d)
 }
 
 func (p *parser) addGlobal(r *reader) {
 	g := global{GlobalType: readGlobalType(r)}
 	g.init = p.expr(r)
 	g.Ref = g.init.ref()
-	p.globals = append(p.globals, g)
+	p.ownGlobals = append(p.ownGlobals, g)
 	p.Globals = append(p.Globals, g.GlobalType)
 }
 

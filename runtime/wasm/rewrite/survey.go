@@ -15,16 +15,16 @@ type try struct {
 	level     int // how many handlers are around its own
 }
 
-func isException(op byte) bool {
-	switch op {
+func isException(opcode byte) bool {
+	switch opcode {
 	case opTry, opCatch, opThrow, opRethrow, opThrowRef, opDelegate, opCatchAll, opTryTable:
 		return true
 	}
 	return false
 }
 
-// throws reports whether the declarations have to do with exceptions.
-func (p *parser) throws() bool {
+// declaresExceptions reports whether the declarations have to do with exceptions.
+func declaresExceptions(p *parser) bool {
 	is := func(t ValType) bool { return t == Exnref }
 	return len(p.Tags) > 0 ||
 		slices.ContainsFunc(p.Types, func(t FuncType) bool { return t.Has(Exnref) }) ||
@@ -33,8 +33,8 @@ func (p *parser) throws() bool {
 		slices.ContainsFunc(p.segments, func(s segment) bool { return is(s.elem) })
 }
 
-// shares is Module.Shares.
-func (p *parser) shares() bool {
+// sharesFuncs is Module.Shares.
+func sharesFuncs(p *parser) bool {
 	exports := func(k Kind) bool { return slices.ContainsFunc(p.Exports, func(e Export) bool { return e.Kind == k }) }
 	return p.ImportedTables > 0 || exports(Table) ||
 		slices.ContainsFunc(p.Globals, func(g GlobalType) bool { return g.Type == Funcref }) && (p.ImportedGlobals > 0 || exports(Global)) ||
@@ -60,11 +60,11 @@ func (w *writer) findRaising() {
 		f := uint32(w.ImportedFuncs + n)
 		x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(w.FuncType(f).Params)}
 		x.readLocals()
-		x.each(func(op byte, in instr) {
+		x.each(func(opcode byte, in instr) {
 			switch {
-			case op == opCall, op == opReturnCall:
+			case opcode == opCall, opcode == opReturnCall:
 				callers[in.index] = append(callers[in.index], f)
-			case op == opCallIndirect, op == opReturnTable, isException(op):
+			case opcode == opCallIndirect, opcode == opReturnTable, isException(opcode):
 				mark(f)
 			}
 		})
@@ -79,24 +79,24 @@ func (w *writer) findRaising() {
 }
 
 // survey notes what has to be known of a function's tries before they are written.
-func (x *rewriter) survey(op byte, in instr) {
-	switch op {
+func (x *rewriter) survey(opcode byte, in instr) {
+	switch opcode {
 	case opCall:
 		x.raises = x.raises || x.raising[in.index]
 	case opCallIndirect:
 		x.raises = true
 	}
-	if isException(op) {
+	if isException(opcode) {
 		x.raises, x.calls = true, true
 	}
-	switch op {
+	switch opcode {
 	case opBlock, opLoop, opIf, opTryTable:
 		x.blocks = append(x.blocks, -1)
 	case opTry:
 		x.blocks = append(x.blocks, len(x.tries))
 		x.tries = append(x.tries, try{})
 	case opCatch, opCatchAll, opDelegate:
-		x.surveyClause(op, in)
+		x.surveyClause(opcode, in)
 	case opRethrow:
 		t := x.tryAt(in.index)
 		if t == nil || t.clauses == 0 {
@@ -105,7 +105,7 @@ func (x *rewriter) survey(op byte, in instr) {
 		}
 		t.rethrown = true
 	}
-	if op == opEnd || op == opDelegate {
+	if opcode == opEnd || opcode == opDelegate {
 		x.surveyEnd()
 	}
 }
@@ -119,13 +119,13 @@ func (x *rewriter) tryAt(label uint32) *try {
 	return &x.tries[x.blocks[n]]
 }
 
-func (x *rewriter) surveyClause(op byte, in instr) {
+func (x *rewriter) surveyClause(opcode byte, in instr) {
 	t := x.tryAt(0)
-	if t == nil || t.all || op == opDelegate && t.clauses > 0 {
+	if t == nil || t.all || opcode == opDelegate && t.clauses > 0 {
 		x.r.fail("a catch or delegate without its try")
 		return
 	}
-	if op == opDelegate {
+	if opcode == opDelegate {
 		t.delegates, t.target = true, in.index
 		return
 	}
@@ -133,7 +133,7 @@ func (x *rewriter) surveyClause(op byte, in instr) {
 		t.level = x.handlers
 		x.handlers++
 	}
-	t.all = op == opCatchAll
+	t.all = opcode == opCatchAll
 }
 
 func (x *rewriter) surveyEnd() {

@@ -12,6 +12,8 @@ import (
 // added comes after them.
 type writer struct {
 	*parser
+	made      Module
+	bases     []int // of each element segment, where it is in the hidden table of its type
 	types     []FuncType
 	typeOf    map[string]uint32 // of those added here, by Key
 	callOf    map[string]uint32 // the host's function that calls imports, by Key
@@ -69,9 +71,9 @@ func rewrite(module []byte, throws bool) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Throws, p.Shares = throws || p.throws(), p.shares()
 	w := &writer{
-		parser: p, types: slices.Clip(p.Types),
+		parser: p, types: slices.Clip(p.Types), bases: make([]int, len(p.segments)),
+		made:   Module{Declarations: p.Declarations, Throws: throws || declaresExceptions(p), Shares: sharesFuncs(p)},
 		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{}, boxOf: map[string]uint32{}, blocks: map[int64]int64{},
 	}
 	w.number()
@@ -81,17 +83,17 @@ func rewrite(module []byte, throws bool) (*Module, error) {
 	if err := w.write(); err != nil {
 		return nil, err
 	}
-	return &w.Module, nil
+	return &w.made, nil
 }
 
 // number gives all that is added its index.
 func (w *writer) number() {
 	w.collect()
-	for _, d := range w.imports {
+	for _, d := range w.importTypes {
 		if d.Kind != Func {
 			continue
 		}
-		key := w.Types[d.typ].CallKey()
+		key := CallKey(w.Types[d.typ])
 		if _, known := w.callOf[key]; !known {
 			w.callOf[key] = uint32(hostCalls + len(w.callOf))
 		}
@@ -101,7 +103,7 @@ func (w *writer) number() {
 	w.stack, w.raised, w.value = w.fuel+1, w.fuel+2, w.fuel+3
 	w.self = uint32(len(w.Globals)) + w.counters()
 	w.refs = uint32(len(w.Tables))
-	if !w.Throws {
+	if !w.made.Throws {
 		return
 	}
 	w.hosts = w.shift
@@ -117,7 +119,7 @@ func (w *writer) number() {
 
 // counters is the number of the host's globals.
 func (w *writer) counters() uint32 {
-	if w.Throws {
+	if w.made.Throws {
 		return 4
 	}
 	return 2
@@ -133,13 +135,13 @@ func (w *writer) collect() {
 		if s.elem != Funcref {
 			l = &w.lists[1]
 		}
-		s.base = len(*l)
+		w.bases[i] = len(*l)
 		*l = append(*l, s.items...)
 		for _, x := range s.items {
 			listed[x.fn] = true
 		}
 		if s.mode == active && s.elem == Funcref {
-			w.Elems = append(w.Elems, Elem{Table: s.table, Offset: s.offset.constant(), Global: s.offset.global(), Base: s.base, Length: len(s.items)})
+			w.made.Elems = append(w.made.Elems, Elem{Table: s.table, Offset: s.offset.constant(), Global: s.offset.global(), Base: w.bases[i], Length: len(s.items)})
 		}
 	}
 	add := func(fn int) {
@@ -153,15 +155,15 @@ func (w *writer) collect() {
 			add(int(e.Index))
 		}
 	}
-	for _, g := range w.globals {
+	for _, g := range w.ownGlobals {
 		add(g.Ref)
 	}
 	add(w.Start)
 	for i, body := range w.parser.bodies {
-		w.addReferred(body, w.Types[w.own[i]], add)
+		w.addReferred(body, w.Types[w.ownFuncs[i]], add)
 	}
 	for _, x := range w.lists[0] {
-		w.Refs = append(w.Refs, x.fn)
+		w.made.Refs = append(w.made.Refs, x.fn)
 	}
 }
 
@@ -179,11 +181,11 @@ func (w *writer) typeIndex(t FuncType) uint32 {
 
 func (w *writer) write() error {
 	w.trampolines()
-	for _, t := range w.own {
+	for _, t := range w.ownFuncs {
 		w.funcs.next().u32(t)
 	}
 	for i, body := range w.parser.bodies {
-		out, err := w.function(body, w.Types[w.own[i]])
+		out, err := w.function(body, w.Types[w.ownFuncs[i]])
 		if err != nil {
 			return err
 		}
@@ -218,7 +220,7 @@ func (w *writer) write() error {
 	}
 	out.section(sectionCode, w.bodies)
 	out.section(sectionData, w.dataList())
-	w.Bytes = out
+	w.made.Bytes = out
 	return nil
 }
 
@@ -228,17 +230,17 @@ func (w *writer) importList() (l list) {
 	hosted(Host, HostOverflow, w.typeIndex(FuncType{}))
 	hosted(Host, HostAllow, w.typeIndex(FuncType{Params: []ValType{I32}, Results: []ValType{I32}}))
 	done := map[string]bool{}
-	for _, d := range w.imports {
+	for _, d := range w.importTypes {
 		if d.Kind != Func {
 			continue
 		}
-		if key := w.Types[d.typ].CallKey(); !done[key] {
+		if key := CallKey(w.Types[d.typ]); !done[key] {
 			done[key] = true
-			hosted(PrefixCall+key, HostCall, w.typeIndex(w.Types[d.typ].CallType()))
+			hosted(PrefixCall+key, HostCall, w.typeIndex(CallType(w.Types[d.typ])))
 		}
 	}
 	w.importThrows(hosted)
-	for i, d := range w.imports {
+	for i, d := range w.importTypes {
 		if d.Kind == Func || d.Kind == Tag {
 			continue
 		}
@@ -261,7 +263,7 @@ func (w *writer) importList() (l list) {
 
 // importThrows imports the host's functions for exceptions, in their order.
 func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
-	if !w.Throws {
+	if !w.made.Throws {
 		return
 	}
 	hosted(Host, HostDiscard, w.typeIndex(FuncType{}))
@@ -301,7 +303,7 @@ func (w *writer) tableList() (l list) {
 }
 
 func (w *writer) globalList() (l list) {
-	for _, g := range w.globals {
+	for _, g := range w.ownGlobals {
 		c := l.next().op(wire(g.Type), bit(g.Mutable))
 		w.constant(c, g.init)
 		c.op(opEnd)
