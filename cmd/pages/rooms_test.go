@@ -34,8 +34,8 @@ var mayImport = map[string][]string{
 	"runtime/intl/cldr":       nil,
 	"runtime/intl/cldr/gen":   nil,
 	"runtime/node":            {"runtime/engine"},
-	"runtime/wasm":            {"runtime/engine", "runtime/wasm/rewrite"},
-	"runtime/wasm/rewrite":    nil,
+	"runtime/wasm":            {"runtime/engine", "runtime/wasm/rewrite", "runtime/wasmbinary"},
+	"runtime/wasm/rewrite":    {"runtime/wasmbinary", "runtime/wasmbinary/op"},
 	"runtime":                 {"manifest/limits", "runtime/engine", "runtime/expression", "runtime/web", "runtime/binding", "runtime/node", "runtime/wasm"},
 	"migrate":                 {"migrate/dbfile"},
 	"migrate/dbfile":          nil,
@@ -115,7 +115,9 @@ var mayImport = map[string][]string{
 	"runtime/binding/pin":           nil,
 	"runtime/binding/r2":            {"runtime/binding/hostcall", "runtime/binding/pin", "runtime/binding/sqlitetext", "runtime/engine"},
 	"runtime/binding/sqlitetext":    nil,
-	"runtime/engine/quickjspatch":   nil,
+	"runtime/engine/quickjspatch":   {"runtime/wasmbinary", "runtime/wasmbinary/op"},
+	"runtime/wasmbinary":            {"runtime/wasmbinary/op"},
+	"runtime/wasmbinary/op":         nil,
 }
 
 // floors are the floors of ARCHITECTURE.md from the bottom up, as prefixes of rooms. The longest prefix counts.

@@ -3,6 +3,9 @@ package quickjspatch
 import (
 	"bytes"
 	"errors"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file keeps arrays fast whose elements are moved within them, as splice and
@@ -42,29 +45,16 @@ const (
 
 	// maxArguments is how many arguments a call takes; V8's stack of 984 KiB holds 125,000.
 	maxArguments = 1 << 17
-
-	opI64Load   = 0x29
-	opI64Load32 = 0x35
-	opI64Store  = 0x37
-	opI64LtS    = 0x53
-	opI64GtS    = 0x55
-	opI64LeU    = 0x58
-	opI64GeS    = 0x59
-	opI64Ne     = 0x52
-	opI64Add    = 0x7c
-	opI64Sub    = 0x7d
-	opI64Extend = 0xad // unsigned
-	typeI64     = 0x7e
 )
 
 var (
 	// copyLoop is where JS_CopySubArrays begins to move a row: local 14 = the offset of
 	// the target, loop. Local 15 is the array, 5 the offset of the source and 6 how many.
-	copyLoop = []byte{opLocalGet, 8, opWrap, opI32Const, valueShift, opI32Shl, opLocalSet, 14, opLoop, blockEmpty}
+	copyLoop = []byte{op.LocalGet, 8, op.I32WrapI64, op.I32Const, valueShift, op.I32Shl, op.LocalSet, 14, op.Loop, op.BlockEmpty}
 	// deleteHead is how JS_DeletePropertyInt64 begins: if index <= 1<<31-1.
-	deleteHead = []byte{opLocalGet, 2, opI64Const, 0xff, 0xff, 0xff, 0xff, 0x07, opI64LeU, opIf, blockEmpty}
+	deleteHead = []byte{op.LocalGet, 2, op.I64Const, 0xff, 0xff, 0xff, 0xff, 0x07, op.I64LeU, op.If, op.BlockEmpty}
 	// undefined as QuickJS has it.
-	undefined = []byte{opI64Const, 0x80, 0x80, 0x80, 0x80, 0x30}
+	undefined = []byte{op.I64Const, 0x80, 0x80, 0x80, 0x80, 0x30}
 )
 
 // arrayMover is where the calls of this file go. copying, deleting and arguing are of the
@@ -96,12 +86,12 @@ func (l layout) arrayMover() (m arrayMover, err error) {
 }
 
 // argumentLimit is how js_build_arg_list compares with its limit.
-func argumentLimit(n int32) []byte { return append(appendS32([]byte{opI32Const}, n), opI32GeU) }
+func argumentLimit(n int32) []byte { return append(op.AppendS32([]byte{op.I32Const}, n), op.I32GeU) }
 
 // raiseArgumentLimit returns the code of js_build_arg_list with the greater limit.
 func raiseArgumentLimit(code []byte) []byte {
 	code = bytes.Replace(code, argumentLimit(1<<16), argumentLimit(maxArguments), 1)
-	return bytes.ReplaceAll(code, appendS32([]byte{opI32Const}, 1<<16-1), appendS32([]byte{opI32Const}, maxArguments-1))
+	return bytes.ReplaceAll(code, op.AppendS32([]byte{op.I32Const}, 1<<16-1), op.AppendS32([]byte{op.I32Const}, maxArguments-1))
 }
 
 // The functions of this file come after those of regexpsearch.go.
@@ -116,35 +106,35 @@ func (f *patcher) takeLastFunction() uint32 { return f.first + 10 }
 //	local 6 = move(context, array, target, source, local 6)
 //	loop
 func (f *patcher) insertMove(code []byte) []byte {
-	r := &reader{b: code}
-	r.locals()
-	out := appendGets(bytes.Clone(code[:r.at]), 0, 1, 2, 3, 4, 5)
-	out = append(appendU32(append(out, opCall), f.lengthenFunction()), opI32Const, 0, opI32LtS, opIf, blockEmpty)
-	out = append(out, opI32Const, 0x7f, opReturn, opEnd)
+	r := &wasmbinary.Reader{Bytes: code}
+	skipLocals(r)
+	out := appendGets(bytes.Clone(code[:r.At]), 0, 1, 2, 3, 4, 5)
+	out = append(op.AppendU32(append(out, op.Call), f.lengthenFunction()), op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
+	out = append(out, op.I32Const, 0x7f, op.Return, op.End)
 	head := len(copyLoop) - 2
-	call := append(appendGets(bytes.Clone(copyLoop[:head]), 0, 15, 14, 5, 6), opWrap)
-	call = append(appendU32(append(call, opCall), f.valuesFunction()), opLocalSet, 6)
-	return append(out, bytes.ReplaceAll(code[r.at:], copyLoop, append(call, copyLoop[head:]...))...)
+	call := append(appendGets(bytes.Clone(copyLoop[:head]), 0, 15, 14, 5, 6), op.I32WrapI64)
+	call = append(op.AppendU32(append(call, op.Call), f.valuesFunction()), op.LocalSet, 6)
+	return append(out, bytes.ReplaceAll(code[r.At:], copyLoop, append(call, copyLoop[head:]...))...)
 }
 
 // insertTakeLast returns the code of JS_DeletePropertyInt64 with the call before it:
 //
 //	if takeLast(its own three) { return 1 }
 func (f *patcher) insertTakeLast(code []byte) []byte {
-	r := &reader{b: code}
-	r.locals()
-	out := appendGets(bytes.Clone(code[:r.at]), 0, 1, 2)
-	out = append(appendU32(append(out, opCall), f.takeLastFunction()), opIf, blockEmpty, opI32Const, 1, opReturn, opEnd)
-	return append(out, code[r.at:]...)
+	r := &wasmbinary.Reader{Bytes: code}
+	skipLocals(r)
+	out := appendGets(bytes.Clone(code[:r.At]), 0, 1, 2)
+	out = append(op.AppendU32(append(out, op.Call), f.takeLastFunction()), op.If, op.BlockEmpty, op.I32Const, 1, op.Return, op.End)
+	return append(out, code[r.At:]...)
 }
 
 // appendUnlessRow leaves the block at depth 0 unless local 1, a value, is an array
 // with a row. Its address comes to be in local array.
 func appendUnlessRow(out []byte, array byte) []byte {
-	out = append(appendGet(out, 1), opI64Const, 0x80, 0x80, 0x80, 0x80, 0x70, opI64LtU, opBrIf, 0) // no object
-	out = append(appendGet(out, 1), opWrap, opLocalTee, array, opI32Load16U, 1, ObjectClass)
-	out = append(out, opI32Const, arrayClass, opI32Ne, opBrIf, 0)
-	return append(appendGet(out, array), opI32Load8U, 0, ObjectFlags, opI32Const, FastArray, opI32And, opI32Eqz, opBrIf, 0)
+	out = append(appendGet(out, 1), op.I64Const, 0x80, 0x80, 0x80, 0x80, 0x70, op.I64LtU, op.BrIf, 0) // no object
+	out = append(appendGet(out, 1), op.I32WrapI64, op.LocalTee, array, op.I32Load16U, 1, ObjectClass)
+	out = append(out, op.I32Const, arrayClass, op.I32Ne, op.BrIf, 0)
+	return append(appendGet(out, array), op.I32Load8U, 0, ObjectFlags, op.I32Const, FastArray, op.I32And, op.I32Eqz, op.BrIf, 0)
 }
 
 // lengthenBody is
@@ -157,26 +147,26 @@ func appendUnlessRow(out []byte, array byte) []byte {
 //	0
 func (m arrayMover) lengthenBody(p probe) []byte {
 	const to, from, length, direction, array, at = 2, 3, 4, 5, 6, 7
-	out := append([]byte{2, 1, typeI32, 1, typeI64, opBlock, blockEmpty}, opLocalGet, direction, opI32Const, 0, opI32LtS, opI32Eqz, opBrIf, 0)
+	out := append([]byte{2, 1, typeI32, 1, typeI64, op.Block, op.BlockEmpty}, op.LocalGet, direction, op.I32Const, 0, op.I32LtS, op.I32Eqz, op.BrIf, 0)
 	out = appendUnlessRow(out, array)
-	count := append(appendGet(nil, array), opI64Load32, 2, ArrayCount)
-	out = append(append(out, count...), opLocalSet, at)
-	out = append(appendGets(out, from, length), opI64Add)
-	out = append(appendGet(out, at), opI64GtS, opBrIf, 0)
-	out = p.appendProbe(append(out, opLoop, blockEmpty))
-	out = append(appendGet(out, at), opLocalGet, to, opLocalGet, length, opI64Add, opI64GeS, opBrIf, 1)
-	out = append(append(appendGet(out, at), count...), opI64Ne, opBrIf, 1)
-	out = append(appendGet(out, array), opI32Load8U, 0, ObjectFlags, opI32Const, FastArray, opI32And, opI32Eqz, opBrIf, 1)
+	count := append(appendGet(nil, array), op.I64Load32U, 2, ArrayCount)
+	out = append(append(out, count...), op.LocalSet, at)
+	out = append(appendGets(out, from, length), op.I64Add)
+	out = append(appendGet(out, at), op.I64GtS, op.BrIf, 0)
+	out = p.appendProbe(append(out, op.Loop, op.BlockEmpty))
+	out = append(appendGet(out, at), op.LocalGet, to, op.LocalGet, length, op.I64Add, op.I64GeS, op.BrIf, 1)
+	out = append(append(appendGet(out, at), count...), op.I64Ne, op.BrIf, 1)
+	out = append(appendGet(out, array), op.I32Load8U, 0, ObjectFlags, op.I32Const, FastArray, op.I32And, op.I32Eqz, op.BrIf, 1)
 	out = appendGets(out, 0, 1, at)
-	out = append(appendGets(out, at, to), opI64LtS, opIf, typeI64)
-	out = append(append(out, undefined...), opElse)
-	out = append(appendGet(out, 0), opLocalGet, array, opI32Load, 2, ArrayValues)
-	out = append(appendGets(out, at, to), opI64Sub)
-	out = append(appendGet(out, from), opI64Add, opWrap, opI32Const, valueShift, opI32Shl, opI32Add, opI64Load, 3, 0)
-	out = append(appendU32(append(out, opCall), m.dup), opEnd)
-	out = append(appendU32(append(out, opCall), m.set), opI32Const, 0, opI32LtS, opIf, blockEmpty, opI32Const, 0x7f, opReturn, opEnd)
-	out = append(appendGet(out, at), opI64Const, 1, opI64Add, opLocalSet, at)
-	return append(out, opBr, 0, opEnd, opEnd, opI32Const, 0, opEnd)
+	out = append(appendGets(out, at, to), op.I64LtS, op.If, typeI64)
+	out = append(append(out, undefined...), op.Else)
+	out = append(appendGet(out, 0), op.LocalGet, array, op.I32Load, 2, ArrayValues)
+	out = append(appendGets(out, at, to), op.I64Sub)
+	out = append(appendGet(out, from), op.I64Add, op.I32WrapI64, op.I32Const, valueShift, op.I32Shl, op.I32Add, op.I64Load, 3, 0)
+	out = append(op.AppendU32(append(out, op.Call), m.dup), op.End)
+	out = append(op.AppendU32(append(out, op.Call), m.set), op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty, op.I32Const, 0x7f, op.Return, op.End)
+	out = append(appendGet(out, at), op.I64Const, 1, op.I64Add, op.LocalSet, at)
+	return append(out, op.Br, 0, op.End, op.End, op.I32Const, 0, op.End)
 }
 
 // moveBody is, for the offsets of the first element in the direction of the move,
@@ -192,49 +182,49 @@ func (m arrayMover) lengthenBody(p probe) []byte {
 func (m arrayMover) moveBody(f *patcher, p probe) []byte {
 	const context, array, to, from, count = 0, 1, 2, 3, 4
 	const gap, low, at, end, size, value = 5, 6, 7, 8, 9, 10
-	backwards := append(appendGets(nil, from, to), opI32LtS)
+	backwards := append(appendGets(nil, from, to), op.I32LtS)
 	// chosen appends a, or b backwards.
 	chosen := func(out, a, b []byte) []byte {
-		return append(append(append(append(out, b...), a...), backwards...), opSelect)
+		return append(append(append(append(out, b...), a...), backwards...), op.Select)
 	}
-	above := func(distance byte) []byte { return append(appendGets(nil, low, distance), opI32Add) }
+	above := func(distance byte) []byte { return append(appendGets(nil, low, distance), op.I32Add) }
 	get := func(a byte) []byte { return appendGet(nil, a) }
-	address := func(out []byte) []byte { return append(appendGet(out, array), opI32Load, 2, ArrayValues) }
+	address := func(out []byte) []byte { return append(appendGet(out, array), op.I32Load, 2, ArrayValues) }
 	// each appends what is done with the elements from at on, for a gap.
 	each := func(out []byte, do func([]byte) []byte) []byte {
-		out = append(append(append(out, opLocalTee, at), get(gap)...), opI32Add, opLocalSet, end)
-		out = append(p.appendProbe(append(out, opLoop, blockEmpty)), opLocalGet, at, opLocalGet, end, opI32LtS, opIf, blockEmpty)
-		out = append(appendGet(do(out), at), opI32Const, 1<<valueShift, opI32Add, opLocalSet, at)
-		return append(out, opBr, 1, opEnd, opEnd)
+		out = append(append(append(out, op.LocalTee, at), get(gap)...), op.I32Add, op.LocalSet, end)
+		out = append(p.appendProbe(append(out, op.Loop, op.BlockEmpty)), op.LocalGet, at, op.LocalGet, end, op.I32LtS, op.If, op.BlockEmpty)
+		out = append(appendGet(do(out), at), op.I32Const, 1<<valueShift, op.I32Add, op.LocalSet, at)
+		return append(out, op.Br, 1, op.End, op.End)
 	}
 	load := func(out []byte) []byte {
-		return append(address(append(out, opLocalGet, at)), opI32Add, opI64Load, 3, 0)
+		return append(address(append(out, op.LocalGet, at)), op.I32Add, op.I64Load, 3, 0)
 	}
 
-	out := append([]byte{2, 5, typeI32, 1, typeI64}, opLocalGet, count, opI32Const, valueShift, opI32Shl, opLocalSet, size)
-	out = chosen(out, append(appendGets(nil, from, to), opI32Sub), append(appendGets(nil, to, from), opI32Sub))
-	out = append(out, opLocalTee, gap, opI32Const, 1, opI32Shl)
-	out = append(appendGet(out, size), opI32GeU, opIf, blockEmpty)
-	out = append(appendGet(out, count), opI64Extend, opReturn, opEnd)
-	out = chosen(out, get(to), append(append(get(from), opLocalGet, size, opI32Sub), opI32Const, 1<<valueShift, opI32Add))
-	out = append(out, opLocalSet, low)
+	out := append([]byte{2, 5, typeI32, 1, typeI64}, op.LocalGet, count, op.I32Const, valueShift, op.I32Shl, op.LocalSet, size)
+	out = chosen(out, append(appendGets(nil, from, to), op.I32Sub), append(appendGets(nil, to, from), op.I32Sub))
+	out = append(out, op.LocalTee, gap, op.I32Const, 1, op.I32Shl)
+	out = append(appendGet(out, size), op.I32GeU, op.If, op.BlockEmpty)
+	out = append(appendGet(out, count), op.I64ExtendU, op.Return, op.End)
+	out = chosen(out, get(to), append(append(get(from), op.LocalGet, size, op.I32Sub), op.I32Const, 1<<valueShift, op.I32Add))
+	out = append(out, op.LocalSet, low)
 
 	out = chosen(out, get(low), above(size))
 	out = each(out, func(out []byte) []byte {
-		out = append(load(out), opLocalSet, value)
-		out = append(append(address(append(out, opLocalGet, at)), opI32Add), undefined...)
-		out = append(appendGets(append(out, opI64Store, 3, 0), context, value), opCall)
-		return appendU32(out, m.free)
+		out = append(load(out), op.LocalSet, value)
+		out = append(append(address(append(out, op.LocalGet, at)), op.I32Add), undefined...)
+		out = append(appendGets(append(out, op.I64Store, 3, 0), context, value), op.Call)
+		return op.AppendU32(out, m.free)
 	})
-	out = append(address(chosen(out, get(low), above(gap))), opI32Add)
-	out = append(address(chosen(out, above(gap), get(low))), opI32Add)
-	out = appendU32(append(appendGet(out, size), opCall), f.copyFunction())
+	out = append(address(chosen(out, get(low), above(gap))), op.I32Add)
+	out = append(address(chosen(out, above(gap), get(low))), op.I32Add)
+	out = op.AppendU32(append(appendGet(out, size), op.Call), f.copyFunction())
 	out = chosen(out, above(size), get(low))
 	out = each(out, func(out []byte) []byte {
-		out = append(load(appendGet(out, context)), opCall)
-		return append(appendU32(out, m.dup), opDrop)
+		out = append(load(appendGet(out, context)), op.Call)
+		return append(op.AppendU32(out, m.dup), op.Drop)
 	})
-	return append(out, opI64Const, 0, opEnd)
+	return append(out, op.I64Const, 0, op.End)
 }
 
 // takeLastBody is
@@ -245,11 +235,11 @@ func (m arrayMover) moveBody(f *patcher, p probe) []byte {
 //	0
 func (m arrayMover) takeLastBody() []byte {
 	const context, index, array = 0, 2, 3
-	out := appendUnlessRow([]byte{1, 1, typeI32, opBlock, blockEmpty}, array)
-	out = append(appendGet(out, array), opI64Load32, 2, ArrayCount, opI64Const, 1, opI64Sub)
-	out = append(appendGet(out, index), opI64Ne, opBrIf, 0)
-	out = append(appendGet(out, array), opLocalGet, index, opWrap, opI32Store, 2, ArrayCount)
-	out = append(appendGets(out, context, array), opI32Load, 2, ArrayValues)
-	out = append(appendGet(out, index), opWrap, opI32Const, valueShift, opI32Shl, opI32Add, opI64Load, 3, 0, opCall)
-	return append(appendU32(out, m.free), opI32Const, 1, opReturn, opEnd, opI32Const, 0, opEnd)
+	out := appendUnlessRow([]byte{1, 1, typeI32, op.Block, op.BlockEmpty}, array)
+	out = append(appendGet(out, array), op.I64Load32U, 2, ArrayCount, op.I64Const, 1, op.I64Sub)
+	out = append(appendGet(out, index), op.I64Ne, op.BrIf, 0)
+	out = append(appendGet(out, array), op.LocalGet, index, op.I32WrapI64, op.I32Store, 2, ArrayCount)
+	out = append(appendGets(out, context, array), op.I32Load, 2, ArrayValues)
+	out = append(appendGet(out, index), op.I32WrapI64, op.I32Const, valueShift, op.I32Shl, op.I32Add, op.I64Load, 3, 0, op.Call)
+	return append(op.AppendU32(out, m.free), op.I32Const, 1, op.Return, op.End, op.I32Const, 0, op.End)
 }

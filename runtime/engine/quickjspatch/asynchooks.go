@@ -3,6 +3,9 @@ package quickjspatch
 import (
 	"errors"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file lets the host follow asynchronous code. QuickJS has no hook for
@@ -128,18 +131,18 @@ func (l layout) patcher() (*patcher, error) {
 
 // callsOf lists the functions that a body calls by name.
 func callsOf(body []byte) (calls []uint32, err error) {
-	r := &reader{b: body}
-	r.locals()
-	for !r.done() && r.err == nil {
-		op := r.byte()
-		start := r.at
-		r.immediates(op)
-		if op == opCall && r.err == nil {
-			f := &reader{b: body, at: start}
-			calls = append(calls, f.u32())
+	r := &wasmbinary.Reader{Bytes: body}
+	skipLocals(r)
+	for r.More() {
+		opcode := r.Byte()
+		start := r.At
+		skipImmediates(r, opcode)
+		if opcode == op.Call && r.Err == nil {
+			f := &wasmbinary.Reader{Bytes: body, At: start}
+			calls = append(calls, f.U32())
 		}
 	}
-	return calls, r.err
+	return calls, r.Err
 }
 
 // redirect is where a call of function f goes.
@@ -176,16 +179,16 @@ func (f *patcher) functions(p probe) [][]byte {
 	return [][]byte{
 		f.hookBody(f.then, nil, func(out []byte) []byte {
 			out = appendGet(out, 2)
-			out = appendS32(append(out, opI32Const), -1)
-			out = append(appendGet(out, 1), opWrap)
-			out = append(appendGet(out, 1), opI64Const, 32, opI64ShrU, opWrap)
+			out = op.AppendS32(append(out, op.I32Const), -1)
+			out = append(appendGet(out, 1), op.I32WrapI64)
+			out = append(appendGet(out, 1), op.I64Const, 32, op.I64ShrU, op.I32WrapI64)
 			return appendGet(out, 3)
 		}),
-		f.hookBody(f.job, []byte{opLocalGet, 2, opI32Const, reactionArguments, opI32LtU, opI32And}, func(out []byte) []byte {
+		f.hookBody(f.job, []byte{op.LocalGet, 2, op.I32Const, reactionArguments, op.I32LtU, op.I32And}, func(out []byte) []byte {
 			out = appendGet(out, 3)
-			out = appendS32(append(out, opI32Const), -2)
+			out = op.AppendS32(append(out, op.I32Const), -2)
 			out = appendGet(appendGet(out, 1), 2)
-			return appendS32(append(out, opI32Const), 0)
+			return op.AppendS32(append(out, op.I32Const), 0)
 		}),
 		p.fillBody(),
 		p.copyBody(),
@@ -205,49 +208,49 @@ func (f *patcher) functions(p probe) [][]byte {
 
 // hookBody is the body: if (global and) { host_call(arguments) } else { callee(its own four) }.
 func (f *patcher) hookBody(callee uint32, and []byte, arguments func([]byte) []byte) []byte {
-	out := appendU32([]byte{0, opGlobalGet}, f.global)
-	out = append(append(out, and...), opIf, 0x7f)
-	out = appendU32(append(arguments(out), opCall), f.host)
-	out = append(out, opElse)
+	out := op.AppendU32([]byte{0, op.GlobalGet}, f.global)
+	out = append(append(out, and...), op.If, 0x7f)
+	out = op.AppendU32(append(arguments(out), op.Call), f.host)
+	out = append(out, op.Else)
 	for n := range byte(4) {
 		out = appendGet(out, n)
 	}
-	out = appendU32(append(out, opCall), callee)
-	return append(out, opEnd, opEnd)
+	out = op.AppendU32(append(out, op.Call), callee)
+	return append(out, op.End, op.End)
 }
 
-func appendGet(out []byte, local byte) []byte { return append(out, opLocalGet, local) }
+func appendGet(out []byte, local byte) []byte { return append(out, op.LocalGet, local) }
 
 // addExports appends the exports of this file and of owner.go to the export section.
 func (f *patcher) addExports(body []byte) ([]byte, error) {
-	r := &reader{b: body}
-	n := r.u32()
-	if r.err != nil {
-		return nil, r.err
+	r := &wasmbinary.Reader{Bytes: body}
+	n := r.U32()
+	if r.Err != nil {
+		return nil, r.Err
 	}
-	out := append(appendU32(nil, n+5), body[r.at:]...)
-	out = appendU32(append(appendName(out, CounterGlobal), exportGlobal), f.counter)
-	out = appendU32(append(appendName(out, PerformThen), exportFunc), f.then)
-	out = appendU32(append(appendName(out, OwnerGlobal), exportGlobal), f.owners.global)
-	out = appendU32(append(appendName(out, Settle), exportFunc), f.owners.settle)
-	return appendU32(append(appendName(out, FollowGlobal), exportGlobal), f.global), nil
+	out := append(op.AppendU32(nil, n+5), body[r.At:]...)
+	out = op.AppendU32(append(appendName(out, CounterGlobal), exportGlobal), f.counter)
+	out = op.AppendU32(append(appendName(out, PerformThen), exportFunc), f.then)
+	out = op.AppendU32(append(appendName(out, OwnerGlobal), exportGlobal), f.owners.global)
+	out = op.AppendU32(append(appendName(out, Settle), exportFunc), f.owners.settle)
+	return op.AppendU32(append(appendName(out, FollowGlobal), exportGlobal), f.global), nil
 }
 
 // addFunctions appends the types of the new functions to the function section.
 func (f *patcher) addFunctions(body []byte) ([]byte, error) {
-	r := &reader{b: body}
-	n := r.u32()
-	if r.err != nil {
-		return nil, r.err
+	r := &wasmbinary.Reader{Bytes: body}
+	n := r.U32()
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	types := f.types()
-	out := append(appendU32(nil, n+uint32(len(types))), body[r.at:]...)
+	out := append(op.AppendU32(nil, n+uint32(len(types))), body[r.At:]...)
 	for _, t := range types {
-		out = appendU32(out, t)
+		out = op.AppendU32(out, t)
 	}
 	return out, nil
 }
 
 func appendName(out []byte, name string) []byte {
-	return append(appendU32(out, uint32(len(name))), name...)
+	return append(op.AppendU32(out, uint32(len(name))), name...)
 }

@@ -1,6 +1,10 @@
 package quickjspatch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
 
 // This file corrects when QuickJS asks whether a property is enumerable that is
 // copied by Object.assign, by ...object and by {...rest}: of all properties
@@ -16,9 +20,9 @@ const copierType = "\x60\x05\x7f\x7e\x7e\x7e\x7f\x01\x7f"
 
 var (
 	// askOnce keeps in local 14 whether the list in local 8 is of enumerable properties alone.
-	askOnce = []byte{opLocalGet, 8, opI32Const, 15, opI32GtU, opLocalSet, 14}
+	askOnce = []byte{op.LocalGet, 8, op.I32Const, 15, op.I32GtU, op.LocalSet, 14}
 	// askAlways keeps there that it is not.
-	askAlways = []byte{opI32Const, 0, opLocalSet, 14}
+	askAlways = []byte{op.I32Const, 0, op.LocalSet, 14}
 )
 
 // isCopyDataProperties reports whether function i of the module's own can be JS_CopyDataProperties.

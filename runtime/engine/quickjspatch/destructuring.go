@@ -1,6 +1,10 @@
 package quickjspatch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
 
 // This file has patterns that take a value apart know where they are. For each call and
 // each member that is read QuickJS keeps a place in the code, by emit_source_loc (parser);
@@ -18,10 +22,10 @@ const (
 
 var (
 	// toObjectCall writes to_object, the braces read; iterated writes for_of_start, for a bracket.
-	toObjectCall   = []byte{opLocalGet, 9, opI32Load, 2, 0, opI32Const, 112 | 0x80, 0, opCall}
-	forOfStartCall = []byte{opLocalGet, 4, opI32Const, 126 | 0x80, 0, opCall}
+	toObjectCall   = []byte{op.LocalGet, 9, op.I32Load, 2, 0, op.I32Const, 112 | 0x80, 0, op.Call}
+	forOfStartCall = []byte{op.LocalGet, 4, op.I32Const, 126 | 0x80, 0, op.Call}
 	// sourceLocHead begins emit_source_loc: the function that is compiled, and line and column of the token.
-	sourceLocHead = []byte{opLocalGet, 0, opI32Const, 96 | 0x80, 0, opI32Add, opI32Load, 2, 0, opLocalGet, 0, opI32Load, 2, 28, opLocalGet, 0, opI32Load, 2, 32, opCall}
+	sourceLocHead = []byte{op.LocalGet, 0, op.I32Const, 96 | 0x80, 0, op.I32Add, op.I32Load, 2, 0, op.LocalGet, 0, op.I32Load, 2, 28, op.LocalGet, 0, op.I32Load, 2, 32, op.Call}
 )
 
 // isPattern reports whether function i of the module's own can be js_parse_destructuring_element.
@@ -34,7 +38,7 @@ func (l layout) markPatternPositions(code []byte) []byte {
 	if err != nil || bytes.Count(code, toObjectCall) != 1 || bytes.Count(code, forOfStartCall) != 1 {
 		return code
 	}
-	keep := appendU32([]byte{opLocalGet, 0, opCall}, l.imports.funcs+uint32(place))
+	keep := op.AppendU32([]byte{op.LocalGet, 0, op.Call}, l.imports.funcs+uint32(place))
 	code = bytes.Replace(code, toObjectCall, append(bytes.Clone(keep), toObjectCall...), 1)
 	return bytes.Replace(code, forOfStartCall, append(keep, forOfStartCall...), 1)
 }

@@ -3,6 +3,9 @@ package quickjspatch
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file shortens the way from one instruction of QuickJS's bytecode to the next, which
@@ -19,7 +22,6 @@ import (
 // question goes.
 
 const (
-	opBrTable = 0x0e
 	// bytecodes is how many instructions there can be: each is a byte.
 	bytecodes = 256
 )
@@ -33,19 +35,19 @@ func (l layout) shortenDispatch(code []byte) []byte {
 	for i, in := range all {
 		if targets := l.targets(code, all[:i], in); targets != nil {
 			dispatches = true
-			out = append(append(out, code[kept:all[i-tableSteps].start]...), opBrTable)
-			out = appendU32(out, uint32(len(targets)-1))
+			out = append(append(out, code[kept:all[i-tableSteps].start]...), op.BrTable)
+			out = op.AppendU32(out, uint32(len(targets)-1))
 			for _, t := range targets {
-				out = appendU32(out, t)
+				out = op.AppendU32(out, t)
 			}
 			kept = in.end
 		}
 		if end := matchPrint(code, all[i:]); end > 0 {
 			start := in.start
-			if i > 0 && bytes.Equal(code[all[i-1].start:start], []byte{opI32Load, 2, 0}) {
+			if i > 0 && bytes.Equal(code[all[i-1].start:start], []byte{op.I32Load, 2, 0}) {
 				start = all[i-1].start // the runtime, which is looked up for this alone
 			}
-			out = append(append(out, code[kept:start]...), opDrop)
+			out = append(append(out, code[kept:start]...), op.Drop)
 			kept = end
 		}
 	}
@@ -63,18 +65,18 @@ const tableSteps = 5
 // targets are where a br_table leads for each byte; nil for any other instruction, and when
 // it takes no number that was looked up for a byte, as i32.load8_u and local.tee have it.
 func (l layout) targets(code []byte, before []span, in span) []uint32 {
-	if code[in.start] != opBrTable || len(before) < tableSteps+2 {
+	if code[in.start] != op.BrTable || len(before) < tableSteps+2 {
 		return nil
 	}
 	steps := before[len(before)-tableSteps-2:]
-	load, first := &reader{b: code, at: steps[4].start}, &reader{b: code, at: steps[5].start}
-	isByte := code[steps[0].start] == opI32Load8U && code[steps[1].start] == opLocalTee
-	isLoad := load.byte() == opI32Load && load.u32() == 2
-	if !isByte || !isLoad || first.byte() != opI32Const || code[steps[6].start] != opI32Sub ||
-		!bytes.Equal(code[steps[2].start:steps[4].start], []byte{opI32Const, 2, opI32Shl}) {
+	load, first := &wasmbinary.Reader{Bytes: code, At: steps[4].start}, &wasmbinary.Reader{Bytes: code, At: steps[5].start}
+	isByte := code[steps[0].start] == op.I32Load8U && code[steps[1].start] == op.LocalTee
+	isLoad := load.Byte() == op.I32Load && load.U32() == 2
+	if !isByte || !isLoad || first.Byte() != op.I32Const || code[steps[6].start] != op.I32Sub ||
+		!bytes.Equal(code[steps[2].start:steps[4].start], []byte{op.I32Const, 2, op.I32Shl}) {
 		return nil
 	}
-	numbers, lowest := l.initialMemory(load.u32(), 4*bytecodes), uint32(first.s32())
+	numbers, lowest := l.initialMemory(load.U32(), 4*bytecodes), uint32(first.Signed(32))
 	if numbers == nil {
 		return nil
 	}
@@ -101,8 +103,8 @@ func matchPrint(code []byte, all []span) int {
 	for i := range ops {
 		ops[i] = code[all[i].start]
 	}
-	same := bytes.Equal(ops, []byte{opI32Load8U, opI32Const, opI32And, opIf, opLocalGet, opLocalGet, opLocalGet, opI32Const, opCall, opEnd})
-	if !same || !bytes.Equal(code[all[1].start:all[4].start], []byte{opI32Const, 0x80, 0x01, opI32And, opIf, blockEmpty}) || code[all[7].start+1] != 0 {
+	same := bytes.Equal(ops, []byte{op.I32Load8U, op.I32Const, op.I32And, op.If, op.LocalGet, op.LocalGet, op.LocalGet, op.I32Const, op.Call, op.End})
+	if !same || !bytes.Equal(code[all[1].start:all[4].start], []byte{op.I32Const, 0x80, 0x01, op.I32And, op.If, op.BlockEmpty}) || code[all[7].start+1] != 0 {
 		return 0
 	}
 	return all[steps-1].end

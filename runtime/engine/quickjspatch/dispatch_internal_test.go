@@ -5,6 +5,9 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // quickjs is the module of the npm package, as it is.
@@ -70,13 +73,13 @@ func number(l layout, instruction int) uint32 {
 func longestTable(code []byte) (labels []uint32) {
 	var longest span
 	for _, in := range instructions(code) {
-		if code[in.start] == opBrTable && in.end-in.start > longest.end-longest.start {
+		if code[in.start] == op.BrTable && in.end-in.start > longest.end-longest.start {
 			longest = in
 		}
 	}
-	r := &reader{b: code, at: longest.start + 1}
-	for range r.u32() + 1 {
-		labels = append(labels, r.u32())
+	r := &wasmbinary.Reader{Bytes: code, At: longest.start + 1}
+	for range r.U32() + 1 {
+		labels = append(labels, r.U32())
 	}
 	return labels
 }
@@ -134,7 +137,7 @@ func TestInterpreter(t *testing.T) {
 func setLocals(code []byte) map[uint32]bool {
 	set := map[uint32]bool{}
 	for _, in := range instructions(code) {
-		if code[in.start] == opLocalSet || code[in.start] == opLocalTee {
+		if code[in.start] == op.LocalSet || code[in.start] == op.LocalTee {
 			set[localOf(code, in)] = true
 		}
 	}
@@ -145,22 +148,22 @@ func setLocals(code []byte) map[uint32]bool {
 func TestIsNext(t *testing.T) {
 	const position, after = 8, 6
 	add := func(to, from, n byte) []byte {
-		return []byte{opLocalGet, from, opI32Const, n, opI32Add, opLocalSet, to}
+		return []byte{op.LocalGet, from, op.I32Const, n, op.I32Add, op.LocalSet, to}
 	}
 	for name, c := range map[string]struct {
 		code []byte
 		want bool
 	}{
-		"one byte":             {[]byte{opLocalGet, after, opLocalTee, position, opI32Const, 1, opI32Add, opLocalSet, after}, true},
+		"one byte":             {[]byte{op.LocalGet, after, op.LocalTee, position, op.I32Const, 1, op.I32Add, op.LocalSet, after}, true},
 		"five bytes":           {slices.Concat(add(position, after, 4), add(3, 3, 8), add(after, after, 5)), true},
-		"with a call between":  {slices.Concat(add(position, after, 4), []byte{opCall, 9}, add(after, after, 5)), true},
+		"with a call between":  {slices.Concat(add(position, after, 4), []byte{op.Call, 9}, add(after, after, 5)), true},
 		"to where it is":       {slices.Concat(add(position, after, 0), add(after, after, 0)), false},
 		"back":                 {slices.Concat(add(position, after, 0x7b), add(after, after, 0x7c)), false},
 		"two numbers":          {slices.Concat(add(position, after, 4), add(after, after, 6)), false},
 		"another local":        {slices.Concat(add(position, 3, 4), add(after, after, 5)), false},
 		"a local set between":  {slices.Concat(add(position, after, 4), add(after, 3, 1), add(after, after, 5)), false},
-		"in a block":           {slices.Concat(add(position, after, 4), []byte{opEnd}, add(after, after, 5)), false},
-		"of what was computed": {[]byte{opLocalGet, 3, opI32Const, 1, opI32Add, opLocalSet, after}, false},
+		"in a block":           {slices.Concat(add(position, after, 4), []byte{op.End}, add(after, after, 5)), false},
+		"of what was computed": {[]byte{op.LocalGet, 3, op.I32Const, 1, op.I32Add, op.LocalSet, after}, false},
 		"position alone":       {add(position, after, 1), false},
 		"nothing":              {nil, false},
 	} {

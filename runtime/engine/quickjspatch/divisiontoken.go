@@ -1,6 +1,10 @@
 package quickjspatch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
 
 // This file corrects what QuickJS takes a slash for behind a template, and behind a
 // member with the name of a keyword. To know an arrow function or a pattern from what
@@ -18,18 +22,18 @@ const parensType = "\x60\x03\x7f\x7f\x7f\x01\x7f"
 
 var (
 	// templateEnds goes to the next token if a part of a template ends with a backquote.
-	templateEnds = []byte{opLocalGet, 0, opI32Load, 2, 56, opI32Const, 0xe0, 0, opI32Eq, opBrIf, 6}
+	templateEnds = []byte{op.LocalGet, 0, op.I32Load, 2, 56, op.I32Const, 0xe0, 0, op.I32Eq, op.BrIf, 6}
 	// keepToken keeps a token as the one before the next, and goes on to that.
-	keepToken = []byte{opLocalSet, 6, opLocalGet, 0, opCall}
+	keepToken = []byte{op.LocalSet, 6, op.LocalGet, 0, op.Call}
 	// tokenAsName replaces the token on the stack by a name, -125, behind a full stop and, if it
 	// is a word, behind "?.", -89. Words count below 0.
 	tokenAsName = []byte{
-		opI32Const, 0x83, 0x7f,
-		opLocalGet, 6, opI32Const, '.', opI32Ne,
-		opLocalGet, 6, opI32Const, 0xa7, 0x7f, opI32Eq, opLocalGet, 8, opI32Load, 2, 0, opI32Const, 0, opI32LtS, opI32And, opI32Eqz, opI32And, opSelect,
+		op.I32Const, 0x83, 0x7f,
+		op.LocalGet, 6, op.I32Const, '.', op.I32Ne,
+		op.LocalGet, 6, op.I32Const, 0xa7, 0x7f, op.I32Eq, op.LocalGet, 8, op.I32Load, 2, 0, op.I32Const, 0, op.I32LtS, op.I32And, op.I32Eqz, op.I32And, op.Select,
 	}
 	// tokenAsString makes a string, -127, of the token, and goes there too.
-	tokenAsString = []byte{opIf, blockEmpty, opLocalGet, 8, opI32Const, 0x81, 0x7f, opI32Store, 2, 0, opBr, 7, opEnd}
+	tokenAsString = []byte{op.If, op.BlockEmpty, op.LocalGet, 8, op.I32Const, 0x81, 0x7f, op.I32Store, 2, 0, op.Br, 7, op.End}
 )
 
 // isParenthesesSkipper reports whether function i of the module's own can be js_parse_skip_parens_token.

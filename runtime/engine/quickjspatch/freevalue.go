@@ -3,6 +3,9 @@ package quickjspatch
 import (
 	"bytes"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file shortens how QuickJS lets go of a value. Each instruction that overwrites one
@@ -14,17 +17,17 @@ import (
 // least -9 in its upper half, and its references lie before it.
 //
 //	i64.const -9<<32, i64.lt_u
-var isUncounted = []byte{opI64Const, 0x80, 0x80, 0x80, 0x80, 0xf0, 0x7e, opI64LtU}
+var isUncounted = []byte{op.I64Const, 0x80, 0x80, 0x80, 0x80, 0xf0, 0x7e, op.I64LtU}
 
 // freeValueRTCheck is how JS_FreeValueRT (runtime i32, value i64) does, after it made room:
 //
 //	local.get value, uncounted, br_if 0, local.get value, i32.wrap_i64
-var freeValueRTCheck = slices.Concat([]byte{opLocalGet, 1}, isUncounted, []byte{opBrIf, 0, opLocalGet, 1, opWrap})
+var freeValueRTCheck = slices.Concat([]byte{op.LocalGet, 1}, isUncounted, []byte{op.BrIf, 0, op.LocalGet, 1, op.I32WrapI64})
 
 // freeValueCall is JS_FreeValue (context i32, value i64) before its number of JS_FreeValueRT:
 //
 //	local.get context, i32.load runtime, local.get value, call
-var freeValueCall = []byte{0, opLocalGet, 0, opI32Load, 2, 8, opLocalGet, 1, opCall}
+var freeValueCall = []byte{0, op.LocalGet, 0, op.I32Load, 2, 8, op.LocalGet, 1, op.Call}
 
 // setValueStore and lettingGo are set_value (context i32, place i32, value i64) before its number
 // of JS_FreeValue:
@@ -33,9 +36,9 @@ var freeValueCall = []byte{0, opLocalGet, 0, opI32Load, 2, 8, opLocalGet, 1, opC
 //	local.get context, local.get before, call
 var (
 	setValueStore = []byte{
-		1, 1, typeI64, opLocalGet, 1, opI64Load, 3, 0, opLocalSet, 3, opLocalGet, 1, opLocalGet, 2, opI64Store, 3, 0,
+		1, 1, typeI64, op.LocalGet, 1, op.I64Load, 3, 0, op.LocalSet, 3, op.LocalGet, 1, op.LocalGet, 2, op.I64Store, 3, 0,
 	}
-	setValueFree = []byte{opLocalGet, 0, opLocalGet, 3, opCall}
+	setValueFree = []byte{op.LocalGet, 0, op.LocalGet, 3, op.Call}
 )
 
 // inlineFree is the three with a look before what they do:
@@ -57,17 +60,17 @@ func (l layout) inlineFree(i int, code []byte) []byte {
 	default:
 		return code
 	}
-	r := &reader{b: code}
-	r.locals()
-	out := appendReturnUnlessCounted(slices.Clone(code[:r.at]), 1)
-	out = append(out, opLocalGet, 1, opWrap, opI32Const, 4, opI32Sub, opLocalTee, at)
-	out = append(out, opI32Load, 2, 0, opLocalTee, references, opI32Const, 1, opI32GtS, opIf, blockEmpty)
-	out = append(out, opLocalGet, at, opLocalGet, references, opI32Const, 1, opI32Sub, opI32Store, 2, 0, opReturn, opEnd)
-	return append(out, code[r.at:]...)
+	r := &wasmbinary.Reader{Bytes: code}
+	skipLocals(r)
+	out := appendReturnUnlessCounted(slices.Clone(code[:r.At]), 1)
+	out = append(out, op.LocalGet, 1, op.I32WrapI64, op.I32Const, 4, op.I32Sub, op.LocalTee, at)
+	out = append(out, op.I32Load, 2, 0, op.LocalTee, references, op.I32Const, 1, op.I32GtS, op.If, op.BlockEmpty)
+	out = append(out, op.LocalGet, at, op.LocalGet, references, op.I32Const, 1, op.I32Sub, op.I32Store, 2, 0, op.Return, op.End)
+	return append(out, code[r.At:]...)
 }
 
 // appendReturnUnlessCounted appends the return for a value, in a local, of which nothing is counted.
 func appendReturnUnlessCounted(out []byte, value byte) []byte {
-	out = append(append(out, opLocalGet, value), isUncounted...)
-	return append(out, opIf, blockEmpty, opReturn, opEnd)
+	out = append(append(out, op.LocalGet, value), isUncounted...)
+	return append(out, op.If, op.BlockEmpty, op.Return, op.End)
 }

@@ -3,6 +3,9 @@ package quickjspatch
 import (
 	"errors"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file has the host called without copies. What lies behind every host function
@@ -28,17 +31,17 @@ type trampoline struct {
 // trampoline finds it: the one of its type that passes its argc, and the boxes that it
 // made, to the import.
 func (l layout) trampoline() (t trampoline, err error) {
-	passing := appendU32([]byte{opLocalGet, 2, opLocalGet, 4, opCall}, uint32(l.imports.hostCall))
+	passing := op.AppendU32([]byte{op.LocalGet, 2, op.LocalGet, 4, op.Call}, uint32(l.imports.hostCall))
 	if t.function, err = l.uniqueFunction(trampolineType, passing, 1); err != nil {
 		return t, err
 	}
-	r := &reader{b: l.code[t.function]}
-	r.locals()
-	if r.byte() != opGlobalGet {
+	r := &wasmbinary.Reader{Bytes: l.code[t.function]}
+	skipLocals(r)
+	if r.Byte() != op.GlobalGet {
 		return t, errors.New("what calls the host does not begin with making room on the stack")
 	}
-	t.stack = r.u32()
-	return t, r.err
+	t.stack = r.U32()
+	return t, r.Err
 }
 
 // callBody is its body:
@@ -48,14 +51,14 @@ func (l layout) trampoline() (t trampoline, err error) {
 //	stack pointer = room + 16
 func (f *patcher) callBody() []byte {
 	const argc, argv, data, room, size = 2, 3, 5, 6, 16
-	exception := []byte{opI64Const, 0x80, 0x80, 0x80, 0x80, 0xe0, 0} // 6 in the upper half
-	out := appendU32([]byte{1, 1, typeI32, opGlobalGet}, f.trampoline.stack)
-	out = append(out, opI32Const, size, opI32Sub, opLocalTee, room)
-	out = appendU32(append(out, opGlobalSet), f.trampoline.stack)
-	out = appendS32(append(appendGet(out, data), opI32Const), MarkCall-1<<32)
-	out = appendU32(append(appendGets(out, room, argc, argv), opCall), f.host)
-	out = append(out, opIf, typeI64, opLocalGet, room, opI64Load, 3, 0, opElse)
-	out = append(slices.Concat(out, exception), opEnd)
-	out = append(appendGet(out, room), opI32Const, size, opI32Add)
-	return append(appendU32(append(out, opGlobalSet), f.trampoline.stack), opEnd)
+	exception := []byte{op.I64Const, 0x80, 0x80, 0x80, 0x80, 0xe0, 0} // 6 in the upper half
+	out := op.AppendU32([]byte{1, 1, typeI32, op.GlobalGet}, f.trampoline.stack)
+	out = append(out, op.I32Const, size, op.I32Sub, op.LocalTee, room)
+	out = op.AppendU32(append(out, op.GlobalSet), f.trampoline.stack)
+	out = op.AppendS32(append(appendGet(out, data), op.I32Const), MarkCall-1<<32)
+	out = op.AppendU32(append(appendGets(out, room, argc, argv), op.Call), f.host)
+	out = append(out, op.If, typeI64, op.LocalGet, room, op.I64Load, 3, 0, op.Else)
+	out = append(slices.Concat(out, exception), op.End)
+	out = append(appendGet(out, room), op.I32Const, size, op.I32Add)
+	return append(op.AppendU32(append(out, op.GlobalSet), f.trampoline.stack), op.End)
 }

@@ -1,38 +1,10 @@
 package quickjspatch
 
-import "fmt"
+import (
+	"fmt"
 
-// The instructions the pass reads by name; all others it only steps over.
-const (
-	opBlock     = 0x02
-	opLoop      = 0x03
-	opIf        = 0x04
-	opElse      = 0x05
-	opEnd       = 0x0b
-	opCall      = 0x10
-	opDrop      = 0x1a
-	opLocalGet  = 0x20
-	opGlobalGet = 0x23
-	opGlobalSet = 0x24
-	opI32Const  = 0x41
-	opI64Const  = 0x42
-	opI32Eqz    = 0x45
-	opI32LtU    = 0x49
-	opI32Sub    = 0x6b
-	opI32And    = 0x71
-	opI32GtS    = 0x4a
-	opI32ShrU   = 0x76
-	opSelect    = 0x1b
-	opPrefix    = 0xfc
-	opI64ShrU   = 0x88
-	opWrap      = 0xa7
-	blockEmpty  = 0x40
-)
-
-// Instructions of the family opPrefix.
-const (
-	subMemoryCopy = 10
-	subMemoryFill = 11
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // moveShift makes loop iterations of bytes: 64 are moved in about the time of one.
@@ -54,48 +26,48 @@ type probe struct{ counter, length, interrupt uint32 }
 //
 // The next head of a loop finds the counter used up.
 func (p probe) appendMove(out []byte) []byte {
-	cost := appendU32([]byte{opGlobalGet}, p.counter)
-	cost = appendU32(append(cost, opGlobalGet), p.length)
-	cost = append(appendS32(append(cost, opI32Const), moveShift), opI32ShrU)
-	out = appendU32(append(out, opGlobalSet), p.length)
-	out = append(append(out, cost...), opI32Sub)
-	out = appendS32(append(out, opI32Const), 1)
-	out = append(append(out, cost...), opI32GtS, opSelect)
-	out = appendU32(append(out, opGlobalSet), p.counter)
-	return appendU32(append(out, opGlobalGet), p.length)
+	cost := op.AppendU32([]byte{op.GlobalGet}, p.counter)
+	cost = op.AppendU32(append(cost, op.GlobalGet), p.length)
+	cost = append(op.AppendS32(append(cost, op.I32Const), moveShift), op.I32ShrU)
+	out = op.AppendU32(append(out, op.GlobalSet), p.length)
+	out = append(append(out, cost...), op.I32Sub)
+	out = op.AppendS32(append(out, op.I32Const), 1)
+	out = append(append(out, cost...), op.I32GtS, op.Select)
+	out = op.AppendU32(append(out, op.GlobalSet), p.counter)
+	return op.AppendU32(append(out, op.GlobalGet), p.length)
 }
 
 func (p probe) appendProbe(out []byte) []byte { return p.appendAsk(p.appendCount(out)) }
 
 // appendCount appends counter--.
 func (p probe) appendCount(out []byte) []byte {
-	out = appendU32(append(out, opGlobalGet), p.counter)
-	out = append(appendS32(append(out, opI32Const), 1), opI32Sub)
-	return appendU32(append(out, opGlobalSet), p.counter)
+	out = op.AppendU32(append(out, op.GlobalGet), p.counter)
+	out = append(op.AppendS32(append(out, op.I32Const), 1), op.I32Sub)
+	return op.AppendU32(append(out, op.GlobalSet), p.counter)
 }
 
 // appendAsk appends if counter <= 0 { host_interrupt(); counter = Period }.
 func (p probe) appendAsk(out []byte) []byte {
-	out = appendU32(append(out, opGlobalGet), p.counter)
-	out = appendS32(append(out, opI32Const), 1)
-	out = appendU32(append(out, opI32LtS, opIf, blockEmpty, opCall), p.interrupt)
-	out = appendS32(append(out, opDrop, opI32Const), Period)
-	out = appendU32(append(out, opGlobalSet), p.counter)
-	return append(out, opEnd)
+	out = op.AppendU32(append(out, op.GlobalGet), p.counter)
+	out = op.AppendS32(append(out, op.I32Const), 1)
+	out = op.AppendU32(append(out, op.I32LtS, op.If, op.BlockEmpty, op.Call), p.interrupt)
+	out = op.AppendS32(append(out, op.Drop, op.I32Const), Period)
+	out = op.AppendU32(append(out, op.GlobalSet), p.counter)
+	return append(out, op.End)
 }
 
 // instrumentCode puts the probe into every function and appends those of f.
 func instrumentCode(body []byte, l layout, p probe, f *patcher) ([]byte, error) {
-	r := &reader{b: body}
-	n := r.u32()
+	r := &wasmbinary.Reader{Bytes: body}
+	n := r.U32()
 	var added [][]byte
 	if f != nil {
 		added = f.functions(p)
 	}
-	out := appendU32(nil, n+uint32(len(added)))
+	out := op.AppendU32(nil, n+uint32(len(added)))
 	reserved := reservedAddresses(l.data)
 	for i := range n {
-		code := r.vector()
+		code := r.Vector()
 		if len(reserved) > 0 && l.isClassAtom(int(i)) {
 			code = requireClass(code, reserved)
 		}
@@ -103,20 +75,20 @@ func instrumentCode(body []byte, l layout, p probe, f *patcher) ([]byte, error) 
 			code = f.patchFunction(l, int(i), code)
 		}
 		code, err := instrumentFunc(code, p, f)
-		if r.err != nil {
-			return nil, r.err
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		if err != nil {
 			return nil, fmt.Errorf("function %d of the code section: %w", i, err)
 		}
-		out = appendU32(out, uint32(len(code)))
+		out = op.AppendU32(out, uint32(len(code)))
 		out = append(out, code...)
 	}
 	for _, code := range added {
-		out = appendU32(out, uint32(len(code)))
+		out = op.AppendU32(out, uint32(len(code)))
 		out = append(out, code...)
 	}
-	return out, r.err
+	return out, r.Err
 }
 
 // patchFunction returns the code of function i of the module's own with what the other
@@ -163,38 +135,38 @@ func (f *patcher) patchFunction(l layout, i int, code []byte) []byte {
 }
 
 func instrumentFunc(code []byte, p probe, f *patcher) ([]byte, error) {
-	r := &reader{b: code}
-	r.locals()
+	r := &wasmbinary.Reader{Bytes: code}
+	skipLocals(r)
 	out := make([]byte, 0, len(code)+len(code)/8)
 	kept := 0
 	bytecode := readInterpreter(code)
-	for !r.done() && r.err == nil {
-		op := r.byte()
-		start := r.at
-		r.immediates(op)
-		switch op {
-		case opLoop:
-			out = bytecode.appendHead(append(out, code[kept:r.at]...), p, start-1)
-			kept = r.at
-		case opBr:
+	for r.More() {
+		opcode := r.Byte()
+		start := r.At
+		skipImmediates(r, opcode)
+		switch opcode {
+		case op.Loop:
+			out = bytecode.appendHead(append(out, code[kept:r.At]...), p, start-1)
+			kept = r.At
+		case op.Br:
 			if bytecode.turns[start-1] {
 				out = p.appendAsk(append(out, code[kept:start-1]...))
 				kept = start - 1
 			}
-		case opCall:
-			callee := (&reader{b: code, at: start}).u32()
+		case op.Call:
+			callee := (&wasmbinary.Reader{Bytes: code, At: start}).U32()
 			if to := f.redirect(callee); to != callee {
-				out = appendU32(append(out, code[kept:start]...), to)
-				kept = r.at
+				out = op.AppendU32(append(out, code[kept:start]...), to)
+				kept = r.At
 			}
-		case opPrefix:
-			if sub := (&reader{b: code, at: start}).u32(); sub == subMemoryCopy || sub == subMemoryFill {
-				out = f.appendMover(append(out, code[kept:start-1]...), p, code[start-1:r.at])
-				kept = r.at
+		case op.Misc:
+			if sub := (&wasmbinary.Reader{Bytes: code, At: start}).U32(); sub == op.MiscMemoryCopy || sub == op.MiscMemoryFill {
+				out = f.appendMover(append(out, code[kept:start-1]...), p, code[start-1:r.At])
+				kept = r.At
 			}
 		}
 	}
-	return append(out, code[kept:]...), r.err
+	return append(out, code[kept:]...), r.Err
 }
 
 // span is where an instruction lies in a body.
@@ -203,76 +175,62 @@ type span struct{ start, end int }
 // instructions are those of a body; nil when one is unknown, of which the pass over all
 // code tells.
 func instructions(code []byte) (all []span) {
-	r := &reader{b: code}
-	r.locals()
-	for !r.done() && r.err == nil {
-		start := r.at
-		r.immediates(r.byte())
-		all = append(all, span{start, r.at})
+	r := &wasmbinary.Reader{Bytes: code}
+	skipLocals(r)
+	for r.More() {
+		start := r.At
+		skipImmediates(r, r.Byte())
+		all = append(all, span{start, r.At})
 	}
-	if r.err != nil {
+	if r.Err != nil {
 		return nil
 	}
 	return all
 }
 
-// locals steps over a function's declarations of locals.
-func (r *reader) locals() {
-	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		r.u32()
-		r.byte()
+// skipLocals steps over a function's declarations of locals.
+func skipLocals(r *wasmbinary.Reader) {
+	for n := r.U32(); n > 0 && r.Err == nil; n-- {
+		r.U32()
+		r.Byte()
 	}
 }
 
-// immediates steps over what follows the opcode op.
-func (r *reader) immediates(op byte) {
+// skipImmediates steps over what follows an opcode.
+func skipImmediates(r *wasmbinary.Reader, opcode byte) {
 	switch {
-	case op == opBlock, op == opLoop, op == opIf:
-		r.s33()
-	case op == opBr, op == opBrIf, op == opCall, op >= 0x20 && op <= 0x26, op == 0xd2:
-		r.u32() // br, br_if, call, local.*, global.*, table.get/set, ref.func
-	case op == opBrTable:
-		for n := r.u32(); n > 0 && r.err == nil; n-- {
-			r.u32()
+	case opcode == op.Block, opcode == op.Loop, opcode == op.If:
+		r.Signed(33)
+	case opcode == op.Br, opcode == op.BrIf, opcode == op.Call, opcode >= op.LocalGet && opcode <= op.TableSet, opcode == op.RefFunc:
+		r.U32()
+	case opcode == op.BrTable:
+		for n := r.U32(); n > 0 && r.Err == nil; n-- {
+			r.U32()
 		}
-		r.u32()
-	case op == 0x11: // call_indirect
-		r.u32()
-		r.u32()
-	case op == 0x1c: // select with types
-		r.skip(int(r.u32()))
-	case op >= 0x28 && op <= 0x3e: // loads and stores
-		r.u32()
-		r.u32()
-	case op == 0x3f, op == 0x40, op == 0xd0: // memory.size, memory.grow, ref.null
-		r.byte()
-	case op == opI32Const, op == 0x42:
-		r.s33()
-	case op == 0x43:
-		r.skip(4)
-	case op == 0x44:
-		r.skip(8)
-	case op == opPrefix:
-		r.prefixed()
-	case op <= 0x01, op == 0x05, op == opEnd, op == 0x0f, op == opDrop, op == opSelect,
-		op >= opI32Eqz && op <= 0xc4, op == 0xd1:
-		// no immediates
+		r.U32()
+	case opcode == op.CallIndirect:
+		r.U32()
+		r.U32()
+	case opcode == op.Misc:
+		skipMisc(r)
+	case opcode == op.SIMD, opcode == op.Atomic: // QuickJS has none
+		r.Fail("unknown instruction %#x", opcode)
 	default:
-		r.fail("unknown instruction %#x", op)
+		r.Skip(opcode)
 	}
 }
 
-// prefixed steps over an instruction of the 0xfc family: saturating
+// skipMisc steps over an instruction of the 0xfc family: saturating
 // truncations, bulk memory and tables.
-func (r *reader) prefixed() {
-	switch sub := r.u32(); {
+func skipMisc(r *wasmbinary.Reader) {
+	switch sub := r.U32(); {
 	case sub <= 7:
-	case sub == 9, sub == 11, sub == 13, sub >= 15 && sub <= 17:
-		r.u32()
-	case sub == 8, sub == 10, sub == 12, sub == 14:
-		r.u32()
-		r.u32()
+	case sub == op.MiscDataDrop, sub == op.MiscMemoryFill, sub == op.MiscElemDrop, sub >= op.MiscTableGrow && sub <= op.MiscTableFill:
+		r.U32()
+	case sub == op.MiscMemoryInit, sub == op.MiscMemoryCopy, sub == op.MiscTableInit, sub == op.MiscTableCopy:
+		r.U32()
+		r.U32()
 	default:
-		r.fail("unknown instruction 0xfc %#x", sub)
+		r.Fail("unknown instruction 0xfc %#x", sub)
 	}
 }

@@ -3,6 +3,9 @@ package quickjspatch
 import (
 	"bytes"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file makes the function that runs bytecode light for wazero, which gives registers
@@ -17,8 +20,6 @@ import (
 // The head of the loop counts, and calls nobody, since a call leaves no register as it was.
 // Whether the counter has run out is asked on the ways to it that may lead back in the
 // bytecode, and not on those to the next instruction: a run of such ends with the function.
-
-const opI64And = 0x83
 
 // interpreter is where the loop that runs bytecode is in a body.
 type interpreter struct {
@@ -44,7 +45,7 @@ func readInterpreter(code []byte) interpreter {
 	for _, i := range branchesTo(code, all, loop) {
 		switch in := all[i]; {
 		case goesToNext(code, all[:i], position):
-		case code[in.start] == opBr:
+		case code[in.start] == op.Br:
 			found.turns[in.start] = true
 		default:
 			return none
@@ -65,7 +66,7 @@ func (b interpreter) appendHead(out []byte, p probe, at int) []byte {
 func loopsAround(code []byte, all []span, at int) (outermost, innermost int) {
 	outermost, innermost = -1, -1
 	for i, in := range all[:at] {
-		if code[in.start] != opLoop || endOf(code, all, i) < at {
+		if code[in.start] != op.Loop || endOf(code, all, i) < at {
 			continue
 		}
 		if innermost = i; outermost < 0 {
@@ -80,11 +81,11 @@ func branchesTo(code []byte, all []span, loop int) (branches []int) {
 	var open []int
 	for i, in := range all {
 		switch code[in.start] {
-		case opBlock, opLoop, opIf:
+		case op.Block, op.Loop, op.If:
 			open = append(open, i)
-		case opEnd:
+		case op.End:
 			open = open[:max(len(open)-1, 0)]
-		case opBr, opBrIf, opBrTable:
+		case op.Br, op.BrIf, op.BrTable:
 			here := len(open) - 1 - slices.Index(open, loop)
 			if here < len(open) && slices.Contains(branchLabels(code, in), uint32(here)) {
 				branches = append(branches, i)
@@ -100,8 +101,8 @@ func branchesTo(code []byte, all []span, loop int) (branches []int) {
 //	local.get position, i32.load8_u, local.tee, br_table
 func findDispatch(code []byte, all []span) int {
 	for i, in := range all {
-		if i >= 3 && code[in.start] == opBrTable && len(branchLabels(code, in)) == bytecodes && code[all[i-1].start] == opLocalTee &&
-			code[all[i-2].start] == opI32Load8U && code[all[i-3].start] == opLocalGet {
+		if i >= 3 && code[in.start] == op.BrTable && len(branchLabels(code, in)) == bytecodes && code[all[i-1].start] == op.LocalTee &&
+			code[all[i-2].start] == op.I32Load8U && code[all[i-3].start] == op.LocalGet {
 			return i
 		}
 	}
@@ -112,9 +113,9 @@ func findDispatch(code []byte, all []span) int {
 func endOf(code []byte, all []span, i int) int {
 	for open := 0; i < len(all); i++ {
 		switch code[all[i].start] {
-		case opBlock, opLoop, opIf:
+		case op.Block, op.Loop, op.If:
 			open++
-		case opEnd:
+		case op.End:
 			if open--; open == 0 {
 				return i
 			}
@@ -125,19 +126,21 @@ func endOf(code []byte, all []span, i int) int {
 
 // branchLabels are where a branch may lead, in blocks from the innermost one.
 func branchLabels(code []byte, in span) []uint32 {
-	r, n := &reader{b: code, at: in.start}, uint32(1)
-	if r.byte() == opBrTable {
-		n = r.u32() + 1
+	r, n := &wasmbinary.Reader{Bytes: code, At: in.start}, uint32(1)
+	if r.Byte() == op.BrTable {
+		n = r.U32() + 1
 	}
 	labels := make([]uint32, n)
 	for i := range labels {
-		labels[i] = r.u32()
+		labels[i] = r.U32()
 	}
 	return labels
 }
 
 // localOf is the local that an instruction gets or sets.
-func localOf(code []byte, in span) uint32 { return (&reader{b: code, at: in.start + 1}).u32() }
+func localOf(code []byte, in span) uint32 {
+	return (&wasmbinary.Reader{Bytes: code, At: in.start + 1}).U32()
+}
 
 // goesToNext reports whether the instructions before a branch end in those that go to the next
 // instruction of bytecode. after is one more than position, where an instruction is; both
@@ -155,24 +158,24 @@ func goesToNext(code []byte, before []span, position uint32) bool {
 	if n < 1 {
 		return false
 	}
-	if last := len(rest) - 1; n == 1 && last >= 1 && code[rest[last].start] == opLocalTee && localOf(code, rest[last]) == position {
-		return code[rest[last-1].start] == opLocalGet && localOf(code, rest[last-1]) == after
+	if last := len(rest) - 1; n == 1 && last >= 1 && code[rest[last].start] == op.LocalTee && localOf(code, rest[last]) == position {
+		return code[rest[last-1].start] == op.LocalGet && localOf(code, rest[last-1]) == after
 	}
-	if last := len(rest) - 1; last < 0 || code[rest[last].start] != opLocalGet || localOf(code, rest[last]) != after {
+	if last := len(rest) - 1; last < 0 || code[rest[last].start] != op.LocalGet || localOf(code, rest[last]) != after {
 		return false
 	}
 	for i := len(rest) - 2; i >= 0; i-- {
 		switch code[rest[i].start] {
-		case opBlock, opLoop, opIf, opElse, opEnd, opBr, opBrIf, opBrTable:
+		case op.Block, op.Loop, op.If, op.Else, op.End, op.Br, op.BrIf, op.BrTable:
 			return false
-		case opLocalSet, opLocalTee:
+		case op.LocalSet, op.LocalTee:
 			switch localOf(code, rest[i]) {
 			case after:
 				return false
 			case position:
 				to, m, from := matchAdd(code, rest[:i+1])
 				last := len(from) - 1
-				return to == position && m == n-1 && last >= 0 && code[from[last].start] == opLocalGet && localOf(code, from[last]) == after
+				return to == position && m == n-1 && last >= 0 && code[from[last].start] == op.LocalGet && localOf(code, from[last]) == after
 			}
 		}
 	}
@@ -185,10 +188,10 @@ func goesToNext(code []byte, before []span, position uint32) bool {
 //	i32.const n, i32.add, local.set
 func matchAdd(code []byte, all []span) (local uint32, n int32, before []span) {
 	i := len(all) - 3
-	if i < 0 || code[all[i].start] != opI32Const || code[all[i+1].start] != opI32Add || code[all[i+2].start] != opLocalSet {
+	if i < 0 || code[all[i].start] != op.I32Const || code[all[i+1].start] != op.I32Add || code[all[i+2].start] != op.LocalSet {
 		return 0, -1, nil
 	}
-	return localOf(code, all[i+2]), (&reader{b: code, at: all[i].start + 1}).s32(), all[:i]
+	return localOf(code, all[i+2]), int32((&wasmbinary.Reader{Bytes: code, At: all[i].start + 1}).Signed(32)), all[:i]
 }
 
 // rematerialize returns the code of the interpreter with what never changes in its loop computed
@@ -200,7 +203,7 @@ func rematerialize(code []byte) []byte {
 		return code
 	}
 	outermost, innermost := loopsAround(code, all, at)
-	gets, sets := usesOfLocals(code, all, opLocalGet), usesOfLocals(code, all, opLocalSet, opLocalTee)
+	gets, sets := usesOfLocals(code, all, op.LocalGet), usesOfLocals(code, all, op.LocalSet, op.LocalTee)
 	fixed := func(local uint32) bool { // while the loop around runs
 		s := sets[local]
 		return len(s) == 0 || s[len(s)-1] < outermost
@@ -216,7 +219,7 @@ func rematerialize(code []byte) []byte {
 		}
 		values[local] = code[all[first].start:all[set].start]
 		gone[set] = true
-		for i := first; i < set && code[all[set].start] == opLocalSet; i++ {
+		for i := first; i < set && code[all[set].start] == op.LocalSet; i++ {
 			gone[i] = true
 		}
 	}
@@ -224,7 +227,7 @@ func rematerialize(code []byte) []byte {
 	for i, in := range all {
 		switch value, ok := values[localIn(code, in)]; {
 		case gone[i]:
-		case ok && code[in.start] == opLocalGet:
+		case ok && code[in.start] == op.LocalGet:
 			out = append(out, value...)
 		default:
 			out = append(out, code[in.start:in.end]...)
@@ -246,7 +249,7 @@ func usesOfLocals(code []byte, all []span, ops ...byte) map[uint32][]int {
 
 // localIn is the local that an instruction gets, or one that there is not.
 func localIn(code []byte, in span) uint32 {
-	if code[in.start] != opLocalGet {
+	if code[in.start] != op.LocalGet {
 		return ^uint32(0)
 	}
 	return localOf(code, in)
@@ -260,16 +263,16 @@ func valueStart(code []byte, all []span, fixed func(uint32) bool) int {
 	wanted := 1
 	for i := len(all) - 1; i >= max(len(all)-most, 0); i-- {
 		switch code[all[i].start] {
-		case opLocalGet:
+		case op.LocalGet:
 			if !fixed(localOf(code, all[i])) {
 				return -1
 			}
 			wanted--
-		case opI32Const, opI64Const:
+		case op.I32Const, op.I64Const:
 			wanted--
-		case opI32Add, opI32Sub, opI32And, opI32Shl, opI64And:
+		case op.I32Add, op.I32Sub, op.I32And, op.I32Shl, op.I64And:
 			wanted++
-		case opWrap, opI64Extend:
+		case op.I32WrapI64, op.I64ExtendU:
 		default:
 			return -1
 		}

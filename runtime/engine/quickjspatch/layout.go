@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // layout is what the passes need to know of a module before they rewrite it.
@@ -33,13 +35,19 @@ func (l layout) initialMemory(address uint32, n int) []byte {
 	return nil
 }
 
+// Types of values, as instructions hold them.
+const (
+	typeI32  = byte(wasmbinary.I32)
+	typeI64  = byte(wasmbinary.I64)
+	typeV128 = byte(wasmbinary.V128)
+)
+
 // importSection is what is imported: indices of functions, -1 for none, and how
 // many functions and globals there are.
 type importSection struct {
 	interrupt, hostCall int64
 	funcs, globals      uint32
 	types               []uint32
-	err                 error
 }
 
 // typeOf is the type of function f, imported or not.
@@ -73,128 +81,49 @@ func (l layout) uniqueFunction(encoded string, instructions []byte, times int) (
 	return found, nil
 }
 
-// readLayout reads the sections that matter here.
-func readLayout(module []byte) (l layout, err error) {
-	in := &reader{b: module, at: len(header)}
-	for !in.done() && in.err == nil {
-		id := in.byte()
-		r := &reader{b: in.vector()}
-		switch id {
-		case sectionType:
-			l.types = readTypes(r)
-		case sectionImport:
-			l.imports = readImports(r)
-			in.err = l.imports.err
-		case sectionFunction:
-			for n := r.u32(); n > 0 && r.err == nil; n-- {
-				l.funcs = append(l.funcs, r.u32())
-			}
-		case sectionGlobal:
-			l.globals = r.u32()
-		case sectionExport:
-			l.exports = readExports(r)
-		case sectionCode:
-			for n := r.u32(); n > 0 && r.err == nil; n-- {
-				l.code = append(l.code, r.vector())
-			}
-		case sectionData:
-			l.data = readData(r)
-		}
-		if in.err == nil {
-			in.err = r.err
+// readLayout reads what matters here of a module.
+func readLayout(module []byte) (layout, error) {
+	m, err := wasmbinary.Parse(module)
+	if err != nil {
+		return layout{}, err
+	}
+	l := layout{
+		imports: importSection{interrupt: -1, hostCall: -1, funcs: uint32(m.ImportedFuncs), globals: uint32(m.ImportedGlobals), types: m.Funcs[:m.ImportedFuncs]},
+		funcs:   m.OwnFuncs,
+		exports: map[string]uint32{},
+		globals: uint32(len(m.OwnGlobals)),
+	}
+	for _, t := range m.Types {
+		l.types = append(l.types, t.Encode())
+	}
+	for _, in := range m.Imports {
+		switch {
+		case in.Kind != wasmbinary.Func || in.Module != "env":
+		case in.Name == "host_interrupt":
+			l.imports.interrupt = int64(in.Index)
+		case in.Name == "host_call":
+			l.imports.hostCall = int64(in.Index)
 		}
 	}
-	if in.err == nil {
-		in.err = l.check()
-	}
-	return l, in.err
-}
-
-// readData reads the segments up to the first that is not laid out at once.
-func readData(r *reader) (segments []segment) {
-	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		if r.u32() != 0 || r.byte() != opI32Const {
-			return segments
-		}
-		start := r.s32()
-		r.byte() // the end of the expression
-		if bytes := r.vector(); r.err == nil {
-			segments = append(segments, segment{uint32(start), bytes})
+	for _, e := range m.Exports {
+		if e.Kind == wasmbinary.Func && e.Index >= l.imports.funcs {
+			l.exports[e.Name] = e.Index
 		}
 	}
-	return segments
-}
-
-// check refuses a layout whose indices lead nowhere.
-func (l layout) check() error {
+	for _, body := range m.Bodies {
+		l.code = append(l.code, body.Bytes)
+	}
+	for _, d := range m.Data {
+		if address := d.Offset.Constant(); d.Active && address >= 0 {
+			l.data = append(l.data, segment{uint32(address), d.Bytes})
+		}
+	}
+	var faults []error
+	if l.imports.interrupt < 0 {
+		faults = append(faults, errors.New("the module does not import env.host_interrupt"))
+	}
 	if len(l.code) == 0 {
-		return errors.New("the module has no code")
+		faults = append(faults, errors.New("the module has no code"))
 	}
-	if len(l.code) != len(l.funcs) {
-		return fmt.Errorf("the module has %d functions and code for %d", len(l.funcs), len(l.code))
-	}
-	for name, f := range l.exports {
-		if f < l.imports.funcs || f-l.imports.funcs >= uint32(len(l.code)) {
-			delete(l.exports, name)
-		}
-	}
-	return nil
-}
-
-func readTypes(r *reader) (types [][]byte) {
-	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		start := r.at
-		r.byte()
-		r.vector()
-		r.vector()
-		if r.err == nil {
-			types = append(types, r.b[start:r.at])
-		}
-	}
-	return types
-}
-
-func readImports(r *reader) importSection {
-	s := importSection{interrupt: -1, hostCall: -1}
-	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		module, name := string(r.vector()), string(r.vector())
-		switch kind := r.byte(); kind {
-		case 0x00:
-			switch {
-			case module == "env" && name == "host_interrupt":
-				s.interrupt = int64(s.funcs)
-			case module == "env" && name == "host_call":
-				s.hostCall = int64(s.funcs)
-			}
-			s.types = append(s.types, r.u32())
-			s.funcs++
-		case 0x01:
-			r.byte()
-			r.limits()
-		case 0x02:
-			r.limits()
-		case 0x03:
-			r.skip(2)
-			s.globals++
-		default:
-			s.err = fmt.Errorf("import %s.%s is of the unknown kind %#x", module, name, kind)
-			return s
-		}
-	}
-	if s.err = r.err; s.err == nil && s.interrupt < 0 {
-		s.err = errors.New("the module does not import env.host_interrupt")
-	}
-	return s
-}
-
-// readExports returns the functions that are exported.
-func readExports(r *reader) map[string]uint32 {
-	functions := map[string]uint32{}
-	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		name, kind, index := string(r.vector()), r.byte(), r.u32()
-		if kind == exportFunc {
-			functions[name] = index
-		}
-	}
-	return functions
+	return l, errors.Join(faults...)
 }

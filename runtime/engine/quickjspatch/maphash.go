@@ -1,6 +1,10 @@
 package quickjspatch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
 
 // This file corrects how QuickJS spreads the keys of Map and Set over their
 // buckets. It takes the lowest bits of key*3163, where the key is the address of
@@ -10,8 +14,6 @@ import "bytes"
 // product is one of all bits, and its upper half comes to lie below.
 
 const (
-	opI32Mul  = 0x6c
-	opI32Rotl = 0x77
 	// hashMultiplier is 2^32 divided by the golden ratio, odd (Knuth, The Art of Computer
 	// Programming, 6.4).
 	hashMultiplier = -0x61c88647
@@ -19,7 +21,7 @@ const (
 )
 
 // hashFactor is QuickJS's own: i32.const 3163, i32.mul.
-var hashFactor = append(appendS32([]byte{opI32Const}, 3163), opI32Mul)
+var hashFactor = append(op.AppendS32([]byte{op.I32Const}, 3163), op.I32Mul)
 
 // spreadHashKeys returns code with the hashes of numbers and addresses spread: those
 // that are made of a 64-bit value.
@@ -28,9 +30,9 @@ func spreadHashKeys(code []byte) []byte {
 	kept := 0
 	all := instructions(code)
 	for i, in := range all {
-		if i > 0 && code[all[i-1].start] == opWrap && bytes.HasPrefix(code[in.start:], hashFactor) {
-			out = append(appendS32(append(append(out, code[kept:in.start]...), opI32Const), hashMultiplier), opI32Mul)
-			out = append(appendS32(append(out, opI32Const), hashRotation), opI32Rotl)
+		if i > 0 && code[all[i-1].start] == op.I32WrapI64 && bytes.HasPrefix(code[in.start:], hashFactor) {
+			out = append(op.AppendS32(append(append(out, code[kept:in.start]...), op.I32Const), hashMultiplier), op.I32Mul)
+			out = append(op.AppendS32(append(out, op.I32Const), hashRotation), op.I32Rotl)
 			kept = in.start + len(hashFactor)
 		}
 	}

@@ -1,6 +1,10 @@
 package quickjspatch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
 
 // This file corrects how QuickJS parses a new that is the callee of another. The
 // arguments that follow the inner one's belong to the outer (ECMA-262, 13.3,
@@ -18,14 +22,14 @@ const postfixType = "\x60\x02\x7f\x7f\x01\x7f"
 var (
 	// newCallee comes after the callee of a new: local 10 is 1, and the kind of
 	// call is 1 if the parser's token is an opening parenthesis.
-	newCallee = []byte{opI32Const, 1, opLocalSet, 10, opI32Const, 1, opLocalGet, 0, opI32Load, 2, 24, opI32Const, '(', opI32Eq, opBrIf}
+	newCallee = []byte{op.I32Const, 1, op.LocalSet, 10, op.I32Const, 1, op.LocalGet, 0, op.I32Load, 2, 24, op.I32Const, '(', op.I32Eq, op.BrIf}
 	// newArguments makes it 3 if it was 0. Bit 0 is what is asked for.
-	newArguments = []byte{opI32Const, 3, opLocalGet, 10, opI32Const, 1, opI32Shl, opI32Sub, opLocalSet, 10}
+	newArguments = []byte{op.I32Const, 3, op.LocalGet, 10, op.I32Const, 1, op.I32Shl, op.I32Sub, op.LocalSet, 10}
 	// callKindBranch begins what is done, the parenthesis read, for a kind of call in
 	// local 1 that is not the ordinary one.
-	callKindBranch = []byte{opLocalGet, 1, opIf, blockEmpty, opI32Const, 0, opLocalSet, 7, opLocalGet, 1, opLocalSet, 2, opBr}
+	callKindBranch = []byte{op.LocalGet, 1, op.If, op.BlockEmpty, op.I32Const, 0, op.LocalSet, 7, op.LocalGet, 1, op.LocalSet, 2, op.Br}
 	// consumeNewArguments makes 3 in local 10 a 0.
-	consumeNewArguments = []byte{opLocalGet, 10, opI32Const, 1, opI32Eq, opLocalSet, 10}
+	consumeNewArguments = []byte{op.LocalGet, 10, op.I32Const, 1, op.I32Eq, op.LocalSet, 10}
 )
 
 // isPostfixParser reports whether function i of the module's own can be js_parse_postfix_expr.

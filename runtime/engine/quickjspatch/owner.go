@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file lets the host keep requests apart that share one virtual machine.
@@ -46,18 +48,6 @@ const (
 const (
 	settleType = "\x60\x04\x7f\x7e\x7e\x7f\x00"
 	allocType  = "\x60\x02\x7f\x7f\x01\x7f"
-
-	opBr         = 0x0c
-	opReturn     = 0x0f
-	opLocalTee   = 0x22
-	opI32Load    = 0x28
-	opI32Load16U = 0x2f
-	opI32Store   = 0x36
-	opI32Eq      = 0x46
-	opI32Ne      = 0x47
-	opI64LtU     = 0x54
-	opI32Shl     = 0x74
-	typeI32      = 0x7f
 )
 
 // owners is where the calls of this file go.
@@ -91,7 +81,7 @@ func (l layout) owners(then uint32) (o owners, err error) {
 
 // allocCall is how perform_promise_then allocates a reaction.
 func (o owners) allocCall() []byte {
-	return appendU32(append(appendS32([]byte{opI32Const}, Owner), opCall), o.alloc)
+	return op.AppendU32(append(op.AppendS32([]byte{op.I32Const}, Owner), op.Call), o.alloc)
 }
 
 // allocBody is, for an (i32 context, i32 size) that is dropped:
@@ -99,11 +89,11 @@ func (o owners) allocCall() []byte {
 //	p = js_mallocz(context, ownedSize); if p { p.owner = global }; p
 func (o owners) allocBody() []byte {
 	out := appendGet([]byte{1, 1, typeI32}, 0)
-	out = appendU32(append(appendS32(append(out, opI32Const), ownedSize), opCall), o.alloc)
-	out = append(out, opLocalTee, 2, opIf, blockEmpty)
-	out = appendU32(append(appendGet(out, 2), opGlobalGet), o.global)
-	out = append(out, opI32Store, 2, Owner, opEnd)
-	return append(appendGet(out, 2), opEnd)
+	out = op.AppendU32(append(op.AppendS32(append(out, op.I32Const), ownedSize), op.Call), o.alloc)
+	out = append(out, op.LocalTee, 2, op.If, op.BlockEmpty)
+	out = op.AppendU32(append(appendGet(out, 2), op.GlobalGet), o.global)
+	out = append(out, op.I32Store, 2, Owner, op.End)
+	return append(appendGet(out, 2), op.End)
 }
 
 // settleBody is
@@ -117,32 +107,32 @@ func (o owners) allocBody() []byte {
 //	fulfill_or_reject_promise(its own four)
 func (f *patcher) settleBody(p probe) []byte {
 	const head, el = 4, 5
-	out := []byte{1, 2, typeI32, opBlock, blockEmpty}
-	out = append(appendU32(append(out, opGlobalGet), f.owners.global), opI32Eqz, opBrIf, 0)
-	out = append(appendGet(out, 1), opI64Const, 0x80, 0x80, 0x80, 0x80, 0x70, opI64LtU, opBrIf, 0) // -1<<32
-	out = append(appendGet(out, 1), opWrap, opLocalTee, head, opI32Load16U, 1, ObjectClass)
-	out = append(appendS32(append(out, opI32Const), promiseClass), opI32Ne, opBrIf, 0)
-	out = append(appendGet(out, head), opI32Load, 2, ObjectData, opI32Const, Reactions, opI32Add)
-	out = append(appendGet(out, 3), opI32Const, 3, opI32Shl, opI32Add, opLocalTee, head)
-	out = append(out, opI32Load, 2, ListNext, opLocalSet, el)
-	out = p.appendProbe(append(out, opLoop, blockEmpty))
-	out = append(appendGets(out, el, head), opI32Eq, opBrIf, 1)
-	owner := append(appendGet(nil, el), opI32Load, 2, Owner)
-	out = append(append(append(out, owner...), opIf, blockEmpty), owner...)
-	out = append(appendU32(append(out, opGlobalGet), f.owners.global), opI32Ne, opIf, blockEmpty)
-	out = append(appendGet(out, 1), opWrap, opI32Const, 0x7d) // MarkSettle
-	out = append(appendGet(out, 2), opWrap)
-	out = append(appendGet(out, 2), opI64Const, 32, opI64ShrU, opWrap)
-	out = append(appendU32(append(appendGet(out, 3), opCall), f.host), opDrop, opReturn, opEnd, opEnd)
-	out = append(appendGet(out, el), opI32Load, 2, ListNext, opLocalSet, el)
-	out = append(out, opBr, 0, opEnd, opEnd)
+	out := []byte{1, 2, typeI32, op.Block, op.BlockEmpty}
+	out = append(op.AppendU32(append(out, op.GlobalGet), f.owners.global), op.I32Eqz, op.BrIf, 0)
+	out = append(appendGet(out, 1), op.I64Const, 0x80, 0x80, 0x80, 0x80, 0x70, op.I64LtU, op.BrIf, 0) // -1<<32
+	out = append(appendGet(out, 1), op.I32WrapI64, op.LocalTee, head, op.I32Load16U, 1, ObjectClass)
+	out = append(op.AppendS32(append(out, op.I32Const), promiseClass), op.I32Ne, op.BrIf, 0)
+	out = append(appendGet(out, head), op.I32Load, 2, ObjectData, op.I32Const, Reactions, op.I32Add)
+	out = append(appendGet(out, 3), op.I32Const, 3, op.I32Shl, op.I32Add, op.LocalTee, head)
+	out = append(out, op.I32Load, 2, ListNext, op.LocalSet, el)
+	out = p.appendProbe(append(out, op.Loop, op.BlockEmpty))
+	out = append(appendGets(out, el, head), op.I32Eq, op.BrIf, 1)
+	owner := append(appendGet(nil, el), op.I32Load, 2, Owner)
+	out = append(append(append(out, owner...), op.If, op.BlockEmpty), owner...)
+	out = append(op.AppendU32(append(out, op.GlobalGet), f.owners.global), op.I32Ne, op.If, op.BlockEmpty)
+	out = append(appendGet(out, 1), op.I32WrapI64, op.I32Const, 0x7d) // MarkSettle
+	out = append(appendGet(out, 2), op.I32WrapI64)
+	out = append(appendGet(out, 2), op.I64Const, 32, op.I64ShrU, op.I32WrapI64)
+	out = append(op.AppendU32(append(appendGet(out, 3), op.Call), f.host), op.Drop, op.Return, op.End, op.End)
+	out = append(appendGet(out, el), op.I32Load, 2, ListNext, op.LocalSet, el)
+	out = append(out, op.Br, 0, op.End, op.End)
 	out = appendGets(out, 0, 1, 2, 3)
-	return append(appendU32(append(out, opCall), f.owners.settle), opEnd)
+	return append(op.AppendU32(append(out, op.Call), f.owners.settle), op.End)
 }
 
 // allocateOwner returns the code of perform_promise_then with reactions that carry
 // their owner.
 func (f *patcher) allocateOwner(code []byte) []byte {
-	owned := appendU32(append(appendS32([]byte{opI32Const}, Owner), opCall), f.allocFunction())
+	owned := op.AppendU32(append(op.AppendS32([]byte{op.I32Const}, Owner), op.Call), f.allocFunction())
 	return bytes.Replace(code, f.owners.allocCall(), owned, 1)
 }

@@ -30,29 +30,19 @@ package quickjspatch
 import (
 	"bytes"
 	"errors"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // Period is how many loop iterations pass between two calls of host_interrupt.
 // An iteration takes some 1 to 100 ns, so that a period is a millisecond at most.
 const Period = 10_000
 
-// Sections of a module, in the numbering of the WebAssembly core specification.
-const (
-	sectionType     = 1
-	sectionImport   = 2
-	sectionFunction = 3
-	sectionGlobal   = 6
-	sectionExport   = 7
-	sectionCode     = 10
-	sectionData     = 11
-)
-
-var header = []byte("\x00asm\x01\x00\x00\x00")
-
 // Instrument returns module with a fuel counter at the head of every loop and,
 // if it is QuickJS, with what lets the host follow asynchronous code.
 func Instrument(module []byte) ([]byte, error) {
-	if !bytes.HasPrefix(module, header) {
+	if !bytes.HasPrefix(module, wasmbinary.Header) {
 		return nil, errors.New("not a WebAssembly module of version 1")
 	}
 	l, err := readLayout(module)
@@ -76,31 +66,31 @@ func Instrument(module []byte) ([]byte, error) {
 
 // rewrite copies the module section by section. f may be nil.
 func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
-	in, out := &reader{b: module, at: len(header)}, bytes.Clone(header)
-	for !in.done() && in.err == nil {
-		id := in.byte()
-		body := in.vector()
-		if in.err != nil {
+	in, out := &wasmbinary.Reader{Bytes: module, At: len(wasmbinary.Header)}, bytes.Clone(wasmbinary.Header)
+	for in.More() {
+		id := in.Byte()
+		body := in.Vector()
+		if in.Err != nil {
 			break
 		}
 		switch {
-		case id == sectionGlobal:
-			body, in.err = addGlobals(body, f)
-		case id == sectionCode:
-			body, in.err = instrumentCode(body, l, p, f)
-		case id == sectionFunction && f != nil:
-			body, in.err = f.addFunctions(body)
-		case id == sectionExport && f != nil:
-			body, in.err = f.addExports(body)
-		case id == sectionData && f != nil:
+		case id == wasmbinary.SectionGlobal:
+			body, in.Err = addGlobals(body, f)
+		case id == wasmbinary.SectionCode:
+			body, in.Err = instrumentCode(body, l, p, f)
+		case id == wasmbinary.SectionFunction && f != nil:
+			body, in.Err = f.addFunctions(body)
+		case id == wasmbinary.SectionExport && f != nil:
+			body, in.Err = f.addExports(body)
+		case id == wasmbinary.SectionData && f != nil:
 			body = nativeCodeOnOneLine(body)
 		}
 		out = append(out, id)
-		out = appendU32(out, uint32(len(body)))
+		out = op.AppendU32(out, uint32(len(body)))
 		out = append(out, body...)
 	}
-	if in.err != nil {
-		return nil, in.err
+	if in.Err != nil {
+		return nil, in.Err
 	}
 	return out, nil
 }
@@ -108,19 +98,19 @@ func rewrite(module []byte, l layout, p probe, f *patcher) ([]byte, error) {
 // addGlobals appends a mutable i32 that starts at Period, one for the length of
 // what is moved and, for f, two more.
 func addGlobals(body []byte, f *patcher) ([]byte, error) {
-	r := &reader{b: body}
-	n := r.u32()
-	if r.err != nil {
-		return nil, r.err
+	r := &wasmbinary.Reader{Bytes: body}
+	n := r.U32()
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	added := []int32{Period, 0}
 	if f != nil {
 		added = append(added, 0, 0)
 	}
-	out := append(appendU32(nil, n+uint32(len(added))), body[r.at:]...)
+	out := append(op.AppendU32(nil, n+uint32(len(added))), body[r.At:]...)
 	for _, first := range added {
-		out = append(out, 0x7f, 0x01, opI32Const)
-		out = append(appendS32(out, first), opEnd)
+		out = append(out, 0x7f, 0x01, op.I32Const)
+		out = append(op.AppendS32(out, first), op.End)
 	}
 	return out, nil
 }

@@ -1,6 +1,10 @@
 package quickjspatch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
 
 // This file corrects what QuickJS lets the trap defineProperty of a Proxy do. Of a
 // property that cannot be configured but be written, as the length of an array
@@ -14,12 +18,12 @@ const definerType = "\x60\x07\x7f\x7e\x7f\x7e\x7e\x7e\x7f\x01\x7f"
 
 var (
 	// writableCheck is flags & writable == 0, before the question for a value.
-	writableCheck = []byte{opLocalGet, 6, opI32Const, 2, opI32And, opI32Eqz, opLocalGet, 2, opI32Const, 3, opI32And, opLocalTee, 2, opI32Const, 2, opI32Eq, opI32And}
+	writableCheck = []byte{op.LocalGet, 6, op.I32Const, 2, op.I32And, op.I32Eqz, op.LocalGet, 2, op.I32Const, 3, op.I32And, op.LocalTee, 2, op.I32Const, 2, op.I32Eq, op.I32And}
 	// hasWritableCheck leaves the block at depth 2 unless local 13, flags & has_writable, and
 	// goes on with the flags of the target.
-	hasWritableCheck = []byte{opLocalGet, 13, opI32Eqz, opBrIf, 2, opLocalGet, 7, opI32Load, 2, 0, opI32Const, 19, opI32And}
+	hasWritableCheck = []byte{op.LocalGet, 13, op.I32Eqz, op.BrIf, 2, op.LocalGet, 7, op.I32Load, 2, 0, op.I32Const, 19, op.I32And}
 	// loadWritableFlags is flags & (has_writable | writable) and what it is for writable: false.
-	loadWritableFlags = []byte{opLocalGet, 6, opI32Const, 0x82, 4, opI32And, opI32Const, 0x80, 4}
+	loadWritableFlags = []byte{op.LocalGet, 6, op.I32Const, 0x82, 4, op.I32And, op.I32Const, 0x80, 4}
 )
 
 // isProxyDefine reports whether function i of the module's own can be js_proxy_define_own_property.
@@ -33,8 +37,8 @@ func refuseUnwritableOnly(code []byte) []byte {
 	if bytes.Count(code, writableCheck) != 1 || bytes.Count(code, hasWritableCheck) != 1 {
 		return code
 	}
-	of := append(append(bytes.Clone(loadWritableFlags), opI32Eq), writableCheck[6:]...)
+	of := append(append(bytes.Clone(loadWritableFlags), op.I32Eq), writableCheck[6:]...)
 	code = bytes.Replace(code, writableCheck, of, 1)
-	says := append(append(bytes.Clone(loadWritableFlags), opI32Ne), hasWritableCheck[3:]...)
+	says := append(append(bytes.Clone(loadWritableFlags), op.I32Ne), hasWritableCheck[3:]...)
 	return bytes.Replace(code, hasWritableCheck, says, 1)
 }

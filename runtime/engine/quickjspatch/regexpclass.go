@@ -1,6 +1,10 @@
 package quickjspatch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
+)
 
 // This file corrects QuickJS's parser of regular expressions. With the flag v
 // some characters (- and /) and pairs of them (&& and !!, say) are reserved in a
@@ -18,7 +22,6 @@ var reservedMessages = []string{
 }
 
 const (
-	opBrIf = 0x0d
 	// inClass is the parameter that says whether a class is read.
 	inClass = 3
 	// classAtomType is the type of get_class_atom, as it is encoded.
@@ -30,7 +33,7 @@ func reservedAddresses(data []segment) (loads [][]byte) {
 	for _, s := range data {
 		for _, message := range reservedMessages {
 			if i := bytes.Index(s.bytes, []byte(message)); i >= 0 {
-				loads = append(loads, appendS32([]byte{opI32Const}, int32(s.address)+int32(i)))
+				loads = append(loads, op.AppendS32([]byte{op.I32Const}, int32(s.address)+int32(i)))
 			}
 		}
 	}
@@ -53,8 +56,8 @@ func requireClass(code []byte, loads [][]byte) []byte {
 			if i < 2 || !bytes.Equal(code[in.start:in.end], load) {
 				continue
 			}
-			if branch, get := all[i-2].start, all[i-1].start; code[get] == opLocalGet && code[branch] == opBrIf {
-				out = append(append(out, code[kept:get]...), opLocalGet, inClass, opI32Eqz)
+			if branch, get := all[i-2].start, all[i-1].start; code[get] == op.LocalGet && code[branch] == op.BrIf {
+				out = append(append(out, code[kept:get]...), op.LocalGet, inClass, op.I32Eqz)
 				out = append(out, code[branch:get]...)
 				kept = get
 			}

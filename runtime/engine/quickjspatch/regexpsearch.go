@@ -3,6 +3,9 @@ package quickjspatch
 import (
 	"bytes"
 	"errors"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file makes regular expressions fast that are looked for in a text. Their
@@ -43,14 +46,10 @@ const (
 	execType   = "\x60\x07\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x01\x7f"
 	searchType = "\x60\x05\x7f\x7f\x7f\x7f\x7f\x01\x7f"
 	startType  = "\x60\x01\x7f\x01\x7f"
-
-	opI32Load8U = 0x2d
-	opI32GeS    = 0x4e
-	opI32GeU    = 0x4f
 )
 
 // codeStart is where lre_exec steps over the head: local 3 = code + 8.
-var codeStart = []byte{opLocalGet, 1, opI32Const, regexpLoop, opI32Add, opLocalSet, 3}
+var codeStart = []byte{op.LocalGet, 1, op.I32Const, regexpLoop, op.I32Add, op.LocalSet, 3}
 
 // regexpSearcher is where the calls of this file go.
 type regexpSearcher struct {
@@ -78,18 +77,18 @@ func (f *patcher) startFunction() uint32  { return f.first + 7 }
 //	…
 //	local 3 = start(code)
 func (f *patcher) insertSearch(code []byte) []byte {
-	r := &reader{b: code}
-	r.locals()
-	out := appendGets(bytes.Clone(code[:r.at]), 1, 2, 3, 4, 5)
-	out = append(appendU32(append(out, opCall), f.searchFunction()), opLocalSet, 3)
-	start := appendU32([]byte{opLocalGet, 1, opCall}, f.startFunction())
-	return append(out, bytes.Replace(code[r.at:], codeStart, append(start, opLocalSet, 3), 1)...)
+	r := &wasmbinary.Reader{Bytes: code}
+	skipLocals(r)
+	out := appendGets(bytes.Clone(code[:r.At]), 1, 2, 3, 4, 5)
+	out = append(op.AppendU32(append(out, op.Call), f.searchFunction()), op.LocalSet, 3)
+	start := op.AppendU32([]byte{op.LocalGet, 1, op.Call}, f.startFunction())
+	return append(out, bytes.Replace(code[r.At:], codeStart, append(start, op.LocalSet, 3), 1)...)
 }
 
 // appendUnless leaves the block at depth unless a byte of the code, in local 0, is want.
 func appendUnless(out []byte, at byte, want int32, depth byte) []byte {
-	out = append(appendGet(out, 0), opI32Load8U, 0, at)
-	return append(appendS32(append(out, opI32Const), want), opI32Ne, opBrIf, depth)
+	out = append(appendGet(out, 0), op.I32Load8U, 0, at)
+	return append(op.AppendS32(append(out, op.I32Const), want), op.I32Ne, op.BrIf, depth)
 }
 
 // startBody is
@@ -97,12 +96,12 @@ func appendUnless(out []byte, at byte, want int32, depth byte) []byte {
 //	if code is a loop, save_start and line_start { return code + regexpBody }
 //	code + regexpLoop
 func startBody() []byte {
-	out := []byte{0, opBlock, blockEmpty}
+	out := []byte{0, op.Block, op.BlockEmpty}
 	out = appendUnless(out, regexpFirst, reLineStart, 0)
 	out = appendUnless(out, regexpLoop, reSplitGotoFirst, 0)
 	out = appendUnless(out, regexpBody, reSaveStart, 0)
-	out = append(appendGet(out, 0), opI32Const, regexpBody, opI32Add, opReturn, opEnd)
-	return append(appendGet(out, 0), opI32Const, regexpLoop, opI32Add, opEnd)
+	out = append(appendGet(out, 0), op.I32Const, regexpBody, op.I32Add, op.Return, op.End)
+	return append(appendGet(out, 0), op.I32Const, regexpLoop, op.I32Add, op.End)
 }
 
 // searchBody is
@@ -128,51 +127,51 @@ func startBody() []byte {
 func (p probe) searchBody() []byte {
 	const code, index, length, wide = 0, 2, 3, 4
 	const ranges, high, end, unit, at, low = 5, 6, 7, 8, 9, 10
-	out := []byte{1, 6, typeI32, opBlock, blockEmpty}
+	out := []byte{1, 6, typeI32, op.Block, op.BlockEmpty}
 	out = appendUnless(out, regexpLoop, reSplitGotoFirst, 0)
 	out = appendUnless(out, regexpBody, reSaveStart, 0)
-	out = append(appendGet(out, wide), opIf, blockEmpty)
-	out = append(appendGet(out, code), opI32Load16U, 0, regexpFlags)
-	out = append(appendS32(append(out, opI32Const), unicodeFlags), opI32And, opBrIf, 1, opEnd)
+	out = append(appendGet(out, wide), op.If, op.BlockEmpty)
+	out = append(appendGet(out, code), op.I32Load16U, 0, regexpFlags)
+	out = append(op.AppendS32(append(out, op.I32Const), unicodeFlags), op.I32And, op.BrIf, 1, op.End)
 
-	out = append(out, opBlock, blockEmpty)
+	out = append(out, op.Block, op.BlockEmpty)
 	out = appendUnless(out, regexpFirst, reLineStart, 0)
-	out = append(appendGet(out, code), opI32Const, regexpFirst+1, opI32Add, opLocalSet, at)
-	out = append(appendGet(out, index), opLocalSet, end)
-	out = append(appendGet(p.appendProbe(append(out, opLoop, blockEmpty)), at), opI32Load8U, 0, 0, opI32Const, reChar, opI32Ne, opBrIf, 2)
-	out = append(appendGets(out, end, length), opI32LtS, opIf, blockEmpty)
-	out = append(appendGet(appendUnit(out, end), at), opI32Load16U, 0, 1, opI32Eq, opIf, blockEmpty)
-	out = append(appendGet(out, end), opI32Const, 1, opI32Add, opLocalSet, end)
-	out = append(appendGet(out, at), opI32Const, 3, opI32Add, opLocalSet, at, opBr, 2, opEnd, opEnd, opEnd)
-	out = append(appendGet(out, length), opReturn, opEnd)
+	out = append(appendGet(out, code), op.I32Const, regexpFirst+1, op.I32Add, op.LocalSet, at)
+	out = append(appendGet(out, index), op.LocalSet, end)
+	out = append(appendGet(p.appendProbe(append(out, op.Loop, op.BlockEmpty)), at), op.I32Load8U, 0, 0, op.I32Const, reChar, op.I32Ne, op.BrIf, 2)
+	out = append(appendGets(out, end, length), op.I32LtS, op.If, op.BlockEmpty)
+	out = append(appendGet(appendUnit(out, end), at), op.I32Load16U, 0, 1, op.I32Eq, op.If, op.BlockEmpty)
+	out = append(appendGet(out, end), op.I32Const, 1, op.I32Add, op.LocalSet, end)
+	out = append(appendGet(out, at), op.I32Const, 3, op.I32Add, op.LocalSet, at, op.Br, 2, op.End, op.End, op.End)
+	out = append(appendGet(out, length), op.Return, op.End)
 
 	// char c is the one range from c to c, range the number of its ranges and those.
-	out = append(appendGet(out, code), opI32Load8U, 0, regexpFirst, opI32Const, reChar, opI32Eq, opIf, blockEmpty)
-	out = append(appendGet(out, code), opI32Const, regexpFirst+1, opI32Add, opLocalTee, ranges)
-	out = append(out, opI32Const, 4, opI32Add, opLocalSet, end, opElse)
+	out = append(appendGet(out, code), op.I32Load8U, 0, regexpFirst, op.I32Const, reChar, op.I32Eq, op.If, op.BlockEmpty)
+	out = append(appendGet(out, code), op.I32Const, regexpFirst+1, op.I32Add, op.LocalTee, ranges)
+	out = append(out, op.I32Const, 4, op.I32Add, op.LocalSet, end, op.Else)
 	out = appendUnless(out, regexpFirst, reRange, 1)
-	out = append(appendGet(out, code), opI32Load16U, 0, regexpFirst+1, opLocalTee, at)
-	out = append(out, opI32Const, 1, opI32Sub, opI32Const, searchedRanges, opI32GeU, opBrIf, 1) // not none either
-	out = append(appendGet(out, code), opI32Const, regexpFirst+3, opI32Add, opLocalTee, ranges)
-	out = append(appendGet(out, at), opI32Const, 2, opI32Shl, opI32Add, opLocalSet, end)
-	out = append(out, opI32Const, 2, opLocalSet, high, opEnd)
+	out = append(appendGet(out, code), op.I32Load16U, 0, regexpFirst+1, op.LocalTee, at)
+	out = append(out, op.I32Const, 1, op.I32Sub, op.I32Const, searchedRanges, op.I32GeU, op.BrIf, 1) // not none either
+	out = append(appendGet(out, code), op.I32Const, regexpFirst+3, op.I32Add, op.LocalTee, ranges)
+	out = append(appendGet(out, at), op.I32Const, 2, op.I32Shl, op.I32Add, op.LocalSet, end)
+	out = append(out, op.I32Const, 2, op.LocalSet, high, op.End)
 
-	out = append(appendGets(p.appendProbe(append(out, opLoop, blockEmpty)), index, length), opI32GeS, opBrIf, 1)
-	out = append(appendUnit(out, index), opLocalSet, unit)
-	out = append(appendGet(out, ranges), opLocalSet, at, opLoop, blockEmpty)
-	out = append(appendGets(out, unit, at), opI32Load16U, 0, 0, opLocalTee, low, opI32Sub)
-	out = append(appendGets(out, at, high), opI32Add, opI32Load16U, 0, 0)
-	out = append(appendGet(out, low), opI32Sub, opI32LeU, opBrIf, 2)
-	out = append(appendGet(out, at), opI32Const, 4, opI32Add, opLocalTee, at)
-	out = append(appendGet(out, end), opI32LtU, opBrIf, 0, opEnd)
-	out = append(appendGet(out, index), opI32Const, 1, opI32Add, opLocalSet, index, opBr, 0, opEnd, opEnd)
-	return append(appendGet(out, index), opEnd)
+	out = append(appendGets(p.appendProbe(append(out, op.Loop, op.BlockEmpty)), index, length), op.I32GeS, op.BrIf, 1)
+	out = append(appendUnit(out, index), op.LocalSet, unit)
+	out = append(appendGet(out, ranges), op.LocalSet, at, op.Loop, op.BlockEmpty)
+	out = append(appendGets(out, unit, at), op.I32Load16U, 0, 0, op.LocalTee, low, op.I32Sub)
+	out = append(appendGets(out, at, high), op.I32Add, op.I32Load16U, 0, 0)
+	out = append(appendGet(out, low), op.I32Sub, op.I32LeU, op.BrIf, 2)
+	out = append(appendGet(out, at), op.I32Const, 4, op.I32Add, op.LocalTee, at)
+	out = append(appendGet(out, end), op.I32LtU, op.BrIf, 0, op.End)
+	out = append(appendGet(out, index), op.I32Const, 1, op.I32Add, op.LocalSet, index, op.Br, 0, op.End, op.End)
+	return append(appendGet(out, index), op.End)
 }
 
 // appendUnit appends text[index] of searchBody, of 8 bits or, when wide, of 16.
 func appendUnit(out []byte, index byte) []byte {
 	const text, wide = 1, 4
-	out = append(appendGet(out, wide), opIf, typeI32)
-	out = append(appendGets(out, text, index), opI32Const, 1, opI32Shl, opI32Add, opI32Load16U, 1, 0, opElse)
-	return append(appendGets(out, text, index), opI32Add, opI32Load8U, 0, 0, opEnd)
+	out = append(appendGet(out, wide), op.If, typeI32)
+	out = append(appendGets(out, text, index), op.I32Const, 1, op.I32Shl, op.I32Add, op.I32Load16U, 1, 0, op.Else)
+	return append(appendGets(out, text, index), op.I32Add, op.I32Load8U, 0, 0, op.End)
 }

@@ -3,6 +3,8 @@ package quickjspatch
 import (
 	"errors"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file keeps stack for the trace of calls that are too deep. QuickJS throws its
@@ -46,12 +48,12 @@ func (l layout) tracer() (t tracer, err error) {
 // traceBody is the body: limit(TraceLimit); build_backtrace(its own seven); limit(StackLimit).
 func (t tracer) traceBody() []byte {
 	limit := func(out []byte, n int32) []byte {
-		return appendU32(append(appendS32(append(out, opI32Const), n), opCall), t.limit)
+		return op.AppendU32(append(op.AppendS32(append(out, op.I32Const), n), op.Call), t.limit)
 	}
 	out := limit([]byte{0}, TraceLimit)
 	for n := range byte(traceParameters) {
 		out = appendGet(out, n)
 	}
-	out = appendU32(append(out, opCall), t.build)
-	return append(limit(out, StackLimit), opEnd)
+	out = op.AppendU32(append(out, op.Call), t.build)
+	return append(limit(out, StackLimit), op.End)
 }

@@ -3,6 +3,9 @@ package quickjspatch
 import (
 	"bytes"
 	"errors"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary"
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // This file makes texts fast that are looked for in a text. QuickJS compares at one
@@ -31,22 +34,17 @@ const (
 	// lanes are the bytes that are compared at once.
 	lanes = 16
 
-	opI32GtU     = 0x4b
-	opI32Ctz     = 0x68
-	opI32Or      = 0x72
-	opVector     = 0xfd
 	vectorLoad   = 0
 	vectorSplat8 = 15
 	vectorEqual8 = 35
 	vectorMask   = 100
-	typeV128     = 0x7b
 )
 
 var (
 	// indexOfLoop is: loop, block, compare(text 10, other 9, from 3, 0, length 6).
-	indexOfLoop = []byte{opLoop, blockEmpty, opBlock, blockEmpty, opLocalGet, 10, opLocalGet, 9, opLocalGet, 3, opI32Const, 0, opLocalGet, 6, opCall}
+	indexOfLoop = []byte{op.Loop, op.BlockEmpty, op.Block, op.BlockEmpty, op.LocalGet, 10, op.LocalGet, 9, op.LocalGet, 3, op.I32Const, 0, op.LocalGet, 6, op.Call}
 	// includesLoop is: loop, compare(text 8, other 9, from 5, 0, length 3).
-	includesLoop = []byte{opLoop, blockEmpty, opLocalGet, 8, opLocalGet, 9, opLocalGet, 5, opI32Const, 0, opLocalGet, 3, opCall}
+	includesLoop = []byte{op.Loop, op.BlockEmpty, op.LocalGet, 8, op.LocalGet, 9, op.LocalGet, 5, op.I32Const, 0, op.LocalGet, 3, op.Call}
 )
 
 // stringSearcher is where the calls of this file go. indexOf and includes are of the module's own functions.
@@ -69,8 +67,8 @@ func (l layout) stringSearcher() (x stringSearcher, err error) {
 		return x, err
 	}
 	code := l.code[x.indexOf]
-	r := &reader{b: code, at: bytes.Index(code, indexOfLoop) + len(indexOfLoop)}
-	x.part = r.u32()
+	r := &wasmbinary.Reader{Bytes: code, At: bytes.Index(code, indexOfLoop) + len(indexOfLoop)}
+	x.part = r.U32()
 	callee := x.part
 	for _, first := range []*uint32{&x.get, &x.data} {
 		if callee < l.imports.funcs || callee-l.imports.funcs >= uint32(len(l.code)) {
@@ -82,8 +80,8 @@ func (l layout) stringSearcher() (x stringSearcher, err error) {
 		}
 		*first, callee = calls[0], calls[0]
 	}
-	equal := appendU32([]byte{opLocalGet, 1, opLocalGet, 0, opCall}, x.data)
-	n, err := l.uniqueFunction(unitType, append(equal, opLocalGet, 3, opI32Add, opI32Load16U, 1, 0, opI32Eq), 1)
+	equal := op.AppendU32([]byte{op.LocalGet, 1, op.LocalGet, 0, op.Call}, x.data)
+	n, err := l.uniqueFunction(unitType, append(equal, op.LocalGet, 3, op.I32Add, op.I32Load16U, 1, 0, op.I32Eq), 1)
 	x.unit = l.imports.funcs + uint32(n)
 	return x, err
 }
@@ -97,12 +95,12 @@ func (f *patcher) partFunction() uint32 { return f.first + 13 }
 //
 //	from = skip(text, other, from, the last position)
 func (f *patcher) insertSkip(code []byte, includes bool) []byte {
-	loop, at, out := indexOfLoop, 2, []byte{opLocalGet, 8, opI32Const, 1, opI32Eq, opIf, blockEmpty} // 8 is the step
-	skip := append(appendU32(append(appendGets(nil, 10, 9, 3, 4), opCall), f.skipFunction()), opLocalSet, 3, opEnd)
+	loop, at, out := indexOfLoop, 2, []byte{op.LocalGet, 8, op.I32Const, 1, op.I32Eq, op.If, op.BlockEmpty} // 8 is the step
+	skip := append(op.AppendU32(append(appendGets(nil, 10, 9, 3, 4), op.Call), f.skipFunction()), op.LocalSet, 3, op.End)
 	if includes {
 		loop, out = includesLoop, nil
-		skip = append(appendGets(nil, 8, 9, 5, 2), opI32Const, 1, opI32Sub, opCall) // 2 is behind the last position
-		skip = append(appendU32(skip, f.skipFunction()), opLocalSet, 5)
+		skip = append(appendGets(nil, 8, 9, 5, 2), op.I32Const, 1, op.I32Sub, op.Call) // 2 is behind the last position
+		skip = append(op.AppendU32(skip, f.skipFunction()), op.LocalSet, 5)
 	}
 	out = append(append(bytes.Clone(loop[:at]), out...), skip...)
 	return bytes.Replace(code, loop, append(out, loop[at:]...), 1)
@@ -115,13 +113,13 @@ func (f *patcher) insertSkip(code []byte, includes bool) []byte {
 //	at > last ? last : at
 func (f *patcher) skipBody() []byte {
 	const text, other, from, last, at = 0, 1, 2, 3, 4
-	out := append(appendGets([]byte{1, 1, typeI32}, from, last), opI32GeS)
-	out = appendS32(append(appendGet(out, other), opI32Load, 2, 0, opI32Const), textLength)
-	out = append(append(out, opI32And, opI32Eqz, opI32Or, opIf, blockEmpty), opLocalGet, from, opReturn, opEnd)
-	out = append(appendGets(out, last, text, other), opI32Const, 0, opCall)
-	out = append(appendGet(appendU32(out, f.texter.get), from), opCall)
-	out = append(appendU32(out, f.unitFunction()), opLocalTee, at)
-	return append(appendGets(out, at, last), opI32GtU, opSelect, opEnd)
+	out := append(appendGets([]byte{1, 1, typeI32}, from, last), op.I32GeS)
+	out = op.AppendS32(append(appendGet(out, other), op.I32Load, 2, 0, op.I32Const), textLength)
+	out = append(append(out, op.I32And, op.I32Eqz, op.I32Or, op.If, op.BlockEmpty), op.LocalGet, from, op.Return, op.End)
+	out = append(appendGets(out, last, text, other), op.I32Const, 0, op.Call)
+	out = append(appendGet(op.AppendU32(out, f.texter.get), from), op.Call)
+	out = append(op.AppendU32(out, f.unitFunction()), op.LocalTee, at)
+	return append(appendGets(out, at, last), op.I32GtU, op.Select, op.End)
 }
 
 // unitBody is, with the bytes and the lanes of one unit,
@@ -135,33 +133,33 @@ func (f *patcher) skipBody() []byte {
 func (f *patcher) unitBody(p probe) []byte {
 	const text, unit, from, data, at, end, mask, all = 0, 1, 2, 3, 4, 5, 6, 7
 	out := []byte{2, 4, typeI32, 1, typeV128}
-	out = append(appendU32(append(out, opLocalGet, text, opCall), f.texter.data), opLocalSet, data)
+	out = append(op.AppendU32(append(out, op.LocalGet, text, op.Call), f.texter.data), op.LocalSet, data)
 	each := func(shift, load byte) []byte {
-		out := append(appendS32([]byte{opLocalGet, unit, opI32Const}, 1<<(8<<shift)-1), opI32GtU, opBrIf, 1)
+		out := append(op.AppendS32([]byte{op.LocalGet, unit, op.I32Const}, 1<<(8<<shift)-1), op.I32GtU, op.BrIf, 1)
 		scaled := func(out []byte) []byte {
-			return append(out, opI32Const, shift, opI32Shl, opLocalGet, data, opI32Add)
+			return append(out, op.I32Const, shift, op.I32Shl, op.LocalGet, data, op.I32Add)
 		}
 		found := func(out []byte) []byte {
-			return append(out, opLocalGet, data, opI32Sub, opI32Const, shift, opI32ShrU, opReturn)
+			return append(out, op.LocalGet, data, op.I32Sub, op.I32Const, shift, op.I32ShrU, op.Return)
 		}
-		out = append(scaled(append(out, opLocalGet, from)), opLocalSet, at)
-		out = append(appendS32(append(out, opLocalGet, text, opI32Load, 2, 0, opI32Const), textLength), opI32And)
-		out = append(scaled(out), opLocalSet, end)
-		out = append(out, opLocalGet, unit, opVector, vectorSplat8+shift, opLocalSet, all)
-		out = p.appendProbe(append(out, opBlock, blockEmpty, opLoop, blockEmpty))
-		out = append(out, opLocalGet, at, opI32Const, lanes, opI32Add, opLocalGet, end, opI32GtU, opBrIf, 1)
-		out = append(out, opLocalGet, at, opVector, vectorLoad, 0, 0, opLocalGet, all, opVector, vectorEqual8+10*shift)
-		out = append(out, opVector, vectorMask, opLocalTee, mask, opIf, blockEmpty, opLocalGet, at, opLocalGet, mask, opI32Ctz, opI32Add)
-		out = append(found(out), opEnd, opLocalGet, at, opI32Const, lanes, opI32Add, opLocalSet, at, opBr, 0, opEnd, opEnd)
-		out = append(out, opLoop, blockEmpty, opLocalGet, at, opLocalGet, end, opI32GeU, opBrIf, 2)
-		out = append(out, opLocalGet, at, load, shift, 0, opLocalGet, unit, opI32Eq, opIf, blockEmpty, opLocalGet, at)
-		out = append(found(out), opEnd, opLocalGet, at, opI32Const, 1<<shift, opI32Add, opLocalSet, at, opBr, 0, opEnd)
+		out = append(scaled(append(out, op.LocalGet, from)), op.LocalSet, at)
+		out = append(op.AppendS32(append(out, op.LocalGet, text, op.I32Load, 2, 0, op.I32Const), textLength), op.I32And)
+		out = append(scaled(out), op.LocalSet, end)
+		out = append(out, op.LocalGet, unit, op.SIMD, vectorSplat8+shift, op.LocalSet, all)
+		out = p.appendProbe(append(out, op.Block, op.BlockEmpty, op.Loop, op.BlockEmpty))
+		out = append(out, op.LocalGet, at, op.I32Const, lanes, op.I32Add, op.LocalGet, end, op.I32GtU, op.BrIf, 1)
+		out = append(out, op.LocalGet, at, op.SIMD, vectorLoad, 0, 0, op.LocalGet, all, op.SIMD, vectorEqual8+10*shift)
+		out = append(out, op.SIMD, vectorMask, op.LocalTee, mask, op.If, op.BlockEmpty, op.LocalGet, at, op.LocalGet, mask, op.I32Ctz, op.I32Add)
+		out = append(found(out), op.End, op.LocalGet, at, op.I32Const, lanes, op.I32Add, op.LocalSet, at, op.Br, 0, op.End, op.End)
+		out = append(out, op.Loop, op.BlockEmpty, op.LocalGet, at, op.LocalGet, end, op.I32GeU, op.BrIf, 2)
+		out = append(out, op.LocalGet, at, load, shift, 0, op.LocalGet, unit, op.I32Eq, op.If, op.BlockEmpty, op.LocalGet, at)
+		out = append(found(out), op.End, op.LocalGet, at, op.I32Const, 1<<shift, op.I32Add, op.LocalSet, at, op.Br, 0, op.End)
 		return out
 	}
-	out = append(out, opBlock, blockEmpty, opLocalGet, text, opI32Load, 2, 0, opI32Const, 0, opI32LtS, opIf, blockEmpty)
-	out = append(append(out, each(1, opI32Load16U)...), opElse)
-	out = append(append(out, each(0, opI32Load8U)...), opEnd, opEnd)
-	return append(out, opI32Const, 0x7f, opEnd)
+	out = append(out, op.Block, op.BlockEmpty, op.LocalGet, text, op.I32Load, 2, 0, op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
+	out = append(append(out, each(1, op.I32Load16U)...), op.Else)
+	out = append(append(out, each(0, op.I32Load8U)...), op.End, op.End)
+	return append(out, op.I32Const, 0x7f, op.End)
 }
 
 // partBody is
@@ -171,19 +169,19 @@ func (f *patcher) unitBody(p probe) []byte {
 //	0
 func (f *patcher) partBody(p probe) []byte {
 	const text, other, at, otherAt, length, difference = 0, 1, 2, 3, 4, 5
-	out := []byte{1, 1, typeI32, opLocalGet, text, opI32Load, 2, 0, opLocalGet, other, opI32Load, 2, 0, opI32Or}
-	out = append(out, opI32Const, 0, opI32LtS, opIf, blockEmpty)
-	out = append(appendU32(append(appendGets(out, 0, 1, 2, 3, 4), opCall), f.texter.part), opReturn, opEnd)
+	out := []byte{1, 1, typeI32, op.LocalGet, text, op.I32Load, 2, 0, op.LocalGet, other, op.I32Load, 2, 0, op.I32Or}
+	out = append(out, op.I32Const, 0, op.I32LtS, op.If, op.BlockEmpty)
+	out = append(op.AppendU32(append(appendGets(out, 0, 1, 2, 3, 4), op.Call), f.texter.part), op.Return, op.End)
 	for _, of := range [][2]byte{{text, at}, {other, otherAt}} {
-		out = append(appendU32(append(appendGet(out, of[0]), opCall), f.texter.data), opLocalGet, of[1], opI32Add, opLocalSet, of[1])
+		out = append(op.AppendU32(append(appendGet(out, of[0]), op.Call), f.texter.data), op.LocalGet, of[1], op.I32Add, op.LocalSet, of[1])
 	}
-	out = p.appendProbe(append(out, opLoop, blockEmpty))
-	out = append(out, opLocalGet, length, opIf, blockEmpty)
-	out = append(out, opLocalGet, at, opI32Load8U, 0, 0, opLocalGet, otherAt, opI32Load8U, 0, 0, opI32Sub, opLocalTee, difference)
-	out = append(out, opIf, blockEmpty, opLocalGet, difference, opReturn, opEnd)
+	out = p.appendProbe(append(out, op.Loop, op.BlockEmpty))
+	out = append(out, op.LocalGet, length, op.If, op.BlockEmpty)
+	out = append(out, op.LocalGet, at, op.I32Load8U, 0, 0, op.LocalGet, otherAt, op.I32Load8U, 0, 0, op.I32Sub, op.LocalTee, difference)
+	out = append(out, op.If, op.BlockEmpty, op.LocalGet, difference, op.Return, op.End)
 	for _, local := range []byte{at, otherAt} {
-		out = append(out, opLocalGet, local, opI32Const, 1, opI32Add, opLocalSet, local)
+		out = append(out, op.LocalGet, local, op.I32Const, 1, op.I32Add, op.LocalSet, local)
 	}
-	out = append(out, opLocalGet, length, opI32Const, 1, opI32Sub, opLocalSet, length, opBr, 1, opEnd, opEnd)
-	return append(out, opI32Const, 0, opEnd)
+	out = append(out, op.LocalGet, length, op.I32Const, 1, op.I32Sub, op.LocalSet, length, op.Br, 1, op.End, op.End)
+	return append(out, op.I32Const, 0, op.End)
 }

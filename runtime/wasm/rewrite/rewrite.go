@@ -23,12 +23,14 @@
 // concurrent use.
 package rewrite
 
+import "github.com/pages-toolchain/pages/runtime/wasmbinary"
+
 // Period is what the fuel counter starts from: loop iterations, more or less.
 const Period = 100_000
 
 // Module is what a module declares, and its rewritten form.
 type Module struct {
-	Declarations
+	wasmbinary.Declarations
 
 	// Throws says that the module throws or catches exceptions, or that Lower made
 	// it: one that its calls raise goes on in it.
@@ -60,19 +62,19 @@ type Elem struct {
 }
 
 // CallKey names the host's function that calls imports of the type.
-func CallKey(t FuncType) string {
-	if t.Has(V128) {
+func CallKey(t wasmbinary.FuncType) string {
+	if t.Has(wasmbinary.V128) {
 		return NoCall
 	}
 	return t.Key()
 }
 
 // CallType is the type of the host's function that calls imports of the type.
-func CallType(t FuncType) FuncType {
-	if t.Has(V128) {
-		t = FuncType{}
+func CallType(t wasmbinary.FuncType) wasmbinary.FuncType {
+	if t.Has(wasmbinary.V128) {
+		t = wasmbinary.FuncType{}
 	}
-	return FuncType{Params: append([]ValType{I32, I32}, t.Params...), Results: t.Results}
+	return wasmbinary.FuncType{Params: append([]wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}, t.Params...), Results: t.Results}
 }
 
 // What the rewritten module imports: functions without parameters or results
@@ -128,11 +130,11 @@ const (
 
 // Held are the types of what exceptions of a tag hold, as the host knows them: a
 // v128 is two i64.
-func Held(tag FuncType) (list []ValType) {
+func Held(tag wasmbinary.FuncType) (list []wasmbinary.ValType) {
 	for _, t := range tag.Params {
-		if t == V128 {
-			list = append(list, I64)
-			t = I64
+		if t == wasmbinary.V128 {
+			list = append(list, wasmbinary.I64)
+			t = wasmbinary.I64
 		}
 		list = append(list, t)
 	}
@@ -166,6 +168,6 @@ const (
 )
 
 // importName is the name under which the module of an import exports it.
-func importName(k Kind) string {
-	return [...]string{Table: PrefixTable + "0", Memory: ExportMemory, Global: PrefixGlobal + "0"}[k]
+func importName(k wasmbinary.Kind) string {
+	return [...]string{wasmbinary.Table: PrefixTable + "0", wasmbinary.Memory: ExportMemory, wasmbinary.Global: PrefixGlobal + "0"}[k]
 }

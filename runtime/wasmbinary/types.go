@@ -1,8 +1,10 @@
-package rewrite
+package wasmbinary
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 )
 
 // ValType is a type of values, as the binary format encodes it.
@@ -57,6 +59,18 @@ func letters(list []ValType) string {
 		b[i] = map[ValType]byte{I32: 'i', I64: 'I', F32: 'f', F64: 'd', V128: 'v', Funcref: 'F', Externref: 'x', Exnref: 'e'}[t]
 	}
 	return string(b)
+}
+
+// Encode is the type in the binary format.
+func (t FuncType) Encode() []byte {
+	out := []byte{0x60}
+	for _, list := range [][]ValType{t.Params, t.Results} {
+		out = op.AppendU32(out, uint32(len(list)))
+		for _, v := range list {
+			out = append(out, byte(v))
+		}
+	}
+	return out
 }
 
 // Has reports whether one of the types is among the parameters or results.
