@@ -1,8 +1,8 @@
 // D1Database: a database with the shape of D1. The host runs the SQL and hands
 // back what each method resolves to; only the values to bind are checked here.
-import { host } from "../../web/js/host.js";
-import { placed, position } from "../../web/js/trace.js";
-import { viewOf } from "./body.js";
+import { host } from "../../../web/js/host.js";
+import { placed, position } from "../../../web/js/trace.js";
+import { viewOf } from "../../hostcall/js/body.js";
 
 const ALL = 0,
   RAW = 1,
@@ -82,7 +82,7 @@ export class D1Database {
   }
 
   exec(query) {
-    return ask(this.#on, () => host.db_exec(this.#on.id, textOf(query.trim())), itself);
+    return ask(this.#on, () => host.db_exec(this.#on.id, textOf(query.trim())), identity);
   }
 
   withSession(constraint) {
@@ -101,9 +101,9 @@ function query(on, { statement, params }, shape, column) {
   try {
     answer = host.db_query(on.id, textOf(statement), params, shape, column);
   } catch (error) {
-    return refused(error);
+    return rejected(error);
   }
-  if (answer instanceof Promise) return later(on, answer, shape === ALL ? resultOf : itself);
+  if (answer instanceof Promise) return settleLater(on, answer, shape === ALL ? resultOf : identity);
   if (on.seen !== null) on.seen();
   return Promise.resolve(shape === ALL ? resultOf(answer) : answer);
 }
@@ -123,14 +123,14 @@ function batch(on, statements) {
 
 function ask(on, call, make) {
   try {
-    return later(on, call(), make);
+    return settleLater(on, call(), make);
   } catch (error) {
-    return refused(error);
+    return rejected(error);
   }
 }
 
 /** The promise of what is made of the host's answer. */
-function later(on, answer, make) {
+function settleLater(on, answer, make) {
   const here = position();
   return answer.then(
     (found) => {
@@ -138,16 +138,16 @@ function later(on, answer, make) {
       return make(found);
     },
     (error) => {
-      throw told(error, here);
+      throw withCallStack(error, here);
     },
   );
 }
 
-function itself(answer) {
+function identity(answer) {
   return answer;
 }
 
-/** The D1Result of what the host gives of one; see query in database.go. */
+/** The D1Result of what the host gives of one; see Database.query in database.go. */
 function resultOf(found) {
   const duration = found[1];
   return {
@@ -173,12 +173,12 @@ function resultsOf(found) {
   return found.map(resultOf);
 }
 
-function refused(error) {
-  return Promise.reject(told(error, position()));
+function rejected(error) {
+  return Promise.reject(withCallStack(error, position()));
 }
 
 /** The error with the stack of the call, and its cause as the language has it. */
-function told(error, here) {
+function withCallStack(error, here) {
   if (Object.hasOwn(error, "cause")) Object.defineProperty(error, "cause", { enumerable: false });
   return placed(error, here);
 }

@@ -1,10 +1,10 @@
 // KvNamespace: Workers KV; the type is called KVNamespace, the class is not. Limits and most error texts are the host's.
-import { host } from "../../web/js/host.js";
-import { asText, pump } from "../../web/js/streams.js";
-import { dress } from "../../web/js/idl.js";
-import { located } from "../../web/js/trace.js";
-import { streamOf, viewOf } from "./body.js";
-import { int32, isObject, options as converted, required, struct, text } from "./convert.js";
+import { host } from "../../../web/js/host.js";
+import { asText, pump } from "../../../web/js/streams.js";
+import { dress } from "../../../web/js/idl.js";
+import { located } from "../../../web/js/trace.js";
+import { streamOf, viewOf } from "../../hostcall/js/body.js";
+import { int32, isObject, options as converted, required, struct, text } from "../../hostcall/js/convert.js";
 
 const KV = "KvNamespace";
 const maybe = (value) => (value === null ? undefined : text(value));

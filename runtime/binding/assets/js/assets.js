@@ -1,9 +1,9 @@
 // The site's static files, asked as by a browser but within this process.
-import { host } from "../../web/js/host.js";
-import { dress } from "../../web/js/idl.js";
-import { answered } from "../../web/js/response.js";
-import { streamOf } from "./body.js";
-import { required } from "./convert.js";
+import { host } from "../../../web/js/host.js";
+import { dress } from "../../../web/js/idl.js";
+import { answered } from "../../../web/js/response.js";
+import { streamOf } from "../../hostcall/js/body.js";
+import { required } from "../../hostcall/js/convert.js";
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 const EMPTY = [204, 205, 304];

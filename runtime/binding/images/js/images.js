@@ -1,8 +1,8 @@
 // Image transforms with the shape of Cloudflare's images binding. A transformer
 // only collects what is asked for; the host does it all at output().
-import { host } from "../../web/js/host.js";
-import { placed, position } from "../../web/js/trace.js";
-import { drain, viewOf } from "./body.js";
+import { host } from "../../../web/js/host.js";
+import { placed, position } from "../../../web/js/trace.js";
+import { drain, viewOf } from "../../hostcall/js/body.js";
 
 export class ImagesError extends Error {
   constructor(message, code) {
@@ -20,7 +20,7 @@ export class ImagesBinding {
   async info(stream, options) {
     const here = position(),
       bytes = await bytesOf(stream, options);
-    return named(host.img_info(this.#id, bytes), here);
+    return asImagesErrors(host.img_info(this.#id, bytes), here);
   }
 
   input(stream, options) {
@@ -88,7 +88,7 @@ class ImageTransformer {
       form = formOf(options),
       inputs = [];
     const plan = JSON.stringify(await this.#plan(inputs));
-    const result = await named(host.img_output(this.#id, plan, form, inputs), here);
+    const result = await asImagesErrors(host.img_output(this.#id, plan, form, inputs), here);
     for (const warning of result.warnings) console.warn(`IMAGES: ${warning}`);
     return new ImageTransformationResult(result);
   }
@@ -146,7 +146,7 @@ async function bytesOf(source, options) {
 }
 
 /** Makes ImagesErrors of the host's refusals, with the stack of the call. */
-async function named(promise, here) {
+async function asImagesErrors(promise, here) {
   try {
     return await promise;
   } catch (error) {

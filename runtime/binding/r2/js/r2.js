@@ -1,10 +1,10 @@
 // Object storage with the shape of R2. This file checks shapes and makes plain
 // documents of options; limits, conditions and ranges are judged by the host.
-import { blobOf } from "../../web/js/blob.js";
-import { host } from "../../web/js/host.js";
-import { dress } from "../../web/js/idl.js";
-import { located } from "../../web/js/trace.js";
-import { bytesOf, disturbed, drain, lengthOf, pump, streamOf, viewOf } from "./body.js";
+import { blobOf } from "../../../web/js/blob.js";
+import { host } from "../../../web/js/host.js";
+import { dress } from "../../../web/js/idl.js";
+import { located } from "../../../web/js/trace.js";
+import { bytesOf, disturbed, drain, lengthOf, pump, streamOf, viewOf } from "../../hostcall/js/body.js";
 import {
   date,
   headersOr,
@@ -19,7 +19,7 @@ import {
   string,
   strings,
   text,
-} from "./convert.js";
+} from "../../hostcall/js/convert.js";
 
 /** A Blob over this size is stored piece by piece. */
 const LARGE = 1 << 20;
