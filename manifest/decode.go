@@ -1,10 +1,6 @@
 package manifest
 
-import (
-	"path"
-
-	"github.com/pages-toolchain/pages/manifest/limits"
-)
+import "path"
 
 // decode turns an accepted document into a Manifest with every default filled in.
 func decode(root *node) *Manifest {
@@ -12,7 +8,10 @@ func decode(root *node) *Manifest {
 		Entry:    cleanPath(root.get("entry").str()),
 		Assets:   cleanPath(root.get("assets").str()),
 		Bindings: decodeBindings(root.get("bindings")),
-		Limits:   decodeLimits(root.get("limits")),
+		Limits: Limits{
+			CPUMs:       decodeInt(root.path("limits", "cpuMs"), DefaultCPUMs),
+			SubRequests: decodeInt(root.path("limits", "subRequests"), DefaultSubRequests),
+		},
 		Runtime: Runtime{
 			CompatibilityFlags: decodeStrings(root.path("runtime", "compatibilityFlags")),
 			CompatibilityDate:  root.path("runtime", "compatibilityDate").str(),
@@ -65,15 +64,11 @@ func decodeName(n *node, def string) string {
 	return def
 }
 
-func decodeLimits(n *node) Limits {
-	var all Limits
-	for _, l := range limits.All() {
-		l.Set(&all, l.Default)
-		if i, ok := n.get(l.Key).integer(); ok {
-			l.Set(&all, int(i))
-		}
+func decodeInt(n *node, def int) int {
+	if i, ok := n.integer(); ok {
+		return int(i)
 	}
-	return all
+	return def
 }
 
 func decodeStrings(n *node) []string {

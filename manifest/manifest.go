@@ -26,8 +26,6 @@
 // go test ./manifest -update, and a look at the difference. All formats of the report have it by that.
 package manifest
 
-import "github.com/pages-toolchain/pages/manifest/limits"
-
 // FileName is the name of the manifest at the bundle root.
 const FileName = "pages.deploy.json"
 
@@ -123,7 +121,12 @@ type KV struct {
 }
 
 // Limits bound one request of the Worker. [Parse] fills in the defaults.
-type Limits = limits.Requests
+type Limits struct {
+	// CPUMs is the CPU time in milliseconds: 10000 by default, at most 30000.
+	CPUMs int `json:"cpuMs,omitempty"`
+	// SubRequests is the number of outbound requests: 20 by default, at most 50.
+	SubRequests int `json:"subRequests,omitempty"`
+}
 
 // Runtime chooses the behaviour of the Worker runtime.
 type Runtime struct {

@@ -30,27 +30,27 @@ type slot struct {
 
 // cached is a kept of any type.
 type cached interface {
-	slotOf() *slot
+	about() *slot
 	drop()
 }
 
-// cacheEntry is a thing that may be in the cache. Who holds one finds it empty when the thing
+// kept is a thing that may be in the cache. Who holds one finds it empty when the thing
 // has gone.
-type cacheEntry[T any] struct {
+type kept[T any] struct {
 	slot
 
 	thing atomic.Pointer[T]
 }
 
-func newKept[T any](thing *T, size int64) *cacheEntry[T] {
-	k := &cacheEntry[T]{slot: slot{size: size}}
+func newKept[T any](thing *T, size int64) *kept[T] {
+	k := &kept[T]{slot: slot{size: size}}
 	k.thing.Store(thing)
 	return k
 }
 
 // get returns the thing for somebody who asks for it, nil when it has gone. A nil *kept
 // has none.
-func (k *cacheEntry[T]) get() *T {
+func (k *kept[T]) get() *T {
 	if k == nil {
 		return nil
 	}
@@ -62,18 +62,18 @@ func (k *cacheEntry[T]) get() *T {
 }
 
 // has reports whether the thing is there, without asking for it.
-func (k *cacheEntry[T]) has() bool { return k != nil && k.thing.Load() != nil }
+func (k *kept[T]) has() bool { return k != nil && k.thing.Load() != nil }
 
-func (k *cacheEntry[T]) slotOf() *slot { return &k.slot }
-func (k *cacheEntry[T]) drop()         { k.thing.Store(nil) }
+func (k *kept[T]) about() *slot { return &k.slot }
+func (k *kept[T]) drop()        { k.thing.Store(nil) }
 
 // fits reports whether a thing may be in the cache at all: not one that drives out most
 // of the others.
 func (c *FileCache) fits(size int64) bool { return size <= c.limit/2 }
 
-// storeEntry puts a thing that fits into the place where an index looks for it, unless one is
+// keep puts a thing that fits into the place where an index looks for it, unless one is
 // there.
-func storeEntry[T any](x *staticIndex, place *atomic.Pointer[cacheEntry[T]], thing *T, size int64) {
+func keep[T any](x *staticIndex, place *atomic.Pointer[kept[T]], thing *T, size int64) {
 	if !x.cache.fits(size) {
 		return
 	}
@@ -86,40 +86,40 @@ func storeEntry[T any](x *staticIndex, place *atomic.Pointer[cacheEntry[T]], thi
 func (c *FileCache) add(k cached, owner *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k.slotOf().owner = owner
+	k.about().owner = owner
 	c.queue = append(c.queue, k)
-	c.used += k.slotOf().size
+	c.used += k.about().size
 	for chances := len(c.queue); c.used > c.limit; chances-- {
 		first := c.queue[0]
 		c.queue[0] = nil
 		c.queue = c.queue[1:]
-		if chances > 0 && first.slotOf().asked.Swap(false) {
+		if chances > 0 && first.about().asked.Swap(false) {
 			c.queue = append(c.queue, first)
 			continue
 		}
-		c.used -= first.slotOf().size
+		c.used -= first.about().size
 		first.drop()
 	}
 }
 
-// transfer says that things are an index's now.
-func (c *FileCache) transfer(things []cached, to *staticIndex) {
+// pass says that things are an index's now.
+func (c *FileCache) pass(things []cached, to *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range things {
-		k.slotOf().owner = to
+		k.about().owner = to
 	}
 }
 
-// dropIndex drops what an index has that is not in service any more.
-func (c *FileCache) dropIndex(x *staticIndex) {
+// forget drops what an index has that is not in service any more.
+func (c *FileCache) forget(x *staticIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.queue = slices.DeleteFunc(c.queue, func(k cached) bool {
-		if k.slotOf().owner != x {
+		if k.about().owner != x {
 			return false
 		}
-		c.used -= k.slotOf().size
+		c.used -= k.about().size
 		k.drop()
 		return true
 	})

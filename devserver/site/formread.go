@@ -110,10 +110,8 @@ const (
 	fieldToken = "_token"
 )
 
-// isReservedField reports whether a field is for the platform. Every other one is the author's.
-func isReservedField(name string) bool {
-	return name == fieldForm || name == fieldNext || name == fieldToken
-}
+// reserved reports whether a field is for the platform. Every other one is the author's.
+func reserved(name string) bool { return name == fieldForm || name == fieldNext || name == fieldToken }
 
 // add notes one answer that is text.
 func (f *formReader) add(name, value string) error {
@@ -124,7 +122,7 @@ func (f *formReader) add(name, value string) error {
 	if err := checkField(name, len(value)); err != nil {
 		return err
 	}
-	if isReservedField(name) {
+	if reserved(name) {
 		return f.addControl(name, value)
 	}
 	raw, err := marshal(value)
@@ -279,7 +277,7 @@ func (f *formReader) file(part *multipart.Part, filename, kind string) error {
 		return errTooManyFiles
 	}
 	name := strings.ToValidUTF8(part.FormName(), "\uFFFD")
-	if isReservedField(name) {
+	if reserved(name) {
 		return errFormMalformed
 	}
 	if err := checkField(name, 0); err != nil {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pages-toolchain/pages/cmd/tools/testmachine"
 	"github.com/pages-toolchain/pages/runtime/engine"
 )
 
@@ -14,7 +13,6 @@ import (
 // hold and what the methods return must be the same. Some arrays lack elements, some
 // are longer than what they hold, some take no more.
 func TestArrayMoves(t *testing.T) {
-	testmachine.Long(t)
 	i := start(t, engine.IsolateOptions{})
 	const code = `(() => {
 		let seed = SEED;

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
+	"github.com/pages-toolchain/pages/runtime/engine/fuel"
 )
 
 // Func is a host function: JavaScript calls it synchronously, on the isolate's
@@ -335,18 +335,18 @@ func (vm *VM) goArray(v Value, depth int, c *Call) []any {
 }
 
 // hostCall is env.host_call, with five arguments whose meaning the second says, a mark
-// of package quickjspatch.
+// of package fuel.
 func hostCall(vm *VM, _ api.Module, stack []uint64) {
 	switch uint32(stack[1]) {
-	case quickjspatch.MarkCall:
+	case fuel.MarkCall:
 		callHost(vm, stack)
-	case quickjspatch.MarkThen:
+	case fuel.MarkThen:
 		vm.nested(func() { followThen(vm, stack) })
-	case quickjspatch.MarkJob:
+	case fuel.MarkJob:
 		vm.nested(func() { followJob(vm, stack) })
-	case quickjspatch.MarkSettle:
+	case fuel.MarkSettle:
 		vm.nested(func() { settleOwned(vm, stack) })
-	case quickjspatch.MarkDate:
+	case fuel.MarkDate:
 		vm.nested(func() { readDate(vm, stack) })
 	}
 }

@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"github.com/pages-toolchain/pages/runtime/engine/quickjspatch"
-)
+import "github.com/pages-toolchain/pages/runtime/engine/fuel"
 
 // fnID names an exported function of quickjs.wasm.
 type fnID int
@@ -134,8 +132,8 @@ var fnNames = [fnCount]string{
 	fnGlobal:              "JS_GetGlobalObject",
 	fnRunGC:               "JS_RunGC",
 	fnSetGCThreshold:      "JS_SetGCThreshold",
-	fnPerformThen:         quickjspatch.PerformThen,
-	fnSettle:              quickjspatch.Settle,
+	fnPerformThen:         fuel.PerformThen,
+	fnSettle:              fuel.Settle,
 	fnDup:                 "JS_DupValue",
 	fnEnqueueJob:          "JS_EnqueueJob",
 	fnNewArrayBuffer:      "JS_NewArrayBuffer",

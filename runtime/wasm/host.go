@@ -7,7 +7,6 @@ import (
 
 	"github.com/pages-toolchain/pages/runtime/engine"
 	"github.com/pages-toolchain/pages/runtime/wasm/rewrite"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary"
 )
 
 // This file provides what rewritten modules import.
@@ -51,21 +50,21 @@ func (r *Runtime) linkCalls(ctx context.Context, m *rewrite.Module) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, d := range m.Imports {
-		if d.Kind != wasmbinary.Func {
+		if d.Kind != rewrite.Func {
 			continue
 		}
 		t := m.FuncType(d.Index)
-		if _, done := r.calls[rewrite.CallKey(t)]; done {
+		if _, done := r.calls[t.CallKey()]; done {
 			continue
 		}
-		call := rewrite.CallType(t)
-		_, err := r.wazero.NewHostModuleBuilder(rewrite.PrefixCall+rewrite.CallKey(t)).NewFunctionBuilder().WithGoFunction(api.GoFunc(
+		call := t.CallType()
+		_, err := r.wazero.NewHostModuleBuilder(rewrite.PrefixCall+t.CallKey()).NewFunctionBuilder().WithGoFunction(api.GoFunc(
 			func(ctx context.Context, stack []uint64) { storeOf(ctx).callImport(stack) },
 		), valueTypes(call.Params), valueTypes(call.Results)).Export(rewrite.HostCall).Instantiate(ctx)
 		if err != nil {
 			return err
 		}
-		r.calls[rewrite.CallKey(t)] = struct{}{}
+		r.calls[t.CallKey()] = struct{}{}
 	}
 	for _, i := range m.Tags {
 		if err := r.linkTag(ctx, rewrite.Held(m.Types[i])); err != nil {
@@ -76,8 +75,8 @@ func (r *Runtime) linkCalls(ctx context.Context, m *rewrite.Module) error {
 }
 
 // linkTag provides the functions for exceptions that hold values of the types.
-func (r *Runtime) linkTag(ctx context.Context, held []wasmbinary.ValType) error {
-	module := rewrite.PrefixTag + wasmbinary.FuncType{Params: held}.Key()
+func (r *Runtime) linkTag(ctx context.Context, held []rewrite.ValType) error {
+	module := rewrite.PrefixTag + rewrite.FuncType{Params: held}.Key()
 	if _, done := r.calls[module]; done {
 		return nil
 	}
@@ -96,11 +95,11 @@ func (r *Runtime) linkTag(ctx context.Context, held []wasmbinary.ValType) error 
 	return err
 }
 
-func valueTypes(types []wasmbinary.ValType) []api.ValueType {
+func valueTypes(types []rewrite.ValType) []api.ValueType {
 	list := make([]api.ValueType, len(types))
 	for i, t := range types {
-		if t == wasmbinary.Exnref {
-			t = wasmbinary.Externref
+		if t == rewrite.Exnref {
+			t = rewrite.Externref
 		}
 		list[i] = api.ValueType(t)
 	}

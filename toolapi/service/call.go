@@ -33,8 +33,8 @@ type call struct {
 	after []func() // once it is committed
 }
 
-// response is what a call is answered with, HTTP status 200.
-type response struct {
+// answer is what a call is answered with, HTTP status 200.
+type answer struct {
 	body []byte
 	// refused is the code of a refusal; "" for a result.
 	refused string
@@ -55,7 +55,7 @@ type handler struct {
 	// before does what takes long, outside of the transaction; nil where nothing does.
 	before func(context.Context, *call) error
 	// ahead says what a confirming call will make live; nil where no call does.
-	ahead func(*call) (releaseChange, error)
+	ahead func(*call) (goes, error)
 }
 
 // filled is a pointer to a result, which names the workspace.
@@ -64,8 +64,8 @@ type filled[R any] interface {
 	Fill(toolapi.WorkingIn)
 }
 
-// bindTool binds a tool that takes one call.
-func bindTool[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
+// on binds a tool that takes one call.
+func on[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error)) handler {
 	return handler{tool: t.Tool, needs: needs, run: func(c *call) (any, entry, error) {
 		var args A
 		if err := c.body.Decode(&args); err != nil {
@@ -77,8 +77,8 @@ func bindTool[A, R any, P filled[R]](t toolapi.Typed[A, R], needs permission, ru
 	}}
 }
 
-// bindPrepared binds a tool that does something before its transaction.
-func bindPrepared(before func(context.Context, *call) error, h handler) handler {
+// after binds a tool that does something before its transaction.
+func after(before func(context.Context, *call) error, h handler) handler {
 	h.before = before
 	return h
 }
@@ -89,7 +89,7 @@ func onReplayed[A, R any, P interface {
 	Replay()
 }](t toolapi.Typed[A, R], needs permission, run func(*call, A) (R, error),
 ) handler {
-	h := bindTool[A, R, P](t, needs, run)
+	h := on[A, R, P](t, needs, run)
 	h.replay = func(kept []byte) ([]byte, error) {
 		var result R
 		if err := json.Unmarshal(kept, &result); err != nil {
@@ -103,30 +103,30 @@ func onReplayed[A, R any, P interface {
 
 // dispatch runs the tool. What it returns as an error is a *toolapi.Error, or a
 // failure of the service itself.
-func (h handler) dispatch(ctx context.Context, c *call) (a response, err error) {
+func (h handler) dispatch(ctx context.Context, c *call) (a answer, err error) {
 	if issues := c.check(); len(issues) > 0 {
-		return h.auditRefusal(ctx, c, invalid(issues...))
+		return h.refused(ctx, c, invalid(issues...))
 	}
 	if h.tool.Effect != toolapi.Reads {
 		return h.commit(ctx, c)
 	}
 	var refusal error
 	err = c.service.db.read(ctx, func(t tx) error {
-		a, err = h.runInTransaction(c, t)
+		a, err = h.inside(c, t)
 		if _, refused := refusedWith(err); refused {
 			refusal, err = err, nil
 		}
 		return err
 	})
 	if refusal != nil && err == nil {
-		return h.auditRefusal(ctx, c, refusal)
+		return h.refused(ctx, c, refusal)
 	}
 	return a, err
 }
 
 // commit runs a tool that writes. What it makes live is made ready before, and shown
 // after.
-func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
+func (h handler) commit(ctx context.Context, c *call) (a answer, err error) {
 	if h.before != nil {
 		err = h.before(ctx, c)
 	}
@@ -135,13 +135,13 @@ func (h handler) commit(ctx context.Context, c *call) (a response, err error) {
 		next, err = h.makeReady(ctx, c)
 	}
 	if _, refused := refusedWith(err); refused {
-		return h.auditRefusal(ctx, c, err)
+		return h.refused(ctx, c, err)
 	}
 	if err != nil {
-		return response{}, err
+		return answer{}, err
 	}
 	err = c.service.db.write(ctx, func(t tx) error {
-		a, err = h.runInTransaction(c, t)
+		a, err = h.inside(c, t)
 		return err
 	})
 	if err != nil || a.refused != "" {
@@ -164,8 +164,8 @@ func (c *call) check() []toolapi.Issue {
 	return issues
 }
 
-// auditRefusal writes the audit row of a call that a reading tool refused.
-func (h handler) auditRefusal(ctx context.Context, c *call, refusal error) (a response, err error) {
+// refused writes the audit row of a call that a reading tool refused.
+func (h handler) refused(ctx context.Context, c *call, refusal error) (a answer, err error) {
 	err = c.service.db.write(ctx, func(t tx) error {
 		if err := c.enter(t); err != nil {
 			return err
@@ -186,68 +186,68 @@ func (c *call) enter(t tx) (err error) {
 	return err
 }
 
-// runInTransaction runs the tool in its transaction. A refusal of a reading tool is the error.
-func (h handler) runInTransaction(c *call, t tx) (response, error) {
+// inside runs the tool in its transaction. A refusal of a reading tool is the error.
+func (h handler) inside(c *call, t tx) (answer, error) {
 	if err := c.enter(t); err != nil {
-		return response{}, err
+		return answer{}, err
 	}
 	reading := h.tool.Effect == toolapi.Reads
 	in, source, err := c.who.resolve(c.body.String("workspace"))
-	c.in, c.as = in, workingIn(in, source)
-	if err == nil && !roleAllows(in.role, h.needs) {
+	c.in, c.as = in, echo(in, source)
+	if err == nil && !may(in.role, h.needs) {
 		err = refuse(toolapi.CodePermissionDenied, "The holder of this key may not "+string(h.needs)+" in this workspace.")
 	}
 	switch {
 	case err != nil && reading:
-		return response{}, err
+		return answer{}, err
 	case err != nil:
 		return c.refuse(err)
 	case reading:
 		result, _, err := h.run(c)
 		if err != nil {
-			return response{}, err
+			return answer{}, err
 		}
 		body, err := encode(result)
-		return response{body: body}, err
+		return answer{body: body}, err
 	case h.tool.Replays:
-		return h.runIdempotent(c)
+		return h.once(c)
 	}
 	return h.change(c)
 }
 
 // change runs a tool that writes. What it wrote before it refused is undone.
-func (h handler) change(c *call) (response, error) {
+func (h handler) change(c *call) (answer, error) {
 	if err := c.exec("SAVEPOINT tool"); err != nil {
-		return response{}, err
+		return answer{}, err
 	}
 	result, kept, err := h.run(c)
 	if _, refused := refusedWith(err); refused {
 		if err := c.exec("ROLLBACK TO tool"); err != nil {
-			return response{}, err
+			return answer{}, err
 		}
 		return c.refuse(err)
 	}
 	if err != nil {
-		return response{}, err
+		return answer{}, err
 	}
 	if err := c.audit(kept); err != nil {
-		return response{}, err
+		return answer{}, err
 	}
 	body, err := encode(result)
-	return response{body: body}, err
+	return answer{body: body}, err
 }
 
 // refuse makes the answer of a refusal and its audit row. Any other error passes.
-func (c *call) refuse(err error) (response, error) {
+func (c *call) refuse(err error) (answer, error) {
 	refused, ok := refusedWith(err)
 	if !ok {
-		return response{}, err
+		return answer{}, err
 	}
 	if err := c.audit(entry{outcome: "refused", code: refused.refusal.Code}); err != nil {
-		return response{}, err
+		return answer{}, err
 	}
 	body, err := encode(refused.refusal)
-	return response{body: body, refused: refused.refusal.Code, boundary: refused.boundary}, err
+	return answer{body: body, refused: refused.refusal.Code, boundary: refused.boundary}, err
 }
 
 // audit writes what the call did, in the transaction of its effect.

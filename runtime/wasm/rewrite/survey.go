@@ -1,10 +1,6 @@
 package rewrite
 
-import (
-	"github.com/pages-toolchain/pages/runtime/wasmbinary"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
-	"slices"
-)
+import "slices"
 
 // This file finds out what has to be known of exceptions before code is written: which
 // functions raise them, and which tries delegate or rethrow.
@@ -19,32 +15,30 @@ type try struct {
 	level     int // how many handlers are around its own
 }
 
-func isException(opcode byte) bool {
-	switch opcode {
-	case op.Try, op.Catch, op.Throw, op.Rethrow, op.ThrowRef, op.Delegate, op.CatchAll, op.TryTable:
+func isException(op byte) bool {
+	switch op {
+	case opTry, opCatch, opThrow, opRethrow, opThrowRef, opDelegate, opCatchAll, opTryTable:
 		return true
 	}
 	return false
 }
 
-// declaresExceptions reports whether the declarations have to do with exceptions.
-func declaresExceptions(p *wasmbinary.Module) bool {
-	is := func(t wasmbinary.ValType) bool { return t == wasmbinary.Exnref }
+// throws reports whether the declarations have to do with exceptions.
+func (p *parser) throws() bool {
+	is := func(t ValType) bool { return t == Exnref }
 	return len(p.Tags) > 0 ||
-		slices.ContainsFunc(p.Types, func(t wasmbinary.FuncType) bool { return t.Has(wasmbinary.Exnref) }) ||
-		slices.ContainsFunc(p.Tables, func(t wasmbinary.TableType) bool { return is(t.Elem) }) ||
-		slices.ContainsFunc(p.Globals, func(g wasmbinary.GlobalType) bool { return is(g.Type) }) ||
-		slices.ContainsFunc(p.Segments, func(s wasmbinary.ElementSegment) bool { return is(s.Elem) })
+		slices.ContainsFunc(p.Types, func(t FuncType) bool { return t.Has(Exnref) }) ||
+		slices.ContainsFunc(p.Tables, func(t TableType) bool { return is(t.Elem) }) ||
+		slices.ContainsFunc(p.Globals, func(g GlobalType) bool { return is(g.Type) }) ||
+		slices.ContainsFunc(p.segments, func(s segment) bool { return is(s.elem) })
 }
 
-// sharesFuncs is Module.Shares.
-func sharesFuncs(p *wasmbinary.Module) bool {
-	exports := func(k wasmbinary.Kind) bool {
-		return slices.ContainsFunc(p.Exports, func(e wasmbinary.Export) bool { return e.Kind == k })
-	}
-	return p.ImportedTables > 0 || exports(wasmbinary.Table) ||
-		slices.ContainsFunc(p.Globals, func(g wasmbinary.GlobalType) bool { return g.Type == wasmbinary.Funcref }) && (p.ImportedGlobals > 0 || exports(wasmbinary.Global)) ||
-		slices.ContainsFunc(p.Types, func(t wasmbinary.FuncType) bool { return t.Has(wasmbinary.Funcref) })
+// shares is Module.Shares.
+func (p *parser) shares() bool {
+	exports := func(k Kind) bool { return slices.ContainsFunc(p.Exports, func(e Export) bool { return e.Kind == k }) }
+	return p.ImportedTables > 0 || exports(Table) ||
+		slices.ContainsFunc(p.Globals, func(g GlobalType) bool { return g.Type == Funcref }) && (p.ImportedGlobals > 0 || exports(Global)) ||
+		slices.ContainsFunc(p.Types, func(t FuncType) bool { return t.Has(Funcref) })
 }
 
 // findRaising finds the functions that may end with an exception: those that throw,
@@ -62,15 +56,15 @@ func (w *writer) findRaising() {
 	for f := range w.ImportedFuncs {
 		mark(uint32(f))
 	}
-	for n, body := range w.Module.Bodies {
+	for n, body := range w.parser.bodies {
 		f := uint32(w.ImportedFuncs + n)
-		x := &rewriter{writer: w, r: &wasmbinary.Reader{Bytes: body.Bytes, From: body.From}, locals: len(w.FuncType(f).Params)}
+		x := &rewriter{writer: w, r: &reader{b: body.b, from: body.from}, locals: len(w.FuncType(f).Params)}
 		x.readLocals()
-		x.each(func(opcode byte, in instr) {
+		x.each(func(op byte, in instr) {
 			switch {
-			case opcode == op.Call, opcode == op.ReturnCall:
+			case op == opCall, op == opReturnCall:
 				callers[in.index] = append(callers[in.index], f)
-			case opcode == op.CallIndirect, opcode == op.ReturnTable, isException(opcode):
+			case op == opCallIndirect, op == opReturnTable, isException(op):
 				mark(f)
 			}
 		})
@@ -85,33 +79,33 @@ func (w *writer) findRaising() {
 }
 
 // survey notes what has to be known of a function's tries before they are written.
-func (x *rewriter) survey(opcode byte, in instr) {
-	switch opcode {
-	case op.Call:
+func (x *rewriter) survey(op byte, in instr) {
+	switch op {
+	case opCall:
 		x.raises = x.raises || x.raising[in.index]
-	case op.CallIndirect:
+	case opCallIndirect:
 		x.raises = true
 	}
-	if isException(opcode) {
+	if isException(op) {
 		x.raises, x.calls = true, true
 	}
-	switch opcode {
-	case op.Block, op.Loop, op.If, op.TryTable:
+	switch op {
+	case opBlock, opLoop, opIf, opTryTable:
 		x.blocks = append(x.blocks, -1)
-	case op.Try:
+	case opTry:
 		x.blocks = append(x.blocks, len(x.tries))
 		x.tries = append(x.tries, try{})
-	case op.Catch, op.CatchAll, op.Delegate:
-		x.surveyClause(opcode, in)
-	case op.Rethrow:
+	case opCatch, opCatchAll, opDelegate:
+		x.surveyClause(op, in)
+	case opRethrow:
 		t := x.tryAt(in.index)
 		if t == nil || t.clauses == 0 {
-			x.r.Fail("rethrow of label %d, which is no catch", in.index)
+			x.r.fail("rethrow of label %d, which is no catch", in.index)
 			return
 		}
 		t.rethrown = true
 	}
-	if opcode == op.End || opcode == op.Delegate {
+	if op == opEnd || op == opDelegate {
 		x.surveyEnd()
 	}
 }
@@ -125,13 +119,13 @@ func (x *rewriter) tryAt(label uint32) *try {
 	return &x.tries[x.blocks[n]]
 }
 
-func (x *rewriter) surveyClause(opcode byte, in instr) {
+func (x *rewriter) surveyClause(op byte, in instr) {
 	t := x.tryAt(0)
-	if t == nil || t.all || opcode == op.Delegate && t.clauses > 0 {
-		x.r.Fail("a catch or delegate without its try")
+	if t == nil || t.all || op == opDelegate && t.clauses > 0 {
+		x.r.fail("a catch or delegate without its try")
 		return
 	}
-	if opcode == op.Delegate {
+	if op == opDelegate {
 		t.delegates, t.target = true, in.index
 		return
 	}
@@ -139,7 +133,7 @@ func (x *rewriter) surveyClause(opcode byte, in instr) {
 		t.level = x.handlers
 		x.handlers++
 	}
-	t.all = opcode == op.CatchAll
+	t.all = op == opCatchAll
 }
 
 func (x *rewriter) surveyEnd() {

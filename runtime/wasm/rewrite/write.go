@@ -2,8 +2,6 @@ package rewrite
 
 import (
 	"errors"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary"
-	"github.com/pages-toolchain/pages/runtime/wasmbinary/op"
 	"slices"
 	"strconv"
 )
@@ -13,10 +11,8 @@ import (
 // the imported ones. Types, tables and segments keep their numbers: what is
 // added comes after them.
 type writer struct {
-	*wasmbinary.Module
-	made      Module
-	bases     []int // of each element segment, where it is in the hidden table of its type
-	types     []wasmbinary.FuncType
+	*parser
+	types     []FuncType
 	typeOf    map[string]uint32 // of those added here, by Key
 	callOf    map[string]uint32 // the host's function that calls imports, by Key
 	shift     uint32
@@ -31,9 +27,9 @@ type writer struct {
 	raising   []bool            // functions that may end with an exception
 	blocks    map[int64]int64   // types of blocks made of others
 	self      uint32
-	dropped   []uint32                // segments that have a global, which is 1 when they are dropped
-	refs      uint32                  // the hidden table of functions; that of externrefs is the next
-	lists     [2][]wasmbinary.Element // what is in them
+	dropped   []uint32  // segments that have a global, which is 1 when they are dropped
+	refs      uint32    // the hidden table of functions; that of externrefs is the next
+	lists     [2][]item // what is in them
 	positions map[int]int
 	funcs     list // types of the functions that are not the host's
 	bodies    list
@@ -69,13 +65,13 @@ func Rewrite(module []byte) (*Module, error) { return rewrite(module, false) }
 func Lower(module []byte) (*Module, error) { return rewrite(module, true) }
 
 func rewrite(module []byte, throws bool) (*Module, error) {
-	p, err := wasmbinary.Parse(module)
+	p, err := parse(module)
 	if err != nil {
 		return nil, err
 	}
+	p.Throws, p.Shares = throws || p.throws(), p.shares()
 	w := &writer{
-		Module: p, types: slices.Clip(p.Types), bases: make([]int, len(p.Segments)),
-		made:   Module{Declarations: p.Declarations, Throws: throws || declaresExceptions(p), Shares: sharesFuncs(p)},
+		parser: p, types: slices.Clip(p.Types),
 		typeOf: map[string]uint32{}, callOf: map[string]uint32{}, helperOf: map[string]uint32{}, boxOf: map[string]uint32{}, blocks: map[int64]int64{},
 	}
 	w.number()
@@ -85,17 +81,17 @@ func rewrite(module []byte, throws bool) (*Module, error) {
 	if err := w.write(); err != nil {
 		return nil, err
 	}
-	return &w.made, nil
+	return &w.Module, nil
 }
 
 // number gives all that is added its index.
 func (w *writer) number() {
 	w.collect()
-	for _, d := range w.ImportTypes {
-		if d.Kind != wasmbinary.Func {
+	for _, d := range w.imports {
+		if d.Kind != Func {
 			continue
 		}
-		key := CallKey(w.Types[d.Type])
+		key := w.Types[d.typ].CallKey()
 		if _, known := w.callOf[key]; !known {
 			w.callOf[key] = uint32(hostCalls + len(w.callOf))
 		}
@@ -105,7 +101,7 @@ func (w *writer) number() {
 	w.stack, w.raised, w.value = w.fuel+1, w.fuel+2, w.fuel+3
 	w.self = uint32(len(w.Globals)) + w.counters()
 	w.refs = uint32(len(w.Tables))
-	if !w.made.Throws {
+	if !w.Throws {
 		return
 	}
 	w.hosts = w.shift
@@ -121,7 +117,7 @@ func (w *writer) number() {
 
 // counters is the number of the host's globals.
 func (w *writer) counters() uint32 {
-	if w.made.Throws {
+	if w.Throws {
 		return 4
 	}
 	return 2
@@ -131,46 +127,46 @@ func (w *writer) counters() uint32 {
 // can be referred to, in the hidden tables.
 func (w *writer) collect() {
 	listed := map[int]bool{}
-	for i := range w.Segments {
-		s := &w.Segments[i]
+	for i := range w.segments {
+		s := &w.segments[i]
 		l := &w.lists[0]
-		if s.Elem != wasmbinary.Funcref {
+		if s.elem != Funcref {
 			l = &w.lists[1]
 		}
-		w.bases[i] = len(*l)
-		*l = append(*l, s.Items...)
-		for _, x := range s.Items {
-			listed[x.Fn] = true
+		s.base = len(*l)
+		*l = append(*l, s.items...)
+		for _, x := range s.items {
+			listed[x.fn] = true
 		}
-		if s.Mode == wasmbinary.Active && s.Elem == wasmbinary.Funcref {
-			w.made.Elems = append(w.made.Elems, Elem{Table: s.Table, Offset: s.Offset.Constant(), Global: s.Offset.Global(), Base: w.bases[i], Length: len(s.Items)})
+		if s.mode == active && s.elem == Funcref {
+			w.Elems = append(w.Elems, Elem{Table: s.table, Offset: s.offset.constant(), Global: s.offset.global(), Base: s.base, Length: len(s.items)})
 		}
 	}
 	add := func(fn int) {
-		if fn != wasmbinary.NoRef && !listed[fn] {
+		if fn != NoRef && !listed[fn] {
 			listed[fn] = true
-			w.lists[0] = append(w.lists[0], wasmbinary.Element{Fn: fn})
+			w.lists[0] = append(w.lists[0], item{fn: fn})
 		}
 	}
 	for _, e := range w.Exports {
-		if e.Kind == wasmbinary.Func {
+		if e.Kind == Func {
 			add(int(e.Index))
 		}
 	}
-	for _, g := range w.OwnGlobals {
+	for _, g := range w.globals {
 		add(g.Ref)
 	}
 	add(w.Start)
-	for i, body := range w.Module.Bodies {
-		w.addReferred(body, w.Types[w.OwnFuncs[i]], add)
+	for i, body := range w.parser.bodies {
+		w.addReferred(body, w.Types[w.own[i]], add)
 	}
 	for _, x := range w.lists[0] {
-		w.made.Refs = append(w.made.Refs, x.Fn)
+		w.Refs = append(w.Refs, x.fn)
 	}
 }
 
 // typeIndex is the index of t, which is added if it is new.
-func (w *writer) typeIndex(t wasmbinary.FuncType) uint32 {
+func (w *writer) typeIndex(t FuncType) uint32 {
 	key := t.Key()
 	i, known := w.typeOf[key]
 	if !known {
@@ -183,11 +179,11 @@ func (w *writer) typeIndex(t wasmbinary.FuncType) uint32 {
 
 func (w *writer) write() error {
 	w.trampolines()
-	for _, t := range w.OwnFuncs {
+	for _, t := range w.own {
 		w.funcs.next().u32(t)
 	}
-	for i, body := range w.Module.Bodies {
-		out, err := w.function(body, w.Types[w.OwnFuncs[i]])
+	for i, body := range w.parser.bodies {
+		out, err := w.function(body, w.Types[w.own[i]])
 		if err != nil {
 			return err
 		}
@@ -204,75 +200,75 @@ func (w *writer) write() error {
 	for _, t := range w.types {
 		types.next().op(0x60).types(t.Params).types(t.Results)
 	}
-	out.section(wasmbinary.SectionType, types)
-	out.section(wasmbinary.SectionImport, imports)
-	out.section(wasmbinary.SectionFunction, w.funcs)
-	out.section(wasmbinary.SectionTable, w.tableList())
+	out.section(sectionType, types)
+	out.section(sectionImport, imports)
+	out.section(sectionFunction, w.funcs)
+	out.section(sectionTable, w.tableList())
 	if w.Memory != nil && !w.ImportsMemory {
 		var memory list
 		memory.next().limits(*w.Memory)
-		out.section(wasmbinary.SectionMemory, memory)
+		out.section(sectionMemory, memory)
 	}
-	out.section(wasmbinary.SectionGlobal, w.globalList())
-	out.section(wasmbinary.SectionExport, w.exported)
-	out.section(wasmbinary.SectionElement, w.elemList())
-	if len(w.Data) > 0 {
+	out.section(sectionGlobal, w.globalList())
+	out.section(sectionExport, w.exported)
+	out.section(sectionElement, w.elemList())
+	if len(w.data) > 0 {
 		var count code
-		out.op(wasmbinary.SectionDataCount).sized(*count.u32(uint32(len(w.Data))))
+		out.op(sectionDataCount).sized(*count.u32(uint32(len(w.data))))
 	}
-	out.section(wasmbinary.SectionCode, w.bodies)
-	out.section(wasmbinary.SectionData, w.dataList())
-	w.made.Bytes = out
+	out.section(sectionCode, w.bodies)
+	out.section(sectionData, w.dataList())
+	w.Bytes = out
 	return nil
 }
 
 func (w *writer) importList() (l list) {
-	hosted := func(module, name string, t uint32) { l.next().name(module).name(name).op(byte(wasmbinary.Func)).u32(t) }
-	hosted(Host, HostInterrupt, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(Host, HostOverflow, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(Host, HostAllow, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.I32}}))
+	hosted := func(module, name string, t uint32) { l.next().name(module).name(name).op(byte(Func)).u32(t) }
+	hosted(Host, HostInterrupt, w.typeIndex(FuncType{}))
+	hosted(Host, HostOverflow, w.typeIndex(FuncType{}))
+	hosted(Host, HostAllow, w.typeIndex(FuncType{Params: []ValType{I32}, Results: []ValType{I32}}))
 	done := map[string]bool{}
-	for _, d := range w.ImportTypes {
-		if d.Kind != wasmbinary.Func {
+	for _, d := range w.imports {
+		if d.Kind != Func {
 			continue
 		}
-		if key := CallKey(w.Types[d.Type]); !done[key] {
+		if key := w.Types[d.typ].CallKey(); !done[key] {
 			done[key] = true
-			hosted(PrefixCall+key, HostCall, w.typeIndex(CallType(w.Types[d.Type])))
+			hosted(PrefixCall+key, HostCall, w.typeIndex(w.Types[d.typ].CallType()))
 		}
 	}
 	w.importThrows(hosted)
-	for i, d := range w.ImportTypes {
-		if d.Kind == wasmbinary.Func || d.Kind == wasmbinary.Tag {
+	for i, d := range w.imports {
+		if d.Kind == Func || d.Kind == Tag {
 			continue
 		}
 		c := l.next().name(strconv.Itoa(i)).name(importName(d.Kind)).op(byte(d.Kind))
 		switch d.Kind {
-		case wasmbinary.Table:
-			c.op(wire(d.Table.Elem)).limits(d.Table.Limits)
-		case wasmbinary.Memory:
-			c.limits(d.Memory)
-		case wasmbinary.Global:
-			c.op(wire(d.Global.Type), bit(d.Global.Mutable))
+		case Table:
+			c.op(wire(d.table.Elem)).limits(d.table.Limits)
+		case Memory:
+			c.limits(d.memory)
+		case Global:
+			c.op(wire(d.global.Type), bit(d.global.Mutable))
 		default:
 		}
 	}
 	for _, name := range []string{HostFuel, HostStack, HostRaised, HostValue}[:w.counters()] {
-		l.next().name(Counters).name(name).op(byte(wasmbinary.Global), byte(wasmbinary.I32), 1)
+		l.next().name(Counters).name(name).op(byte(Global), byte(I32), 1)
 	}
 	return l
 }
 
 // importThrows imports the host's functions for exceptions, in their order.
 func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
-	if !w.made.Throws {
+	if !w.Throws {
 		return
 	}
-	hosted(Host, HostDiscard, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(Host, HostKeep, w.typeIndex(wasmbinary.FuncType{}))
-	hosted(Host, HostRef, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}, Results: []wasmbinary.ValType{wasmbinary.Externref}}))
-	hosted(Host, HostThrow, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.Externref}}))
-	hosted(Host, HostRelease, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32, wasmbinary.I32}}))
+	hosted(Host, HostDiscard, w.typeIndex(FuncType{}))
+	hosted(Host, HostKeep, w.typeIndex(FuncType{}))
+	hosted(Host, HostRef, w.typeIndex(FuncType{[]ValType{I32, I32}, []ValType{Externref}}))
+	hosted(Host, HostThrow, w.typeIndex(FuncType{Params: []ValType{Externref}}))
+	hosted(Host, HostRelease, w.typeIndex(FuncType{Params: []ValType{I32, I32}}))
 	done := map[string]bool{}
 	for _, t := range w.Tags {
 		key := heldKey(w.Types[t])
@@ -281,8 +277,8 @@ func (w *writer) importThrows(hosted func(module, name string, t uint32)) {
 		}
 		done[key] = true
 		held := Held(w.Types[t])
-		hosted(PrefixTag+key, HostBox, w.typeIndex(wasmbinary.FuncType{Params: append([]wasmbinary.ValType{wasmbinary.I32}, held...)}))
-		hosted(PrefixTag+key, HostOpen, w.typeIndex(wasmbinary.FuncType{Params: []wasmbinary.ValType{wasmbinary.I32}, Results: held}))
+		hosted(PrefixTag+key, HostBox, w.typeIndex(FuncType{Params: append([]ValType{I32}, held...)}))
+		hosted(PrefixTag+key, HostOpen, w.typeIndex(FuncType{[]ValType{I32}, held}))
 	}
 }
 
@@ -297,40 +293,40 @@ func (w *writer) tableList() (l list) {
 	for _, t := range w.Tables[w.ImportedTables:] {
 		l.next().op(wire(t.Elem)).limits(t.Limits)
 	}
-	for i, elem := range []wasmbinary.ValType{wasmbinary.Funcref, wasmbinary.Externref} {
+	for i, elem := range []ValType{Funcref, Externref} {
 		n := uint32(len(w.lists[i]))
-		l.next().op(byte(elem)).limits(wasmbinary.Limits{Min: n, Max: n, HasMax: true})
+		l.next().op(byte(elem)).limits(Limits{Min: n, Max: n, HasMax: true})
 	}
 	return l
 }
 
 func (w *writer) globalList() (l list) {
-	for _, g := range w.OwnGlobals {
+	for _, g := range w.globals {
 		c := l.next().op(wire(g.Type), bit(g.Mutable))
-		w.constant(c, g.Init)
-		c.op(op.End)
+		w.constant(c, g.init)
+		c.op(opEnd)
 	}
 	for range 1 + len(w.Tags) { // self, and the numbers of the tags
-		l.next().op(byte(wasmbinary.I32), 1).i32(0).op(op.End)
+		l.next().op(byte(I32), 1).i32(0).op(opEnd)
 	}
 	for _, i := range w.dropped {
-		l.next().op(byte(wasmbinary.I32), 1).i32(int32(bit(w.Segments[i].Mode != wasmbinary.Passive))).op(op.End)
+		l.next().op(byte(I32), 1).i32(int32(bit(w.segments[i].mode != passive))).op(opEnd)
 	}
 	return l
 }
 
 // constant writes e with the indices of the rewritten module.
-func (w *writer) constant(c *code, e wasmbinary.Expression) {
+func (w *writer) constant(c *code, e expr) {
 	for _, in := range e {
-		switch in.Op {
-		case op.GlobalGet:
-			c.with(op.GlobalGet, w.global(in.Index))
-		case op.RefFunc:
-			c.with(op.RefFunc, in.Index+w.shift)
-		case op.RefNull:
-			c.op(op.RefNull, wire(wasmbinary.ValType(in.Raw[1])))
+		switch in.op {
+		case opGlobalGet:
+			c.with(opGlobalGet, w.global(in.index))
+		case opRefFunc:
+			c.with(opRefFunc, in.index+w.shift)
+		case opRefNull:
+			c.op(opRefNull, wire(ValType(in.raw[1])))
 		default:
-			c.op(in.Raw...)
+			c.op(in.raw...)
 		}
 	}
 }
@@ -346,18 +342,18 @@ func (w *writer) global(i uint32) uint32 {
 // elemList fills the hidden tables.
 func (w *writer) elemList() (l list) {
 	const withTableAndExprs = 6
-	for i, elem := range []wasmbinary.ValType{wasmbinary.Funcref, wasmbinary.Externref} {
+	for i, elem := range []ValType{Funcref, Externref} {
 		if len(w.lists[i]) == 0 {
 			continue
 		}
-		c := l.next().with(withTableAndExprs, w.refs+uint32(i)).i32(0).op(op.End, byte(elem)).u32(uint32(len(w.lists[i])))
+		c := l.next().with(withTableAndExprs, w.refs+uint32(i)).i32(0).op(opEnd, byte(elem)).u32(uint32(len(w.lists[i])))
 		for _, x := range w.lists[i] {
-			if x.Init == nil {
-				c.with(op.RefFunc, uint32(x.Fn)+w.shift)
+			if x.init == nil {
+				c.with(opRefFunc, uint32(x.fn)+w.shift)
 			} else {
-				w.constant(c, x.Init)
+				w.constant(c, x.init)
 			}
-			c.op(op.End)
+			c.op(opEnd)
 		}
 	}
 	return l
@@ -365,8 +361,8 @@ func (w *writer) elemList() (l list) {
 
 // dataList keeps the segments, all of them passive.
 func (w *writer) dataList() (l list) {
-	for _, d := range w.Data {
-		l.next().op(1).sized(d.Bytes)
+	for _, d := range w.data {
+		l.next().op(1).sized(d.bytes)
 	}
 	return l
 }

@@ -1,3 +1,2 @@
 // The old name of node:util.
-export { default } from "node:util";
-export * from "node:util";
+export { default } from "node:util"; export * from "node:util";

@@ -1,0 +1,183 @@
+package terminal
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/pages-toolchain/pages/cmd/internal/failure"
+	"github.com/pages-toolchain/pages/cmd/internal/wording"
+)
+
+// This file asks the person at the terminal. Where there is none, nothing is asked and
+// nothing is chosen: the command says what it needs, and ends with failure.ExitPerson.
+
+// Unattended returns the reason why no person can be asked, "" when one can.
+func (t *Terminal) Unattended() string {
+	ci, _ := t.Lookup("CI")
+	switch {
+	case t.JSON:
+		return "with --json nobody is asked"
+	case ci != "":
+		return "CI is set, and nobody is asked"
+	case !IsTerminalReader(t.Stdin):
+		return "there is no terminal to ask on"
+	case !IsTerminal(t.Stderr):
+		return Unseen
+	}
+	return ""
+}
+
+// Unseen is the reason where only stderr is redirected.
+const Unseen = "stderr is no terminal, and the question would not be seen"
+
+// Interactive reports whether a person can be asked.
+func (t *Terminal) Interactive() bool { return t.Unattended() == "" }
+
+// Confirm asks for a yes. Anything else is a failure.
+func (t *Terminal) Confirm(ctx context.Context, question string) error {
+	if why := t.Unattended(); why != "" {
+		return &failure.Error{Exit: failure.ExitPerson, Code: "confirmation-needed", Message: question + " " + strings.ToUpper(why[:1]) + why[1:], Fix: "say --yes"}
+	}
+	yes, err := t.Agree(ctx, question)
+	if err != nil && !errors.Is(err, errNoAnswer) {
+		return err
+	}
+	if !yes {
+		return &failure.Error{Exit: failure.ExitRefused, Code: "not-confirmed", Message: "nothing was changed"}
+	}
+	return nil
+}
+
+// errNoAnswer says that stdin ended without an answer.
+var errNoAnswer = &failure.Error{Exit: failure.ExitPerson, Code: "not-answered", Message: "there was no answer; nothing was done"}
+
+// ReadLine reads one line of stdin. A signal ends the wait.
+func (t *Terminal) ReadLine(ctx context.Context) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		text, err := bufio.NewReader(io.LimitReader(t.Stdin, maxAnswer)).ReadString('\n')
+		done <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case a := <-done:
+		if a.err != nil && a.text == "" {
+			return "", errNoAnswer
+		}
+		return strings.TrimSpace(a.text), nil
+	}
+}
+
+// maxAnswer is the longest line that is read, in bytes.
+const maxAnswer = 4 << 10
+
+// NoDefault is for a question without a default answer.
+const NoDefault = -1
+
+// Choose lets a person choose one of several, by its number, its first word, or the
+// beginning of just one. An empty answer chooses the default, if there is one.
+func (t *Terminal) Choose(ctx context.Context, question string, of []string, usual int) (int, error) {
+	fmt.Fprintln(t.Stderr, question)
+	for i, name := range of {
+		fmt.Fprintf(t.Stderr, "  %d  %s\n", i+1, wording.Printable(name))
+	}
+	prompt := fmt.Sprintf("1-%d: ", len(of))
+	if usual != NoDefault {
+		prompt = fmt.Sprintf("1-%d [%d]: ", len(of), usual+1)
+	}
+	for {
+		fmt.Fprint(t.Stderr, prompt)
+		text, err := t.ReadLine(ctx)
+		switch {
+		case err != nil:
+			return 0, err
+		case text == "" && usual == NoDefault:
+			return 0, errNoAnswer
+		case text == "":
+			return usual, nil
+		}
+		if i, ok := chosen(text, of); ok {
+			return i, nil
+		}
+		fmt.Fprintf(t.Stderr, "%q is none of them\n", text)
+	}
+}
+
+// chosen returns the index that an answer chooses.
+func chosen(answer string, of []string) (int, bool) {
+	if n, err := strconv.Atoi(answer); err == nil {
+		return n - 1, n >= 1 && n <= len(of)
+	}
+	var begun []int
+	for i, name := range of {
+		word, _, _ := strings.Cut(name, " ")
+		if strings.EqualFold(word, answer) {
+			return i, true
+		}
+		if len(word) > len(answer) && strings.EqualFold(word[:len(answer)], answer) {
+			begun = append(begun, i)
+		}
+	}
+	if len(begun) != 1 {
+		return 0, false
+	}
+	return begun[0], true
+}
+
+// Agree asks a question that only "y" or "yes" agrees to.
+func (t *Terminal) Agree(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(t.Stderr, "%s [y/N] ", question)
+	text, err := t.ReadLine(ctx)
+	return err == nil && (strings.EqualFold(text, "y") || strings.EqualFold(text, "yes")), err
+}
+
+// ReadSecret reads a line that is not shown while it is typed; from a file or pipe, as
+// it comes. instead is the other way of giving it.
+func (t *Terminal) ReadSecret(ctx context.Context, question, instead string) (string, error) {
+	f, ok := t.Stdin.(*os.File)
+	if !ok || !IsTerminal(f) {
+		return t.ReadLine(ctx)
+	}
+	if why := t.Unattended(); why != "" {
+		return "", &failure.Error{Exit: failure.ExitPerson, Code: "choice-needed", Message: why, Fix: instead}
+	}
+	was, err := term.MakeRaw(int(f.Fd())) // silent before it asks, for those who paste at once
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = term.Restore(int(f.Fd()), was) }()
+	fmt.Fprint(t.Stderr, question)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		text, err := term.ReadPassword(int(f.Fd()))
+		done <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprint(t.Stderr, "\r\n")
+		return "", context.Cause(ctx)
+	case a := <-done:
+		fmt.Fprint(t.Stderr, "\r\n")
+		if a.err != nil {
+			return "", errNoAnswer
+		}
+		return string(a.text), nil
+	}
+}
